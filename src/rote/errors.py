@@ -1,0 +1,70 @@
+"""Every exception rote raises on purpose.
+
+    RoteError
+    ├── SpaceError               a space that cannot be built
+    │   ├── LabelError           a label or a variable that does not exist
+    │   └── RuleError            a rule that cannot be read, or not in this space
+    ├── ScoreError               scores of the wrong shape, or not finite
+    ├── UnsupportedSpace         an engine was given a space it cannot solve
+    ├── InfeasibleSpace          no output obeys the rules; carries the conflict
+    ├── DataError                a file that is missing or damaged
+    └── MissingExtra             an optional package is not installed
+
+Each message says what was expected, what came, and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class RoteError(Exception):
+    """The root of the tree: ``except RoteError`` catches what rote raises."""
+
+
+class SpaceError(RoteError, ValueError):
+    """A space that cannot be built."""
+
+
+class LabelError(SpaceError, KeyError):
+    """A label or a variable that does not exist."""
+
+    def __str__(self) -> str:
+        # KeyError prints the repr of its argument; we want the sentence.
+        return str(self.args[0]) if self.args else ""
+
+
+class RuleError(SpaceError, TypeError):
+    """A rule that cannot be read, or that does not belong to this space."""
+
+
+class ScoreError(RoteError, ValueError):
+    """Scores of the wrong shape, or with a value that is not finite."""
+
+
+class UnsupportedSpace(RoteError, ValueError):
+    """An engine was given a space outside what it can solve."""
+
+
+class InfeasibleSpace(RoteError, ValueError):
+    """No output obeys the rules.
+
+    ``conflicting_rules`` names a minimal set: drop any one of them and the
+    rest can be obeyed together.
+    """
+
+    def __init__(self, conflicting_rules: Sequence[str]) -> None:
+        self.conflicting_rules = tuple(conflicting_rules)
+        listed = "\n".join(f"  - {rule}" for rule in self.conflicting_rules)
+        super().__init__(
+            "no output obeys all rules; these conflict with each other, "
+            f"relax or drop one of them:\n{listed}"
+        )
+
+
+class DataError(RoteError, ValueError):
+    """A file that is missing or damaged; says which file, which line, and why."""
+
+
+class MissingExtra(RoteError, ImportError):
+    """An optional package is needed and not installed."""

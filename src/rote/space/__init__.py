@@ -1,0 +1,34 @@
+"""What is to be decided, and what may be said about it: variables, factors, rules."""
+
+from rote.space.builder import SpaceBuilder, template
+from rote.space.language import (
+    Rule,
+    Variable,
+    all_different,
+    all_of,
+    any_of,
+    at_least,
+    at_most,
+    count,
+    exactly,
+    one_of,
+)
+from rote.space.space import Factor, NamedRule, Space
+
+__all__ = [
+    "Factor",
+    "NamedRule",
+    "Rule",
+    "Space",
+    "SpaceBuilder",
+    "Variable",
+    "all_different",
+    "all_of",
+    "any_of",
+    "at_least",
+    "at_most",
+    "count",
+    "exactly",
+    "one_of",
+    "template",
+]

@@ -1,0 +1,114 @@
+"""`SpaceBuilder`, the one mutable object of the room, and `template`, its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from typing import Concatenate, ParamSpec
+
+from rote.errors import LabelError, RuleError, SpaceError
+from rote.space.language import Rule, Variable
+from rote.space.space import Factor, NamedRule, Space
+
+Shape = ParamSpec("Shape")
+
+
+class SpaceBuilder:
+    """Collects variables, factors and rules, then builds a frozen `Space`.
+
+    >>> builder = SpaceBuilder()
+    >>> x = builder.variable("x", ["a", "b"])
+    >>> y = builder.variable("y", ["a", "b", "c"])
+    >>> builder.require(x["a"] >> y["c"])
+    >>> builder.build()
+    Space(2 variables, 0 factors, 1 rules, 5 parts)
+    """
+
+    def __init__(self) -> None:
+        self._variables: list[Variable] = []
+        self._names: set[str] = set()
+        self._factors: list[Factor] = []
+        self._scopes: set[tuple[int, ...]] = set()
+        self._rules: list[NamedRule] = []
+        self._owner = object()
+
+    def variable(self, name: str, labels: Sequence[str]) -> Variable:
+        """A new variable; its labels are distinct strings, in the order of their scores."""
+        listed = tuple(labels)
+        if not listed:
+            raise SpaceError(f"variable {name!r} has no labels; give it at least one")
+        wrong = [label for label in listed if not isinstance(label, str)]
+        if wrong:
+            raise LabelError(f"labels are strings; variable {name!r} has {wrong[0]!r}")
+        if len(set(listed)) != len(listed):
+            twice = next(label for label in listed if listed.count(label) > 1)
+            raise LabelError(f"variable {name!r} has the label {twice!r} twice; drop one")
+        if name in self._names:
+            raise SpaceError(f"a variable is called {name!r} already; give this one another name")
+        variable = Variable(name, listed, len(self._variables), self._owner)
+        self._variables.append(variable)
+        self._names.add(name)
+        return variable
+
+    def factor(self, *variables: Variable, name: str | None = None) -> Factor:
+        """Scores for every joint labelling of two or more variables."""
+        for variable in variables:
+            self._check_own(variable, "a factor")
+        scope = tuple(v.index for v in variables)
+        if len(scope) < 2 or len(set(scope)) != len(scope):
+            names = [v.name for v in variables]
+            raise SpaceError(f"a factor is over two or more different variables, got {names}")
+        if scope in self._scopes:
+            names = [v.name for v in variables]
+            raise SpaceError(f"there is a factor over {names} already; add the scores up instead")
+        factor = Factor(name or "-".join(v.name for v in variables), scope)
+        self._factors.append(factor)
+        self._scopes.add(scope)
+        return factor
+
+    def require(self, rule: Rule, name: str | None = None) -> None:
+        """Every output obeys ``rule``; errors speak of it by ``name`` or by its text."""
+        if not isinstance(rule, Rule):
+            raise RuleError(
+                f"require takes a rule such as x['a'] >> y['b'], got {rule!r}"
+                + ("; == and != compare Python objects, write x['a'] >> y['b'] "
+                   "and y['b'] >> x['a'] instead" if isinstance(rule, bool) else "")
+            )
+        for variable in rule.variables:
+            self._check_own(variable, "this rule")
+        self._rules.append(NamedRule(name or str(rule), rule))
+
+    def build(self) -> Space:
+        """The space as it stands now; the builder may go on."""
+        return Space(tuple(self._variables), tuple(self._factors), tuple(self._rules))
+
+    def _check_own(self, variable: object, what: str) -> None:
+        if not isinstance(variable, Variable):
+            raise SpaceError(f"{what} is over variables made by builder.variable, got {variable!r}")
+        if variable.owner is not self._owner:
+            raise RuleError(
+                f"{what} speaks of the variable {variable.name!r} of another space; "
+                "use the variables that this builder made"
+            )
+
+
+def template(
+    write: Callable[Concatenate[SpaceBuilder, Shape], None],
+) -> Callable[Shape, Space]:
+    """Make a function that writes a space by shape build each shape once.
+
+    >>> @template
+    ... def pairs(builder: SpaceBuilder, n: int) -> None:
+    ...     for i in range(n):
+    ...         builder.variable(f"x{i}", ["a", "b"])
+    >>> pairs(4) is pairs(4)
+    True
+    """
+
+    @cache
+    def build(*args: Shape.args, **kwargs: Shape.kwargs) -> Space:
+        builder = SpaceBuilder()
+        write(builder, *args, **kwargs)
+        return builder.build()
+
+    return wraps(write)(build)

@@ -1,0 +1,459 @@
+"""Variables, and the rules people write about them.
+
+``variable["label"]`` is the smallest rule. Rules combine with ``&``, ``|``, ``~``
+and ``>>`` (implies); they add up to counts, ``2 * a + b``, that compare with
+``<=``, ``>=`` and ``==``; `at_most`, `at_least`, `exactly`, `all_different` and
+`one_of` cover what people say most. Quantifiers are Python comprehensions.
+
+The set of nodes is closed: `Is`, `Not`, `And`, `Or`, `Implies`, `Tuples`,
+`Linear`. Each answers `holds` on a batch of labels; `rote.space.lowering` turns
+the same nodes into linear rows, and the two must agree on every assignment.
+This module knows nothing of parts, columns or scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import NoReturn, TypeAlias
+
+import numpy as np
+
+from rote.errors import LabelError, RuleError
+from rote.types import BoolArray, IntArray
+
+
+Form: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One decision: a name and the labels it may take.
+
+    Made by `SpaceBuilder.variable`; ``owner`` says which builder that was, so
+    that a rule about another space's variable is noticed.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    index: int
+    owner: object = field(repr=False)
+    _position: Mapping[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_position", {label: i for i, label in enumerate(self.labels)})
+
+    def __getitem__(self, label: str) -> Is:
+        """The rule that this variable takes this label."""
+        return Is(self, self.position(label))
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(f"a variable is not a sequence; its labels are {self.name}.labels")
+
+    def position(self, label: str) -> int:
+        """Where ``label`` stands among the labels."""
+        try:
+            return self._position[label]
+        except (KeyError, TypeError):
+            raise LabelError(
+                f"variable {self.name!r} has no label {label!r}; "
+                f"its labels are {', '.join(map(repr, self.labels[:20]))}"
+                f"{', …' if len(self.labels) > 20 else ''}"
+            ) from None
+
+
+class Rule:
+    """What every node can do. Concrete nodes are final; see the module's docstring."""
+
+    def __and__(self, other: Rule) -> And:
+        return And((*_parts_of(And, self), *_parts_of(And, _rule(other, "&"))))
+
+    def __or__(self, other: Rule) -> Or:
+        return Or((*_parts_of(Or, self), *_parts_of(Or, _rule(other, "|"))))
+
+    def __invert__(self) -> Rule:
+        return self.of if isinstance(self, Not) else Not(self)
+
+    def __rshift__(self, other: Rule) -> Implies:
+        return Implies(self, _rule(other, ">>"))
+
+    def __add__(self, other: Rule | Count | int) -> Count:
+        return Count(((1, self),)) + other
+
+    def __radd__(self, other: int) -> Count:
+        return self + other
+
+    def __sub__(self, other: Rule | Count | int) -> Count:
+        return Count(((1, self),)) - other
+
+    def __mul__(self, factor: int) -> Count:
+        return Count(((_whole(factor, "a rule is multiplied by"), self),))
+
+    __rmul__ = __mul__
+
+    def __bool__(self) -> NoReturn:
+        raise RuleError(
+            f"the rule {self} is neither true nor false by itself; join rules with &, |, ~ "
+            "and >> instead of and, or, not and if; bound a count once on each side instead of "
+            "1 <= count <= 2; and ask space.holds(labels) about an output"
+        )
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables it speaks of, each once, in the order of the space."""
+        found = {id(variable): variable for variable in _mentioned(self)}
+        return tuple(sorted(found.values(), key=lambda variable: variable.index))
+
+    def form(self, position: Mapping[int, int]) -> Form:
+        """The rule as nested tuples, variable i called ``position[i]``; names do not enter."""
+        return _form(self, position)
+
+    def holds(self, columns: Mapping[int, IntArray]) -> BoolArray:
+        """Whether it holds; ``columns[i]`` are the labels of the variable with index i.
+
+        >>> from rote import SpaceBuilder
+        >>> builder = SpaceBuilder()
+        >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+        >>> (x["a"] >> y["b"]).holds({0: np.array([0, 0, 1]), 1: np.array([0, 1, 0])})
+        array([False,  True,  True])
+        """
+        return _holds(self, columns, len(next(iter(columns.values()), ())))
+
+
+@dataclass(frozen=True)
+class Is(Rule):
+    """The variable takes the label at this position."""
+
+    variable: Variable
+    label: int
+
+    def __str__(self) -> str:
+        return f'{self.variable.name}["{self.variable.labels[self.label]}"]'
+
+
+@dataclass(frozen=True)
+class Not(Rule):
+    """The rule does not hold."""
+
+    of: Rule
+
+    def __str__(self) -> str:
+        return f"~{_inside(self.of)}"
+
+
+@dataclass(frozen=True)
+class And(Rule):
+    """All hold; the empty one is always true."""
+
+    of: tuple[Rule, ...]
+
+    def __str__(self) -> str:
+        return " & ".join(map(_inside, self.of)) or "always"
+
+
+@dataclass(frozen=True)
+class Or(Rule):
+    """At least one holds; the empty one is never true."""
+
+    of: tuple[Rule, ...]
+
+    def __str__(self) -> str:
+        return " | ".join(map(_inside, self.of)) or "never"
+
+
+@dataclass(frozen=True)
+class Implies(Rule):
+    """If the first holds, so does the second."""
+
+    first: Rule
+    then: Rule
+
+    def __str__(self) -> str:
+        return f"{_inside(self.first)} >> {_inside(self.then)}"
+
+
+@dataclass(frozen=True)
+class Tuples(Rule):
+    """The labels of these variables form one of these tuples."""
+
+    over: tuple[Variable, ...]
+    allowed: frozenset[tuple[int, ...]]
+
+    def __str__(self) -> str:
+        names = ", ".join(variable.name for variable in self.over)
+        return f"one_of([{names}], {len(self.allowed)} tuples)"
+
+
+@dataclass(frozen=True)
+class Linear(Rule):
+    """lower <= Σ coefficient · [rule holds] <= upper; None leaves a side open."""
+
+    terms: tuple[tuple[int, Rule], ...]
+    lower: int | None
+    upper: int | None
+
+    def __str__(self) -> str:
+        total = _sum_text(self.terms)
+        if self.lower is not None and self.lower == self.upper:
+            return f"{total} == {self.lower}"
+        if self.lower is None:
+            return f"{total} <= {self.upper}"
+        if self.upper is None:
+            return f"{total} >= {self.lower}"
+        return f"{self.lower} <= {total} <= {self.upper}"
+
+
+@dataclass(frozen=True, eq=False)
+class Count:
+    """A whole-number sum of rules; comparing it with a number makes a rule.
+
+    >>> from rote import SpaceBuilder
+    >>> x = SpaceBuilder().variable("x", "ab")
+    >>> print(2 * x["a"] + x["b"] <= 1)
+    2*x["a"] + x["b"] <= 1
+    """
+
+    terms: tuple[tuple[int, Rule], ...]
+    constant: int = 0
+
+    __hash__ = None  # type: ignore[assignment]  # == makes a rule, so counts cannot be keys
+
+    def __add__(self, other: Rule | Count | int) -> Count:
+        count = _count(other)
+        return Count(self.terms + count.terms, self.constant + count.constant)
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: int) -> Count:
+        factor = _whole(factor, "a count is multiplied by")
+        return Count(tuple((factor * c, r) for c, r in self.terms), factor * self.constant)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Count:
+        return self * -1
+
+    def __sub__(self, other: Rule | Count | int) -> Count:
+        return self + _count(other) * -1
+
+    def __rsub__(self, other: Rule | Count | int) -> Count:
+        return _count(other) - self
+
+    def __le__(self, other: Rule | Count | int) -> Linear:
+        difference = self - other
+        return Linear(difference.terms, None, -difference.constant)
+
+    def __ge__(self, other: Rule | Count | int) -> Linear:
+        difference = self - other
+        return Linear(difference.terms, -difference.constant, None)
+
+    def __lt__(self, other: Rule | Count | int) -> Linear:
+        return self <= _count(other) - 1
+
+    def __gt__(self, other: Rule | Count | int) -> Linear:
+        return self >= _count(other) + 1
+
+    def __eq__(self, other: object) -> Linear:  # type: ignore[override]
+        difference = self - _count(other)
+        return Linear(difference.terms, -difference.constant, -difference.constant)
+
+    def __ne__(self, other: object) -> Rule:  # type: ignore[override]
+        return ~(self == other)
+
+    def __bool__(self) -> NoReturn:
+        raise RuleError("a count is not true or false; compare it with <=, >= or == to get a rule")
+
+    def __str__(self) -> str:
+        return _sum_text(self.terms) + (f" + {self.constant}" if self.constant else "")
+
+
+def all_of(*rules: Rule | Iterable[Rule]) -> And:
+    """Every rule holds. Takes rules, or lists of rules."""
+    return And(tuple(_flat(rules)))
+
+
+def any_of(*rules: Rule | Iterable[Rule]) -> Or:
+    """At least one rule holds. Takes rules, or lists of rules."""
+    return Or(tuple(_flat(rules)))
+
+
+def count(*rules: Rule | Iterable[Rule]) -> Count:
+    """How many of the rules hold. Takes rules, or lists of rules."""
+    return Count(tuple((1, rule) for rule in _flat(rules)))
+
+
+def at_most(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
+    """At most ``k`` of the rules hold."""
+    return count(*rules) <= _whole(k, "at_most takes")
+
+
+def at_least(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
+    """At least ``k`` of the rules hold."""
+    return count(*rules) >= _whole(k, "at_least takes")
+
+
+def exactly(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
+    """Exactly ``k`` of the rules hold."""
+    return count(*rules) == _whole(k, "exactly takes")
+
+
+def all_different(*variables: Variable | Iterable[Variable]) -> And:
+    """No two variables take a label of the same name.
+
+    One `at_most` per label rather than one clause per pair: the rows are fewer
+    and their relaxation is tighter.
+    """
+    chosen: list[Variable] = []
+    for item in variables:
+        chosen.extend([item] if isinstance(item, Variable) else item)
+    labels = dict.fromkeys(label for variable in chosen for label in variable.labels)
+    groups = ([v[label] for v in chosen if label in v.labels] for label in labels)
+    return And(tuple(at_most(1, group) for group in groups if len(group) > 1))
+
+
+def one_of(variables: Sequence[Variable], tuples: Iterable[Sequence[str]]) -> Tuples:
+    """The labels of ``variables`` form one of ``tuples``."""
+    over = tuple(variables)
+    if len({id(variable) for variable in over}) != len(over):
+        raise RuleError("one_of got the same variable twice; list each variable once")
+    allowed = set()
+    for labels in tuples:
+        if len(labels) != len(over):
+            raise RuleError(
+                f"one_of got the tuple {tuple(labels)!r} for {len(over)} variables; "
+                "give one label per variable"
+            )
+        allowed.add(tuple(v.position(label) for v, label in zip(over, labels, strict=True)))
+    return Tuples(over, frozenset(allowed))
+
+
+def children(rule: Rule) -> tuple[Rule, ...]:
+    """The rules directly inside a rule."""
+    match rule:
+        case Is() | Tuples():
+            return ()
+        case Not(of=inner):
+            return (inner,)
+        case And(of=inner_rules) | Or(of=inner_rules):
+            return inner_rules
+        case Implies(first=first, then=then):
+            return (first, then)
+        case Linear(terms=terms):
+            return tuple(term for _, term in terms)
+        case _:
+            raise RuleError(f"expected a rule such as variable['label'], got {rule!r}")
+
+
+def _mentioned(rule: Rule) -> Iterator[Variable]:
+    stack = [rule]
+    while stack:
+        node = stack.pop()
+        match node:
+            case Is(variable=variable):
+                yield variable
+            case Tuples(over=over):
+                yield from over
+            case _:
+                stack.extend(children(node))
+
+
+def _form(rule: Rule, position: Mapping[int, int]) -> Form:
+    match rule:
+        case Is(variable=variable, label=label):
+            return ("is", position[variable.index], label)
+        case Tuples(over=over, allowed=allowed):
+            return ("tuples", tuple(position[v.index] for v in over), tuple(sorted(allowed)))
+        case Linear(terms=terms, lower=lower, upper=upper):
+            return ("linear", lower, upper, *((c, _form(term, position)) for c, term in terms))
+        case _:
+            kind = type(rule).__name__.lower()
+            return (kind, *(_form(inner, position) for inner in children(rule)))
+
+
+def _holds(rule: Rule, columns: Mapping[int, IntArray], m: int) -> BoolArray:
+    match rule:
+        case Is(variable=variable, label=label):
+            return columns[variable.index] == label
+        case Not(of=inner):
+            return ~_holds(inner, columns, m)
+        case And(of=inner_rules):
+            result = np.ones(m, dtype=np.bool_)
+            for inner in inner_rules:
+                result &= _holds(inner, columns, m)
+            return result
+        case Or(of=inner_rules):
+            result = np.zeros(m, dtype=np.bool_)
+            for inner in inner_rules:
+                result |= _holds(inner, columns, m)
+            return result
+        case Implies(first=first, then=then):
+            return ~_holds(first, columns, m) | _holds(then, columns, m)
+        case Tuples(over=over, allowed=allowed):
+            if not over or not allowed:
+                return np.full(m, bool(allowed))
+            shape = tuple(len(v.labels) for v in over)
+            codes = np.ravel_multi_index(tuple(np.array(sorted(allowed)).T), shape)
+            asked = np.ravel_multi_index(tuple(columns[v.index] for v in over), shape)
+            return np.isin(asked, codes)
+        case Linear(terms=terms, lower=lower, upper=upper):
+            total = np.zeros(m, dtype=np.int64)
+            for coefficient, term in terms:
+                total += coefficient * _holds(term, columns, m)
+            result = np.ones(m, dtype=np.bool_)
+            if lower is not None:
+                result &= total >= lower
+            if upper is not None:
+                result &= total <= upper
+            return result
+        case _:
+            raise RuleError(f"expected a rule such as variable['label'], got {rule!r}")
+
+
+def _parts_of(kind: type[And] | type[Or], rule: Rule) -> tuple[Rule, ...]:
+    return rule.of if isinstance(rule, kind) else (rule,)
+
+
+def _rule(value: object, operator: str) -> Rule:
+    if isinstance(value, Rule):
+        return value
+    if isinstance(value, Variable):
+        raise RuleError(
+            f"{operator} got the variable {value.name!r}; pick a label: "
+            f"{value.name}[{value.labels[0]!r}]"
+        )
+    raise RuleError(f"{operator} joins two rules such as variable['label'], got {value!r}")
+
+
+def _flat(rules: Iterable[Rule | Iterable[Rule]]) -> Iterator[Rule]:
+    for item in rules:
+        if isinstance(item, Rule | Variable):
+            yield _rule(item, "a rule")
+        else:
+            for rule in item:
+                yield _rule(rule, "a rule")
+
+
+def _count(value: object) -> Count:
+    if isinstance(value, Count):
+        return value
+    if isinstance(value, Rule):
+        return Count(((1, value),))
+    return Count((), _whole(value, "a count is added to or compared with"))
+
+
+def _whole(value: object, what: str) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    raise RuleError(f"{what} a whole number, got {value!r}; scale the coefficients until they fit")
+
+
+def _inside(rule: Rule) -> str:
+    return str(rule) if isinstance(rule, Is | Not | Tuples) else f"({rule})"
+
+
+def _sum_text(terms: tuple[tuple[int, Rule], ...]) -> str:
+    if not terms:
+        return "0"
+    words = [_inside(rule) if c == 1 else f"{c}*{_inside(rule)}" for c, rule in terms]
+    return " + ".join(words)

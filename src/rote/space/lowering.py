@@ -1,0 +1,424 @@
+"""Rules to linear rows: lower <= A z <= upper over the columns of a space.
+
+A column is one label of one variable (1 when the variable takes it), or, after
+these, one auxiliary 0/1 column. An output obeys the rules exactly when some
+choice of the auxiliary columns satisfies every row.
+
+How a rule becomes rows:
+
+1. Everything is rewritten over *set literals* "variable j takes a label in S".
+   Labels of one variable exclude each other, so not, and, or of literals of one
+   variable are set literals again.
+2. What remains is brought into clauses. A clause Σ_j z_j(S_j) >= 1 is one row; a
+   clause with one count inside, "literals or Σ c z <= b", is the row
+   Σ c z <= b + M · Σ_j z_j(S_j) with the least M that is safe.
+3. Clauses that differ in one variable only are merged by intersecting its sets.
+   This is what turns r=Kill >> e=Peop and r=Live_In >> e=Peop into the single
+   tight row z_r(Kill) + z_r(Live_In) <= z_e(Peop).
+4. An auxiliary column is made only where clauses would multiply (`MOST_CLAUSES`)
+   or where a count counts something that is not a literal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from rote.errors import RuleError
+from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples
+from rote.types import FloatArray, IntArray, frozen
+
+MOST_CLAUSES = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Sparse rows: ``lower <= A z <= upper``, columns as in the module's docstring."""
+
+    indptr: IntArray
+    indices: IntArray
+    data: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    labels: int
+    auxiliary: int
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    @property
+    def columns(self) -> int:
+        return self.labels + self.auxiliary
+
+
+# A formula in normal form. Literals come first; TRUE and FALSE are the empty forms.
+@dataclass(frozen=True)
+class Literal:
+    variable: int
+    labels: frozenset[int]
+
+
+@dataclass(frozen=True)
+class AllOf:
+    of: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    of: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """lower <= Σ coefficient · [formula] <= upper."""
+
+    terms: tuple[tuple[int, Formula], ...]
+    lower: int | None
+    upper: int | None
+
+
+Formula: TypeAlias = Literal | AllOf | AnyOf | Sum
+TRUE, FALSE = AllOf(()), AnyOf(())
+
+
+@dataclass(frozen=True)
+class Clause:
+    """At least one literal is true, or the sum (if there is one) is within its bounds."""
+
+    literals: tuple[tuple[int, frozenset[int]], ...]
+    sum: Sum | None = None
+
+
+def lower(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
+    """Rows that hold exactly on the outputs that obey ``rules``."""
+    writer = _Writer([int(size) for size in sizes])
+    for rule in rules:
+        writer.require(writer.normal(rule, True))
+    return writer.rows()
+
+
+def stacked(first: Rows, second: Rows) -> Rows:
+    """The rows of both; the second's auxiliary columns come after the first's."""
+    moved = np.where(
+        second.indices < second.labels, second.indices, second.indices + first.auxiliary
+    )
+    return Rows(
+        frozen(np.concatenate([first.indptr, second.indptr[1:] + first.indptr[-1]])),
+        frozen(np.concatenate([first.indices, moved])),
+        frozen(np.concatenate([first.data, second.data])),
+        frozen(np.concatenate([first.lower, second.lower])),
+        frozen(np.concatenate([first.upper, second.upper])),
+        first.labels,
+        first.auxiliary + second.auxiliary,
+    )
+
+
+@dataclass
+class _Writer:
+    """Collects clauses; the sizes grow by one two-valued variable per auxiliary column."""
+
+    sizes: list[int]
+    clauses: list[Clause] = field(default_factory=list)
+    named: dict[tuple[Formula, bool], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.variables = len(self.sizes)
+
+    # -- normal form ------------------------------------------------------------------
+
+    def normal(self, rule: Rule, positive: bool) -> Formula:
+        match rule:
+            case Is(variable=variable, label=label):
+                literal = Literal(variable.index, frozenset([label]))
+                return self.simple(literal) if positive else self.negated(literal)
+            case Not(of=inner):
+                return self.normal(inner, not positive)
+            case And(of=inner_rules):
+                parts = [self.normal(inner, positive) for inner in inner_rules]
+                return self.all(parts) if positive else self.any(parts)
+            case Or(of=inner_rules):
+                parts = [self.normal(inner, positive) for inner in inner_rules]
+                return self.any(parts) if positive else self.all(parts)
+            case Implies(first=first, then=then):
+                return self.normal(Or((Not(first), then)), positive)
+            case Tuples(over=over, allowed=allowed):
+                return self.tuples([v.index for v in over], allowed, positive)
+            case Linear(terms=terms, lower=low, upper=up):
+                counted = tuple((c, self.normal(term, True)) for c, term in terms if c)
+                total = Sum(counted, low, up)
+                return total if positive else self.negated(total)
+            case _:
+                raise RuleError(f"expected a rule such as variable['label'], got {rule!r}")
+
+    def negated(self, formula: Formula) -> Formula:
+        match formula:
+            case Literal(variable=j, labels=labels):
+                return self.simple(Literal(j, frozenset(range(self.sizes[j])) - labels))
+            case AllOf(of=parts):
+                return self.any([self.negated(part) for part in parts])
+            case AnyOf(of=parts):
+                return self.all([self.negated(part) for part in parts])
+            case Sum(terms=terms, lower=low, upper=up):
+                outside: list[Formula] = []
+                if low is not None:
+                    outside.append(Sum(terms, None, low - 1))
+                if up is not None:
+                    outside.append(Sum(terms, up + 1, None))
+                return self.any(outside)
+
+    def simple(self, literal: Literal) -> Formula:
+        if not literal.labels:
+            return FALSE
+        return TRUE if len(literal.labels) == self.sizes[literal.variable] else literal
+
+    def all(self, parts: Sequence[Formula]) -> Formula:
+        return self.joined(parts, AllOf, TRUE, FALSE)
+
+    def any(self, parts: Sequence[Formula]) -> Formula:
+        return self.joined(parts, AnyOf, FALSE, TRUE)
+
+    def joined(
+        self, parts: Sequence[Formula], kind: type[AllOf] | type[AnyOf], neutral: Formula, end: Formula
+    ) -> Formula:
+        """Flattened, with the literals of one variable combined into one."""
+        literals: dict[int, frozenset[int]] = {}
+        others: dict[Formula, None] = {}
+        stack = list(reversed(parts))
+        while stack:
+            part = stack.pop()
+            if part == end:
+                return end
+            if isinstance(part, kind):
+                stack.extend(reversed(part.of))
+            elif isinstance(part, Literal):
+                known = literals.get(part.variable, part.labels)
+                joint = known & part.labels if kind is AllOf else known | part.labels
+                literals[part.variable] = joint
+            else:
+                others[part] = None
+        simple = [self.simple(Literal(j, labels)) for j, labels in literals.items()]
+        if end in simple:
+            return end
+        kept = (*[part for part in simple if part != neutral], *others)
+        return kept[0] if len(kept) == 1 else kind(kept)
+
+    def tuples(
+        self, over: list[int], allowed: frozenset[tuple[int, ...]], positive: bool
+    ) -> Formula:
+        """"One of these tuples" label by label of the first variable, equal rests together."""
+        if not over or not allowed:
+            return TRUE if bool(allowed) == positive else FALSE
+        rests: dict[int, set[tuple[int, ...]]] = {}
+        for labels in allowed:
+            rests.setdefault(labels[0], set()).add(labels[1:])
+        groups: dict[frozenset[tuple[int, ...]], set[int]] = {}
+        for label in range(self.sizes[over[0]]):
+            groups.setdefault(frozenset(rests.get(label, ())), set()).add(label)
+        parts = []
+        for rest, labels_of_first in groups.items():
+            here = Literal(over[0], frozenset(labels_of_first))
+            inner = self.tuples(over[1:], rest, positive)
+            parts.append(self.any([self.negated(here), inner]))
+        return self.all(parts)
+
+    # -- clauses ----------------------------------------------------------------------
+
+    def require(self, formula: Formula) -> None:
+        self.clauses.extend(self.clausal(formula))
+
+    def clausal(self, formula: Formula) -> list[Clause]:
+        match formula:
+            case Literal(variable=j, labels=labels):
+                return [Clause(((j, labels),))]
+            case Sum():
+                return [Clause((), self.over_literals(formula))]
+            case AllOf(of=parts):
+                return [clause for part in parts for clause in self.clausal(part)]
+            case AnyOf(of=parts):
+                product = [Clause(())]
+                options = [(self.clausal(part), part) for part in parts]
+                for clauses, part in sorted(options, key=lambda option: len(option[0])):
+                    crowded = len(product) * len(clauses) > MOST_CLAUSES
+                    two_sums = any(c.sum for c in product) and any(c.sum for c in clauses)
+                    if crowded or two_sums:
+                        clauses = self.clausal(self.auxiliary(part, holds_if_set=True))
+                    product = [self.union(a, b) for a in product for b in clauses]
+                return [clause for clause in product if not self.trivial(clause)]
+
+    def union(self, a: Clause, b: Clause) -> Clause:
+        literals = dict(a.literals)
+        for j, labels in b.literals:
+            literals[j] = literals.get(j, frozenset()) | labels
+        return Clause(tuple(sorted(literals.items(), key=lambda item: item[0])), a.sum or b.sum)
+
+    def trivial(self, clause: Clause) -> bool:
+        return any(len(labels) == self.sizes[j] for j, labels in clause.literals)
+
+    def auxiliary(self, formula: Formula, holds_if_set: bool) -> Literal:
+        """A column that is 1 only if (or, else, whenever) the formula holds."""
+        if (formula, holds_if_set) not in self.named:
+            self.named[formula, holds_if_set] = self.tied(formula, holds_if_set, None)
+        return Literal(self.named[formula, holds_if_set], frozenset([1]))
+
+    def tied(self, formula: Formula, holds_if_set: bool, column: int | None) -> int:
+        if column is None:
+            column = len(self.sizes)
+            self.sizes.append(2)
+        unset = Literal(column, frozenset([0 if holds_if_set else 1]))
+        self.require(self.any([unset, formula if holds_if_set else self.negated(formula)]))
+        return column
+
+    def over_literals(self, total: Sum) -> Sum:
+        """The same sum with every counted formula replaced by a literal."""
+        terms: list[tuple[int, Formula]] = []
+        for coefficient, formula in total.terms:
+            if isinstance(formula, Literal) or formula in (TRUE, FALSE):
+                terms.append((coefficient, formula))
+                continue
+            # Only the direction in which counting wrongly could help must be forbidden.
+            pushes_up = total.lower is not None and coefficient > 0
+            pushes_up |= total.upper is not None and coefficient < 0
+            pushes_down = total.upper is not None and coefficient > 0
+            pushes_down |= total.lower is not None and coefficient < 0
+            if pushes_up and pushes_down:
+                key = (AllOf((formula, formula)), True)  # a name of its own for both directions
+                if key not in self.named:
+                    self.named[key] = self.tied(formula, False, self.tied(formula, True, None))
+                terms.append((coefficient, Literal(self.named[key], frozenset([1]))))
+            else:
+                terms.append((coefficient, self.auxiliary(formula, holds_if_set=pushes_up)))
+        return Sum(tuple(terms), total.lower, total.upper)
+
+    # -- rows -------------------------------------------------------------------------
+
+    def rows(self) -> Rows:
+        plain = _merged([clause for clause in dict.fromkeys(self.clauses) if clause.sum is None])
+        sums = [clause for clause in dict.fromkeys(self.clauses) if clause.sum is not None]
+        offsets = np.concatenate([[0], np.cumsum(self.sizes[: self.variables])]).astype(np.int64)
+        labels = int(offsets[-1])
+        rows: list[tuple[dict[int, float], float, float]] = []
+        for clause in plain:
+            weights, constant = self.linear([(1, Literal(*lit)) for lit in clause.literals])
+            rows.append((weights, 1 - constant, np.inf))
+        for clause in sums:
+            rows.extend(self.sum_rows(clause))
+
+        def column(variable: int, label: int) -> int:
+            if variable < self.variables:
+                return int(offsets[variable]) + label
+            return labels + variable - self.variables
+
+        indptr, indices, data = [0], [], []
+        for keyed, _, _ in rows:
+            placed = sorted((column(*divmod(key, _STRIDE)), w) for key, w in keyed.items() if w)
+            indices.extend(c for c, _ in placed)
+            data.extend(w for _, w in placed)
+            indptr.append(len(indices))
+        return Rows(
+            frozen(np.array(indptr, dtype=np.int64)),
+            frozen(np.array(indices, dtype=np.int64)),
+            frozen(np.array(data, dtype=np.float64)),
+            frozen(np.array([low for _, low, _ in rows], dtype=np.float64)),
+            frozen(np.array([up for _, _, up in rows], dtype=np.float64)),
+            labels,
+            len(self.sizes) - self.variables,
+        )
+
+    def linear(self, terms: Iterable[tuple[int, Formula]]) -> tuple[dict[int, float], float]:
+        """Σ coefficient · literal as weights on labels and a constant, the sparser way round."""
+        weights: dict[int, float] = {}
+        constant = 0.0
+        for coefficient, formula in terms:
+            if not isinstance(formula, Literal):
+                constant += coefficient * (formula == TRUE)
+                continue
+            j, labels = formula.variable, formula.labels
+            auxiliary = j >= self.variables
+            complement = labels == {0} if auxiliary else 2 * len(labels) > self.sizes[j]
+            if complement:
+                labels = frozenset(range(self.sizes[j])) - labels
+                constant += coefficient
+                coefficient = -coefficient
+            for label in labels:
+                key = j * _STRIDE + label
+                weights[key] = weights.get(key, 0.0) + coefficient
+        return weights, constant
+
+    def sum_rows(self, clause: Clause) -> list[tuple[dict[int, float], float, float]]:
+        total = clause.sum
+        assert total is not None
+        weights, constant = self.linear(total.terms)
+        low = -np.inf if total.lower is None else total.lower - constant
+        up = np.inf if total.upper is None else total.upper - constant
+        if not clause.literals:
+            return [(weights, low, up)]
+        least, most = self.reach(weights)
+        escape, free = self.linear([(1, Literal(*lit)) for lit in clause.literals])
+        found: list[tuple[dict[int, float], float, float]] = []
+        if most > up:  # Σ c z <= up + (most - up) · (escape + free)
+            room = most - up
+            found.append((_plus(weights, escape, -room), -np.inf, up + room * free))
+        if least < low:
+            room = low - least
+            found.append((_plus(weights, escape, room), low - room * free, np.inf))
+        return found
+
+    def reach(self, weights: dict[int, float]) -> tuple[float, float]:
+        """The least and the most Σ c z can be, one label per variable."""
+        by_variable: dict[int, dict[int, float]] = {}
+        for key, weight in weights.items():
+            j, label = divmod(key, _STRIDE)
+            by_variable.setdefault(j, {})[label] = weight
+        least = most = 0.0
+        for j, labels in by_variable.items():
+            values = list(labels.values())
+            if len(values) < self.sizes[j]:
+                values.append(0.0)
+            least += min(values)
+            most += max(values)
+        return least, most
+
+
+_STRIDE = 1 << 40  # packs (variable, label) into one integer key
+
+
+def _plus(a: dict[int, float], b: dict[int, float], scale: float) -> dict[int, float]:
+    joint = dict(a)
+    for key, weight in b.items():
+        joint[key] = joint.get(key, 0.0) + scale * weight
+    return joint
+
+
+def _merged(clauses: list[Clause]) -> list[Clause]:
+    """Clauses with all pairs that differ in one variable only joined, until none is left."""
+    changed = True
+    while changed:
+        changed = False
+        width = max((len(clause.literals) for clause in clauses), default=0)
+        for place in range(width):
+            groups: dict[object, list[Clause]] = {}
+            for clause in clauses:
+                if place < len(clause.literals):
+                    rest = clause.literals[:place] + clause.literals[place + 1 :]
+                    key: object = (clause.literals[place][0], rest)
+                else:
+                    key = clause
+                groups.setdefault(key, []).append(clause)
+            if len(groups) == len(clauses):
+                continue
+            changed = True
+            clauses = [_intersected(group, place) for group in groups.values()]
+    return clauses
+
+
+def _intersected(group: list[Clause], place: int) -> Clause:
+    if len(group) == 1:
+        return group[0]
+    literals = list(group[0].literals)
+    labels = frozenset.intersection(*[clause.literals[place][1] for clause in group])
+    # With no label left the variable drops out: the clause rests on the others.
+    literals[place : place + 1] = [(literals[place][0], labels)] if labels else []
+    return Clause(tuple(literals))

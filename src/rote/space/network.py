@@ -1,0 +1,327 @@
+"""A space as arrays: variables, tables over a few of them, and rows over many.
+
+A factor is a table of scores. A rule whose variables have few joint labellings
+becomes a *hard table*: a mask of what it allows, merged into a factor or another
+rule's table where the variables fit inside. Any other rule stays as linear rows
+(`rote.space.lowering`), whose auxiliary columns become two-valued variables after
+the space's own, so that engines see labels, tables and rows and nothing else.
+Labels that no table supports are taken out of the domains.
+
+Scores reach a network by *gathering*: the score of a label or of a table entry is
+the sum of some positions of a source vector, which is the part scores for the
+network of a space, and the working memory of an elimination for what it left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rote.kernels.structs import Graph
+from rote.space.language import Rule
+from rote.space.lowering import Rows, lower
+from rote.types import AnyArray, BoolArray, IntArray, frozen
+
+MOST_ENTRIES = 1 << 18  # of a hard table over two variables
+MOST_ENTRIES_OF_MORE = 1 << 14  # over three or four
+MOST_ENTRIES_OF_MANY = 1 << 8  # over five and more; beyond this, rows are cheaper
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A mask over the joint labels of ``scope``, and where its scores come from."""
+
+    scope: tuple[int, ...]
+    allowed: BoolArray  # shape: the sizes of the scope
+    sources: tuple[IntArray, ...] = ()  # each of the same shape, positions in the source vector
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Flat arrays for kernels; see the module's docstring.
+
+    Entries are numbered: all labels first (``offsets``), then all tables
+    (``table_ptr``, which starts at the number of labels).
+    """
+
+    sizes: IntArray
+    offsets: IntArray
+    own: int  # how many variables are the space's own; the rest are auxiliary
+    scope_ptr: IntArray
+    scope: IntArray
+    strides: IntArray
+    table_ptr: IntArray
+    allowed: BoolArray  # per entry
+    gather_ptr: IntArray  # per entry
+    gather: IntArray
+    rows: Rows  # over the labels of this network; no auxiliary columns
+
+    @property
+    def variables(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def labels(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def blocks(self) -> int:
+        return len(self.table_ptr) - 1
+
+    @cached_property
+    def label_variable(self) -> IntArray:
+        """Which variable each label belongs to."""
+        return frozen(np.repeat(np.arange(self.variables, dtype=np.int64), self.sizes))
+
+    @cached_property
+    def graph(self) -> Graph:
+        """All of it, and how it hangs together, for kernels."""
+        arity = np.diff(self.scope_ptr)
+        place_ptr, places = _grouped(self.scope, self.variables)
+        # The columns of a row are sorted, so those of one variable stand together.
+        owner = self.label_variable[self.rows.indices]
+        row = np.repeat(np.arange(len(self.rows)), np.diff(self.rows.indptr))
+        changes = (np.diff(owner, prepend=-1) != 0) | (np.diff(row, prepend=-1) != 0)
+        start = np.flatnonzero(changes)
+        group_row, group_variable = row[start], owner[start]
+        group_start = np.append(start, len(owner)).astype(np.int64)
+        least, most = np.zeros(len(start)), np.zeros(len(start))
+        for g, variable in enumerate(group_variable):
+            weights = self.rows.data[group_start[g] : group_start[g + 1]]
+            absent = [0.0] if len(weights) < self.sizes[variable] else []
+            least[g] = min([*weights, *absent])
+            most[g] = max([*weights, *absent])
+        variable_group_ptr, variable_groups = _grouped(group_variable, self.variables)
+        return Graph(
+            self.sizes,
+            self.offsets,
+            self.scope_ptr,
+            self.scope,
+            self.strides,
+            self.table_ptr,
+            place_ptr,
+            places,
+            frozen(np.repeat(np.arange(self.blocks, dtype=np.int64), arity)),
+            frozen(_pointers(self.sizes[self.scope].tolist())),
+            self.allowed,
+            self.gather_ptr,
+            self.gather,
+            self.rows.lower,
+            self.rows.upper,
+            frozen(_pointers(np.bincount(group_row, minlength=len(self.rows)).tolist())),
+            frozen(group_row),
+            frozen(group_variable),
+            frozen(group_start),
+            frozen(least),
+            frozen(most),
+            variable_group_ptr,
+            variable_groups,
+            self.rows.indices,
+            self.rows.data,
+        )
+
+    @property
+    def message_ptr(self) -> IntArray:
+        """Where the messages of each place of each scope start: one number per label."""
+        return self.graph.message_ptr
+
+    def tables(self) -> list[Table]:
+        """The tables as shaped arrays."""
+        found = []
+        for b in range(self.blocks):
+            scope = tuple(self.scope[self.scope_ptr[b] : self.scope_ptr[b + 1]].tolist())
+            shape = tuple(self.sizes[list(scope)].tolist())
+            span = slice(int(self.table_ptr[b]), int(self.table_ptr[b + 1]))
+            counts = np.diff(self.gather_ptr[span.start : span.stop + 1])
+            starts = self.gather_ptr[span]
+            sources = tuple(
+                self.gather[starts + k].reshape(shape) for k in range(int(counts.max(initial=0)))
+            )
+            found.append(Table(scope, self.allowed[span].reshape(shape), sources))
+        return found
+
+
+def build_network(
+    sizes: IntArray, factors: Sequence[tuple[tuple[int, ...], int]], rules: Sequence[Rule]
+) -> Network:
+    """The network of a space; a factor is its variables and its first part."""
+    domains = [np.ones(int(size), dtype=np.bool_) for size in sizes]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    tables = []
+    for scope, first in factors:
+        shape = tuple(sizes[list(scope)].tolist())
+        parts = first + np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
+        tables.append(Table(scope, np.ones(shape, dtype=np.bool_), (parts,)))
+    masks: dict[tuple[int, ...], BoolArray] = {}
+    evaluated: dict[object, BoolArray] = {}
+    tabled, long_rules = split(sizes, rules)
+    for rule in tabled:
+        scope = tuple(v.index for v in rule.variables)
+        shape = tuple(sizes[list(scope)].tolist())
+        mask = _mask(rule, scope, shape, evaluated)
+        if len(scope) == 1:
+            domains[scope[0]] &= mask
+        else:
+            masks[scope] = masks[scope] & mask if scope in masks else mask
+    rows = lower(sizes.tolist(), long_rules)
+    all_sizes = np.concatenate([sizes, np.full(rows.auxiliary, 2, dtype=np.int64)])
+    domains += [np.ones(2, dtype=np.bool_) for _ in range(rows.auxiliary)]
+    tables = merged([*tables, *(Table(scope, mask) for scope, mask in masks.items())])
+    _make_consistent(domains, tables)
+    sources = [[offsets[j] + np.arange(sizes[j])] for j in range(len(sizes))]
+    sources += [[] for _ in range(rows.auxiliary)]
+    return assemble(all_sizes, len(sizes), domains, sources, tables, _two_valued(rows, all_sizes))
+
+
+def assemble(
+    sizes: IntArray,
+    own: int,
+    domains: Sequence[BoolArray],
+    sources: Sequence[Sequence[IntArray]],
+    tables: Sequence[Table],
+    rows: Rows,
+) -> Network:
+    """Lay domains and tables out flat; ``sources`` are the gathers of each variable's labels."""
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    scope_ptr = _pointers(len(t.scope) for t in tables)
+    scope = np.array([j for t in tables for j in t.scope], dtype=np.int64)
+    strides = np.array(
+        [step for t in tables for step in _strides(t.allowed.shape)], dtype=np.int64
+    )
+    table_ptr = int(offsets[-1]) + _pointers(t.allowed.size for t in tables)
+    shaped = [(domain, tuple(source)) for domain, source in zip(domains, sources, strict=True)]
+    shaped += [(table.allowed, table.sources) for table in tables]
+    allowed = [mask.ravel() for mask, _ in shaped]
+    gathers = [
+        np.stack([s.ravel() for s in found], axis=1).ravel()
+        if found
+        else np.empty(0, dtype=np.int64)
+        for _, found in shaped
+    ]
+    counts = [np.full(mask.size, len(found), dtype=np.int64) for mask, found in shaped]
+    gather_ptr = np.concatenate([[0], np.cumsum(_joined(counts))]).astype(np.int64)
+    return Network(
+        frozen(sizes.astype(np.int64)),
+        frozen(offsets),
+        own,
+        frozen(scope_ptr),
+        frozen(scope),
+        frozen(strides),
+        frozen(table_ptr),
+        frozen(_joined(allowed).astype(np.bool_)),
+        frozen(gather_ptr),
+        frozen(_joined(gathers).astype(np.int64)),
+        rows,
+    )
+
+
+def split(sizes: IntArray, rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
+    """The rules that become hard tables, and those that stay rows."""
+    tabled, long_rules = [], []
+    for rule in rules:
+        shape = sizes[[v.index for v in rule.variables]]
+        most = MOST_ENTRIES
+        if len(shape) > 2:
+            most = MOST_ENTRIES_OF_MORE if len(shape) <= 4 else MOST_ENTRIES_OF_MANY
+        (tabled if float(np.prod(shape.astype(np.float64))) <= most else long_rules).append(rule)
+    return tabled, long_rules
+
+
+def _mask(
+    rule: Rule, scope: tuple[int, ...], shape: tuple[int, ...], evaluated: dict[object, BoolArray]
+) -> BoolArray:
+    """What the rule allows; rules of the same form over other variables are worked out once."""
+    local = {j: k for k, j in enumerate(scope)}
+    key = (shape, rule.form(local))
+    if key not in evaluated:
+        grid = np.indices(shape).reshape(len(shape), -1)
+        mask = rule.holds({j: grid[k] for j, k in local.items()})
+        # A rule over no variable is a constant; it has one entry.
+        evaluated[key] = np.broadcast_to(mask, (max(1, grid.shape[1]),)).reshape(shape)
+    return evaluated[key]
+
+
+def merged(tables: Sequence[Table]) -> list[Table]:
+    """The same tables, each put inside the first other one that covers its variables."""
+    at: dict[int, list[int]] = {}
+    found: list[Table] = []
+    for table in sorted(tables, key=lambda t: -len(t.scope)):
+        scope = set(table.scope)
+        near = at.get(table.scope[0], []) if table.scope else []
+        home = next((t for t in near if scope <= set(found[t].scope)), None)
+        if home is None:
+            for j in table.scope:
+                at.setdefault(j, []).append(len(found))
+            found.append(table)
+            continue
+        over, shape = found[home].scope, found[home].allowed.shape
+        allowed = found[home].allowed & spread(table.allowed, table.scope, over)
+        moved = (np.broadcast_to(spread(s, table.scope, over), shape) for s in table.sources)
+        found[home] = Table(over, allowed, (*found[home].sources, *moved))
+    return found
+
+
+def spread(array: AnyArray, scope: tuple[int, ...], over: tuple[int, ...]) -> AnyArray:
+    """An array over ``scope``, its axes put where the larger ``over`` has them."""
+    order = sorted(range(len(scope)), key=lambda k: over.index(scope[k]))
+    shape = [array.shape[scope.index(j)] if j in scope else 1 for j in over]
+    return array.transpose(order).reshape(shape)
+
+
+def _make_consistent(domains: list[BoolArray], tables: Sequence[Table]) -> None:
+    """Take labels out of the domains that some table cannot extend, until none is left."""
+    at: dict[int, list[int]] = {}
+    hard = [t for t, table in enumerate(tables) if not table.allowed.all()]
+    for t in hard:
+        for j in tables[t].scope:
+            at.setdefault(j, []).append(t)
+    queue = dict.fromkeys(hard)
+    for j, domain in enumerate(domains):
+        if not domain.all():
+            queue.update(dict.fromkeys(at.get(j, [])))
+    while queue:
+        t = next(iter(queue))
+        del queue[t]
+        table = tables[t]
+        open_entries = table.allowed
+        for axis, j in enumerate(table.scope):
+            shape = [-1 if k == axis else 1 for k in range(len(table.scope))]
+            open_entries = open_entries & domains[j].reshape(shape)
+        for axis, j in enumerate(table.scope):
+            others = tuple(k for k in range(len(table.scope)) if k != axis)
+            kept = domains[j] & open_entries.any(axis=others)
+            if (kept != domains[j]).any():
+                domains[j] = kept
+                queue.update(dict.fromkeys(other for other in at[j] if other != t))
+
+
+def _two_valued(rows: Rows, sizes: IntArray) -> Rows:
+    """The same rows with each auxiliary column as the second label of a variable."""
+    labels = rows.labels
+    indices = np.where(
+        rows.indices < labels, rows.indices, labels + 2 * (rows.indices - labels) + 1
+    )
+    return Rows(
+        rows.indptr, frozen(indices), rows.data, rows.lower, rows.upper, int(sizes.sum()), 0
+    )
+
+
+def _grouped(owner: IntArray, owners: int) -> tuple[IntArray, IntArray]:
+    """For each owner, the positions that it owns."""
+    counts = np.bincount(owner, minlength=owners)
+    return frozen(_pointers(counts.tolist())), frozen(np.argsort(owner, kind="stable"))
+
+
+def _strides(shape: tuple[int, ...]) -> list[int]:
+    return [int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
+
+
+def _pointers(counts: Iterable[int]) -> IntArray:
+    return np.concatenate([[0], np.cumsum(list(counts))]).astype(np.int64)
+
+
+def _joined(arrays: Sequence[IntArray] | Sequence[BoolArray]) -> IntArray | BoolArray:
+    return np.concatenate(arrays) if arrays else np.empty(0, dtype=np.int64)

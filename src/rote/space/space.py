@@ -1,0 +1,288 @@
+"""A `Space` says which outputs are possible, and names their parts; it holds no scores.
+
+Parts, in order: every label of every variable, then every label tuple of every
+factor (last variable fastest). A vector of part scores is all an engine needs
+besides the space. A space is frozen; what engines need of it is worked out when
+first asked for, and then kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from rote.errors import LabelError, ScoreError
+from rote.kernels.outputs import obeys, parts_of, total_of
+from rote.space.language import Rule, Variable
+from rote.space.lowering import Rows, lower, stacked
+from rote.space.network import Network, build_network, split
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+FINGERPRINT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Scores for every joint labelling of a few variables."""
+
+    name: str
+    variables: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class NamedRule:
+    """A rule and the name under which errors speak of it."""
+
+    name: str
+    rule: Rule
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Variables, factors over them, and the rules every output obeys.
+
+    Build one with `SpaceBuilder`. Spaces are equal when their fingerprints are.
+    """
+
+    variables: tuple[Variable, ...]
+    factors: tuple[Factor, ...] = ()
+    rules: tuple[NamedRule, ...] = ()
+    _index: Mapping[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", {v.name: v.index for v in self.variables})
+
+    def __repr__(self) -> str:
+        return (
+            f"Space({len(self.variables)} variables, {len(self.factors)} factors, "
+            f"{len(self.rules)} rules, {self.parts} parts)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Space) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    # -- shape ------------------------------------------------------------------------
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many labels each variable has."""
+        return frozen(np.array([len(v.labels) for v in self.variables], dtype=np.int64))
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where each variable's labels start among the parts; one more entry ends the last."""
+        return frozen(_running(self.sizes))
+
+    @cached_property
+    def factor_offsets(self) -> IntArray:
+        """Where each factor's label tuples start among the parts; one more entry ends the last."""
+        tuples = [int(np.prod(self.sizes[list(f.variables)])) for f in self.factors]
+        return frozen(_running(np.array(tuples, dtype=np.int64)) + self.labels)
+
+    @property
+    def labels(self) -> int:
+        """How many parts are labels; the rest are label tuples of factors."""
+        return int(self.offsets[-1])
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are: the length of a score vector."""
+        return int(self.factor_offsets[-1])
+
+    @cached_property
+    def outputs(self) -> float:
+        """How many joint labellings there are, allowed or not (as a float: it may be huge)."""
+        return float(np.prod(self.sizes.astype(np.float64)))
+
+    # -- meaning ----------------------------------------------------------------------
+
+    @cached_property
+    def rows(self) -> Rows:
+        """All rules as linear rows; those of `network` come last."""
+        sizes = self.sizes.tolist()
+        tabled, long_rules = split(self.sizes, [named.rule for named in self.rules])
+        return stacked(lower(sizes, tabled), lower(sizes, long_rules))
+
+    @cached_property
+    def network(self) -> Network:
+        """The space as tables and rows, for engines that work on arrays."""
+        return build_network(
+            self.sizes,
+            [(f.variables, int(at)) for f, at in zip(self.factors, self.factor_offsets, strict=False)],
+            [named.rule for named in self.rules],
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of the feasible set and the order of its parts.
+
+        The same in every process and on every machine. Names of variables,
+        factors and rules do not enter: two sentences whose entities are called
+        differently have the same feasible set.
+        """
+        here = {v.index: v.index for v in self.variables}
+        shape = {
+            "version": FINGERPRINT_VERSION,
+            "labels": [v.labels for v in self.variables],
+            "factors": [f.variables for f in self.factors],
+            "rules": sorted(json.dumps(named.rule.form(here)) for named in self.rules),
+        }
+        text = json.dumps(shape, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def holds(self, labels: AnyArray) -> BoolArray:
+        """Which outputs of a batch of shape (m, variables) obey every rule."""
+        batch = self.as_labels(labels)
+        columns = {v.index: batch[:, v.index] for v in self.variables}
+        result = np.ones(len(batch), dtype=np.bool_)
+        for named in self.rules:
+            result &= np.broadcast_to(named.rule.holds(columns), result.shape)
+        return result
+
+    def broken(self, labels: AnyArray) -> tuple[NamedRule, ...]:
+        """The rules that one output breaks."""
+        batch = self.as_labels(labels)
+        if len(batch) != 1:
+            raise ScoreError(f"broken looks at one output, got {len(batch)}; index the batch first")
+        columns = {v.index: batch[:, v.index] for v in self.variables}
+        return tuple(named for named in self.rules if not named.rule.holds(columns).all())
+
+    def value(self, scores: AnyArray, labels: AnyArray) -> FloatArray:
+        """The total score of each output of a batch under its own row of scores."""
+        batch = self.as_labels(labels)
+        table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+        return total_of(np.ascontiguousarray(table), self.parts_of(batch))
+
+    def parts_of(self, labels: AnyArray) -> IntArray:
+        """The parts of each output: one per variable, then one per factor."""
+        return parts_of(
+            np.ascontiguousarray(self.as_labels(labels)),
+            self.sizes,
+            self.offsets,
+            self._scope_ptr,
+            self._scope,
+            self.factor_offsets,
+        )
+
+    @cached_property
+    def _scope_ptr(self) -> IntArray:
+        return frozen(_running(np.array([len(f.variables) for f in self.factors], np.int64)))
+
+    @cached_property
+    def _scope(self) -> IntArray:
+        return frozen(np.array([j for f in self.factors for j in f.variables], np.int64))
+
+    def satisfied(self, labels: AnyArray) -> BoolArray:
+        """The same answer as `holds`, from the compiled tables and rows: for large batches."""
+        network = self.network
+        if network.variables > network.own:
+            return self.holds(labels)
+        rows = network.rows
+        return obeys(
+            np.ascontiguousarray(self.as_labels(labels)),
+            network.offsets,
+            network.scope_ptr,
+            network.scope,
+            network.strides,
+            network.table_ptr,
+            network.allowed,
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            rows.lower,
+            rows.upper,
+            network.label_variable,
+        )
+
+    # -- names ------------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> Variable:
+        """The variable of this name."""
+        try:
+            return self.variables[self._index[name]]
+        except KeyError:
+            some = ", ".join(repr(v.name) for v in self.variables[:10])
+            raise LabelError(f"no variable is called {name!r}; there are {some}") from None
+
+    def part(self, variables: str | Sequence[str], labels: str | Sequence[str]) -> int:
+        """Where the score of a label, or of a factor's label tuple, stands.
+
+        >>> from rote import SpaceBuilder
+        >>> builder = SpaceBuilder()
+        >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+        >>> _ = builder.factor(x, y)
+        >>> space = builder.build()
+        >>> space.part("y", "b"), space.part(["x", "y"], ["b", "a"])
+        (3, 6)
+        """
+        if isinstance(variables, str):
+            variable = self[variables]
+            return int(self.offsets[variable.index]) + variable.position(str(labels))
+        chosen = tuple(self[name] for name in variables)
+        scope = tuple(v.index for v in chosen)
+        for f, factor in enumerate(self.factors):
+            if factor.variables == scope:
+                code = 0
+                for variable, label in zip(chosen, labels, strict=True):
+                    code = code * len(variable.labels) + variable.position(label)
+                return int(self.factor_offsets[f]) + code
+        raise LabelError(f"no factor is over ({', '.join(variables)}) in this order")
+
+    def scores(
+        self, by_name: Mapping[str, Mapping[str, float]] | None = None
+    ) -> FloatArray:
+        """A score vector: zero but for what ``by_name[variable][label]`` says.
+
+        Factors' scores are set by position: ``scores[space.part(names, labels)] = …``.
+        """
+        vector = np.zeros(self.parts)
+        for name, labels in (by_name or {}).items():
+            for label, score in labels.items():
+                vector[self.part(name, label)] = score
+        return vector
+
+    def encode(self, outputs: Sequence[Mapping[str, str]]) -> IntArray:
+        """Outputs by name to a batch of labels by position."""
+        batch = np.empty((len(outputs), len(self.variables)), dtype=np.int64)
+        for row, output in zip(batch, outputs, strict=True):
+            missing = [v.name for v in self.variables if v.name not in output]
+            if missing or len(output) != len(self.variables):
+                extra = sorted(set(output) - set(self._index))
+                raise LabelError(f"an output names each variable once; missing {missing}, unknown {extra}")
+            row[:] = [v.position(output[v.name]) for v in self.variables]
+        return batch
+
+    def decode(self, labels: AnyArray) -> list[dict[str, str]]:
+        """A batch of labels by position to outputs by name."""
+        return [
+            {v.name: v.labels[label] for v, label in zip(self.variables, row, strict=True)}
+            for row in self.as_labels(labels).tolist()
+        ]
+
+    def as_labels(self, labels: AnyArray) -> IntArray:
+        """A checked batch of shape (m, variables)."""
+        batch = np.asarray(labels)
+        if batch.ndim == 1:
+            batch = batch[None, :]
+        if batch.ndim != 2 or batch.shape[1] != len(self.variables):
+            raise LabelError(
+                f"labels have the shape (m, {len(self.variables)}), one column per variable; "
+                f"got {np.shape(labels)}"
+            )
+        if batch.size and not np.issubdtype(batch.dtype, np.integer):
+            raise LabelError(f"labels are whole numbers, got {batch.dtype}; use space.encode for names")
+        if batch.size and ((batch < 0) | (batch >= self.sizes)).any():
+            raise LabelError("a label is below 0 or beyond its variable's last label")
+        return batch.astype(np.int64, copy=False)
+
+
+def _running(counts: IntArray) -> IntArray:
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])
