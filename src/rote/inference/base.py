@@ -1,0 +1,227 @@
+"""The seam: an engine takes a space and an objective and returns `Solutions`.
+
+We always maximise. Every answer is a proof: its ``value``, an upper ``bound`` on
+what any output could reach, a ``status``, and the ``source`` that found it.
+
+Ties. Two values closer than ``tie = TIE · max(1, max |score|)`` count as equal.
+Among the outputs whose value is within one tie of the best, every exact engine
+returns the one with the lexicographically smallest labels, in the order of the
+space's variables. So all exact engines give the same answer, every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+import numpy as np
+
+from rote.errors import LabelError, ScoreError
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+TIE = 1e-10
+
+
+class Status(IntEnum):
+    """What is known of an answer."""
+
+    OPTIMAL = 0  # no output is better
+    FEASIBLE = 1  # obeys the rules; something better may exist
+    INFEASIBLE = 2  # nothing obeys the rules and the given labels
+    TIMED_OUT = 3  # a limit was hit before any output was found
+
+
+class Source(IntEnum):
+    """What found an answer."""
+
+    ENUMERATION = 0
+    ARGMAX = 1
+    CHAIN = 2
+    TREE = 3
+    ELIMINATION = 4
+    BRANCH = 5
+    MILP = 6
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Scores of shape (m, parts): m inputs that share one space.
+
+    ``allowed`` of shape (m, labels) closes labels for single inputs; this is how
+    variables are clamped (see `clamp`). None leaves every label open.
+    """
+
+    scores: FloatArray
+    allowed: BoolArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def rows(self, index: AnyArray) -> Objective:
+        """The objective of some of the inputs."""
+        return Objective(
+            frozen(self.scores[index]),
+            None if self.allowed is None else frozen(self.allowed[index]),
+        )
+
+    @property
+    def closed(self) -> BoolArray:
+        """The labels that are not allowed, for kernels: no row at all when all are."""
+        if self.allowed is None:
+            return np.empty((0, 0), dtype=np.bool_)
+        return ~self.allowed
+
+    @property
+    def ties(self) -> FloatArray:
+        """How close two values of each input are when they count as equal."""
+        largest = np.abs(self.scores).max(axis=1, initial=1.0)
+        return np.asarray(TIE * largest, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """One answer per input. Infeasible inputs have labels -1 and value -inf."""
+
+    labels: IntArray  # (m, variables)
+    value: FloatArray  # (m,)
+    bound: FloatArray  # (m,) no output has a value above this
+    status: IntArray  # (m,) of Status
+    source: IntArray  # (m,) of Source
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def optimal(self) -> BoolArray:
+        """Which answers are proved optimal."""
+        return np.asarray(self.status == Status.OPTIMAL, dtype=np.bool_)
+
+    @property
+    def gap(self) -> FloatArray:
+        """bound - value: how much better any output could be."""
+        with np.errstate(invalid="ignore"):
+            gap = self.bound - self.value
+        return np.where(np.isnan(gap), 0.0, gap)
+
+    def __repr__(self) -> str:
+        statuses = _tally(self.status, Status)
+        return f"Solutions({len(self)}: {statuses}; by {_tally(self.source, Source)})"
+
+
+class Engine(Protocol):
+    """Finds the best output of a space under scores, for every input of a batch."""
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions: ...
+
+
+def as_objective(space: Space, objective: Objective | AnyArray) -> Objective:
+    """A checked objective; plain scores of shape (parts,) or (m, parts) will do."""
+    given = objective if isinstance(objective, Objective) else Objective(np.asarray(objective))
+    try:
+        scores = np.asarray(given.scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ScoreError(f"scores are numbers, got {type(given.scores).__name__}") from None
+    if scores.ndim == 1:
+        scores = scores[None, :]
+    if scores.ndim != 2 or scores.shape[1] != space.parts:
+        raise ScoreError(
+            f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "
+            f"got {np.shape(given.scores)}"
+        )
+    finite = np.isfinite(scores)
+    if not finite.all():
+        i, part = np.argwhere(~finite)[0]
+        raise ScoreError(
+            f"scores are finite; input {i} has {scores[i, part]} at part {part}; "
+            "forbid a label with a rule or with clamp instead of an infinite score"
+        )
+    allowed = given.allowed
+    if allowed is not None:
+        allowed = np.asarray(allowed)
+        if allowed.dtype != np.bool_:
+            raise ScoreError(f"allowed holds True and False, got {allowed.dtype}")
+        if allowed.ndim == 1:
+            allowed = allowed[None, :]
+        if allowed.shape != (len(scores), space.labels):
+            raise ScoreError(
+                f"allowed has the shape ({len(scores)}, {space.labels}), one column per label; "
+                f"got {np.shape(given.allowed)}"
+            )
+        allowed = frozen(allowed)
+    return Objective(frozen(scores), allowed)
+
+
+def clamp(
+    space: Space,
+    scores: Objective | AnyArray,
+    given: Mapping[str, str] | Sequence[Mapping[str, str]],
+) -> Objective:
+    """The objective with some variables given: ``{"variable": "label"}``, one or one per input.
+
+    >>> from rote import Exact, SpaceBuilder, clamp
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> builder.require(x["a"] >> y["b"])
+    >>> space = builder.build()
+    >>> scores = space.scores({"x": {"b": 1.0}, "y": {"a": 1.0}})
+    >>> space.decode(Exact().solve(space, clamp(space, scores, {"x": "a"})).labels)
+    [{'x': 'a', 'y': 'b'}]
+    """
+    objective = as_objective(space, scores)
+    m = len(objective)
+    each = [given] * m if isinstance(given, Mapping) else list(given)
+    if len(each) != m:
+        raise LabelError(f"clamp got {len(each)} sets of given labels for {m} inputs")
+    shape = (m, space.labels)
+    allowed = np.ones(shape, np.bool_) if objective.allowed is None else objective.allowed.copy()
+    for row, labels in zip(allowed, each, strict=True):
+        for name, label in labels.items():
+            variable = space[name]
+            start = int(space.offsets[variable.index])
+            chosen = start + variable.position(label)
+            was = row[chosen]
+            row[start : start + len(variable.labels)] = False
+            row[chosen] = was
+    return Objective(objective.scores, frozen(allowed))
+
+
+def answered(
+    space: Space,
+    objective: Objective,
+    labels: IntArray,
+    source: Source | IntArray,
+    *,
+    bound: FloatArray | None = None,
+    status: IntArray | None = None,
+) -> Solutions:
+    """`Solutions` for labels; a row that starts with -1 has none and is infeasible.
+
+    Values are added up by one function for all engines, so that equal labels have
+    equal values to the last bit.
+    """
+    m = len(labels)
+    found = (labels >= 0).all(axis=1)
+    value = np.full(m, -np.inf)
+    if found.any():
+        value[found] = space.value(objective.scores[found], labels[found])
+    if status is None:
+        status = np.where(found, Status.OPTIMAL, Status.INFEASIBLE).astype(np.int64)
+    if bound is None:
+        bound = value
+    proved = status == Status.OPTIMAL
+    bound = np.where(proved, value, np.maximum(bound, value))
+    return Solutions(
+        frozen(labels),
+        frozen(value),
+        frozen(bound),
+        frozen(status),
+        frozen(np.broadcast_to(np.asarray(source, dtype=np.int64), (m,)).copy()),
+    )
+
+
+def _tally(codes: IntArray, names: type[Status] | type[Source]) -> str:
+    counts = {name: int((codes == name).sum()) for name in names}
+    return ", ".join(f"{count} {name.name.lower()}" for name, count in counts.items() if count)

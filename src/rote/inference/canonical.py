@@ -1,0 +1,56 @@
+"""One answer among equals, for engines that find some optimum.
+
+Given an optimal output of each input, `canonical` walks the variables in order and
+asks the engine for the best output whose label here is smaller and whose labels
+before are the same. If that is within a tie of the optimum it takes its place.
+What is left at the end has the lexicographically smallest labels.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from rote.inference.base import Objective
+from rote.space.space import Space
+from rote.types import BoolArray, FloatArray, IntArray, frozen
+
+
+class Better(Protocol):
+    """Some best output of each input, or labels -1 where none is worth ``floor``."""
+
+    def __call__(self, space: Space, objective: Objective, floor: FloatArray) -> IntArray: ...
+
+
+def canonical(
+    space: Space, objective: Objective, labels: IntArray, doubtful: BoolArray, better: Better
+) -> IntArray:
+    """``labels`` with ties broken; only inputs that are ``doubtful`` are asked about."""
+    rows = np.flatnonzero(doubtful & (labels >= 0).all(axis=1))
+    if not len(rows):
+        return labels
+    labels = labels.copy()
+    part = objective.rows(rows)
+    floor = space.value(part.scores, labels[rows]) - part.ties
+    shape = (len(rows), space.labels)
+    allowed = np.ones(shape, np.bool_) if part.allowed is None else part.allowed.copy()
+    for j, size in enumerate(space.sizes):
+        own = slice(int(space.offsets[j]), int(space.offsets[j + 1]))
+        position = np.arange(size)
+        asked = np.arange(len(rows))
+        while len(asked):
+            smaller = allowed[asked]
+            smaller[:, own] &= position < labels[rows[asked], j, None]
+            possible = smaller[:, own].any(axis=1)
+            asked, smaller = asked[possible], smaller[possible]
+            if not len(asked):
+                break
+            narrowed = Objective(frozen(part.scores[asked]), frozen(smaller))
+            found = better(space, narrowed, floor[asked])
+            taken = (found >= 0).all(axis=1)
+            taken[taken] &= space.value(narrowed.scores[taken], found[taken]) >= floor[asked][taken]
+            labels[rows[asked[taken]]] = found[taken]
+            asked = asked[taken]
+        allowed[:, own] = position == labels[rows, j, None]
+    return labels
