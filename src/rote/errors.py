@@ -5,6 +5,7 @@
     │   ├── LabelError           a label or a variable that does not exist
     │   └── RuleError            a rule that cannot be read, or not in this space
     ├── ScoreError               scores of the wrong shape, or not finite
+    ├── SettingError             an option outside what it may be
     ├── UnsupportedSpace         an engine was given a space it cannot solve
     ├── InfeasibleSpace          no output obeys the rules; carries the conflict
     ├── DataError                a file that is missing or damaged
@@ -42,6 +43,10 @@ class ScoreError(RoteError, ValueError):
     """Scores of the wrong shape, or with a value that is not finite."""
 
 
+class SettingError(RoteError, ValueError):
+    """An option of an engine or a function outside what it may be."""
+
+
 class UnsupportedSpace(RoteError, ValueError):
     """An engine was given a space outside what it can solve."""
 
@@ -60,6 +65,10 @@ class InfeasibleSpace(RoteError, ValueError):
             "no output obeys all rules; these conflict with each other, "
             f"relax or drop one of them:\n{listed}"
         )
+
+    def __reduce__(self) -> tuple[type, tuple[tuple[str, ...]]]:
+        # Exceptions travel between processes by their arguments, here the rules.
+        return type(self), (self.conflicting_rules,)
 
 
 class DataError(RoteError, ValueError):

@@ -16,11 +16,11 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """The same values, contiguous and read-only.
+    """The same values, contiguous and read-only; the array given stays as it was.
 
     >>> frozen(np.zeros(2)).flags.writeable
     False
     """
-    array = np.ascontiguousarray(array)
-    array.setflags(write=False)
-    return array
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view

@@ -12,13 +12,13 @@ space's variables. So all exact engines give the same answer, every time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol
 
 import numpy as np
 
-from rote.errors import LabelError, ScoreError
+from rote.errors import LabelError, ScoreError, SettingError
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
@@ -46,7 +46,7 @@ class Source(IntEnum):
     MILP = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Objective:
     """Scores of shape (m, parts): m inputs that share one space.
 
@@ -56,6 +56,7 @@ class Objective:
 
     scores: FloatArray
     allowed: BoolArray | None = None
+    checked: Space | None = field(default=None, repr=False)  # the space it was checked for
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -65,6 +66,7 @@ class Objective:
         return Objective(
             frozen(self.scores[index]),
             None if self.allowed is None else frozen(self.allowed[index]),
+            self.checked,
         )
 
     @property
@@ -77,11 +79,12 @@ class Objective:
     @property
     def ties(self) -> FloatArray:
         """How close two values of each input are when they count as equal."""
-        largest = np.abs(self.scores).max(axis=1, initial=1.0)
-        return np.asarray(TIE * largest, dtype=np.float64)
+        highest = self.scores.max(axis=1, initial=1.0)
+        lowest = self.scores.min(axis=1, initial=-1.0)
+        return np.asarray(TIE * np.maximum(highest, -lowest), dtype=np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solutions:
     """One answer per input. Infeasible inputs have labels -1 and value -inf."""
 
@@ -93,6 +96,16 @@ class Solutions:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def rows(self, index: AnyArray) -> Solutions:
+        """The answers to some of the inputs."""
+        return Solutions(
+            frozen(self.labels[index]),
+            frozen(self.value[index]),
+            frozen(self.bound[index]),
+            frozen(self.status[index]),
+            frozen(self.source[index]),
+        )
 
     @property
     def optimal(self) -> BoolArray:
@@ -119,11 +132,18 @@ class Engine(Protocol):
 
 def as_objective(space: Space, objective: Objective | AnyArray) -> Objective:
     """A checked objective; plain scores of shape (parts,) or (m, parts) will do."""
-    given = objective if isinstance(objective, Objective) else Objective(np.asarray(objective))
+    given = objective if isinstance(objective, Objective) else Objective(objective)
+    if given.checked is space:
+        return given
     try:
-        scores = np.asarray(given.scores, dtype=np.float64)
+        scores = np.asarray(given.scores)
+        if np.iscomplexobj(scores):
+            raise TypeError
+        scores = scores.astype(np.float64, copy=False)
     except (TypeError, ValueError):
-        raise ScoreError(f"scores are numbers, got {type(given.scores).__name__}") from None
+        raise ScoreError(
+            f"scores are an array of real numbers, one row per input; got {given.scores!r:.80}"
+        ) from None
     if scores.ndim == 1:
         scores = scores[None, :]
     if scores.ndim != 2 or scores.shape[1] != space.parts:
@@ -148,10 +168,16 @@ def as_objective(space: Space, objective: Objective | AnyArray) -> Objective:
         if allowed.shape != (len(scores), space.labels):
             raise ScoreError(
                 f"allowed has the shape ({len(scores)}, {space.labels}), one column per label; "
-                f"got {np.shape(given.allowed)}"
+                f"got {allowed.shape}"
             )
         allowed = frozen(allowed)
-    return Objective(frozen(scores), allowed)
+    return Objective(frozen(scores), allowed, space)
+
+
+def positive(name: str, value: float | None) -> None:
+    """Refuse a limit that is not above zero; None is no limit."""
+    if value is not None and not value > 0:
+        raise SettingError(f"{name} is a number above 0, or None for no limit; got {value!r}")
 
 
 def clamp(
@@ -185,7 +211,7 @@ def clamp(
             was = row[chosen]
             row[start : start + len(variable.labels)] = False
             row[chosen] = was
-    return Objective(objective.scores, frozen(allowed))
+    return Objective(objective.scores, frozen(allowed), space)
 
 
 def answered(
@@ -204,8 +230,10 @@ def answered(
     """
     m = len(labels)
     found = (labels >= 0).all(axis=1)
-    value = np.full(m, -np.inf)
-    if found.any():
+    if found.all():
+        value = space.value(objective.scores, labels)
+    else:
+        value = np.full(m, -np.inf)
         value[found] = space.value(objective.scores[found], labels[found])
     if status is None:
         status = np.where(found, Status.OPTIMAL, Status.INFEASIBLE).astype(np.int64)
@@ -220,6 +248,19 @@ def answered(
         frozen(status),
         frozen(np.broadcast_to(np.asarray(source, dtype=np.int64), (m,)).copy()),
     )
+
+
+def joined(pieces: Sequence[tuple[IntArray, Solutions]]) -> Solutions:
+    """Answers to disjoint sets of inputs as one; each piece says which inputs it is about."""
+    order = np.argsort(np.concatenate([index for index, _ in pieces]))
+    each = [solutions for _, solutions in pieces]
+    return Solutions(
+        np.concatenate([s.labels for s in each]),
+        np.concatenate([s.value for s in each]),
+        np.concatenate([s.bound for s in each]),
+        np.concatenate([s.status for s in each]),
+        np.concatenate([s.source for s in each]),
+    ).rows(order)
 
 
 def _tally(codes: IntArray, names: type[Status] | type[Source]) -> str:

@@ -12,17 +12,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.inference.base import Objective, Solutions, Source, Status, answered, as_objective
+from rote.inference.base import (
+    Objective,
+    Solutions,
+    Source,
+    Status,
+    answered,
+    as_objective,
+    positive,
+)
 from rote.inference.canonical import canonical
-from rote.inference.duals import Duals
-from rote.inference.elimination import Plan, no_plan, partial_plan
+from rote.inference.duals import Duals, dual_bound, zero_duals
 from rote.inference.infeasible import unless_infeasible
-from rote.kernels.branch import branch, first_in_order
+from rote.inference.plans import Plan, no_plan, partial_plan
+from rote.inference.search import UNLIMITED, Found, search
+from rote.kernels.ascent import ascend
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
-UNLIMITED = 1 << 60
-SWEEPS_IN_ORDER = 8
 NODES_IN_ORDER = 1 << 10
 FIRST_NODES = 1 << 14  # the first try under a time limit; each further one has four times as many
 
@@ -39,10 +46,16 @@ class BranchAndBound:
     time_limit: float | None = None
     eliminate: bool = True
 
+    def __post_init__(self) -> None:
+        positive("node_limit", self.node_limit)
+        positive("time_limit", self.time_limit)
+
     def solve(
         self, space: Space, objective: Objective | AnyArray, start: Duals | None = None
     ) -> Solutions:
         objective = as_objective(space, objective)
+        if start is not None:
+            dual_bound(space, objective, start)  # checks shapes and signs
         floors = np.full(len(objective), -np.inf)
         found = self._search(space, objective, floors, start)
         doubtful = found.doubtful & found.complete
@@ -58,25 +71,47 @@ class BranchAndBound:
         )
         return unless_infeasible(space, objective, solutions)
 
+    def duals(
+        self,
+        space: Space,
+        objective: Objective | AnyArray,
+        start: Duals | None = None,
+        sweeps: int = 32,
+    ) -> Duals:
+        """Duals by so many sweeps of ascent, from ``start`` or from zero.
+
+        `dual_bound` says what they prove; it never gets worse with more sweeps.
+        """
+        objective = as_objective(space, objective)
+        start = start or zero_duals(space, len(objective))
+        dual_bound(space, objective, start)  # checks shapes and signs
+        messages, multipliers = start.messages.copy(), start.multipliers.copy()
+        long_rows = slice(len(space.rows) - len(space.network.rows), None)
+        tail = multipliers[:, long_rows].copy()
+        ascend(objective.scores, objective.closed, space.network.graph, messages, tail, sweeps)
+        multipliers[:, long_rows] = tail
+        return Duals(frozen(messages), frozen(multipliers))
+
     def _first_of_equals(
         self, space: Space, objective: Objective, labels: IntArray, doubtful: BoolArray
     ) -> IntArray:
-        """Ties broken by one search in lexicographic order, which is short where bounds are
-        tight, and by `canonical` where it is not."""
+        """Ties broken by a search in lexicographic order, or by `canonical` where it is long.
+
+        The search is short where bounds are tight.
+        """
         rows = np.flatnonzero(doubtful & (labels >= 0).all(axis=1))
         if not len(rows):
             return labels
         part = objective.rows(rows)
-        first = first_in_order(
-            part.scores,
-            part.closed,
+        first = search(
+            no_plan(space),
+            space,
+            part,
             space.value(part.scores, labels[rows]) - part.ties,
-            part.ties,
-            space.network.graph,
-            len(space.variables),
-            SWEEPS_IN_ORDER,
+            None,
             NODES_IN_ORDER + 8 * space.network.variables,
-        )
+            in_order=True,
+        ).labels
         settled = (first >= 0).all(axis=1)
         labels = labels.copy()
         labels[rows[settled]] = first[settled]
@@ -90,10 +125,10 @@ class BranchAndBound:
 
     def _search(
         self, space: Space, objective: Objective, floors: FloatArray, start: Duals | None
-    ) -> _Found:
+    ) -> Found:
         plan = partial_plan(space) if self.eliminate and start is None else no_plan(space)
-        if self.time_limit is None:
-            return _run(plan, space, objective, floors, start, self.node_limit or UNLIMITED)
+        if self.time_limit is None or not len(objective):
+            return search(plan, space, objective, floors, start, self.node_limit or UNLIMITED)
         return self._timed(plan, space, objective, floors, start)
 
     def _timed(
@@ -103,7 +138,7 @@ class BranchAndBound:
         objective: Objective,
         floors: FloatArray,
         start: Duals | None,
-    ) -> _Found:
+    ) -> Found:
         """Tries with growing node limits, one input after the other, until its time is up.
 
         Kernels do not read the clock; starting over costs at most a third of the whole.
@@ -118,7 +153,7 @@ class BranchAndBound:
             began = time.perf_counter()
             while True:
                 tried = time.perf_counter()
-                found = _run(plan, space, part, floors[row], own, nodes)
+                found = search(plan, space, part, floors[row], own, nodes)
                 now = time.perf_counter()
                 spent, last = now - began, now - tried
                 over = spent + 4 * last > (self.time_limit or 0.0)
@@ -126,42 +161,8 @@ class BranchAndBound:
                     break
                 nodes = min(4 * nodes, self.node_limit or UNLIMITED)
             each.append(found)
-        return _Found(*(np.concatenate(fields) for fields in zip(*map(_fields, each), strict=True)))
+        return Found(*(np.concatenate(fields) for fields in zip(*map(_fields, each), strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    labels: IntArray
-    bound: FloatArray
-    complete: BoolArray
-    doubtful: BoolArray
-
-
-def _fields(found: _Found) -> tuple[AnyArray, ...]:
+def _fields(found: Found) -> tuple[AnyArray, ...]:
     return found.labels, found.bound, found.complete, found.doubtful
-
-
-def _run(
-    plan: Plan,
-    space: Space,
-    objective: Objective,
-    floors: FloatArray,
-    start: Duals | None,
-    nodes: int,
-) -> _Found:
-    none = np.empty((0, 0))
-    long_rows = len(space.network.rows)
-    labels, bound, complete, doubtful, _ = branch(
-        objective.scores,
-        objective.closed,
-        floors,
-        objective.ties,
-        plan.steps,
-        plan.core.network.graph,
-        plan.core.variables,
-        none if start is None else start.messages,
-        none if start is None else start.multipliers[:, len(space.rows) - long_rows :],
-        len(space.variables),
-        nodes,
-    )
-    return _Found(labels, bound, complete, doubtful)

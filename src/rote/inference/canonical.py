@@ -48,7 +48,7 @@ def canonical(
                 break
             narrowed = Objective(frozen(part.scores[asked]), frozen(smaller))
             found = better(space, narrowed, floor[asked])
-            taken = (found >= 0).all(axis=1)
+            taken: BoolArray = np.asarray((found >= 0).all(axis=1))
             taken[taken] &= space.value(narrowed.scores[taken], found[taken]) >= floor[asked][taken]
             labels[rows[asked[taken]]] = found[taken]
             asked = asked[taken]

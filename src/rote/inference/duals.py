@@ -56,6 +56,8 @@ def dual_bound(space: Space, objective: Objective | AnyArray, duals: Duals) -> F
             f"duals of this space have the shapes {shapes[0]} and {shapes[1]}; "
             f"got {duals.messages.shape} and {duals.multipliers.shape}"
         )
+    if not (np.isfinite(duals.messages).all() and np.isfinite(duals.multipliers).all()):
+        raise ScoreError("duals are finite numbers; these hold NaN or an infinity")
     u = duals.multipliers
     if ((u > 0) & np.isinf(rows.upper) | (u < 0) & np.isinf(rows.lower)).any():
         raise ScoreError("a multiplier pushes against the open end of its row; see duals.py")

@@ -13,26 +13,17 @@ import numpy as np
 
 from rote.errors import InfeasibleSpace
 from rote.inference.base import Objective, Solutions, Status
-from rote.kernels.branch import first_in_order
+from rote.inference.plans import no_plan
+from rote.inference.search import UNLIMITED, search
 from rote.space.space import NamedRule, Space
-
-SWEEPS = 1
-UNLIMITED = 1 << 60
 
 
 def is_feasible(space: Space) -> bool:
     """Whether any output obeys all rules."""
-    found = first_in_order(
-        np.zeros((1, space.parts)),
-        np.empty((0, 0), dtype=np.bool_),
-        np.array([-1.0]),
-        np.array([1e-10]),
-        space.network.graph,
-        len(space.variables),
-        SWEEPS,
-        UNLIMITED,
-    )
-    return bool((found >= 0).all())
+    objective = Objective(np.zeros((1, space.parts)))
+    floor = np.array([-1.0])
+    found = search(no_plan(space), space, objective, floor, None, UNLIMITED, in_order=True)
+    return bool((found.labels >= 0).all())
 
 
 def find_conflict(space: Space) -> tuple[NamedRule, ...]:
@@ -43,9 +34,7 @@ def find_conflict(space: Space) -> tuple[NamedRule, ...]:
     def conflict(rules: Sequence[NamedRule]) -> bool:
         return not is_feasible(Space(space.variables, (), tuple(rules)))
 
-    def explain(
-        kept: list[NamedRule], added: bool, rules: list[NamedRule]
-    ) -> list[NamedRule]:
+    def explain(kept: list[NamedRule], added: bool, rules: list[NamedRule]) -> list[NamedRule]:
         """A minimal part of ``rules`` that conflicts together with ``kept``."""
         if added and conflict(kept):
             return []

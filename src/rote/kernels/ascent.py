@@ -16,73 +16,45 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.jit import kernel
-from rote.kernels.structs import Graph
-from rote.types import FloatArray
+from rote.kernels.structs import Graph, RowGroups, Source
+from rote.types import BoolArray, FloatArray, IntArray
 
 
 @kernel
-def load(source: FloatArray, graph: Graph, theta: FloatArray) -> None:
-    """Scores of every entry from a source vector; what is not allowed is -inf."""
+def load(scores: FloatArray, source: Source, theta: FloatArray) -> None:
+    """Scores of every entry from the vector they are gathered from; what is not allowed is -inf."""
     for e in range(theta.shape[0]):
         value = 0.0
-        if graph.allowed[e]:
-            for g in range(graph.gather_ptr[e], graph.gather_ptr[e + 1]):
-                value += source[graph.gather[g]]
+        if source.allowed[e]:
+            for g in range(source.ptr[e], source.ptr[e + 1]):
+                value += scores[source.gather[g]]
         else:
             value = -np.inf
         theta[e] = value
 
 
 @kernel
-def apply_duals(
-    graph: Graph, theta: FloatArray, messages: FloatArray, multipliers: FloatArray
-) -> None:
-    """Reparametrise plain scores by given messages and multipliers."""
-    for b in range(graph.table_ptr.shape[0] - 1):
-        for k in range(graph.scope_ptr[b], graph.scope_ptr[b + 1]):
-            j = graph.scope[k]
-            for a in range(graph.sizes[j]):
-                theta[graph.offsets[j] + a] += messages[graph.message_ptr[k] + a]
-            shift_table(graph, theta, k, messages[graph.message_ptr[k] : graph.message_ptr[k + 1]])
-    for r in range(graph.row_lower.shape[0]):
-        if multipliers[r] != 0.0:
-            for g in range(graph.group_ptr[r], graph.group_ptr[r + 1]):
-                for c in range(graph.group_start[g], graph.group_start[g + 1]):
-                    theta[graph.column[c]] -= multipliers[r] * graph.coefficient[c]
+def shift(theta: FloatArray, at: int, stop: int, inner: int, amount: FloatArray) -> None:
+    """Subtract amount(a) from every entry of a table whose label at one place is a.
 
-
-@kernel
-def shift_table(graph: Graph, theta: FloatArray, k: int, amount: FloatArray) -> None:
-    """Subtract amount(a) from every entry of place k's table whose label there is a."""
-    b = graph.place_table[k]
-    inner = graph.strides[k]
-    size = graph.sizes[graph.scope[k]]
-    at = graph.table_ptr[b]
-    stop = graph.table_ptr[b + 1]
+    Along the table, labels of the place take turns every ``inner`` entries.
+    """
     while at < stop:
-        for a in range(size):
-            value = amount[a]
-            if value == -np.inf:
-                for e in range(at, at + inner):
-                    theta[e] = -np.inf
+        for a in range(amount.shape[0]):
+            if amount[a] == -np.inf:
+                theta[at : at + inner] = -np.inf
             else:
                 for e in range(at, at + inner):
-                    theta[e] -= value
+                    theta[e] -= amount[a]
             at += inner
 
 
 @kernel
-def max_marginal(graph: Graph, theta: FloatArray, k: int, marginal: FloatArray) -> None:
-    """marginal(a): the best entry of place k's table whose label there is a."""
-    b = graph.place_table[k]
-    inner = graph.strides[k]
-    size = graph.sizes[graph.scope[k]]
-    for a in range(size):
-        marginal[a] = -np.inf
-    at = graph.table_ptr[b]
-    stop = graph.table_ptr[b + 1]
+def marginalise(theta: FloatArray, at: int, stop: int, inner: int, marginal: FloatArray) -> None:
+    """marginal(a): the best entry of a table whose label at one place is a."""
+    marginal[:] = -np.inf
     while at < stop:
-        for a in range(size):
+        for a in range(marginal.shape[0]):
             top = marginal[a]
             for e in range(at, at + inner):
                 if theta[e] > top:
@@ -92,80 +64,39 @@ def max_marginal(graph: Graph, theta: FloatArray, k: int, marginal: FloatArray) 
 
 
 @kernel
-def visit(
-    graph: Graph,
-    theta: FloatArray,
-    messages: FloatArray,
-    j: int,
-    forwards: bool,
-    last: bool,
-    marginals: FloatArray,
+def apply_duals(
+    graph: Graph, theta: FloatArray, messages: FloatArray, multipliers: FloatArray
 ) -> None:
-    """Collect at variable j, then hand on (unless it is the last visit of all)."""
-    size = graph.sizes[j]
-    first = graph.offsets[j]
-    begin, end = graph.place_ptr[j], graph.place_ptr[j + 1]
-    ahead = 0
-    behind = 0
-    for p in range(begin, end):
-        k = graph.places[p]
-        b = graph.place_table[k]
-        low, high = j, j
-        for q in range(graph.scope_ptr[b], graph.scope_ptr[b + 1]):
-            low = min(low, graph.scope[q])
-            high = max(high, graph.scope[q])
-        if high > j:
-            ahead += 1
-        if low < j:
-            behind += 1
-        marginal = marginals[(p - begin) * size : (p - begin + 1) * size]
-        max_marginal(graph, theta, k, marginal)
-        for a in range(size):
-            theta[first + a] += marginal[a]
-    share = 0.0
-    if not last and max(ahead, behind) > 0:
-        share = 1.0 / max(ahead, behind)
-    given = 0
-    for p in range(begin, end):
-        k = graph.places[p]
-        b = graph.place_table[k]
-        reaches = False
-        for q in range(graph.scope_ptr[b], graph.scope_ptr[b + 1]):
-            if (forwards and graph.scope[q] > j) or (not forwards and graph.scope[q] < j):
-                reaches = True
-        marginal = marginals[(p - begin) * size : (p - begin + 1) * size]
-        if reaches:
-            given += 1
-        for a in range(size):
-            own = theta[first + a]
-            if own == -np.inf:
-                marginal[a] = -np.inf
-            elif reaches:
-                marginal[a] -= share * own
-        shift_table(graph, theta, k, marginal)
-        for a in range(size):
-            if marginal[a] != -np.inf:
-                messages[graph.message_ptr[k] + a] += marginal[a]
-    kept = 1.0 - share * given
-    for a in range(size):
-        if theta[first + a] != -np.inf:
-            theta[first + a] *= kept
+    """Reparametrise plain scores by given messages and multipliers."""
+    for k in range(graph.tables.scope.shape[0]):
+        j, b = graph.tables.scope[k], graph.tables.place_table[k]
+        sent = messages[graph.flow.message_ptr[k] : graph.flow.message_ptr[k + 1]]
+        for a in range(graph.sizes[j]):
+            theta[graph.offsets[j] + a] += sent[a]
+        shift(theta, graph.tables.ptr[b], graph.tables.ptr[b + 1], graph.tables.strides[k], sent)
+    for r in range(graph.rows.lower.shape[0]):
+        if multipliers[r] != 0.0:
+            for g in range(graph.rows.ptr[r], graph.rows.ptr[r + 1]):
+                for c in range(graph.rows.start[g], graph.rows.start[g + 1]):
+                    theta[graph.rows.column[c]] -= multipliers[r] * graph.rows.coefficient[c]
 
 
 @kernel
-def slope(graph: Graph, theta: FloatArray, r: int, step: float, rhs: float) -> float:
+def slope(
+    offsets: IntArray, rows: RowGroups, theta: FloatArray, r: int, step: float, rhs: float
+) -> float:
     """Derivative of the bound along row r's multiplier, ``step`` further on."""
     total = rhs
-    for g in range(graph.group_ptr[r], graph.group_ptr[r + 1]):
-        j = graph.group_variable[g]
-        at = graph.group_start[g]
-        stop = graph.group_start[g + 1]
+    for g in range(rows.ptr[r], rows.ptr[r + 1]):
+        j = rows.variable[g]
+        at = rows.start[g]
+        stop = rows.start[g + 1]
         top = -np.inf
         weight = 0.0
-        for e in range(graph.offsets[j], graph.offsets[j + 1]):
+        for e in range(offsets[j], offsets[j + 1]):
             coefficient = 0.0
-            if at < stop and graph.column[at] == e:
-                coefficient = graph.coefficient[at]
+            if at < stop and rows.column[at] == e:
+                coefficient = rows.coefficient[at]
                 at += 1
             value = theta[e] - step * coefficient
             # Of equal labels take the one with the larger coefficient: the slope to the left.
@@ -177,9 +108,11 @@ def slope(graph: Graph, theta: FloatArray, r: int, step: float, rhs: float) -> f
 
 
 @kernel
-def visit_row(graph: Graph, theta: FloatArray, multipliers: FloatArray, r: int) -> None:
+def visit_row(
+    offsets: IntArray, rows: RowGroups, theta: FloatArray, multipliers: FloatArray, r: int
+) -> None:
     """Move row r's multiplier to where the bound is least along it, by bisection."""
-    lower, upper = graph.row_lower[r], graph.row_upper[r]
+    lower, upper = rows.lower[r], rows.upper[r]
     u = multipliers[r]
     # Where the multiplier changes sign the right-hand side changes from lower to upper.
     low, high = -np.inf, np.inf
@@ -190,7 +123,7 @@ def visit_row(graph: Graph, theta: FloatArray, multipliers: FloatArray, r: int) 
     rhs_at = upper if u > 0 or lower == -np.inf else lower
     rhs = rhs_at
     width = 1.0
-    if slope(graph, theta, r, 0.0, rhs) < 0:
+    if slope(offsets, rows, theta, r, 0.0, rhs) < 0:
         left = u
         right = u
         while True:
@@ -198,7 +131,7 @@ def visit_row(graph: Graph, theta: FloatArray, multipliers: FloatArray, r: int) 
             rhs = upper if right > 0 or lower == -np.inf else lower
             if right == high or width > 1e12:
                 break
-            if slope(graph, theta, r, right - u, rhs) >= 0:
+            if slope(offsets, rows, theta, r, right - u, rhs) >= 0:
                 break
             left = right
             width *= 4.0
@@ -210,7 +143,7 @@ def visit_row(graph: Graph, theta: FloatArray, multipliers: FloatArray, r: int) 
             rhs = upper if left > 0 or lower == -np.inf else lower
             if left == low or width > 1e12:
                 break
-            if slope(graph, theta, r, left - u, rhs) < 0:
+            if slope(offsets, rows, theta, r, left - u, rhs) < 0:
                 break
             right = left
             width *= 4.0
@@ -219,7 +152,7 @@ def visit_row(graph: Graph, theta: FloatArray, multipliers: FloatArray, r: int) 
         if middle <= left or middle >= right:
             break
         rhs = upper if middle > 0 or lower == -np.inf else lower
-        if slope(graph, theta, r, middle - u, rhs) < 0:
+        if slope(offsets, rows, theta, r, middle - u, rhs) < 0:
             left = middle
         else:
             right = middle
@@ -228,32 +161,34 @@ def visit_row(graph: Graph, theta: FloatArray, multipliers: FloatArray, r: int) 
         best = 0.0
     if abs(best) > 1e11:
         return
-    before = row_part(graph, theta, r, 0.0, u)
-    if row_part(graph, theta, r, best - u, best) > before:
+    before = row_part(offsets, rows, theta, r, 0.0, u)
+    if row_part(offsets, rows, theta, r, best - u, best) > before:
         return
-    for g in range(graph.group_ptr[r], graph.group_ptr[r + 1]):
-        for c in range(graph.group_start[g], graph.group_start[g + 1]):
-            theta[graph.column[c]] -= (best - u) * graph.coefficient[c]
+    for g in range(rows.ptr[r], rows.ptr[r + 1]):
+        for c in range(rows.start[g], rows.start[g + 1]):
+            theta[rows.column[c]] -= (best - u) * rows.coefficient[c]
     multipliers[r] = best
 
 
 @kernel
-def row_part(graph: Graph, theta: FloatArray, r: int, step: float, u: float) -> float:
+def row_part(
+    offsets: IntArray, rows: RowGroups, theta: FloatArray, r: int, step: float, u: float
+) -> float:
     """The part of the bound that row r's multiplier u touches."""
     total = 0.0
     if u > 0:
-        total = u * graph.row_upper[r]
+        total = u * rows.upper[r]
     elif u < 0:
-        total = u * graph.row_lower[r]
-    for g in range(graph.group_ptr[r], graph.group_ptr[r + 1]):
-        j = graph.group_variable[g]
-        at = graph.group_start[g]
-        stop = graph.group_start[g + 1]
+        total = u * rows.lower[r]
+    for g in range(rows.ptr[r], rows.ptr[r + 1]):
+        j = rows.variable[g]
+        at = rows.start[g]
+        stop = rows.start[g + 1]
         top = -np.inf
-        for e in range(graph.offsets[j], graph.offsets[j + 1]):
+        for e in range(offsets[j], offsets[j + 1]):
             value = theta[e]
-            if at < stop and graph.column[at] == e:
-                value -= step * graph.coefficient[at]
+            if at < stop and rows.column[at] == e:
+                value -= step * rows.coefficient[at]
                 at += 1
             top = max(top, value)
         total += top
@@ -267,51 +202,119 @@ def sweep(
     messages: FloatArray,
     multipliers: FloatArray,
     marginals: FloatArray,
+    settling: bool,
 ) -> None:
-    """Once forwards and once backwards through variables and rows."""
+    """Once forwards through variables and rows, and once backwards through variables.
+
+    When ``settling``, only forwards, and nothing is handed on: labels keep what the tables
+    can spare, so that they tell good from bad.
+    """
     n = graph.sizes.shape[0]
-    for j in range(n):
-        visit(graph, theta, messages, j, True, False, marginals)
-    for r in range(graph.row_lower.shape[0]):
-        visit_row(graph, theta, multipliers, r)
-    for back in range(n):
-        visit(graph, theta, messages, n - 1 - back, False, False, marginals)
+    for turn in range(1 if settling else 2):
+        for step in range(n):
+            j = step if turn == 0 else n - 1 - step
+            size, first = graph.sizes[j], graph.offsets[j]
+            begin, end = graph.tables.place_ptr[j], graph.tables.place_ptr[j + 1]
+            for p in range(begin, end):
+                k = graph.tables.places[p]
+                b = graph.tables.place_table[k]
+                marginal = marginals[(p - begin) * size : (p - begin + 1) * size]
+                marginalise(
+                    theta,
+                    graph.tables.ptr[b],
+                    graph.tables.ptr[b + 1],
+                    graph.tables.strides[k],
+                    marginal,
+                )
+                for a in range(size):
+                    theta[first + a] += marginal[a]
+            share = 0.0 if settling else graph.flow.share[j]
+            given = 0
+            for p in range(begin, end):
+                k = graph.tables.places[p]
+                b = graph.tables.place_table[k]
+                reaches = graph.flow.up[k] if turn == 0 else graph.flow.down[k]
+                marginal = marginals[(p - begin) * size : (p - begin + 1) * size]
+                if reaches:
+                    given += 1
+                for a in range(size):
+                    own = theta[first + a]
+                    if own == -np.inf:
+                        marginal[a] = -np.inf
+                        continue
+                    if reaches:
+                        marginal[a] -= share * own
+                    messages[graph.flow.message_ptr[k] + a] += marginal[a]
+                shift(
+                    theta,
+                    graph.tables.ptr[b],
+                    graph.tables.ptr[b + 1],
+                    graph.tables.strides[k],
+                    marginal,
+                )
+            kept = 1.0 - share * given
+            for a in range(size):
+                if theta[first + a] != -np.inf:
+                    theta[first + a] *= kept
+        if turn == 0 and not settling:
+            for r in range(graph.rows.lower.shape[0]):
+                visit_row(graph.offsets, graph.rows, theta, multipliers, r)
 
 
 @kernel
-def settle(
-    graph: Graph, theta: FloatArray, messages: FloatArray, marginals: FloatArray
-) -> None:
-    """Leave at the labels what the tables can spare, so that labels tell good from bad."""
-    for j in range(graph.sizes.shape[0]):
-        visit(graph, theta, messages, j, True, True, marginals)
-
-
-@kernel
-def row_constant(graph: Graph, multipliers: FloatArray) -> float:
+def row_constant(rows: RowGroups, multipliers: FloatArray) -> float:
     """What the rows' right-hand sides add to the bound."""
     total = 0.0
-    for r in range(graph.row_lower.shape[0]):
+    for r in range(rows.lower.shape[0]):
         u = multipliers[r]
         if u > 0:
-            total += u * graph.row_upper[r]
+            total += u * rows.upper[r]
         elif u < 0:
-            total += u * graph.row_lower[r]
+            total += u * rows.lower[r]
     return total
 
 
 @kernel
 def bound_of(graph: Graph, theta: FloatArray, multipliers: FloatArray) -> float:
     """The bound that reparametrised scores and multipliers give."""
-    total = row_constant(graph, multipliers)
+    total = row_constant(graph.rows, multipliers)
     for j in range(graph.sizes.shape[0]):
         top = -np.inf
         for e in range(graph.offsets[j], graph.offsets[j + 1]):
             top = max(top, theta[e])
         total += top
-    for b in range(graph.table_ptr.shape[0] - 1):
+    for b in range(graph.tables.ptr.shape[0] - 1):
         top = -np.inf
-        for e in range(graph.table_ptr[b], graph.table_ptr[b + 1]):
+        for e in range(graph.tables.ptr[b], graph.tables.ptr[b + 1]):
             top = max(top, theta[e])
         total += top
     return total
+
+
+@kernel
+def ascend(
+    scores: FloatArray,
+    closed: BoolArray,
+    graph: Graph,
+    messages: FloatArray,
+    multipliers: FloatArray,
+    sweeps: int,
+) -> FloatArray:
+    """Improve one row of duals per input, in place, by so many sweeps; returns the bounds."""
+    m = scores.shape[0]
+    source = np.empty(scores.shape[1])
+    theta = np.empty(graph.tables.ptr[-1])
+    marginals = np.empty(graph.flow.most_marginals)
+    bounds = np.empty(m)
+    for i in range(m):
+        source[:] = scores[i]
+        if closed.shape[0] > 0:
+            for p in range(closed.shape[1]):
+                if closed[i, p]:
+                    source[p] = -np.inf
+        load(source, graph.source, theta)
+        apply_duals(graph, theta, messages[i], multipliers[i])
+        for _ in range(sweeps):
+            sweep(graph, theta, messages[i], multipliers[i], marginals, False)
+        bounds[i] = bound_of(graph, theta, multipliers[i])
+    return bounds

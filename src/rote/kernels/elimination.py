@@ -134,3 +134,52 @@ def eliminate(
                 work[first + a] = -np.inf
             work[first + found[j]] = scores[i, first + found[j]]
     return labels, margins
+
+
+@kernel
+def max_marginals(scores: FloatArray, closed: BoolArray, labels: int, steps: Steps) -> FloatArray:
+    """For every input and label, the value of the best output that has this label.
+
+    After the forward pass, the *outside* of a position is the best value of everything
+    that goes with it. It flows from the roots back to the part scores: a position gets
+    the outside of an entry plus the other positions of the candidate they meet in.
+    """
+    m, parts = scores.shape
+    size = parts + steps.entry_ptr[-1]
+    work = np.empty(size)
+    outside = np.empty(size)
+    best = np.empty(steps.entry_ptr[-1], np.int64)
+    marginals = np.full((m, labels), -np.inf)
+    for i in range(m):
+        for p in range(parts):
+            work[p] = scores[i, p]
+        if closed.shape[0] > 0:
+            for p in range(labels):
+                if closed[i, p]:
+                    work[p] = -np.inf
+        forward(work, best, steps)
+        whole = total(work, steps)
+        if whole == -np.inf:
+            continue
+        outside[:] = -np.inf
+        for r in range(steps.roots.shape[0]):
+            outside[steps.roots[r]] = whole - work[steps.roots[r]]
+        for back in range(steps.width.shape[0]):
+            s = steps.width.shape[0] - 1 - back
+            wide = steps.width[s]
+            at = steps.gather_ptr[s]
+            for e in range(steps.entry_ptr[s], steps.entry_ptr[s + 1]):
+                given = outside[parts + e]
+                for _ in range(steps.candidate_ptr[e], steps.candidate_ptr[e + 1]):
+                    for own in range(wide):
+                        value = given
+                        for other in range(wide):
+                            if other != own:
+                                value += work[steps.gather[at + other]]
+                        place = steps.gather[at + own]
+                        if value > outside[place]:
+                            outside[place] = value
+                    at += wide
+        for p in range(labels):
+            marginals[i, p] = work[p] + outside[p]
+    return marginals

@@ -38,6 +38,8 @@ class _Kernel(Generic[Arguments, Result]):
             else:
                 from numba import njit
 
+                # Divisions by zero are ours to avoid; checking them would slow every loop.
+                _njit = njit(cache=True, nogil=True, error_model="numpy")
                 body = cast(FunctionType, self.py_func)
                 # numba looks names up in the body's module and must find its own
                 # functions there, not our wrappers.
@@ -47,7 +49,7 @@ class _Kernel(Generic[Arguments, Result]):
                         scope[name] = scope[name].compiled()
                 bound = FunctionType(body.__code__, scope, body.__name__, body.__defaults__)
                 update_wrapper(bound, body)
-                self._compiled = cast(Callable[Arguments, Result], njit(cache=True, nogil=True)(bound))
+                self._compiled = cast(Callable[Arguments, Result], _njit(bound))
         return self._compiled
 
 

@@ -24,35 +24,61 @@ class Steps(NamedTuple):
     roots: IntArray  # positions whose sum is the optimum when nothing is left over
 
 
-class Graph(NamedTuple):
-    """A network: labels, tables over places of scopes, rows in groups by variable.
+class Tables(NamedTuple):
+    """Tables over scopes. A *place* is one variable of one scope."""
 
-    Entries are numbered labels first, tables after (``table_ptr``). A *place* is one
-    variable of one scope; messages run label by label along the places.
-    """
-
-    sizes: IntArray
-    offsets: IntArray
     scope_ptr: IntArray  # per table
     scope: IntArray  # per place: its variable
     strides: IntArray  # per place
-    table_ptr: IntArray
+    ptr: IntArray  # per table: its entries, numbered after all labels
     place_ptr: IntArray  # per variable
     places: IntArray
     place_table: IntArray  # per place
-    message_ptr: IntArray  # per place
+
+
+class Flow(NamedTuple):
+    """How dual ascent runs along the places."""
+
+    share: FloatArray  # per variable: what one table ahead gets in a sweep
+    up: BoolArray  # per place: its table has a later variable
+    down: BoolArray  # per place: its table has an earlier variable
+    message_ptr: IntArray  # per place: messages run label by label
+    most_marginals: int  # that one visit of a variable collects
+
+
+class Source(NamedTuple):
+    """Where the scores of entries come from."""
+
     allowed: BoolArray  # per entry
-    gather_ptr: IntArray  # per entry
+    ptr: IntArray  # per entry
     gather: IntArray
-    row_lower: FloatArray
-    row_upper: FloatArray
-    group_ptr: IntArray  # per row
-    group_row: IntArray  # per group: one variable inside one row
-    group_variable: IntArray
-    group_start: IntArray  # per group: its columns
-    group_least: FloatArray
-    group_most: FloatArray
-    variable_group_ptr: IntArray  # per variable
-    variable_groups: IntArray
+
+
+class RowGroups(NamedTuple):
+    """Rows, their columns in groups by variable."""
+
+    lower: FloatArray
+    upper: FloatArray
+    ptr: IntArray  # per row
+    row: IntArray  # per group
+    variable: IntArray  # per group
+    start: IntArray  # per group: its columns
+    least: FloatArray  # per group: the least its variable can add
+    most: FloatArray
+    of_ptr: IntArray  # per variable
+    of: IntArray
     column: IntArray
     coefficient: FloatArray
+
+
+class Graph(NamedTuple):
+    """A network. Entries are numbered: all labels first, then all tables."""
+
+    sizes: IntArray
+    offsets: IntArray
+    tables: Tables
+    flow: Flow
+    source: Source
+    rows: RowGroups
+    widest: int  # labels of a variable
+    trail: int  # what labelling every variable once can write to a trail

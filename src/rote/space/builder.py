@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, wraps
+from functools import wraps
 from typing import Concatenate, ParamSpec
 
-from rote.errors import LabelError, RuleError, SpaceError
+import numpy as np
+
+from rote.errors import InfeasibleSpace, LabelError, RuleError, SpaceError
 from rote.space.language import Rule, Variable
 from rote.space.space import Factor, NamedRule, Space
 
@@ -34,6 +36,13 @@ class SpaceBuilder:
 
     def variable(self, name: str, labels: Sequence[str]) -> Variable:
         """A new variable; its labels are distinct strings, in the order of their scores."""
+        if not isinstance(name, str):
+            raise SpaceError(f"a variable's name is a string, got {name!r}")
+        if not isinstance(labels, Sequence):
+            raise LabelError(
+                f"the labels of variable {name!r} are a list or tuple of strings, because their "
+                f"order counts; got {type(labels).__name__}"
+            )
         listed = tuple(labels)
         if not listed:
             raise SpaceError(f"variable {name!r} has no labels; give it at least one")
@@ -67,16 +76,28 @@ class SpaceBuilder:
         return factor
 
     def require(self, rule: Rule, name: str | None = None) -> None:
-        """Every output obeys ``rule``; errors speak of it by ``name`` or by its text."""
+        """Every output obeys ``rule``; errors speak of it by ``name`` or by its text.
+
+        A rule about no variable, such as ``all_of()``, is always or never obeyed: the one
+        is left out, the other raises `InfeasibleSpace` here.
+        """
         if not isinstance(rule, Rule):
             raise RuleError(
                 f"require takes a rule such as x['a'] >> y['b'], got {rule!r}"
-                + ("; == and != compare Python objects, write x['a'] >> y['b'] "
-                   "and y['b'] >> x['a'] instead" if isinstance(rule, bool) else "")
+                + (
+                    "; == and != compare Python objects, write x['a'] >> y['b'] "
+                    "and y['b'] >> x['a'] instead"
+                    if isinstance(rule, bool)
+                    else ""
+                )
             )
         for variable in rule.variables:
             self._check_own(variable, "this rule")
-        self._rules.append(NamedRule(name or str(rule), rule))
+        named = NamedRule(name or str(rule), rule)
+        if rule.variables:
+            self._rules.append(named)
+        elif not rule.holds({0: np.zeros(1, dtype=np.int64)}).all():
+            raise InfeasibleSpace([named.name])
 
     def build(self) -> Space:
         """The space as it stands now; the builder may go on."""
@@ -104,11 +125,15 @@ def template(
     >>> pairs(4) is pairs(4)
     True
     """
+    built: dict[object, Space] = {}
 
-    @cache
+    @wraps(write)
     def build(*args: Shape.args, **kwargs: Shape.kwargs) -> Space:
-        builder = SpaceBuilder()
-        write(builder, *args, **kwargs)
-        return builder.build()
+        shape = (args, tuple(sorted(kwargs.items())))
+        if shape not in built:
+            builder = SpaceBuilder()
+            write(builder, *args, **kwargs)
+            built[shape] = builder.build()
+        return built[shape]
 
-    return wraps(write)(build)
+    return build

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import NoReturn, TypeAlias
+from types import UnionType
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from rote.errors import LabelError, RuleError
 from rote.types import BoolArray, IntArray
-
 
 Form: TypeAlias = tuple[object, ...]
 
@@ -91,6 +91,24 @@ class Rule:
         return Count(((_whole(factor, "a rule is multiplied by"), self),))
 
     __rmul__ = __mul__
+
+    def __neg__(self) -> Count:
+        return self * -1
+
+    def __rsub__(self, other: int) -> Count:
+        return _count(other) - self
+
+    def __le__(self, other: Rule | Count | int) -> Linear:
+        return _count(self) <= other
+
+    def __ge__(self, other: Rule | Count | int) -> Linear:
+        return _count(self) >= other
+
+    def __lt__(self, other: Rule | Count | int) -> Linear:
+        return _count(self) < other
+
+    def __gt__(self, other: Rule | Count | int) -> Linear:
+        return _count(self) > other
 
     def __bool__(self) -> NoReturn:
         raise RuleError(
@@ -306,7 +324,10 @@ def all_different(*variables: Variable | Iterable[Variable]) -> And:
     """
     chosen: list[Variable] = []
     for item in variables:
-        chosen.extend([item] if isinstance(item, Variable) else item)
+        chosen.extend(_listed(item, Variable))
+    for variable in chosen:
+        if not isinstance(variable, Variable):
+            raise RuleError(f"all_different takes variables, got {variable!r}")
     labels = dict.fromkeys(label for variable in chosen for label in variable.labels)
     groups = ([v[label] for v in chosen if label in v.labels] for label in labels)
     return And(tuple(at_most(1, group) for group in groups if len(group) > 1))
@@ -315,6 +336,9 @@ def all_different(*variables: Variable | Iterable[Variable]) -> And:
 def one_of(variables: Sequence[Variable], tuples: Iterable[Sequence[str]]) -> Tuples:
     """The labels of ``variables`` form one of ``tuples``."""
     over = tuple(variables)
+    for variable in over:
+        if not isinstance(variable, Variable):
+            raise RuleError(f"one_of takes a list of variables first, got {variable!r}")
     if len({id(variable) for variable in over}) != len(over):
         raise RuleError("one_of got the same variable twice; list each variable once")
     allowed = set()
@@ -374,7 +398,7 @@ def _form(rule: Rule, position: Mapping[int, int]) -> Form:
 def _holds(rule: Rule, columns: Mapping[int, IntArray], m: int) -> BoolArray:
     match rule:
         case Is(variable=variable, label=label):
-            return columns[variable.index] == label
+            return np.asarray(columns[variable.index] == label, dtype=np.bool_)
         case Not(of=inner):
             return ~_holds(inner, columns, m)
         case And(of=inner_rules):
@@ -395,7 +419,7 @@ def _holds(rule: Rule, columns: Mapping[int, IntArray], m: int) -> BoolArray:
             shape = tuple(len(v.labels) for v in over)
             codes = np.ravel_multi_index(tuple(np.array(sorted(allowed)).T), shape)
             asked = np.ravel_multi_index(tuple(columns[v.index] for v in over), shape)
-            return np.isin(asked, codes)
+            return np.asarray(np.isin(asked, codes), dtype=np.bool_)
         case Linear(terms=terms, lower=lower, upper=upper):
             total = np.zeros(m, dtype=np.int64)
             for coefficient, term in terms:
@@ -427,11 +451,17 @@ def _rule(value: object, operator: str) -> Rule:
 
 def _flat(rules: Iterable[Rule | Iterable[Rule]]) -> Iterator[Rule]:
     for item in rules:
-        if isinstance(item, Rule | Variable):
-            yield _rule(item, "a rule")
-        else:
-            for rule in item:
-                yield _rule(rule, "a rule")
+        for rule in _listed(item, Rule | Variable):
+            yield _rule(rule, "a list of rules")
+
+
+def _listed(item: Any, kind: type | UnionType) -> Iterable[Any]:
+    """The item by itself, or what is in it."""
+    if isinstance(item, kind):
+        return (item,)
+    if isinstance(item, Iterable) and not isinstance(item, str):
+        return item
+    raise RuleError(f"expected rules such as variable['label'], or lists of them, got {item!r}")
 
 
 def _count(value: object) -> Count:

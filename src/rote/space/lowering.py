@@ -181,7 +181,11 @@ class _Writer:
         return self.joined(parts, AnyOf, FALSE, TRUE)
 
     def joined(
-        self, parts: Sequence[Formula], kind: type[AllOf] | type[AnyOf], neutral: Formula, end: Formula
+        self,
+        parts: Sequence[Formula],
+        kind: type[AllOf] | type[AnyOf],
+        neutral: Formula,
+        end: Formula,
     ) -> Formula:
         """Flattened, with the literals of one variable combined into one."""
         literals: dict[int, frozenset[int]] = {}
@@ -208,7 +212,7 @@ class _Writer:
     def tuples(
         self, over: list[int], allowed: frozenset[tuple[int, ...]], positive: bool
     ) -> Formula:
-        """"One of these tuples" label by label of the first variable, equal rests together."""
+        """A list of tuples, label by label of the first variable, equal rests together."""
         if not over or not allowed:
             return TRUE if bool(allowed) == positive else FALSE
         rests: dict[int, set[tuple[int, ...]]] = {}
@@ -311,7 +315,9 @@ class _Writer:
                 return int(offsets[variable]) + label
             return labels + variable - self.variables
 
-        indptr, indices, data = [0], [], []
+        indptr: list[int] = [0]
+        indices: list[int] = []
+        data: list[float] = []
         for keyed, _, _ in rows:
             placed = sorted((column(*divmod(key, _STRIDE)), w) for key, w in keyed.items() if w)
             indices.extend(c for c, _ in placed)
@@ -410,7 +416,8 @@ def _merged(clauses: list[Clause]) -> list[Clause]:
             if len(groups) == len(clauses):
                 continue
             changed = True
-            clauses = [_intersected(group, place) for group in groups.values()]
+            joint = (_intersected(group, place) for group in groups.values())
+            clauses = list(dict.fromkeys(joint))
     return clauses
 
 

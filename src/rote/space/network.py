@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rote.kernels.structs import Graph
+from rote.kernels.structs import Flow, Graph, RowGroups, Source, Tables
 from rote.space.language import Rule
 from rote.space.lowering import Rows, lower
 from rote.types import AnyArray, BoolArray, IntArray, frozen
@@ -80,7 +80,16 @@ class Network:
     def graph(self) -> Graph:
         """All of it, and how it hangs together, for kernels."""
         arity = np.diff(self.scope_ptr)
+        table = np.repeat(np.arange(self.blocks, dtype=np.int64), arity)
         place_ptr, places = _grouped(self.scope, self.variables)
+        first = np.full(self.blocks, self.variables, dtype=np.int64)
+        last = np.zeros(self.blocks, dtype=np.int64)
+        np.minimum.at(first, table, self.scope)
+        np.maximum.at(last, table, self.scope)
+        up, down = self.scope < last[table], self.scope > first[table]
+        ahead = np.bincount(self.scope, weights=up, minlength=self.variables)
+        behind = np.bincount(self.scope, weights=down, minlength=self.variables)
+        share = 1.0 / np.maximum(1.0, np.maximum(ahead, behind))
         # The columns of a row are sorted, so those of one variable stand together.
         owner = self.label_variable[self.rows.indices]
         row = np.repeat(np.arange(len(self.rows)), np.diff(self.rows.indptr))
@@ -95,38 +104,53 @@ class Network:
             least[g] = min([*weights, *absent])
             most[g] = max([*weights, *absent])
         variable_group_ptr, variable_groups = _grouped(group_variable, self.variables)
+        places_of = np.bincount(self.scope, minlength=self.variables)
+        widest = int(self.sizes.max(initial=1))
+        trail = 4 * self.variables + len(self.scope) * (widest + 3)
+        groups_in = np.bincount(group_row, minlength=len(self.rows))
+        trail += int((2 + groups_in[group_row] * (widest + 1)).sum())
         return Graph(
             self.sizes,
             self.offsets,
-            self.scope_ptr,
-            self.scope,
-            self.strides,
-            self.table_ptr,
-            place_ptr,
-            places,
-            frozen(np.repeat(np.arange(self.blocks, dtype=np.int64), arity)),
-            frozen(_pointers(self.sizes[self.scope].tolist())),
-            self.allowed,
-            self.gather_ptr,
-            self.gather,
-            self.rows.lower,
-            self.rows.upper,
-            frozen(_pointers(np.bincount(group_row, minlength=len(self.rows)).tolist())),
-            frozen(group_row),
-            frozen(group_variable),
-            frozen(group_start),
-            frozen(least),
-            frozen(most),
-            variable_group_ptr,
-            variable_groups,
-            self.rows.indices,
-            self.rows.data,
+            Tables(
+                self.scope_ptr,
+                self.scope,
+                self.strides,
+                self.table_ptr,
+                place_ptr,
+                places,
+                frozen(table),
+            ),
+            Flow(
+                frozen(share),
+                frozen(up),
+                frozen(down),
+                frozen(_pointers(self.sizes[self.scope].tolist())),
+                int((places_of * self.sizes).max(initial=1)),
+            ),
+            Source(self.allowed, self.gather_ptr, self.gather),
+            RowGroups(
+                self.rows.lower,
+                self.rows.upper,
+                frozen(_pointers(groups_in.tolist())),
+                frozen(group_row),
+                frozen(group_variable),
+                frozen(group_start),
+                frozen(least),
+                frozen(most),
+                variable_group_ptr,
+                variable_groups,
+                self.rows.indices,
+                self.rows.data,
+            ),
+            widest,
+            trail,
         )
 
     @property
     def message_ptr(self) -> IntArray:
         """Where the messages of each place of each scope start: one number per label."""
-        return self.graph.message_ptr
+        return self.graph.flow.message_ptr
 
     def tables(self) -> list[Table]:
         """The tables as shaped arrays."""
@@ -188,9 +212,7 @@ def assemble(
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     scope_ptr = _pointers(len(t.scope) for t in tables)
     scope = np.array([j for t in tables for j in t.scope], dtype=np.int64)
-    strides = np.array(
-        [step for t in tables for step in _strides(t.allowed.shape)], dtype=np.int64
-    )
+    strides = np.array([step for t in tables for step in _strides(t.allowed.shape)], dtype=np.int64)
     table_ptr = int(offsets[-1]) + _pointers(t.allowed.size for t in tables)
     shaped = [(domain, tuple(source)) for domain, source in zip(domains, sources, strict=True)]
     shaped += [(table.allowed, table.sources) for table in tables]
@@ -220,7 +242,8 @@ def assemble(
 
 def split(sizes: IntArray, rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
     """The rules that become hard tables, and those that stay rows."""
-    tabled, long_rules = [], []
+    tabled: list[Rule] = []
+    long_rules: list[Rule] = []
     for rule in rules:
         shape = sizes[[v.index for v in rule.variables]]
         most = MOST_ENTRIES
@@ -238,9 +261,7 @@ def _mask(
     key = (shape, rule.form(local))
     if key not in evaluated:
         grid = np.indices(shape).reshape(len(shape), -1)
-        mask = rule.holds({j: grid[k] for j, k in local.items()})
-        # A rule over no variable is a constant; it has one entry.
-        evaluated[key] = np.broadcast_to(mask, (max(1, grid.shape[1]),)).reshape(shape)
+        evaluated[key] = rule.holds({j: grid[k] for j, k in local.items()}).reshape(shape)
     return evaluated[key]
 
 
@@ -323,5 +344,5 @@ def _pointers(counts: Iterable[int]) -> IntArray:
     return np.concatenate([[0], np.cumsum(list(counts))]).astype(np.int64)
 
 
-def _joined(arrays: Sequence[IntArray] | Sequence[BoolArray]) -> IntArray | BoolArray:
-    return np.concatenate(arrays) if arrays else np.empty(0, dtype=np.int64)
+def _joined(arrays: Sequence[AnyArray]) -> AnyArray:
+    return np.concatenate([*arrays, np.empty(0, dtype=np.int64)])

@@ -100,7 +100,8 @@ class Space:
     @cached_property
     def outputs(self) -> float:
         """How many joint labellings there are, allowed or not (as a float: it may be huge)."""
-        return float(np.prod(self.sizes.astype(np.float64)))
+        with np.errstate(over="ignore"):
+            return float(np.prod(self.sizes.astype(np.float64)))
 
     # -- meaning ----------------------------------------------------------------------
 
@@ -116,13 +117,16 @@ class Space:
         """The space as tables and rows, for engines that work on arrays."""
         return build_network(
             self.sizes,
-            [(f.variables, int(at)) for f, at in zip(self.factors, self.factor_offsets, strict=False)],
+            [
+                (f.variables, int(at))
+                for f, at in zip(self.factors, self.factor_offsets, strict=False)
+            ],
             [named.rule for named in self.rules],
         )
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of the feasible set and the order of its parts.
+        """A digest of the feasible set and of the order of its parts and rules.
 
         The same in every process and on every machine. Names of variables,
         factors and rules do not enter: two sentences whose entities are called
@@ -133,7 +137,7 @@ class Space:
             "version": FINGERPRINT_VERSION,
             "labels": [v.labels for v in self.variables],
             "factors": [f.variables for f in self.factors],
-            "rules": sorted(json.dumps(named.rule.form(here)) for named in self.rules),
+            "rules": [named.rule.form(here) for named in self.rules],
         }
         text = json.dumps(shape, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
@@ -144,7 +148,7 @@ class Space:
         columns = {v.index: batch[:, v.index] for v in self.variables}
         result = np.ones(len(batch), dtype=np.bool_)
         for named in self.rules:
-            result &= np.broadcast_to(named.rule.holds(columns), result.shape)
+            result &= named.rule.holds(columns)
         return result
 
     def broken(self, labels: AnyArray) -> tuple[NamedRule, ...]:
@@ -156,9 +160,16 @@ class Space:
         return tuple(named for named in self.rules if not named.rule.holds(columns).all())
 
     def value(self, scores: AnyArray, labels: AnyArray) -> FloatArray:
-        """The total score of each output of a batch under its own row of scores."""
+        """The total score of each output of a batch, under its own row of scores or one for all."""
         batch = self.as_labels(labels)
         table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+        if table.shape[0] == 1:
+            table = np.broadcast_to(table, (len(batch), table.shape[1]))
+        if table.shape != (len(batch), self.parts):
+            raise ScoreError(
+                f"scores of {len(batch)} outputs have the shape ({len(batch)}, {self.parts}), "
+                f"or ({self.parts},) for all of them; got {np.shape(scores)}"
+            )
         return total_of(np.ascontiguousarray(table), self.parts_of(batch))
 
     def parts_of(self, labels: AnyArray) -> IntArray:
@@ -227,6 +238,8 @@ class Space:
             variable = self[variables]
             return int(self.offsets[variable.index]) + variable.position(str(labels))
         chosen = tuple(self[name] for name in variables)
+        if len(labels) != len(chosen):
+            raise LabelError(f"{len(chosen)} variables take {len(chosen)} labels, got {labels!r}")
         scope = tuple(v.index for v in chosen)
         for f, factor in enumerate(self.factors):
             if factor.variables == scope:
@@ -236,9 +249,7 @@ class Space:
                 return int(self.factor_offsets[f]) + code
         raise LabelError(f"no factor is over ({', '.join(variables)}) in this order")
 
-    def scores(
-        self, by_name: Mapping[str, Mapping[str, float]] | None = None
-    ) -> FloatArray:
+    def scores(self, by_name: Mapping[str, Mapping[str, float]] | None = None) -> FloatArray:
         """A score vector: zero but for what ``by_name[variable][label]`` says.
 
         Factors' scores are set by position: ``scores[space.part(names, labels)] = …``.
@@ -256,7 +267,9 @@ class Space:
             missing = [v.name for v in self.variables if v.name not in output]
             if missing or len(output) != len(self.variables):
                 extra = sorted(set(output) - set(self._index))
-                raise LabelError(f"an output names each variable once; missing {missing}, unknown {extra}")
+                raise LabelError(
+                    f"an output names each variable once; missing {missing}, unknown {extra}"
+                )
             row[:] = [v.position(output[v.name]) for v in self.variables]
         return batch
 
@@ -278,7 +291,9 @@ class Space:
                 f"got {np.shape(labels)}"
             )
         if batch.size and not np.issubdtype(batch.dtype, np.integer):
-            raise LabelError(f"labels are whole numbers, got {batch.dtype}; use space.encode for names")
+            raise LabelError(
+                f"labels are whole numbers, got {batch.dtype}; use space.encode for names"
+            )
         if batch.size and ((batch < 0) | (batch >= self.sizes)).any():
             raise LabelError("a label is below 0 or beyond its variable's last label")
         return batch.astype(np.int64, copy=False)

@@ -1,0 +1,5 @@
+"""`python -m rote` is the command `rote`."""
+
+from rote.cli import main
+
+main()

@@ -1,0 +1,258 @@
+"""The entity-relation corpus of Roth and Yih (CoNLL 2004), in its original column file.
+
+A sentence is a block of rows, a blank line, a block of relations (often empty), and a
+blank line. Columns are separated by tabs:
+
+    10   Peop   7   O   NNP/NNP   Tuvia/Tzafir   O   O   O
+    7    0      Live_In
+
+A row is the sentence's id, the label of an entity or O, the row's place, an O, tags,
+words, and three more O. An entity of several words is *one* row, its words and tags
+joined by "/"; the words are taken apart here, so that an entity is a span of words. A
+relation is the rows of its two entities and its label.
+
+As in the file: COMMA stands for a comma. In 33 rows of the corpus there are more or
+fewer tags than words; there, the last tag is repeated, or tags are left off.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from rote.data.folder import data_folder
+from rote.data.words import read_text
+from rote.errors import DataError
+
+FOLDER = "conll04"
+CORPUS, SPLITS = "conll04.corp.gz", "relation_splits.tsv"
+ENTITIES = ("Peop", "Loc", "Org", "Other")
+RELATIONS = ("Kill", "Live_In", "Work_For", "OrgBased_In", "Located_In")
+SPLIT_NAMES = ("train", "dev", "test")
+OUTSIDE = "O"  # the label of a row that is no entity
+ROW_COLUMNS, RELATION_COLUMNS = 9, 3
+
+# What the corpus is known to hold; `load_conll04` accepts nothing else.
+COUNTS: Mapping[str, int] = MappingProxyType(
+    {
+        "sentences": 5516,
+        "sentences with a relation": 1441,
+        "Peop": 3918,
+        "Loc": 4765,
+        "Org": 2499,
+        "Other": 2995,
+        "Kill": 268,
+        "Live_In": 521,
+        "Work_For": 401,
+        "OrgBased_In": 452,
+        "Located_In": 406,
+        "train": 910,
+        "dev": 243,
+        "test": 288,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Entity:
+    """``words[start:stop]`` of its sentence, and what they name."""
+
+    start: int
+    stop: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Relation:
+    """``entities[first]`` stands in this relation to ``entities[second]``."""
+
+    first: int
+    second: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence as the corpus has it: words, their tags, entities and relations."""
+
+    id: int
+    words: tuple[str, ...]
+    pos: tuple[str, ...]
+    entities: tuple[Entity, ...]
+    relations: tuple[Relation, ...]
+
+    def text(self, entity: Entity) -> str:
+        """The words of an entity."""
+        return " ".join(self.words[entity.start : entity.stop])
+
+
+@dataclass(frozen=True)
+class Conll04:
+    """The corpus; ``splits`` says train, dev or test for every sentence with a relation."""
+
+    sentences: tuple[Sentence, ...]
+    splits: Mapping[int, str]
+
+    def split(self, name: str) -> tuple[Sentence, ...]:
+        """The sentences of one split."""
+        if name not in SPLIT_NAMES:
+            raise DataError(f"the splits are {', '.join(SPLIT_NAMES)}, got {name!r}")
+        return tuple(s for s in self.sentences if self.splits.get(s.id) == name)
+
+
+def load_conll04(folder: str | Path | None = None) -> Conll04:
+    """The corpus and its splits, with every count checked; by default from ROTE_DATA/conll04."""
+    folder = data_folder(FOLDER) if folder is None else Path(folder)
+    corpus = Conll04(read_sentences(folder / CORPUS), read_splits(folder / SPLITS))
+    found = tally(corpus)
+    wrong = [name for name, expected in COUNTS.items() if found[name] != expected]
+    if wrong:
+        listed = "; ".join(
+            f"{name}: {COUNTS[name]} expected, {found[name]} found" for name in wrong
+        )
+        raise DataError(f"{folder}: not the whole corpus, or another version of it: {listed}")
+    unknown = corpus.splits.keys() - {s.id for s in corpus.sentences if s.relations}
+    if unknown:
+        raise DataError(
+            f"{folder / SPLITS}: sentence {min(unknown)} has no relation in {CORPUS}, or is missing"
+        )
+    return corpus
+
+
+def tally(corpus: Conll04) -> Counter[str]:
+    """How many sentences, entities and relations of each kind there are, and the size of splits."""
+    found: Counter[str] = Counter()
+    for sentence in corpus.sentences:
+        found["sentences"] += 1
+        found["sentences with a relation"] += bool(sentence.relations)
+        found.update(entity.label for entity in sentence.entities)
+        found.update(relation.label for relation in sentence.relations)
+    found.update(corpus.splits.values())
+    return found
+
+
+def read_sentences(path: str | Path) -> tuple[Sentence, ...]:
+    """The sentences of a column file, plain or compressed."""
+    path = Path(path)
+    sentences: dict[int, Sentence] = {}
+    block: _Block | None = None
+    for number, line in _lines(path):
+        if block is None:
+            block = _Block(path, number, line)
+        elif line:
+            block.add(number, line)
+        elif not block.closed:
+            block.closed = True
+        else:
+            sentence = block.sentence()
+            if sentence.id in sentences:
+                raise _error(path, block.start, f"sentence {sentence.id} is in the file already")
+            sentences[sentence.id] = sentence
+            block = None
+    if block is not None:
+        raise _error(path, number, f"the file ends inside sentence {block.id}; it may be cut off")
+    return tuple(sentences.values())
+
+
+def read_splits(path: str | Path) -> Mapping[int, str]:
+    """The split of each sentence, by its id."""
+    path = Path(path)
+    splits: dict[int, str] = {}
+    for number, line in _lines(path):
+        fields = line.split("\t")
+        if len(fields) != 2 or not fields[0].isdecimal() or fields[1] not in SPLIT_NAMES:
+            expected = f"a sentence's id, a tab and one of {', '.join(SPLIT_NAMES)}"
+            raise _error(path, number, f"expected {expected}, got {line!r}")
+        if int(fields[0]) in splits:
+            raise _error(path, number, f"sentence {fields[0]} has a split already")
+        splits[int(fields[0])] = fields[1]
+    return MappingProxyType(splits)
+
+
+class _Block:
+    """The rows of one sentence and, once they are ``closed``, its relations."""
+
+    def __init__(self, path: Path, number: int, line: str) -> None:
+        self.path = path
+        self.start = number
+        self.closed = False
+        self.words: list[str] = []
+        self.pos: list[str] = []
+        self.entities: list[Entity] = []
+        self.relations: dict[tuple[int, int], str] = {}
+        self.rows = 0
+        self.entity_at: dict[int, int] = {}
+        self.id = -1
+        self.add(number, line)
+
+    def add(self, number: int, line: str) -> None:
+        fields = line.split("\t")
+        expected = RELATION_COLUMNS if self.closed else ROW_COLUMNS
+        if len(fields) != expected:
+            kind = "a relation" if self.closed else "a row"
+            got = f"{len(fields)} in {line!r}" if line else "a blank line"
+            raise _error(self.path, number, f"expected {expected} columns of {kind}, got {got}")
+        (self.add_relation if self.closed else self.add_row)(number, fields)
+
+    def add_row(self, number: int, fields: list[str]) -> None:
+        identity, label, place, _, tags, joined, *_ = fields
+        if not identity.isdecimal() or (self.rows and int(identity) != self.id):
+            expected = f"the id {self.id} of this sentence" if self.rows else "the id of a sentence"
+            raise _error(self.path, number, f"expected {expected}, got {identity!r}")
+        self.id = int(identity)
+        if place != str(self.rows):
+            raise _error(self.path, number, f"expected row {self.rows}, got row {place!r}")
+        if label not in (*ENTITIES, OUTSIDE):
+            known = ", ".join((*ENTITIES, OUTSIDE))
+            raise _error(self.path, number, f"expected one of {known}, got {label!r}")
+        words, pos = _parted(joined), _parted(tags)
+        if not all(words) or not all(pos):
+            raise _error(self.path, number, f"expected words and tags, got {joined!r} and {tags!r}")
+        start = len(self.words)
+        self.words += ["," if word == "COMMA" else word for word in words]
+        self.pos += [pos[min(k, len(pos) - 1)] for k in range(len(words))]
+        if label != OUTSIDE:
+            self.entity_at[self.rows] = len(self.entities)
+            self.entities.append(Entity(start, len(self.words), label))
+        self.rows += 1
+
+    def add_relation(self, number: int, fields: list[str]) -> None:
+        ends = []
+        for place in fields[:2]:
+            if not place.isdecimal() or int(place) not in self.entity_at:
+                raise _error(
+                    self.path, number, f"expected the row of an entity of {self.id}, got {place!r}"
+                )
+            ends.append(self.entity_at[int(place)])
+        label = fields[2]
+        if label not in RELATIONS:
+            known = ", ".join(RELATIONS)
+            raise _error(self.path, number, f"expected one of {known}, got {label!r}")
+        if ends[0] == ends[1]:
+            raise _error(self.path, number, f"row {fields[0]} is related to itself")
+        if (ends[0], ends[1]) in self.relations:
+            raise _error(self.path, number, f"rows {fields[0]} and {fields[1]} are related already")
+        self.relations[ends[0], ends[1]] = label
+
+    def sentence(self) -> Sentence:
+        related = (Relation(first, second, r) for (first, second), r in self.relations.items())
+        return Sentence(
+            self.id, tuple(self.words), tuple(self.pos), tuple(self.entities), tuple(related)
+        )
+
+
+def _parted(joined: str) -> list[str]:
+    # A row may be a lone slash, which joins nothing.
+    return [joined] if joined == "/" else joined.split("/")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    lines = read_text(path).removesuffix("\n").split("\n")
+    return ((number, line.removesuffix("\r")) for number, line in enumerate(lines, start=1))
+
+
+def _error(path: Path, number: int, reason: str) -> DataError:
+    return DataError(f"{path}, line {number}: {reason}")

@@ -1,0 +1,181 @@
+"""Exact inference along a chain: Viterbi's algorithm of first, second and third order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from rote.errors import SettingError, UnsupportedSpace
+from rote.inference.base import Objective, Solutions, Source, answered, as_objective
+from rote.inference.infeasible import unless_infeasible
+from rote.inference.separable import Obstacle, tables_at_work
+from rote.kernels.chains import best_chains, chain_max_marginals
+from rote.space.network import Network
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+HIGHEST_ORDER = 3
+MOST_NUMBERS = 1 << 24  # kept for one input, beyond as many as the space's tables have
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Exact for factors and rules over at most ``order + 1`` consecutive variables.
+
+    Optimises max_y Σ_t scores_t(y_t) + Σ_t W_t(y_{t-order}, …, y_t), with W_t = -inf
+    where a rule is broken. ``order=None`` takes whatever order the space has, up to 3.
+    """
+
+    order: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.order not in (None, 1, 2, 3):
+            raise SettingError(f"the order of a chain is 1, 2, 3 or None, got {self.order!r}")
+
+    def accepts(self, space: Space) -> bool:
+        return isinstance(_program(space, self._most), _Program)
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        objective = as_objective(space, objective)
+        labels = best_chains(
+            objective.scores, objective.closed, objective.ties, *self._arrays(space)
+        )
+        return unless_infeasible(space, objective, answered(space, objective, labels, Source.CHAIN))
+
+    def max_marginals(self, space: Space, objective: Objective | AnyArray) -> FloatArray:
+        """Of shape (m, labels): the value of the best output with this label, -inf without one."""
+        objective = as_objective(space, objective)
+        return chain_max_marginals(objective.scores, objective.closed, *self._arrays(space))
+
+    @property
+    def _most(self) -> int:
+        return HIGHEST_ORDER if self.order is None else self.order
+
+    def _arrays(self, space: Space) -> tuple[AnyArray, ...]:
+        program = _program(space, self._most)
+        if isinstance(program, Obstacle):
+            raise UnsupportedSpace(
+                f"Chain takes factors and rules over at most {self._most + 1} consecutive "
+                f"variables, but {program.described(space)}; use Exact"
+            )
+        network = space.network
+        return (
+            network.sizes,
+            network.offsets,
+            program.low,
+            program.states,
+            program.kept,
+            program.ahead_ptr,
+            program.direct,
+            program.table_ptr,
+            program.table_of,
+            program.steps,
+            program.layout.starts,
+            program.layout.moves,
+            program.layout.contiguous,
+            network.allowed,
+            network.gather_ptr,
+            network.gather,
+            program.room,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where each table of a network starts, and whether its scores lie in one run of parts."""
+
+    starts: IntArray  # the first entry; one more ends the last
+    moves: IntArray  # from an entry to its part, where contiguous
+    contiguous: BoolArray
+
+
+def layout_of(network: Network) -> Layout:
+    moves = np.zeros(network.blocks, dtype=np.int64)
+    contiguous = np.zeros(network.blocks, dtype=np.bool_)
+    for b in range(network.blocks):
+        first, end = int(network.table_ptr[b]), int(network.table_ptr[b + 1])
+        sources = network.gather_ptr[first : end + 1]
+        parts = network.gather[sources[0] : sources[-1]]
+        if len(parts) == end - first and (np.diff(sources) == 1).all():
+            contiguous[b] = (np.diff(parts) == 1).all()
+            moves[b] = parts[0] - first
+    return Layout(network.table_ptr, frozen(moves), frozen(contiguous))
+
+
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """What the kernels need beside the network; see `rote.kernels.chains`."""
+
+    low: IntArray  # per variable, and one more: the first variable of the state before it
+    states: IntArray  # per variable: how many states there are before it
+    kept: IntArray  # per variable: into how many they fall when those that end here are done
+    ahead_ptr: IntArray
+    direct: IntArray
+    table_ptr: IntArray  # per variable: the tables that end here
+    table_of: IntArray
+    steps: IntArray  # (tables, HIGHEST_ORDER + 2): by label of the variable that is d back
+    room: IntArray
+    layout: Layout
+
+
+@lru_cache(maxsize=256)
+def _program(space: Space, order: int) -> _Program | Obstacle:
+    network = space.network
+    if len(network.rows):
+        return Obstacle(None, "joins too many labels for a table")
+    tables = tables_at_work(network)
+    for _, scope in tables:
+        if max(scope) - min(scope) > order:
+            return Obstacle(scope, f"spans {max(scope) - min(scope) + 1}")
+    n = network.variables
+    low = np.arange(n + 1, dtype=np.int64)
+    for _, scope in tables:
+        span = slice(min(scope) + 1, max(scope) + 1)
+        low[span] = np.minimum(low[span], min(scope))
+    sizes = [int(size) for size in network.sizes]
+    states = [math.prod(sizes[low[t] : t]) for t in range(n)]
+    kept = [math.prod(sizes[low[t + 1] : t]) for t in range(n)]
+    ahead = [many * size for many, size in zip(kept, sizes, strict=True)]
+    windows = [many * size for many, size in zip(states, sizes, strict=True)]
+    numbers = sum(ahead) + max(windows, default=0)
+    if tables and numbers > MOST_NUMBERS + network.table_ptr[-1]:
+        _, widest = max(tables, key=lambda table: windows[max(table[1])])
+        return Obstacle(widest, f"leads to {numbers} numbers to keep, which is too many")
+    layout = layout_of(network)
+    tables.sort(key=lambda table: max(table[1]))
+    steps = np.zeros((len(tables), HIGHEST_ORDER + 2), dtype=np.int64)
+    direct = np.full(n, -1, dtype=np.int64)
+    ends = np.zeros(n, dtype=np.int64)
+    for k, (b, scope) in enumerate(tables):
+        last = max(scope)
+        strides = network.strides[network.scope_ptr[b] : network.scope_ptr[b + 1]]
+        for j, stride in zip(scope, strides, strict=True):
+            steps[k, last - j] = stride
+        ends[last] += 1
+        first, end = int(network.table_ptr[b]), int(network.table_ptr[b + 1])
+        steps[k, -1] = scope == tuple(range(int(low[last]), last + 1))
+        if steps[k, -1] and layout.contiguous[b] and network.allowed[first:end].all():
+            direct[last] = first + layout.moves[b]
+    direct[ends != 1] = -1
+    tabled = np.diff(network.table_ptr).tolist()
+    room = [max(counts, default=1) for counts in (states, windows, tabled, sizes)]
+    return _Program(
+        frozen(low),
+        frozen(np.array(states, dtype=np.int64)),
+        frozen(np.array(kept, dtype=np.int64)),
+        frozen(_running(ahead)),
+        frozen(direct),
+        frozen(_running(ends.tolist())),
+        frozen(np.array([b for b, _ in tables], dtype=np.int64)),
+        frozen(steps),
+        frozen(np.array(room, dtype=np.int64)),
+        layout,
+    )
+
+
+def _running(counts: Sequence[int]) -> IntArray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

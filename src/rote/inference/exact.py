@@ -1,0 +1,104 @@
+"""`Exact` looks at the space and chooses; ``source`` says what it chose.
+
+1. No factors and no rules between variables: the best label of each variable.
+2. No factors, and the best labels happen to obey the rules: the same.
+3. A chain or a tree: max-sum in one pass.
+4. Variable elimination, where its tables stay small.
+5. A chain of higher order, where elimination was too much.
+6. Branch and bound, after eliminating cheap variables.
+7. The integer program, for inputs that branch and bound did not finish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from rote.inference.base import (
+    Engine,
+    Objective,
+    Solutions,
+    Source,
+    Status,
+    answered,
+    as_objective,
+    joined,
+    positive,
+)
+from rote.inference.branch import BranchAndBound
+from rote.inference.chain import Chain
+from rote.inference.elimination import Elimination
+from rote.inference.milp import Milp
+from rote.inference.separable import Separable
+from rote.inference.tree import Tree
+from rote.kernels.chains import best_labels
+from rote.space.space import Space
+from rote.types import AnyArray
+
+# Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
+FEW_CANDIDATES = 1 << 12
+# About a minute; an input that needs more goes to the integer program.
+NODES_BEFORE_MILP = 1 << 24
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The best output, proved, by whatever suits the space.
+
+    With a ``time_limit`` (seconds per input) it returns the best output found by then
+    and a bound. Spaces that a single pass solves do not look at the clock.
+    """
+
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        positive("time_limit", self.time_limit)
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        objective = as_objective(space, objective)
+        chosen = choice(space)
+        if space.factors or isinstance(chosen, Separable):
+            return self._by(chosen, space, objective)
+        labels, given_up = best_labels(
+            objective.scores,
+            objective.closed,
+            objective.ties,
+            space.offsets,
+            space.network.allowed,
+        )
+        # A label that gave up something to come first would have to be weighed again
+        # against the best output that obeys the rules.
+        done = (labels >= 0).all(axis=1) & (given_up == 0.0)
+        done[done] = space.satisfied(labels[done])
+        if done.all():
+            return answered(space, objective, labels, Source.ARGMAX)
+        if not done.any():
+            return self._by(chosen, space, objective)
+        easy, hard = np.flatnonzero(done), np.flatnonzero(~done)
+        part = objective.rows(easy)
+        return joined(
+            [
+                (easy, answered(space, part, labels[easy], Source.ARGMAX)),
+                (hard, self._by(chosen, space, objective.rows(hard))),
+            ]
+        )
+
+    def _by(self, chosen: Engine | None, space: Space, objective: Objective) -> Solutions:
+        if chosen is not None:
+            return chosen.solve(space, objective)
+        searched = BranchAndBound(NODES_BEFORE_MILP, self.time_limit).solve(space, objective)
+        settled = (searched.status == Status.OPTIMAL) | (searched.status == Status.INFEASIBLE)
+        if self.time_limit is not None or settled.all():
+            return searched
+        done, left = np.flatnonzero(settled), np.flatnonzero(~settled)
+        solved = Milp().solve(space, objective.rows(left))
+        return joined([(done, searched.rows(done)), (left, solved)])
+
+
+@lru_cache(maxsize=1024)
+def choice(space: Space) -> Engine | None:
+    """The engine for a space; None stands for branch and bound."""
+    options = (Separable(), Chain(order=1), Tree(), Elimination(FEW_CANDIDATES), Chain())
+    return next((engine for engine in options if engine.accepts(space)), None)

@@ -1,0 +1,106 @@
+"""Exact by looking at every output: slow, plain, and the judge of all other engines.
+
+It reads factors and asks `Space.holds`, and uses nothing that the other engines
+use: neither tables nor rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from rote.errors import UnsupportedSpace
+from rote.inference.base import Objective, Solutions, Source, answered, as_objective
+from rote.inference.infeasible import unless_infeasible
+from rote.kernels.enumeration import best_outputs, outputs_between
+from rote.space.space import Space
+from rote.types import AnyArray, IntArray, frozen
+
+MOST_OUTPUTS = 1 << 22
+BLOCK = 1 << 16  # outputs whose rules are checked at once
+
+
+@dataclass(frozen=True)
+class Exhaustive:
+    """Exact for any space with at most ``most_outputs`` joint labellings.
+
+    Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules.
+    """
+
+    most_outputs: int = MOST_OUTPUTS
+
+    def accepts(self, space: Space) -> bool:
+        return space.outputs <= self.most_outputs
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        objective = as_objective(space, objective)
+        if not self.accepts(space):
+            raise UnsupportedSpace(
+                f"{space!r} has {space.outputs:.4g} outputs and Exhaustive looks at no more than "
+                f"{self.most_outputs}; use Exact, or raise most_outputs"
+            )
+        factors = _factors(space)
+        labels = best_outputs(
+            objective.scores,
+            objective.closed,
+            objective.ties,
+            _feasible(space),
+            space.sizes,
+            space.offsets,
+            factors.ends_ptr,
+            factors.first_part,
+            factors.scope_ptr,
+            factors.scope,
+            factors.strides,
+        )
+        solutions = answered(space, objective, labels, Source.ENUMERATION)
+        return unless_infeasible(space, objective, solutions)
+
+
+@dataclass(frozen=True, eq=False)
+class _Factors:
+    """The factors of a space, sorted by their last variable."""
+
+    ends_ptr: IntArray  # per variable
+    first_part: IntArray
+    scope_ptr: IntArray
+    scope: IntArray
+    strides: IntArray
+
+
+@lru_cache(maxsize=256)
+def _factors(space: Space) -> _Factors:
+    firsts = space.factor_offsets[:-1].tolist()
+    pairs = zip(space.factors, firsts, strict=True)
+    ordered = sorted(pairs, key=lambda pair: max(pair[0].variables))
+    ends = np.array([max(factor.variables) for factor, _ in ordered], dtype=np.int64)
+    strides: list[int] = []
+    for factor, _ in ordered:
+        shape = [int(space.sizes[j]) for j in factor.variables]
+        strides.extend(int(np.prod(shape[k + 1 :])) for k in range(len(shape)))
+    return _Factors(
+        _running(np.bincount(ends, minlength=len(space.variables)).tolist()),
+        frozen(np.array([first for _, first in ordered], dtype=np.int64)),
+        _running([len(factor.variables) for factor, _ in ordered]),
+        frozen(np.array([j for factor, _ in ordered for j in factor.variables], dtype=np.int64)),
+        frozen(np.array(strides, dtype=np.int64)),
+    )
+
+
+@lru_cache(maxsize=32)
+def _feasible(space: Space) -> AnyArray:
+    """One bit per output, in lexicographic order: half a megabyte for four million outputs."""
+    outputs = int(space.outputs)
+    bits = np.full((outputs + 7) // 8, 255, dtype=np.uint8)
+    if space.rules:
+        for first in range(0, outputs, BLOCK):
+            labels = outputs_between(first, min(first + BLOCK, outputs), space.sizes)
+            packed = np.packbits(space.holds(labels))
+            bits[first // 8 : first // 8 + len(packed)] = packed
+    return frozen(bits)
+
+
+def _running(counts: list[int]) -> IntArray:
+    return frozen(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))

@@ -1,0 +1,56 @@
+"""The search kernel, given a plan: what branch and bound and feasibility questions share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rote.inference.base import Objective
+from rote.inference.duals import Duals
+from rote.inference.plans import Plan
+from rote.kernels.branch import branch
+from rote.space.space import Space
+from rote.types import BoolArray, FloatArray, IntArray
+
+UNLIMITED = 1 << 60
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """One row per input; labels are -1 where nothing beats the floor."""
+
+    labels: IntArray
+    bound: FloatArray
+    complete: BoolArray  # nothing was left to look at
+    doubtful: BoolArray  # another output may be within a tie
+
+
+def search(
+    plan: Plan,
+    space: Space,
+    objective: Objective,
+    floors: FloatArray,
+    start: Duals | None,
+    nodes: int,
+    *,
+    in_order: bool = False,
+) -> Found:
+    """Outputs that beat their floors: the best ones, or the first ``in_order``."""
+    none = np.empty((0, 0))
+    long_rows = len(space.network.rows)
+    labels, bound, complete, doubtful, _ = branch(
+        objective.scores,
+        objective.closed,
+        floors,
+        objective.ties,
+        plan.steps,
+        plan.core.network.graph,
+        plan.core.variables,
+        none if start is None else start.messages,
+        none if start is None else start.multipliers[:, len(space.rows) - long_rows :],
+        len(space.variables),
+        nodes,
+        in_order,
+    )
+    return Found(labels, bound, complete, doubtful)

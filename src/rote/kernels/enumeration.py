@@ -1,0 +1,88 @@
+"""All outputs in lexicographic order, the last variable turning fastest.
+
+Output number c of the order has the labels that are its digits in the mixed radix
+``sizes``. What is feasible is one bit per output, the first in the highest bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rote.kernels.jit import kernel
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray
+
+
+@kernel
+def outputs_between(first: int, end: int, sizes: IntArray) -> IntArray:
+    """The labels of the outputs numbered first .. end-1."""
+    n = sizes.shape[0]
+    labels = np.empty((end - first, n), np.int64)
+    for c in range(first, end):
+        rest = c
+        for back in range(n):
+            j = n - 1 - back
+            labels[c - first, j] = rest % sizes[j]
+            rest //= sizes[j]
+    return labels
+
+
+@kernel
+def best_outputs(
+    scores: FloatArray,
+    closed: BoolArray,
+    ties: FloatArray,
+    feasible: AnyArray,
+    sizes: IntArray,
+    offsets: IntArray,
+    factor_ptr: IntArray,
+    factor_first: IntArray,
+    scope_ptr: IntArray,
+    scope: IntArray,
+    strides: IntArray,
+) -> IntArray:
+    """The first output within one tie of the best; labels are -1 where nothing is feasible.
+
+    ``factor_ptr[j] : factor_ptr[j + 1]`` are the factors whose last variable is j. A
+    prefix of labels is worth the labels and factors it settles, so turning variable j
+    changes only what comes from j on. A first round finds the best value, a second
+    one the first output close to it. ``closed`` has one row per input, or none.
+    """
+    m = scores.shape[0]
+    n = sizes.shape[0]
+    result = np.full((m, n), -1, np.int64)
+    labels = np.zeros(n, np.int64)
+    worth = np.zeros(n + 1)
+    for i in range(m):
+        best = -np.inf
+        for search in range(2):
+            labels[:] = 0
+            c = 0
+            turned = 0
+            while turned >= 0:
+                for j in range(turned, n):
+                    part = offsets[j] + labels[j]
+                    value = worth[j] + scores[i, part]
+                    if closed.shape[0] > 0 and closed[i, part]:
+                        value = -np.inf
+                    for f in range(factor_ptr[j], factor_ptr[j + 1]):
+                        part = factor_first[f]
+                        for k in range(scope_ptr[f], scope_ptr[f + 1]):
+                            part += strides[k] * labels[scope[k]]
+                        value += scores[i, part]
+                    worth[j + 1] = value
+                if (feasible[c >> 3] >> (7 - (c & 7))) & 1:
+                    if search == 0:
+                        best = max(best, float(worth[n]))
+                    elif worth[n] >= best - ties[i]:
+                        result[i] = labels
+                        break
+                c += 1
+                turned = n - 1
+                while turned >= 0 and labels[turned] == sizes[turned] - 1:
+                    labels[turned] = 0
+                    turned -= 1
+                if turned >= 0:
+                    labels[turned] += 1
+            if best == -np.inf:
+                break
+    return result

@@ -1,0 +1,1 @@
+"""Problems as people meet them, written as spaces and scores."""
