@@ -223,30 +223,26 @@ def answered(
     bound: FloatArray | None = None,
     status: IntArray | None = None,
 ) -> Solutions:
-    """`Solutions` for labels; a row that starts with -1 has none and is infeasible.
+    """`Solutions` for labels; a row of -1 has none and is infeasible.
 
     Values are added up by one function for all engines, so that equal labels have
     equal values to the last bit.
     """
-    m = len(labels)
-    found = (labels >= 0).all(axis=1)
-    if found.all():
-        value = space.value(objective.scores, labels)
-    else:
-        value = np.full(m, -np.inf)
-        value[found] = space.value(objective.scores[found], labels[found])
+    value = space.worth(objective.scores, labels)
+    missing = value == -np.inf
     if status is None:
-        status = np.where(found, Status.OPTIMAL, Status.INFEASIBLE).astype(np.int64)
+        status = np.full(len(labels), int(Status.OPTIMAL))
+        status[missing] = int(Status.INFEASIBLE)
     if bound is None:
         bound = value
-    proved = status == Status.OPTIMAL
-    bound = np.where(proved, value, np.maximum(bound, value))
+    else:
+        bound = np.where(status == Status.OPTIMAL, value, np.maximum(bound, value))
     return Solutions(
         frozen(labels),
         frozen(value),
         frozen(bound),
         frozen(status),
-        frozen(np.broadcast_to(np.asarray(source, dtype=np.int64), (m,)).copy()),
+        frozen(np.full(len(labels), source) if isinstance(source, int) else source),
     )
 
 

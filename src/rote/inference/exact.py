@@ -71,7 +71,7 @@ class Exact:
         # A label that gave up something to come first would have to be weighed again
         # against the best output that obeys the rules.
         done = (labels >= 0).all(axis=1) & (given_up == 0.0)
-        done[done] = space.satisfied(labels[done])
+        done[done] = space.obeyed(labels[done])
         if done.all():
             return answered(space, objective, labels, Source.ARGMAX)
         if not done.any():

@@ -23,7 +23,15 @@ from typing import Literal
 import numpy as np
 
 from rote.errors import SettingError
-from rote.inference.base import Objective, Solutions, Source, Status, answered, as_objective
+from rote.inference.base import (
+    Objective,
+    Solutions,
+    Source,
+    Status,
+    answered,
+    as_objective,
+    positive,
+)
 from rote.inference.canonical import canonical
 from rote.inference.duals import Duals
 from rote.inference.infeasible import unless_infeasible
@@ -66,8 +74,7 @@ class Milp:
     def __post_init__(self) -> None:
         if self.solver not in SESSIONS:
             raise SettingError(f"solver is one of {', '.join(SESSIONS)}; got {self.solver!r}")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise SettingError(f"time_limit is a number of seconds > 0, got {self.time_limit}")
+        positive("time_limit", self.time_limit)
         if not 0 <= self.gap < np.inf:
             raise SettingError(f"gap is a number >= 0 such as 0.01, got {self.gap}")
 
@@ -79,9 +86,7 @@ class Milp:
         bound = np.full(m, -np.inf)
         status = np.full(m, Status.INFEASIBLE, dtype=np.int64)
         if n == 0:
-            # Nothing to decide: rules over no variable are rows without columns.
-            obeyed = bool((space.rows.lower <= 0).all() and (space.rows.upper >= 0).all())
-            status[:] = Status.OPTIMAL if obeyed else Status.INFEASIBLE
+            status[:] = Status.OPTIMAL  # there is nothing to decide
         elif m:
             program = integer_program(space)
             ties = objective.ties.tolist()

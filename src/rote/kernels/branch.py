@@ -81,6 +81,7 @@ def search(
             pending[j] = j
             argmax[j] = -1
     value = floor
+    dived = -np.inf
     runner = -np.inf  # the largest bound among what was left aside
     open_bound = -np.inf  # the bound of the node where a limit stopped the search
     depth = 0 if diving else -1
@@ -123,8 +124,10 @@ def search(
             if diving:
                 if not closed:
                     dived = state[whole] - row_loss(graph.offsets, graph.rows, multipliers, labels)
-                    floor = max(floor, dived - 4 * tie)
-                    value = floor
+                    if dived > floor:
+                        found[:] = labels
+                        floor = max(floor, dived - 4 * tie)
+                        value = floor
                 closed = True
             if closed:
                 break
@@ -259,6 +262,8 @@ def search(
                 count = 1
                 entering = True
     if open_bound > -np.inf:  # labels not yet tried are open on every level above
+        if value == floor and dived > floor:
+            value = dived
         for d in range(depth + 1):
             for at in range(frame_next[d], frame_count[d]):
                 open_bound = max(open_bound, frame_bound[d, at])

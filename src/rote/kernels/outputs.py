@@ -34,16 +34,34 @@ def parts_of(
 
 
 @kernel
-def total_of(scores: FloatArray, parts: IntArray) -> FloatArray:
-    """The sum of each input's scores at its parts, always added in the same order."""
-    m, width = parts.shape
-    totals = np.zeros(m)
+def values_of(
+    scores: FloatArray,
+    labels: IntArray,
+    sizes: IntArray,
+    offsets: IntArray,
+    scope_ptr: IntArray,
+    scope: IntArray,
+    factor_offsets: IntArray,
+) -> FloatArray:
+    """The total score of each output, always added in the same order; -inf for labels below 0."""
+    m, n = labels.shape
+    values = np.empty(m)
     for i in range(m):
-        total = 0.0
-        for k in range(width):
-            total += scores[i, parts[i, k]]
-        totals[i] = total
-    return totals
+        value = 0.0
+        for j in range(n):
+            if labels[i, j] < 0:
+                value = -np.inf
+                break
+            value += scores[i, offsets[j] + labels[i, j]]
+        if value > -np.inf:
+            for f in range(scope_ptr.shape[0] - 1):
+                code = 0
+                for k in range(scope_ptr[f], scope_ptr[f + 1]):
+                    j = scope[k]
+                    code = code * sizes[j] + labels[i, j]
+                value += scores[i, factor_offsets[f] + code]
+        values[i] = value
+    return values
 
 
 @kernel

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from rote.errors import LabelError, ScoreError
-from rote.kernels.outputs import obeys, parts_of, total_of
+from rote.kernels.outputs import obeys, parts_of, values_of
 from rote.space.language import Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, split
@@ -170,7 +170,19 @@ class Space:
                 f"scores of {len(batch)} outputs have the shape ({len(batch)}, {self.parts}), "
                 f"or ({self.parts},) for all of them; got {np.shape(scores)}"
             )
-        return total_of(np.ascontiguousarray(table), self.parts_of(batch))
+        return self.worth(np.ascontiguousarray(table), batch)
+
+    def worth(self, scores: FloatArray, labels: IntArray) -> FloatArray:
+        """What `value` does, for a batch that is known to be right; -inf where labels are -1."""
+        return values_of(
+            scores,
+            labels,
+            self.sizes,
+            self.offsets,
+            self._scope_ptr,
+            self._scope,
+            self.factor_offsets,
+        )
 
     def parts_of(self, labels: AnyArray) -> IntArray:
         """The parts of each output: one per variable, then one per factor."""
@@ -193,12 +205,16 @@ class Space:
 
     def satisfied(self, labels: AnyArray) -> BoolArray:
         """The same answer as `holds`, from the compiled tables and rows: for large batches."""
+        return self.obeyed(np.ascontiguousarray(self.as_labels(labels)))
+
+    def obeyed(self, labels: IntArray) -> BoolArray:
+        """What `satisfied` does, for a batch that is known to be right."""
         network = self.network
         if network.variables > network.own:
             return self.holds(labels)
         rows = network.rows
         return obeys(
-            np.ascontiguousarray(self.as_labels(labels)),
+            labels,
             network.offsets,
             network.scope_ptr,
             network.scope,
