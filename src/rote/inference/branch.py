@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rote.errors import SettingError
 from rote.inference.base import (
     Objective,
     Solutions,
@@ -83,7 +84,10 @@ class BranchAndBound:
         `dual_bound` says what they prove; it never gets worse with more sweeps.
         """
         objective = as_objective(space, objective)
-        start = start or zero_duals(space, len(objective))
+        if sweeps < 0:
+            raise SettingError(f"sweeps is a number of at least 0, got {sweeps}")
+        if start is None:
+            start = zero_duals(space, len(objective))
         dual_bound(space, objective, start)  # checks shapes and signs
         messages, multipliers = start.messages.copy(), start.multipliers.copy()
         long_rows = slice(len(space.rows) - len(space.network.rows), None)

@@ -8,8 +8,8 @@ variable j, u one multiplier per row of ``space.rows``, and A, lower, upper thos
               + Σ_f max_t [c_ft - Σ_{j∈f} λ_fj(t_j)]
 
 where j runs over variables, k over auxiliary columns, f over the tables of
-``space.network`` and t over the label tuples they allow. Proof: for an output y with
-z its 0/1 columns, the λ terms at y cancel, the u terms at y are
+``space.network``, and a and t over what they allow, open labels only. Proof: for an
+output y with z its 0/1 columns, the λ terms at y cancel, the u terms at y are
 Σ_r [u_r⁺ (upper_r - (Az)_r) + u_r⁻ ((Az)_r - lower_r)] >= 0, and each max is at
 least its value at y; so g_c(λ, u) >= c·z(y).
 

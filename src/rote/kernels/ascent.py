@@ -19,6 +19,8 @@ from rote.kernels.jit import kernel
 from rote.kernels.structs import Graph, RowGroups, Source
 from rote.types import BoolArray, FloatArray, IntArray
 
+FAR = 1e9  # stands for infinity in messages
+
 
 @kernel
 def load(scores: FloatArray, source: Source, theta: FloatArray) -> None:
@@ -204,60 +206,65 @@ def sweep(
     marginals: FloatArray,
     settling: bool,
 ) -> None:
-    """Once forwards through variables and rows, and once backwards through variables.
+    """Once forwards and once backwards through the variables, then through the rows.
 
     When ``settling``, only forwards, and nothing is handed on: labels keep what the tables
-    can spare, so that they tell good from bad.
+    can spare, so that they tell good from bad. Before rows are visited, one more turn
+    leaves an equal part at every variable: a row can only weigh what it finds at labels.
     """
     n = graph.sizes.shape[0]
-    for turn in range(1 if settling else 2):
+    table_ptr = graph.tables.ptr
+    rows = graph.rows.lower.shape[0]
+    turns = 2
+    if settling:
+        turns = 1
+    elif rows > 0:
+        turns = 3
+    for turn in range(turns):
         for step in range(n):
-            j = step if turn == 0 else n - 1 - step
+            j = n - 1 - step if turn == 1 else step
             size, first = graph.sizes[j], graph.offsets[j]
             begin, end = graph.tables.place_ptr[j], graph.tables.place_ptr[j + 1]
             for p in range(begin, end):
                 k = graph.tables.places[p]
                 b = graph.tables.place_table[k]
                 marginal = marginals[(p - begin) * size : (p - begin + 1) * size]
-                marginalise(
-                    theta,
-                    graph.tables.ptr[b],
-                    graph.tables.ptr[b + 1],
-                    graph.tables.strides[k],
-                    marginal,
-                )
+                inner = graph.tables.strides[k]
+                marginalise(theta, table_ptr[b], table_ptr[b + 1], inner, marginal)
                 for a in range(size):
+                    if marginal[a] == -np.inf and theta[first + a] > -np.inf:
+                        # No entry supports this label. The messages must say so for good:
+                        # far below at the label, and, below, far below in other tables.
+                        messages[graph.flow.message_ptr[k] + a] -= FAR * (end - begin + 1)
                     theta[first + a] += marginal[a]
             share = 0.0 if settling else graph.flow.share[j]
+            if turn == 2:  # every variable keeps an equal part of what passes through it
+                share *= (n - 1.0 - step) / (n - step)
             given = 0
             for p in range(begin, end):
                 k = graph.tables.places[p]
                 b = graph.tables.place_table[k]
-                reaches = graph.flow.up[k] if turn == 0 else graph.flow.down[k]
+                reaches = graph.flow.down[k] if turn == 1 else graph.flow.up[k]
                 marginal = marginals[(p - begin) * size : (p - begin + 1) * size]
                 if reaches:
                     given += 1
                 for a in range(size):
                     own = theta[first + a]
                     if own == -np.inf:
+                        if marginal[a] > -np.inf:
+                            messages[graph.flow.message_ptr[k] + a] += FAR
                         marginal[a] = -np.inf
                         continue
                     if reaches:
                         marginal[a] -= share * own
                     messages[graph.flow.message_ptr[k] + a] += marginal[a]
-                shift(
-                    theta,
-                    graph.tables.ptr[b],
-                    graph.tables.ptr[b + 1],
-                    graph.tables.strides[k],
-                    marginal,
-                )
+                shift(theta, table_ptr[b], table_ptr[b + 1], graph.tables.strides[k], marginal)
             kept = 1.0 - share * given
             for a in range(size):
                 if theta[first + a] != -np.inf:
                     theta[first + a] *= kept
-        if turn == 0 and not settling:
-            for r in range(graph.rows.lower.shape[0]):
+        if turn == 2:
+            for r in range(rows):
                 visit_row(graph.offsets, graph.rows, theta, multipliers, r)
 
 

@@ -57,9 +57,8 @@ def dual_bounds(
                     column[row_columns[k]] -= u * row_data[k]
         for k in range(scope.shape[0]):
             first = offsets[scope[k]]
-            if scope[k] < own:
-                for a in range(sizes[scope[k]]):
-                    column[first + a] += messages[i, message_ptr[k] + a]
+            for a in range(sizes[scope[k]]):
+                column[first + a] += messages[i, message_ptr[k] + a]
         for j in range(own):
             top = -np.inf
             for e in range(offsets[j], offsets[j + 1]):
@@ -74,12 +73,17 @@ def dual_bounds(
                 if not allowed[e]:
                     continue
                 value = 0.0
+                taken = True
                 for g in range(gather_ptr[e], gather_ptr[e + 1]):
                     value += scores[i, gather[g]]
                 for k in range(scope_ptr[b], scope_ptr[b + 1]):
                     a = ((e - table_ptr[b]) // strides[k]) % sizes[scope[k]]
                     value -= messages[i, message_ptr[k] + a]
-                top = max(top, value)
+                    label = offsets[scope[k]] + a
+                    if not allowed[label] or (closed.shape[0] > 0 and closed[i, label]):
+                        taken = False
+                if taken:
+                    top = max(top, value)
             bound += top
         bounds[i] = bound
     return bounds
