@@ -38,7 +38,7 @@ def k_best(
         raise SettingError(f"k_best takes a whole number k of at least 1, got {k!r}")
     objective = as_objective(space, objective)
     engine = engine or Exact()
-    ranks = [engine.solve(space, objective)]
+    ranks = [_proved(engine.solve(space, objective))]
     shape = (len(objective), space.labels)
     whole = np.ones(shape, np.bool_) if objective.allowed is None else objective.allowed
     waiting: list[list[_Found]] = [[] for _ in range(len(objective))]
@@ -53,7 +53,7 @@ def k_best(
         if parts:
             scores = objective.scores[np.array(inputs)]
             allowed = np.stack([mask for mask, _ in parts])
-            solved = engine.solve(space, Objective(frozen(scores), frozen(allowed)))
+            solved = _proved(engine.solve(space, Objective(frozen(scores), frozen(allowed))))
             for row, (i, (mask, fixed)) in enumerate(zip(inputs, parts, strict=True)):
                 if solved.status[row] == Status.OPTIMAL:
                     waiting[i].append(_Found(mask, fixed, solved, row))
@@ -64,6 +64,15 @@ def k_best(
         ]
         ranks.append(_together([(found.solutions, found.row) for found in last], space))
     return ranks
+
+
+def _proved(solutions: Solutions) -> Solutions:
+    if (~np.isin(solutions.status, (Status.OPTIMAL, Status.INFEASIBLE))).any():
+        raise SettingError(
+            "k_best orders outputs by proof, and the engine stopped at a limit before it had "
+            "one; give it more time or no limit"
+        )
+    return solutions
 
 
 class _Found:
@@ -106,18 +115,19 @@ def _taken(waiting: list[_Found], tie: float) -> _Found:
 
 
 def _nothing(space: Space) -> Solutions:
-    labels = np.full((1, len(space.variables)), -1, dtype=np.int64)
     low: FloatArray = np.full(1, -np.inf)
-    zero = np.zeros(1, dtype=np.int64)
-    return Solutions(labels, low, low, np.full(1, int(Status.INFEASIBLE)), zero)
+    return Solutions(
+        frozen(np.full((1, len(space.variables)), -1, dtype=np.int64)),
+        frozen(low),
+        frozen(low),
+        frozen(np.full(1, int(Status.INFEASIBLE))),
+        frozen(np.zeros(1, dtype=np.int64)),
+    )
 
 
 def _together(rows: list[tuple[Solutions, int]], space: Space) -> Solutions:
     if not rows:
-        empty = _nothing(space)
-        return Solutions(
-            empty.labels[:0], empty.value[:0], empty.bound[:0], empty.status[:0], empty.source[:0]
-        )
+        return _nothing(space).rows(np.zeros(0, dtype=np.int64))
     return Solutions(
         frozen(np.stack([s.labels[r] for s, r in rows])),
         frozen(np.array([s.value[r] for s, r in rows])),

@@ -1,0 +1,68 @@
+# Every target sets up .venv by itself the first time, and again when pyproject.toml changes.
+#
+#   make run     find the entities and relations of a sentence, with and without rules
+#   make test    all tests, then the kernels' tests once more without compiling them
+#   make check   style, types, import order and documentation
+#   make bench   rote beside other solvers, as ratios
+#   make docs    the documentation, as pages in site/
+#   make clean   remove .venv and everything that was built
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# Data sets lie beside the checkout on some machines; a ROTE_DATA of your own always wins.
+ifeq ($(origin ROTE_DATA),undefined)
+ifneq ($(wildcard ../shared/data/.),)
+export ROTE_DATA := $(abspath ../shared/data)
+endif
+endif
+
+define install
+@command -v $(PYTHON) >/dev/null || \
+	{ echo "rote needs Python 3.11 or newer, and there is no $(PYTHON) here; say which to use: make PYTHON=..." >&2; exit 1; }
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo "rote needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); say which to use: make PYTHON=python3.11" >&2; exit 1; }
+@echo "Setting up $(VENV), which takes a minute the first time ..."
+@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
+@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$(1)"
+@touch $@ $(VENV)/.installed
+endef
+
+.PHONY: run test check bench docs clean
+.NOTPARALLEL:
+
+run: $(VENV)/.installed
+	@$(BIN)/rote demo
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov=src/rote/kernels tests/kernels
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.import_time
+	$(BIN)/python -m benchmarks.exact_inference
+
+docs: $(VENV)/.installed-dev
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name '*.egg-info' -type d -prune -exec rm -rf {} +
+
+$(VENV)/.installed: pyproject.toml
+	$(call install,.)
+
+$(VENV)/.installed-dev: pyproject.toml
+	$(call install,.[dev])
+
+$(VENV)/.installed-bench: pyproject.toml
+	$(call install,.[bench])

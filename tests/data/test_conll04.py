@@ -1,0 +1,177 @@
+"""The reader of the entity-relation corpus, on a small sample, on damage, and on the real thing."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections import Counter
+
+import pytest
+
+from rote.data.conll04 import (
+    COUNTS,
+    Conll04,
+    Entity,
+    Relation,
+    load_conll04,
+    read_sentences,
+    read_splits,
+    tally,
+)
+from rote.errors import DataError
+
+# Two sentences of our own, with what the corpus has: entities of several words, a comma, a
+# lone slash, too few and too many tags, and a sentence without relations.
+SAMPLE = """\
+3\tPeop\t0\tO\tNNP/NNP\tAda/Quill\tO\tO\tO
+3\tO\t1\tO\t,\tCOMMA\tO\tO\tO
+3\tOrg\t2\tO\tNNP\tNorth/Sea/Post\tO\tO\tO
+3\tO\t3\tO\tIN\tof\tO\tO\tO
+3\tLoc\t4\tO\tNNP/NNP\tHull\tO\tO\tO
+
+0\t2\tWork_For
+2\t4\tOrgBased_In
+
+7\tO\t0\tO\tNN\t/\tO\tO\tO
+7\tOther\t1\tO\tJJ\tDanish\tO\tO\tO
+
+
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_text(text, name="sample.corp"):
+        path = tmp_path / name
+        path.write_text(text, newline="")
+        return path
+
+    return write_text
+
+
+def test_a_sentence_has_words_tags_spans_and_relations(write):
+    first, second = read_sentences(write(SAMPLE))
+    assert first.id == 3
+    assert first.words == ("Ada", "Quill", ",", "North", "Sea", "Post", "of", "Hull")
+    assert first.pos == ("NNP", "NNP", ",", "NNP", "NNP", "NNP", "IN", "NNP")
+    assert first.entities == (Entity(0, 2, "Peop"), Entity(3, 6, "Org"), Entity(7, 8, "Loc"))
+    assert [first.text(entity) for entity in first.entities] == [
+        "Ada Quill",
+        "North Sea Post",
+        "Hull",
+    ]
+    assert first.relations == (Relation(0, 1, "Work_For"), Relation(1, 2, "OrgBased_In"))
+    assert (second.id, second.words, second.relations) == (7, ("/", "Danish"), ())
+
+
+def test_compressed_files_and_other_line_ends_read_the_same(write, tmp_path):
+    plain = read_sentences(write(SAMPLE))
+    packed = tmp_path / "sample.corp.gz"
+    packed.write_bytes(gzip.compress(SAMPLE.encode()))
+    assert read_sentences(packed) == plain
+    assert read_sentences(write(SAMPLE.replace("\n", "\r\n"))) == plain
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "reason"),
+    [
+        ("3\tO\t1", "4\tO\t1", 2, "expected the id 3 of this sentence, got '4'"),
+        ("3\tPeop\t0", "x\tPeop\t0", 1, "expected the id of a sentence, got 'x'"),
+        ("3\tO\t1", "3\tO\t2", 2, "expected row 1, got row '2'"),
+        ("3\tO\t1", "3\tPerson\t1", 2, "one of Peop, Loc, Org, Other, O, got 'Person'"),
+        ("COMMA\tO\tO\tO", "COMMA\tO\tO", 2, "expected 9 columns of a row, got 8"),
+        ("North/Sea/Post", "North//Post", 3, "expected words and tags, got 'North//Post'"),
+        ("0\t2\tWork_For", "0\tWork_For", 7, "expected 3 columns of a relation, got 2"),
+        ("0\t2\tWork_For", "0\t2\tWorks", 7, "expected one of Kill, .*got 'Works'"),
+        ("0\t2\tWork_For", "0\t1\tWork_For", 7, "the row of an entity of 3, got '1'"),
+        ("0\t2\tWork_For", "0\t9\tWork_For", 7, "the row of an entity of 3, got '9'"),
+        ("0\t2\tWork_For", "0\t0\tWork_For", 7, "row 0 is related to itself"),
+        ("2\t4\tOrgBased_In", "0\t2\tKill", 8, "rows 0 and 2 are related already"),
+        (
+            "2\t4\tOrgBased_In\n",
+            "2\t4\tOrgBased_In\n\n",
+            10,
+            "9 columns of a row, got a blank line",
+        ),
+        ("7\tO\t0", "3\tO\t0", 11, "expected the id 3 of this sentence, got '7'"),
+        ("Danish\tO\tO\tO\n\n\n", "Danish\tO\tO\tO\n", 11, "the file ends inside sentence 7"),
+        ("Danish\tO\tO\tO\n\n\n", "Danish\tO\tO\tO\n\n", 12, "the file ends inside sentence 7"),
+    ],
+)
+def test_a_damaged_file_is_answered_with_its_line_and_a_reason(write, old, new, line, reason):
+    assert old in SAMPLE
+    path = write(SAMPLE.replace(old, new, 1))
+    with pytest.raises(DataError, match=reason) as caught:
+        read_sentences(path)
+    assert str(caught.value).startswith(f"{path}, line {line}: ")
+
+
+def test_a_sentence_twice_and_an_empty_file_are_data_errors(write):
+    with pytest.raises(DataError, match="line 14: sentence 3 is in the file already"):
+        read_sentences(write(SAMPLE + SAMPLE))
+    with pytest.raises(DataError, match=r"line 1: .*got a blank line"):
+        read_sentences(write(""))
+
+
+def test_splits_are_read_and_damage_is_named(write):
+    assert dict(read_splits(write("3\ttrain\n7\ttest\n", "splits.tsv"))) == {3: "train", 7: "test"}
+    for text, reason in [
+        ("3\ttrain\n7 test\n", "line 2: expected a sentence's id, a tab and one of"),
+        ("3\ttrain\n7\tvalid\n", "line 2: expected a sentence's id, a tab and one of"),
+        ("3\ttrain\n3\ttest\n", "line 2: sentence 3 has a split already"),
+    ]:
+        with pytest.raises(DataError, match=reason):
+            read_splits(write(text, "splits.tsv"))
+
+
+def test_a_split_is_a_part_of_the_corpus(write):
+    corpus = Conll04(read_sentences(write(SAMPLE)), {3: "dev"})
+    assert [s.id for s in corpus.split("dev")] == [3]
+    assert corpus.split("train") == ()
+    with pytest.raises(DataError, match="the splits are train, dev, test, got 'valid'"):
+        corpus.split("valid")
+
+
+def test_another_corpus_is_not_taken_for_the_real_one(tmp_path):
+    (tmp_path / "conll04.corp.gz").write_bytes(gzip.compress(SAMPLE.encode()))
+    (tmp_path / "relation_splits.tsv").write_text("3\ttrain\n")
+    with pytest.raises(DataError, match="sentences: 5516 expected, 2 found"):
+        load_conll04(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    if not os.environ.get("ROTE_DATA"):
+        pytest.skip("the real corpus is read where ROTE_DATA names the folder of conll04/")
+    return load_conll04()
+
+
+def test_the_real_corpus_has_the_counts_that_are_known_of_it(corpus):
+    found = tally(corpus)
+    assert {name: found[name] for name in COUNTS} == dict(COUNTS)
+    related = [s for s in corpus.sentences if s.relations]
+    assert Counter(e.label for s in related for e in s.entities) == {
+        "Peop": 1691,
+        "Loc": 1968,
+        "Org": 984,
+        "Other": 706,
+    }
+    assert sum(len(s.entities) * (len(s.entities) - 1) for s in related) == 19080
+
+
+def test_spans_of_the_real_corpus_are_apart_and_in_order(corpus):
+    for sentence in corpus.sentences:
+        assert len(sentence.words) == len(sentence.pos)
+        ends = [
+            0,
+            *(at for e in sentence.entities for at in (e.start, e.stop)),
+            len(sentence.words),
+        ]
+        assert ends == sorted(ends)
+
+
+def test_the_splits_of_the_real_corpus_are_its_sentences_with_a_relation(corpus):
+    parts = [corpus.split(name) for name in ("train", "dev", "test")]
+    assert [len(part) for part in parts] == [910, 243, 288]
+    assert sum(len(s.relations) for s in parts[0]) == 1273
+    assert {s.id for part in parts for s in part} == {s.id for s in corpus.sentences if s.relations}

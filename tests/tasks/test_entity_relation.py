@@ -1,0 +1,127 @@
+"""The space of Roth and Yih's task says what it should, and nothing more."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from rote.errors import LabelError, ScoreError, SpaceError
+from rote.tasks.entity_relation import (
+    ARGUMENTS,
+    ENTITY_LABELS,
+    RELATION_LABELS,
+    entity_relation_scores,
+    entity_relation_space,
+    pairs,
+)
+
+
+def test_entities_come_first_and_pairs_in_lexicographic_order():
+    space = entity_relation_space(3)
+    assert [v.name for v in space.variables] == [
+        "e0", "e1", "e2", "r0_1", "r0_2", "r1_0", "r1_2", "r2_0", "r2_1",
+    ]  # fmt: skip
+    assert pairs(3) == [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
+    assert space["e1"].labels == ENTITY_LABELS
+    assert space["r1_0"].labels == RELATION_LABELS
+    assert RELATION_LABELS[0] == "none"
+
+
+def test_the_possible_outputs_of_a_pair_are_those_of_the_task():
+    space = entity_relation_space(2)
+    outputs = list(product(ENTITY_LABELS, ENTITY_LABELS, RELATION_LABELS, RELATION_LABELS))
+
+    def possible(first, second, forth, back):
+        return (
+            ARGUMENTS.get(forth, (first, second)) == (first, second)
+            and ARGUMENTS.get(back, (second, first)) == (second, first)
+            and "none" in (forth, back)
+        )
+
+    labels = space.encode(
+        [dict(zip(("e0", "e1", "r0_1", "r1_0"), o, strict=True)) for o in outputs]
+    )
+    expected = [possible(*output) for output in outputs]
+    assert space.holds(labels).tolist() == expected
+    # 16 pairs of entities without a relation, and each relation one way or the other.
+    assert sum(expected) == 16 + 2 * len(ARGUMENTS)
+
+
+def test_broken_rules_are_named_in_plain_words():
+    space = entity_relation_space(2)
+    output = {"e0": "Peop", "e1": "Loc", "r0_1": "Kill", "r1_0": "Live_In"}
+    assert [named.name for named in space.broken(space.encode([output]))] == [
+        "Kill(e0, e1) needs Peop and Peop",
+        "e0 and e1 are related in one direction at most",
+        "Live_In(e1, e0) needs Peop and Loc",
+    ]
+
+
+def test_a_shape_is_built_once():
+    assert entity_relation_space(4) is entity_relation_space(4)
+    assert entity_relation_space(4) is entity_relation_space(4, list(ENTITY_LABELS))
+    assert entity_relation_space(4) is not entity_relation_space(3)
+
+
+@pytest.mark.parametrize(("n", "parts"), [(0, 0), (1, 4), (2, 20), (3, 48)])
+def test_small_sentences_have_small_spaces(n, parts):
+    assert entity_relation_space(n).parts == parts
+
+
+def test_other_labels_and_argument_types_will_do():
+    space = entity_relation_space(
+        2, ("Drug", "Effect"), ("no", "causes", "near"), {"causes": ("Drug", "Effect")}
+    )
+    allowed = {"e0": "Drug", "e1": "Effect", "r0_1": "causes", "r1_0": "no"}
+    untyped = {"e0": "Effect", "e1": "Effect", "r0_1": "near", "r1_0": "no"}
+    wrong = {"e0": "Effect", "e1": "Drug", "r0_1": "causes", "r1_0": "no"}
+    both = {"e0": "Drug", "e1": "Effect", "r0_1": "causes", "r1_0": "near"}
+    held = space.holds(space.encode([allowed, untyped, wrong, both]))
+    assert held.tolist() == [True, True, False, False]
+
+
+def test_scores_stand_at_the_parts_of_their_decisions():
+    space = entity_relation_space(3)
+    rng = np.random.default_rng(0)
+    entity, relation = rng.normal(size=(5, 3, 4)), rng.normal(size=(5, 6, 6))
+    scores = entity_relation_scores(space, entity, relation)
+    assert scores.shape == (5, space.parts)
+    for i, name in enumerate(("e0", "e1", "e2")):
+        assert scores[2, space.part(name, "Org")] == entity[2, i, 2]
+    for k, (i, j) in enumerate(pairs(3)):
+        assert scores[4, space.part(f"r{i}_{j}", "Kill")] == relation[4, k, 1]
+
+
+@pytest.mark.parametrize(("m", "n"), [(0, 2), (3, 0), (0, 0), (2, 1)])
+def test_empty_batches_and_sentences_without_pairs_have_scores_too(m, n):
+    space = entity_relation_space(n)
+    scores = entity_relation_scores(space, np.ones((m, n, 4)), np.ones((m, n * (n - 1), 6)))
+    assert scores.shape == (m, space.parts)
+
+
+@pytest.mark.parametrize(
+    ("entity", "relation"),
+    [
+        ((2, 3, 4), (3, 6, 6)),  # another number of sentences
+        ((3, 4), (6, 6)),  # one sentence without its axis
+        ((2, 2, 4), (2, 2, 6)),  # another number of entities
+        ((2, 3, 5), (2, 6, 6)),  # another number of labels
+        ((2, 9, 4), (2, 2, 6)),  # as many numbers, arranged otherwise
+    ],
+)
+def test_scores_of_the_wrong_shape_are_refused(entity, relation):
+    with pytest.raises(ScoreError, match="entity_scores"):
+        entity_relation_scores(entity_relation_space(3), np.zeros(entity), np.zeros(relation))
+
+
+def test_what_cannot_be_a_sentence_is_refused():
+    with pytest.raises(SpaceError, match="no fewer than 0 entities, got -1"):
+        entity_relation_space(-1)
+    with pytest.raises(LabelError, match="arguments speaks of 'Kill'; the relations are Live_In"):
+        entity_relation_space(2, ENTITY_LABELS, ("none", "Live_In"), ARGUMENTS)
+    with pytest.raises(LabelError, match="arguments speaks of 'none'"):
+        entity_relation_space(2, arguments={"none": ("Peop", "Loc")})
+    with pytest.raises(LabelError, match="has no label 'Person'"):
+        entity_relation_space(2, arguments={"Kill": ("Person", "Peop")})

@@ -1,0 +1,52 @@
+"""The public names are a list kept by hand; these tests keep the list honest."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import rote
+from rote import errors
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_all_is_a_sorted_list_of_strings_without_repeats():
+    assert all(isinstance(name, str) for name in rote.__all__)
+    assert rote.__all__ == sorted(set(rote.__all__))
+
+
+def test_all_is_what_the_package_holds():
+    held = {
+        name
+        for name, value in vars(rote).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+    assert set(rote.__all__) == held | {"__version__"}
+
+
+def test_every_error_is_public():
+    tree = {
+        name
+        for name, value in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(value, errors.RoteError)
+    }
+    assert tree <= set(rote.__all__)
+
+
+def test_a_star_import_gives_every_public_name():
+    scope: dict[str, object] = {}
+    exec("from rote import *", scope)  # noqa: S102
+    assert set(rote.__all__) <= set(scope)
+
+
+def test_every_public_class_and_function_is_documented():
+    documented = [getattr(rote, name) for name in rote.__all__ if name != "__version__"]
+    assert [value.__name__ for value in documented if not inspect.getdoc(value)] == []
+
+
+def test_the_version_is_the_one_that_is_packaged():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert rote.__version__ == project["version"]
