@@ -85,10 +85,10 @@ def apply_duals(
 
 @kernel
 def slope(
-    offsets: IntArray, rows: RowGroups, theta: FloatArray, r: int, step: float, rhs: float
+    offsets: IntArray, rows: RowGroups, theta: FloatArray, r: int, was: float, u: float
 ) -> float:
-    """Derivative of the bound along row r's multiplier, ``step`` further on."""
-    total = rhs
+    """Derivative of the bound at multiplier u of row r; theta is as ``was`` left it."""
+    total = rows.upper[r] if u > 0 or rows.lower[r] == -np.inf else rows.lower[r]
     for g in range(rows.ptr[r], rows.ptr[r + 1]):
         j = rows.variable[g]
         at = rows.start[g]
@@ -100,7 +100,7 @@ def slope(
             if at < stop and rows.column[at] == e:
                 coefficient = rows.coefficient[at]
                 at += 1
-            value = theta[e] - step * coefficient
+            value = theta[e] - (u - was) * coefficient
             # Of equal labels take the one with the larger coefficient: the slope to the left.
             if value > top or (value == top and coefficient > weight):
                 top = value
@@ -113,62 +113,38 @@ def slope(
 def visit_row(
     offsets: IntArray, rows: RowGroups, theta: FloatArray, multipliers: FloatArray, r: int
 ) -> None:
-    """Move row r's multiplier to where the bound is least along it, by bisection."""
-    lower, upper = rows.lower[r], rows.upper[r]
-    u = multipliers[r]
-    # Where the multiplier changes sign the right-hand side changes from lower to upper.
-    low, high = -np.inf, np.inf
-    if upper == np.inf:
-        high = 0.0
-    if lower == -np.inf:
-        low = 0.0
-    rhs_at = upper if u > 0 or lower == -np.inf else lower
-    rhs = rhs_at
-    width = 1.0
-    if slope(offsets, rows, theta, r, 0.0, rhs) < 0:
-        left = u
-        right = u
-        while True:
-            right = min(left + width, high)
-            rhs = upper if right > 0 or lower == -np.inf else lower
-            if right == high or width > 1e12:
-                break
-            if slope(offsets, rows, theta, r, right - u, rhs) >= 0:
-                break
-            left = right
-            width *= 4.0
-    else:
-        right = u
-        left = u
-        while True:
-            left = max(right - width, low)
-            rhs = upper if left > 0 or lower == -np.inf else lower
-            if left == low or width > 1e12:
-                break
-            if slope(offsets, rows, theta, r, left - u, rhs) < 0:
-                break
-            right = left
-            width *= 4.0
+    """Move row r's multiplier to where the bound is least along it.
+
+    The bound is convex along it, so a bracket is widened until the slope changes its sign,
+    and halved from there. Where it never does, no output obeys the row as things stand.
+    """
+    was = float(multipliers[r])
+    low = 0.0 if rows.lower[r] == -np.inf else -np.inf
+    high = 0.0 if rows.upper[r] == np.inf else np.inf
+    left, right, width = was, was, 1.0
+    while right < high and width < FAR and slope(offsets, rows, theta, r, was, right) < 0:
+        left, right = right, min(right + width, high)
+        width *= 4.0
+    while left > low and width < FAR and slope(offsets, rows, theta, r, was, left) > 0:
+        left, right = max(left - width, low), left
+        width *= 4.0
     for _ in range(60):
         middle = 0.5 * (left + right)
         if middle <= left or middle >= right:
             break
-        rhs = upper if middle > 0 or lower == -np.inf else lower
-        if slope(offsets, rows, theta, r, middle - u, rhs) < 0:
+        if slope(offsets, rows, theta, r, was, middle) <= 0:
             left = middle
         else:
             right = middle
     best = 0.5 * (left + right)
     if abs(best) < 1e-12:
         best = 0.0
-    if abs(best) > 1e11:
-        return
-    before = row_part(offsets, rows, theta, r, 0.0, u)
-    if row_part(offsets, rows, theta, r, best - u, best) > before:
+    before = row_part(offsets, rows, theta, r, 0.0, was)
+    if width >= FAR or row_part(offsets, rows, theta, r, best - was, best) > before:
         return
     for g in range(rows.ptr[r], rows.ptr[r + 1]):
         for c in range(rows.start[g], rows.start[g + 1]):
-            theta[rows.column[c]] -= (best - u) * rows.coefficient[c]
+            theta[rows.column[c]] -= (best - was) * rows.coefficient[c]
     multipliers[r] = best
 
 
