@@ -8,6 +8,7 @@ and the largest bound of what it had left to look at.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,7 @@ from rote.inference.base import (
 from rote.inference.canonical import canonical
 from rote.inference.duals import Duals, dual_bound, zero_duals
 from rote.inference.infeasible import unless_infeasible
-from rote.inference.plans import Plan, no_plan, partial_plan
+from rote.inference.plans import no_plan, partial_plan
 from rote.inference.search import UNLIMITED, Found, search
 from rote.kernels.ascent import ascend
 from rote.space.space import Space
@@ -58,7 +59,9 @@ class BranchAndBound:
         if start is not None:
             dual_bound(space, objective, start)  # checks shapes and signs
         floors = np.full(len(objective), -np.inf)
-        found = self._search(space, objective, floors, start)
+        # With auxiliary variables, labels alone do not tell whether rows hold.
+        shortcut = not space.factors and space.network.variables == space.network.own
+        found = self._search(space, objective, floors, start, shortcut=shortcut)
         doubtful = found.doubtful & found.complete
         labels = self._first_of_equals(space, objective, found.labels, doubtful)
         some = (labels >= 0).all(axis=1)
@@ -68,7 +71,12 @@ class BranchAndBound:
             Status.TIMED_OUT,
         )
         solutions = answered(
-            space, objective, labels, Source.BRANCH, bound=found.bound, status=status
+            space,
+            objective,
+            labels,
+            np.where(found.easy, int(Source.ARGMAX), int(Source.BRANCH)),
+            bound=found.bound,
+            status=status,
         )
         return unless_infeasible(space, objective, solutions)
 
@@ -124,49 +132,51 @@ class BranchAndBound:
         return canonical(space, objective, labels, unsettled, self._better)
 
     def _better(self, space: Space, objective: Objective, floor: FloatArray) -> IntArray:
-        found = self._search(space, objective, floor - 0.5 * objective.ties, None)
+        found = self._search(space, objective, floor - 0.5 * objective.ties)
         return found.labels
 
     def _search(
-        self, space: Space, objective: Objective, floors: FloatArray, start: Duals | None
-    ) -> Found:
-        plan = partial_plan(space) if self.eliminate and start is None else no_plan(space)
-        if self.time_limit is None or not len(objective):
-            return search(plan, space, objective, floors, start, self.node_limit or UNLIMITED)
-        return self._timed(plan, space, objective, floors, start)
-
-    def _timed(
         self,
-        plan: Plan,
         space: Space,
         objective: Objective,
         floors: FloatArray,
-        start: Duals | None,
+        start: Duals | None = None,
+        *,
+        shortcut: bool = False,
     ) -> Found:
-        """Tries with growing node limits, one input after the other, until its time is up.
+        plan = partial_plan(space) if self.eliminate and start is None else no_plan(space)
+        most = self.node_limit or UNLIMITED
 
-        Kernels do not read the clock; starting over costs at most a third of the whole.
-        """
-        each = []
-        for i in range(len(objective)):
-            row = np.array([i])
-            part, own = objective.rows(row), None
-            if start is not None:
-                own = Duals(start.messages[row], start.multipliers[row])
-            nodes = min(FIRST_NODES, self.node_limit or UNLIMITED)
-            began = time.perf_counter()
-            while True:
-                tried = time.perf_counter()
-                found = search(plan, space, part, floors[row], own, nodes)
-                now = time.perf_counter()
-                spent, last = now - began, now - tried
-                over = spent + 4 * last > (self.time_limit or 0.0)
-                if found.complete[0] or over or nodes >= (self.node_limit or UNLIMITED):
-                    break
-                nodes = min(4 * nodes, self.node_limit or UNLIMITED)
-            each.append(found)
+        def tried(rows: IntArray, nodes: int) -> Found:
+            own = start and Duals(start.messages[rows], start.multipliers[rows])
+            part = objective if len(rows) == len(objective) else objective.rows(rows)
+            return search(plan, space, part, floors[rows], own, nodes, shortcut=shortcut)
+
+        everything = np.arange(len(objective))
+        if self.time_limit is None or not len(objective):
+            return tried(everything, most)
+        each = [_timed(tried, row, self.time_limit, most) for row in everything[:, None]]
         return Found(*(np.concatenate(fields) for fields in zip(*map(_fields, each), strict=True)))
 
 
+def _timed(
+    tried: Callable[[IntArray, int], Found], row: IntArray, seconds: float, most: int
+) -> Found:
+    """Tries with growing node limits until the time is up, or the next would take too long.
+
+    Kernels do not read the clock; starting over costs at most a third of the whole.
+    """
+    began = time.perf_counter()
+    nodes = min(FIRST_NODES, most)
+    while True:
+        last = time.perf_counter()
+        found = tried(row, nodes)
+        now = time.perf_counter()
+        over = now - began + 4 * (now - last) > seconds
+        if found.complete[0] or over or nodes >= most:
+            return found
+        nodes = min(4 * nodes, most)
+
+
 def _fields(found: Found) -> tuple[AnyArray, ...]:
-    return found.labels, found.bound, found.complete, found.doubtful
+    return found.labels, found.bound, found.complete, found.doubtful, found.easy

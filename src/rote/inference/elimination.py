@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from rote.errors import UnsupportedSpace
 from rote.inference.base import Objective, Solutions, Source, answered, as_objective
 from rote.inference.infeasible import unless_infeasible
@@ -33,13 +35,16 @@ class Elimination:
                 f"eliminating the variables of {space!r} needs more than {self.most_candidates} "
                 "candidates, or a rule is too long for a table; use Exact or BranchAndBound"
             )
-        labels, _ = eliminate(
+        labels, _, easy = eliminate(
             objective.scores,
             objective.closed,
             objective.ties,
             space.sizes,
             space.offsets,
             plan.steps,
+            space.network.graph,
+            not space.factors,
         )
-        solutions = answered(space, objective, labels, Source.ELIMINATION)
+        source = np.where(easy, int(Source.ARGMAX), int(Source.ELIMINATION))
+        solutions = answered(space, objective, labels, source)
         return unless_infeasible(space, objective, solutions)

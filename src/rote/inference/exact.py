@@ -1,7 +1,7 @@
 """`Exact` looks at the space and chooses; ``source`` says what it chose.
 
 1. No factors and no rules between variables: the best label of each variable.
-2. No factors, and the best labels happen to obey the rules: the same.
+2. No factors, and the best labels happen to obey the rules: the same, input by input.
 3. A chain or a tree: max-sum in one pass.
 4. Variable elimination, where its tables stay small.
 5. A chain of higher order, where elimination was too much.
@@ -20,9 +20,7 @@ from rote.inference.base import (
     Engine,
     Objective,
     Solutions,
-    Source,
     Status,
-    answered,
     as_objective,
     joined,
     positive,
@@ -33,7 +31,6 @@ from rote.inference.elimination import Elimination
 from rote.inference.milp import Milp
 from rote.inference.separable import Separable
 from rote.inference.tree import Tree
-from rote.kernels.chains import best_labels
 from rote.space.space import Space
 from rote.types import AnyArray
 
@@ -59,33 +56,6 @@ class Exact:
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective)
         chosen = choice(space)
-        if space.factors or isinstance(chosen, Separable):
-            return self._by(chosen, space, objective)
-        labels, given_up = best_labels(
-            objective.scores,
-            objective.closed,
-            objective.ties,
-            space.offsets,
-            space.network.allowed,
-        )
-        # A label that gave up something to come first would have to be weighed again
-        # against the best output that obeys the rules.
-        done = (labels >= 0).all(axis=1) & (given_up == 0.0)
-        done[done] = space.obeyed(labels[done])
-        if done.all():
-            return answered(space, objective, labels, Source.ARGMAX)
-        if not done.any():
-            return self._by(chosen, space, objective)
-        easy, hard = np.flatnonzero(done), np.flatnonzero(~done)
-        part = objective.rows(easy)
-        return joined(
-            [
-                (easy, answered(space, part, labels[easy], Source.ARGMAX)),
-                (hard, self._by(chosen, space, objective.rows(hard))),
-            ]
-        )
-
-    def _by(self, chosen: Engine | None, space: Space, objective: Objective) -> Solutions:
         if chosen is not None:
             return chosen.solve(space, objective)
         searched = BranchAndBound(NODES_BEFORE_MILP, self.time_limit).solve(space, objective)

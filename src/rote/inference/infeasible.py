@@ -51,6 +51,6 @@ def find_conflict(space: Space) -> tuple[NamedRule, ...]:
 
 def unless_infeasible(space: Space, objective: Objective, solutions: Solutions) -> Solutions:
     """The same solutions; raises when the space itself, with no label closed, has no output."""
-    if objective.allowed is None and (solutions.status == Status.INFEASIBLE).any():
+    if objective.allowed is None and (solutions.status == int(Status.INFEASIBLE)).any():
         raise InfeasibleSpace([rule.name for rule in find_conflict(space)])
     return solutions

@@ -24,6 +24,7 @@ class Found:
     bound: FloatArray
     complete: BoolArray  # nothing was left to look at
     doubtful: BoolArray  # another output may be within a tie
+    easy: BoolArray  # the best labels were the answer by themselves
 
 
 def search(
@@ -35,11 +36,12 @@ def search(
     nodes: int,
     *,
     in_order: bool = False,
+    shortcut: bool = False,
 ) -> Found:
     """Outputs that beat their floors: the best ones, or the first ``in_order``."""
     none = np.empty((0, 0))
     long_rows = len(space.network.rows)
-    labels, bound, complete, doubtful, _ = branch(
+    labels, bound, complete, doubtful, easy = branch(
         objective.scores,
         objective.closed,
         floors,
@@ -52,5 +54,7 @@ def search(
         len(space.variables),
         nodes,
         in_order,
+        space.network.graph,
+        shortcut,
     )
-    return Found(labels, bound, complete, doubtful)
+    return Found(labels, bound, complete, doubtful, easy)

@@ -88,7 +88,7 @@ def slope(
     offsets: IntArray, rows: RowGroups, theta: FloatArray, r: int, was: float, u: float
 ) -> float:
     """Derivative of the bound at multiplier u of row r; theta is as ``was`` left it."""
-    total = rows.upper[r] if u > 0 or rows.lower[r] == -np.inf else rows.lower[r]
+    total = float(rows.upper[r] if u > 0 or rows.lower[r] == -np.inf else rows.lower[r])
     for g in range(rows.ptr[r], rows.ptr[r + 1]):
         j = rows.variable[g]
         at = rows.start[g]

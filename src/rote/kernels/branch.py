@@ -21,6 +21,7 @@ from rote.kernels.ascent import apply_duals, load, row_constant, sweep
 from rote.kernels.elimination import backward, forward, total
 from rote.kernels.jit import kernel
 from rote.kernels.nodes import alone, assign, loss, row_loss, start, undo
+from rote.kernels.outputs import is_easy
 from rote.kernels.structs import Graph, Steps
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -284,15 +285,19 @@ def branch(
     variables: int,
     node_limit: int,
     in_order: bool,
-) -> tuple[IntArray, FloatArray, BoolArray, BoolArray, IntArray]:
+    whole: Graph,
+    shortcut: bool,
+) -> tuple[IntArray, FloatArray, BoolArray, BoolArray, BoolArray]:
     """Eliminate, bound, search, and read back, for every input of a batch.
 
     ``core`` says which variables the graph is about, by their place in the network.
     ``closed`` has one row per input or none. ``messages`` and ``multipliers`` hold one row
     of duals per input to start from, or none. Returns labels (-1 where nothing beats the
     floor), bounds, whether the search was completed, whether another output may be within
-    a tie, and nodes. With ``in_order``, the first output in lexicographic order that beats
-    the floor; the graph is then that of the whole space.
+    a tie, and which were easy. With ``in_order``, the first output in lexicographic order
+    that beats the floor; the graph is then that of the whole space. With ``shortcut``,
+    inputs whose best labels are the answer by themselves (`is_easy` on the ``whole`` graph)
+    need no search.
     """
     m, parts = scores.shape
     n = graph.sizes.shape[0]
@@ -309,7 +314,7 @@ def branch(
     bounds = np.empty(m)
     complete = np.ones(m, np.bool_)
     doubtful = np.zeros(m, np.bool_)
-    visited = np.zeros(m, np.int64)
+    easy = np.zeros(m, np.bool_)
     for i in range(m):
         for p in range(parts):
             work[p] = scores[i, p]
@@ -317,6 +322,10 @@ def branch(
             for p in range(closed.shape[1]):
                 if closed[i, p]:
                     work[p] = -np.inf
+        if shortcut and is_easy(work, whole, ties[i], complete_labels):
+            labels[i] = complete_labels
+            easy[i] = True
+            continue
         forward(work, best, steps)
         rest = total(work, steps)
         if rest == -np.inf:
@@ -332,6 +341,7 @@ def branch(
         tie = ties[i]
         value = floors[i] - rest
         known = False
+        visited = 0
         sweeps = SWEEPS_IN_ORDER if in_order else 0
         limit = node_limit if in_order else FIRST_NODES
         while True:
@@ -340,13 +350,13 @@ def branch(
             # What was found before must be found again, or its own branch would look
             # like another output of the same value.
             floor = value - 4 * tie if known else value
-            limit = min(limit, node_limit - visited[i])
+            limit = min(limit, node_limit - visited)
             value, bound, runner, nodes = search(
                 graph, theta, u, floor, tie, limit, in_order, found
             )
-            visited[i] += nodes
+            visited += nodes
             known = known or value > floor
-            if bound <= value or visited[i] >= node_limit:
+            if bound <= value or visited >= node_limit:
                 break
             sweeps = min(max(2, 2 * sweeps), 64)
             limit *= 4
@@ -361,4 +371,4 @@ def branch(
         if backward(complete_labels, work, best, steps) <= tie:
             doubtful[i] = True
         labels[i] = complete_labels
-    return labels, bounds, complete, doubtful, visited
+    return labels, bounds, complete, doubtful, easy

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
+from hashlib import sha256
+from pathlib import Path
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
@@ -54,9 +56,21 @@ class Kernel(Generic[Arguments, Result]):
         bound = update_wrapper(
             FunctionType(body.__code__, names, body.__name__, body.__defaults__), body
         )
+        # numba takes a cached kernel for current when its own file is unchanged, and does not
+        # look at the kernels it calls. Its name on disk therefore carries a digest of all.
+        bound.__qualname__ = f"{body.__qualname__}_{_digest(Path(__file__).parent)}"
         # Divisions by zero are ours to avoid; checking for them would slow every loop.
         compiled = njit(nogil=True, error_model="numpy", **options)(bound)
         return cast(Callable[Arguments, Result], compiled)
+
+
+@cache
+def _digest(folder: Path) -> str:
+    """Of every source in the folder of kernels."""
+    digest = sha256()
+    for file in sorted(folder.glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def kernel(function: Callable[Arguments, Result]) -> Kernel[Arguments, Result]:

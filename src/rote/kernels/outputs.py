@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.jit import kernel
+from rote.kernels.structs import Graph
 from rote.types import BoolArray, FloatArray, IntArray
 
 
@@ -65,48 +66,54 @@ def values_of(
 
 
 @kernel
-def obeys(
-    labels: IntArray,
-    offsets: IntArray,
-    scope_ptr: IntArray,
-    scope: IntArray,
-    strides: IntArray,
-    table_ptr: IntArray,
-    allowed: BoolArray,
-    row_ptr: IntArray,
-    row_columns: IntArray,
-    row_data: FloatArray,
-    row_lower: FloatArray,
-    row_upper: FloatArray,
-    column_variable: IntArray,
-) -> BoolArray:
-    """Whether each output stays inside domains, tables and rows."""
-    m, n = labels.shape
-    result = np.ones(m, np.bool_)
-    for i in range(m):
-        good = True
-        for j in range(n):
-            if not allowed[offsets[j] + labels[i, j]]:
-                good = False
-                break
-        if good:
-            for b in range(table_ptr.shape[0] - 1):
-                at = table_ptr[b]
-                for k in range(scope_ptr[b], scope_ptr[b + 1]):
-                    at += strides[k] * labels[i, scope[k]]
-                if not allowed[at]:
-                    good = False
-                    break
-        if good:
-            for r in range(row_lower.shape[0]):
-                total = 0.0
-                for k in range(row_ptr[r], row_ptr[r + 1]):
-                    column = row_columns[k]
-                    j = column_variable[column]
-                    if labels[i, j] == column - offsets[j]:
-                        total += row_data[k]
-                if total < row_lower[r] or total > row_upper[r]:
-                    good = False
-                    break
-        result[i] = good
+def obeys(labels: IntArray, graph: Graph) -> bool:
+    """Whether one output stays inside domains, tables and rows."""
+    offsets, tables, rows, allowed = graph.offsets, graph.tables, graph.rows, graph.source.allowed
+    for j in range(labels.shape[0]):
+        if not allowed[offsets[j] + labels[j]]:
+            return False
+    for b in range(tables.ptr.shape[0] - 1):
+        at = tables.ptr[b]
+        for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
+            at += tables.strides[k] * labels[tables.scope[k]]
+        if not allowed[at]:
+            return False
+    for r in range(rows.lower.shape[0]):
+        activity = 0.0
+        for g in range(rows.ptr[r], rows.ptr[r + 1]):
+            j = rows.variable[g]
+            for c in range(rows.start[g], rows.start[g + 1]):
+                if rows.column[c] == offsets[j] + labels[j]:
+                    activity += rows.coefficient[c]
+        if activity < rows.lower[r] or activity > rows.upper[r]:
+            return False
+    return True
+
+
+@kernel
+def all_obey(labels: IntArray, graph: Graph) -> BoolArray:
+    """`obeys` for a batch."""
+    result = np.empty(labels.shape[0], np.bool_)
+    for i in range(labels.shape[0]):
+        result[i] = obeys(labels[i], graph)
     return result
+
+
+@kernel
+def is_easy(scores: FloatArray, graph: Graph, tie: float, labels: IntArray) -> bool:
+    """Whether the best label of every variable, written to ``labels``, is the answer.
+
+    That is so when nothing but labels is scored, the labels obey everything, and none that
+    comes before one of them is within a tie. A label that scores -inf is closed.
+    """
+    for j in range(labels.shape[0]):
+        top = -np.inf
+        near = -np.inf  # the best label before the best
+        for e in range(graph.offsets[j], graph.offsets[j + 1]):
+            if graph.source.allowed[e] and scores[e] > top:
+                near = top
+                top = scores[e]
+                labels[j] = e - graph.offsets[j]
+        if near >= top - tie:
+            return False
+    return obeys(labels, graph)

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from rote.errors import LabelError, ScoreError
-from rote.kernels.outputs import obeys, parts_of, values_of
+from rote.kernels.outputs import all_obey, parts_of, values_of
 from rote.space.language import Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, split
@@ -212,22 +212,7 @@ class Space:
         network = self.network
         if network.variables > network.own:
             return self.holds(labels)
-        rows = network.rows
-        return obeys(
-            labels,
-            network.offsets,
-            network.scope_ptr,
-            network.scope,
-            network.strides,
-            network.table_ptr,
-            network.allowed,
-            rows.indptr,
-            rows.indices,
-            rows.data,
-            rows.lower,
-            rows.upper,
-            network.label_variable,
-        )
+        return all_obey(labels, network.graph)
 
     # -- names ------------------------------------------------------------------------
 
