@@ -275,6 +275,30 @@ def bound_of(graph: Graph, theta: FloatArray, multipliers: FloatArray) -> float:
 
 
 @kernel
+def close_below(graph: Graph, theta: FloatArray, multipliers: FloatArray, floor: float) -> None:
+    """Close labels and table entries that are in no output worth more than ``floor``.
+
+    An output with an entry that is d below the best of its variable or table is worth at
+    most the bound less d.
+    """
+    room = bound_of(graph, theta, multipliers) - floor
+    for j in range(graph.sizes.shape[0]):
+        top = -np.inf
+        for e in range(graph.offsets[j], graph.offsets[j + 1]):
+            top = max(top, theta[e])
+        for e in range(graph.offsets[j], graph.offsets[j + 1]):
+            if top - theta[e] >= room:
+                theta[e] = -np.inf
+    for b in range(graph.tables.ptr.shape[0] - 1):
+        top = -np.inf
+        for e in range(graph.tables.ptr[b], graph.tables.ptr[b + 1]):
+            top = max(top, theta[e])
+        for e in range(graph.tables.ptr[b], graph.tables.ptr[b + 1]):
+            if top - theta[e] >= room:
+                theta[e] = -np.inf
+
+
+@kernel
 def ascend(
     scores: FloatArray,
     closed: BoolArray,

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.ascent import apply_duals, load, row_constant, sweep
+from rote.kernels.ascent import apply_duals, bound_of, close_below, load, row_constant, sweep
 from rote.kernels.elimination import backward, forward, total
 from rote.kernels.jit import kernel
 from rote.kernels.nodes import alone, assign, loss, row_loss, start, undo
@@ -272,6 +272,98 @@ def search(
 
 
 @kernel
+def components(graph: Graph, theta: FloatArray, part: IntArray) -> int:
+    """Number the parts into which the undecided variables fall; returns how many there are.
+
+    Undecided variables, those with two open labels, are in one part when a table or a row
+    joins them. ``part`` is -1 for decided ones.
+    """
+    n = graph.sizes.shape[0]
+    root = np.empty(n, np.int64)
+    for j in range(n):
+        count = 0
+        for e in range(graph.offsets[j], graph.offsets[j + 1]):
+            if theta[e] > -np.inf:
+                count += 1
+        root[j] = j if count > 1 else -1
+    tables, rows = graph.tables, graph.rows
+    groups = tables.ptr.shape[0] - 1 + rows.lower.shape[0]
+    for group in range(groups):
+        b = group - rows.lower.shape[0]
+        begin, end = 0, 0
+        if b < 0:
+            begin, end = rows.ptr[group], rows.ptr[group + 1]
+        else:
+            begin, end = tables.scope_ptr[b], tables.scope_ptr[b + 1]
+        first = -1
+        for k in range(begin, end):
+            j = rows.variable[k] if b < 0 else tables.scope[k]
+            if root[j] < 0:
+                continue
+            while root[j] != j:
+                root[j] = root[root[j]]
+                j = root[j]
+            if first < 0:
+                first = j
+            else:
+                root[max(first, j)] = min(first, j)
+                first = min(first, j)
+    found = 0
+    for j in range(n):
+        part[j] = -1
+        if root[j] == j:
+            part[j] = found
+            found += 1
+        elif root[j] >= 0:
+            part[j] = part[root[j]]  # a root comes before what hangs on it
+    return found
+
+
+@kernel
+def search_parts(
+    graph: Graph,
+    theta: FloatArray,
+    multipliers: FloatArray,
+    value: float,
+    tie: float,
+    node_limit: int,
+    found: IntArray,
+) -> tuple[float, float, float, int]:
+    """What `search` does, given an output ``found`` worth ``value``, part by part.
+
+    Undecided variables that nothing joins can be searched one part after the other, the
+    rest held at ``found``: their best outputs together are the best of all. Searched
+    together, every combination of near-best outputs would be looked at.
+    """
+    n = graph.sizes.shape[0]
+    part = np.empty(n, np.int64)
+    parts = components(graph, theta, part)
+    narrowed = np.empty(theta.shape[0])
+    gap, lost, nodes = np.inf, 0.0, 0
+    for c in range(max(1, parts)):
+        narrowed[:] = theta
+        for j in range(n):
+            if part[j] != c:
+                for e in range(graph.offsets[j], graph.offsets[j + 1]):
+                    if e != graph.offsets[j] + found[j]:
+                        narrowed[e] = -np.inf
+        better, bound, runner, looked = search(
+            graph, narrowed, multipliers, value - 4 * tie, tie, node_limit - nodes, False, found
+        )
+        nodes += looked
+        gap = min(gap, better - runner)
+        lost += bound - better
+        value = better
+        if nodes >= node_limit:
+            lost = np.inf
+            break
+    bound = value + lost
+    if bound > value:
+        bound = min(bound, bound_of(graph, theta, multipliers))
+    return value, bound, value - gap, nodes
+
+
+@kernel
 def branch(
     scores: FloatArray,
     closed: BoolArray,
@@ -347,17 +439,22 @@ def branch(
         while True:
             for k in range(sweeps + 1):
                 sweep(graph, theta, sent, u, marginals, k == sweeps)
-            # What was found before must be found again, or its own branch would look
-            # like another output of the same value.
-            floor = value - 4 * tie if known else value
             limit = min(limit, node_limit - visited)
-            value, bound, runner, nodes = search(
-                graph, theta, u, floor, tie, limit, in_order, found
-            )
+            if known:
+                value, bound, runner, nodes = search_parts(
+                    graph, theta, u, value, tie, limit, found
+                )
+            else:
+                floor = value
+                value, bound, runner, nodes = search(
+                    graph, theta, u, floor, tie, limit, in_order, found
+                )
+                known = value > floor
             visited += nodes
-            known = known or value > floor
             if bound <= value or visited >= node_limit:
                 break
+            if known:
+                close_below(graph, theta, u, value - 4 * tie)
             sweeps = min(max(2, 2 * sweeps), 64)
             limit *= 4
         bounds[i] = bound + rest
