@@ -73,15 +73,15 @@ class Objective:
     def closed(self) -> BoolArray:
         """The labels that are not allowed, for kernels: no row at all when all are."""
         if self.allowed is None:
-            return np.empty((0, 0), dtype=np.bool_)
-        return ~self.allowed
+            return frozen(np.empty((0, 0), dtype=np.bool_))
+        return frozen(~self.allowed)
 
     @property
     def ties(self) -> FloatArray:
         """How close two values of each input are when they count as equal."""
         highest = self.scores.max(axis=1, initial=1.0)
         lowest = self.scores.min(axis=1, initial=-1.0)
-        return np.asarray(TIE * np.maximum(highest, -lowest), dtype=np.float64)
+        return frozen(np.asarray(TIE * np.maximum(highest, -lowest), dtype=np.float64))
 
 
 @dataclass(frozen=True, eq=False)

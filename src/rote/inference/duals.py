@@ -64,8 +64,8 @@ def dual_bound(space: Space, objective: Objective | AnyArray, duals: Duals) -> F
     return dual_bounds(
         objective.scores,
         objective.closed,
-        duals.messages,
-        duals.multipliers,
+        frozen(duals.messages),
+        frozen(duals.multipliers),
         network.own,
         network.offsets,
         network.scope_ptr,

@@ -11,7 +11,7 @@ from rote.inference.duals import Duals
 from rote.inference.plans import Plan
 from rote.kernels.branch import branch
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import BoolArray, FloatArray, IntArray, frozen
 
 UNLIMITED = 1 << 60
 
@@ -39,18 +39,19 @@ def search(
     shortcut: bool = False,
 ) -> Found:
     """Outputs that beat their floors: the best ones, or the first ``in_order``."""
-    none = np.empty((0, 0))
+    # Kernels are compiled anew for arrays that differ in layout or in being read-only.
+    none = frozen(np.empty((0, 0)))
     long_rows = len(space.network.rows)
     labels, bound, complete, doubtful, easy = branch(
-        objective.scores,
+        frozen(objective.scores),
         objective.closed,
-        floors,
+        frozen(floors),
         objective.ties,
         plan.steps,
         plan.core.network.graph,
         plan.core.variables,
-        none if start is None else start.messages,
-        none if start is None else start.multipliers[:, len(space.rows) - long_rows :],
+        none if start is None else frozen(start.messages),
+        none if start is None else frozen(start.multipliers[:, len(space.rows) - long_rows :]),
         len(space.variables),
         nodes,
         in_order,

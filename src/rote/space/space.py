@@ -170,13 +170,13 @@ class Space:
                 f"scores of {len(batch)} outputs have the shape ({len(batch)}, {self.parts}), "
                 f"or ({self.parts},) for all of them; got {np.shape(scores)}"
             )
-        return self.worth(np.ascontiguousarray(table), batch)
+        return self.worth(table, batch)
 
     def worth(self, scores: FloatArray, labels: IntArray) -> FloatArray:
         """What `value` does, for a batch that is known to be right; -inf where labels are -1."""
         return values_of(
-            scores,
-            labels,
+            frozen(scores),
+            frozen(labels),
             self.sizes,
             self.offsets,
             self._scope_ptr,
@@ -187,7 +187,7 @@ class Space:
     def parts_of(self, labels: AnyArray) -> IntArray:
         """The parts of each output: one per variable, then one per factor."""
         return parts_of(
-            np.ascontiguousarray(self.as_labels(labels)),
+            frozen(self.as_labels(labels)),
             self.sizes,
             self.offsets,
             self._scope_ptr,
@@ -205,14 +205,14 @@ class Space:
 
     def satisfied(self, labels: AnyArray) -> BoolArray:
         """The same answer as `holds`, from the compiled tables and rows: for large batches."""
-        return self.obeyed(np.ascontiguousarray(self.as_labels(labels)))
+        return self.obeyed(self.as_labels(labels))
 
     def obeyed(self, labels: IntArray) -> BoolArray:
         """What `satisfied` does, for a batch that is known to be right."""
         network = self.network
         if network.variables > network.own:
             return self.holds(labels)
-        return all_obey(labels, network.graph)
+        return all_obey(frozen(labels), network.graph)
 
     # -- names ------------------------------------------------------------------------
 
