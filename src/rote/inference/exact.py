@@ -1,8 +1,8 @@
 """`Exact` looks at the space and chooses; ``source`` says what it chose.
 
 1. No factors and no rules between variables: the best label of each variable.
-2. No factors, and the best labels happen to obey the rules: the same, input by input.
-3. A chain or a tree: max-sum in one pass.
+2. A chain or a tree: max-sum in one pass.
+3. No factors, and the best labels happen to obey the rules: these, input by input.
 4. Variable elimination, where its tables stay small.
 5. A chain of higher order, where elimination was too much.
 6. Branch and bound, after eliminating cheap variables.

@@ -33,7 +33,7 @@ class Separable:
                 f"{obstacle.described(space)}; use Exact"
             )
         network = space.network
-        labels, _ = best_labels(
+        labels = best_labels(
             objective.scores, objective.closed, objective.ties, network.offsets, network.allowed
         )
         solutions = answered(space, objective, labels, Source.ARGMAX)

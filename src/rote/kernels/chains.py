@@ -53,15 +53,11 @@ def within_budget(values: FloatArray, budget: float) -> tuple[int, float]:
 @kernel
 def best_labels(
     scores: FloatArray, closed: BoolArray, ties: FloatArray, offsets: IntArray, allowed: BoolArray
-) -> tuple[IntArray, FloatArray]:
-    """The best output when no table joins two variables, and what it gives up to come first.
-
-    Labels are -1 where a variable has none.
-    """
+) -> IntArray:
+    """The best output when no table joins two variables; -1 where a variable has no label."""
     m = scores.shape[0]
     n = offsets.shape[0] - 1
     labels = np.full((m, n), -1, np.int64)
-    given_up = np.zeros(m)
     own = np.empty(offsets[n])
     for i in range(m):
         label_scores(own, scores, i, allowed, closed)
@@ -77,8 +73,7 @@ def best_labels(
         for j in range(n):
             labels[i, j], lost = within_budget(own[offsets[j] : offsets[j + 1]], budget)
             budget = max(0.0, budget - lost)
-            given_up[i] += lost
-    return labels, given_up
+    return labels
 
 
 @kernel
