@@ -1,0 +1,188 @@
+"""What every engine takes and returns: objectives, solutions, clamping, ties."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from rote.errors import LabelError, ScoreError
+from rote.inference.base import (
+    TIE,
+    Objective,
+    Solutions,
+    Source,
+    Status,
+    answered,
+    as_objective,
+    clamp,
+    joined,
+)
+from rote.space import SpaceBuilder
+
+
+@pytest.fixture
+def space():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", ["a", "b"]), builder.variable("y", ["a", "b", "c"])
+    builder.factor(x, y)
+    return builder.build()
+
+
+# -- objectives ---------------------------------------------------------------------------
+
+
+def test_plain_scores_become_a_checked_objective(space):
+    for scores in (np.zeros(11), np.zeros((3, 11)), [0] * 11, [[0] * 11] * 2):
+        objective = as_objective(space, scores)
+        assert objective.scores.dtype == np.float64
+        assert objective.scores.ndim == 2
+        assert objective.scores.flags.c_contiguous
+        assert not objective.scores.flags.writeable
+        assert objective.allowed is None
+        assert len(objective) == len(objective.scores)
+
+
+def test_a_checked_objective_is_not_checked_again(space):
+    objective = as_objective(space, np.zeros((2, 11)))
+    assert as_objective(space, objective) is objective
+
+
+def test_an_objective_checked_for_one_space_is_checked_again_for_another(space):
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    objective = as_objective(space, np.zeros(11))
+    with pytest.raises(ScoreError, match=r"the shape \(m, 2\)"):
+        as_objective(builder.build(), objective)
+
+
+def test_allowed_labels_of_one_input_may_be_a_vector(space):
+    allowed = np.array([True, False, True, True, True])
+    objective = as_objective(space, Objective(np.zeros(11), allowed))
+    assert objective.allowed.shape == (1, 5)
+    assert not objective.allowed.flags.writeable
+
+
+def test_closed_labels_have_no_row_when_all_are_open(space):
+    assert as_objective(space, np.zeros((4, 11))).closed.shape[0] == 0
+    allowed = np.array([[True, False, True, True, True]] * 2)
+    objective = as_objective(space, Objective(np.zeros((2, 11)), allowed))
+    assert objective.closed.tolist() == (~allowed).tolist()
+
+
+def test_a_tie_grows_with_the_largest_score_of_the_input():
+    objective = Objective(np.array([[0.0, 0.5], [-200.0, 3.0], [0.0, 0.0]]))
+    assert objective.ties.tolist() == pytest.approx([TIE, 200 * TIE, TIE])
+    assert Objective(np.empty((2, 0))).ties.tolist() == [TIE, TIE]
+
+
+def test_rows_picks_inputs(space):
+    scores = np.arange(33.0).reshape(3, 11)
+    allowed = np.ones((3, 5), dtype=np.bool_)
+    allowed[2, 0] = False
+    picked = Objective(scores, allowed).rows(np.array([2, 0]))
+    assert picked.scores.tolist() == scores[[2, 0]].tolist()
+    assert picked.allowed.tolist() == allowed[[2, 0]].tolist()
+    assert Objective(scores).rows(np.array([1])).allowed is None
+
+
+def test_objectives_and_solutions_cannot_be_changed(space):
+    objective = as_objective(space, np.zeros(11))
+    solutions = answered(space, objective, np.zeros((1, 2), dtype=np.int64), Source.CHAIN)
+    for value, name in ((objective, "scores"), (solutions, "labels")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(value, name, None)
+
+
+# -- clamping -----------------------------------------------------------------------------
+
+
+def test_clamping_closes_the_other_labels_of_the_variables_given(space):
+    objective = clamp(space, np.zeros((2, 11)), {"y": "b"})
+    assert objective.allowed.tolist() == [[True, True, False, True, False]] * 2
+
+
+def test_clamping_each_input_by_itself(space):
+    objective = clamp(space, np.zeros((2, 11)), [{"x": "b", "y": "c"}, {}])
+    assert objective.allowed.tolist() == [[False, True, False, False, True], [True] * 5]
+
+
+def test_clamping_twice_keeps_both_and_reopens_nothing(space):
+    once = clamp(space, np.zeros(11), {"x": "a"})
+    twice = clamp(space, once, {"y": "a"})
+    assert twice.allowed.tolist() == [[True, False, True, False, False]]
+    against = clamp(space, once, {"x": "b"})
+    assert against.allowed[0, :2].tolist() == [False, False]
+    assert once.allowed.tolist() == [[True, False, True, True, True]]
+
+
+@pytest.mark.parametrize(
+    ("given_labels", "match"),
+    [
+        ({"q": "a"}, "no variable is called 'q'"),
+        ({"x": "c"}, "'x' has no label 'c'"),
+        ([{}, {}, {}], "clamp got 3 sets of given labels for 2 inputs"),
+    ],
+)
+def test_clamping_to_what_does_not_exist_is_refused(space, given_labels, match):
+    with pytest.raises(LabelError, match=match):
+        clamp(space, np.zeros((2, 11)), given_labels)
+
+
+# -- solutions ----------------------------------------------------------------------------
+
+
+def test_answers_get_their_value_and_are_infeasible_without_labels(space):
+    scores = np.arange(22.0).reshape(2, 11)
+    labels = np.array([[1, 2], [-1, -1]])
+    solutions = answered(space, as_objective(space, scores), labels, Source.TREE)
+    assert solutions.value.tolist() == [1 + 4 + 10, -np.inf]
+    assert solutions.bound.tolist() == solutions.value.tolist()
+    assert solutions.status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE]
+    assert solutions.source.tolist() == [Source.TREE] * 2
+    assert solutions.optimal.tolist() == [True, False]
+    assert solutions.gap.tolist() == [0.0, 0.0]
+
+
+def test_a_bound_is_never_below_the_value_and_is_the_value_where_proved(space):
+    objective = as_objective(space, np.zeros((3, 11)))
+    labels = np.array([[0, 0], [0, 0], [-1, -1]])
+    status = np.array([Status.OPTIMAL, Status.FEASIBLE, Status.TIMED_OUT])
+    bound = np.array([5.0, -1.0, 4.0])
+    solutions = answered(
+        space, objective, labels, Source.BRANCH, bound=bound, status=status.astype(np.int64)
+    )
+    assert solutions.bound.tolist() == [0.0, 0.0, 4.0]
+    assert solutions.gap.tolist() == [0.0, 0.0, np.inf]
+
+
+def test_rows_and_joined_take_answers_apart_and_together(space):
+    objective = as_objective(space, np.random.default_rng(0).normal(size=(4, 11)))
+    labels = np.array([[0, 0], [1, 1], [0, 2], [-1, -1]])
+    whole = answered(space, objective, labels, Source.CHAIN)
+    first, second = np.array([3, 1]), np.array([0, 2])
+    together = joined([(first, whole.rows(first)), (second, whole.rows(second))])
+    for field in dataclasses.fields(Solutions):
+        assert getattr(together, field.name).tolist() == getattr(whole, field.name).tolist()
+        assert not getattr(together, field.name).flags.writeable
+
+
+def test_repr_counts_statuses_and_sources(space):
+    objective = as_objective(space, np.zeros((3, 11)))
+    labels = np.array([[0, 0], [0, 1], [-1, -1]])
+    source = np.array([Source.ARGMAX, Source.BRANCH, Source.BRANCH], dtype=np.int64)
+    solutions = answered(space, objective, labels, source)
+    assert repr(solutions) == "Solutions(3: 2 optimal, 1 infeasible; by 1 argmax, 2 branch)"
+
+
+def test_codes_of_statuses_and_sources_are_fixed():
+    """They are stored in files and sent between processes."""
+    assert {status.name: int(status) for status in Status} == {
+        "OPTIMAL": 0,
+        "FEASIBLE": 1,
+        "INFEASIBLE": 2,
+        "TIMED_OUT": 3,
+    }
+    codes = [source.name for source in sorted(Source)]
+    assert codes[:7] == ["ENUMERATION", "ARGMAX", "CHAIN", "TREE", "ELIMINATION", "BRANCH", "MILP"]

@@ -1,0 +1,302 @@
+"""Dual bounds: never below the best, never worse with more sweeps, exact on trees."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rote.errors import ScoreError, SettingError
+from rote.inference import (
+    BranchAndBound,
+    Duals,
+    Exact,
+    Milp,
+    Objective,
+    dual_bound,
+    zero_duals,
+)
+from rote.space import SpaceBuilder, at_least, at_most, exactly
+from rote.types import frozen
+from tests.strategies import Judge, chain_spaces, problems, row_of, rules_as_rows, tree_spaces
+
+
+def random_duals(space, m, rng, size=1.0):
+    """Any messages at all, and multipliers with the signs that their rows allow."""
+    rows = space.rows
+    messages = size * rng.normal(size=(m, int(space.network.message_ptr[-1])))
+    multipliers = size * rng.normal(size=(m, len(rows)))
+    multipliers[(multipliers > 0) & np.isinf(rows.upper)] = 0.0
+    multipliers[(multipliers < 0) & np.isinf(rows.lower)] = 0.0
+    return Duals(frozen(messages), frozen(multipliers))
+
+
+def tolerance(objective):
+    return 1e-9 * (1.0 + np.abs(objective.scores).max(initial=0.0))
+
+
+def counted():
+    """Ten variables under three long rules: a space whose duals have multipliers."""
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(10)]
+    for x, y in itertools.pairwise(variables):
+        builder.factor(x, y)
+    builder.require(at_most(4, [x["a"] for x in variables]))
+    builder.require(at_least(2, [x["a"] for x in variables]))
+    builder.require(exactly(3, [x["b"] for x in variables[::2]]))
+    space = builder.build()
+    scores = np.random.default_rng(0).normal(size=(4, space.parts))
+    return space, scores
+
+
+@given(problems(), st.integers(0, 2**32 - 1), st.booleans())
+@settings(max_examples=300)
+def test_any_duals_bound_every_output(problem, seed, as_rows):
+    space, objective = problem
+    judge = Judge(space)
+
+    def check():
+        duals = random_duals(space, len(objective), np.random.default_rng(seed))
+        bounds = dual_bound(space, objective, duals)
+        assert bounds.shape == (len(objective),)
+        for i, bound in enumerate(bounds):
+            best = judge.best(*row_of(objective, i))
+            if best is not None:
+                assert bound >= best.value - tolerance(objective)
+
+    if as_rows:
+        with rules_as_rows():
+            check()
+    else:
+        check()
+
+
+@given(problems())
+@settings(max_examples=60)
+def test_zero_duals_take_every_variable_and_table_by_itself(problem):
+    space, objective = problem
+    bounds = dual_bound(space, objective, zero_duals(space, len(objective)))
+    assert not zero_duals(space, 1).messages.flags.writeable
+    for i in range(len(objective)):
+        best = Judge(space).best(*row_of(objective, i))
+        if best is not None:
+            assert bounds[i] >= best.value - tolerance(objective)
+
+
+@given(problems(), st.integers(0, 2**32 - 1), st.booleans())
+@settings(max_examples=120)
+def test_more_sweeps_never_raise_the_bound(problem, seed, as_rows):
+    space, objective = problem
+    judge = Judge(space)
+    assume(judge.feasible)
+    engine = BranchAndBound()
+
+    def check():
+        duals = random_duals(space, len(objective), np.random.default_rng(seed))
+        before = dual_bound(space, objective, duals)
+        for sweeps in (0, 1, 1, 3, 8):
+            duals = engine.duals(space, objective, start=duals, sweeps=sweeps)
+            after = dual_bound(space, objective, duals)
+            assert (after <= before + tolerance(objective)).all()
+            before = after
+        for i in range(len(objective)):
+            best = judge.best(*row_of(objective, i))
+            if best is not None:
+                assert before[i] >= best.value - tolerance(objective)
+
+    if as_rows:
+        with rules_as_rows():
+            check()
+    else:
+        check()
+
+
+@given(problems(st.one_of(tree_spaces(), chain_spaces(order=1))))
+@settings(max_examples=120)
+def test_on_trees_the_bound_is_the_optimum(problem):
+    space, objective = problem
+    judge = Judge(space)
+    bounds = dual_bound(space, objective, BranchAndBound().duals(space, objective, sweeps=12))
+    for i in range(len(objective)):
+        best = judge.best(*row_of(objective, i))
+        if best is not None:
+            assert bounds[i] == pytest.approx(best.value, abs=tolerance(objective))
+
+
+def test_no_sweep_leaves_the_start_as_it_was():
+    space, scores = counted()
+    start = random_duals(space, 4, np.random.default_rng(1))
+    same = BranchAndBound().duals(space, scores, start=start, sweeps=0)
+    assert same.messages.tolist() == start.messages.tolist()
+    assert same.multipliers.tolist() == start.multipliers.tolist()
+
+
+def test_sweeps_do_not_write_into_the_start():
+    space, scores = counted()
+    start = random_duals(space, 4, np.random.default_rng(1))
+    before = start.messages.copy(), start.multipliers.copy()
+    BranchAndBound().duals(space, scores, start=start, sweeps=3)
+    BranchAndBound(eliminate=False).solve(space, scores, start=start)
+    assert np.array_equal(start.messages, before[0])
+    assert np.array_equal(start.multipliers, before[1])
+
+
+def test_ascent_moves_multipliers_to_where_the_relaxation_has_them():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(12)]
+    builder.require(at_most(3, [x["a"] for x in variables]))
+    builder.require(at_least(5, [x["b"] for x in variables]))
+    space = builder.build()
+    assert len(space.network.rows) == 2
+    scores = np.random.default_rng(2).normal(size=(6, space.parts))
+    duals = BranchAndBound().duals(space, scores, sweeps=100)
+    assert np.count_nonzero(duals.multipliers) > 0
+    relaxed = dual_bound(space, scores, Milp().duals(space, scores))
+    assert dual_bound(space, scores, duals) == pytest.approx(relaxed, abs=1e-6)
+
+
+@given(problems(), st.integers(0, 2**32 - 1), st.booleans())
+@settings(max_examples=120)
+def test_a_search_that_starts_from_duals_gives_the_same_answer(problem, seed, as_rows):
+    space, objective = problem
+    assume(Judge(space).feasible)
+    engine = BranchAndBound(eliminate=False)
+
+    def check():
+        rng = np.random.default_rng(seed)
+        plain = engine.solve(space, objective)
+        good = engine.duals(space, objective, sweeps=4)
+        for start in (good, random_duals(space, len(objective), rng, size=0.5)):
+            warm = engine.solve(space, objective, start=start)
+            assert warm.labels.tolist() == plain.labels.tolist()
+            assert warm.status.tolist() == plain.status.tolist()
+            assert warm.value.tolist() == plain.value.tolist()
+
+    if as_rows:
+        with rules_as_rows():
+            check()
+    else:
+        check()
+
+
+def test_duals_of_the_relaxation_can_start_a_search():
+    space, scores = counted()
+    start = Milp().duals(space, scores)
+    warm = BranchAndBound(eliminate=False).solve(space, scores, start=start)
+    assert warm.labels.tolist() == Exact().solve(space, scores).labels.tolist()
+
+
+def test_equal_spaces_with_rules_in_another_order_do_not_mix_their_duals_up():
+    def built(order):
+        builder = SpaceBuilder()
+        variables = [builder.variable(f"x{j}", "ab") for j in range(10)]
+        rules = [at_most(4, [x["a"] for x in variables]), at_least(3, [x["a"] for x in variables])]
+        for k in order:
+            builder.require(rules[k])
+        return builder.build()
+
+    scores = np.random.default_rng(0).normal(size=(5, 20))
+    engine = BranchAndBound(eliminate=False)
+    answers = []
+    for space in (built([0, 1]), built([1, 0])):
+        cold = engine.solve(space, scores)
+        warm = engine.solve(space, scores, start=engine.duals(space, scores, sweeps=4))
+        assert (dual_bound(space, scores, Milp().duals(space, scores)) >= cold.value - 1e-9).all()
+        answers += [cold.labels.tolist(), warm.labels.tolist()]
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_the_bound_of_one_input_takes_a_vector():
+    space, scores = counted()
+    batch = dual_bound(space, scores, zero_duals(space, 4))
+    assert dual_bound(space, scores[2], zero_duals(space, 1))[0] == batch[2]
+
+
+def test_closed_labels_lower_the_bound():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    space = builder.build()
+    allowed = np.array([[True, False]])
+    objective = Objective(np.array([[1.0, 5.0]]), allowed)
+    assert dual_bound(space, objective, zero_duals(space, 1)).tolist() == [1.0]
+    assert dual_bound(space, objective.scores, zero_duals(space, 1)).tolist() == [5.0]
+
+
+def test_a_space_without_variables_has_the_bound_zero():
+    space = SpaceBuilder().build()
+    assert dual_bound(space, np.empty((2, 0)), zero_duals(space, 2)).tolist() == [0.0, 0.0]
+    assert len(BranchAndBound().duals(space, np.empty((2, 0)))) == 2
+
+
+def test_an_empty_batch_has_no_bounds():
+    space, _ = counted()
+    none = np.empty((0, space.parts))
+    assert dual_bound(space, none, zero_duals(space, 0)).shape == (0,)
+    assert len(BranchAndBound().duals(space, none)) == 0
+
+
+# -- what is refused ----------------------------------------------------------------------
+
+
+def users(space, scores):
+    """Everything that takes duals."""
+    engine = BranchAndBound(eliminate=False)
+    return [
+        lambda duals: dual_bound(space, scores, duals),
+        lambda duals: engine.duals(space, scores, start=duals),
+        lambda duals: engine.solve(space, scores, start=duals),
+        lambda duals: BranchAndBound().solve(space, scores, start=duals),
+    ]
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_duals_of_the_wrong_shape_are_refused(which):
+    space, scores = counted()
+    use = users(space, scores)[which]
+    right = zero_duals(space, 4)
+    wrong = [
+        zero_duals(space, 3),
+        zero_duals(space, 0),
+        Duals(right.messages[:, :-1], right.multipliers),
+        Duals(right.messages, right.multipliers[:, :-1]),
+        Duals(right.messages[0], right.multipliers[0]),
+    ]
+    for duals in wrong:
+        with pytest.raises(ScoreError, match="duals of this space have the shapes"):
+            use(duals)
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_multipliers_against_the_open_end_of_a_row_are_refused(which):
+    space, scores = counted()
+    use = users(space, scores)[which]
+    open_above, open_below = np.isinf(space.rows.upper), np.isinf(space.rows.lower)
+    assert open_above.any()
+    assert open_below.any()
+    for push in (open_above * 1.0, open_below * -1.0):
+        duals = Duals(zero_duals(space, 4).messages, np.tile(push, (4, 1)))
+        with pytest.raises(ScoreError, match="pushes against the open end of its row"):
+            use(duals)
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_duals_that_are_not_finite_are_refused(which):
+    space, scores = counted()
+    use = users(space, scores)[which]
+    zero = zero_duals(space, 4)
+    for wrong in (np.nan, np.inf):
+        for duals in (
+            Duals(np.full_like(zero.messages, wrong), zero.multipliers),
+            Duals(zero.messages, np.full_like(zero.multipliers, wrong)),
+        ):
+            with pytest.raises(ScoreError):
+                use(duals)
+
+
+def test_sweeps_are_a_number_that_makes_sense():
+    space, scores = counted()
+    with pytest.raises(SettingError, match="sweeps"):
+        BranchAndBound().duals(space, scores, sweeps=-1)

@@ -1,0 +1,71 @@
+"""`Elimination`: exact in one pass where tables stay small, and a refusal where they do not."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from rote.errors import UnsupportedSpace
+from rote.inference import Elimination, Exhaustive, Source
+from rote.space import SpaceBuilder, at_most
+from rote.tasks.entity_relation import entity_relation_space
+
+
+def dense(n, labels="ab"):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", labels) for j in range(n)]
+    for x, y in combinations(variables, 2):
+        builder.factor(x, y)
+    return builder.build()
+
+
+def test_a_space_that_takes_too_many_candidates_is_refused_by_number():
+    space = dense(6)  # the first step alone lists 2 ** 6 candidates
+    assert Elimination().accepts(space)
+    small = Elimination(most_candidates=63)
+    assert not small.accepts(space)
+    with pytest.raises(UnsupportedSpace, match=r"more than 63 candidates.*use Exact"):
+        small.solve(space, np.zeros(space.parts))
+
+
+def test_a_rule_too_long_for_a_table_is_refused():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(12)]
+    builder.require(at_most(3, [x["a"] for x in variables]))
+    space = builder.build()
+    assert not Elimination().accepts(space)
+    with pytest.raises(UnsupportedSpace, match="too long for a table"):
+        Elimination().solve(space, np.zeros(space.parts))
+
+
+def test_a_long_chain_and_a_grid_of_small_width_are_accepted():
+    builder = SpaceBuilder()
+    rows = [[builder.variable(f"x{i}_{j}", "ab") for j in range(4)] for i in range(12)]
+    for i, row in enumerate(rows):
+        for j, x in enumerate(row):
+            if i:
+                builder.factor(rows[i - 1][j], x)
+            if j:
+                builder.factor(row[j - 1], x)
+    space = builder.build()
+    assert Elimination().accepts(space)
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(2, space.parts))
+    solutions = Elimination().solve(space, scores)
+    assert (solutions.source == Source.ELIMINATION).all()
+    for j in range(len(space.variables)):  # no single change is an improvement
+        for label in range(2):
+            other = solutions.labels.copy()
+            other[:, j] = label
+            assert (space.value(scores, other) <= solutions.value + 1e-9).all()
+
+
+def test_entity_relation_sentences_are_accepted_and_solved():
+    space = entity_relation_space(3)
+    scores = np.random.default_rng(1).normal(size=(20, space.parts))
+    fast = Elimination().solve(space, scores)
+    assert space.holds(fast.labels).all()
+    reference = Exhaustive(most_outputs=1 << 23).solve(space, scores[:2])
+    assert fast.labels[:2].tolist() == reference.labels.tolist()

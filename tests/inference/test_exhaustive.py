@@ -1,0 +1,148 @@
+"""`Exhaustive`, the judge of the other engines, against a judge written here."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from rote.errors import InfeasibleSpace, ScoreError, UnsupportedSpace
+from rote.inference import exhaustive
+from rote.inference.base import Objective, Source, Status, clamp
+from rote.inference.exhaustive import Exhaustive
+from rote.space import SpaceBuilder, all_different, any_of, at_most
+
+
+def best_output(space, scores, allowed):
+    """The best value and the first labels within a tie of it; None without an output."""
+    labels = np.array(list(product(*(range(size) for size in space.sizes))), dtype=np.int64)
+    labels = labels[space.holds(labels) & allowed[space.offsets[:-1] + labels].all(axis=1)]
+    values = space.value(np.repeat(scores[None], len(labels), axis=0), labels)
+    tie = 1e-10 * max(1.0, np.abs(scores).max(initial=0.0))
+    if not len(labels):
+        return None
+    return values.max(), tuple(labels[np.argmax(values >= values.max() - tie)].tolist())
+
+
+def random_space(rng):
+    builder = SpaceBuilder()
+    n = int(rng.integers(1, 6))
+    variables = [builder.variable(f"x{j}", "abcd"[: rng.integers(1, 5)]) for j in range(n)]
+    for size in (2, 3, 4):
+        for scope in combinations(range(n), size):
+            if rng.random() < 0.3:
+                builder.factor(*[variables[j] for j in rng.permutation(scope)])
+    for _ in range(rng.integers(0, 3)):
+        first, then, other = (variables[j] for j in rng.integers(0, n, 3))
+        builder.require(first["a"] >> (then[then.labels[-1]] | other["a"]))
+    if rng.random() < 0.3:
+        builder.require(at_most(2, [v["a"] for v in variables]))
+    return builder.build()
+
+
+def random_scores(rng, shape):
+    """Sometimes no ties, sometimes many, sometimes a third of a tie apart."""
+    whole = rng.integers(-1, 2, size=shape).astype(float)
+    kind = rng.integers(3)
+    return (rng.normal(size=shape), whole, whole + 0.3e-10 * rng.integers(0, 3, size=shape))[kind]
+
+
+def random_objective(rng, space, m=3):
+    scores = random_scores(rng, (m, space.parts))
+    allowed = rng.random((m, space.labels)) < 0.8
+    return Objective(scores, allowed) if rng.random() < 0.5 else Objective(scores)
+
+
+def test_it_agrees_with_a_plain_search_on_random_spaces():
+    rng = np.random.default_rng(1)
+    statuses = set()
+    for _ in range(600):
+        space = random_space(rng)
+        objective = random_objective(rng, space)
+        everything = np.ones((len(objective), space.labels), np.bool_)
+        allowed = everything if objective.allowed is None else objective.allowed
+        expected = [
+            best_output(space, *pair) for pair in zip(objective.scores, allowed, strict=True)
+        ]
+        if objective.allowed is None and None in expected:
+            with pytest.raises(InfeasibleSpace):
+                Exhaustive().solve(space, objective)
+            continue
+        found = Exhaustive().solve(space, objective)
+        statuses |= set(found.status.tolist())
+        for i, answer in enumerate(expected):
+            if answer is None:
+                assert (found.labels[i] == -1).all()
+                assert found.value[i] == -np.inf
+                assert found.status[i] == Status.INFEASIBLE
+            else:
+                assert tuple(found.labels[i]) == answer[1]
+                assert found.value[i] == pytest.approx(answer[0], abs=1e-9)
+                assert found.bound[i] == found.value[i]
+                assert found.source[i] == Source.ENUMERATION
+    assert statuses == {Status.OPTIMAL, Status.INFEASIBLE}
+
+
+def test_a_space_of_many_blocks_is_searched_to_its_end(monkeypatch):
+    monkeypatch.setattr(exhaustive, "BLOCK", 16)
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(4)]
+    builder.require(variables[0]["c"] & variables[3]["c"])
+    space = builder.build()
+    scores = space.scores({"x1": {"b": 1.0}, "x2": {"c": 1.0}})
+    assert Exhaustive().solve(space, scores).labels.tolist() == [[2, 1, 2, 2]]
+
+
+def test_too_many_outputs_are_refused_with_their_number():
+    builder = SpaceBuilder()
+    for j in range(10):
+        builder.variable(f"x{j}", "ab")
+    space = builder.build()
+    assert Exhaustive(1024).accepts(space)
+    assert not Exhaustive(1023).accepts(space)
+    with pytest.raises(UnsupportedSpace, match="1024 outputs"):
+        Exhaustive(1023).solve(space, np.zeros(20))
+
+
+def test_rules_that_cannot_be_obeyed_together_are_named():
+    builder = SpaceBuilder()
+    x, y, z = (builder.variable(name, "ab") for name in "xyz")
+    builder.require(all_different(x, y, z), name="three of two")
+    builder.require(any_of(x["a"], y["a"]))
+    with pytest.raises(InfeasibleSpace) as caught:
+        Exhaustive().solve(builder.build(), np.zeros(6))
+    assert caught.value.conflicting_rules == ("three of two",)
+
+
+def test_an_input_made_infeasible_by_what_is_given_leaves_the_others_alone():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(x["a"] >> y["b"])
+    space = builder.build()
+    objective = clamp(space, np.zeros((2, 4)), [{"x": "a", "y": "a"}, {"x": "a"}])
+    found = Exhaustive().solve(space, objective)
+    assert found.labels.tolist() == [[-1, -1], [0, 1]]
+    assert found.status.tolist() == [Status.INFEASIBLE, Status.OPTIMAL]
+
+
+def test_no_inputs_give_no_answers():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    found = Exhaustive().solve(builder.build(), np.zeros((0, 2)))
+    assert found.labels.shape == (0, 1)
+    assert found.value.shape == (0,)
+
+
+def test_a_space_without_variables_has_one_output():
+    found = Exhaustive().solve(SpaceBuilder().build(), np.zeros((2, 0)))
+    assert found.labels.shape == (2, 0)
+    assert found.value.tolist() == [0.0, 0.0]
+    assert found.status.tolist() == [Status.OPTIMAL, Status.OPTIMAL]
+
+
+def test_scores_of_another_space_are_refused():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    with pytest.raises(ScoreError):
+        Exhaustive().solve(builder.build(), np.zeros(3))

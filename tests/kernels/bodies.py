@@ -1,0 +1,128 @@
+"""A kernel as plain Python all the way down, and networks to run kernels on.
+
+``kernel.py_func`` is plain itself but calls other kernels compiled. `plain` gives the body
+that calls plain bodies only, so that a test needs no compiler for kernels that nobody calls
+from Python, and says the same with the compiler switched off.
+"""
+
+from __future__ import annotations
+
+import itertools
+from types import FunctionType
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rote.kernels.jit import Kernel
+from tests.strategies import rules_as_rows, spaces
+
+
+def plain(kernel: Kernel) -> FunctionType:
+    body = kernel.py_func
+    names = dict(body.__globals__)
+    for name in body.__code__.co_names:
+        if isinstance(names.get(name), Kernel):
+            names[name] = plain(names[name])
+    return FunctionType(body.__code__, names, body.__name__, body.__defaults__)
+
+
+@st.composite
+def networks(draw, least=0, most=4):
+    """A space and its network; rules are tables, or rows, or some of each."""
+    space = draw(spaces(least, most, most_rules=2, depth=2))
+    most_entries = draw(st.sampled_from([None, None, 1, 4]))
+    if most_entries is None:
+        return space, space.network
+    with rules_as_rows(most_entries):
+        return space, space.network
+
+
+def scores_of(space, seed, m=None):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=space.parts if m is None else (m, space.parts))
+
+
+# -- a network in plain words -------------------------------------------------------------
+
+
+def entry_of(graph, b, labels) -> int:
+    """The entry of table b that these labels choose."""
+    tables = graph.tables
+    places = range(tables.scope_ptr[b], tables.scope_ptr[b + 1])
+    return int(tables.ptr[b] + sum(tables.strides[k] * labels[tables.scope[k]] for k in places))
+
+
+def entries_of(graph, labels) -> list[int]:
+    """The entries of a labelling of all variables: its labels, then one per table."""
+    own = [int(graph.offsets[j]) + int(a) for j, a in enumerate(labels)]
+    return own + [entry_of(graph, b, labels) for b in range(len(graph.tables.ptr) - 1)]
+
+
+def activities(graph, labels) -> np.ndarray:
+    """What each row adds up to under a labelling of all variables."""
+    rows = graph.rows
+    chosen = {int(graph.offsets[j]) + int(a) for j, a in enumerate(labels)}
+    totals = np.zeros(len(rows.lower))
+    for g, r in enumerate(rows.row):
+        for c in range(rows.start[g], rows.start[g + 1]):
+            if int(rows.column[c]) in chosen:
+                totals[r] += rows.coefficient[c]
+    return totals
+
+
+def labellings(graph):
+    """Every labelling of all variables of a network, the auxiliary ones too."""
+    return itertools.product(*map(range, graph.sizes.tolist()))
+
+
+def feasible(graph, theta) -> list[tuple[int, ...]]:
+    """The labellings inside domains, tables (where theta is finite) and rows."""
+    found = []
+    for labels in labellings(graph):
+        if np.isinf(theta[entries_of(graph, labels)]).any():
+            continue
+        totals = activities(graph, labels)
+        if ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all():
+            found.append(labels)
+    return found
+
+
+def worth_of(graph, theta, multipliers, labels) -> float:
+    """A labelling's value under reparametrised scores: the multipliers' share is given back."""
+    return float(theta[entries_of(graph, labels)].sum() + multipliers @ activities(graph, labels))
+
+
+def constant_of(graph, multipliers) -> float:
+    ends = np.where(multipliers > 0, graph.rows.upper, graph.rows.lower)
+    used = multipliers != 0
+    return float(multipliers[used] @ ends[used])
+
+
+def bound_of(graph, theta, multipliers) -> float:
+    """Σ_j max θ_j + Σ_f max θ_f + u·rhs."""
+    total = constant_of(graph, multipliers)
+    for j in range(len(graph.sizes)):
+        total += theta[graph.offsets[j] : graph.offsets[j + 1]].max()
+    for b in range(len(graph.tables.ptr) - 1):
+        total += theta[graph.tables.ptr[b] : graph.tables.ptr[b + 1]].max()
+    return float(total)
+
+
+def loaded(graph, scores) -> np.ndarray:
+    """The scores of every entry."""
+    source = graph.source
+    return np.array(
+        [
+            scores[source.gather[source.ptr[e] : source.ptr[e + 1]]].sum() if is_open else -np.inf
+            for e, is_open in enumerate(source.allowed)
+        ]
+    )
+
+
+def random_duals(graph, rng):
+    """Any messages, and multipliers with the signs that their rows allow."""
+    messages = rng.normal(size=int(graph.flow.message_ptr[-1]))
+    multipliers = rng.normal(size=len(graph.rows.lower))
+    multipliers[(multipliers > 0) & np.isinf(graph.rows.upper)] = 0.0
+    multipliers[(multipliers < 0) & np.isinf(graph.rows.lower)] = 0.0
+    return messages, multipliers

@@ -1,0 +1,193 @@
+"""The search over a network: compiled, as plain Python, and against enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.inference.base import as_objective
+from rote.inference.plans import no_plan, partial_plan
+from rote.kernels.branch import branch, search
+from rote.space import SpaceBuilder
+from tests.kernels import bodies
+from tests.kernels.bodies import networks, plain, scores_of
+from tests.strategies import Judge, problems, row_of, rules_as_rows, spaces
+
+seeds = st.integers(0, 2**32 - 1)
+UNLIMITED = 1 << 60
+
+
+def ranked(graph, theta, multipliers):
+    """All labellings of a network, best first."""
+    every = bodies.feasible(graph, theta)
+    valued = [(bodies.worth_of(graph, theta, multipliers, y), y) for y in every]
+    return sorted(valued, key=lambda pair: (-pair[0], pair[1]))
+
+
+@given(networks(least=1), seeds, st.sampled_from([-np.inf, 0.0, 1.0]))
+@settings(max_examples=70)
+def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, seed, floor):
+    space, net = found
+    graph = net.graph
+    theta = bodies.loaded(graph, scores_of(space, seed))
+    multipliers = np.zeros(len(graph.rows.lower))
+    labels = np.full(len(graph.sizes), -1)
+    tie = 1e-9
+    value, bound, runner, _ = plain(search)(
+        graph, theta, multipliers, floor, tie, UNLIMITED, False, labels
+    )
+    order = ranked(graph, theta, multipliers)
+    above = [pair for pair in order if pair[0] > floor]
+    if not above:
+        assert value == floor
+        assert bound <= max(floor, -np.inf)
+        return
+    assert value == pytest.approx(above[0][0], abs=1e-9)
+    assert tuple(labels.tolist()) in [y for worth, y in above if worth >= value - 1e-9]
+    assert bound <= value
+    others = [worth for worth, y in order if y != tuple(labels.tolist())]
+    assert runner >= max(others, default=-np.inf) - 1e-9 or max(others) < value - 1e-6
+
+
+@given(networks(least=1), seeds, st.sampled_from([-np.inf, 0.0, 1.0]))
+@settings(max_examples=60)
+def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
+    space, net = found
+    graph = net.graph
+    theta = bodies.loaded(graph, scores_of(space, seed))
+    multipliers = np.zeros(len(graph.rows.lower))
+    labels = np.full(len(graph.sizes), -1)
+    value, *_ = plain(search)(graph, theta, multipliers, floor, 1e-9, UNLIMITED, True, labels)
+    above = sorted(y for worth, y in ranked(graph, theta, multipliers) if worth > floor)
+    if above:
+        assert tuple(labels.tolist()) == above[0]
+        assert value > floor
+    else:
+        assert value == floor
+
+
+@given(networks(least=2), seeds, st.integers(1, 6))
+@settings(max_examples=60)
+def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
+    space, net = found
+    graph = net.graph
+    theta = bodies.loaded(graph, scores_of(space, seed))
+    multipliers = np.zeros(len(graph.rows.lower))
+    labels = np.full(len(graph.sizes), -1)
+    value, bound, _, visited = plain(search)(
+        graph, theta, multipliers, -np.inf, 1e-9, nodes, False, labels
+    )
+    assert visited <= nodes
+    order = ranked(graph, theta, multipliers)
+    if order:
+        assert value <= order[0][0] + 1e-9
+        assert bound >= order[0][0] - 1e-9
+        if value > -np.inf:
+            reached = bodies.worth_of(graph, theta, multipliers, labels)
+            assert reached >= value - 1e-8
+
+
+# -- whole batches ------------------------------------------------------------------------
+
+
+def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False, shortcut=False):
+    objective = as_objective(space, objective)
+    none = np.empty((0, 0))
+    return (
+        objective.scores,
+        objective.closed,
+        np.full(len(objective), -np.inf),
+        objective.ties,
+        plan.steps,
+        plan.core.network.graph,
+        plan.core.variables,
+        none,
+        none,
+        len(space.variables),
+        nodes,
+        in_order,
+        space.network.graph,
+        shortcut,
+    )
+
+
+def check(space, objective, plan):
+    labels, bounds, complete, doubtful, _ = branch(*arguments(space, objective, plan))
+    assert complete.all()
+    judge = Judge(space)
+    for i in range(len(objective)):
+        best = judge.best(*row_of(objective, i))
+        if best is None:
+            assert (labels[i] == -1).all()
+            continue
+        scale = 1e-9 * max(1.0, np.abs(objective.scores[i]).max(initial=0.0))
+        reached = space.value(objective.scores[i], labels[i])[0]
+        assert reached == pytest.approx(best.value, abs=scale)
+        assert bounds[i] == pytest.approx(best.value, abs=scale)
+        if not doubtful[i]:
+            assert tuple(labels[i].tolist()) == best.labels
+
+
+@given(problems(spaces(most=4, most_rules=2, depth=2)), st.booleans())
+@settings(max_examples=80)
+def test_batches_are_solved_with_and_without_elimination(problem, as_rows):
+    space, objective = problem
+    if as_rows:
+        with rules_as_rows():
+            check(space, objective, partial_plan(space))
+            check(space, objective, no_plan(space))
+    else:
+        check(space, objective, partial_plan(space))
+        check(space, objective, no_plan(space))
+
+
+@given(
+    problems(spaces(most=3, most_rules=2, depth=2)), st.booleans(), st.sampled_from([2, UNLIMITED])
+)
+@settings(max_examples=40)
+def test_compiled_and_plain_say_the_same(problem, in_order, nodes):
+    space, objective = problem
+    given_arguments = arguments(space, objective, no_plan(space), nodes, in_order=in_order)
+    compiled, body = branch(*given_arguments), plain(branch)(*given_arguments)
+    for one, other in zip(compiled, body, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+@given(problems(spaces(most=4, most_rules=2, depth=2)))
+@settings(max_examples=60)
+def test_the_shortcut_leads_to_the_same_labels(problem):
+    space, objective = problem
+    if space.factors:
+        return
+    slow, _, _, doubtful, _ = branch(*arguments(space, objective, no_plan(space)))
+    quick, _, _, _, easy = branch(*arguments(space, objective, no_plan(space), shortcut=True))
+    clear = easy & ~doubtful
+    assert quick[clear].tolist() == slow[clear].tolist()
+    judge = Judge(space)
+    for i in np.flatnonzero(easy):
+        best = judge.best(*row_of(objective, int(i)))
+        assert best is not None
+        assert tuple(quick[i].tolist()) == best.labels
+
+
+def test_no_variable_and_no_input():
+    space = SpaceBuilder().build()
+    for run in (branch, plain(branch)):
+        labels, bounds, complete, _, _ = run(*arguments(space, np.empty((2, 0)), no_plan(space)))
+        assert labels.shape == (2, 0)
+        assert bounds.tolist() == [0.0, 0.0]
+        assert complete.all()
+        labels, *_ = run(*arguments(space, np.empty((0, 0)), no_plan(space)))
+        assert labels.shape == (0, 0)
+
+
+def test_one_variable_with_one_label():
+    builder = SpaceBuilder()
+    builder.variable("x", ["only"])
+    space = builder.build()
+    for run in (branch, plain(branch)):
+        labels, bounds, *_ = run(*arguments(space, np.array([2.5]), no_plan(space)))
+        assert labels.tolist() == [[0]]
+        assert bounds.tolist() == [2.5]

@@ -1,0 +1,126 @@
+"""Parts, values and rules of outputs: compiled, as plain Python, and by naive twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.outputs import all_obey, is_easy, obeys, parts_of, values_of
+from rote.space import SpaceBuilder
+from tests.kernels import bodies
+from tests.kernels.bodies import networks, plain
+from tests.strategies import Judge, spaces, worth
+
+
+def shape_of(space):
+    """What the kernels need to know of a space: sizes, offsets, scopes."""
+    arity = [len(factor.variables) for factor in space.factors]
+    scope = [j for factor in space.factors for j in factor.variables]
+    return (
+        space.sizes,
+        space.offsets,
+        np.concatenate([[0], np.cumsum(arity)]).astype(np.int64),
+        np.array(scope, dtype=np.int64),
+        space.factor_offsets,
+    )
+
+
+def naive_parts(space, labels):
+    parts = [int(space.offsets[j]) + a for j, a in enumerate(labels)]
+    for factor, first in zip(space.factors, space.factor_offsets[:-1], strict=True):
+        shape = tuple(int(space.sizes[j]) for j in factor.variables)
+        chosen = tuple(labels[j] for j in factor.variables)
+        parts.append(int(first + np.ravel_multi_index(chosen, shape)))
+    return parts
+
+
+@given(spaces(most=4))
+@settings(max_examples=60)
+def test_parts_are_one_per_variable_and_one_per_factor(space):
+    judge = Judge(space)
+    batch = judge.everything_as_array
+    found = parts_of(batch, *shape_of(space))
+    assert found.tolist() == [naive_parts(space, labels) for labels in judge.everything]
+    assert plain(parts_of)(batch, *shape_of(space)).tolist() == found.tolist()
+
+
+@given(spaces(most=4), st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_values_are_sums_over_parts(space, seed):
+    judge = Judge(space)
+    batch = judge.everything_as_array
+    scores = np.random.default_rng(seed).normal(size=(len(batch), space.parts))
+    found = values_of(scores, batch, *shape_of(space))
+    expected = [
+        worth(space, row, labels) for row, labels in zip(scores, judge.everything, strict=True)
+    ]
+    assert found.tolist() == pytest.approx(expected, abs=1e-12)
+    assert plain(values_of)(scores, batch, *shape_of(space)).tolist() == found.tolist()
+
+
+def test_outputs_without_labels_are_worth_minus_infinity():
+    sizes, offsets = np.array([2, 2]), np.array([0, 2, 4])
+    pair = np.array([0, 2]), np.array([0, 1]), np.array([4, 8])
+    labels = np.array([[-1, -1], [0, 1], [0, -1]])
+    scores = np.ones((3, 8))
+    for run in (values_of, plain(values_of)):
+        assert run(scores, labels, sizes, offsets, *pair).tolist() == [-np.inf, 3.0, -np.inf]
+
+
+def test_an_empty_batch_and_outputs_without_variables():
+    none = np.empty(0, dtype=np.int64)
+    zero = np.zeros(1, dtype=np.int64)
+    for run in (parts_of, plain(parts_of)):
+        assert run(np.empty((0, 0), np.int64), none, zero, zero, none, zero).shape == (0, 0)
+        assert run(np.empty((3, 0), np.int64), none, zero, zero, none, zero).shape == (3, 0)
+    for run in (values_of, plain(values_of)):
+        batch = np.empty((3, 0), np.int64)
+        assert run(np.empty((3, 0)), batch, none, zero, zero, none, zero).tolist() == [0.0] * 3
+
+
+@given(networks())
+@settings(max_examples=80)
+def test_obeying_is_staying_inside_domains_tables_and_rows(found):
+    _, net = found
+    everything = list(bodies.labellings(net.graph))
+    batch = np.array(everything, dtype=np.int64).reshape(len(everything), net.variables)
+    inside = set(bodies.feasible(net.graph, np.where(net.allowed, 0.0, -np.inf)))
+    expected = [labels in inside for labels in everything]
+    assert all_obey(batch, net.graph).tolist() == expected
+    assert [plain(obeys)(labels, net.graph) for labels in batch] == expected
+
+
+@given(networks(least=1), st.integers(0, 2**32 - 1), st.sampled_from(["real", "whole", "near"]))
+@settings(max_examples=120)
+def test_what_is_easy_is_answered_as_by_enumeration(found, seed, kind):
+    space, net = found
+    if space.factors or net.variables > net.own:
+        return  # it is not asked there
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=space.parts)
+    if kind == "whole":
+        scores = rng.integers(-1, 2, size=space.parts).astype(np.float64)
+    elif kind == "near":
+        scores = 3e-11 * rng.integers(0, 4, size=space.parts)
+    tie = 1e-10 * max(1.0, np.abs(scores).max())
+    labels = np.empty(len(space.variables), dtype=np.int64)
+    best = Judge(space).best(scores)
+    top = [scores[space.offsets[j] : space.offsets[j + 1]].argmax() for j in range(len(labels))]
+    if plain(is_easy)(scores, net.graph, tie, labels):
+        assert best is not None
+        assert tuple(labels.tolist()) == best.labels
+    elif kind == "real" and best is not None:  # no label is near another
+        assert tuple(top) != best.labels
+
+
+def test_a_closed_label_is_not_taken_for_the_best():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    builder.variable("y", "ab")
+    graph = builder.build().network.graph
+    labels = np.empty(2, dtype=np.int64)
+    assert plain(is_easy)(np.array([1.0, -np.inf, -np.inf, -5.0]), graph, 1e-10, labels)
+    assert labels.tolist() == [0, 1]
+    assert not plain(is_easy)(np.array([1.0, 0.0, -np.inf, -np.inf]), graph, 1e-10, labels)

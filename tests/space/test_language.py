@@ -1,0 +1,395 @@
+"""Rules: what they mean, how they read, and what is answered to those that mean nothing."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.errors import LabelError, RoteError, RuleError
+from rote.space import (
+    SpaceBuilder,
+    all_different,
+    all_of,
+    any_of,
+    at_least,
+    at_most,
+    count,
+    exactly,
+    language,
+    one_of,
+)
+from rote.space.language import And, Is, Linear, Not, Or, Rule, Tuples
+from tests.strategies import LETTERS, Judge, holds, rules
+
+
+@pytest.fixture
+def builder():
+    return SpaceBuilder()
+
+
+@pytest.fixture
+def x(builder):
+    return builder.variable("x", "ab")
+
+
+@pytest.fixture
+def y(builder, x):
+    return builder.variable("y", "ab")
+
+
+@pytest.fixture
+def z(builder, y):
+    return builder.variable("z", "abc")
+
+
+def table(rule, *sizes):
+    """What a rule says of every output, the last variable turning fastest."""
+    grid = np.indices(sizes).reshape(len(sizes), -1)
+    return rule.holds(dict(enumerate(grid))).astype(int).tolist()
+
+
+# -- meaning ------------------------------------------------------------------------------
+
+
+def test_a_label_of_a_variable_is_the_smallest_rule(x):
+    assert isinstance(x["b"], Is)
+    assert table(x["b"], 2) == [0, 1]
+
+
+def test_truth_tables_of_the_operators(x, y):
+    p, q = x["b"], y["b"]  # columns: x=a y=a, x=a y=b, x=b y=a, x=b y=b
+    assert table(p & q, 2, 2) == [0, 0, 0, 1]
+    assert table(p | q, 2, 2) == [0, 1, 1, 1]
+    assert table(p >> q, 2, 2) == [1, 1, 0, 1]
+    assert table(~(p & q), 2, 2) == [1, 1, 1, 0]
+    assert table(~p & q, 2, 2) == [0, 1, 0, 0]
+
+
+def test_truth_tables_of_the_counts(x, y):
+    p, q = x["b"], y["b"]
+    assert table(at_most(1, p, q), 2, 2) == [1, 1, 1, 0]
+    assert table(at_least(1, p, q), 2, 2) == [0, 1, 1, 1]
+    assert table(exactly(1, p, q), 2, 2) == [0, 1, 1, 0]
+    assert table(2 * p + q <= 2, 2, 2) == [1, 1, 1, 0]
+    assert table(2 * p + q >= 2, 2, 2) == [0, 0, 1, 1]
+    assert table(2 * p + q == 1, 2, 2) == [0, 1, 0, 0]
+    assert table(2 * p + q != 1, 2, 2) == [1, 0, 1, 1]
+    assert table(2 * p + q < 2, 2, 2) == [1, 1, 0, 0]
+    assert table(2 * p + q > 2, 2, 2) == [0, 0, 0, 1]
+    assert table(p - q >= 0, 2, 2) == [1, 0, 1, 1]
+    assert table(-(p + q) >= -1, 2, 2) == [1, 1, 1, 0]
+    assert table(3 - (p + q) <= 1, 2, 2) == [0, 0, 0, 1]
+    assert table(1 - p <= q + 0, 2, 2) == [0, 1, 1, 1]
+    assert table(count(p) <= count(q), 2, 2) == [1, 1, 0, 1]
+    assert table(1 <= count(p, q), 2, 2) == [0, 1, 1, 1]
+
+
+def test_a_single_rule_compares_like_a_count_of_one(x, y):
+    assert table(x["b"] <= 0, 2) == [1, 0]
+    assert table(x["b"] >= 1, 2) == [0, 1]
+    assert table(x["b"] < 1, 2) == [1, 0]
+    assert table(x["b"] > 0, 2) == [0, 1]
+    assert table(x["b"] <= y["b"], 2, 2) == [1, 1, 0, 1]
+
+
+def test_sum_adds_rules_up(x, y):
+    total = sum(variable["b"] for variable in (x, y))
+    assert table(total >= 2, 2, 2) == [0, 0, 0, 1]
+
+
+def test_all_different_forbids_labels_of_the_same_name(x, y, z):
+    assert table(all_different(x, y), 2, 2) == [0, 1, 1, 0]
+    expected = [len(set(labels)) == 3 for labels in itertools.product(range(2), range(2), range(3))]
+    assert table(all_different([x, y, z]), 2, 2, 3) == expected
+
+
+def test_all_different_goes_by_name_and_not_by_position(builder):
+    u, v = builder.variable("u", ["a", "b"]), builder.variable("v", ["b", "c"])
+    assert table(all_different(u, v), 2, 2) == [1, 1, 0, 1]  # only u=b, v=b clash
+
+
+def test_one_of_lists_the_tuples_that_may_be(x, z):
+    rule = one_of([z, x], [("c", "a"), ("a", "b")])
+    assert [holds(rule, (0, 0, c)) for c in range(3)] == [False, False, True]
+    grid = np.indices((2, 3)).reshape(2, -1)
+    assert rule.holds({x.index: grid[0], z.index: grid[1]}).tolist() == [
+        False,
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_the_empty_forms_are_constants(x):
+    assert table(all_of() & x["a"], 2) == table(x["a"], 2)
+    assert table(any_of() | x["a"], 2) == table(x["a"], 2)
+    assert table(one_of([x], []), 2) == [0, 0]
+    assert table(all_of(), 2) == [1, 1]
+    assert table(any_of(), 2) == [0, 0]
+
+
+def test_lists_generators_and_single_rules_mix(x, y):
+    expected = table(x["a"] & y["a"], 2, 2)
+    assert table(all_of(x["a"], y["a"]), 2, 2) == expected
+    assert table(all_of([x["a"], y["a"]]), 2, 2) == expected
+    assert table(all_of(v["a"] for v in (x, y)), 2, 2) == expected
+    assert table(all_of([x["a"]], y["a"]), 2, 2) == expected
+
+
+def test_operators_do_not_nest_what_is_flat(x, y, z):
+    assert len((x["a"] & y["a"] & z["a"]).of) == 3
+    assert len((x["a"] | y["a"] | z["a"]).of) == 3
+    assert (~~x["a"]) == x["a"]
+
+
+def test_rules_with_the_same_content_are_equal_and_hash_alike(x, y):
+    assert (x["a"] >> y["b"]) == (x["a"] >> y["b"])
+    assert hash(x["a"] & y["b"]) == hash(x["a"] & y["b"])
+    assert (x["a"] >> y["b"]) != (y["b"] >> x["a"])
+
+
+def test_a_rule_knows_its_variables_once_and_in_order(x, y, z):
+    rule = (z["a"] | x["a"]) >> at_most(1, x["b"], one_of([y, z], [("a", "a")]))
+    assert rule.variables == (x, y, z)
+    assert all_of().variables == ()
+
+
+@given(st.data())
+@settings(max_examples=250)
+def test_nested_rules_hold_where_a_plain_recursion_says_so(data):
+    builder = SpaceBuilder()
+    sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    variables = [builder.variable(f"x{j}", LETTERS[:size]) for j, size in enumerate(sizes)]
+    rule = data.draw(rules(variables))
+    everything = Judge(builder.build()).everything
+    columns = dict(enumerate(np.array(everything).T))
+    assert rule.holds(columns).tolist() == [holds(rule, labels) for labels in everything]
+    assert (~rule).holds(columns).tolist() == [not holds(rule, labels) for labels in everything]
+
+
+def test_holds_answers_a_batch_of_any_length(x):
+    assert x["a"].holds({0: np.empty(0, dtype=np.int64)}).tolist() == []
+    assert x["a"].holds({0: np.array([0])}).tolist() == [True]
+    assert (x["a"] & ~x["a"]).holds({0: np.zeros(3, dtype=np.int64)}).tolist() == [False] * 3
+
+
+# -- how rules read -----------------------------------------------------------------------
+
+
+def test_a_rule_prints_as_it_is_written_with_its_precedence(x, y, z):
+    a, b, c = x["a"], y["b"], z["c"]
+    assert str(a) == 'x["a"]'
+    assert str(~a) == '~x["a"]'
+    assert str(a & b | c) == '(x["a"] & y["b"]) | z["c"]'
+    assert str(a & (b | c)) == 'x["a"] & (y["b"] | z["c"])'
+    assert str(~(a & b)) == '~(x["a"] & y["b"])'
+    assert str(a >> (b >> c)) == 'x["a"] >> (y["b"] >> z["c"])'
+    assert str((a >> b) >> c) == '(x["a"] >> y["b"]) >> z["c"]'
+    assert str(at_most(1, a, b & c)) == 'x["a"] + (y["b"] & z["c"]) <= 1'
+    assert str(at_least(1, a, b)) == 'x["a"] + y["b"] >= 1'
+    assert str(exactly(1, a, b)) == 'x["a"] + y["b"] == 1'
+    assert str(2 * a + b <= 3) == '2*x["a"] + y["b"] <= 3'
+    assert str(2 * a + b + 4) == '2*x["a"] + y["b"] + 4'
+    assert str(count() <= 0) == "0 <= 0"
+    assert str(Linear(((1, a),), 0, 1)) == '0 <= x["a"] <= 1'
+    assert str(one_of([x, y], [("a", "a")])) == "one_of([x, y], 1 tuples)"
+    assert str(all_of()) == "always"
+    assert str(any_of()) == "never"
+
+
+def nodes_of(rule):
+    return itertools.chain([rule], *(nodes_of(inner) for inner in language.children(rule)))
+
+
+def is_summary(node) -> bool:
+    """Not Python: always, never, and == between one rule and a number."""
+    if isinstance(node, Linear):
+        return len(node.terms) == 1 and node.lower == node.upper
+    return isinstance(node, And | Or) and not node.of
+
+
+@given(st.data())
+@settings(max_examples=200)
+def test_what_a_rule_prints_reads_back_as_the_same_rule(data):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(3)]
+    rule = data.draw(rules(variables))
+    printed = str(rule)
+    if "tuples" in printed or any(is_summary(node) for node in nodes_of(rule)):
+        return
+    again = eval(printed, {v.name: v for v in variables})  # noqa: S307
+    columns = dict(enumerate(np.indices((3, 3, 3)).reshape(3, -1)))
+    assert again.holds(columns).tolist() == rule.holds(columns).tolist()
+
+
+def test_a_form_speaks_of_positions_and_not_of_names(x, y):
+    here = {0: 0, 1: 1}
+    other = SpaceBuilder()
+    u, v = other.variable("u", ["left", "right"]), other.variable("v", ["left", "right"])
+    assert (x["a"] >> y["b"]).form(here) == (u["left"] >> v["right"]).form(here)
+    assert (x["a"] >> y["b"]).form(here) != (x["a"] >> y["b"]).form({0: 1, 1: 0})
+
+
+def test_every_node_has_a_form_of_its_own(x, y):
+    a, b = x["a"], y["a"]
+    different = [
+        a,
+        b,
+        ~a,
+        a & b,
+        a | b,
+        a >> b,
+        b >> a,
+        one_of([x, y], [("a", "a")]),
+        one_of([x, y], [("a", "b")]),
+        at_most(1, a, b),
+        at_least(1, a, b),
+        exactly(1, a, b),
+        2 * a + b <= 1,
+    ]
+    forms = {rule.form({0: 0, 1: 1}) for rule in different}
+    assert len(forms) == len(different)
+
+
+def test_the_set_of_nodes_is_closed_and_the_tests_know_all_of_it():
+    nodes = {kind for kind in vars(language).values() if isinstance(kind, type)}
+    known = {kind.__name__ for kind in nodes if issubclass(kind, Rule)} - {"Rule"}
+    assert known == {"Is", "Not", "And", "Or", "Implies", "Tuples", "Linear"}
+
+
+@pytest.mark.parametrize("question", ["children", "holds", "form"])
+def test_a_node_from_outside_is_refused_by_name(question):
+    class Maybe(Rule):
+        def __repr__(self):
+            return "Maybe()"
+
+    asked = {
+        "children": lambda: language.children(Maybe()),
+        "holds": lambda: Maybe().holds({0: np.zeros(1, dtype=np.int64)}),
+        "form": lambda: Maybe().form({}),
+    }
+    with pytest.raises(RuleError, match=r"Maybe\(\)"):
+        asked[question]()
+
+
+# -- what is refused ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x, y: bool(x["a"]),
+        lambda x, y: x["a"] and y["a"],
+        lambda x, y: x["a"] or y["a"],
+        lambda x, y: not x["a"],
+        lambda x, y: 1 if x["a"] >> y["a"] else 2,
+        lambda x, y: 1 <= count(x["a"], y["a"]) <= 2,
+        lambda x, y: 0 <= x["a"] + y["a"] <= 1,
+    ],
+)
+def test_the_truth_of_a_rule_is_answered_by_a_sentence_that_teaches(wrong, x, y):
+    with pytest.raises(RuleError) as raised:
+        wrong(x, y)
+    sentence = str(raised.value)
+    assert "neither true nor false" in sentence
+    assert "join rules with &, |, ~ and >>" in sentence
+    assert "1 <= count <= 2" in sentence
+    assert "space.holds(labels)" in sentence
+
+
+def test_the_truth_of_a_count_is_answered_by_a_sentence_that_teaches(x):
+    with pytest.raises(RuleError, match="compare it with <=, >= or == to get a rule"):
+        bool(x["a"] + 1)
+
+
+@pytest.mark.parametrize("label", ["c", 0, None, ["a"], ("a", "b")])
+def test_a_label_that_does_not_exist_lists_those_that_do(x, label):
+    with pytest.raises(LabelError, match=r"'x' has no label .*; its labels are 'a', 'b'"):
+        x[label]
+
+
+def test_of_many_labels_the_first_twenty_are_listed(builder):
+    many = builder.variable("many", [f"label{i}" for i in range(25)])
+    with pytest.raises(LabelError) as raised:
+        many["label25"]
+    assert "'label19', …" in str(raised.value)
+    assert "label20" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        (lambda x, y: x["a"] & y, r"& got the variable 'y'; pick a label: y\['a'\]"),
+        (lambda x, y: x["a"] | "b", r"\| joins two rules such as variable\['label'\], got 'b'"),
+        (lambda x, y: x["a"] >> True, r">> joins two rules .* got True"),
+        (lambda x, y: all_of(x), r"got the variable 'x'; pick a label"),
+        (lambda x, y: any_of([x["a"], 3]), r"joins two rules .* got 3"),
+        (lambda x, y: at_most(1, 5), r"variable\['label'\].*got 5"),
+        (lambda x, y: at_most(1, "ab"), r"variable\['label'\].*got 'ab'"),
+        (lambda x, y: at_most(x["a"], y["a"]), r"at_most takes a whole number"),
+        (lambda x, y: at_least(1.5, x["a"]), r"at_least takes a whole number, got 1\.5; scale"),
+        (lambda x, y: exactly("1", x["a"]), r"exactly takes a whole number, got '1'"),
+        (lambda x, y: exactly(True, x["a"]), r"exactly takes a whole number, got True"),
+        (lambda x, y: 0.5 * x["a"], r"multiplied by a whole number, got 0\.5; scale"),
+        (lambda x, y: (x["a"] + y["a"]) * 0.5, r"multiplied by a whole number, got 0\.5; scale"),
+        (lambda x, y: x["a"] * y["a"], r"multiplied by a whole number"),
+        (lambda x, y: x["a"] + 0.5, r"whole number, got 0\.5"),
+        (lambda x, y: count(x["a"]) <= 0.5, r"whole number, got 0\.5"),
+        (lambda x, y: count(x["a"]) == None, r"whole number, got None"),  # noqa: E711
+        (lambda x, y: all_different(x["a"], y["a"]), r"variable"),
+        (lambda x, y: all_different([x, 3]), r"all_different takes variables, got 3"),
+        (lambda x, y: one_of([x["a"]], ["a"]), r"one_of takes a list of variables first"),
+        (lambda x, y: one_of([x, x], ["aa"]), r"the same variable twice; list each variable once"),
+        (lambda x, y: one_of([x, y], ["a"]), r"for 2 variables; give one label per variable"),
+    ],
+)
+def test_what_is_not_a_rule_is_refused_with_what_to_do(wrong, match, x, y):
+    with pytest.raises(RuleError, match=match):
+        wrong(x, y)
+
+
+def test_one_of_refuses_a_label_that_does_not_exist(x, y):
+    with pytest.raises(LabelError, match="'y' has no label 'q'"):
+        one_of([x, y], [("a", "q")])
+
+
+def test_numpy_numbers_are_whole_numbers(x, y):
+    rule = np.int64(2) * x["b"] + y["b"] <= np.int32(2)
+    assert table(rule, 2, 2) == [1, 1, 1, 0]
+
+
+def test_a_variable_is_not_a_sequence_of_its_labels(x):
+    with pytest.raises(TypeError, match=r"its labels are x\.labels"):
+        list(x)
+
+
+def test_counts_cannot_be_keys_because_comparing_them_makes_rules(x):
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(x["a"] + 0)
+
+
+def test_nodes_are_frozen(x):
+    for node in (x, x["a"], ~x["a"], x["a"] & x["b"], x["a"] + 0 <= 1, x["a"] + 0):
+        with pytest.raises(AttributeError):
+            node.of = ()
+
+
+def test_every_refusal_is_a_rote_error(x):
+    with pytest.raises(RoteError):
+        x["q"]
+    with pytest.raises(RoteError):
+        bool(x["a"])
+
+
+def test_functions_make_the_nodes_they_say(x, y):
+    assert isinstance(all_of(x["a"]), And)
+    assert isinstance(any_of(x["a"]), Or)
+    assert isinstance(~x["a"], Not)
+    assert isinstance(at_most(1, x["a"]), Linear)
+    assert isinstance(one_of([x], ["a"]), Tuples)

@@ -1,0 +1,307 @@
+"""A network says the same as its space: tables, rows, domains, and where scores come from."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.space import SpaceBuilder, at_least, at_most, exactly, network, one_of
+from rote.space.network import Table, merged, split, spread
+from tests.strategies import Judge, rules_as_rows, spaces, worth
+
+
+def chain(n, labels="ab"):
+    builder = SpaceBuilder()
+    return builder, [builder.variable(f"x{j}", labels) for j in range(n)]
+
+
+def domains(space):
+    net = space.network
+    return [net.allowed[net.offsets[j] : net.offsets[j + 1]].tolist() for j in range(net.variables)]
+
+
+def entry_of(net, b, labels):
+    """The entry of table b that these labels choose."""
+    places = range(net.scope_ptr[b], net.scope_ptr[b + 1])
+    return int(net.table_ptr[b] + sum(net.strides[k] * labels[net.scope[k]] for k in places))
+
+
+def obeyed(net, labels) -> bool:
+    """Whether labels of all variables, auxiliary ones too, stay inside domains, tables, rows."""
+    if not all(net.allowed[net.offsets[j] + a] for j, a in enumerate(labels)):
+        return False
+    if not all(net.allowed[entry_of(net, b, labels)] for b in range(net.blocks)):
+        return False
+    columns = {int(net.offsets[j]) + a for j, a in enumerate(labels)}
+    rows = net.rows
+    for r in range(len(rows)):
+        span = range(rows.indptr[r], rows.indptr[r + 1])
+        total = sum(rows.data[k] for k in span if int(rows.indices[k]) in columns)
+        if not rows.lower[r] <= total <= rows.upper[r]:
+            return False
+    return True
+
+
+@given(spaces(), st.sampled_from([None, 1, 4, 16]))
+@settings(max_examples=250)
+def test_tables_and_rows_together_allow_what_the_rules_allow(space, most_entries):
+    if most_entries is None:
+        net = space.network
+    else:
+        with rules_as_rows(most_entries):
+            net = space.network
+    extra = net.variables - net.own
+    if extra > 6:
+        return
+    judge = Judge(space)
+    found = [
+        labels
+        for labels in judge.everything
+        if any(obeyed(net, labels + more) for more in itertools.product(range(2), repeat=extra))
+    ]
+    assert found == judge.outputs
+
+
+@given(spaces(), st.booleans())
+@settings(max_examples=250)
+def test_satisfied_says_what_holds_says(space, as_rows):
+    everything = Judge(space).everything_as_array
+    if as_rows:
+        with rules_as_rows():
+            assert space.satisfied(everything).tolist() == space.holds(everything).tolist()
+    else:
+        assert space.satisfied(everything).tolist() == space.holds(everything).tolist()
+
+
+@given(spaces(least=1), st.booleans())
+@settings(max_examples=150)
+def test_gathered_scores_of_an_output_add_up_to_its_value(space, as_rows):
+    if as_rows:
+        with rules_as_rows():
+            net = space.network
+    else:
+        net = space.network
+    scores = np.random.default_rng(space.parts).normal(size=space.parts)
+    for labels in Judge(space).outputs[:20]:
+        more = labels + (0,) * (net.variables - net.own)
+        entries = [int(net.offsets[j]) + a for j, a in enumerate(more)]
+        entries += [entry_of(net, b, more) for b in range(net.blocks)]
+        gathered = [net.gather[net.gather_ptr[e] : net.gather_ptr[e + 1]] for e in entries]
+        assert scores[np.concatenate(gathered)].sum() == pytest.approx(worth(space, scores, labels))
+
+
+@given(spaces(least=1))
+@settings(max_examples=150)
+def test_a_label_out_of_its_domain_is_in_no_output(space):
+    taken = {(j, a) for labels in Judge(space).outputs for j, a in enumerate(labels)}
+    for j, domain in enumerate(domains(space)):
+        for a, is_open in enumerate(domain):
+            assert is_open or (j, a) not in taken
+
+
+def test_a_rule_over_one_variable_closes_labels_and_makes_no_table():
+    builder, (x, _) = chain(2, "abc")
+    builder.require(x["a"] | x["c"])
+    space = builder.build()
+    assert domains(space) == [[True, False, True], [True] * 3]
+    assert space.network.blocks == 0
+    assert len(space.network.rows) == 0
+
+
+def test_labels_without_support_are_closed_all_along_a_chain_of_rules():
+    builder, variables = chain(4)
+    builder.require(variables[0]["a"])
+    for x, y in itertools.pairwise(variables):
+        builder.require(x["a"] >> y["a"])
+    assert domains(builder.build()) == [[True, False]] * 4
+
+
+def test_a_rule_goes_into_the_table_of_a_factor_that_covers_it():
+    builder, (x, y, z) = chain(3)
+    builder.factor(z, x, y)
+    builder.require(x["a"] >> y["b"])
+    builder.require(z["a"] | x["b"])
+    net = builder.build().network
+    assert net.blocks == 1
+    (table,) = net.tables()
+    assert table.scope == (2, 0, 1)
+    for c, a, b in itertools.product(range(2), repeat=3):
+        assert table.allowed[c, a, b] == ((a == 1 or b == 1) and (c == 0 or a == 1))
+    assert len(table.sources) == 1
+
+
+def test_two_factors_over_the_same_variables_share_a_table():
+    builder, (x, y) = chain(2, "abc")
+    builder.factor(x, y)
+    builder.factor(y, x)
+    space = builder.build()
+    (table,) = space.network.tables()
+    assert len(table.sources) == 2
+    parts = [[int(source[a, b]) for source in table.sources] for a, b in [(0, 1), (2, 0)]]
+    assert [sorted(found) for found in parts] == [
+        [
+            space.part(["x0", "x1"], ["a", "b"]),
+            space.part(["x1", "x0"], ["b", "a"]),
+        ],
+        [
+            space.part(["x0", "x1"], ["c", "a"]),
+            space.part(["x1", "x0"], ["a", "c"]),
+        ],
+    ]
+
+
+def test_rules_over_the_same_variables_share_a_table():
+    builder, (x, y) = chain(2, "abc")
+    for label in "abc":
+        builder.require(x[label] >> ~y[label])
+    (table,) = builder.build().network.tables()
+    assert table.allowed.tolist() == (~np.eye(3, dtype=bool)).tolist()
+    assert table.sources == ()
+
+
+@pytest.mark.parametrize(
+    ("variables", "labels", "tabled"),
+    [(2, 512, True), (2, 513, False), (4, 11, True), (4, 12, False), (8, 2, True), (9, 2, False)],
+)
+def test_a_rule_with_few_joint_labellings_is_a_table_and_others_stay_rows(
+    variables, labels, tabled
+):
+    builder = SpaceBuilder()
+    names = [str(a) for a in range(labels)]
+    chosen = [builder.variable(f"x{j}", names) for j in range(variables)]
+    rule = at_most(1, [x["0"] for x in chosen])
+    assert split(builder.build().sizes, [rule]) == (([rule], []) if tabled else ([], [rule]))
+
+
+def test_long_rules_are_the_last_rows_of_the_space():
+    builder, variables = chain(10)
+    builder.require(at_most(4, [x["a"] for x in variables]))
+    builder.require(variables[0]["a"] >> variables[1]["b"])
+    builder.require(at_least(2, [x["b"] for x in variables]))
+    space = builder.build()
+    assert len(space.rows) == 3
+    assert len(space.network.rows) == 2
+    assert space.rows.lower[1:].tolist() == space.network.rows.lower.tolist()
+    assert space.rows.upper[1:].tolist() == space.network.rows.upper.tolist()
+    assert space.network.blocks == 1
+
+
+def test_an_auxiliary_column_becomes_a_variable_with_two_labels():
+    builder, variables = chain(10)
+    pairs = [x["a"] & y["a"] for x, y in itertools.pairwise(variables)]
+    builder.require(exactly(2, pairs))
+    space = builder.build()
+    net = space.network
+    assert net.own == 10
+    assert net.variables == 10 + space.rows.auxiliary == 19
+    assert net.sizes.tolist() == [2] * 19
+    assert net.rows.auxiliary == 0
+    assert net.rows.labels == net.labels == 38
+    own = net.rows.indices[net.rows.indices >= space.labels]
+    assert (own % 2 == 1).all()  # the second label stands for 1
+
+
+def test_scores_of_auxiliary_variables_are_gathered_from_nowhere():
+    builder, variables = chain(10)
+    builder.require(exactly(2, [x["a"] & y["a"] for x, y in itertools.pairwise(variables)]))
+    net = builder.build().network
+    counts = np.diff(net.gather_ptr)
+    assert (counts[: net.offsets[net.own]] == 1).all()
+    assert (counts[net.offsets[net.own] : net.labels] == 0).all()
+
+
+def test_networks_of_spaces_without_variables_and_without_anything_to_join():
+    assert SpaceBuilder().build().network.variables == 0
+    builder, _ = chain(3)
+    net = builder.build().network
+    assert (net.blocks, len(net.rows), net.labels) == (0, 0, 6)
+    assert net.message_ptr.tolist() == [0]
+
+
+def test_messages_have_one_number_per_label_of_each_place():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "abc")
+    z = builder.variable("z", "abcd")
+    builder.factor(x, y)
+    builder.factor(z, x, y)
+    builder.factor(z, y)
+    net = builder.build().network
+    assert net.blocks == 1  # the larger factor takes the others in
+    assert net.message_ptr.tolist() == [0, 4, 6, 9]
+
+
+def arrays_in(bundle):
+    """The arrays of a bundle, and of the bundles inside it."""
+    found = [value for value in bundle if isinstance(value, np.ndarray)]
+    return found + [a for value in bundle if isinstance(value, tuple) for a in arrays_in(value)]
+
+
+def test_the_arrays_of_a_network_cannot_be_written():
+    builder, variables = chain(10)
+    builder.factor(variables[0], variables[1])
+    builder.require(at_most(4, [x["a"] for x in variables]))
+    net = builder.build().network
+    arrays = [value for value in vars(net).values() if isinstance(value, np.ndarray)]
+    arrays += arrays_in(net.graph)
+    arrays += [net.rows.indices, net.rows.data, net.label_variable]
+    assert len(arrays) > 20
+    assert [a for a in arrays if a.flags.writeable] == []
+
+
+def test_groups_of_a_row_know_the_least_and_the_most_their_variable_adds():
+    builder = SpaceBuilder()
+    names = [str(a) for a in range(300)]
+    x, y = builder.variable("x", names), builder.variable("y", names)
+    z = builder.variable("z", "ab")
+    rule = 2 * x["0"] - 3 * x["1"] + 4 * y["7"] + z["a"] + 5 * z["b"] <= 6
+    builder.require(rule)
+    with rules_as_rows():
+        rows = builder.build().network.graph.rows
+    assert rows.variable.tolist() == [0, 1, 2]
+    assert rows.least.tolist() == [-3.0, 0.0, 1.0]  # z takes one of its labels
+    assert rows.most.tolist() == [2.0, 4.0, 5.0]
+    assert rows.ptr.tolist() == [0, 3]
+
+
+def test_a_rule_of_one_form_is_worked_out_once_for_all_its_variables(monkeypatch):
+    builder, variables = chain(20, "abcd")
+    for x, y in itertools.pairwise(variables):
+        builder.require(one_of([x, y], ["aa", "ab", "cd"]))
+    asked = []
+    holds = network.Rule.holds
+    monkeypatch.setattr(
+        network.Rule, "holds", lambda rule, columns: asked.append(rule) or holds(rule, columns)
+    )
+    assert builder.build().network.blocks == 19
+    assert len(asked) == 1
+
+
+# -- pieces -------------------------------------------------------------------------------
+
+
+def test_spread_puts_axes_where_a_larger_scope_has_them():
+    array = np.arange(6).reshape(2, 3)  # over (4, 1)
+    placed = spread(array, (4, 1), (1, 3, 4))
+    assert placed.shape == (3, 1, 2)
+    for a, b in itertools.product(range(2), range(3)):
+        assert placed[b, 0, a] == array[a, b]
+
+
+def test_merged_tables_forbid_what_either_forbids():
+    rng = np.random.default_rng(0)
+    large = Table((2, 0, 1), rng.random((2, 3, 2)) < 0.7, (np.arange(12).reshape(2, 3, 2),))
+    small = Table((0, 2), rng.random((3, 2)) < 0.7, (100 + np.arange(6).reshape(3, 2),))
+    apart = Table((1, 3), rng.random((2, 2)) < 0.7)
+    found = merged([small, apart, large])
+    assert sorted(table.scope for table in found) == [(1, 3), (2, 0, 1)]
+    joint = next(table for table in found if table.scope == (2, 0, 1))
+    for c, a, b in itertools.product(range(2), range(3), range(2)):
+        assert joint.allowed[c, a, b] == (large.allowed[c, a, b] and small.allowed[a, c])
+        assert {int(s[c, a, b]) for s in joint.sources} == {
+            int(large.sources[0][c, a, b]),
+            int(small.sources[0][a, c]),
+        }

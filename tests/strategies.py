@@ -1,0 +1,343 @@
+"""Random spaces for Hypothesis, and a judge of every answer.
+
+The judge lists all outputs with `itertools.product`, reads rules by a recursion of its own
+and adds scores up part by part. It shares no code with the library but the classes that
+rules are made of, so an error would have to be made twice to go unnoticed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+import pkgutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+from unittest import mock
+
+import numpy as np
+from hypothesis import strategies as st
+
+import rote.inference
+from rote.inference.base import Objective
+from rote.space import (
+    Space,
+    SpaceBuilder,
+    all_different,
+    all_of,
+    any_of,
+    at_least,
+    at_most,
+    count,
+    exactly,
+    network,
+    one_of,
+)
+from rote.space.language import And, Implies, Is, Linear, Not, Or, Tuples
+
+# -- the judge ----------------------------------------------------------------------------
+
+
+def holds(rule, labels) -> bool:
+    """Whether one output, a tuple of labels, obeys a rule."""
+    if isinstance(rule, Is):
+        return labels[rule.variable.index] == rule.label
+    if isinstance(rule, Not):
+        return not holds(rule.of, labels)
+    if isinstance(rule, And):
+        return all(holds(inner, labels) for inner in rule.of)
+    if isinstance(rule, Or):
+        return any(holds(inner, labels) for inner in rule.of)
+    if isinstance(rule, Implies):
+        return holds(rule.then, labels) if holds(rule.first, labels) else True
+    if isinstance(rule, Tuples):
+        return tuple(labels[variable.index] for variable in rule.over) in rule.allowed
+    if isinstance(rule, Linear):
+        total = sum(coefficient for coefficient, term in rule.terms if holds(term, labels))
+        above = rule.lower is None or total >= rule.lower
+        return above and (rule.upper is None or total <= rule.upper)
+    raise AssertionError(f"the judge does not know {type(rule).__name__}; teach it")
+
+
+def worth(space: Space, scores, labels) -> float:
+    """The sum of the scores at an output's parts: labels first, then label tuples."""
+    total, first = 0.0, 0
+    for variable, label in zip(space.variables, labels, strict=True):
+        total += float(scores[first + label])
+        first += len(variable.labels)
+    for factor in space.factors:
+        sizes = [len(space.variables[j].labels) for j in factor.variables]
+        code = 0
+        for j, size in zip(factor.variables, sizes, strict=True):
+            code = code * size + labels[j]
+        total += float(scores[first + code])
+        first += math.prod(sizes)
+    return total
+
+
+class Best(NamedTuple):
+    labels: tuple[int, ...]
+    value: float
+
+
+class Judge:
+    """Everything there is to know about a small space, by looking at all of its outputs."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        ranges = [range(len(variable.labels)) for variable in space.variables]
+        self.everything = list(itertools.product(*ranges))
+        self.outputs = [
+            labels
+            for labels in self.everything
+            if all(holds(named.rule, labels) for named in space.rules)
+        ]
+
+    @property
+    def feasible(self) -> bool:
+        return bool(self.outputs)
+
+    @property
+    def everything_as_array(self):
+        """Every joint labelling, allowed or not, as a batch."""
+        shape = (len(self.everything), len(self.space.variables))
+        return np.array(self.everything, dtype=np.int64).reshape(shape)
+
+    def open_outputs(self, allowed=None) -> list[tuple[int, ...]]:
+        """The outputs that obey the rules and take allowed labels only, in order."""
+        if allowed is None:
+            return self.outputs
+        starts = [0, *itertools.accumulate(len(v.labels) for v in self.space.variables)]
+        return [
+            labels
+            for labels in self.outputs
+            if all(allowed[start + label] for start, label in zip(starts, labels, strict=False))
+        ]
+
+    def valued(self, scores, allowed=None) -> list[Best]:
+        return [
+            Best(labels, worth(self.space, scores, labels)) for labels in self.open_outputs(allowed)
+        ]
+
+    def best(self, scores, allowed=None) -> Best | None:
+        """The first output in lexicographic order within one tie of the best."""
+        valued = self.valued(scores, allowed)
+        if not valued:
+            return None
+        tie = 1e-10 * max([1.0, *(abs(float(score)) for score in scores)])
+        top = max(one.value for one in valued)
+        return next(one for one in valued if one.value >= top - tie)
+
+    def ranked(self, scores, allowed=None) -> list[Best]:
+        """All outputs, best first, equals in lexicographic order."""
+        return sorted(self.valued(scores, allowed), key=lambda one: (-one.value, one.labels))
+
+    def max_marginals(self, scores, allowed=None) -> list[float]:
+        """For each label of each variable, the value of the best output that has it."""
+        sizes = [len(variable.labels) for variable in self.space.variables]
+        top = [[-math.inf] * size for size in sizes]
+        for labels, value in self.valued(scores, allowed):
+            for j, label in enumerate(labels):
+                top[j][label] = max(top[j][label], value)
+        return [value for one in top for value in one]
+
+
+def best_by_enumeration(space: Space, scores, allowed=None) -> Best | None:
+    """The best output of one input and its value, or None where nothing is feasible."""
+    return Judge(space).best(scores, allowed)
+
+
+# -- rules kept as rows -------------------------------------------------------------------
+
+
+@contextmanager
+def rules_as_rows(most_entries: int = 1) -> Iterator[None]:
+    """Let rules become tables only up to so many entries, and forget what was compiled.
+
+    Spaces are equal when their fingerprints are, so what engines remember of them must be
+    forgotten on the way in and on the way out.
+    """
+    limits = [name for name in vars(network) if name.startswith("MOST_ENTRIES")]
+    assert len(limits) >= 3
+    forget_compiled()
+    with mock.patch.multiple(network, **dict.fromkeys(limits, most_entries)):
+        yield
+    forget_compiled()
+
+
+def forget_compiled() -> None:
+    """Empty every cache of the room of inference."""
+    for found in pkgutil.iter_modules(rote.inference.__path__, "rote.inference."):
+        for value in vars(importlib.import_module(found.name)).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+
+# -- spaces -------------------------------------------------------------------------------
+
+LETTERS = "abcd"
+
+
+@st.composite
+def rules(draw, variables, depth: int = 3):
+    """A rule over these variables, nested up to ``depth`` deep, of any kind of node."""
+    return _rule(draw, tuple(variables), depth)
+
+
+SIMPLE = ("is", "is", "set", "one of", "different")
+NESTED = ("not", "and", "or", "implies", "linear", "most", "least", "exactly", *SIMPLE)
+COMPARE = (
+    lambda total, limit: total <= limit,
+    lambda total, limit: total >= limit,
+    lambda total, limit: total == limit,
+    lambda total, limit: total != limit,
+    lambda total, limit: total < limit,
+    lambda total, limit: total > limit,
+)
+
+
+def _rule(draw, variables, depth: int):
+    # One strategy for the whole rule rather than one per node, which takes five times as long.
+    kind = _pick(draw, NESTED if depth else SIMPLE)
+    variable = _pick(draw, variables)
+    if kind == "is":
+        return variable[_pick(draw, variable.labels)]
+    if kind == "set":
+        return any_of(variable[_pick(draw, variable.labels)] for _ in range(2))
+    if kind == "one of":
+        over = _some(draw, variables, 3)
+        every = list(itertools.product(*(v.labels for v in over)))
+        return one_of(over, [_pick(draw, every) for _ in range(draw(st.integers(0, 5)))])
+    if kind == "different":
+        over = _some(draw, variables, 3)
+        # Over one variable it says nothing, and a builder answers such a rule at once.
+        return all_different(over) if len(over) > 1 else ~variable[variable.labels[-1]]
+    inner = [_rule(draw, variables, depth - 1) for _ in range(draw(st.integers(1, 3)))]
+    if kind == "not":
+        return ~inner[0]
+    if kind == "and":
+        return inner[0] & inner[-1] if draw(st.booleans()) else all_of(inner)
+    if kind == "or":
+        return inner[0] | inner[-1] if draw(st.booleans()) else any_of(inner)
+    if kind == "implies":
+        return inner[0] >> inner[-1]
+    limit = draw(st.integers(0, 2))
+    if kind in ("most", "least", "exactly"):
+        return {"most": at_most, "least": at_least, "exactly": exactly}[kind](limit, inner)
+    total = sum((draw(st.integers(-2, 3)) * rule for rule in inner), start=count())
+    return _pick(draw, COMPARE)(total, limit)
+
+
+def _pick(draw, options):
+    return options[draw(st.integers(0, len(options) - 1))]
+
+
+def _some(draw, options, most: int) -> list:
+    """One or more different options, in any order."""
+    left, chosen = list(options), []
+    for _ in range(draw(st.integers(1, min(most, len(left))))):
+        chosen.append(left.pop(draw(st.integers(0, len(left) - 1))))
+    return chosen
+
+
+def _variables(draw, builder: SpaceBuilder, least: int, most: int, labels: int = 4):
+    sizes = [draw(st.integers(1, labels)) for _ in range(draw(st.integers(least, most)))]
+    return [builder.variable(f"x{j}", LETTERS[:size]) for j, size in enumerate(sizes)]
+
+
+def _join(builder: SpaceBuilder, scopes) -> None:
+    """A factor over each of these lists of variables, but for single ones and repeats."""
+    for scope in {tuple(v.index for v in scope): scope for scope in scopes}.values():
+        if len(scope) > 1:
+            builder.factor(*scope)
+
+
+@st.composite
+def spaces(draw, least: int = 0, most: int = 5, most_rules: int = 3, depth: int = 3) -> Space:
+    """Variables of mixed sizes, factors of two to five variables in any order, nested rules."""
+    builder = SpaceBuilder()
+    variables = _variables(draw, builder, least, most)
+    if len(variables) > 1:
+        scopes = [_some(draw, variables, 5) for _ in range(draw(st.integers(0, 4)))]
+        _join(builder, scopes)
+    if variables:
+        for k in range(draw(st.integers(0, most_rules))):
+            builder.require(_rule(draw, variables, depth), f"rule {k}")
+    return builder.build()
+
+
+@st.composite
+def separable_spaces(draw) -> Space:
+    """Rules over one variable each, and no factor."""
+    builder = SpaceBuilder()
+    for variable in _variables(draw, builder, 0, 5):
+        if draw(st.integers(0, 2)) == 0:
+            builder.require(_rule(draw, [variable], 2), f"about {variable.name}")
+    return builder.build()
+
+
+@st.composite
+def chain_spaces(draw, order: int = 3) -> Space:
+    """Factors and rules over at most ``order + 1`` consecutive variables."""
+    builder = SpaceBuilder()
+    variables = _variables(draw, builder, 0, 6, labels=3)
+    scopes = []
+    for end in range(1, len(variables)):
+        window = variables[max(0, end - order) : end + 1]
+        scopes += [_some(draw, window, order + 1) for _ in range(draw(st.integers(0, 2)))]
+        if draw(st.integers(0, 3)) == 0:
+            builder.require(_rule(draw, window, 2), f"up to {end}")
+    _join(builder, scopes)
+    return builder.build()
+
+
+@st.composite
+def tree_spaces(draw) -> Space:
+    """Factors and rules over the edges of a forest whose variables come in any order."""
+    builder = SpaceBuilder()
+    variables = _variables(draw, builder, 0, 6, labels=3)
+    order = draw(st.permutations(variables))
+    for k in range(1, len(order)):
+        if draw(st.integers(0, 5)) == 0:
+            continue  # a root
+        pair = [order[k], order[draw(st.integers(0, k - 1))]]
+        if draw(st.integers(0, 3)):
+            builder.factor(*(pair if draw(st.booleans()) else pair[::-1]))
+        if draw(st.integers(0, 3)) == 0:
+            builder.require(_rule(draw, pair, 2), f"edge {k}")
+    return builder.build()
+
+
+# -- what engines are asked ---------------------------------------------------------------
+
+
+@st.composite
+def objectives(draw, space: Space, inputs: int = 2) -> Objective:
+    """Real scores, whole ones with many ties, or nearly equal ones; sometimes labels closed."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kind = _pick(draw, ["real", "whole", "real", "whole", "near", "large", "zero"])
+    scores = rng.normal(size=(inputs, space.parts))
+    if kind == "whole":
+        scores = rng.integers(-1, 2, size=scores.shape).astype(np.float64)
+    elif kind == "near":  # three steps are less than a tie, four are more
+        scores = 3e-11 * rng.integers(0, 3, size=scores.shape)
+    elif kind == "large":
+        scores *= 1e6
+    elif kind == "zero":
+        scores *= 0.0
+    if draw(st.booleans()):
+        return Objective(scores)
+    return Objective(scores, rng.random((inputs, space.labels)) < _pick(draw, [0.7, 0.95]))
+
+
+@st.composite
+def problems(draw, of=None, inputs: int = 2) -> tuple[Space, Objective]:
+    """A space (any, unless ``of`` says which) and an objective for a few inputs."""
+    space = draw(spaces() if of is None else of)
+    return space, draw(objectives(space, inputs))
+
+
+def row_of(objective: Objective, i: int):
+    """The scores of input i, and the labels allowed to it (None for all)."""
+    return objective.scores[i], None if objective.allowed is None else objective.allowed[i]
