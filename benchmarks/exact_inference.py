@@ -77,7 +77,8 @@ class Contestant(Protocol):
 class Batches:
     """`Exact`, one call per space.
 
-    It has no time limit, unless some problem needs more than the peers are given.
+    It has no time limit, unless some problem needs more than the peers are given; this is
+    tried beforehand, and helps no later call, since `Exact` remembers nothing of the scores.
     """
 
     name = OURS

@@ -470,7 +470,9 @@ def test_scores_of_the_wrong_shape_are_refused(engine):
 
 @every_engine
 @pytest.mark.parametrize(
-    "scores", ["text", None, ["a"], [[1.0, 2.0], [1.0]], {}, [1j], object()], ids=repr
+    "scores",
+    ["text", None, ["a"], [[1.0, 2.0], [1.0]], {}, [1j], object()],
+    ids=["text", "None", "words", "ragged", "a dict", "complex", "an object"],
 )
 def test_what_is_no_array_of_numbers_is_refused(engine, scores):
     space = home(engine)

@@ -267,7 +267,7 @@ def test_ascending_a_batch_is_sweeping_each_input(found, seed, sweeps, closing):
         expected.append((*own, bodies.bound_of(graph, theta, own[1])))
     for run in (ascend, plain(ascend)):
         at, u = messages.copy(), multipliers.copy()
-        bounds = run(scores, closed, graph, at, u, sweeps)
+        bounds = run(scores, frozen(closed), graph, at, u, sweeps)
         for i in range(2):
             assert bounds[i] == pytest.approx(expected[i][2], abs=1e-9)
             assert at[i].tolist() == pytest.approx(expected[i][0].tolist(), abs=1e-9)

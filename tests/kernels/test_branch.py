@@ -11,6 +11,7 @@ from rote.inference.base import as_objective
 from rote.inference.plans import no_plan, partial_plan
 from rote.kernels.branch import branch, search
 from rote.space import SpaceBuilder
+from rote.types import frozen
 from tests.kernels import bodies
 from tests.kernels.bodies import networks, plain, scores_of
 from tests.strategies import Judge, problems, row_of, rules_as_rows, spaces
@@ -94,12 +95,12 @@ def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
 
 def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False, shortcut=False):
     objective = as_objective(space, objective)
-    none = np.empty((0, 0))
+    none = frozen(np.empty((0, 0)))
     return (
         objective.scores,
-        objective.closed,
-        np.full(len(objective), -np.inf),
-        objective.ties,
+        frozen(objective.closed),
+        frozen(np.full(len(objective), -np.inf)),
+        frozen(objective.ties),
         plan.steps,
         plan.core.network.graph,
         plan.core.variables,

@@ -63,7 +63,7 @@ def test_the_bound_is_what_the_formula_says(data):
     multipliers[(multipliers < 0) & np.isinf(space.rows.lower)] = 0.0
     arguments = (
         objective.scores,
-        objective.closed,
+        frozen(objective.closed),
         frozen(messages),
         frozen(multipliers),
         net.own,

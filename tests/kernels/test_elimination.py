@@ -10,6 +10,7 @@ from rote.inference.base import as_objective
 from rote.inference.plans import full_plan, no_plan
 from rote.kernels.elimination import backward, eliminate, forward, max_marginals, total
 from rote.space import SpaceBuilder
+from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.strategies import Judge, problems, row_of, spaces
 
@@ -56,8 +57,8 @@ def arguments(space, objective, *, shortcut=False):
     objective = as_objective(space, objective)
     return (
         objective.scores,
-        objective.closed,
-        objective.ties,
+        frozen(objective.closed),
+        frozen(objective.ties),
         space.sizes,
         space.offsets,
         full_plan(space).steps,
@@ -106,7 +107,7 @@ def test_max_marginals_are_the_best_outputs_with_each_label(problem):
     space, objective = problem
     objective = as_objective(space, objective)
     steps = full_plan(space).steps
-    given_arguments = objective.scores, objective.closed, space.labels, steps
+    given_arguments = objective.scores, frozen(objective.closed), space.labels, steps
     found = max_marginals(*given_arguments)
     assert plain(max_marginals)(*given_arguments).tolist() == found.tolist()
     judge = Judge(space)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rote.kernels.outputs import all_obey, is_easy, obeys, parts_of, values_of
 from rote.space import SpaceBuilder
+from rote.types import frozen
 from tests.kernels import bodies
 from tests.kernels.bodies import networks, plain
 from tests.strategies import Judge, spaces, worth
@@ -21,8 +22,8 @@ def shape_of(space):
     return (
         space.sizes,
         space.offsets,
-        np.concatenate([[0], np.cumsum(arity)]).astype(np.int64),
-        np.array(scope, dtype=np.int64),
+        frozen(np.concatenate([[0], np.cumsum(arity)]).astype(np.int64)),
+        frozen(np.array(scope, dtype=np.int64)),
         space.factor_offsets,
     )
 
@@ -40,7 +41,7 @@ def naive_parts(space, labels):
 @settings(max_examples=60)
 def test_parts_are_one_per_variable_and_one_per_factor(space):
     judge = Judge(space)
-    batch = judge.everything_as_array
+    batch = frozen(judge.everything_as_array)
     found = parts_of(batch, *shape_of(space))
     assert found.tolist() == [naive_parts(space, labels) for labels in judge.everything]
     assert plain(parts_of)(batch, *shape_of(space)).tolist() == found.tolist()
@@ -50,8 +51,8 @@ def test_parts_are_one_per_variable_and_one_per_factor(space):
 @settings(max_examples=60)
 def test_values_are_sums_over_parts(space, seed):
     judge = Judge(space)
-    batch = judge.everything_as_array
-    scores = np.random.default_rng(seed).normal(size=(len(batch), space.parts))
+    batch = frozen(judge.everything_as_array)
+    scores = frozen(np.random.default_rng(seed).normal(size=(len(batch), space.parts)))
     found = values_of(scores, batch, *shape_of(space))
     expected = [
         worth(space, row, labels) for row, labels in zip(scores, judge.everything, strict=True)
@@ -85,7 +86,7 @@ def test_an_empty_batch_and_outputs_without_variables():
 def test_obeying_is_staying_inside_domains_tables_and_rows(found):
     _, net = found
     everything = list(bodies.labellings(net.graph))
-    batch = np.array(everything, dtype=np.int64).reshape(len(everything), net.variables)
+    batch = frozen(np.array(everything, dtype=np.int64).reshape(len(everything), net.variables))
     inside = set(bodies.feasible(net.graph, np.where(net.allowed, 0.0, -np.inf)))
     expected = [labels in inside for labels in everything]
     assert all_obey(batch, net.graph).tolist() == expected
