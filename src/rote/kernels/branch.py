@@ -22,11 +22,14 @@ from rote.kernels.elimination import backward, forward, total
 from rote.kernels.jit import kernel
 from rote.kernels.nodes import alone, assign, loss, row_loss, start, undo
 from rote.kernels.outputs import is_easy
+from rote.kernels.residual import eliminate_part
 from rote.kernels.structs import Graph, Steps
 from rote.types import BoolArray, FloatArray, IntArray
 
 FIRST_NODES = 16  # of the first search; each further one has more sweeps and four times as many
 SWEEPS_IN_ORDER = 8
+ENTRIES_PER_NODE = 32  # an elimination of so many entries takes about as long as a node
+MOST_ENTRIES = 1 << 18  # of all tables of one elimination
 
 
 @kernel
@@ -331,16 +334,24 @@ def search_parts(
 ) -> tuple[float, float, float, int]:
     """What `search` does, given an output ``found`` worth ``value``, part by part.
 
-    Undecided variables that nothing joins can be searched one part after the other, the
+    Undecided variables that nothing joins can be settled one part after the other, the
     rest held at ``found``: their best outputs together are the best of all. Searched
-    together, every combination of near-best outputs would be looked at.
+    together, every combination of near-best outputs would be looked at. A part is
+    eliminated where its tables stay small, and searched otherwise.
     """
     n = graph.sizes.shape[0]
     part = np.empty(n, np.int64)
     parts = components(graph, theta, part)
     narrowed = np.empty(theta.shape[0])
     gap, lost, nodes = np.inf, 0.0, 0
+    entries = min(ENTRIES_PER_NODE * node_limit, MOST_ENTRIES)
     for c in range(max(1, parts)):
+        if parts > 0:
+            done, gained, margin = eliminate_part(graph, theta, part, c, entries, found)
+            if done:
+                value += gained
+                gap = min(gap, margin)
+                continue
         narrowed[:] = theta
         for j in range(n):
             if part[j] != c:
