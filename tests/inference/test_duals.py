@@ -14,6 +14,7 @@ from rote.inference import (
     BranchAndBound,
     Duals,
     Exact,
+    Exhaustive,
     Milp,
     Objective,
     dual_bound,
@@ -180,6 +181,25 @@ def test_a_search_that_starts_from_duals_gives_the_same_answer(problem, seed, as
             check()
     else:
         check()
+
+
+@pytest.mark.parametrize("kind", ["whole", "near"])
+def test_duals_of_inputs_with_closed_labels_cost_a_search_no_precision(kind):
+    """What propagation closed must not leave numbers behind that swallow a tie."""
+    builder = SpaceBuilder()
+    w, x, y, z = (builder.variable(name, "abc") for name in "wxyz")
+    builder.factor(w, z, y)
+    builder.require(exactly(1, x["c"], z["a"], y["a"]))
+    builder.require((w["b"] & z["c"]) >> x["a"])
+    space = builder.build()
+    rng = np.random.default_rng(0)
+    scores = rng.integers(-1, 2, size=(800, space.parts)).astype(np.float64)
+    if kind == "near":
+        scores = 3e-11 * (scores + 1)
+    objective = Objective(scores, rng.random((800, space.labels)) < 0.7)
+    engine = BranchAndBound(eliminate=False)
+    warm = engine.solve(space, objective, start=engine.duals(space, objective, sweeps=2))
+    assert warm.labels.tolist() == Exhaustive().solve(space, objective).labels.tolist()
 
 
 def test_duals_of_the_relaxation_can_start_a_search():
