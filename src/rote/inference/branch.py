@@ -153,29 +153,37 @@ class BranchAndBound:
             return search(plan, space, part, floors[rows], own, nodes, shortcut=shortcut)
 
         everything = np.arange(len(objective))
-        if self.time_limit is None or not len(objective):
+        if self.time_limit is None:
             return tried(everything, most)
-        each = [_timed(tried, row, self.time_limit, most) for row in everything[:, None]]
-        return Found(*(np.concatenate(fields) for fields in zip(*map(_fields, each), strict=True)))
+        # Most inputs are easy: all get a first try together, the rest one after the other.
+        first = tried(everything, min(FIRST_NODES, most))
+        again = np.flatnonzero(~first.complete)
+        each = [_timed(tried, row, self.time_limit, most) for row in again[:, None]]
+        fields = [array.copy() for array in _fields(first)]
+        for row, found in zip(again, each, strict=True):
+            for field, new in zip(fields, _fields(found), strict=True):
+                field[row] = new[0]
+        return Found(*fields)
 
 
 def _timed(
     tried: Callable[[IntArray, int], Found], row: IntArray, seconds: float, most: int
 ) -> Found:
-    """Tries with growing node limits until the time is up, or the next would take too long.
+    """Tries with growing node limits, the last of them what the time left allows.
 
     Kernels do not read the clock; starting over costs at most a third of the whole.
     """
-    began = time.perf_counter()
     nodes = min(FIRST_NODES, most)
+    left = seconds
     while True:
-        last = time.perf_counter()
+        began = time.perf_counter()
         found = tried(row, nodes)
-        now = time.perf_counter()
-        over = now - began + 4 * (now - last) > seconds
-        if found.complete[0] or over or nodes >= most:
+        took = time.perf_counter() - began
+        left -= took
+        more = min(4.0, left / took)
+        if found.complete[0] or nodes >= most or more < 1.5:
             return found
-        nodes = min(4 * nodes, most)
+        nodes = min(int(more * nodes), most)
 
 
 def _fields(found: Found) -> tuple[AnyArray, ...]:
