@@ -27,7 +27,7 @@ from rote.inference.canonical import canonical
 from rote.inference.duals import Duals, dual_bound, zero_duals
 from rote.inference.infeasible import unless_infeasible
 from rote.inference.plans import no_plan, partial_plan
-from rote.inference.search import UNLIMITED, Found, search
+from rote.inference.search import UNLIMITED, Found, search, without_far
 from rote.kernels.ascent import ascend
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
@@ -96,12 +96,15 @@ class BranchAndBound:
             raise SettingError(f"sweeps is a number of at least 0, got {sweeps}")
         if start is None:
             start = zero_duals(space, len(objective))
-        dual_bound(space, objective, start)  # checks shapes and signs
-        messages, multipliers = start.messages.copy(), start.multipliers.copy()
+        bound = dual_bound(space, objective, start)
+        messages, multipliers = without_far(start.messages), start.multipliers.copy()
         long_rows = slice(len(space.rows) - len(space.network.rows), None)
         tail = multipliers[:, long_rows].copy()
         ascend(objective.scores, objective.closed, space.network.graph, messages, tail, sweeps)
         multipliers[:, long_rows] = tail
+        # What a start knew of closed labels may take more than these sweeps to find again.
+        worse = dual_bound(space, objective, Duals(messages, multipliers)) > bound
+        messages[worse], multipliers[worse] = start.messages[worse], start.multipliers[worse]
         return Duals(frozen(messages), frozen(multipliers))
 
     def _first_of_equals(

@@ -9,6 +9,7 @@ import numpy as np
 from rote.inference.base import Objective
 from rote.inference.duals import Duals
 from rote.inference.plans import Plan
+from rote.kernels.ascent import FAR
 from rote.kernels.branch import branch
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
@@ -25,6 +26,11 @@ class Found:
     complete: BoolArray  # nothing was left to look at
     doubtful: BoolArray  # another output may be within a tie
     easy: BoolArray  # the best labels were the answer by themselves
+
+
+def without_far(messages: FloatArray) -> FloatArray:
+    """Messages to start from: those that stand for infinity would drown the others' digits."""
+    return np.where(np.abs(messages) < FAR / 2, messages, 0.0)
 
 
 def search(
@@ -50,7 +56,7 @@ def search(
         plan.steps,
         plan.core.network.graph,
         plan.core.variables,
-        none if start is None else frozen(start.messages),
+        none if start is None else frozen(without_far(start.messages)),
         none if start is None else frozen(start.multipliers[:, len(space.rows) - long_rows :]),
         len(space.variables),
         nodes,
