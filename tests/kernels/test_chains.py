@@ -14,6 +14,7 @@ from rote.kernels.chains import (
     chain_max_marginals,
     within_budget,
 )
+from rote.kernels.structs import Windows
 
 NOTHING_CLOSED = np.empty((0, 0), np.bool_)
 
@@ -99,8 +100,8 @@ def test_a_chain_of_first_order_is_what_viterbi_finds(sizes, straight):
     arguments = first_order(sizes, straight=straight)
     scores = np.random.default_rng(1).normal(size=(6, arguments[10][-1]))
     ties = np.full(6, 1e-10)
-    labels = best_chains(scores, NOTHING_CLOSED, ties, *arguments)
-    plain = best_chains.py_func(scores, NOTHING_CLOSED, ties, *arguments)
+    labels = best_chains(scores, NOTHING_CLOSED, ties, Windows(*arguments))
+    plain = best_chains.py_func(scores, NOTHING_CLOSED, ties, Windows(*arguments))
     assert labels.tolist() == plain_viterbi(scores, sizes).tolist()
     assert labels.tolist() == plain.tolist()
 
@@ -114,8 +115,8 @@ def test_masks_and_closed_labels_are_kept_and_ties_go_to_the_first(straight):
         arguments = first_order(sizes, mask, straight)
         scores = rng.integers(-1, 2, size=(4, len(mask))).astype(float)
         closed = rng.random((4, 9)) < 0.2
-        labels = best_chains(scores, closed, np.full(4, 1e-10), *arguments)
-        plain = best_chains.py_func(scores, closed, np.full(4, 1e-10), *arguments)
+        labels = best_chains(scores, closed, np.full(4, 1e-10), Windows(*arguments))
+        plain = best_chains.py_func(scores, closed, np.full(4, 1e-10), Windows(*arguments))
         assert labels.tolist() == plain.tolist()
         for i in range(4):
             open_ = mask & ~np.pad(closed[i], (0, len(mask) - 9))
@@ -131,9 +132,9 @@ def test_max_marginals_are_the_best_values_label_by_label(sizes):
     mask = rng.random(first_order(sizes)[10][-1]) < 0.85
     arguments = first_order(sizes, mask)
     scores = rng.normal(size=(5, len(mask)))
-    found = chain_max_marginals(scores, NOTHING_CLOSED, *arguments)
+    found = chain_max_marginals(scores, NOTHING_CLOSED, Windows(*arguments))
     np.testing.assert_array_equal(
-        found, chain_max_marginals.py_func(scores, NOTHING_CLOSED, *arguments)
+        found, chain_max_marginals.py_func(scores, NOTHING_CLOSED, Windows(*arguments))
     )
     expected = np.full(found.shape, -np.inf)
     for i in range(5):
@@ -146,8 +147,8 @@ def test_max_marginals_are_the_best_values_label_by_label(sizes):
 def test_an_empty_batch_has_empty_answers():
     arguments = first_order([2, 3])
     none = np.empty((0, 11))
-    assert best_chains(none, NOTHING_CLOSED, np.empty(0), *arguments).shape == (0, 2)
-    assert chain_max_marginals(none, NOTHING_CLOSED, *arguments).shape == (0, 5)
+    assert best_chains(none, NOTHING_CLOSED, np.empty(0), Windows(*arguments)).shape == (0, 2)
+    assert chain_max_marginals(none, NOTHING_CLOSED, Windows(*arguments)).shape == (0, 5)
     alone = best_labels(none, NOTHING_CLOSED, np.empty(0), running([2, 3]), arguments[13])
     assert alone.shape == (0, 2)
 

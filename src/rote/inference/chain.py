@@ -14,6 +14,7 @@ from rote.inference.base import Objective, Solutions, Source, answered, as_objec
 from rote.inference.infeasible import unless_infeasible
 from rote.inference.separable import Obstacle, tables_at_work
 from rote.kernels.chains import best_chains, chain_max_marginals
+from rote.kernels.structs import Windows
 from rote.space.network import Network
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
@@ -37,51 +38,32 @@ class Chain:
             raise SettingError(f"the order of a chain is 1, 2, 3 or None, got {self.order!r}")
 
     def accepts(self, space: Space) -> bool:
-        return isinstance(_program(space, self._most), _Program)
+        return isinstance(_program(space, self._most), Windows)
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective)
         labels = best_chains(
-            objective.scores, objective.closed, objective.ties, *self._arrays(space)
+            objective.scores, objective.closed, objective.ties, self._windows(space)
         )
         return unless_infeasible(space, objective, answered(space, objective, labels, Source.CHAIN))
 
     def max_marginals(self, space: Space, objective: Objective | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
         objective = as_objective(space, objective)
-        return chain_max_marginals(objective.scores, objective.closed, *self._arrays(space))
+        return chain_max_marginals(objective.scores, objective.closed, self._windows(space))
 
     @property
     def _most(self) -> int:
         return HIGHEST_ORDER if self.order is None else self.order
 
-    def _arrays(self, space: Space) -> tuple[AnyArray, ...]:
+    def _windows(self, space: Space) -> Windows:
         program = _program(space, self._most)
         if isinstance(program, Obstacle):
             raise UnsupportedSpace(
                 f"Chain takes factors and rules over at most {self._most + 1} consecutive "
                 f"variables, but {program.described(space)}; use Exact"
             )
-        network = space.network
-        return (
-            network.sizes,
-            network.offsets,
-            program.low,
-            program.states,
-            program.kept,
-            program.ahead_ptr,
-            program.direct,
-            program.table_ptr,
-            program.table_of,
-            program.steps,
-            program.layout.starts,
-            program.layout.moves,
-            program.layout.contiguous,
-            network.allowed,
-            network.gather_ptr,
-            network.gather,
-            program.room,
-        )
+        return program
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,24 +88,8 @@ def layout_of(network: Network) -> Layout:
     return Layout(network.table_ptr, frozen(moves), frozen(contiguous))
 
 
-@dataclass(frozen=True, eq=False)
-class _Program:
-    """What the kernels need beside the network; see `rote.kernels.chains`."""
-
-    low: IntArray  # per variable, and one more: the first variable of the state before it
-    states: IntArray  # per variable: how many states there are before it
-    kept: IntArray  # per variable: into how many they fall when those that end here are done
-    ahead_ptr: IntArray
-    direct: IntArray
-    table_ptr: IntArray  # per variable: the tables that end here
-    table_of: IntArray
-    steps: IntArray  # (tables, HIGHEST_ORDER + 2): by label of the variable that is d back
-    room: IntArray
-    layout: Layout
-
-
 @lru_cache(maxsize=256)
-def _program(space: Space, order: int) -> _Program | Obstacle:
+def _program(space: Space, order: int) -> Windows | Obstacle:
     network = space.network
     if len(network.rows):
         return Obstacle(None, "joins too many labels for a table")
@@ -163,7 +129,9 @@ def _program(space: Space, order: int) -> _Program | Obstacle:
     direct[ends != 1] = -1
     tabled = np.diff(network.table_ptr).tolist()
     room = [max(counts, default=1) for counts in (states, windows, tabled, sizes)]
-    return _Program(
+    return Windows(
+        network.sizes,
+        network.offsets,
         frozen(low),
         frozen(np.array(states, dtype=np.int64)),
         frozen(np.array(kept, dtype=np.int64)),
@@ -172,8 +140,13 @@ def _program(space: Space, order: int) -> _Program | Obstacle:
         frozen(_running(ends.tolist())),
         frozen(np.array([b for b, _ in tables], dtype=np.int64)),
         frozen(steps),
+        layout.starts,
+        layout.moves,
+        layout.contiguous,
+        network.allowed,
+        network.gather_ptr,
+        network.gather,
         frozen(np.array(room, dtype=np.int64)),
-        layout,
     )
 
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.jit import kernel
+from rote.kernels.structs import Windows
 from rote.types import BoolArray, FloatArray, IntArray
 
 
@@ -108,48 +109,53 @@ def add_entries(
 
 
 @kernel
+def add_table(
+    line: FloatArray, row: FloatArray, chain: Windows, b: int, start: int, step: int
+) -> None:
+    """`add_entries` of table b of a chain."""
+    add_entries(
+        line,
+        row,
+        start,
+        step,
+        chain.moves[b],
+        chain.contiguous[b],
+        chain.allowed,
+        chain.gather_ptr,
+        chain.gather,
+    )
+
+
+@kernel
 def window_of(
     window: FloatArray,
     entries: FloatArray,
     row: FloatArray,
     t: int,
-    sizes: IntArray,
-    low: IntArray,
-    states: IntArray,
-    table_ptr: IntArray,
-    table_of: IntArray,
-    steps: IntArray,
-    starts: IntArray,
-    moves: IntArray,
-    contiguous: BoolArray,
-    allowed: BoolArray,
-    gather_ptr: IntArray,
-    gather: IntArray,
+    chain: Windows,
 ) -> None:
-    """W_t(p, a) for all p and a. ``steps[k, d]`` is what the label of t-d moves table k by.
+    """W_t(p, a) for all p and a.
 
-    A table that has W_t's own layout, which ``steps[k, -1]`` says, needs no spreading.
+    A table that has W_t's own layout, which ``chain.steps[k, -1]`` says, needs no spreading.
     """
-    width = sizes[t]
-    here = window[: states[t] * width]
+    width = chain.sizes[t]
+    here = window[: chain.states[t] * width]
     here[:] = 0.0
-    for k in range(table_ptr[t], table_ptr[t + 1]):
-        b = table_of[k]
-        if steps[k, -1]:
-            add_entries(
-                here, row, starts[b], 1, moves[b], contiguous[b], allowed, gather_ptr, gather
-            )
+    for k in range(chain.table_ptr[t], chain.table_ptr[t + 1]):
+        b = chain.table_of[k]
+        if chain.steps[k, -1]:
+            add_table(here, row, chain, b, chain.starts[b], 1)
             continue
-        values = entries[: starts[b + 1] - starts[b]]
+        values = entries[: chain.starts[b + 1] - chain.starts[b]]
         values[:] = 0.0
-        add_entries(values, row, starts[b], 1, moves[b], contiguous[b], allowed, gather_ptr, gather)
-        step = steps[k, 0]
-        for p in range(states[t]):
+        add_table(values, row, chain, b, chain.starts[b], 1)
+        step = chain.steps[k, 0]
+        for p in range(chain.states[t]):
             at = 0
             rest = p
-            for d in range(1, t - low[t] + 1):
-                at += steps[k, d] * (rest % sizes[t - d])
-                rest //= sizes[t - d]
+            for d in range(1, t - chain.low[t] + 1):
+                at += chain.steps[k, d] * (rest % chain.sizes[t - d])
+                rest //= chain.sizes[t - d]
             for a in range(width):
                 here[p * width + a] += values[at + a * step]
 
@@ -180,47 +186,26 @@ def look_ahead(
     entries: FloatArray,
     own: FloatArray,
     row: FloatArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    low: IntArray,
-    states: IntArray,
-    kept: IntArray,
-    ahead_ptr: IntArray,
-    direct: IntArray,
-    table_ptr: IntArray,
-    table_of: IntArray,
-    steps: IntArray,
-    starts: IntArray,
-    moves: IntArray,
-    contiguous: BoolArray,
-    allowed: BoolArray,
-    gather_ptr: IntArray,
-    gather: IntArray,
+    chain: Windows,
 ) -> float:
-    """Fill ahead_t for every t; returns the value of the best output.
-
-    ``direct[t]`` is the part from which on all of W_t lies as it is, or -1.
-    """
-    n = sizes.shape[0]
+    """Fill ahead_t for every t; returns the value of the best output."""
+    n = chain.sizes.shape[0]
     best[0] = 0.0
     for back in range(n):
         t = n - 1 - back
-        width = sizes[t]
-        beyond = ahead[ahead_ptr[t] : ahead_ptr[t + 1]]
-        label = own[offsets[t] : offsets[t + 1]]
-        for s in range(kept[t]):
+        width = chain.sizes[t]
+        beyond = ahead[chain.ahead_ptr[t] : chain.ahead_ptr[t + 1]]
+        label = own[chain.offsets[t] : chain.offsets[t + 1]]
+        for s in range(chain.kept[t]):
             for a in range(width):
-                after = s * width + a if low[t + 1] <= t else 0
+                after = s * width + a if chain.low[t + 1] <= t else 0
                 beyond[s * width + a] = label[a] + best[after]
-        if direct[t] >= 0:
-            here = row[direct[t] : direct[t] + states[t] * width]
-            best_of_states(best, here, beyond, states[t], kept[t], width)
+        if chain.direct[t] >= 0:
+            here = row[chain.direct[t] : chain.direct[t] + chain.states[t] * width]
+            best_of_states(best, here, beyond, chain.states[t], chain.kept[t], width)
         else:
-            window_of(
-                window, entries, row, t, sizes, low, states, table_ptr, table_of, steps, starts,
-                moves, contiguous, allowed, gather_ptr, gather,
-            )  # fmt: skip
-            best_of_states(best, window, beyond, states[t], kept[t], width)
+            window_of(window, entries, row, t, chain)
+            best_of_states(best, window, beyond, chain.states[t], chain.kept[t], width)
     return float(best[0])
 
 
@@ -229,66 +214,40 @@ def best_chains(
     scores: FloatArray,
     closed: BoolArray,
     ties: FloatArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    low: IntArray,
-    states: IntArray,
-    kept: IntArray,
-    ahead_ptr: IntArray,
-    direct: IntArray,
-    table_ptr: IntArray,
-    table_of: IntArray,
-    steps: IntArray,
-    starts: IntArray,
-    moves: IntArray,
-    contiguous: BoolArray,
-    allowed: BoolArray,
-    gather_ptr: IntArray,
-    gather: IntArray,
-    room: IntArray,
+    chain: Windows,
 ) -> IntArray:
-    """The best output of every input; labels are -1 where nothing is feasible.
-
-    ``room`` is the most states, the most numbers in a W_t, in a table, in a variable.
-    """
+    """The best output of every input; labels are -1 where nothing is feasible."""
     m = scores.shape[0]
-    n = sizes.shape[0]
+    n = chain.sizes.shape[0]
     labels = np.full((m, n), -1, np.int64)
-    own = np.empty(offsets[n])
-    ahead = np.empty(ahead_ptr[n])
-    best = np.empty(room[0])
-    window = np.empty(room[1])
-    entries = np.empty(room[2])
-    line = np.empty(room[3])
+    own = np.empty(chain.offsets[n])
+    ahead = np.empty(chain.ahead_ptr[n])
+    best = np.empty(chain.room[0])
+    window = np.empty(chain.room[1])
+    entries = np.empty(chain.room[2])
+    line = np.empty(chain.room[3])
     for i in range(m):
         row = scores[i]
-        label_scores(own, scores, i, allowed, closed)
-        value = look_ahead(
-            ahead, best, window, entries, own, row, sizes, offsets, low, states, kept, ahead_ptr,
-            direct, table_ptr, table_of, steps, starts, moves, contiguous, allowed, gather_ptr,
-            gather,
-        )  # fmt: skip
+        label_scores(own, scores, i, chain.allowed, closed)
+        value = look_ahead(ahead, best, window, entries, own, row, chain)
         if value == -np.inf:
             continue
         budget = ties[i]
         p = 0
         for t in range(n):
-            width = sizes[t]
+            width = chain.sizes[t]
             here = line[:width]
             here[:] = 0.0
-            for k in range(table_ptr[t], table_ptr[t + 1]):
-                b = table_of[k]
-                start = starts[b]
+            for k in range(chain.table_ptr[t], chain.table_ptr[t + 1]):
+                b = chain.table_of[k]
+                start = chain.starts[b]
                 rest = p
-                for d in range(1, t - low[t] + 1):
-                    start += steps[k, d] * (rest % sizes[t - d])
-                    rest //= sizes[t - d]
-                add_entries(
-                    here, row, start, steps[k, 0], moves[b], contiguous[b], allowed, gather_ptr,
-                    gather,
-                )  # fmt: skip
-            s = p % kept[t]
-            at = ahead_ptr[t] + s * width
+                for d in range(1, t - chain.low[t] + 1):
+                    start += chain.steps[k, d] * (rest % chain.sizes[t - d])
+                    rest //= chain.sizes[t - d]
+                add_table(here, row, chain, b, start, chain.steps[k, 0])
+            s = p % chain.kept[t]
+            at = chain.ahead_ptr[t] + s * width
             for a in range(width):
                 here[a] += ahead[at + a]
             chosen, lost = within_budget(here, budget)
@@ -302,23 +261,7 @@ def best_chains(
 def chain_max_marginals(
     scores: FloatArray,
     closed: BoolArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    low: IntArray,
-    states: IntArray,
-    kept: IntArray,
-    ahead_ptr: IntArray,
-    direct: IntArray,
-    table_ptr: IntArray,
-    table_of: IntArray,
-    steps: IntArray,
-    starts: IntArray,
-    moves: IntArray,
-    contiguous: BoolArray,
-    allowed: BoolArray,
-    gather_ptr: IntArray,
-    gather: IntArray,
-    room: IntArray,
+    chain: Windows,
 ) -> FloatArray:
     """The value of the best output with each label, -inf where there is none.
 
@@ -326,47 +269,40 @@ def chain_max_marginals(
     max_p past_t(p) + W_t(p, a) + ahead_t(s(p), a).
     """
     m = scores.shape[0]
-    n = sizes.shape[0]
-    marginals = np.full((m, offsets[n]), -np.inf)
-    own = np.empty(offsets[n])
-    ahead = np.empty(ahead_ptr[n])
-    best = np.empty(room[0])
-    past = np.empty(room[0])
-    window = np.empty(room[1])
-    entries = np.empty(room[2])
-    after = np.empty(max(room[0], room[3]))
+    n = chain.sizes.shape[0]
+    marginals = np.full((m, chain.offsets[n]), -np.inf)
+    own = np.empty(chain.offsets[n])
+    ahead = np.empty(chain.ahead_ptr[n])
+    best = np.empty(chain.room[0])
+    past = np.empty(chain.room[0])
+    window = np.empty(chain.room[1])
+    entries = np.empty(chain.room[2])
+    after = np.empty(max(chain.room[0], chain.room[3]))
     for i in range(m):
         row = scores[i]
-        label_scores(own, scores, i, allowed, closed)
-        look_ahead(
-            ahead, best, window, entries, own, row, sizes, offsets, low, states, kept, ahead_ptr,
-            direct, table_ptr, table_of, steps, starts, moves, contiguous, allowed, gather_ptr,
-            gather,
-        )  # fmt: skip
+        label_scores(own, scores, i, chain.allowed, closed)
+        look_ahead(ahead, best, window, entries, own, row, chain)
         past[0] = 0.0
         for t in range(n):
-            width = sizes[t]
-            window_of(
-                window, entries, row, t, sizes, low, states, table_ptr, table_of, steps, starts,
-                moves, contiguous, allowed, gather_ptr, gather,
-            )  # fmt: skip
+            width = chain.sizes[t]
+            window_of(window, entries, row, t, chain)
             # after(s, a) = max over the p with s(p) = s of past(p) + W(p, a)
-            after[: kept[t] * width] = -np.inf
-            for dropped in range(states[t] // kept[t]):
-                for s in range(kept[t]):
-                    p = dropped * kept[t] + s
+            after[: chain.kept[t] * width] = -np.inf
+            for dropped in range(chain.states[t] // chain.kept[t]):
+                for s in range(chain.kept[t]):
+                    p = dropped * chain.kept[t] + s
                     for a in range(width):
                         value = past[p] + window[p * width + a]
                         if value > after[s * width + a]:
                             after[s * width + a] = value
-            found = marginals[i, offsets[t] : offsets[t + 1]]
-            label = own[offsets[t] : offsets[t + 1]]
-            remembered = low[t + 1] <= t
+            found = marginals[i, chain.offsets[t] : chain.offsets[t + 1]]
+            label = own[chain.offsets[t] : chain.offsets[t + 1]]
+            remembered = chain.low[t + 1] <= t
             past[0] = -np.inf
-            for s in range(kept[t]):
+            for s in range(chain.kept[t]):
                 for a in range(width):
                     value = after[s * width + a]
-                    found[a] = max(found[a], value + ahead[ahead_ptr[t] + s * width + a])
+                    found[a] = max(found[a], value + ahead[chain.ahead_ptr[t] + s * width + a])
                     if remembered:
                         past[s * width + a] = value + label[a]
                     else:

@@ -82,3 +82,25 @@ class Graph(NamedTuple):
     rows: RowGroups
     widest: int  # labels of a variable
     trail: int  # what labelling every variable once can write to a trail
+
+
+class Windows(NamedTuple):
+    """A chain: the tables that end at each variable, and the states they need; see `chains`."""
+
+    sizes: IntArray
+    offsets: IntArray
+    low: IntArray  # per variable, and one more: the first variable of the state before it
+    states: IntArray  # per variable: how many states there are before it
+    kept: IntArray  # per variable: into how many they fall when those that end here are done
+    ahead_ptr: IntArray  # per variable
+    direct: IntArray  # per variable: the part from which on all of W_t lies as it is, or -1
+    table_ptr: IntArray  # per variable: the tables that end here
+    table_of: IntArray
+    steps: IntArray  # per table: what the label of the variable d back moves its entry by
+    starts: IntArray  # per table: its first entry; one more ends the last
+    moves: IntArray  # per table: from an entry to its part, where contiguous
+    contiguous: BoolArray  # per table: its scores lie in one run of parts
+    allowed: BoolArray  # per entry
+    gather_ptr: IntArray  # per entry
+    gather: IntArray
+    room: IntArray  # the most states, numbers in a W_t, in a table, in a variable
