@@ -229,10 +229,8 @@ def answered(
     equal values to the last bit.
     """
     value = space.worth(objective.scores, labels)
-    missing = value == -np.inf
     if status is None:
-        status = np.full(len(labels), int(Status.OPTIMAL))
-        status[missing] = int(Status.INFEASIBLE)
+        status = np.where(value == -np.inf, int(Status.INFEASIBLE), int(Status.OPTIMAL))
     if bound is None:
         bound = value
     else:

@@ -62,22 +62,21 @@ class BranchAndBound:
         # With auxiliary variables, labels alone do not tell whether rows hold.
         shortcut = not space.factors and space.network.variables == space.network.own
         found = self._search(space, objective, floors, start, shortcut=shortcut)
-        doubtful = found.doubtful & found.complete
-        labels = self._first_of_equals(space, objective, found.labels, doubtful)
-        some = (labels >= 0).all(axis=1)
-        status = np.select(
-            [found.complete & some, found.complete, some],
-            [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
-            Status.TIMED_OUT,
-        )
-        solutions = answered(
-            space,
-            objective,
-            labels,
-            np.where(found.easy, int(Source.ARGMAX), int(Source.BRANCH)),
-            bound=found.bound,
-            status=status,
-        )
+        labels = found.labels
+        if found.doubtful.any():
+            doubtful = found.doubtful & found.complete
+            labels = self._first_of_equals(space, objective, labels, doubtful)
+        source = np.where(found.easy, int(Source.ARGMAX), int(Source.BRANCH))
+        if found.complete.all():
+            solutions = answered(space, objective, labels, source)
+        else:
+            some = (labels >= 0).all(axis=1)
+            status = np.select(
+                [found.complete & some, found.complete, some],
+                [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
+                Status.TIMED_OUT,
+            )
+            solutions = answered(space, objective, labels, source, bound=found.bound, status=status)
         return unless_infeasible(space, objective, solutions)
 
     def duals(

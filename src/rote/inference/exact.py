@@ -59,8 +59,10 @@ class Exact:
         if chosen is not None:
             return chosen.solve(space, objective)
         searched = BranchAndBound(NODES_BEFORE_MILP, self.time_limit).solve(space, objective)
+        if self.time_limit is not None or searched.optimal.all():
+            return searched
         settled = (searched.status == Status.OPTIMAL) | (searched.status == Status.INFEASIBLE)
-        if self.time_limit is not None or settled.all():
+        if settled.all():
             return searched
         done, left = np.flatnonzero(settled), np.flatnonzero(~settled)
         solved = Milp().solve(space, objective.rows(left))
