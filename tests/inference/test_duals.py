@@ -54,7 +54,7 @@ def counted():
 
 
 @given(problems(), st.integers(0, 2**32 - 1), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=200)
 def test_any_duals_bound_every_output(problem, seed, as_rows):
     space, objective = problem
     judge = Judge(space)

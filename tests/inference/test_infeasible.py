@@ -16,7 +16,7 @@ from tests.strategies import Judge, rules_as_rows, spaces
 
 
 @given(spaces(most_rules=6, depth=1))
-@settings(max_examples=250)
+@settings(max_examples=150)
 def test_a_conflict_is_empty_or_minimal(space):
     check_conflict(space)
 

@@ -14,7 +14,7 @@ from tests.strategies import Judge, problems, row_of, rules_as_rows
 
 
 @given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.booleans())
-@settings(max_examples=250)
+@settings(max_examples=150)
 def test_only_outputs_above_the_floor_are_found(problem, floor, as_rows):
     space, objective = problem
     objective = as_objective(space, objective)
@@ -44,7 +44,7 @@ def test_only_outputs_above_the_floor_are_found(problem, floor, as_rows):
 
 
 @given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.booleans())
-@settings(max_examples=250)
+@settings(max_examples=150)
 def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, as_rows):
     space, objective = problem
     objective = as_objective(space, objective)
@@ -71,7 +71,7 @@ def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, as_r
 
 
 @given(problems())
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_an_answer_that_is_not_doubtful_has_no_equal(problem):
     space, objective = problem
     objective = as_objective(space, objective)

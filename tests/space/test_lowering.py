@@ -76,7 +76,7 @@ def check(rule_or_rules, variables):
 
 
 @given(st.data())
-@settings(max_examples=500)
+@settings(max_examples=350)
 def test_rows_hold_exactly_where_nested_rules_do(data):
     sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     variables = variables_of(*sizes)

@@ -47,7 +47,7 @@ def obeyed(net, labels) -> bool:
 
 
 @given(spaces(), st.sampled_from([None, 1, 4, 16]))
-@settings(max_examples=250)
+@settings(max_examples=150)
 def test_tables_and_rows_together_allow_what_the_rules_allow(space, most_entries):
     if most_entries is None:
         net = space.network
@@ -67,7 +67,7 @@ def test_tables_and_rows_together_allow_what_the_rules_allow(space, most_entries
 
 
 @given(spaces(), st.booleans())
-@settings(max_examples=250)
+@settings(max_examples=150)
 def test_satisfied_says_what_holds_says(space, as_rows):
     everything = Judge(space).everything_as_array
     if as_rows:

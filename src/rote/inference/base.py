@@ -12,8 +12,9 @@ space's variables. So all exact engines give the same answer, every time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -76,7 +77,7 @@ class Objective:
             return frozen(np.empty((0, 0), dtype=np.bool_))
         return frozen(~self.allowed)
 
-    @property
+    @cached_property
     def ties(self) -> FloatArray:
         """How close two values of each input are when they count as equal."""
         highest = self.scores.max(axis=1, initial=1.0)
@@ -151,27 +152,26 @@ def as_objective(space: Space, objective: Objective | AnyArray) -> Objective:
             f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "
             f"got {np.shape(given.scores)}"
         )
-    finite = np.isfinite(scores)
-    if not finite.all():
-        i, part = np.argwhere(~finite)[0]
+    checked = Objective(frozen(scores), None, space)
+    if not np.isfinite(checked.ties).all():  # one NaN or infinity is enough
+        i, part = np.argwhere(~np.isfinite(scores))[0]
         raise ScoreError(
             f"scores are finite; input {i} has {scores[i, part]} at part {part}; "
             "forbid a label with a rule or with clamp instead of an infinite score"
         )
-    allowed = given.allowed
-    if allowed is not None:
-        allowed = np.asarray(allowed)
-        if allowed.dtype != np.bool_:
-            raise ScoreError(f"allowed holds True and False, got {allowed.dtype}")
-        if allowed.ndim == 1:
-            allowed = allowed[None, :]
-        if allowed.shape != (len(scores), space.labels):
-            raise ScoreError(
-                f"allowed has the shape ({len(scores)}, {space.labels}), one column per label; "
-                f"got {allowed.shape}"
-            )
-        allowed = frozen(allowed)
-    return Objective(frozen(scores), allowed, space)
+    if given.allowed is None:
+        return checked
+    allowed = np.asarray(given.allowed)
+    if allowed.dtype != np.bool_:
+        raise ScoreError(f"allowed holds True and False, got {allowed.dtype}")
+    if allowed.ndim == 1:
+        allowed = allowed[None, :]
+    if allowed.shape != (len(scores), space.labels):
+        raise ScoreError(
+            f"allowed has the shape ({len(scores)}, {space.labels}), one column per label; "
+            f"got {allowed.shape}"
+        )
+    return replace(checked, allowed=frozen(allowed))
 
 
 def positive(name: str, value: float | None) -> None:
