@@ -109,7 +109,7 @@ def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False, shortc
         len(space.variables),
         nodes,
         in_order,
-        space.network.graph,
+        space.network.masks,
         shortcut,
     )
 

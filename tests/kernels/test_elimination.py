@@ -62,7 +62,7 @@ def arguments(space, objective, *, shortcut=False):
         space.sizes,
         space.offsets,
         full_plan(space).steps,
-        space.network.graph,
+        space.network.masks,
         shortcut,
     )
 

@@ -59,8 +59,7 @@ class BranchAndBound:
         if start is not None:
             dual_bound(space, objective, start)  # checks shapes and signs
         floors = np.full(len(objective), -np.inf)
-        # With auxiliary variables, labels alone do not tell whether rows hold.
-        shortcut = not space.factors and space.network.variables == space.network.own
+        shortcut = not space.factors and not len(space.network.rows)
         found = self._search(space, objective, floors, start, shortcut=shortcut)
         labels = found.labels
         if found.doubtful.any():

@@ -42,7 +42,7 @@ class Elimination:
             space.sizes,
             space.offsets,
             plan.steps,
-            space.network.graph,
+            space.network.masks,
             not space.factors,
         )
         source = np.where(easy, int(Source.ARGMAX), int(Source.ELIMINATION))

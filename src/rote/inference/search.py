@@ -61,7 +61,7 @@ def search(
         len(space.variables),
         nodes,
         in_order,
-        space.network.graph,
+        space.network.masks,
         shortcut,
     )
     return Found(labels, bound, complete, doubtful, easy)

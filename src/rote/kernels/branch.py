@@ -23,7 +23,7 @@ from rote.kernels.jit import kernel
 from rote.kernels.nodes import alone, assign, loss, row_loss, start, undo
 from rote.kernels.outputs import is_easy
 from rote.kernels.residual import eliminate_part
-from rote.kernels.structs import Graph, Steps
+from rote.kernels.structs import Graph, Masks, Steps
 from rote.types import BoolArray, FloatArray, IntArray
 
 FIRST_NODES = 16  # of the first search; each further one has more sweeps and four times as many
@@ -388,7 +388,7 @@ def branch(
     variables: int,
     node_limit: int,
     in_order: bool,
-    whole: Graph,
+    masks: Masks,
     shortcut: bool,
 ) -> tuple[IntArray, FloatArray, BoolArray, BoolArray, BoolArray]:
     """Eliminate, bound, search, and read back, for every input of a batch.
@@ -399,8 +399,8 @@ def branch(
     floor), bounds, whether the search was completed, whether another output may be within
     a tie, and which were easy. With ``in_order``, the first output in lexicographic order
     that beats the floor; the graph is then that of the whole space. With ``shortcut``,
-    inputs whose best labels are the answer by themselves (`is_easy` on the ``whole`` graph)
-    need no search.
+    inputs whose best labels are the answer by themselves (`is_easy`, with the ``masks`` of
+    the whole space) need no search.
     """
     m, parts = scores.shape
     n = graph.sizes.shape[0]
@@ -425,7 +425,7 @@ def branch(
             for p in range(closed.shape[1]):
                 if closed[i, p]:
                     work[p] = -np.inf
-        if shortcut and is_easy(work, whole, ties[i], complete_labels):
+        if shortcut and is_easy(work, masks, ties[i], complete_labels):
             labels[i] = complete_labels
             easy[i] = True
             continue

@@ -19,7 +19,7 @@ import numpy as np
 
 from rote.kernels.jit import kernel
 from rote.kernels.outputs import is_easy
-from rote.kernels.structs import Graph, Steps
+from rote.kernels.structs import Masks, Steps
 from rote.types import BoolArray, FloatArray, IntArray
 
 
@@ -91,7 +91,7 @@ def eliminate(
     sizes: IntArray,
     offsets: IntArray,
     steps: Steps,
-    graph: Graph,
+    masks: Masks,
     shortcut: bool,
 ) -> tuple[IntArray, FloatArray, BoolArray]:
     """Labels and margins of a batch when every variable is eliminated, and which were easy.
@@ -115,7 +115,7 @@ def eliminate(
             for p in range(offsets[n]):
                 if closed[i, p]:
                     work[p] = -np.inf
-        if shortcut and is_easy(work, graph, ties[i], trial):
+        if shortcut and is_easy(work, masks, ties[i], trial):
             labels[i] = trial
             margins[i] = np.nan
             easy[i] = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.jit import kernel
-from rote.kernels.structs import Graph
+from rote.kernels.structs import Masks, RowGroups
 from rote.types import BoolArray, FloatArray, IntArray
 
 
@@ -66,9 +66,9 @@ def values_of(
 
 
 @kernel
-def obeys(labels: IntArray, graph: Graph) -> bool:
-    """Whether one output stays inside domains, tables and rows."""
-    offsets, tables, rows, allowed = graph.offsets, graph.tables, graph.rows, graph.source.allowed
+def inside(labels: IntArray, masks: Masks) -> bool:
+    """Whether one output stays inside domains and tables."""
+    offsets, tables, allowed = masks.offsets, masks.tables, masks.allowed
     for j in range(labels.shape[0]):
         if not allowed[offsets[j] + labels[j]]:
             return False
@@ -78,6 +78,15 @@ def obeys(labels: IntArray, graph: Graph) -> bool:
             at += tables.strides[k] * labels[tables.scope[k]]
         if not allowed[at]:
             return False
+    return True
+
+
+@kernel
+def obeys(labels: IntArray, masks: Masks, rows: RowGroups) -> bool:
+    """Whether one output stays inside domains, tables and rows."""
+    if not inside(labels, masks):
+        return False
+    offsets = masks.offsets
     for r in range(rows.lower.shape[0]):
         activity = 0.0
         for g in range(rows.ptr[r], rows.ptr[r + 1]):
@@ -91,29 +100,30 @@ def obeys(labels: IntArray, graph: Graph) -> bool:
 
 
 @kernel
-def all_obey(labels: IntArray, graph: Graph) -> BoolArray:
+def all_obey(labels: IntArray, masks: Masks, rows: RowGroups) -> BoolArray:
     """`obeys` for a batch."""
     result = np.empty(labels.shape[0], np.bool_)
     for i in range(labels.shape[0]):
-        result[i] = obeys(labels[i], graph)
+        result[i] = obeys(labels[i], masks, rows)
     return result
 
 
 @kernel
-def is_easy(scores: FloatArray, graph: Graph, tie: float, labels: IntArray) -> bool:
+def is_easy(scores: FloatArray, masks: Masks, tie: float, labels: IntArray) -> bool:
     """Whether the best label of every variable, written to ``labels``, is the answer.
 
-    That is so when nothing but labels is scored, the labels obey everything, and none that
-    comes before one of them is within a tie. A label that scores -inf is closed.
+    That is so when nothing but labels is scored, there are no rows, the labels stay inside
+    every table, and none that comes before one of them is within a tie. A label that scores
+    -inf is closed.
     """
     for j in range(labels.shape[0]):
         top = -np.inf
         near = -np.inf  # the best label before the best
-        for e in range(graph.offsets[j], graph.offsets[j + 1]):
-            if graph.source.allowed[e] and scores[e] > top:
+        for e in range(masks.offsets[j], masks.offsets[j + 1]):
+            if masks.allowed[e] and scores[e] > top:
                 near = top
                 top = scores[e]
-                labels[j] = e - graph.offsets[j]
+                labels[j] = e - masks.offsets[j]
         if near >= top - tie:
             return False
-    return obeys(labels, graph)
+    return inside(labels, masks)

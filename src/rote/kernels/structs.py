@@ -36,6 +36,14 @@ class Tables(NamedTuple):
     place_table: IntArray  # per place
 
 
+class Masks(NamedTuple):
+    """What domains and tables allow, and nothing more."""
+
+    offsets: IntArray
+    tables: Tables
+    allowed: BoolArray  # per entry
+
+
 class Flow(NamedTuple):
     """How dual ascent runs along the places."""
 

@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rote.kernels.structs import Flow, Graph, RowGroups, Source, Tables
+from rote.kernels.structs import Flow, Graph, Masks, RowGroups, Source, Tables
 from rote.space.language import Rule
 from rote.space.lowering import Rows, lower
 from rote.types import AnyArray, BoolArray, IntArray, frozen
@@ -146,6 +146,11 @@ class Network:
             widest,
             trail,
         )
+
+    @cached_property
+    def masks(self) -> Masks:
+        """What domains and tables allow, for kernels that ask for nothing else."""
+        return Masks(self.offsets, self.graph.tables, self.allowed)
 
     @property
     def message_ptr(self) -> IntArray:

@@ -212,7 +212,7 @@ class Space:
         network = self.network
         if network.variables > network.own:
             return self.holds(labels)
-        return all_obey(frozen(labels), network.graph)
+        return all_obey(frozen(labels), network.masks, network.graph.rows)
 
     # -- names ------------------------------------------------------------------------
 
