@@ -44,6 +44,7 @@ def test_the_suffix_below_a_compression_counts():
         ("a.xz", lzma.compress(TEXT.encode())[:-5], "not a whole xz file"),
         ("a.txt", b"fine\nf\xffne", "line 2: is not UTF-8"),
     ],
+    ids=["no gzip", "cut gzip", "damaged gzip", "cut xz", "no text"],  # gzip writes the time
 )
 def test_bytes_that_are_no_text_are_a_data_error(tmp_path, name, data, reason):
     path = tmp_path / name
