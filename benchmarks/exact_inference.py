@@ -19,6 +19,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
@@ -50,17 +51,46 @@ WARM_UP_SECONDS = 1.0  # to warm up is not to finish
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """All problems of a case, solved once."""
+    """All problems of a case, solved once.
 
+    Answers are looked at when the turns are over: doing so in between would leave the
+    processor's caches in another state than solving does.
+    """
+
+    case: Case
     seconds: float
-    values: FloatArray  # per problem; nan where nothing was found
-    proved: BoolArray  # per problem: finished before the time limit
-    broken: int  # how many answers break a rule
+    labels: Sequence[IntArray]  # per group; -1 stands for no answer
+    finished: Sequence[BoolArray]  # per group: which problems, before the time limit
     slowest: float | None = None  # seconds, where problems are timed one by one
 
     @property
     def stopped(self) -> int:
-        return int((~self.proved).sum())
+        return sum(int((~each).sum()) for each in self.finished)
+
+    @property
+    def proved(self) -> BoolArray:
+        """Per problem: finished before the time limit."""
+        return np.concatenate(self.finished)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Per problem; nan where nothing was found."""
+        values = []
+        for group, labels in zip(self.case.groups, self.labels, strict=True):
+            found = (labels >= 0).all(axis=1)
+            value = np.full(len(labels), np.nan)
+            value[found] = group.space.value(group.scores[found], labels[found])
+            values.append(value)
+        return np.concatenate(values)
+
+    @cached_property
+    def broken(self) -> int:
+        """How many answers break a rule."""
+        pairs = zip(self.case.groups, self.labels, strict=True)
+        return sum(
+            int((~group.space.holds(labels[(labels >= 0).all(axis=1)])).sum())
+            for group, labels in pairs
+        )
 
 
 class Contestant(Protocol):
@@ -101,7 +131,7 @@ class Batches:
         start = perf_counter()
         found = [self.engine.solve(group.space, group.scores) for group in case.groups]
         seconds = perf_counter() - start
-        return judged(
+        return Turn(
             case, seconds, [each.labels for each in found], [each.optimal for each in found]
         )
 
@@ -128,7 +158,7 @@ class OneAtATime:
                 times.append(perf_counter())
         labels = [np.concatenate([each.labels for each in answers]) for answers in found]
         proved = [np.concatenate([each.optimal for each in answers]) for answers in found]
-        return judged(case, times[-1] - times[0], labels, proved, float(np.diff(times).max()))
+        return Turn(case, times[-1] - times[0], labels, proved, float(np.diff(times).max()))
 
 
 class Beside:
@@ -160,25 +190,7 @@ class Beside:
             answers.append(labels)
             proved.append(np.array([answer.proved for answer in given]))
             times += [answer.seconds for answer in given]
-        return judged(case, sum(times), answers, proved, max(times))
-
-
-def judged(
-    case: Case,
-    seconds: float,
-    answers: Sequence[IntArray],
-    proved: Sequence[BoolArray],
-    slowest: float | None = None,
-) -> Turn:
-    """A turn whose answers, labels per group, have been looked at; -1 stands for no answer."""
-    values, broken = [], 0
-    for group, labels in zip(case.groups, answers, strict=True):
-        found = (labels >= 0).all(axis=1)
-        value = np.full(len(labels), np.nan)
-        value[found] = group.space.value(group.scores[found], labels[found])
-        broken += int((~group.space.holds(labels[found])).sum())
-        values.append(value)
-    return Turn(seconds, np.concatenate(values), np.concatenate(proved), broken, slowest)
+        return Turn(case, sum(times), answers, proved, max(times))
 
 
 @dataclass
@@ -325,12 +337,20 @@ def run(
             peers.append(Beside(peer, limit))
         ours = Batches(limit)
         contestants: list[Contestant] = [ours, OneAtATime(ours), *peers]
-        bar = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+        # Drawn between turns only: a thread that draws would share the clock with ours.
+        bar = Progress(
+            *columns, TimeElapsedColumn(), console=console, transient=True, auto_refresh=False
+        )
         stack.enter_context(bar)
         task = bar.add_task("turns", total=len(names) * rounds * len(contestants))
+
+        def tick() -> None:
+            bar.advance(task)
+            bar.refresh()
+
         for case in cases(names, quick=quick, console=console):
             bar.update(task, description=case.name)
-            shown = compete(case, contestants, rounds, lambda: bar.advance(task))
+            shown = compete(case, contestants, rounds, tick)
             rows += shown
             bars.append(bar_of(case.name, shown))
     return rows, bars

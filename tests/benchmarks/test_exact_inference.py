@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks import exact_inference, problems
-from benchmarks.exact_inference import Batches, OneAtATime, bar_of, compete, judged
+from benchmarks.exact_inference import Batches, OneAtATime, Turn, bar_of, compete
 from benchmarks.peers import PeerFailed, all_peers
 from benchmarks.problems import random_entities
 from benchmarks.table import Row
@@ -37,7 +37,7 @@ class Fake:
 
     def turn(self, case):
         proved = np.full(len(self.labels), self.proved)
-        return judged(case, 1e-3, [self.labels], [proved], 1e-3)
+        return Turn(case, 1e-3, [self.labels], [proved], 1e-3)
 
 
 @dataclass(frozen=True)

@@ -123,8 +123,8 @@ SOURCES = {
     Separable: {Source.ARGMAX},
     Chain: {Source.CHAIN},
     Tree: {Source.TREE},
-    Elimination: {Source.ELIMINATION, Source.ARGMAX},
-    BranchAndBound: {Source.BRANCH, Source.ARGMAX},
+    Elimination: {Source.ELIMINATION},
+    BranchAndBound: {Source.BRANCH},
     Milp: {Source.MILP},
 }
 

@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 from rote.errors import LabelError, ScoreError
+from rote.inference.answers import answered
 from rote.inference.base import (
     TIE,
     Objective,
     Solutions,
     Source,
     Status,
-    answered,
     as_objective,
     clamp,
-    joined,
 )
 from rote.space import SpaceBuilder
 
@@ -133,46 +132,27 @@ def test_clamping_to_what_does_not_exist_is_refused(space, given_labels, match):
 # -- solutions ----------------------------------------------------------------------------
 
 
-def test_answers_get_their_value_and_are_infeasible_without_labels(space):
-    scores = np.arange(22.0).reshape(2, 11)
-    labels = np.array([[1, 2], [-1, -1]])
-    solutions = answered(space, as_objective(space, scores), labels, Source.TREE)
-    assert solutions.value.tolist() == [1 + 4 + 10, -np.inf]
-    assert solutions.bound.tolist() == solutions.value.tolist()
-    assert solutions.status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE]
-    assert solutions.source.tolist() == [Source.TREE] * 2
-    assert solutions.optimal.tolist() == [True, False]
-    assert solutions.gap.tolist() == [0.0, 0.0]
-
-
-def test_a_bound_is_never_below_the_value_and_is_the_value_where_proved(space):
-    objective = as_objective(space, np.zeros((3, 11)))
-    labels = np.array([[0, 0], [0, 0], [-1, -1]])
-    status = np.array([Status.OPTIMAL, Status.FEASIBLE, Status.TIMED_OUT])
-    bound = np.array([5.0, -1.0, 4.0])
-    solutions = answered(
-        space, objective, labels, Source.BRANCH, bound=bound, status=status.astype(np.int64)
-    )
-    assert solutions.bound.tolist() == [0.0, 0.0, 4.0]
-    assert solutions.gap.tolist() == [0.0, 0.0, np.inf]
-
-
-def test_rows_and_joined_take_answers_apart_and_together(space):
+def test_rows_takes_answers_out_and_with_rows_puts_others_in(space):
     objective = as_objective(space, np.random.default_rng(0).normal(size=(4, 11)))
-    labels = np.array([[0, 0], [1, 1], [0, 2], [-1, -1]])
+    labels = np.array([[0, 0], [1, 1], [0, 2], [1, 0]])
     whole = answered(space, objective, labels, Source.CHAIN)
-    first, second = np.array([3, 1]), np.array([0, 2])
-    together = joined([(first, whole.rows(first)), (second, whole.rows(second))])
+    other = answered(space, objective, labels[::-1].copy(), Source.TREE)
+    some, rest = np.array([3, 1]), np.array([0, 2])
+    mixed = whole.with_rows(some, other.rows(some))
     for field in dataclasses.fields(Solutions):
-        assert getattr(together, field.name).tolist() == getattr(whole, field.name).tolist()
-        assert not getattr(together, field.name).flags.writeable
+        array = getattr(mixed, field.name)
+        assert array[some].tolist() == getattr(other, field.name)[some].tolist()
+        assert array[rest].tolist() == getattr(whole, field.name)[rest].tolist()
+        assert not array.flags.writeable
+    assert whole.source.tolist() == [Source.CHAIN] * 4
 
 
 def test_repr_counts_statuses_and_sources(space):
-    objective = as_objective(space, np.zeros((3, 11)))
+    objective = clamp(space, np.zeros((3, 11)), {})
     labels = np.array([[0, 0], [0, 1], [-1, -1]])
-    source = np.array([Source.ARGMAX, Source.BRANCH, Source.BRANCH], dtype=np.int64)
-    solutions = answered(space, objective, labels, source)
+    solutions = answered(space, objective, labels, Source.BRANCH)
+    first = answered(space, objective.rows([0]), labels[:1], Source.ARGMAX)
+    solutions = solutions.with_rows(np.array([0]), first)
     assert repr(solutions) == "Solutions(3: 2 optimal, 1 infeasible; by 1 argmax, 2 branch)"
 
 

@@ -93,7 +93,7 @@ def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
 # -- whole batches ------------------------------------------------------------------------
 
 
-def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False, shortcut=False):
+def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False):
     objective = as_objective(space, objective)
     none = frozen(np.empty((0, 0)))
     return (
@@ -109,13 +109,11 @@ def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False, shortc
         len(space.variables),
         nodes,
         in_order,
-        space.network.masks,
-        shortcut,
     )
 
 
 def check(space, objective, plan):
-    labels, bounds, complete, doubtful, _ = branch(*arguments(space, objective, plan))
+    labels, bounds, complete, doubtful = branch(*arguments(space, objective, plan))
     assert complete.all()
     judge = Judge(space)
     for i in range(len(objective)):
@@ -156,27 +154,10 @@ def test_compiled_and_plain_say_the_same(problem, in_order, nodes):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
-@given(problems(spaces(most=4, most_rules=2, depth=2)))
-@settings(max_examples=60)
-def test_the_shortcut_leads_to_the_same_labels(problem):
-    space, objective = problem
-    if space.factors:
-        return
-    slow, _, _, doubtful, _ = branch(*arguments(space, objective, no_plan(space)))
-    quick, _, _, _, easy = branch(*arguments(space, objective, no_plan(space), shortcut=True))
-    clear = easy & ~doubtful
-    assert quick[clear].tolist() == slow[clear].tolist()
-    judge = Judge(space)
-    for i in np.flatnonzero(easy):
-        best = judge.best(*row_of(objective, int(i)))
-        assert best is not None
-        assert tuple(quick[i].tolist()) == best.labels
-
-
 def test_no_variable_and_no_input():
     space = SpaceBuilder().build()
     for run in (branch, plain(branch)):
-        labels, bounds, complete, _, _ = run(*arguments(space, np.empty((2, 0)), no_plan(space)))
+        labels, bounds, complete, _ = run(*arguments(space, np.empty((2, 0)), no_plan(space)))
         assert labels.shape == (2, 0)
         assert bounds.tolist() == [0.0, 0.0]
         assert complete.all()

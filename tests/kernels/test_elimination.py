@@ -53,7 +53,7 @@ def test_forward_fills_every_entry_with_its_best_candidate(problem):
     assert space.value(objective.scores, labels)[0] == pytest.approx(optimum.value, abs=1e-9)
 
 
-def arguments(space, objective, *, shortcut=False):
+def arguments(space, objective):
     objective = as_objective(space, objective)
     return (
         objective.scores,
@@ -62,8 +62,6 @@ def arguments(space, objective, *, shortcut=False):
         space.sizes,
         space.offsets,
         full_plan(space).steps,
-        space.network.masks,
-        shortcut,
     )
 
 
@@ -71,11 +69,10 @@ def arguments(space, objective, *, shortcut=False):
 @settings(max_examples=100)
 def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(problem):
     space, objective = problem
-    labels, margins, easy = eliminate(*arguments(space, objective))
+    labels, margins = eliminate(*arguments(space, objective))
     body = plain(eliminate)(*arguments(space, objective))
-    for found, expected in zip(body, (labels, margins, easy), strict=True):
+    for found, expected in zip(body, (labels, margins), strict=True):
         assert found.tolist() == expected.tolist()
-    assert not easy.any()
     judge = Judge(space)
     for i in range(3):
         scores, allowed = row_of(objective, i)
@@ -87,18 +84,6 @@ def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(p
         lead = ranked[0].value - ranked[1].value if len(ranked) > 1 else np.inf
         scale = 1e-9 * max(1.0, np.abs(scores).max(initial=0.0))
         assert margins[i] == pytest.approx(lead, abs=scale)
-
-
-@given(problems(spaces(most=4), inputs=3))
-@settings(max_examples=80)
-def test_the_shortcut_leads_to_the_same_labels(problem):
-    space, objective = problem
-    if space.factors:
-        return
-    labels, _, _ = eliminate(*arguments(space, objective))
-    quick, _, easy = eliminate(*arguments(space, objective, shortcut=True))
-    assert quick.tolist() == labels.tolist()
-    assert not easy[(labels < 0).any(axis=1)].any()
 
 
 @given(problems(spaces(most=4), inputs=2))
@@ -120,10 +105,10 @@ def test_max_marginals_are_the_best_outputs_with_each_label(problem):
 def test_no_variable_and_no_input():
     space = SpaceBuilder().build()
     for run in (eliminate, plain(eliminate)):
-        labels, margins, _ = run(*arguments(space, np.empty((2, 0))))
+        labels, margins = run(*arguments(space, np.empty((2, 0))))
         assert labels.shape == (2, 0)
         assert margins.tolist() == [np.inf, np.inf]
-        labels, margins, _ = run(*arguments(space, np.empty((0, 0))))
+        labels, margins = run(*arguments(space, np.empty((0, 0))))
         assert (labels.shape, margins.shape) == ((0, 0), (0,))
 
 
@@ -131,7 +116,7 @@ def test_one_variable_with_one_label():
     builder = SpaceBuilder()
     builder.variable("x", ["only"])
     for run in (eliminate, plain(eliminate)):
-        labels, margins, _ = run(*arguments(builder.build(), np.array([3.0])))
+        labels, margins = run(*arguments(builder.build(), np.array([3.0])))
         assert labels.tolist() == [[0]]
         assert margins.tolist() == [np.inf]
 

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.outputs import all_obey, is_easy, obeys, parts_of, values_of
+from rote.kernels.outputs import (
+    all_finite,
+    all_obey,
+    best_by_themselves,
+    obeys,
+    parts_of,
+    ties_of,
+    values_of,
+)
 from rote.space import SpaceBuilder
 from rote.types import frozen
 from tests.kernels import bodies
@@ -93,35 +101,75 @@ def test_obeying_is_staying_inside_domains_tables_and_rows(found):
     assert [plain(obeys)(labels, net.masks, net.graph.rows) for labels in batch] == expected
 
 
-@given(networks(least=1), st.integers(0, 2**32 - 1), st.sampled_from(["real", "whole", "near"]))
+@given(
+    networks(least=1),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["real", "whole", "near"]),
+    st.booleans(),
+)
 @settings(max_examples=120)
-def test_what_is_easy_is_answered_as_by_enumeration(found, seed, kind):
+def test_what_is_easy_is_answered_as_by_enumeration(found, seed, kind, some_closed):
     space, net = found
     if space.factors or len(net.rows):
         return  # it is not asked there
     rng = np.random.default_rng(seed)
-    scores = rng.normal(size=space.parts)
+    shape = 6, space.parts
+    scores = rng.normal(size=shape)
     if kind == "whole":
-        scores = rng.integers(-1, 2, size=space.parts).astype(np.float64)
+        scores = rng.integers(-1, 2, size=shape).astype(np.float64)
     elif kind == "near":
-        scores = 3e-11 * rng.integers(0, 4, size=space.parts)
-    tie = 1e-10 * max(1.0, np.abs(scores).max())
-    labels = np.empty(len(space.variables), dtype=np.int64)
-    best = Judge(space).best(scores)
-    top = [scores[space.offsets[j] : space.offsets[j + 1]].argmax() for j in range(len(labels))]
-    if plain(is_easy)(scores, net.masks, tie, labels):
-        assert best is not None
-        assert tuple(labels.tolist()) == best.labels
-    elif kind == "real" and best is not None:  # no label is near another
-        assert tuple(top) != best.labels
+        scores = 3e-11 * rng.integers(0, 4, size=shape)
+    ties = 1e-10 * np.maximum(1.0, np.abs(scores).max(axis=1))
+    closed = rng.random(shape) < 0.2 if some_closed else np.empty((0, 0), dtype=np.bool_)
+    labels, values, easy = plain(best_by_themselves)(scores, closed, ties, net.masks)
+    judge = Judge(space)
+    for i in range(6):
+        allowed = ~closed[i] if some_closed else None
+        best = judge.best(scores[i], allowed)
+        if easy[i]:
+            assert best is not None
+            assert tuple(labels[i].tolist()) == best.labels
+            assert values[i] == space.value(scores[i], labels[i])[0]
+        elif kind == "real" and best is not None:  # no label is near another
+            shown = np.where(closed[i], -np.inf, scores[i]) if some_closed else scores[i]
+            first, last = space.offsets[:-1], space.offsets[1:]
+            top = [int(shown[a:b].argmax()) for a, b in zip(first, last, strict=True)]
+            assert tuple(top) != best.labels
 
 
-def test_a_closed_label_is_not_taken_for_the_best():
+def test_compiled_it_finds_the_same():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(x["a"] >> y["b"])
+    masks = builder.build().network.masks
+    scores = frozen(np.random.default_rng(0).normal(size=(50, 4)))
+    ties, closed = frozen(np.full(50, 1e-10)), frozen(np.empty((0, 0), dtype=np.bool_))
+    compiled = best_by_themselves(scores, closed, ties, masks)
+    body = plain(best_by_themselves)(scores, closed, ties, masks)
+    for one, other in zip(compiled, body, strict=True):
+        assert one.tolist() == other.tolist()
+    assert 0 < compiled[2].sum() < 50
+
+
+@pytest.mark.parametrize("run", [ties_of, plain(ties_of)], ids=["compiled", "plain"])
+def test_ties_are_relative_to_the_largest_score_but_not_to_less_than_one(run):
+    scores = frozen(np.array([[0.5, -0.1], [2.0, -8.0], [0.0, 4.0]]))
+    assert run(scores, 0.25).tolist() == [0.25, 2.0, 1.0]
+    assert run(frozen(np.empty((2, 0))), 0.25).tolist() == [0.25, 0.25]
+
+
+@pytest.mark.parametrize("run", [all_finite, plain(all_finite)], ids=["compiled", "plain"])
+def test_one_number_that_is_not_finite_is_seen(run):
+    assert run(frozen(np.array([[1e308, -1e308]])))
+    assert run(frozen(np.empty((0, 3))))
+    for bad in (np.nan, np.inf, -np.inf):
+        assert not run(frozen(np.array([[0.0, 1.0], [bad, 0.0]])))
+
+
+def test_a_variable_whose_labels_are_all_closed_is_not_easy():
     builder = SpaceBuilder()
     builder.variable("x", "ab")
-    builder.variable("y", "ab")
     masks = builder.build().network.masks
-    labels = np.empty(2, dtype=np.int64)
-    assert plain(is_easy)(np.array([1.0, -np.inf, -np.inf, -5.0]), masks, 1e-10, labels)
-    assert labels.tolist() == [0, 1]
-    assert not plain(is_easy)(np.array([1.0, 0.0, -np.inf, -np.inf]), masks, 1e-10, labels)
+    closed = np.array([[True, True]])
+    _, _, easy = plain(best_by_themselves)(np.zeros((1, 2)), closed, np.full(1, 1e-10), masks)
+    assert not easy[0]

@@ -12,18 +12,21 @@ space's variables. So all exact engines give the same answer, every time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rote.errors import LabelError, ScoreError, SettingError
+from rote.kernels.outputs import all_finite, ties_of
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, Scalar, frozen
 
 TIE = 1e-10
+NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
 
 
 class Status(IntEnum):
@@ -74,15 +77,13 @@ class Objective:
     def closed(self) -> BoolArray:
         """The labels that are not allowed, for kernels: no row at all when all are."""
         if self.allowed is None:
-            return frozen(np.empty((0, 0), dtype=np.bool_))
+            return NONE_CLOSED
         return frozen(~self.allowed)
 
     @cached_property
     def ties(self) -> FloatArray:
         """How close two values of each input are when they count as equal."""
-        highest = self.scores.max(axis=1, initial=1.0)
-        lowest = self.scores.min(axis=1, initial=-1.0)
-        return frozen(np.asarray(TIE * np.maximum(highest, -lowest), dtype=np.float64))
+        return frozen(ties_of(self.scores, TIE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +107,22 @@ class Solutions:
             frozen(self.bound[index]),
             frozen(self.status[index]),
             frozen(self.source[index]),
+        )
+
+    def with_rows(self, index: IntArray, answers: Solutions) -> Solutions:
+        """The same with other answers to some of the inputs."""
+
+        def replaced(old: NDArray[Scalar], new: NDArray[Scalar]) -> NDArray[Scalar]:
+            array = old.copy()
+            array[index] = new
+            return frozen(array)
+
+        return Solutions(
+            replaced(self.labels, answers.labels),
+            replaced(self.value, answers.value),
+            replaced(self.bound, answers.bound),
+            replaced(self.status, answers.status),
+            replaced(self.source, answers.source),
         )
 
     @property
@@ -133,35 +150,14 @@ class Engine(Protocol):
 
 def as_objective(space: Space, objective: Objective | AnyArray) -> Objective:
     """A checked objective; plain scores of shape (parts,) or (m, parts) will do."""
-    given = objective if isinstance(objective, Objective) else Objective(objective)
-    if given.checked is space:
-        return given
-    try:
-        scores = np.asarray(given.scores)
-        if np.iscomplexobj(scores):
-            raise TypeError
-        scores = scores.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise ScoreError(
-            f"scores are an array of real numbers, one row per input; got {given.scores!r:.80}"
-        ) from None
-    if scores.ndim == 1:
-        scores = scores[None, :]
-    if scores.ndim != 2 or scores.shape[1] != space.parts:
-        raise ScoreError(
-            f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "
-            f"got {np.shape(given.scores)}"
-        )
-    checked = Objective(frozen(scores), None, space)
-    if not np.isfinite(checked.ties).all():  # one NaN or infinity is enough
-        i, part = np.argwhere(~np.isfinite(scores))[0]
-        raise ScoreError(
-            f"scores are finite; input {i} has {scores[i, part]} at part {part}; "
-            "forbid a label with a rule or with clamp instead of an infinite score"
-        )
-    if given.allowed is None:
-        return checked
-    allowed = np.asarray(given.allowed)
+    if not isinstance(objective, Objective):
+        return Objective(_as_scores(space, objective), None, space)
+    if objective.checked is space:
+        return objective
+    scores = _as_scores(space, objective.scores)
+    if objective.allowed is None:
+        return Objective(scores, None, space)
+    allowed = np.asarray(objective.allowed)
     if allowed.dtype != np.bool_:
         raise ScoreError(f"allowed holds True and False, got {allowed.dtype}")
     if allowed.ndim == 1:
@@ -171,7 +167,35 @@ def as_objective(space: Space, objective: Objective | AnyArray) -> Objective:
             f"allowed has the shape ({len(scores)}, {space.labels}), one column per label; "
             f"got {allowed.shape}"
         )
-    return replace(checked, allowed=frozen(allowed))
+    return Objective(scores, frozen(allowed), space)
+
+
+def _as_scores(space: Space, given: AnyArray) -> FloatArray:
+    """Scores of shape (m, parts), finite, as kernels take them."""
+    try:
+        scores = np.asarray(given)
+        if np.iscomplexobj(scores):
+            raise TypeError
+        scores = scores.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise ScoreError(
+            f"scores are an array of real numbers, one row per input; got {given!r:.80}"
+        ) from None
+    if scores.ndim == 1:
+        scores = scores[None, :]
+    if scores.ndim != 2 or scores.shape[1] != space.parts:
+        raise ScoreError(
+            f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "
+            f"got {np.shape(given)}"
+        )
+    scores = frozen(scores)
+    if not all_finite(scores):
+        i, part = np.argwhere(~np.isfinite(scores))[0]
+        raise ScoreError(
+            f"scores are finite; input {i} has {scores[i, part]} at part {part}; "
+            "forbid a label with a rule or with clamp instead of an infinite score"
+        )
+    return scores
 
 
 def positive(name: str, value: float | None) -> None:
@@ -212,49 +236,6 @@ def clamp(
             row[start : start + len(variable.labels)] = False
             row[chosen] = was
     return Objective(objective.scores, frozen(allowed), space)
-
-
-def answered(
-    space: Space,
-    objective: Objective,
-    labels: IntArray,
-    source: Source | IntArray,
-    *,
-    bound: FloatArray | None = None,
-    status: IntArray | None = None,
-) -> Solutions:
-    """`Solutions` for labels; a row of -1 has none and is infeasible.
-
-    Values are added up by one function for all engines, so that equal labels have
-    equal values to the last bit.
-    """
-    value = space.worth(objective.scores, labels)
-    if status is None:
-        status = np.where(value == -np.inf, int(Status.INFEASIBLE), int(Status.OPTIMAL))
-    if bound is None:
-        bound = value
-    else:
-        bound = np.where(status == Status.OPTIMAL, value, np.maximum(bound, value))
-    return Solutions(
-        frozen(labels),
-        frozen(value),
-        frozen(bound),
-        frozen(status),
-        frozen(np.full(len(labels), source) if isinstance(source, int) else source),
-    )
-
-
-def joined(pieces: Sequence[tuple[IntArray, Solutions]]) -> Solutions:
-    """Answers to disjoint sets of inputs as one; each piece says which inputs it is about."""
-    order = np.argsort(np.concatenate([index for index, _ in pieces]))
-    each = [solutions for _, solutions in pieces]
-    return Solutions(
-        np.concatenate([s.labels for s in each]),
-        np.concatenate([s.value for s in each]),
-        np.concatenate([s.bound for s in each]),
-        np.concatenate([s.status for s in each]),
-        np.concatenate([s.source for s in each]),
-    ).rows(order)
 
 
 def _tally(codes: IntArray, names: type[Status] | type[Source]) -> str:

@@ -14,18 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from rote.errors import SettingError
+from rote.inference.answers import answered
 from rote.inference.base import (
     Objective,
     Solutions,
     Source,
     Status,
-    answered,
     as_objective,
     positive,
 )
 from rote.inference.canonical import canonical
 from rote.inference.duals import Duals, dual_bound, zero_duals
-from rote.inference.infeasible import unless_infeasible
 from rote.inference.plans import no_plan, partial_plan
 from rote.inference.search import UNLIMITED, Found, search, without_far
 from rote.kernels.ascent import ascend
@@ -59,24 +58,20 @@ class BranchAndBound:
         if start is not None:
             dual_bound(space, objective, start)  # checks shapes and signs
         floors = np.full(len(objective), -np.inf)
-        shortcut = not space.factors and not len(space.network.rows)
-        found = self._search(space, objective, floors, start, shortcut=shortcut)
+        found = self._search(space, objective, floors, start)
         labels = found.labels
         if found.doubtful.any():
             doubtful = found.doubtful & found.complete
             labels = self._first_of_equals(space, objective, labels, doubtful)
-        source = np.where(found.easy, int(Source.ARGMAX), int(Source.BRANCH))
         if found.complete.all():
-            solutions = answered(space, objective, labels, source)
-        else:
-            some = (labels >= 0).all(axis=1)
-            status = np.select(
-                [found.complete & some, found.complete, some],
-                [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
-                Status.TIMED_OUT,
-            )
-            solutions = answered(space, objective, labels, source, bound=found.bound, status=status)
-        return unless_infeasible(space, objective, solutions)
+            return answered(space, objective, labels, Source.BRANCH)
+        some = (labels >= 0).all(axis=1)
+        status = np.select(
+            [found.complete & some, found.complete, some],
+            [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
+            Status.TIMED_OUT,
+        )
+        return answered(space, objective, labels, Source.BRANCH, bound=found.bound, status=status)
 
     def duals(
         self,
@@ -142,8 +137,6 @@ class BranchAndBound:
         objective: Objective,
         floors: FloatArray,
         start: Duals | None = None,
-        *,
-        shortcut: bool = False,
     ) -> Found:
         plan = partial_plan(space) if self.eliminate and start is None else no_plan(space)
         most = self.node_limit or UNLIMITED
@@ -151,7 +144,7 @@ class BranchAndBound:
         def tried(rows: IntArray, nodes: int) -> Found:
             own = start and Duals(start.messages[rows], start.multipliers[rows])
             part = objective if len(rows) == len(objective) else objective.rows(rows)
-            return search(plan, space, part, floors[rows], own, nodes, shortcut=shortcut)
+            return search(plan, space, part, floors[rows], own, nodes)
 
         everything = np.arange(len(objective))
         if self.time_limit is None:
@@ -188,4 +181,4 @@ def _timed(
 
 
 def _fields(found: Found) -> tuple[AnyArray, ...]:
-    return found.labels, found.bound, found.complete, found.doubtful, found.easy
+    return found.labels, found.bound, found.complete, found.doubtful

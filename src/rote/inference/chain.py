@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import SettingError, UnsupportedSpace
-from rote.inference.base import Objective, Solutions, Source, answered, as_objective
-from rote.inference.infeasible import unless_infeasible
+from rote.inference.answers import answered
+from rote.inference.base import Objective, Solutions, Source, as_objective
 from rote.inference.separable import Obstacle, tables_at_work
 from rote.kernels.chains import best_chains, chain_max_marginals
 from rote.kernels.structs import Windows
@@ -45,7 +45,7 @@ class Chain:
         labels = best_chains(
             objective.scores, objective.closed, objective.ties, self._windows(space)
         )
-        return unless_infeasible(space, objective, answered(space, objective, labels, Source.CHAIN))
+        return answered(space, objective, labels, Source.CHAIN)
 
     def max_marginals(self, space: Space, objective: Objective | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""

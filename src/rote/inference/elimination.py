@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from rote.errors import UnsupportedSpace
-from rote.inference.base import Objective, Solutions, Source, answered, as_objective
-from rote.inference.infeasible import unless_infeasible
+from rote.inference.answers import answered
+from rote.inference.base import Objective, Solutions, Source, as_objective
 from rote.inference.plans import MOST_CANDIDATES, full_plan
 from rote.kernels.elimination import eliminate
 from rote.space.space import Space
@@ -35,16 +33,12 @@ class Elimination:
                 f"eliminating the variables of {space!r} needs more than {self.most_candidates} "
                 "candidates, or a rule is too long for a table; use Exact or BranchAndBound"
             )
-        labels, _, easy = eliminate(
+        labels, _ = eliminate(
             objective.scores,
             objective.closed,
             objective.ties,
             space.sizes,
             space.offsets,
             plan.steps,
-            space.network.masks,
-            not space.factors,
         )
-        source = np.where(easy, int(Source.ARGMAX), int(Source.ELIMINATION))
-        solutions = answered(space, objective, labels, source)
-        return unless_infeasible(space, objective, solutions)
+        return answered(space, objective, labels, Source.ELIMINATION)

@@ -20,9 +20,9 @@ from rote.inference.base import (
     Engine,
     Objective,
     Solutions,
+    Source,
     Status,
     as_objective,
-    joined,
     positive,
 )
 from rote.inference.branch import BranchAndBound
@@ -31,8 +31,9 @@ from rote.inference.elimination import Elimination
 from rote.inference.milp import Milp
 from rote.inference.separable import Separable
 from rote.inference.tree import Tree
+from rote.kernels.outputs import best_by_themselves
 from rote.space.space import Space
-from rote.types import AnyArray
+from rote.types import AnyArray, frozen
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
 FEW_CANDIDATES = 1 << 12
@@ -55,6 +56,23 @@ class Exact:
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective)
+        if not looks_first(space):
+            return self._solve(space, objective)
+        labels, value, easy = best_by_themselves(
+            objective.scores, objective.closed, objective.ties, space.network.masks
+        )
+        status = np.full(len(labels), Status.OPTIMAL.value)
+        source = np.full(len(labels), Source.ARGMAX.value)
+        seen = Solutions(
+            frozen(labels), frozen(value), frozen(value), frozen(status), frozen(source)
+        )
+        hard = np.flatnonzero(~easy)
+        if not len(hard):
+            return seen
+        rest = objective if len(hard) == len(objective) else objective.rows(hard)
+        return seen.with_rows(hard, self._solve(space, rest))
+
+    def _solve(self, space: Space, objective: Objective) -> Solutions:
         chosen = choice(space)
         if chosen is not None:
             return chosen.solve(space, objective)
@@ -64,9 +82,15 @@ class Exact:
         settled = (searched.status == Status.OPTIMAL) | (searched.status == Status.INFEASIBLE)
         if settled.all():
             return searched
-        done, left = np.flatnonzero(settled), np.flatnonzero(~settled)
-        solved = Milp().solve(space, objective.rows(left))
-        return joined([(done, searched.rows(done)), (left, solved)])
+        left = np.flatnonzero(~settled)
+        return searched.with_rows(left, Milp().solve(space, objective.rows(left)))
+
+
+@lru_cache(maxsize=1024)
+def looks_first(space: Space) -> bool:
+    """Whether the best labels may be the answer, and seeing that costs less than solving."""
+    one_pass = isinstance(choice(space), Separable | Chain | Tree)
+    return not (one_pass or space.factors or len(space.network.rows))
 
 
 @lru_cache(maxsize=1024)

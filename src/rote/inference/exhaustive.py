@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import UnsupportedSpace
-from rote.inference.base import Objective, Solutions, Source, answered, as_objective
-from rote.inference.infeasible import unless_infeasible
+from rote.inference.answers import answered
+from rote.inference.base import Objective, Solutions, Source, as_objective
 from rote.kernels.enumeration import best_outputs, outputs_between
 from rote.space.space import Space
 from rote.types import AnyArray, IntArray, frozen
@@ -55,8 +55,7 @@ class Exhaustive:
             factors.scope,
             factors.strides,
         )
-        solutions = answered(space, objective, labels, Source.ENUMERATION)
-        return unless_infeasible(space, objective, solutions)
+        return answered(space, objective, labels, Source.ENUMERATION)
 
 
 @dataclass(frozen=True, eq=False)

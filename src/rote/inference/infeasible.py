@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rote.errors import InfeasibleSpace
-from rote.inference.base import Objective, Solutions, Status
+from rote.inference.base import Objective
 from rote.inference.plans import no_plan
 from rote.inference.search import UNLIMITED, search
 from rote.space.space import NamedRule, Space
@@ -47,10 +46,3 @@ def find_conflict(space: Space) -> tuple[NamedRule, ...]:
 
     needed = {id(rule) for rule in explain([], False, list(space.rules))}
     return tuple(rule for rule in space.rules if id(rule) in needed)
-
-
-def unless_infeasible(space: Space, objective: Objective, solutions: Solutions) -> Solutions:
-    """The same solutions; raises when the space itself, with no label closed, has no output."""
-    if objective.allowed is None and (solutions.status == int(Status.INFEASIBLE)).any():
-        raise InfeasibleSpace([rule.name for rule in find_conflict(space)])
-    return solutions

@@ -23,18 +23,17 @@ from typing import Literal
 import numpy as np
 
 from rote.errors import SettingError
+from rote.inference.answers import answered
 from rote.inference.base import (
     Objective,
     Solutions,
     Source,
     Status,
-    answered,
     as_objective,
     positive,
 )
 from rote.inference.canonical import canonical
 from rote.inference.duals import Duals
-from rote.inference.infeasible import unless_infeasible
 from rote.inference.integer_program import Outcome, Program, Proof, Session, integer_program
 from rote.inference.milp_gurobi import GurobiSession
 from rote.inference.milp_highs import HighsSession
@@ -98,8 +97,7 @@ class Milp:
                     bound[i], status[i] = found.bound, found.status
                     if found.labels is not None:
                         labels[i] = found.labels
-        solutions = answered(space, objective, labels, Source.MILP, bound=bound, status=status)
-        return unless_infeasible(space, objective, solutions)
+        return answered(space, objective, labels, Source.MILP, bound=bound, status=status)
 
     def duals(self, space: Space, objective: Objective | AnyArray) -> Duals:
         """λ and u of the relaxation, whose `dual_bound` is the relaxation's optimum.

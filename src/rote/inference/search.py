@@ -25,7 +25,6 @@ class Found:
     bound: FloatArray
     complete: BoolArray  # nothing was left to look at
     doubtful: BoolArray  # another output may be within a tie
-    easy: BoolArray  # the best labels were the answer by themselves
 
 
 def without_far(messages: FloatArray) -> FloatArray:
@@ -42,13 +41,12 @@ def search(
     nodes: int,
     *,
     in_order: bool = False,
-    shortcut: bool = False,
 ) -> Found:
     """Outputs that beat their floors: the best ones, or the first ``in_order``."""
     # Kernels are compiled anew for arrays that differ in layout or in being read-only.
     none = frozen(np.empty((0, 0)))
     long_rows = len(space.network.rows)
-    labels, bound, complete, doubtful, easy = branch(
+    labels, bound, complete, doubtful = branch(
         frozen(objective.scores),
         objective.closed,
         frozen(floors),
@@ -61,7 +59,5 @@ def search(
         len(space.variables),
         nodes,
         in_order,
-        space.network.masks,
-        shortcut,
     )
-    return Found(labels, bound, complete, doubtful, easy)
+    return Found(labels, bound, complete, doubtful)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rote.errors import UnsupportedSpace
-from rote.inference.base import Objective, Solutions, Source, answered, as_objective
-from rote.inference.infeasible import unless_infeasible
+from rote.inference.answers import answered
+from rote.inference.base import Objective, Solutions, Source, as_objective
 from rote.kernels.chains import best_labels
 from rote.space.network import Network, split
 from rote.space.space import Space
@@ -36,8 +36,7 @@ class Separable:
         labels = best_labels(
             objective.scores, objective.closed, objective.ties, network.offsets, network.allowed
         )
-        solutions = answered(space, objective, labels, Source.ARGMAX)
-        return unless_infeasible(space, objective, solutions)
+        return answered(space, objective, labels, Source.ARGMAX)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import UnsupportedSpace
-from rote.inference.base import Objective, Solutions, Source, answered, as_objective
+from rote.inference.answers import answered
+from rote.inference.base import Objective, Solutions, Source, as_objective
 from rote.inference.chain import Layout, layout_of
-from rote.inference.infeasible import unless_infeasible
 from rote.inference.separable import Obstacle, tables_at_work
 from rote.kernels.trees import best_trees, tree_max_marginals
 from rote.space.space import Space
@@ -56,7 +56,7 @@ class Tree:
             network.gather,
             program.room,
         )
-        return unless_infeasible(space, objective, answered(space, objective, labels, Source.TREE))
+        return answered(space, objective, labels, Source.TREE)
 
     def max_marginals(self, space: Space, objective: Objective | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""

@@ -21,9 +21,8 @@ from rote.kernels.ascent import apply_duals, bound_of, close_below, load, row_co
 from rote.kernels.elimination import backward, forward, total
 from rote.kernels.jit import kernel
 from rote.kernels.nodes import alone, assign, loss, row_loss, start, undo
-from rote.kernels.outputs import is_easy
 from rote.kernels.residual import eliminate_part
-from rote.kernels.structs import Graph, Masks, Steps
+from rote.kernels.structs import Graph, Steps
 from rote.types import BoolArray, FloatArray, IntArray
 
 FIRST_NODES = 16  # of the first search; each further one has more sweeps and four times as many
@@ -388,19 +387,15 @@ def branch(
     variables: int,
     node_limit: int,
     in_order: bool,
-    masks: Masks,
-    shortcut: bool,
-) -> tuple[IntArray, FloatArray, BoolArray, BoolArray, BoolArray]:
+) -> tuple[IntArray, FloatArray, BoolArray, BoolArray]:
     """Eliminate, bound, search, and read back, for every input of a batch.
 
     ``core`` says which variables the graph is about, by their place in the network.
     ``closed`` has one row per input or none. ``messages`` and ``multipliers`` hold one row
     of duals per input to start from, or none. Returns labels (-1 where nothing beats the
-    floor), bounds, whether the search was completed, whether another output may be within
-    a tie, and which were easy. With ``in_order``, the first output in lexicographic order
-    that beats the floor; the graph is then that of the whole space. With ``shortcut``,
-    inputs whose best labels are the answer by themselves (`is_easy`, with the ``masks`` of
-    the whole space) need no search.
+    floor), bounds, whether the search was completed, and whether another output may be
+    within a tie. With ``in_order``, the first output in lexicographic order that beats the
+    floor; the graph is then that of the whole space.
     """
     m, parts = scores.shape
     n = graph.sizes.shape[0]
@@ -417,7 +412,6 @@ def branch(
     bounds = np.empty(m)
     complete = np.ones(m, np.bool_)
     doubtful = np.zeros(m, np.bool_)
-    easy = np.zeros(m, np.bool_)
     for i in range(m):
         for p in range(parts):
             work[p] = scores[i, p]
@@ -425,10 +419,6 @@ def branch(
             for p in range(closed.shape[1]):
                 if closed[i, p]:
                     work[p] = -np.inf
-        if shortcut and is_easy(work, masks, ties[i], complete_labels):
-            labels[i] = complete_labels
-            easy[i] = True
-            continue
         forward(work, best, steps)
         rest = total(work, steps)
         if rest == -np.inf:
@@ -479,4 +469,4 @@ def branch(
         if backward(complete_labels, work, best, steps) <= tie:
             doubtful[i] = True
         labels[i] = complete_labels
-    return labels, bounds, complete, doubtful, easy
+    return labels, bounds, complete, doubtful

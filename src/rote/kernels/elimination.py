@@ -18,8 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.jit import kernel
-from rote.kernels.outputs import is_easy
-from rote.kernels.structs import Masks, Steps
+from rote.kernels.structs import Steps
 from rote.types import BoolArray, FloatArray, IntArray
 
 
@@ -91,14 +90,11 @@ def eliminate(
     sizes: IntArray,
     offsets: IntArray,
     steps: Steps,
-    masks: Masks,
-    shortcut: bool,
-) -> tuple[IntArray, FloatArray, BoolArray]:
-    """Labels and margins of a batch when every variable is eliminated, and which were easy.
+) -> tuple[IntArray, FloatArray]:
+    """Labels and margins of a batch when every variable is eliminated.
 
     ``closed`` has one row per input, or no row at all when every label is open.
-    Labels are -1 where nothing is feasible. With ``shortcut``, inputs whose best labels
-    are the answer by themselves (`is_easy`) are not eliminated, and have no margin.
+    Labels are -1 where nothing is feasible.
     """
     m, parts = scores.shape
     n = sizes.shape[0]
@@ -107,7 +103,6 @@ def eliminate(
     labels = np.full((m, n), -1, np.int64)
     margins = np.full(m, np.inf)
     trial = np.empty(n, np.int64)
-    easy = np.zeros(m, np.bool_)
     for i in range(m):
         for p in range(parts):
             work[p] = scores[i, p]
@@ -115,11 +110,6 @@ def eliminate(
             for p in range(offsets[n]):
                 if closed[i, p]:
                     work[p] = -np.inf
-        if shortcut and is_easy(work, masks, ties[i], trial):
-            labels[i] = trial
-            margins[i] = np.nan
-            easy[i] = True
-            continue
         forward(work, best, steps)
         top = total(work, steps)
         if top == -np.inf:
@@ -143,7 +133,7 @@ def eliminate(
             for a in range(sizes[j]):
                 work[first + a] = -np.inf
             work[first + found[j]] = scores[i, first + found[j]]
-    return labels, margins, easy
+    return labels, margins
 
 
 @kernel

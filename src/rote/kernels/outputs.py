@@ -109,21 +109,56 @@ def all_obey(labels: IntArray, masks: Masks, rows: RowGroups) -> BoolArray:
 
 
 @kernel
-def is_easy(scores: FloatArray, masks: Masks, tie: float, labels: IntArray) -> bool:
-    """Whether the best label of every variable, written to ``labels``, is the answer.
+def best_by_themselves(
+    scores: FloatArray, closed: BoolArray, ties: FloatArray, masks: Masks
+) -> tuple[IntArray, FloatArray, BoolArray]:
+    """The best label of every variable, what they add up to, and where they are the answer.
 
-    That is so when nothing but labels is scored, there are no rows, the labels stay inside
-    every table, and none that comes before one of them is within a tie. A label that scores
-    -inf is closed.
+    They are, when nothing but labels is scored and there are no rows, where they stay inside
+    every table and none that comes before one of them is within a tie. Elsewhere labels and
+    values are left as they happen to be. ``closed`` has one row per input or none.
     """
-    for j in range(labels.shape[0]):
-        top = -np.inf
-        near = -np.inf  # the best label before the best
-        for e in range(masks.offsets[j], masks.offsets[j + 1]):
-            if masks.allowed[e] and scores[e] > top:
-                near = top
-                top = scores[e]
-                labels[j] = e - masks.offsets[j]
-        if near >= top - tie:
-            return False
-    return inside(labels, masks)
+    m = scores.shape[0]
+    n = masks.offsets.shape[0] - 1
+    labels = np.zeros((m, n), np.int64)
+    values = np.zeros(m)
+    easy = np.ones(m, np.bool_)
+    for i in range(m):
+        for j in range(n):
+            top = -np.inf
+            near = -np.inf  # the best label before the best
+            for e in range(masks.offsets[j], masks.offsets[j + 1]):
+                open_here = masks.allowed[e] and not (closed.shape[0] > 0 and closed[i, e])
+                if open_here and scores[i, e] > top:
+                    near = top
+                    top = scores[i, e]
+                    labels[i, j] = e - masks.offsets[j]
+            values[i] += top
+            if near >= top - ties[i]:
+                easy[i] = False
+                break
+        easy[i] = easy[i] and inside(labels[i], masks)
+    return labels, values, easy
+
+
+@kernel
+def ties_of(scores: FloatArray, share: float) -> FloatArray:
+    """share · max(1, max |score|) of each input."""
+    ties = np.empty(scores.shape[0])
+    for i in range(scores.shape[0]):
+        largest = 1.0
+        for score in scores[i]:
+            if abs(score) > largest:  # faster than max(), as it seldom happens
+                largest = abs(score)
+        ties[i] = share * largest
+    return ties
+
+
+@kernel
+def all_finite(scores: FloatArray) -> bool:
+    """Whether no score is infinite or NaN."""
+    for row in scores:
+        for score in row:
+            if not abs(score) < np.inf:
+                return False
+    return True

@@ -1,0 +1,49 @@
+"""From labels to `Solutions`: values, statuses, and an error where no output could be found.
+
+Values are added up by one function for all engines, so that equal labels have equal values
+to the last bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rote.errors import InfeasibleSpace
+from rote.inference.base import Objective, Solutions, Source, Status
+from rote.inference.infeasible import find_conflict
+from rote.space.space import Space
+from rote.types import FloatArray, IntArray, frozen
+
+
+def answered(
+    space: Space,
+    objective: Objective,
+    labels: IntArray,
+    source: Source,
+    *,
+    bound: FloatArray | None = None,
+    status: IntArray | None = None,
+) -> Solutions:
+    """`Solutions` for labels; a row of -1 has none and is infeasible.
+
+    Raises `InfeasibleSpace` when the space itself, with no label closed, has no output.
+    """
+    value = space.worth(objective.scores, labels)
+    missing = value.min(initial=0.0) == -np.inf
+    if status is None:
+        status = np.full(len(labels), Status.OPTIMAL.value)
+        if missing:
+            status[value == -np.inf] = Status.INFEASIBLE
+    if missing and objective.allowed is None and (status == Status.INFEASIBLE).any():
+        raise InfeasibleSpace([rule.name for rule in find_conflict(space)])
+    if bound is None:
+        bound = value
+    else:
+        bound = np.where(status == Status.OPTIMAL, value, np.maximum(bound, value))
+    return Solutions(
+        frozen(labels),
+        frozen(value),
+        frozen(bound),
+        frozen(status),
+        frozen(np.full(len(labels), source.value)),
+    )
