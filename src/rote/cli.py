@@ -6,8 +6,9 @@ What rote raises on purpose becomes one red line on the error stream and exit co
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -22,6 +23,7 @@ import rote
 from rote.errors import RoteError, SettingError
 
 if TYPE_CHECKING:
+    from rote.data.catalog import Found
     from rote.tasks.tables import FileAnswer
 
 # What --engine knows: first those that can stop early, then those that cannot.
@@ -123,6 +125,64 @@ def solve(
         typer.echo(json.dumps(_record(answer), indent=2))
     else:
         _show(answer, Console())
+
+
+@app.command()
+def data(
+    check: Annotated[
+        bool, typer.Option("--check", help="Read the files too, and compare their digests.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what is there as JSON.")] = False,
+) -> None:
+    """List the data sets: which are here, which are missing, and where people get those."""
+    from rote.data.catalog import look
+
+    found = look(check=check)
+    if as_json:
+        typer.echo(json.dumps([_data_record(one) for one in found], indent=2))
+    else:
+        _show_data(found, Console())
+
+
+def _data_record(found: Found) -> dict[str, object]:
+    entry = found.entry
+    return {
+        "name": entry.name,
+        "about": entry.about,
+        "counts": entry.counts,
+        "state": found.state.value,
+        "files": dict(entry.files),
+        "missing or differing": list(found.files),
+        "where": entry.where,
+        "licence": entry.licence,
+    }
+
+
+def _show_data(found: Sequence[Found], console: Console) -> None:
+    from rote.data.catalog import State
+    from rote.data.folder import VARIABLE
+
+    table = Table("name", "what it is", "state", box=None, padding=(0, 2, 0, 0))
+    for one in found:
+        state = one.state.value
+        if one.state is State.DIFFERS:
+            state = f"{state}: {', '.join(one.files)}"
+        table.add_row(*map(Text, (one.entry.name, one.entry.about, state)))
+    console.print(table)
+    missing = [one for one in found if one.state is State.MISSING]
+    if not missing:
+        return
+    root = os.environ.get(VARIABLE)
+    where = f"{VARIABLE} is {root}" if root else f"{VARIABLE} is not set, so all are missing"
+    console.print(
+        Text(f"\n{where}. A set goes into a folder of its name there; people get it from:\n")
+    )
+    sources = Table.grid(padding=(0, 2))
+    for one in missing:
+        files = ", ".join(one.files)
+        said = f"{one.entry.where}\nlicence: {one.entry.licence}\nmissing: {files}\n"
+        sources.add_row(Text(one.entry.name), Text(said))
+    console.print(sources)
 
 
 def _engine(name: str, seconds: float | None) -> rote.Engine:
