@@ -1,0 +1,348 @@
+"""Which column a feature has.
+
+An index maps names to columns 0, 1, 2, … A `FeatureIndex` lists its names: it gives each new
+name the next column until it is frozen, and from then on answers -1 for names it does not
+know. A `HashedIndex` computes columns and keeps nothing. `Positions` is for arrays, whose
+columns are their positions. A column, once given, never changes.
+
+All three have a JSON form, told apart by the key "index":
+
+    {"index": "names", "names": ["bias", "word[0]=dog"], "frozen": true}
+    {"index": "hashed", "bits": 18}
+    {"index": "positions", "width": 128}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import compress, repeat
+from typing import Any, NamedTuple, Protocol
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rote.errors import DataError, SettingError
+from rote.types import IntArray, frozen
+
+UNKNOWN = -1  # the column of a name that a frozen index does not know
+MOST_BITS = 30
+
+
+class Index(Protocol):
+    """A map from feature names to columns."""
+
+    @property
+    def frozen(self) -> bool:
+        """Whether a new name is answered with -1, or no name is ever new."""
+        ...
+
+    def freeze(self) -> None:
+        """Take no new names from now on; doing so again changes nothing."""
+        ...
+
+    def column(self, name: str) -> int:
+        """The column of a name."""
+        ...
+
+    def columns(self, names: Iterable[str]) -> list[int]:
+        """The column of each name, repeated where a name is."""
+        ...
+
+    def names(self) -> tuple[str, ...]:
+        """All names, in the order of their columns."""
+        ...
+
+    def name(self, column: int) -> str:
+        """The name that has this column."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """What `index_from_json` reads."""
+        ...
+
+    def __len__(self) -> int:
+        """How many columns there are."""
+        ...
+
+    def __contains__(self, name: object) -> bool: ...
+
+
+class Pruned(NamedTuple):
+    """The index of the names that were kept, and for each old column the new one or -1."""
+
+    kept: FeatureIndex
+    mapping: IntArray
+
+
+class FeatureIndex:
+    """Names in the order in which they were first seen.
+
+    >>> index = FeatureIndex()
+    >>> index.columns(["bias", "word=dog", "bias"])
+    [0, 1, 0]
+    >>> index.freeze()
+    >>> index.column("word=cat")
+    -1
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._columns = _Growing()
+        self._frozen = False
+        self._ordered: tuple[str, ...] = ()
+        for expected, column in enumerate(self.columns(names)):
+            if column != expected:
+                raise DataError(
+                    f"each name has one column, and {self.name(column)!r} is listed for "
+                    f"columns {column} and {expected}; list it once"
+                )
+
+    @property
+    def frozen(self) -> bool:
+        return self._frozen
+
+    def freeze(self) -> None:
+        self._frozen = True
+
+    def column(self, name: str) -> int:
+        return self._columns.get(name, UNKNOWN) if self._frozen else self._columns[name]
+
+    def columns(self, names: Iterable[str]) -> list[int]:
+        _refuse_text(names)
+        # No Python code runs for a name that is known, whether the index grows or not.
+        if self._frozen:
+            return list(map(self._columns.get, names, repeat(UNKNOWN)))
+        return list(map(self._columns.__getitem__, names))
+
+    def names(self) -> tuple[str, ...]:
+        # Names are only ever added, so their number tells whether the tuple is up to date.
+        if len(self._ordered) != len(self._columns):
+            self._ordered = tuple(self._columns)
+        return self._ordered
+
+    def name(self, column: int) -> str:
+        _check_column(column, len(self))
+        return self.names()[column]
+
+    def pruned(self, counts: ArrayLike, at_least: float) -> Pruned:
+        """The names whose column was seen ``at_least`` so often, in the same order and frozen.
+
+        >>> kept, mapping = FeatureIndex(["a", "b", "c"]).pruned([5, 1, 2], at_least=2)
+        >>> kept.names(), mapping.tolist()
+        (('a', 'c'), [0, -1, 1])
+        """
+        seen = np.asarray(counts)
+        if seen.shape != (len(self),) or seen.dtype.kind not in "biuf":
+            raise DataError(
+                f"expected one count for each of the {len(self)} columns, "
+                f"got an array of shape {seen.shape} of {seen.dtype}"
+            )
+        often = seen >= at_least
+        kept = FeatureIndex(compress(self.names(), often.tolist()))
+        kept.freeze()
+        return Pruned(kept, frozen(np.where(often, np.cumsum(often) - 1, UNKNOWN)))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"index": "names", "names": list(self._columns), "frozen": self._frozen}
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FeatureIndex):
+            return NotImplemented
+        return self._frozen == other._frozen and self._columns == other._columns
+
+    __hash__ = None  # type: ignore[assignment]  # an index that grows cannot be a key
+
+    def __repr__(self) -> str:
+        return f"<FeatureIndex of {len(self)} names, {'frozen' if self._frozen else 'growing'}>"
+
+
+@dataclass(frozen=True)
+class HashedIndex:
+    """The column of a name is its hash, one of ``2**bits``: nothing to keep, nothing to grow.
+
+    Names that fall on one column share it, and what they stand for adds up there; the more
+    columns for each name, the rarer. The hash is the same in every process and on every
+    machine.
+
+    >>> HashedIndex(18).columns(["bias", "word=dog"])
+    [223835, 116408]
+    """
+
+    bits: int
+
+    def __post_init__(self) -> None:
+        if type(self.bits) is not int or not 1 <= self.bits <= MOST_BITS:
+            raise SettingError(
+                f"bits must be a whole number between 1 and {MOST_BITS}, got {self.bits!r}"
+            )
+
+    @property
+    def frozen(self) -> bool:
+        return True
+
+    def freeze(self) -> None:
+        """A hashed index is frozen from the start."""
+
+    def column(self, name: str) -> int:
+        return self.columns((name,))[0]
+
+    def columns(self, names: Iterable[str]) -> list[int]:
+        _refuse_text(names)
+        mask = (1 << self.bits) - 1
+        # Half of a surrogate pair is no UTF-8, yet may be part of a str that JSON brought.
+        return [crc32(name.encode("utf-8", "surrogatepass")) & mask for name in names]
+
+    def names(self) -> tuple[str, ...]:
+        raise SettingError(
+            "a hashed index keeps no names, so they cannot be listed; use a FeatureIndex to see "
+            "which feature has which column"
+        )
+
+    def name(self, column: int) -> str:
+        raise SettingError(
+            f"a hashed index keeps no names, so column {column} has none; use a FeatureIndex to "
+            "see which feature has which column"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {"index": "hashed", "bits": self.bits}
+
+    def __len__(self) -> int:
+        return 1 << self.bits
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str)
+
+
+@dataclass(frozen=True)
+class Positions:
+    """The columns of arrays with ``width`` entries; their names are "0", "1", "2" and so on.
+
+    >>> Positions(3).names()
+    ('0', '1', '2')
+    >>> Positions(3).columns(["2", "3"])
+    [2, -1]
+    """
+
+    width: int
+
+    def __post_init__(self) -> None:
+        if type(self.width) is not int or self.width < 0:
+            raise SettingError(
+                f"width must be a whole number that is not negative, got {self.width!r}"
+            )
+
+    @property
+    def frozen(self) -> bool:
+        return True
+
+    def freeze(self) -> None:
+        """The positions of an array are fixed from the start."""
+
+    def column(self, name: str) -> int:
+        # The length comes first: Python refuses to read a number of very many digits.
+        if len(name) <= len(str(self.width)) and name.isascii() and name.isdecimal():
+            column = int(name)
+            if column < self.width and str(column) == name:
+                return column
+        return UNKNOWN
+
+    def columns(self, names: Iterable[str]) -> list[int]:
+        _refuse_text(names)
+        return [self.column(name) for name in names]
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(map(str, range(self.width)))
+
+    def name(self, column: int) -> str:
+        _check_column(column, self.width)
+        return str(column)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"index": "positions", "width": self.width}
+
+    def __len__(self) -> int:
+        return self.width
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.column(name) != UNKNOWN
+
+
+_FIELDS: Mapping[str, Mapping[str, type]] = {
+    "names": {"names": list, "frozen": bool},
+    "hashed": {"bits": int},
+    "positions": {"width": int},
+}
+
+
+def index_from_json(value: Any) -> Index:
+    """The index that ``to_json`` wrote, with everything checked."""
+    if not isinstance(value, Mapping):
+        raise DataError(f'an index is an object with the key "index", got {type(value).__name__}')
+    sort = value.get("index")
+    if not isinstance(sort, str) or sort not in _FIELDS:
+        raise DataError(
+            f'"index" of an index is one of {", ".join(_FIELDS)}, got {sort!r}; it may have been '
+            "written by a later version"
+        )
+    _check_fields(sort, value)
+    try:
+        if sort == "hashed":
+            return HashedIndex(value["bits"])
+        if sort == "positions":
+            return Positions(value["width"])
+    except SettingError as error:
+        raise DataError(f"an index of {sort}: {error}") from None
+    wrong = [k for k, name in enumerate(value["names"]) if not isinstance(name, str)]
+    if wrong:
+        name = value["names"][wrong[0]]
+        raise DataError(f"an index of names: name {wrong[0]} is no string but {name!r}")
+    index = FeatureIndex(value["names"])
+    if value["frozen"]:
+        index.freeze()
+    return index
+
+
+def _check_fields(sort: str, value: Mapping[str, Any]) -> None:
+    fields = _FIELDS[sort]
+    expected = {"index", *fields}
+    if value.keys() != expected:
+        raise DataError(
+            f"an index of {sort} has the keys {', '.join(sorted(expected))}; "
+            f"got {', '.join(map(repr, value))}"
+        )
+    for key, kind in fields.items():
+        if type(value[key]) is not kind:
+            raise DataError(
+                f"an index of {sort}: expected {key!r} to be a {kind.__name__}, "
+                f"got {type(value[key]).__name__}"
+            )
+
+
+class _Growing(dict[str, int]):
+    """A dictionary that gives a key it does not have the next number."""
+
+    def __missing__(self, name: str) -> int:
+        if not isinstance(name, str):
+            raise DataError(
+                f"names of features are strings, got {name!r} of type {type(name).__name__}"
+            )
+        column = self[name] = len(self)
+        return column
+
+
+def _refuse_text(names: Iterable[str]) -> None:
+    if isinstance(names, str):
+        raise DataError(f"expected a list of names, got the string {names!r}; put it into a list")
+
+
+def _check_column(column: int, count: int) -> None:
+    if not 0 <= column < count:
+        raise SettingError(f"there are {count} columns, counted from 0, and none is {column}")

@@ -1,0 +1,306 @@
+"""Columns of names, whether listed, hashed or counted, and what is read back from JSON."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rote.errors import DataError, SettingError
+from rote.features import FeatureIndex, HashedIndex, Index, Positions, index_from_json
+
+any_text = st.text(st.characters(exclude_categories=()))  # halves of surrogate pairs as well
+names = st.lists(st.text("abc", max_size=2), max_size=12)
+distinct = st.lists(any_text, unique=True, max_size=12)
+
+
+def listed(names, frozen):
+    index = FeatureIndex(names)
+    if frozen:
+        index.freeze()
+    return index
+
+
+indices = st.one_of(
+    st.builds(listed, distinct, st.booleans()),
+    st.builds(HashedIndex, st.integers(1, 30)),
+    st.builds(Positions, st.integers(0, 50)),
+)
+
+
+@given(names)
+def test_a_name_has_the_place_where_it_was_first_seen(given_names):
+    order = list(dict.fromkeys(given_names))
+    index = FeatureIndex()
+    assert index.columns(given_names) == [order.index(name) for name in given_names]
+    assert index.names() == tuple(order)
+    assert [index.name(k) for k in range(len(index))] == order
+    assert len(index) == len(order)
+
+
+@given(names)
+def test_one_name_at_a_time_gives_the_same_columns(given_names):
+    one, many = FeatureIndex(), FeatureIndex()
+    assert [one.column(name) for name in given_names] == many.columns(given_names)
+    assert one == many
+
+
+@given(names, names)
+def test_a_frozen_index_answers_what_it_knew(before, after):
+    index = FeatureIndex(dict.fromkeys(before))
+    known = dict(zip(index.names(), range(len(index)), strict=True))
+    assert not index.frozen
+    index.freeze()
+    index.freeze()
+    assert index.frozen
+    assert index.columns(after) == [known.get(name, -1) for name in after]
+    assert [index.column(name) for name in after] == index.columns(after)
+    assert index.names() == tuple(known)
+    assert [name in index for name in after] == [name in known for name in after]
+
+
+def test_names_are_up_to_date_while_the_index_grows():
+    index = FeatureIndex()
+    assert index.names() == ()
+    index.column("a")
+    assert index.names() == ("a",)
+    index.columns(iter(["b", "a"]))
+    assert index.names() == ("a", "b")
+    assert index.name(1) == "b"
+
+
+def test_asking_whether_a_name_is_there_does_not_add_it():
+    index = FeatureIndex()
+    assert "a" not in index
+    assert len(index) == 0
+
+
+@pytest.mark.parametrize("index", [FeatureIndex(["a", "b"]), Positions(2)], ids=repr)
+@pytest.mark.parametrize("column", [-1, 2])
+def test_a_column_that_is_not_there_has_no_name(index, column):
+    with pytest.raises(SettingError, match=f"there are 2 columns, .* none is {column}"):
+        index.name(column)
+
+
+@pytest.mark.parametrize("wrong", [3, None, b"a", ("a",)], ids=repr)
+def test_a_name_that_is_no_string_is_refused_and_not_kept(wrong):
+    index = FeatureIndex()
+    with pytest.raises(DataError, match="names of features are strings, got"):
+        index.columns(["a", wrong])
+    assert index.names() == ("a",)
+    with pytest.raises(DataError, match="names of features are strings, got"):
+        index.column(wrong)
+
+
+@pytest.mark.parametrize("index", [FeatureIndex(), HashedIndex(4), Positions(4)], ids=repr)
+def test_one_string_is_not_taken_for_a_list_of_letters(index):
+    with pytest.raises(DataError, match=r"expected a list of names, got the string 'dog'"):
+        index.columns("dog")
+
+
+def test_a_list_with_a_name_twice_makes_no_index():
+    with pytest.raises(DataError, match="'b' is listed for columns 1 and 3; list it once"):
+        FeatureIndex(["a", "b", "c", "b"])
+
+
+def test_indices_are_equal_when_names_order_and_state_are():
+    assert FeatureIndex(["a", "b"]) == FeatureIndex(["a", "b"])
+    assert FeatureIndex(["a", "b"]) != FeatureIndex(["b", "a"])
+    assert listed(["a"], frozen=True) != listed(["a"], frozen=False)
+    assert FeatureIndex() != Positions(0)
+
+
+def test_an_index_that_grows_is_no_key():
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(FeatureIndex())
+
+
+# Hashing
+
+
+def test_the_hash_is_the_checksum_that_zip_files_have():
+    # The published check value of CRC-32: its low 30 bits, and its low 8.
+    assert HashedIndex(30).column("123456789") == 0xCBF43926 & (2**30 - 1)
+    assert HashedIndex(8).column("123456789") == 0x26
+
+
+def test_another_process_hashes_alike():
+    code = (
+        "from rote.features import HashedIndex\n"
+        "print(HashedIndex(20).columns(['bias', 'word[0]=Müll', 'pos[-1]|pos[0]=DT|NN']))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    here = HashedIndex(20).columns(["bias", "word[0]=Müll", "pos[-1]|pos[0]=DT|NN"])
+    assert [json.loads(output) for output in outputs] == [here]
+
+
+@given(st.integers(1, 30), st.lists(any_text))
+def test_every_text_has_a_column_below_the_length(bits, texts):
+    index = HashedIndex(bits)
+    columns = index.columns(texts)
+    assert all(0 <= column < len(index) == 2**bits for column in columns)
+    assert columns == [index.column(text) for text in texts]
+    assert all(text in index for text in texts)
+
+
+def test_names_spread_over_the_columns_as_evenly_as_by_chance():
+    # 64 names for each of 256 columns: the sum below has mean 255 and deviation 22.6.
+    texts = [f"word[{k % 5 - 2}]={k}" for k in range(64 * 256)]
+    found = Counter(HashedIndex(8).columns(texts))
+    chi_square = sum(Fraction((found[c] - 64) ** 2, 64) for c in range(256))
+    assert chi_square < 255 + 5 * 22.6
+
+
+def test_a_hashed_index_has_no_names_to_show():
+    index = HashedIndex(3)
+    index.freeze()
+    assert index.frozen
+    assert 3 not in index
+    with pytest.raises(SettingError, match=r"keeps no names.*use a FeatureIndex"):
+        index.names()
+    with pytest.raises(SettingError, match="column 5 has none; use a FeatureIndex"):
+        index.name(5)
+
+
+@pytest.mark.parametrize("bits", [0, 31, -1, 1.5, "8", True])
+def test_bits_outside_the_range_are_refused(bits):
+    with pytest.raises(SettingError, match="between 1 and 30"):
+        HashedIndex(bits)
+
+
+# Positions
+
+
+def test_the_names_of_positions_are_their_numbers():
+    index = Positions(12)
+    index.freeze()
+    assert index.frozen
+    assert len(index) == 12
+    assert index.names() == tuple(str(k) for k in range(12))
+    assert index.columns(index.names()) == list(range(12))
+    assert index.name(11) == "11"
+    assert "11" in index
+
+
+@pytest.mark.parametrize("name", ["12", "99", "007", "01", "-1", "+1", "1.0", "", "a", "²", "٣"])
+def test_what_is_no_position_has_no_column(name):
+    index = Positions(12)
+    assert index.column(name) == -1
+    assert name not in index
+
+
+def test_a_number_of_very_many_digits_is_no_position():
+    assert Positions(12).column("1" * 10_000) == -1
+
+
+def test_no_number_is_a_name():
+    assert 3 not in Positions(12)
+
+
+@pytest.mark.parametrize("width", [-1, 2.0, "3", None, True])
+def test_a_width_that_is_no_count_is_refused(width):
+    with pytest.raises(SettingError, match="width must be a whole number"):
+        Positions(width)
+
+
+# Pruning
+
+
+@given(st.lists(st.integers(0, 4), max_size=12), st.integers(0, 5))
+def test_pruning_keeps_what_was_seen_often_enough_in_order(counts, at_least):
+    index = FeatureIndex(f"n{k}" for k in range(len(counts)))
+    kept, mapping = index.pruned(counts, at_least)
+    assert kept.names() == tuple(f"n{k}" for k, c in enumerate(counts) if c >= at_least)
+    assert kept.frozen
+    assert mapping.dtype == np.int64
+    assert mapping.tolist() == [kept.column(name) for name in index.names()]
+    assert len(index) == len(counts)
+
+
+def test_pruning_gives_an_array_nobody_can_change():
+    assert not FeatureIndex(["a"]).pruned([1], 1).mapping.flags.writeable
+
+
+@pytest.mark.parametrize("counts", [[1], [1, 2, 3], [[1, 2]], ["1", "2"], 3], ids=str)
+def test_counts_that_do_not_fit_the_columns_are_refused(counts):
+    with pytest.raises(DataError, match="one count for each of the 2 columns"):
+        FeatureIndex(["a", "b"]).pruned(counts, 1)
+
+
+# JSON
+
+
+@given(indices)
+def test_json_and_back_is_the_same_index(index: Index):
+    text = json.dumps(index.to_json())
+    assert index_from_json(json.loads(text)) == index
+
+
+@given(indices)
+def test_copies_and_what_travels_between_processes_are_the_same_index(index: Index):
+    assert copy.deepcopy(index) == index
+    assert pickle.loads(pickle.dumps(index)) == index  # noqa: S301
+
+
+def test_a_copy_of_a_growing_index_grows_on_its_own():
+    index = FeatureIndex(["a"])
+    other = copy.deepcopy(index)
+    assert other.column("b") == 1
+    assert index.column("c") == 1
+    assert (index.names(), other.names()) == (("a", "c"), ("a", "b"))
+
+
+def test_the_json_form_is_as_documented():
+    assert listed(["b", "a"], frozen=True).to_json() == {
+        "index": "names",
+        "names": ["b", "a"],
+        "frozen": True,
+    }
+    assert HashedIndex(18).to_json() == {"index": "hashed", "bits": 18}
+    assert Positions(128).to_json() == {"index": "positions", "width": 128}
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (None, 'an object with the key "index", got NoneType'),
+        ([], 'an object with the key "index", got list'),
+        ({}, "one of names, hashed, positions, got None"),
+        ({"index": "trie"}, "one of names, hashed, positions, got 'trie'; .* later version"),
+        ({"index": ["names"]}, r"got \['names'\]"),
+        ({"index": "names", "names": []}, "has the keys frozen, index, names; got"),
+        ({"index": "hashed", "bits": 3, "seed": 1}, "has the keys bits, index; got .*'seed'"),
+        ({"index": "names", "names": "ab", "frozen": True}, "'names' to be a list, got str"),
+        ({"index": "names", "names": [], "frozen": 1}, "'frozen' to be a bool, got int"),
+        ({"index": "names", "names": ["a", 3], "frozen": True}, "name 1 is no string but 3"),
+        ({"index": "names", "names": ["a", "a"], "frozen": True}, "'a' is listed for columns 0"),
+        ({"index": "names", "names": [["a"]], "frozen": True}, "name 0 is no string but"),
+        ({"index": "hashed", "bits": 3.0}, "'bits' to be a int, got float"),
+        ({"index": "hashed", "bits": True}, "'bits' to be a int, got bool"),
+        ({"index": "hashed", "bits": 99}, "an index of hashed: bits must be .* got 99"),
+        ({"index": "positions", "width": -2}, "an index of positions: width must be .* got -2"),
+        ({"index": "positions", "width": "2"}, "'width' to be a int, got str"),
+    ],
+    ids=str,
+)
+def test_json_of_something_else_is_refused_with_a_reason(value, reason):
+    with pytest.raises(DataError, match=reason):
+        index_from_json(value)

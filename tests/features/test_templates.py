@@ -1,0 +1,357 @@
+"""Feature templates against a slow reading of them, token by token, and on mistakes."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pickle
+import re
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rote.errors import DataError, SettingError
+from rote.features import CHUNKING, POS_TAGGING, Templates
+from rote.features.words import SIGNS, TEXTS
+
+COLUMNS = ("word", "pos")
+SENTENCE = [("Rovers", "NNP"), ("beat", "VBD"), ("Hull", "NNP"), ("4-1", "CD")]
+
+
+def slow_value(term, columns, tokens, at):
+    """What a term is at one token: a text, True or False; None for a text outside."""
+    if term in ("bias", "is_first", "is_last"):
+        return {"bias": True, "is_first": at == 0, "is_last": at == len(tokens) - 1}[term]
+    if "(" in term:
+        name, _, inner = term.partition("(")
+        value = slow_value(inner[:-1], columns, tokens, at)
+        if name in SIGNS:
+            return value is not None and SIGNS[name](value)
+        if value is None:
+            return None
+        if name in TEXTS:
+            return TEXTS[name](value)
+        length = int(re.sub("[a-z]", "", name))
+        return value[:length] if name.startswith("prefix") else value[-length:]
+    column, offset = re.fullmatch(r"(\w+)\[(-?\d+)\]", term).groups()
+    place = at + int(offset)
+    return tokens[place][columns.index(column)] if 0 <= place < len(tokens) else None
+
+
+def slow_rows(columns, templates, tokens):
+    rows = []
+    for at in range(len(tokens)):
+        row = []
+        for template in templates:
+            values = [slow_value(term, columns, tokens, at) for term in template.split("|")]
+            if len(values) == 1 and isinstance(values[0], bool):
+                row += [template] * values[0]
+            else:
+                spoken = {None: "<edge>", True: "yes", False: "no"}
+                row.append(f"{template}=" + "|".join(spoken.get(v, v) for v in values))
+        rows.append(row)
+    return rows
+
+
+def in_any_order(rows):
+    return [Counter(row) for row in rows]
+
+
+texts = st.recursive(
+    st.builds("{}[{}]".format, st.sampled_from(COLUMNS), st.integers(-3, 3)),
+    lambda inner: st.builds(
+        "{}({})".format,
+        st.sampled_from([*TEXTS, "prefix1", "prefix3", "suffix2", "suffix12"]),
+        inner,
+    ),
+    max_leaves=3,
+)
+signs = st.one_of(
+    st.sampled_from(["bias", "is_first", "is_last"]),
+    st.builds("{}({})".format, st.sampled_from(sorted(SIGNS)), texts),
+)
+templates = st.lists(texts | signs, min_size=1, max_size=4).map("|".join)
+words = st.text("aB3-#", max_size=4)
+
+
+@given(
+    st.lists(templates, min_size=1, max_size=6, unique=True),
+    st.lists(st.tuples(words, words), max_size=6),
+)
+def test_rows_are_those_of_a_slow_reading(chosen, tokens):
+    found = Templates(COLUMNS, tuple(chosen)).rows(tokens)
+    assert in_any_order(found) == in_any_order(slow_rows(COLUMNS, chosen, tokens))
+
+
+@pytest.mark.parametrize(
+    ("template", "first", "second", "last"),
+    [
+        ("bias", ["bias"], ["bias"], ["bias"]),
+        ("is_first", ["is_first"], [], []),
+        ("is_last", [], [], ["is_last"]),
+        ("word[0]", ["word[0]=Rovers"], ["word[0]=beat"], ["word[0]=4-1"]),
+        ("word[-1]", ["word[-1]=<edge>"], ["word[-1]=Rovers"], ["word[-1]=Hull"]),
+        ("pos[1]", ["pos[1]=VBD"], ["pos[1]=NNP"], ["pos[1]=<edge>"]),
+        ("word[9]", ["word[9]=<edge>"], ["word[9]=<edge>"], ["word[9]=<edge>"]),
+        (
+            "pos[-1]|word[0]",
+            ["pos[-1]|word[0]=<edge>|Rovers"],
+            ["pos[-1]|word[0]=NNP|beat"],
+            ["pos[-1]|word[0]=NNP|4-1"],
+        ),
+        (
+            "pos[-1]|pos[0]|pos[1]",
+            ["pos[-1]|pos[0]|pos[1]=<edge>|NNP|VBD"],
+            ["pos[-1]|pos[0]|pos[1]=NNP|VBD|NNP"],
+            ["pos[-1]|pos[0]|pos[1]=NNP|CD|<edge>"],
+        ),
+        (
+            "suffix2(lower(word[-1]))",
+            ["suffix2(lower(word[-1]))=<edge>"],
+            ["suffix2(lower(word[-1]))=rs"],
+            ["suffix2(lower(word[-1]))=ll"],
+        ),
+        (
+            "prefix1(shape(word[0]))",
+            ["prefix1(shape(word[0]))=X"],
+            ["prefix1(shape(word[0]))=x"],
+            ["prefix1(shape(word[0]))=d"],
+        ),
+        ("has_digit(word[0])", [], [], ["has_digit(word[0])"]),
+        ("is_title(word[-1])", [], ["is_title(word[-1])"], ["is_title(word[-1])"]),
+        (
+            "is_title(word[-1])|is_first",
+            ["is_title(word[-1])|is_first=no|yes"],
+            ["is_title(word[-1])|is_first=yes|no"],
+            ["is_title(word[-1])|is_first=yes|no"],
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_template_gives_what_it_says(template, first, second, last):
+    rows = Templates(COLUMNS, (template,)).rows(SENTENCE)
+    assert len(rows) == 4
+    assert [rows[0], rows[1], rows[3]] == [first, second, last]
+
+
+def test_names_come_in_the_order_of_the_templates_and_signs_last():
+    rows = Templates(COLUMNS, ("bias", "pos[0]", "is_last", "word[0]")).rows(SENTENCE)
+    assert rows[0] == ["pos[0]=NNP", "word[0]=Rovers", "bias"]
+    assert rows[3] == ["pos[0]=CD", "word[0]=4-1", "bias", "is_last"]
+
+
+def test_rows_are_lists_of_their_own():
+    rows = Templates(COLUMNS, ("is_first",)).rows(SENTENCE)
+    rows[1].append("mine")
+    assert rows == [["is_first"], ["mine"], [], []]
+
+
+def test_a_sentence_without_tokens_has_no_rows():
+    assert Templates(COLUMNS, CHUNKING).rows([]) == []
+
+
+def test_the_sentence_may_be_a_tuple_of_lists():
+    made = Templates(COLUMNS, CHUNKING)
+    assert made.rows(tuple(map(list, SENTENCE))) == made.rows(SENTENCE)
+
+
+def test_a_column_may_have_the_name_of_a_function_or_of_a_sign():
+    made = Templates(("lower", "bias"), ("lower(lower[0])", "bias", "bias[0]"))
+    assert made.rows([("A", "b")]) == [["lower(lower[0])=a", "bias[0]=b", "bias"]]
+
+
+def test_each_function_is_computed_once_for_each_token(monkeypatch):
+    seen = []
+
+    def lower(word):
+        seen.append(word)
+        return word.lower()
+
+    monkeypatch.setattr("rote.features.templates._function", {"lower": lower}.get)
+    made = Templates(("word",), ("lower(word[0])", "lower(word[1])|lower(word[-1])"))
+    assert made.rows([("A",), ("B",)])[0][1] == "lower(word[1])|lower(word[-1])=b|<edge>"
+    assert seen == ["A", "B"]
+
+
+def test_deep_nesting_is_read_without_running_out_of_stack():
+    template = "lower(" * 5000 + "word[0]" + ")" * 5000
+    assert Templates(("word",), (template,)).rows([("A",)]) == [[f"{template}=a"]]
+
+
+# The sets that come with the library
+
+
+def test_the_chunking_set_gives_twenty_features_everywhere():
+    rows = Templates(COLUMNS, CHUNKING).rows(SENTENCE)
+    assert [len(row) for row in rows] == [20] * 4
+    assert set(rows[1]) == {
+        "bias",
+        "word[-2]=<edge>",
+        "word[-1]=Rovers",
+        "word[0]=beat",
+        "word[1]=Hull",
+        "word[2]=4-1",
+        "word[-1]|word[0]=Rovers|beat",
+        "word[0]|word[1]=beat|Hull",
+        "pos[-2]=<edge>",
+        "pos[-1]=NNP",
+        "pos[0]=VBD",
+        "pos[1]=NNP",
+        "pos[2]=CD",
+        "pos[-2]|pos[-1]=<edge>|NNP",
+        "pos[-1]|pos[0]=NNP|VBD",
+        "pos[0]|pos[1]=VBD|NNP",
+        "pos[1]|pos[2]=NNP|CD",
+        "pos[-2]|pos[-1]|pos[0]=<edge>|NNP|VBD",
+        "pos[-1]|pos[0]|pos[1]=NNP|VBD|NNP",
+        "pos[0]|pos[1]|pos[2]=VBD|NNP|CD",
+    }
+
+
+def test_the_tagging_set_sees_what_tweets_are_made_of():
+    tokens = [("@Ada",), ("see",), ("#Chess",), ("http://t.co/x2",), (":)",)]
+    rows = Templates(("word",), POS_TAGGING).rows(tokens)
+    signs = [{name for name in row if "=" not in name} for row in rows]
+    assert signs == [
+        {"bias", "is_first", "is_mention(word[0])", "is_title(word[0])"},
+        {"bias"},
+        {"bias", "is_hashtag(word[0])", "is_title(word[0])"},
+        {"bias", "is_url(word[0])", "has_digit(word[0])"},
+        {"bias", "is_last", "is_symbol(word[0])"},
+    ]
+    assert "suffix4(lower(word[0]))=hess" in rows[2]
+    assert "lower(word[-1])=@ada" in rows[1]
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("template", "place", "reason"),
+    [
+        ("", 1, "expected a column, a function or a sign, got the end"),
+        ("wrd[0]", 1, "'wrd' is not a column; the columns are word, pos"),
+        ("lower(wrd[0])", 7, "'wrd' is not a column"),
+        ("word[0]|wrd[0]", 9, "'wrd' is not a column"),
+        ("upper(word[0])", 1, "'upper' is not a function; there are lower, shape, .*, prefixN"),
+        ("lower(upper(word[0]))", 7, "'upper' is not a function"),
+        ("prefix(word[0])", 1, "'prefix' is not a function"),
+        ("prefix0(word[0])", 1, "'prefix0' is not a function"),
+        ("suffix100(word[0])", 1, "'suffix100' is not a function"),
+        ("word", 1, r"'word' cannot stand alone; a column needs a place, as in word\[0\]"),
+        ("shape", 1, r"'shape' cannot stand alone; a function needs a term, .* shape\(word\[0\]\)"),
+        ("prefix3", 1, "'prefix3' cannot stand alone; a function needs a term"),
+        ("has_digit", 1, "'has_digit' cannot stand alone; a function needs a term"),
+        ("first", 1, "'first' cannot stand alone; .* one of bias, is_first, is_last"),
+        ("word[]", 6, r"expected a whole number from -99 to 99, as in 2, 0 or -1, got '\]'"),
+        ("word[+1]", 6, r"expected a whole number .* got '\+1\]'"),
+        ("word[-0]", 6, "expected a whole number"),
+        ("word[01]", 6, "expected a whole number"),
+        ("word[100]", 6, "expected a whole number"),
+        ("word[1.5]", 7, r"expected \], got '\.5\]'"),
+        ("word[0", 7, r"expected \], got the end"),
+        ("word[0]x", 8, r"expected \| and another term, or the end, got 'x'"),
+        ("word[0] | pos[0]", 8, r"expected \| and another term, or the end, got ' \| pos\[0\]'"),
+        ("word[0]|", 9, "expected a column, a function or a sign, got the end"),
+        ("|word[0]", 1, r"expected a column, a function or a sign, got '\|word\[0\]'"),
+        ("lower()", 7, r"expected a column, a function or a sign, got '\)'"),
+        ("lower(word[0]", 14, r"expected \), got the end"),
+        ("lower(word[0]))", 15, r"expected \| and another term, or the end, got '\)'"),
+        ("lower(word[0]|pos[0])", 14, r"expected \), got '\|pos\[0\]\)'"),
+        ("lower(bias)", 7, "lower is a function of a text, and bias is a sign"),
+        (
+            "shape(lower(is_title(word[0])))",
+            13,
+            r"lower is a function of a text, and is_title\(word\[0\]\) is a sign",
+        ),
+    ],
+)
+def test_a_mistake_is_answered_with_its_place(template, place, reason):
+    with pytest.raises(SettingError, match=reason) as caught:
+        Templates(COLUMNS, ("word[0]", template))
+    assert str(caught.value).startswith(f"template {template!r}, character {place}: ")
+
+
+@pytest.mark.parametrize(
+    ("columns", "chosen", "reason"),
+    [
+        ("word", ("word[0]",), "columns must be a sequence of one or more strings: 'word'"),
+        (("word",), "word[0]", "templates must be a sequence of one or more strings"),
+        ((), ("bias",), "columns must be a sequence of one or more strings"),
+        (("word",), (), "templates must be a sequence of one or more strings"),
+        (("word", 3), ("bias",), "columns must be a sequence of one or more strings"),
+        (("word", "word"), ("bias",), "columns must differ, and 'word' is there twice"),
+        (("word",), ("bias", "bias"), "templates must differ, and 'bias' is there twice"),
+        (("a word",), ("bias",), "a column is named by letters, digits and _.*: 'a word'"),
+        (("2nd",), ("bias",), "with no digit first: '2nd'"),
+        (("",), ("bias",), "a column is named by letters"),
+    ],
+)
+def test_settings_that_make_no_templates_are_refused(columns, chosen, reason):
+    with pytest.raises(SettingError, match=reason):
+        Templates(columns, chosen)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "reason"),
+    [
+        ([("a", "DT"), ("dog",)], r"token 1: expected a sequence of 2 values \(word, pos\), got"),
+        ([("a", "DT", "O")], "token 0: expected a sequence of 2 values"),
+        ([("a", "DT"), "no"], "token 1: expected a sequence of 2 values .* got 'no'"),
+        ([("a", "DT"), ("dog", None)], "token 1, column pos: expected a string, got None"),
+        ([(3, "CD")], "token 0, column word: expected a string, got 3"),
+    ],
+)
+def test_tokens_that_do_not_fit_the_columns_are_refused(tokens, reason):
+    with pytest.raises(DataError, match=reason):
+        Templates(COLUMNS, CHUNKING).rows(tokens)
+
+
+def test_strings_of_a_kind_of_their_own_are_strings():
+    class Word(str):
+        __slots__ = ()
+
+    assert Templates(("word",), ("word[0]",)).rows([(Word("a"),)]) == [["word[0]=a"]]
+
+
+# Values
+
+
+def test_equal_settings_are_equal_and_lists_become_tuples():
+    made = Templates(["word", "pos"], list(CHUNKING))
+    assert made == Templates(COLUMNS, CHUNKING)
+    assert hash(made) == hash(Templates(COLUMNS, CHUNKING))
+    assert (made.columns, made.templates) == (COLUMNS, CHUNKING)
+    assert made != Templates(COLUMNS, CHUNKING[:-1])
+
+
+def test_the_text_of_templates_is_all_one_sees_of_them():
+    assert repr(Templates(("word",), ("bias",))) == (
+        "Templates(columns=('word',), templates=('bias',))"
+    )
+
+
+def test_templates_travel_between_processes():
+    made = Templates(("word",), POS_TAGGING)
+    there = pickle.loads(pickle.dumps(made))  # noqa: S301
+    assert there == made
+    tokens = [(word,) for word, _ in SENTENCE]
+    assert there.rows(tokens) == made.rows(tokens)
+
+
+@pytest.mark.parametrize("chosen", [CHUNKING, POS_TAGGING], ids=["chunking", "tagging"])
+def test_real_sentences_have_the_rows_of_a_slow_reading(chosen):
+    root = os.environ.get("ROTE_DATA")
+    if not root:
+        pytest.skip("real sentences are read where ROTE_DATA names the folder of conll2000/")
+    made = Templates(COLUMNS, chosen)
+    with gzip.open(Path(root) / "conll2000" / "test.txt.gz", "rt", encoding="utf-8") as lines:
+        blocks = "".join(islice(lines, 3000)).split("\n\n")[:-1]
+    assert len(blocks) > 100
+    for block in blocks:
+        tokens = [tuple(line.split()[:2]) for line in block.split("\n")]
+        assert in_any_order(made.rows(tokens)) == in_any_order(slow_rows(COLUMNS, chosen, tokens))
