@@ -29,6 +29,8 @@ def answered(
     Raises `InfeasibleSpace` when the space itself, with no label closed, has no output.
     """
     value = space.worth(objective.scores, labels)
+    if objective.term is not None:
+        value = value + objective.term.value(labels[:, None, :])[:, 0]
     missing = value.min(initial=0.0) == -np.inf
     if status is None:
         status = np.full(len(labels), Status.OPTIMAL.value)

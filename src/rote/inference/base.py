@@ -20,8 +20,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rote.errors import LabelError, ScoreError, SettingError
+from rote.errors import LabelError, ScoreError, SettingError, UnsupportedSpace
 from rote.kernels.outputs import all_finite, ties_of
+from rote.space.losses import Term
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, Scalar, frozen
 
@@ -55,11 +56,13 @@ class Objective:
     """Scores of shape (m, parts): m inputs that share one space.
 
     ``allowed`` of shape (m, labels) closes labels for single inputs; this is how
-    variables are clamped (see `clamp`). None leaves every label open.
+    variables are clamped (see `clamp`). None leaves every label open. A ``term`` adds to an
+    output's score what no sum over parts can say; engines that take no terms refuse it.
     """
 
     scores: FloatArray
     allowed: BoolArray | None = None
+    term: Term | None = None
     checked: Space | None = field(default=None, repr=False)  # the space it was checked for
 
     def __len__(self) -> int:
@@ -70,6 +73,7 @@ class Objective:
         return Objective(
             frozen(self.scores[index]),
             None if self.allowed is None else frozen(self.allowed[index]),
+            None if self.term is None else self.term.rows(index),
             self.checked,
         )
 
@@ -148,15 +152,29 @@ class Engine(Protocol):
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions: ...
 
 
-def as_objective(space: Space, objective: Objective | AnyArray) -> Objective:
-    """A checked objective; plain scores of shape (parts,) or (m, parts) will do."""
+def as_objective(
+    space: Space, objective: Objective | AnyArray, *, terms: bool = False
+) -> Objective:
+    """A checked objective; plain scores of shape (parts,) or (m, parts) will do.
+
+    ``terms`` says that the engine takes them.
+    """
     if not isinstance(objective, Objective):
-        return Objective(_as_scores(space, objective), None, space)
+        return Objective(_as_scores(space, objective), checked=space)
+    if objective.term is not None and not terms:
+        raise UnsupportedSpace(
+            "the objective has a term that does not add up over parts, and this engine takes "
+            "none; use Exhaustive, or a loss that adds up, such as Hamming"
+        )
     if objective.checked is space:
         return objective
     scores = _as_scores(space, objective.scores)
+    if objective.term is not None and len(objective.term) != len(scores):
+        raise ScoreError(
+            f"the term is for {len(objective.term)} inputs, and there are {len(scores)}"
+        )
     if objective.allowed is None:
-        return Objective(scores, None, space)
+        return Objective(scores, None, objective.term, space)
     allowed = np.asarray(objective.allowed)
     if allowed.dtype != np.bool_:
         raise ScoreError(f"allowed holds True and False, got {allowed.dtype}")
@@ -167,7 +185,7 @@ def as_objective(space: Space, objective: Objective | AnyArray) -> Objective:
             f"allowed has the shape ({len(scores)}, {space.labels}), one column per label; "
             f"got {allowed.shape}"
         )
-    return Objective(scores, frozen(allowed), space)
+    return Objective(scores, frozen(allowed), objective.term, space)
 
 
 def _as_scores(space: Space, given: AnyArray) -> FloatArray:
@@ -220,7 +238,7 @@ def clamp(
     >>> space.decode(Exact().solve(space, clamp(space, scores, {"x": "a"})).labels)
     [{'x': 'a', 'y': 'b'}]
     """
-    objective = as_objective(space, scores)
+    objective = as_objective(space, scores, terms=True)
     m = len(objective)
     each = [given] * m if isinstance(given, Mapping) else list(given)
     if len(each) != m:
@@ -235,7 +253,7 @@ def clamp(
             was = row[chosen]
             row[start : start + len(variable.labels)] = False
             row[chosen] = was
-    return Objective(objective.scores, frozen(allowed), space)
+    return Objective(objective.scores, frozen(allowed), objective.term, space)
 
 
 def _tally(codes: IntArray, names: type[Status] | type[Source]) -> str:

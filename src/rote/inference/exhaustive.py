@@ -35,12 +35,15 @@ class Exhaustive:
         return space.outputs <= self.most_outputs
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
+        objective = as_objective(space, objective, terms=True)
         if not self.accepts(space):
             raise UnsupportedSpace(
                 f"{space!r} has {space.outputs:.4g} outputs and Exhaustive looks at no more than "
                 f"{self.most_outputs}; use Exact, or raise most_outputs"
             )
+        if objective.term is not None:
+            labels = _best_with_term(space, objective)
+            return answered(space, objective, labels, Source.ENUMERATION)
         factors = _factors(space)
         labels = best_outputs(
             objective.scores,
@@ -103,3 +106,28 @@ def _feasible(space: Space) -> AnyArray:
 
 def _running(counts: list[int]) -> IntArray:
     return frozen(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
+
+
+def _best_with_term(space: Space, objective: Objective) -> IntArray:
+    """What `best_outputs` does, block by block, where a term has a say."""
+    assert objective.term is not None
+    m = len(objective)
+    count = int(space.outputs)
+    block = max(1, BLOCK // max(1, m))
+    worth = np.empty((m, count))
+    for first in range(0, count, block):
+        end = min(first + block, count)
+        outputs = outputs_between(first, end, space.sizes)
+        for i in range(m):
+            worth[i, first:end] = space.value(objective.scores[i], outputs)
+            if objective.allowed is not None:
+                open_ = objective.allowed[i][space.offsets[:-1] + outputs].all(axis=1)
+                worth[i, first:end][~open_] = -np.inf
+        worth[:, first:end] += objective.term.value(np.broadcast_to(outputs, (m, *outputs.shape)))
+    feasible = np.unpackbits(_feasible(space), count=count).astype(np.bool_)
+    worth[:, ~feasible] = -np.inf
+    best = worth.max(axis=1)
+    number = (worth >= (best - objective.ties)[:, None]).argmax(axis=1)
+    labels = np.stack([outputs_between(c, c + 1, space.sizes)[0] for c in number.tolist()])
+    labels[best == -np.inf] = -1
+    return labels

@@ -112,3 +112,23 @@ class Windows(NamedTuple):
     gather_ptr: IntArray  # per entry
     gather: IntArray
     room: IntArray  # the most states, numbers in a W_t, in a table, in a variable
+
+
+class Vectors(NamedTuple):
+    """Feature vectors, one after the other; vector 0 is the constant one."""
+
+    ptr: IntArray  # per vector
+    column: IntArray  # of the vector's index
+    value: FloatArray
+
+
+class Slots(NamedTuple):
+    """Which weights and which vector of its input each variable and factor of a space uses.
+
+    The weight of feature column k and label a is ``weights[origin + k * stride + a]``.
+    """
+
+    vector: IntArray  # per slot: counted from the input's first, or -1 for the constant one
+    origin: IntArray  # per slot
+    stride: IntArray  # per slot
+    start: IntArray  # per slot: its first part; one more ends the last

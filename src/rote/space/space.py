@@ -98,6 +98,12 @@ class Space:
         return int(self.factor_offsets[-1])
 
     @cached_property
+    def slot_ends(self) -> IntArray:
+        """For each variable and then each factor, the last variable it speaks of."""
+        last = [max(factor.variables) for factor in self.factors]
+        return frozen(np.array([*range(len(self.variables)), *last], dtype=np.int64))
+
+    @cached_property
     def outputs(self) -> float:
         """How many joint labellings there are, allowed or not (as a float: it may be huge)."""
         with np.errstate(over="ignore"):

@@ -11,13 +11,20 @@ ordered pairs, lexicographically. The first label of a relation means "none".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import permutations
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
+from rote.data.conll04 import Sentence
 from rote.errors import LabelError, ScoreError, SpaceError
+from rote.features import LazyRows
 from rote.space import Space, SpaceBuilder, template
+from rote.tasks.base import Frame, Slot
+from rote.tasks.entity_relation_features import entity_features, pair_features
 from rote.types import AnyArray, FloatArray
 
 ENTITY_LABELS = ("Peop", "Loc", "Org", "Other")
@@ -31,6 +38,100 @@ ARGUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 RELATION_LABELS = ("none", *ARGUMENTS)
+ENTITY, PAIR = "entity", "pair"  # the kinds of vectors
+RELATION = "relation"  # the block of weights of pairs; that of entities has their kind's name
+
+
+class Extraction(NamedTuple):
+    """The label of each entity, and of each ordered pair of entities that is related.
+
+    >>> Extraction(("Peop", "Loc"), {(0, 1): "Live_In"})
+    Extraction(entities=('Peop', 'Loc'), relations={(0, 1): 'Live_In'})
+    """
+
+    entities: tuple[str, ...]
+    relations: Mapping[tuple[int, int], str]
+
+    @classmethod
+    def of(cls, sentence: Sentence) -> Extraction:
+        """What the corpus says of a sentence."""
+        return cls(
+            tuple(entity.label for entity in sentence.entities),
+            {(r.first, r.second): r.label for r in sentence.relations},
+        )
+
+
+@dataclass(frozen=True)
+class EntityRelation:
+    """An input is a sentence whose entities' spans are given; nothing else of them is looked at.
+
+    ``arguments`` says which labels the two entities of a relation have; a relation that it
+    does not name holds between any two. Outputs are of the kind `Extraction`.
+    """
+
+    entity_labels: tuple[str, ...] = ENTITY_LABELS
+    relation_labels: tuple[str, ...] = RELATION_LABELS
+    arguments: Mapping[str, tuple[str, str]] = field(
+        default_factory=lambda: ARGUMENTS, hash=False
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entity_labels", tuple(self.entity_labels))
+        object.__setattr__(self, "relation_labels", tuple(self.relation_labels))
+        arguments = {label: (first, second) for label, (first, second) in self.arguments.items()}
+        object.__setattr__(self, "arguments", MappingProxyType(arguments))
+        # Labels that do not fit together are refused here, not at the first sentence.
+        entity_relation_space(2, self.entity_labels, self.relation_labels, self.arguments)
+
+    def frame(self, x: Sentence) -> Frame:
+        return _frame(
+            len(x.entities),
+            self.entity_labels,
+            self.relation_labels,
+            tuple(self.arguments.items()),
+        )
+
+    def vectors(self, x: Sentence) -> list[list[str]]:
+        n = len(x.entities)
+        rows = [entity_features(x, i) for i in range(n)]
+        rows += [pair_features(x, i, j) for i, j in pairs(n)]
+        return rows
+
+    def lazy_vectors(self, x: Sentence) -> LazyRows[list[str]]:
+        """The same vectors, each computed when it is first asked for."""
+        n = len(x.entities)
+        ordered = pairs(n)
+
+        def vector(k: int) -> list[str]:
+            return entity_features(x, k) if k < n else pair_features(x, *ordered[k - n])
+
+        return LazyRows(n * n, vector)
+
+    def encode(self, x: Sentence, y: Extraction) -> list[int]:
+        n = len(x.entities)
+        if len(y.entities) != n:
+            raise LabelError(f"an output has one label per entity; got {len(y.entities)} for {n}")
+        ordered = pairs(n)
+        stray = y.relations.keys() - set(ordered)
+        if stray:
+            raise LabelError(
+                f"a relation is of two different entities, counted from 0, of {n} there are; "
+                f"got {min(stray)}"
+            )
+        none = self.relation_labels[0]
+        labels = [_position(self.entity_labels, label, "an entity") for label in y.entities]
+        return labels + [
+            _position(self.relation_labels, y.relations.get(pair, none), "a relation")
+            for pair in ordered
+        ]
+
+    def decode(self, x: Sentence, labels: Sequence[int]) -> Extraction:
+        n = len(x.entities)
+        related = zip(pairs(n), labels[n:], strict=True)
+        return Extraction(
+            tuple(self.entity_labels[label] for label in labels[:n]),
+            {pair: self.relation_labels[label] for pair, label in related if label},
+        )
 
 
 def entity_relation_space(
@@ -92,6 +193,26 @@ def entity_relation_scores(
             f"shape (m, n(n-1), labels); got {entities.shape} and {relations.shape}"
         )
     return flat
+
+
+def _position(labels: tuple[str, ...], label: str, what: str) -> int:
+    try:
+        return labels.index(label)
+    except ValueError:
+        known = ", ".join(labels)
+        raise LabelError(f"{label!r} is no label of {what}; the labels are {known}") from None
+
+
+@lru_cache(maxsize=1024)
+def _frame(
+    n: int,
+    entity_labels: tuple[str, ...],
+    relation_labels: tuple[str, ...],
+    arguments: tuple[tuple[str, tuple[str, str]], ...],
+) -> Frame:
+    space = entity_relation_space(n, entity_labels, relation_labels, dict(arguments))
+    slots = [Slot(ENTITY if k < n else RELATION, k) for k in range(n * n)]
+    return Frame(space, tuple(slots), (ENTITY,) * n + (PAIR,) * (n * n - n))
 
 
 @template

@@ -1,0 +1,105 @@
+"""Loss-augmented inference: the worst output of every example, max_y w · φ(x, y) + Δ(gold, y).
+
+A loss that adds up is added to the scores, and any engine can look for the worst output. The
+zero-one loss asks for the best output and, where that is the right one, for the second best.
+Other losses go to the engine as a term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from rote.errors import ScoreError
+from rote.inference import Engine, Objective, Solutions, Status, k_best
+from rote.kernels.linear import scores_of
+from rote.model import Group, Prepared
+from rote.space import Space
+from rote.space.losses import Loss, ZeroOne
+from rote.types import FloatArray, IntArray, frozen
+
+CHUNK = 1 << 22  # scores that are in memory at once, for each thread
+
+
+class Worst(NamedTuple):
+    """For the examples of a group: outputs, w · (φ(y) - φ(gold)) + Δ, and Δ alone."""
+
+    group: Group
+    labels: IntArray
+    slacks: FloatArray
+    losses: FloatArray
+
+
+def worst_outputs(
+    engine: Engine, prepared: Prepared, weights: FloatArray, loss: Loss, n_jobs: int = 1
+) -> Iterator[Worst]:
+    """Group by group; ``n_jobs`` threads work on pieces of groups, which changes the time alone."""
+    pieces = []
+    for group in prepared.groups:
+        size = max(1, CHUNK // max(1, group.space.parts))
+        if n_jobs > 1:
+            size = min(size, -(-len(group) // n_jobs))
+        pieces += [group.rows(slice(k, k + size)) for k in range(0, len(group), size)]
+
+    def solved(piece: Group) -> Worst:
+        return worst_of(engine, prepared, weights, loss, piece)
+
+    if n_jobs == 1:
+        yield from map(solved, pieces)
+    else:
+        with ThreadPoolExecutor(n_jobs) as pool:
+            yield from pool.map(solved, pieces)
+
+
+def worst_of(
+    engine: Engine, prepared: Prepared, weights: FloatArray, loss: Loss, group: Group
+) -> Worst:
+    """The worst outputs of the examples of a group."""
+    scores = scores_of(weights, prepared.vectors, group.slots, group.firsts)
+    assert group.gold is not None
+    return Worst(group, *worst(engine, group.space, scores, group.gold, loss))
+
+
+def worst(
+    engine: Engine, space: Space, scores: FloatArray, gold: IntArray, loss: Loss
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Labels, slacks and losses for a batch of one space."""
+    right = space.worth(frozen(scores), frozen(gold))
+    offsets = loss.offsets(space, gold)
+    if offsets is not None:
+        augmented = scores.copy()
+        augmented[:, : space.labels] += offsets
+        found = _found(engine.solve(space, Objective(frozen(augmented), checked=space)))
+    elif isinstance(loss, ZeroOne):
+        found = _best_but_gold(engine, space, scores, gold)
+    else:
+        objective = Objective(frozen(scores), term=loss.term(gold))
+        found = _found(engine.solve(space, objective))
+    losses = frozen(loss.value(space, gold, found))
+    return found, frozen(space.worth(frozen(scores), found) - right + losses), losses
+
+
+def _best_but_gold(engine: Engine, space: Space, scores: FloatArray, gold: IntArray) -> IntArray:
+    objective = Objective(frozen(scores), checked=space)
+    labels = _found(engine.solve(space, objective)).copy()
+    hit = np.flatnonzero((labels == gold).all(axis=1))
+    if len(hit):
+        second = k_best(space, objective.rows(hit), 2, engine)[1]
+        other = second.status == Status.OPTIMAL
+        lead = space.worth(frozen(scores[hit]), frozen(gold[hit])) - second.value
+        worse = hit[other & (lead < 1.0)]
+        labels[worse] = second.labels[other & (lead < 1.0)]
+    return frozen(labels)
+
+
+def _found(solutions: Solutions) -> IntArray:
+    missing = np.isin(solutions.status, (Status.INFEASIBLE, Status.TIMED_OUT))
+    if missing.any():
+        raise ScoreError(
+            f"no output was found for {int(missing.sum())} of {len(solutions)} inputs; raise the "
+            "engine's limit"
+        )
+    return solutions.labels

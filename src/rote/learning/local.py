@@ -1,0 +1,86 @@
+"""Learning only (LO): every variable by itself, no rules and no factors.
+
+    ŷ_t = argmax_a w^a · φ(x, t)       if ŷ_t ≠ y_t:  w^{y_t} += φ(x, t),  w^{ŷ_t} -= φ(x, t)
+
+These are the same weights that inference-based training moves. Predicting with them and an
+engine that enforces rules is *learning plus inference* (L+I).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rote.kernels.local import learn_locally
+from rote.learning.base import State, check_examples, check_number, shuffled
+from rote.model import Model, Prepared
+from rote.types import IntArray, frozen
+
+
+@dataclass(frozen=True)
+class Local:
+    """A perceptron per variable; stops after an iteration without mistakes, or ``iterations``."""
+
+    iterations: int = 10
+    average: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_number("iterations", self.iterations, least=1)
+
+    def iterate(
+        self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
+    ) -> Iterator[State]:
+        check_examples(prepared)
+        decisions = _decisions(prepared)
+        memory = {"weights": model.weights} if state is None else state.memory
+        weights = memory["weights"].copy()
+        sums = memory["sums"].copy() if "sums" in memory else np.zeros_like(weights)
+        seen = float(memory["seen"][0]) if "seen" in memory else 0.0
+        first = 1 if state is None else state.iteration + 1
+        for iteration in range(first, self.iterations + 1):
+            order = np.array(shuffled(len(prepared), self.seed, iteration), dtype=np.int64)
+            mistakes = learn_locally(
+                weights, sums, prepared.vectors, *decisions, frozen(order), seen
+            )
+            seen += len(decisions[1])
+            average = weights - sums / max(1.0, seen)
+            yield State(
+                iteration,
+                frozen(average if self.average else weights.copy()),
+                done=mistakes == 0,
+                measures={"mistakes": mistakes, "inferences": 0},
+                memory={
+                    "weights": weights.copy(),
+                    "sums": sums.copy(),
+                    "seen": np.array([seen]),
+                },
+            )
+            if mistakes == 0:
+                return
+
+
+def _decisions(
+    prepared: Prepared,
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, Any]:
+    """All variables of all examples, one after the other: where they begin, and what they need."""
+    counts = np.zeros(len(prepared), dtype=np.int64)
+    for group in prepared.groups:
+        counts[group.members] = len(group.space.variables)
+    ptr = np.concatenate([[0], np.cumsum(counts)])
+    fields = np.empty((5, int(ptr[-1])), dtype=np.int64)
+    importance = np.empty(len(prepared))
+    for group in prepared.groups:
+        n = len(group.space.variables)
+        importance[group.members] = group.importance
+        own, slots = group.slots.vector[:n], group.slots
+        assert group.gold is not None
+        at = (ptr[group.members][:, None] + np.arange(n)).ravel()
+        vector = np.where(own < 0, 0, group.firsts[:, None] + own)
+        each = (vector, slots.origin[:n], slots.stride[:n], group.frame.widths[:n], group.gold)
+        for field, values in zip(fields, each, strict=True):
+            field[at] = np.broadcast_to(values, (len(group), n)).ravel()
+    return (frozen(ptr), *(frozen(field) for field in fields), frozen(importance))  # type: ignore[return-value]

@@ -1,0 +1,76 @@
+"""`Model`: a task, weights over its features, and the engine that predicts.
+
+score(x, y) = Σ over the slots of x of weights · features,    predict = the best y in its space
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from rote.errors import ScoreError
+from rote.inference import Engine, Exact, Objective, Solutions, Status
+from rote.model.layout import Layout
+from rote.model.prepared import Group, Prepared, prepare
+from rote.tasks.base import Task
+from rote.types import FloatArray, frozen
+
+X = TypeVar("X")
+Y = TypeVar("Y")
+
+
+@dataclass(frozen=True, eq=False)
+class Model(Generic[X, Y]):
+    """What predicts: frozen; learners return a new one."""
+
+    task: Task[X, Y]
+    layout: Layout
+    weights: FloatArray
+    engine: Engine = field(default_factory=Exact)
+
+    def __post_init__(self) -> None:
+        if self.weights.shape != (self.layout.size,):
+            raise ScoreError(
+                f"the layout has {self.layout.size} weights, got an array of shape "
+                f"{self.weights.shape}"
+            )
+        object.__setattr__(self, "weights", frozen(self.weights))
+
+    def with_weights(self, weights: FloatArray) -> Model[X, Y]:
+        """The same model with other weights."""
+        return replace(self, weights=weights)
+
+    def with_engine(self, engine: Engine) -> Model[X, Y]:
+        """The same model with another engine: this is how rules are added after learning."""
+        return replace(self, engine=engine)
+
+    def prepare(self, xs: Iterable[X], ys: Iterable[Y] | None = None, **options: Any) -> Prepared:
+        """Examples made ready for this model; features it does not know are left out."""
+        return prepare(self.task, xs, ys, layout=self.layout, **options)
+
+    def solve(self, prepared: Prepared) -> list[tuple[Group, Solutions]]:
+        """The answers to all inputs, group by group, each with its proof."""
+        found = []
+        for group in prepared.groups:
+            scores = prepared.scores(self.weights, group)
+            objective = Objective(scores, checked=group.space)
+            found.append((group, self.engine.solve(group.space, objective)))
+        return found
+
+    def predict(self, xs: Iterable[X]) -> list[Y]:
+        """The best output of every input."""
+        inputs = list(xs)
+        outputs: list[Any] = [None] * len(inputs)
+        for group, solutions in self.solve(self.prepare(inputs)):
+            missing = np.isin(solutions.status, (Status.INFEASIBLE, Status.TIMED_OUT))
+            if missing.any():
+                number = int(group.members[np.flatnonzero(missing)[0]])
+                raise ScoreError(f"no output was found for input {number}; raise the time limit")
+            for member, labels in zip(
+                group.members.tolist(), solutions.labels.tolist(), strict=True
+            ):
+                outputs[member] = self.task.decode(inputs[member], labels)
+        return outputs

@@ -1,0 +1,204 @@
+"""Examples made ready for kernels: feature vectors as arrays, examples grouped by frame.
+
+This is done once; training and prediction then run over arrays, group by group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rote.errors import DataError, LabelError
+from rote.features import VectorBuilder
+from rote.kernels.linear import scores_of
+from rote.kernels.structs import Slots, Vectors
+from rote.model.layout import Layout
+from rote.space import Space
+from rote.tasks.base import Frame, Task
+from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The examples of one frame."""
+
+    frame: Frame
+    slots: Slots
+    members: IntArray  # which examples of the whole
+    firsts: IntArray  # the first vector of each
+    importance: FloatArray  # how much each counts in learning
+    gold: IntArray | None  # (m, variables): the right labels, where they are known
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def space(self) -> Space:
+        return self.frame.space
+
+    def rows(self, index: slice | AnyArray) -> Group:
+        """Some of the examples."""
+        return Group(
+            self.frame,
+            self.slots,
+            frozen(self.members[index]),
+            frozen(self.firsts[index]),
+            frozen(self.importance[index]),
+            None if self.gold is None else frozen(self.gold[index]),
+        )
+
+    @cached_property
+    def gold_columns(self) -> IntArray:
+        """The right label or label tuple of each slot, of shape (m, slots)."""
+        assert self.gold is not None
+        return self.columns(self.gold)
+
+    def columns(self, labels: AnyArray) -> IntArray:
+        """The label or label tuple of each slot in each output of a batch."""
+        return frozen(self.space.parts_of(labels) - self.frame.starts[:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Examples, their vectors and the layout of the weights that score them."""
+
+    layout: Layout
+    vectors: Vectors
+    groups: tuple[Group, ...]
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def scores(self, weights: FloatArray, group: Group) -> FloatArray:
+        """Scores of shape (m, parts) for the examples of a group."""
+        return frozen(scores_of(frozen(weights), self.vectors, group.slots, group.firsts))
+
+    @cached_property
+    def places(self) -> tuple[tuple[Group, int], ...]:
+        """For each example its group, and its place in it."""
+        found: list[tuple[Group, int]] = [None] * self.count  # type: ignore[list-item]
+        for group in self.groups:
+            for place, member in enumerate(group.members.tolist()):
+                found[member] = (group, place)
+        return tuple(found)
+
+
+def prepare(
+    task: Task[Any, Any],
+    xs: Iterable[Any],
+    ys: Iterable[Any] | None = None,
+    *,
+    layout: Layout | None = None,
+    hashed: Mapping[str, int] | None = None,
+    importance: AnyArray | None = None,
+    allow_broken: bool = False,
+) -> Prepared:
+    """Examples made ready; without a layout, one is made for them and its indices are frozen.
+
+    ``hashed`` says for some kinds of vectors into how many bits their names are hashed.
+    ``importance`` says how much each example counts in learning: 1, unless given. Outputs
+    that break a rule are refused, unless ``allow_broken``.
+    """
+    builder = VectorBuilder(None if layout is None else layout.indices, hashed)
+    batches: dict[Frame, _Batch] = {}
+    seen: dict[int, _Batch] = {}  # tasks give out the same frame again; its hash is not cheap
+    outputs = None if ys is None else iter(ys)
+    count = 0
+    for count, x in enumerate(xs, start=1):
+        frame = task.frame(x)
+        batch = seen.get(id(frame))
+        if batch is None:
+            batch = seen[id(frame)] = batches.setdefault(frame, _Batch(frame))
+        batch.members.append(count - 1)
+        batch.firsts.append(len(builder))
+        vectors = task.vectors(x)
+        if len(vectors) != len(frame.kinds):
+            raise DataError(
+                f"input {count - 1} has {len(vectors)} feature vectors, and its frame names the "
+                f"kinds of {len(frame.kinds)}"
+            )
+        for kind, features in zip(frame.kinds, vectors, strict=True):
+            builder.add(kind, features)
+        if outputs is not None:
+            batch.gold.append(_gold(task, x, outputs, count - 1))
+    if outputs is not None and next(outputs, None) is not None:
+        raise DataError(f"there are {count} inputs and more outputs than that")
+    if layout is None:
+        for index in builder.indices.values():
+            index.freeze()
+        layout = Layout.of(list(batches), builder.indices)
+    each = _importance(importance, count)
+    groups = [batch.group(layout, each, gold=ys is not None) for batch in batches.values()]
+    if ys is not None and not allow_broken:
+        for group in groups:
+            _check_rules(group)
+    return Prepared(layout, builder.build(), tuple(groups), count)
+
+
+class _Batch:
+    """The examples of one frame, while they are collected."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.members: list[int] = []
+        self.firsts: list[int] = []
+        self.gold: list[Sequence[int]] = []
+
+    def group(self, layout: Layout, importance: FloatArray, *, gold: bool) -> Group:
+        labels = None
+        if gold:
+            shape = len(self.members), len(self.frame.space.variables)
+            labels = frozen(np.array(self.gold, dtype=np.int64).reshape(shape))
+            self.frame.space.as_labels(labels)
+        members = np.array(self.members, dtype=np.int64)
+        return Group(
+            self.frame,
+            layout.slots(self.frame),
+            frozen(members),
+            frozen(np.array(self.firsts, dtype=np.int64)),
+            frozen(importance[members]),
+            labels,
+        )
+
+
+def _check_rules(group: Group) -> None:
+    assert group.gold is not None
+    holds = group.space.holds(group.gold)
+    if not holds.all():
+        place = int(np.flatnonzero(~holds)[0])
+        broken = group.space.broken(group.gold[place])[0].name
+        raise LabelError(
+            f"the output of example {group.members[place]} breaks the rule {broken!r}; correct "
+            "the output, drop the rule, or say allow_broken=True"
+        )
+
+
+def _importance(given: AnyArray | None, count: int) -> FloatArray:
+    if given is None:
+        return np.ones(count)
+    importance = np.asarray(given, dtype=np.float64)
+    if importance.shape != (count,):
+        raise DataError(f"importance has one number per example, {count}; got {importance.shape}")
+    if not (np.isfinite(importance).all() and (importance >= 0).all()):
+        raise DataError("importance is finite and at least 0 for every example")
+    return importance
+
+
+def _gold(task: Task[Any, Any], x: Any, outputs: Any, number: int) -> Sequence[int]:
+    try:
+        y = next(outputs)
+    except StopIteration:
+        raise DataError(f"input {number} has no output; there are {number} outputs") from None
+    labels = list(task.encode(x, y))
+    expected = len(task.frame(x).space.variables)
+    if len(labels) != expected:
+        raise LabelError(
+            f"the output of example {number} has {len(labels)} labels, and its space has "
+            f"{expected} variables"
+        )
+    return labels

@@ -1,0 +1,167 @@
+"""Losses: how wrong an output is, and how inference is made to look for wrong ones.
+
+A loss Δ(gold, y) that adds up over variables becomes an offset per label, so that
+loss-augmented inference, max_y score(y) + Δ(gold, y), is inference on scores plus offsets.
+A loss that does not add up becomes a *term* of the objective, which only some engines take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Protocol
+
+import numpy as np
+
+from rote.errors import SettingError
+from rote.space.space import Space
+from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+
+class Term(Protocol):
+    """Something an objective adds to the score of an output that no sum over parts can say."""
+
+    def __len__(self) -> int:
+        """For how many inputs it speaks."""
+        ...
+
+    def rows(self, index: AnyArray) -> Term:
+        """The term of some of the inputs."""
+        ...
+
+    def value(self, labels: IntArray) -> FloatArray:
+        """What it adds to outputs of shape (m, k, variables), k for each input: (m, k)."""
+        ...
+
+
+class Loss(Protocol):
+    """How wrong outputs are."""
+
+    def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
+        """The loss of each output of a batch, of shape (m,)."""
+        ...
+
+    def offsets(self, space: Space, gold: IntArray) -> FloatArray | None:
+        """The loss of each label, of shape (m, labels), or None where it does not add up."""
+        ...
+
+    def term(self, gold: IntArray) -> Term:
+        """The loss as a term."""
+        ...
+
+
+@dataclass(frozen=True)
+class Hamming:
+    """The number of wrong labels; with ``weights``, each costs what its right label says.
+
+    A label that ``weights`` does not name costs 1.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        for label, weight in self.weights.items():
+            if not 0 <= weight < np.inf:
+                raise SettingError(
+                    f"the weight of a label is a number >= 0; {label!r} has {weight}"
+                )
+
+    def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
+        return np.asarray(((gold != labels) * self._costs(space, gold)).sum(axis=1))
+
+    def offsets(self, space: Space, gold: IntArray) -> FloatArray:
+        costs = np.repeat(self._costs(space, gold), space.sizes, axis=1)
+        costs[np.arange(len(gold))[:, None], space.offsets[:-1] + gold] = 0.0
+        return frozen(costs)
+
+    def term(self, gold: IntArray) -> Term:
+        raise SettingError("the Hamming loss adds up over labels; it needs no term")
+
+    def _costs(self, space: Space, gold: IntArray) -> FloatArray:
+        if not self.weights:
+            return np.ones(gold.shape)
+        table = np.array([self.weights.get(a, 1.0) for v in space.variables for a in v.labels])
+        return np.asarray(table[space.offsets[:-1] + gold])
+
+
+@dataclass(frozen=True)
+class ZeroOne:
+    """1 for every output but the right one."""
+
+    def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
+        return np.asarray((gold != labels).any(axis=1), dtype=np.float64)
+
+    def offsets(self, space: Space, gold: IntArray) -> None:
+        return None
+
+    def term(self, gold: IntArray) -> Term:
+        return _Wrong(gold)
+
+
+@dataclass(frozen=True)
+class OneMinusF1:
+    """1 - F1 of the variables that have another label than their first, for one input at a time.
+
+    With labels (off, on) this is the example F1 of multi-label classification. F1 is 1 when
+    nothing is on, neither in gold nor in the output.
+    """
+
+    def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
+        return np.asarray(self.term(gold).value(labels[:, None, :])[:, 0])
+
+    def offsets(self, space: Space, gold: IntArray) -> None:
+        return None
+
+    def term(self, gold: IntArray) -> Term:
+        return _Overlap(gold, jaccard=False)
+
+
+@dataclass(frozen=True)
+class OneMinusJaccard:
+    """1 - |gold ∩ y| / |gold ∪ y| of the variables that have another label than their first."""
+
+    def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
+        return np.asarray(self.term(gold).value(labels[:, None, :])[:, 0])
+
+    def offsets(self, space: Space, gold: IntArray) -> None:
+        return None
+
+    def term(self, gold: IntArray) -> Term:
+        return _Overlap(gold, jaccard=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Wrong:
+    gold: IntArray
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    def rows(self, index: AnyArray) -> _Wrong:
+        return _Wrong(frozen(self.gold[index]))
+
+    def value(self, labels: IntArray) -> FloatArray:
+        return np.asarray((labels != self.gold[:, None, :]).any(axis=2), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Overlap:
+    gold: IntArray
+    jaccard: bool
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    def rows(self, index: AnyArray) -> _Overlap:
+        return _Overlap(frozen(self.gold[index]), self.jaccard)
+
+    def value(self, labels: IntArray) -> FloatArray:
+        gold = self.gold[:, None, :]
+        right = ((labels == gold) & (gold > 0)).sum(axis=2)
+        on, predicted = (gold > 0).sum(axis=2), (labels > 0).sum(axis=2)
+        if self.jaccard:
+            over, under = right, ((labels > 0) | (gold > 0)).sum(axis=2)
+        else:
+            over, under = 2 * right, on + predicted
+        return np.asarray(1.0 - np.where(under == 0, 1.0, over / np.maximum(under, 1)))
