@@ -9,6 +9,7 @@ a frozen index does not know are left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -83,10 +84,7 @@ class VectorBuilder:
 
     def _add_mapping(self, kind: str, features: Mapping[str, float]) -> None:
         columns = self._index(kind).columns(list(features))
-        values = [float(value) for value in features.values()]
-        if not np.isfinite(values).all():
-            name = next(n for n, v in features.items() if not np.isfinite(v))
-            raise DataError(f"feature values are finite; {name!r} is {features[name]}")
+        values = [_number(name, value) for name, value in features.items()]
         known = [k for k, column in enumerate(columns) if column >= 0]
         self._append([columns[k] for k in known], [values[k] for k in known])
 
@@ -143,3 +141,13 @@ class VectorBuilder:
             self._columns.append(np.array(self._named, dtype=np.int64))
             self._values.append(np.array(self._numbers))
             self._named, self._numbers = [], []
+
+
+def _number(name: str, value: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise DataError(f"feature values are numbers; {name!r} is {value!r}") from None
+    if not isfinite(number):
+        raise DataError(f"feature values are finite; {name!r} is {value}")
+    return number

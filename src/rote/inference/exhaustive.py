@@ -128,6 +128,8 @@ def _best_with_term(space: Space, objective: Objective) -> IntArray:
     worth[:, ~feasible] = -np.inf
     best = worth.max(axis=1)
     number = (worth >= (best - objective.ties)[:, None]).argmax(axis=1)
-    labels = np.stack([outputs_between(c, c + 1, space.sizes)[0] for c in number.tolist()])
+    labels = np.empty((m, len(space.sizes)), dtype=np.int64)
+    for i, c in enumerate(number.tolist()):
+        labels[i] = outputs_between(c, c + 1, space.sizes)[0]
     labels[best == -np.inf] = -1
     return labels

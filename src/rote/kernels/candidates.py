@@ -1,9 +1,7 @@
 """Dual coordinate descent over candidate outputs, for the structural SVM.
 
-A candidate c is an output y of an example i, with a dual α ≥ 0. Its direction
-φ = φ(x_i, gold) - φ(x_i, y) is kept as *differences*: for every slot where y differs from gold a
-feature vector, and where in the weights the right label and the wrong label begin. With
-w = Σ α φ and the sum A_i of an example's duals, we minimise
+A candidate c is an output y of an example i, with a dual α ≥ 0 and the direction
+φ = φ(x_i, gold) - φ(x_i, y). With w = Σ α φ and the sum A_i of an example's duals, we minimise
 
     D(α) = ½ ‖w‖² + Σ_i A_i² / (4 C_i) - Σ Δ α           (squared slacks)
     D(α) = ½ ‖w‖² - Σ Δ α   with  A_i ≤ C_i               (plain slacks)
@@ -11,6 +9,12 @@ w = Σ α φ and the sum A_i of an example's duals, we minimise
 one α after the other; its gain is -∂D/∂α = Δ - w · φ - A_i / (2 C_i), the last part only for
 squared slacks. Where A_i has reached C_i, what one candidate gains another of the same example
 must give.
+
+Candidates of one example differ from gold in much the same places. A direction is therefore
+kept as a list of *atoms*, one per slot that differs: the feature vectors of the right and the
+wrong label, and where in the weights these begin. A visit of an example reads the weights once
+per atom, takes its steps with the products φ · φ' of its candidates, which are remembered, and
+writes the weights once per atom.
 """
 
 from __future__ import annotations
@@ -20,69 +24,124 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.kernels.jit import kernel
+from rote.kernels.linear import place_of
 from rote.kernels.structs import Slots, Vectors
-from rote.types import FloatArray, IntArray
+from rote.types import BoolArray, FloatArray, IntArray
+
+FULL = 1.0 - 1e-12  # of C_i: from here on A_i has no room left
+ROUNDS = 8  # over the candidates of one example in one visit
 
 
 class Candidates(NamedTuple):
-    """Candidates and, per example, the sum of its duals and its last candidate."""
+    """Candidates, atoms and examples; arrays may be longer than what is in them."""
 
-    example: IntArray
-    digest: IntArray  # of the output, to find it again
-    dual: FloatArray
-    loss: FloatArray
-    norm: FloatArray  # ‖φ‖²
-    previous: IntArray  # the candidate of the same example before this one, or -1
-    ptr: IntArray  # its differences; one more ends the last
-    vector: IntArray  # per difference
-    right: IntArray  # per difference: where the weights of the right label begin
-    wrong: IntArray
-    stride: IntArray
-    last: IntArray  # per example, or -1
+    example: IntArray  # per candidate
+    digest: IntArray  # per candidate: of its output, to find it again
+    dual: FloatArray  # per candidate
+    loss: FloatArray  # per candidate
+    rank: IntArray  # per candidate: its place among those of its example
+    previous: IntArray  # per candidate: the one of its example before it, or -1
+    atom_ptr: IntArray  # per candidate, and one more
+    product_ptr: IntArray  # per candidate, and one more
+    atoms: IntArray  # of candidates, one after the other
+    products: FloatArray  # φ · φ' with the candidates of its example up to itself, by rank
+    owner: IntArray  # per atom: its example
+    vector: IntArray  # per atom: of the right label
+    other: IntArray  # per atom: the vector of the wrong label, mostly the same
+    right: IntArray  # per atom
+    wrong: IntArray  # per atom
+    stride: IntArray  # per atom
+    before: IntArray  # per atom: the one of its example before it, or -1
+    value: FloatArray  # per atom: room for w · atom
+    step: FloatArray  # per atom: room for a step, 0 in between
+    last: IntArray  # per example: its last candidate, or -1
+    last_atom: IntArray  # per example, or -1
+    size: IntArray  # per example: how many candidates it has
     total: FloatArray  # per example: A_i
 
 
 @kernel
-def along(weights: FloatArray, vectors: Vectors, candidates: Candidates, c: int) -> float:
-    """w · φ of a candidate."""
+def along(weights: FloatArray, vectors: Vectors, candidates: Candidates, atom: int) -> float:
+    """w · atom."""
+    v, other = candidates.vector[atom], candidates.other[atom]
+    right, wrong = candidates.right[atom], candidates.wrong[atom]
+    stride = candidates.stride[atom]
     value = 0.0
-    for d in range(candidates.ptr[c], candidates.ptr[c + 1]):
-        v = candidates.vector[d]
-        right, wrong, stride = candidates.right[d], candidates.wrong[d], candidates.stride[d]
+    if v == other:
         for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
             at = vectors.column[k] * stride
             value += vectors.value[k] * (weights[right + at] - weights[wrong + at])
+        return value
+    for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
+        value += vectors.value[k] * weights[right + vectors.column[k] * stride]
+    for k in range(vectors.ptr[other], vectors.ptr[other + 1]):
+        value -= vectors.value[k] * weights[wrong + vectors.column[k] * stride]
     return value
 
 
 @kernel
 def shift(
-    weights: FloatArray, vectors: Vectors, candidates: Candidates, c: int, step: float
+    weights: FloatArray, vectors: Vectors, candidates: Candidates, atom: int, step: float
 ) -> None:
-    """w += step · φ."""
-    for d in range(candidates.ptr[c], candidates.ptr[c + 1]):
-        v = candidates.vector[d]
-        right, wrong, stride = candidates.right[d], candidates.wrong[d], candidates.stride[d]
-        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-            at = vectors.column[k] * stride
-            change = step * vectors.value[k]
-            weights[right + at] += change
-            weights[wrong + at] -= change
+    """w += step · atom."""
+    v, other = candidates.vector[atom], candidates.other[atom]
+    stride = candidates.stride[atom]
+    for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
+        weights[candidates.right[atom] + vectors.column[k] * stride] += step * vectors.value[k]
+    for k in range(vectors.ptr[other], vectors.ptr[other + 1]):
+        weights[candidates.wrong[atom] + vectors.column[k] * stride] -= step * vectors.value[k]
 
 
 @kernel
-def product(
-    scratch: FloatArray, vectors: Vectors, candidates: Candidates, c: int, other: int
-) -> float:
-    """φ · φ' of two candidates. ``scratch`` is as long as the weights, and 0 before and after."""
-    shift(scratch, vectors, candidates, c, 1.0)
-    value = along(scratch, vectors, candidates, other)
-    for d in range(candidates.ptr[c], candidates.ptr[c + 1]):
-        v = candidates.vector[d]
-        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-            at = vectors.column[k] * candidates.stride[d]
-            scratch[candidates.right[d] + at] = 0.0
-            scratch[candidates.wrong[d] + at] = 0.0
+def clear(scratch: FloatArray, vectors: Vectors, candidates: Candidates, atom: int) -> None:
+    """0 wherever an atom may have left something."""
+    v, other = candidates.vector[atom], candidates.other[atom]
+    stride = candidates.stride[atom]
+    for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
+        scratch[candidates.right[atom] + vectors.column[k] * stride] = 0.0
+    for k in range(vectors.ptr[other], vectors.ptr[other + 1]):
+        scratch[candidates.wrong[atom] + vectors.column[k] * stride] = 0.0
+
+
+@kernel
+def atom_of(
+    candidates: Candidates,
+    known: int,
+    example: int,
+    vector: int,
+    other: int,
+    right: int,
+    wrong: int,
+) -> int:
+    """The atom of an example that is this one, or ``known``, where the next one goes."""
+    atom = candidates.last_atom[example]
+    while atom >= 0:
+        if (
+            candidates.wrong[atom] == wrong
+            and candidates.right[atom] == right
+            and candidates.vector[atom] == vector
+            and candidates.other[atom] == other
+        ):
+            return int(atom)
+        atom = candidates.before[atom]
+    return known
+
+
+@kernel
+def read_atoms(weights: FloatArray, vectors: Vectors, candidates: Candidates, example: int) -> None:
+    """Put w · atom into ``value``, for every atom of an example."""
+    atom = candidates.last_atom[example]
+    while atom >= 0:
+        candidates.value[atom] = along(weights, vectors, candidates, atom)
+        atom = candidates.before[atom]
+
+
+@kernel
+def summed(candidates: Candidates, c: int) -> float:
+    """The ``value`` of a candidate's atoms in all."""
+    value = 0.0
+    for k in range(candidates.atom_ptr[c], candidates.atom_ptr[c + 1]):
+        value += candidates.value[candidates.atoms[k]]
     return value
 
 
@@ -90,6 +149,7 @@ def product(
 def add_candidates(
     candidates: Candidates,
     count: int,
+    known: int,
     scratch: FloatArray,
     weights: FloatArray,
     vectors: Vectors,
@@ -104,106 +164,234 @@ def add_candidates(
     costs: FloatArray,
     squared: bool,
     delta: float,
-) -> int:
+) -> tuple[int, int]:
     """Take in the outputs whose gain is above δ and that are not candidates yet.
 
-    ``slacks`` are Δ - w · φ of the outputs, as inference found them. There must be room for all.
-    Returns how many candidates there are then.
+    There are ``count`` candidates and ``known`` atoms, and room for more; ``slacks`` are
+    Δ - w · φ of the outputs, as inference found them. ``scratch`` is as long as the weights, and 0
+    before and after. Returns how many candidates and atoms there are then.
     """
     for i in range(members.shape[0]):
         example = members[i]
         cost = costs[example]
         if cost <= 0.0:
             continue
-        known = False
         bar = candidates.total[example] / (2.0 * cost) if squared else 0.0
-        c = candidates.last[example]
-        while c >= 0:
-            if candidates.digest[c] == digests[i]:
-                known = True
-                break
-            if not squared:
-                bar = max(bar, candidates.loss[c] - along(weights, vectors, candidates, c))
-            c = candidates.previous[c]
-        if known or not slacks[i] > bar + delta:
+        if not slacks[i] > bar + delta:
             continue
-        at = candidates.ptr[count]
+        if not squared:
+            read_atoms(weights, vectors, candidates, example)
+        c = candidates.last[example]
+        while c >= 0 and candidates.digest[c] != digests[i]:
+            if not squared:
+                bar = max(bar, candidates.loss[c] - summed(candidates, c))
+            c = candidates.previous[c]
+        if c >= 0 or not slacks[i] > bar + delta:
+            continue
+        end = candidates.atom_ptr[count]
         for s in range(slots.vector.shape[0]):
             if gold[i, s] == found[i, s]:
                 continue
-            own = slots.vector[s]
-            candidates.vector[at] = firsts[i] + own if own >= 0 else 0
-            candidates.right[at] = slots.origin[s] + gold[i, s]
-            candidates.wrong[at] = slots.origin[s] + found[i, s]
-            candidates.stride[at] = slots.stride[s]
-            at += 1
-        candidates.ptr[count + 1] = at
+            vector, right = place_of(slots, s, firsts[i], gold[i, s])
+            other, wrong = place_of(slots, s, firsts[i], found[i, s])
+            atom = atom_of(candidates, known, example, vector, other, right, wrong)
+            if atom == known:
+                candidates.owner[atom] = example
+                candidates.vector[atom] = vector
+                candidates.other[atom] = other
+                candidates.right[atom] = right
+                candidates.wrong[atom] = wrong
+                candidates.stride[atom] = slots.stride[s]
+                candidates.before[atom] = candidates.last_atom[example]
+                candidates.step[atom] = 0.0
+                candidates.last_atom[example] = atom
+                known += 1
+            candidates.atoms[end] = atom
+            end += 1
+        candidates.atom_ptr[count + 1] = end
         candidates.example[count] = example
         candidates.digest[count] = digests[i]
         candidates.dual[count] = 0.0
         candidates.loss[count] = losses[i]
+        candidates.rank[count] = candidates.size[example]
+        candidates.size[example] += 1
         candidates.previous[count] = candidates.last[example]
         candidates.last[example] = count
-        candidates.norm[count] = product(scratch, vectors, candidates, count, count)
+        first = candidates.product_ptr[count]
+        candidates.product_ptr[count + 1] = first + candidates.size[example]
+        for k in range(candidates.atom_ptr[count], end):
+            shift(scratch, vectors, candidates, candidates.atoms[k], 1.0)
+        read_atoms(scratch, vectors, candidates, example)
+        c = count
+        while c >= 0:
+            candidates.products[first + candidates.rank[c]] = summed(candidates, c)
+            c = candidates.previous[c]
+        for k in range(candidates.atom_ptr[count], end):
+            clear(scratch, vectors, candidates, candidates.atoms[k])
         count += 1
-    return count
+    return count, known
 
 
 @kernel
-def weakest(
-    weights: FloatArray, vectors: Vectors, candidates: Candidates, example: int, but: int
-) -> tuple[int, float]:
-    """Another candidate of an example with a dual above 0 and the least gain, or -1."""
-    chosen, least = -1, np.inf
-    c = candidates.last[example]
-    while c >= 0:
-        if c != but and candidates.dual[c] > 0.0:
-            gain = candidates.loss[c] - along(weights, vectors, candidates, c)
-            if gain < least:
-                chosen, least = c, gain
-        c = candidates.previous[c]
-    return chosen, least
-
-
-@kernel
-def gain_of(
+def gains_of(
     weights: FloatArray,
     vectors: Vectors,
     candidates: Candidates,
-    c: int,
+    example: int,
+    ids: IntArray,
+    gains: FloatArray,
+) -> int:
+    """The candidates of an example by rank, and Δ - w · φ of each; returns how many."""
+    read_atoms(weights, vectors, candidates, example)
+    size = candidates.size[example]
+    c = candidates.last[example]
+    while c >= 0:
+        r = candidates.rank[c]
+        ids[r] = c
+        gains[r] = candidates.loss[c] - summed(candidates, c)
+        c = candidates.previous[c]
+    return int(size)
+
+
+@kernel
+def product_of(candidates: Candidates, ids: IntArray, r: int, s: int) -> float:
+    """φ · φ' of the candidates at two ranks."""
+    if r < s:
+        r, s = s, r
+    return float(candidates.products[candidates.product_ptr[ids[r]] + s])
+
+
+@kernel
+def weakest(candidates: Candidates, ids: IntArray, gains: FloatArray, size: int) -> int:
+    """The rank of the candidate with a dual above 0 and the least gain, or -1."""
+    chosen = -1
+    for r in range(size):
+        if candidates.dual[ids[r]] > 0.0 and (chosen < 0 or gains[r] < gains[chosen]):
+            chosen = r
+    return chosen
+
+
+@kernel
+def projected(
+    candidates: Candidates,
+    ids: IntArray,
+    gains: FloatArray,
+    size: int,
+    r: int,
+    example: int,
     cost: float,
     squared: bool,
 ) -> float:
-    """-∂D/∂α."""
-    held = candidates.total[candidates.example[c]] / (2.0 * cost) if squared else 0.0
-    return float(candidates.loss[c] - along(weights, vectors, candidates, c) - held)
+    """How much a candidate would still gain, or lose too much, where its dual can move."""
+    dual, total = candidates.dual[ids[r]], candidates.total[example]
+    if squared:
+        gain = gains[r] - total / (2.0 * cost)
+    else:
+        gain = gains[r]
+        if gain > 0.0 and total >= cost * FULL:
+            giver = weakest(candidates, ids, gains, size)
+            return max(0.0, float(gain - gains[giver])) if giver >= 0 else 0.0
+    return abs(float(gain)) if dual > 0.0 else max(0.0, float(gain))
+
+
+@kernel
+def take(
+    candidates: Candidates, ids: IntArray, gains: FloatArray, size: int, r: int, step: float
+) -> None:
+    """α += step, with what it does to the gains of the example."""
+    c = ids[r]
+    candidates.dual[c] += step
+    for s in range(size):
+        gains[s] -= step * product_of(candidates, ids, r, s)
+    for k in range(candidates.atom_ptr[c], candidates.atom_ptr[c + 1]):
+        candidates.step[candidates.atoms[k]] += step
+
+
+@kernel
+def visit(
+    weights: FloatArray,
+    vectors: Vectors,
+    candidates: Candidates,
+    example: int,
+    cost: float,
+    squared: bool,
+    ids: IntArray,
+    gains: FloatArray,
+    delta: float,
+) -> float:
+    """Rounds over the candidates of one example; returns the largest projected gain before."""
+    size = gains_of(weights, vectors, candidates, example, ids, gains)
+    before = 0.0
+    for r in range(size):
+        own = projected(candidates, ids, gains, size, r, example, cost, squared)
+        before = max(before, own)
+    largest = before
+    rounds = 0
+    while largest > 0.1 * delta and rounds < ROUNDS:
+        largest = 0.0
+        rounds += 1
+        for r in range(size):
+            own = projected(candidates, ids, gains, size, r, example, cost, squared)
+            largest = max(largest, own)
+            norm = product_of(candidates, ids, r, r)
+            if own == 0.0:
+                continue
+            dual, total = candidates.dual[ids[r]], candidates.total[example]
+            if squared:
+                gain = gains[r] - total / (2.0 * cost)
+                step = max(-dual, gain / (norm + 0.5 / cost))
+                candidates.total[example] += step
+                take(candidates, ids, gains, size, r, step)
+            elif gains[r] > 0.0 and total >= cost * FULL:
+                giver = weakest(candidates, ids, gains, size)
+                both = norm + product_of(candidates, ids, giver, giver)
+                both -= 2.0 * product_of(candidates, ids, r, giver)
+                step = candidates.dual[ids[giver]]
+                if both > 0.0:
+                    step = min(step, own / both)
+                take(candidates, ids, gains, size, r, step)
+                take(candidates, ids, gains, size, giver, -step)
+            else:
+                # Where φ is 0, w does not mind: α goes as far as it may.
+                best = gains[r] / norm if norm > 0.0 else np.copysign(np.inf, gains[r])
+                step = min(cost - total, max(-dual, best))
+                candidates.total[example] += step
+                take(candidates, ids, gains, size, r, step)
+    atom = candidates.last_atom[example]
+    while atom >= 0:
+        if candidates.step[atom] != 0.0:
+            shift(weights, vectors, candidates, atom, candidates.step[atom])
+            candidates.step[atom] = 0.0
+        atom = candidates.before[atom]
+    return before
 
 
 @kernel
 def descend(
     weights: FloatArray,
-    scratch: FloatArray,
     vectors: Vectors,
     candidates: Candidates,
-    chosen: IntArray,
+    examples: IntArray,
     costs: FloatArray,
     squared: bool,
     passes: int,
     delta: float,
     seed: int,
 ) -> int:
-    """Passes over the chosen candidates in random order, until no projected gain is above δ.
+    """Passes over examples in random order, until no projected gain is above δ.
 
-    In later passes a candidate at 0 rests whose gain is below minus the largest projected gain
-    of the pass before (shrinking); the next call wakes all. Returns the number of passes.
+    An example that had none above δ rests until the next call (shrinking). Returns the number of
+    passes.
     """
-    order = chosen.copy()
+    most = 1
+    for example in examples:
+        most = max(most, candidates.size[example])
+    ids, gains = np.empty(most, np.int64), np.empty(most)
+    order = examples.copy()
     active = order.shape[0]
-    state = np.uint64(seed * 2654435761 + 88172645463325252)
-    largest = np.inf
+    state = np.uint64(seed) | np.uint64(1)  # of a random generator; never 0
     done = 0
-    while done < passes:
-        before, largest = largest, 0.0
+    while done < passes and active > 0:
         for a in range(active):
             state ^= state << np.uint64(13)
             state ^= state >> np.uint64(7)
@@ -212,72 +400,25 @@ def descend(
             order[a], order[b] = order[b], order[a]
         a = 0
         while a < active:
-            c = order[a]
-            example = candidates.example[c]
-            cost = costs[example]
-            gain = gain_of(weights, vectors, candidates, c, cost, squared)
-            dual = candidates.dual[c]
-            if dual == 0.0 and gain < -before:
+            example = order[a]
+            gain = visit(
+                weights,
+                vectors,
+                candidates,
+                example,
+                costs[example],
+                squared,
+                ids,
+                gains,
+                delta,
+            )
+            if gain <= delta:
                 active -= 1
                 order[a], order[active] = order[active], order[a]
-                continue
-            a += 1
-            if candidates.norm[c] <= 0.0:
-                continue
-            if squared:
-                projected = gain if dual > 0.0 else max(0.0, gain)
-                largest = max(largest, abs(projected))
-                step = max(-dual, gain / (candidates.norm[c] + 0.5 / cost))
             else:
-                room = cost - candidates.total[example]
-                if gain > 0.0 and room <= 1e-12 * cost:
-                    other, least = weakest(weights, vectors, candidates, example, c)
-                    if other < 0 or gain <= least:
-                        continue
-                    largest = max(largest, gain - least)
-                    both = (
-                        candidates.norm[c]
-                        + candidates.norm[other]
-                        - 2.0 * product(scratch, vectors, candidates, c, other)
-                    )
-                    taken = candidates.dual[other]
-                    if both > 0.0:
-                        taken = min(taken, (gain - least) / both)
-                    candidates.dual[other] -= taken
-                    candidates.dual[c] += taken
-                    shift(weights, vectors, candidates, other, -taken)
-                    shift(weights, vectors, candidates, c, taken)
-                    continue
-                projected = gain if dual > 0.0 else max(0.0, gain)
-                largest = max(largest, abs(projected))
-                step = min(room, max(-dual, gain / candidates.norm[c]))
-            if step != 0.0:
-                candidates.dual[c] = dual + step
-                candidates.total[example] += step
-                shift(weights, vectors, candidates, c, step)
+                a += 1
         done += 1
-        if largest <= delta:
-            break
     return done
-
-
-@kernel
-def candidates_of(candidates: Candidates, examples: IntArray) -> IntArray:
-    """The candidates of some examples."""
-    count = 0
-    for example in examples:
-        c = candidates.last[example]
-        while c >= 0:
-            count += 1
-            c = candidates.previous[c]
-    found = np.empty(count, np.int64)
-    for example in examples:
-        c = candidates.last[example]
-        while c >= 0:
-            count -= 1
-            found[count] = c
-            c = candidates.previous[c]
-    return found
 
 
 @kernel
@@ -285,19 +426,82 @@ def largest_gain(
     weights: FloatArray,
     vectors: Vectors,
     candidates: Candidates,
-    count: int,
     costs: FloatArray,
     squared: bool,
 ) -> float:
     """The largest projected gain of all candidates, none of them moved."""
+    most = 1
+    for example in range(costs.shape[0]):
+        most = max(most, candidates.size[example])
+    ids, gains = np.empty(most, np.int64), np.empty(most)
     largest = 0.0
-    for c in range(count):
-        example = candidates.example[c]
-        gain = gain_of(weights, vectors, candidates, c, costs[example], squared)
-        if not squared and gain > 0.0 and candidates.total[example] >= costs[example] * (1 - 1e-12):
-            _, least = weakest(weights, vectors, candidates, example, c)
-            gain = max(0.0, gain - least)
-        elif candidates.dual[c] == 0.0:
-            gain = max(0.0, gain)
-        largest = max(largest, abs(gain))
+    for example in range(costs.shape[0]):
+        size = gains_of(weights, vectors, candidates, example, ids, gains)
+        for r in range(size):
+            own = projected(candidates, ids, gains, size, r, example, costs[example], squared)
+            largest = max(largest, own)
     return largest
+
+
+@kernel
+def compact(candidates: Candidates, count: int, known: int, kept: BoolArray) -> tuple[int, int]:
+    """Drop the candidates that are not kept, and atoms that none of the others has.
+
+    Everything moves forward in its array, never past what is still to be read. Returns how many
+    candidates and atoms there are then.
+    """
+    examples = candidates.size.shape[0]
+    first = np.zeros(examples + 1, np.int64)
+    for e in range(examples):
+        first[e + 1] = first[e] + candidates.size[e]
+    stays = np.zeros(count, np.bool_)  # by example and rank
+    used = np.zeros(known, np.bool_)
+    for c in range(count):
+        if kept[c]:
+            stays[first[candidates.example[c]] + candidates.rank[c]] = True
+            for k in range(candidates.atom_ptr[c], candidates.atom_ptr[c + 1]):
+                used[candidates.atoms[k]] = True
+    number = np.empty(known, np.int64)
+    candidates.last_atom[:] = -1
+    atoms = 0
+    for atom in range(known):
+        if used[atom]:
+            number[atom] = atoms
+            owner = candidates.owner[atom]
+            candidates.owner[atoms] = owner
+            candidates.vector[atoms] = candidates.vector[atom]
+            candidates.other[atoms] = candidates.other[atom]
+            candidates.right[atoms] = candidates.right[atom]
+            candidates.wrong[atoms] = candidates.wrong[atom]
+            candidates.stride[atoms] = candidates.stride[atom]
+            candidates.before[atoms] = candidates.last_atom[owner]
+            candidates.last_atom[owner] = atoms
+            atoms += 1
+    candidates.last[:] = -1
+    candidates.size[:] = 0
+    new, end, product = 0, 0, 0
+    begin, begin_product = candidates.atom_ptr[0], candidates.product_ptr[0]
+    for c in range(count):
+        stop, stop_product = candidates.atom_ptr[c + 1], candidates.product_ptr[c + 1]
+        if kept[c]:
+            example = candidates.example[c]
+            for k in range(begin, stop):
+                candidates.atoms[end] = number[candidates.atoms[k]]
+                end += 1
+            for r in range(stop_product - begin_product):
+                if stays[first[example] + r]:
+                    candidates.products[product] = candidates.products[begin_product + r]
+                    product += 1
+            candidates.example[new] = example
+            candidates.digest[new] = candidates.digest[c]
+            candidates.dual[new] = candidates.dual[c]
+            candidates.loss[new] = candidates.loss[c]
+            candidates.rank[new] = candidates.size[example]
+            candidates.size[example] += 1
+            candidates.previous[new] = candidates.last[example]
+            candidates.last[example] = new
+            candidates.atom_ptr[new + 1] = end
+            candidates.product_ptr[new + 1] = product
+            new += 1
+        begin, begin_product = stop, stop_product
+    return new, atoms

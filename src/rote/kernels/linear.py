@@ -6,7 +6,8 @@ Slot s of input i has a feature vector v and a place in the weights; its part a 
 
 Features are stored once per vector, never once per label: a vector's entries are read once
 and each adds a run of weights. An output is given by *columns*: one label, or label tuple,
-per slot.
+per slot. A slot whose labels each have a vector of their own (a mention and its antecedents)
+has one weight per feature instead.
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ from rote.types import FloatArray, IntArray
 
 
 @kernel
-def vector_of(slots: Slots, slot: int, first: int) -> int:
-    """The vector a slot uses, given the first vector of its input."""
-    return first + slots.vector[slot] if slots.vector[slot] >= 0 else 0
+def place_of(slots: Slots, slot: int, first: int, label: int) -> tuple[int, int]:
+    """The vector and the first weight of a label, given the first vector of its input."""
+    own = slots.vector[slot]
+    vector = first + own if own >= 0 else 0
+    if slots.each[slot]:
+        return vector + label, slots.origin[slot]
+    return vector, slots.origin[slot] + label
 
 
 @kernel
@@ -30,16 +35,38 @@ def scores_of(weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntAr
     scores = np.zeros((firsts.shape[0], slots.start[-1]))
     for i in range(firsts.shape[0]):
         for s in range(slots.vector.shape[0]):
-            v = vector_of(slots, s, firsts[i])
             begin = slots.start[s]
             width = slots.start[s + 1] - begin
             own = scores[i, begin : begin + width]
+            v, origin = place_of(slots, s, firsts[i], 0)
+            if slots.each[s]:
+                for a in range(width):
+                    for k in range(vectors.ptr[v + a], vectors.ptr[v + a + 1]):
+                        at = origin + vectors.column[k] * slots.stride[s]
+                        own[a] += vectors.value[k] * weights[at]
+                continue
             for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-                at = slots.origin[s] + vectors.column[k] * slots.stride[s]
+                at = origin + vectors.column[k] * slots.stride[s]
                 value = vectors.value[k]
                 for a in range(width):
                     own[a] += value * weights[at + a]
     return scores
+
+
+@kernel
+def add_label(
+    weights: FloatArray,
+    vectors: Vectors,
+    slots: Slots,
+    slot: int,
+    first: int,
+    label: int,
+    step: float,
+) -> None:
+    """weights += step · the features of one label of one slot."""
+    v, origin = place_of(slots, slot, first, label)
+    for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
+        weights[origin + vectors.column[k] * slots.stride[slot]] += step * vectors.value[k]
 
 
 @kernel
@@ -54,14 +81,9 @@ def move(
 ) -> None:
     """weights += step · (φ(x, toward) - φ(x, away)), for one input."""
     for s in range(slots.vector.shape[0]):
-        if toward[s] == away[s]:
-            continue
-        v = vector_of(slots, s, first)
-        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-            at = slots.origin[s] + vectors.column[k] * slots.stride[s]
-            change = step * vectors.value[k]
-            weights[at + toward[s]] += change
-            weights[at + away[s]] -= change
+        if toward[s] != away[s]:
+            add_label(weights, vectors, slots, s, first, toward[s], step)
+            add_label(weights, vectors, slots, s, first, away[s], -step)
 
 
 @kernel

@@ -55,10 +55,17 @@ def worst_outputs(
 
 
 def worst_of(
-    engine: Engine, prepared: Prepared, weights: FloatArray, loss: Loss, group: Group
+    engine: Engine,
+    prepared: Prepared,
+    weights: FloatArray,
+    loss: Loss,
+    group: Group,
+    scale: float = 1.0,
 ) -> Worst:
-    """The worst outputs of the examples of a group."""
+    """The worst outputs of the examples of a group, under ``scale`` times the weights."""
     scores = scores_of(weights, prepared.vectors, group.slots, group.firsts)
+    if scale != 1.0:
+        scores *= scale
     assert group.gold is not None
     return Worst(group, *worst(engine, group.space, scores, group.gold, loss))
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
 
 from rote.errors import DataError, SettingError
-from rote.model import Model, Prepared
+from rote.model import Group, Model, Prepared
 from rote.types import AnyArray, FloatArray
 
 
@@ -28,10 +28,8 @@ class State:
     iteration: int
     weights: FloatArray  # what a model should predict with
     done: bool  # the stop rule is met
-    measures: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    memory: Mapping[str, AnyArray] = field(  # what the learner needs to go on
-        default_factory=lambda: MappingProxyType({}), repr=False
-    )
+    measures: Mapping[str, float] = field(default_factory=dict)
+    memory: Mapping[str, AnyArray] = field(default_factory=dict, repr=False)  # needed to go on
 
 
 class Learner(Protocol):
@@ -60,6 +58,13 @@ def fit(
     return model if last is None else model.with_weights(last.weights)
 
 
+def iterations_left(state: State | None, iterations: int) -> range:
+    """The numbers of the iterations still to make; none after a state that is done."""
+    if state is None:
+        return range(1, iterations + 1)
+    return range(0) if state.done else range(state.iteration + 1, iterations + 1)
+
+
 def check_examples(prepared: Prepared) -> None:
     """Refuse what nothing can be learned from."""
     if not len(prepared):
@@ -68,12 +73,28 @@ def check_examples(prepared: Prepared) -> None:
         raise DataError("the examples have no outputs to learn from; prepare them with ys")
 
 
+def check_whole(name: str, value: int, *, least: int) -> None:
+    """Refuse a setting that is not a whole number of at least ``least``."""
+    if not isinstance(value, Integral) or value < least:
+        raise SettingError(f"{name} is a whole number of at least {least}, got {value!r}")
+
+
 def check_number(name: str, value: float, *, least: float, above: bool = False) -> None:
     """Refuse a setting that is not a finite number of at least ``least``, or above it."""
     if not np.isfinite(value) or value < least or (above and value == least):
         raise SettingError(
             f"{name} is a number {'above' if above else 'of at least'} {least}, got {value}"
         )
+
+
+def pieces_of(prepared: Prepared, most: int, seed: int, iteration: int) -> list[Group]:
+    """All examples in random order, in pieces of at most so many that share a space."""
+    rng = np.random.default_rng([seed, iteration])
+    pieces = []
+    for group in prepared.groups:
+        order = rng.permutation(len(group))
+        pieces += [group.rows(order[k : k + most]) for k in range(0, len(group), most)]
+    return [pieces[k] for k in rng.permutation(len(pieces)).tolist()]
 
 
 def shuffled(count: int, seed: int, iteration: int) -> list[int]:

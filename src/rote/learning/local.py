@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from rote.kernels.local import learn_locally
-from rote.learning.base import State, check_examples, check_number, shuffled
+from rote.kernels.local import Decisions, learn_locally
+from rote.learning.base import State, check_examples, check_whole, iterations_left, shuffled
 from rote.model import Model, Prepared
-from rote.types import IntArray, frozen
+from rote.types import frozen
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Local:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_number("iterations", self.iterations, least=1)
+        check_whole("iterations", self.iterations, least=1)
 
     def iterate(
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
@@ -40,13 +40,12 @@ class Local:
         weights = memory["weights"].copy()
         sums = memory["sums"].copy() if "sums" in memory else np.zeros_like(weights)
         seen = float(memory["seen"][0]) if "seen" in memory else 0.0
-        first = 1 if state is None else state.iteration + 1
-        for iteration in range(first, self.iterations + 1):
+        for iteration in iterations_left(state, self.iterations):
             order = np.array(shuffled(len(prepared), self.seed, iteration), dtype=np.int64)
             mistakes = learn_locally(
-                weights, sums, prepared.vectors, *decisions, frozen(order), seen
+                weights, sums, prepared.vectors, decisions, frozen(order), seen
             )
-            seen += len(decisions[1])
+            seen += len(decisions.vector)
             average = weights - sums / max(1.0, seen)
             yield State(
                 iteration,
@@ -63,15 +62,12 @@ class Local:
                 return
 
 
-def _decisions(
-    prepared: Prepared,
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, Any]:
-    """All variables of all examples, one after the other: where they begin, and what they need."""
+def _decisions(prepared: Prepared) -> Decisions:
     counts = np.zeros(len(prepared), dtype=np.int64)
     for group in prepared.groups:
         counts[group.members] = len(group.space.variables)
-    ptr = np.concatenate([[0], np.cumsum(counts)])
-    fields = np.empty((5, int(ptr[-1])), dtype=np.int64)
+    ptr = frozen(np.concatenate([[0], np.cumsum(counts)]))
+    fields = np.empty((6, int(ptr[-1])), dtype=np.int64)
     importance = np.empty(len(prepared))
     for group in prepared.groups:
         n = len(group.space.variables)
@@ -80,7 +76,8 @@ def _decisions(
         assert group.gold is not None
         at = (ptr[group.members][:, None] + np.arange(n)).ravel()
         vector = np.where(own < 0, 0, group.firsts[:, None] + own)
-        each = (vector, slots.origin[:n], slots.stride[:n], group.frame.widths[:n], group.gold)
-        for field, values in zip(fields, each, strict=True):
+        known = (slots.origin[:n], slots.stride[:n], slots.each[:n], group.space.sizes)
+        for field, values in zip(fields, (vector, *known, group.gold), strict=True):
             field[at] = np.broadcast_to(values, (len(group), n)).ravel()
-    return (frozen(ptr), *(frozen(field) for field in fields), frozen(importance))  # type: ignore[return-value]
+    vector, origin, stride, each, width, gold = (frozen(field) for field in fields)
+    return Decisions(ptr, vector, origin, stride, frozen(each > 0), width, gold, frozen(importance))

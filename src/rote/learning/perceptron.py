@@ -27,7 +27,7 @@ from rote.errors import SettingError
 from rote.inference import Objective
 from rote.kernels.linear import move_both, scores_of
 from rote.kernels.prefixes import wrong_prefix
-from rote.learning.base import State, check_examples, check_number, shuffled
+from rote.learning.base import State, check_examples, check_whole, iterations_left, shuffled
 from rote.model import Model, Prepared
 from rote.types import frozen
 
@@ -44,7 +44,7 @@ class Perceptron:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_number("iterations", self.iterations, least=1)
+        check_whole("iterations", self.iterations, least=1)
         if self.update not in get_args(Update):
             raise SettingError(
                 f"update is one of {', '.join(get_args(Update))}; got {self.update!r}"
@@ -60,8 +60,7 @@ class Perceptron:
         seen = float(memory["seen"][0]) if "seen" in memory else 0.0
         view = frozen(weights)  # the same memory: it sees every step
         vectors, places = prepared.vectors, prepared.places
-        first = 1 if state is None else state.iteration + 1
-        for iteration in range(first, self.iterations + 1):
+        for iteration in iterations_left(state, self.iterations):
             mistakes = 0
             for number in shuffled(len(prepared), self.seed, iteration):
                 group, place = places[number]

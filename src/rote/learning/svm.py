@@ -20,9 +20,16 @@ from typing import Any
 import numpy as np
 
 from rote.inference import Engine
-from rote.kernels.candidates import add_candidates, candidates_of, descend, largest_gain
+from rote.kernels.candidates import add_candidates, descend, largest_gain
 from rote.learning.augmented import Worst, worst_of, worst_outputs
-from rote.learning.base import State, check_examples, check_number
+from rote.learning.base import (
+    State,
+    check_examples,
+    check_number,
+    check_whole,
+    iterations_left,
+    pieces_of,
+)
 from rote.learning.working_set import WorkingSet
 from rote.model import Model, Prepared
 from rote.space.losses import Hamming, Loss
@@ -56,17 +63,16 @@ class StructuredSVM:
     def __post_init__(self) -> None:
         check_number("C", self.C, least=0, above=True)
         check_number("delta", self.delta, least=0, above=True)
-        check_number("warm_up", self.warm_up, least=0)
+        check_whole("warm_up", self.warm_up, least=0)
         for name in ("iterations", "passes", "patience", "n_jobs"):
-            check_number(name, getattr(self, name), least=1)
+            check_whole(name, getattr(self, name), least=1)
 
     def iterate(
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
     ) -> Iterator[State]:
         check_examples(prepared)
         run = _Run(self, model.engine, prepared, state)
-        first = 1 if state is None else state.iteration + 1
-        for iteration in range(first, self.iterations + 1):
+        for iteration in iterations_left(state, self.iterations):
             dual = run.dual()
             if iteration <= self.warm_up:
                 primal, added, passes = np.nan, run.warm_up(iteration), 1
@@ -106,7 +112,7 @@ class _Run:
             self.working = WorkingSet(len(prepared), size)
         else:
             self.weights = state.memory["weights"].copy()
-            self.working = WorkingSet.restored(state.memory, size)
+            self.working = WorkingSet.restored(state.memory, len(prepared), size)
         self.view = frozen(self.weights)  # the same memory, for kernels that only read
         costs = np.zeros(len(prepared))
         for group in prepared.groups:
@@ -118,35 +124,27 @@ class _Run:
 
     def infer(self) -> tuple[float, int]:
         """The inference phase: the primal, and how many candidates came."""
-        slack, added = 0.0, 0
+        slack, added = np.zeros(len(self.prepared)), 0
         for worst in worst_outputs(
             self.engine, self.prepared, self.view, self.svm.loss, self.svm.n_jobs
         ):
-            slacks = np.maximum(worst.slacks, 0.0)
-            own = self.costs[worst.group.members]
-            slack += float((own * (slacks**2 if self.svm.squared else slacks)).sum())
+            slack[worst.group.members] = np.maximum(worst.slacks, 0.0)
             added += self._add(worst)
-        return 0.5 * float(self.weights @ self.weights) + slack, added
+        lost = self.costs @ (slack**2 if self.svm.squared else slack)
+        return 0.5 * float(self.weights @ self.weights) + float(lost), added
 
     def update(self, iteration: int) -> int:
         """The update phase over all candidates; returns the number of passes."""
-        return self._descend(np.arange(self.working.count), self.svm.passes, iteration)
+        return self._descend(np.arange(len(self.prepared)), self.svm.passes, iteration)
 
     def warm_up(self, iteration: int) -> int:
         """Both phases for a few examples at a time; returns how many candidates came."""
-        rng = np.random.default_rng([self.svm.seed, iteration])
-        pieces = []
-        for group in self.prepared.groups:
-            order = rng.permutation(len(group))
-            pieces += [group.rows(order[k : k + FEW]) for k in range(0, len(group), FEW)]
         added = 0
-        for number in rng.permutation(len(pieces)).tolist():
-            piece = pieces[number]
+        for piece in pieces_of(self.prepared, FEW, self.svm.seed, iteration):
             added += self._add(
                 worst_of(self.engine, self.prepared, self.view, self.svm.loss, piece)
             )
-            own = candidates_of(self.working.arrays, piece.members)
-            self._descend(own, WARM_PASSES, iteration)
+            self._descend(piece.members, WARM_PASSES, iteration)
         return added
 
     def largest_gain(self) -> float:
@@ -154,7 +152,6 @@ class _Run:
             self.view,
             self.prepared.vectors,
             self.working.arrays,
-            self.working.count,
             self.costs,
             self.svm.squared,
         )
@@ -162,11 +159,12 @@ class _Run:
     def _add(self, worst: Worst) -> int:
         group, working = worst.group, self.working
         columns = group.columns(worst.labels)
-        working.make_room(len(group), int((columns != group.gold_columns).sum()))
+        working.make_room(group.members, int((columns != group.gold_columns).sum()))
         before = working.count
-        working.count = add_candidates(
+        working.count, working.atoms = add_candidates(
             working.arrays,
             before,
+            working.atoms,
             working.scratch,
             self.view,
             self.prepared.vectors,
@@ -184,18 +182,17 @@ class _Run:
         )
         return working.count - before
 
-    def _descend(self, chosen: IntArray, passes: int, iteration: int) -> int:
+    def _descend(self, examples: IntArray, passes: int, iteration: int) -> int:
         return descend(
             self.weights,
-            self.working.scratch,
             self.prepared.vectors,
             self.working.arrays,
-            chosen,
+            frozen(examples),
             self.costs,
             self.svm.squared,
             passes,
             self.svm.delta,
-            self.svm.seed * 1_000_003 + iteration,
+            int(np.random.default_rng([self.svm.seed, iteration]).integers(1 << 62)),
         )
 
 

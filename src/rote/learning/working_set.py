@@ -6,53 +6,53 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rote.kernels.candidates import Candidates
-from rote.types import AnyArray, FloatArray
+from rote.errors import DataError
+from rote.kernels.candidates import Candidates, compact
+from rote.types import AnyArray, FloatArray, IntArray
 
-PER_CANDIDATE = ("example", "digest", "dual", "loss", "norm")
-PER_DIFFERENCE = ("vector", "right", "wrong", "stride")
+# The fields of `Candidates` by what they have one entry for.
+PER_CANDIDATE = ("example", "digest", "dual", "loss", "rank", "previous")
+PER_ATOM = ("owner", "vector", "other", "right", "wrong", "stride", "before", "value", "step")
+POINTERS = ("atom_ptr", "product_ptr")
+PER_EXAMPLE = ("last", "last_atom", "size", "total")
+REALS = ("dual", "loss", "products", "value", "step", "total")
 
 
 class WorkingSet:
-    """``arrays`` may be longer than the ``count`` candidates in them."""
+    """``arrays`` may be longer than the ``count`` candidates and ``atoms`` in them."""
 
     def __init__(self, examples: int, weights: int) -> None:
         self.count = 0
+        self.atoms = 0
         self.scratch = np.zeros(weights)
-        self._idle = np.zeros(64, dtype=np.int64)  # iterations for which a dual has been 0
-        self.arrays = Candidates(
-            example=np.zeros(64, dtype=np.int64),
-            digest=np.zeros(64, dtype=np.int64),
-            dual=np.zeros(64),
-            loss=np.zeros(64),
-            norm=np.zeros(64),
-            previous=np.full(64, -1, dtype=np.int64),
-            ptr=np.zeros(65, dtype=np.int64),
-            vector=np.zeros(1024, dtype=np.int64),
-            right=np.zeros(1024, dtype=np.int64),
-            wrong=np.zeros(1024, dtype=np.int64),
-            stride=np.zeros(1024, dtype=np.int64),
-            last=np.full(examples, -1, dtype=np.int64),
-            total=np.zeros(examples),
-        )
+        self._idle = np.zeros(0, dtype=np.int64)  # iterations for which a dual has been 0
+        lengths = dict.fromkeys(PER_EXAMPLE, examples) | dict.fromkeys(POINTERS, 1)
+        arrays: dict[str, AnyArray] = {
+            name: np.zeros(lengths.get(name, 0), np.float64 if name in REALS else np.int64)
+            for name in Candidates._fields
+        }
+        self.arrays = Candidates(**arrays)
+        self.arrays.last[:] = -1
+        self.arrays.last_atom[:] = -1
 
-    def make_room(self, candidates: int, differences: int) -> None:
-        """Room for so many more candidates with so many differences in all."""
+    def make_room(self, members: IntArray, differences: int) -> None:
+        """Room for one more candidate of each of these examples, with so many atoms in all."""
         arrays = self.arrays
-        needed = self.count + candidates
-        if needed > len(arrays.example):
-            size = max(needed, 2 * len(arrays.example))
-            grown = {name: _longer(getattr(arrays, name), size) for name in PER_CANDIDATE}
-            grown["previous"] = _longer(arrays.previous, size)
-            grown["ptr"] = _longer(arrays.ptr, size + 1)
-            arrays = arrays._replace(**grown)
-            self._idle = _longer(self._idle, size)
-        needed = int(arrays.ptr[self.count]) + differences
-        if needed > len(arrays.vector):
-            size = max(needed, 2 * len(arrays.vector))
-            grown = {name: _longer(getattr(arrays, name), size) for name in PER_DIFFERENCE}
-            arrays = arrays._replace(**grown)
-        self.arrays = arrays
+        candidates = self.count + len(members)
+        atoms = int(arrays.atom_ptr[self.count]) + differences
+        products = int(arrays.product_ptr[self.count] + (arrays.size[members] + 1).sum())
+        needed = {
+            **dict.fromkeys(PER_CANDIDATE, candidates),
+            **dict.fromkeys(POINTERS, candidates + 1),
+            **dict.fromkeys(PER_ATOM, self.atoms + differences),
+            "atoms": atoms,
+            "products": products,
+        }
+        short = {n: length for n, length in needed.items() if length > len(getattr(arrays, n))}
+        if short:
+            grown = {n: _longer(getattr(arrays, n), 2 * length) for n, length in short.items()}
+            self.arrays = arrays._replace(**grown)
+            self._idle = _longer(self._idle, len(self.arrays.example))
 
     def dual(self, weights: FloatArray, costs: FloatArray, *, squared: bool) -> float:
         """-D(α), given the weights w = Σ α φ."""
@@ -67,63 +67,44 @@ class WorkingSet:
         """Drop candidates whose dual has been 0 for that many iterations."""
         idle = self._idle[: self.count]
         idle[:] = np.where(self.arrays.dual[: self.count] == 0.0, idle + 1, 0)
-        gone = idle >= patience
-        if gone.any():
-            self._keep(np.flatnonzero(~gone))
+        kept = idle < patience
+        if not kept.all():
+            left = idle[kept]
+            self.count, self.atoms = compact(self.arrays, self.count, self.atoms, kept)
+            self._idle[: self.count] = left
+            self._idle[self.count :] = 0
 
     def saved(self) -> dict[str, AnyArray]:
         """Copies of all that is needed to go on."""
-        arrays = self.arrays
-        saved = {name: getattr(arrays, name)[: self.count].copy() for name in PER_CANDIDATE}
-        saved["ptr"] = arrays.ptr[: self.count + 1].copy()
-        end = int(arrays.ptr[self.count])
-        saved |= {name: getattr(arrays, name)[:end].copy() for name in PER_DIFFERENCE}
-        saved["idle"] = self._idle[: self.count].copy()
-        saved["total"] = arrays.total.copy()
-        return saved
+        lengths = self._lengths()
+        saved = {n: getattr(self.arrays, n)[:k].copy() for n, k in lengths.items()}
+        return {**saved, "idle": self._idle[: self.count].copy()}
 
     @staticmethod
-    def restored(saved: Mapping[str, AnyArray], weights: int) -> WorkingSet:
+    def restored(saved: Mapping[str, AnyArray], examples: int, weights: int) -> WorkingSet:
         """A working set as it was saved."""
-        working = WorkingSet(len(saved["total"]), weights)
-        count = len(saved["example"])
-        working.make_room(count, len(saved["vector"]))
-        for name in (*PER_CANDIDATE, *PER_DIFFERENCE):
-            getattr(working.arrays, name)[: len(saved[name])] = saved[name]
-        working.arrays.ptr[: count + 1] = saved["ptr"]
-        working.arrays.total[:] = saved["total"]
-        working._idle[:count] = saved["idle"]
-        working.count = count
-        working._link()
+        missing = [n for n in (*Candidates._fields, "idle") if n not in saved]
+        if missing or len(saved["total"]) != examples:
+            raise DataError(
+                "the state to resume from is not that of a structural SVM on these examples; "
+                "begin anew, or give the examples it was made with"
+            )
+        working = WorkingSet(examples, weights)
+        copies: dict[str, AnyArray] = {name: saved[name].copy() for name in Candidates._fields}
+        working.arrays = Candidates(**copies)
+        working._idle = saved["idle"].copy()
+        working.count, working.atoms = len(saved["example"]), len(saved["vector"])
         return working
 
-    def _keep(self, kept: AnyArray) -> None:
-        arrays = self.arrays
-        lengths = np.diff(arrays.ptr[: self.count + 1])[kept]
-        starts = arrays.ptr[kept]
-        ends = np.cumsum(lengths)
-        chosen = np.repeat(starts - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
-        for name in PER_DIFFERENCE:
-            array = getattr(arrays, name)
-            array[: len(chosen)] = array[chosen]
-        for name in PER_CANDIDATE:
-            array = getattr(arrays, name)
-            array[: len(kept)] = array[kept]
-        self._idle[: len(kept)] = self._idle[kept]
-        arrays.ptr[1 : len(kept) + 1] = ends
-        self.count = len(kept)
-        self._link()
-
-    def _link(self) -> None:
-        """Chain the candidates of each example, the latest first."""
-        example = self.arrays.example[: self.count]
-        self.arrays.last[:] = -1
-        order = np.argsort(example, kind="stable")
-        grouped = example[order]
-        same = np.flatnonzero(grouped[1:] == grouped[:-1])
-        self.arrays.previous[: self.count] = -1
-        self.arrays.previous[order[same + 1]] = order[same]
-        self.arrays.last[example] = np.arange(self.count)
+    def _lengths(self) -> dict[str, int]:
+        return {
+            **dict.fromkeys(PER_CANDIDATE, self.count),
+            **dict.fromkeys(POINTERS, self.count + 1),
+            **dict.fromkeys(PER_ATOM, self.atoms),
+            **dict.fromkeys(PER_EXAMPLE, len(self.arrays.total)),
+            "atoms": int(self.arrays.atom_ptr[self.count]),
+            "products": int(self.arrays.product_ptr[self.count]),
+        }
 
 
 def _longer(array: AnyArray, size: int) -> AnyArray:

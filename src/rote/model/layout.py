@@ -26,7 +26,7 @@ class Block:
 
     name: str
     kind: str
-    width: int  # labels, or label tuples
+    width: int  # labels, or label tuples; 1 where every label has a vector of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +73,7 @@ class Layout:
                 np.array([self._origin[b.kind] + self._first[b.name] for b in blocks], np.int64)
             ),
             frozen(np.array([self._stride[b.kind] for b in blocks], np.int64)),
+            frozen(np.array([slot.each for slot in frame.slots], np.bool_)),
             frame.starts,
         )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -46,6 +47,21 @@ class Model(Generic[X, Y]):
     def with_engine(self, engine: Engine) -> Model[X, Y]:
         """The same model with another engine: this is how rules are added after learning."""
         return replace(self, engine=engine)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model into a folder; `rote.model.files` says how."""
+        from rote.model.files import save
+
+        save(self, folder)
+
+    @staticmethod
+    def load(
+        folder: str | Path, task: Task[Any, Any] | None = None, engine: Engine | None = None
+    ) -> Model[Any, Any]:
+        """The model of a folder; a task of your own, or an engine, is given again."""
+        from rote.model.files import load
+
+        return load(folder, task, engine)
 
     def prepare(self, xs: Iterable[X], ys: Iterable[Y] | None = None, **options: Any) -> Prepared:
         """Examples made ready for this model; features it does not know are left out."""

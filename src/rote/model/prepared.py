@@ -106,14 +106,16 @@ def prepare(
     """
     builder = VectorBuilder(None if layout is None else layout.indices, hashed)
     batches: dict[Frame, _Batch] = {}
-    seen: dict[int, _Batch] = {}  # tasks give out the same frame again; its hash is not cheap
+    # Tasks give out the same frame again, and its hash is not cheap. The frame is kept, so that no
+    # other one can have its id.
+    seen: dict[int, tuple[Frame, _Batch]] = {}
     outputs = None if ys is None else iter(ys)
     count = 0
     for count, x in enumerate(xs, start=1):
         frame = task.frame(x)
-        batch = seen.get(id(frame))
-        if batch is None:
-            batch = seen[id(frame)] = batches.setdefault(frame, _Batch(frame))
+        if id(frame) not in seen:
+            seen[id(frame)] = frame, batches.setdefault(frame, _Batch(frame))
+        batch = seen[id(frame)][1]
         batch.members.append(count - 1)
         batch.firsts.append(len(builder))
         vectors = task.vectors(x)

@@ -8,8 +8,7 @@ A loss that does not add up becomes a *term* of the objective, which only some e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -55,13 +54,18 @@ class Loss(Protocol):
 class Hamming:
     """The number of wrong labels; with ``weights``, each costs what its right label says.
 
-    A label that ``weights`` does not name costs 1.
+    A label that ``weights`` does not name costs 1. A mapping may be given.
+
+    >>> Hamming({"B-NP": 2.0})
+    Hamming(weights=(('B-NP', 2.0),))
     """
 
-    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    weights: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        for label, weight in self.weights.items():
+        pairs = tuple(dict(self.weights).items())  # can be hashed
+        object.__setattr__(self, "weights", pairs)
+        for label, weight in pairs:
             if not 0 <= weight < np.inf:
                 raise SettingError(
                     f"the weight of a label is a number >= 0; {label!r} has {weight}"
@@ -81,7 +85,8 @@ class Hamming:
     def _costs(self, space: Space, gold: IntArray) -> FloatArray:
         if not self.weights:
             return np.ones(gold.shape)
-        table = np.array([self.weights.get(a, 1.0) for v in space.variables for a in v.labels])
+        weights = dict(self.weights)
+        table = np.array([weights.get(a, 1.0) for v in space.variables for a in v.labels])
         return np.asarray(table[space.offsets[:-1] + gold])
 
 
@@ -101,7 +106,7 @@ class ZeroOne:
 
 @dataclass(frozen=True)
 class OneMinusF1:
-    """1 - F1 of the variables that have another label than their first, for one input at a time.
+    """1 - F1 over the pairs of a variable and its label, first labels aside, input by input.
 
     With labels (off, on) this is the example F1 of multi-label classification. F1 is 1 when
     nothing is on, neither in gold nor in the output.
@@ -119,7 +124,7 @@ class OneMinusF1:
 
 @dataclass(frozen=True)
 class OneMinusJaccard:
-    """1 - |gold ∩ y| / |gold ∪ y| of the variables that have another label than their first."""
+    """1 - |gold ∩ y| / |gold ∪ y| over pairs of a variable and its label, first labels aside."""
 
     def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
         return np.asarray(self.term(gold).value(labels[:, None, :])[:, 0])
@@ -161,7 +166,7 @@ class _Overlap:
         right = ((labels == gold) & (gold > 0)).sum(axis=2)
         on, predicted = (gold > 0).sum(axis=2), (labels > 0).sum(axis=2)
         if self.jaccard:
-            over, under = right, ((labels > 0) | (gold > 0)).sum(axis=2)
+            over, under = right, on + predicted - right
         else:
             over, under = 2 * right, on + predicted
         return np.asarray(1.0 - np.where(under == 0, 1.0, over / np.maximum(under, 1)))

@@ -26,10 +26,16 @@ Y = TypeVar("Y")
 
 
 class Slot(NamedTuple):
-    """What a variable or factor is scored by; without a vector, by constants alone."""
+    """What a variable or factor is scored by; without a vector, by constants alone.
+
+    With ``each``, label a has a vector of its own, number ``vector + a``, and the labels share
+    one weight per feature: so are a mention's antecedents told apart, of which there are more
+    in every next one.
+    """
 
     block: str
     vector: int | None = None
+    each: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,11 +53,21 @@ class Frame:
                 f"a frame has one slot per variable and factor of its space, {expected} in all; "
                 f"got {len(self.slots)}"
             )
-        for slot in self.slots:
-            if slot.vector is not None and not 0 <= slot.vector < len(self.kinds):
+        for slot, width in zip(self.slots, np.diff(self.starts).tolist(), strict=True):
+            if slot.vector is None:
+                if slot.each:
+                    raise SpaceError(f"a slot of block {slot.block!r} has each, but no vector")
+                continue
+            end = slot.vector + (width if slot.each else 1)
+            if slot.vector < 0 or end > len(self.kinds):
                 raise SpaceError(
-                    f"a slot of block {slot.block!r} looks at vector {slot.vector}, and an input "
-                    f"has {len(self.kinds)}"
+                    f"a slot of block {slot.block!r} looks at vector {end - 1}, and an input has "
+                    f"{len(self.kinds)}"
+                )
+            if len(set(self.kinds[slot.vector : end])) > 1:
+                raise SpaceError(
+                    f"a slot of block {slot.block!r} looks at vectors of several kinds; "
+                    "those of its labels are of one kind"
                 )
 
     @cached_property
@@ -62,8 +78,9 @@ class Frame:
 
     @cached_property
     def widths(self) -> IntArray:
-        """How many labels or label tuples each slot has."""
-        return frozen(np.diff(self.starts))
+        """How many columns of weights each slot uses: one per label or label tuple, or one."""
+        each = np.array([slot.each for slot in self.slots], dtype=np.bool_)
+        return frozen(np.where(each, 1, np.diff(self.starts)))
 
 
 class Task(Protocol[X_contra, Y]):

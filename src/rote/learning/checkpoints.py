@@ -1,0 +1,123 @@
+"""States on disk: one safetensors file, with all arrays of a state and the rest as metadata.
+
+    arrays     "weights", and "memory.NAME" for each array of the learner's memory
+    metadata   "format", "version", "rote", "sha256", and as JSON "state" and "run"
+
+"state" holds the iteration, whether the learner was done, and its measures; those that are not
+finite are texts. "run" holds what a training was about, in texts, so that it is not resumed on
+other data or with other settings. The digest covers all arrays and both pieces of JSON. A file
+is written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from rote.errors import ModelError
+from rote.learning.base import State
+from rote.model.files import check_version, write_whole
+from rote.types import AnyArray
+
+FORMAT, VERSION = "rote state", 1
+MEMORY = "memory."
+
+
+def save_state(state: State, path: str | Path, run: Mapping[str, str] | None = None) -> None:
+    """Write a state; ``run`` says what `load_state` may be asked to compare."""
+    from safetensors.numpy import save as packed
+
+    from rote import __version__
+
+    path = Path(path)
+    arrays = {"weights": np.asarray(state.weights, order="C")}
+    for name, array in state.memory.items():
+        arrays[MEMORY + name] = np.asarray(array, order="C")
+    measures = {name: _plain(value) for name, value in state.measures.items()}
+    about = {"iteration": state.iteration, "done": bool(state.done), "measures": measures}
+    texts = {"state": json.dumps(about), "run": json.dumps(dict(run or {}))}
+    metadata = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "rote": __version__,
+        "sha256": _digest(arrays, texts),
+        **texts,
+    }
+    try:
+        write_whole(path, packed(arrays, metadata))
+    except OSError as error:
+        raise ModelError(f"{path}: the state cannot be written: {error.strerror}") from None
+
+
+def load_state(path: str | Path, run: Mapping[str, str] | None = None) -> State:
+    """The state of a file, with everything checked, also that it is of this ``run`` if given."""
+    path = Path(path)
+    arrays, metadata = _read(path)
+    version = metadata.get("version", "")
+    number = int(version) if version.isdecimal() and version.isascii() else version
+    check_version(path, {**metadata, "version": number}, FORMAT, VERSION)
+    texts = {key: metadata.get(key, "") for key in ("state", "run")}
+    if metadata.get("sha256") != _digest(arrays, texts):
+        raise ModelError(f"{path}: is damaged, its digest is another; go back to an earlier state")
+    try:
+        about, was = json.loads(texts["state"]), json.loads(texts["run"])
+        measures = {name: _number(value) for name, value in about["measures"].items()}
+        iteration, done, weights = about["iteration"], about["done"], arrays["weights"]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelError(f"{path}: is not a whole state: {error!r}") from None
+    if type(iteration) is not int or type(done) is not bool or not isinstance(was, dict):
+        raise ModelError(f"{path}: expected an iteration, and whether it is the last; got {about}")
+    for name, now in (run or {}).items():
+        if was.get(name) != now:
+            raise ModelError(
+                f"{path}: is of another training: its {name} was {was.get(name)} and is {now} now; "
+                "go on with the same, or begin anew with another file"
+            )
+    memory = {name.removeprefix(MEMORY): a for name, a in arrays.items() if name != "weights"}
+    return State(iteration, weights, done, MappingProxyType(measures), MappingProxyType(memory))
+
+
+def _read(path: Path) -> tuple[dict[str, AnyArray], dict[str, str]]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            metadata = file.metadata() or {}
+    except FileNotFoundError:
+        raise ModelError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (SafetensorError, ValueError, TypeError, KeyError) as error:
+        raise ModelError(f"{path}: is no whole safetensors file: {error}") from None
+    for array in arrays.values():
+        array.setflags(write=False)
+    return arrays, metadata
+
+
+def _digest(arrays: Mapping[str, AnyArray], texts: Mapping[str, str]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(array.tobytes())
+    for key in sorted(texts):
+        digest.update(f"{key} {texts[key]}\n".encode())
+    return digest.hexdigest()
+
+
+def _plain(value: Any) -> float | str:
+    """A measure as JSON has it, which knows no NaN and no infinity."""
+    number: float = value.item() if isinstance(value, np.generic) else value
+    return number if math.isfinite(number) else str(number)
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, str) else value

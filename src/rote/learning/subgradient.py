@@ -1,0 +1,110 @@
+"""Stochastic sub-gradient descent on the structural SVM with plain slacks, as in Pegasos.
+
+    min_w  ½ ‖w‖² + C Σ_i ξ_i        ξ_i = max_y Δ(y_i, y) - w · (φ(x_i, y_i) - φ(x_i, y))
+
+Step t looks at b of n examples with the step size 1/t of the strongly convex objective:
+
+    w ← (1 - 1/t) w + (C n / t b) Σ (φ(x_i, y_i) - φ(x_i, ŷ_i))      ŷ_i the worst output of i
+
+The weights are kept as a scale times an array, so that shrinking them costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rote.kernels.linear import move_each
+from rote.learning.augmented import worst_of
+from rote.learning.base import (
+    State,
+    check_examples,
+    check_number,
+    check_whole,
+    iterations_left,
+    pieces_of,
+)
+from rote.model import Model, Prepared
+from rote.space.losses import Hamming, Loss
+from rote.types import frozen
+
+SMALLEST = 1e-6  # a smaller scale is multiplied into the array
+
+
+@dataclass(frozen=True)
+class Subgradient:
+    """``batch`` examples of one space make a step; ``average`` weighs iterations by their number.
+
+    The objective it reports adds up the slacks as they were seen on the way.
+    """
+
+    C: float = 0.1
+    loss: Loss = field(default_factory=Hamming)
+    iterations: int = 20
+    batch: int = 8
+    average: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_number("C", self.C, least=0, above=True)
+        check_whole("iterations", self.iterations, least=1)
+        check_whole("batch", self.batch, least=1)
+
+    def iterate(
+        self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
+    ) -> Iterator[State]:
+        check_examples(prepared)
+        n = len(prepared)
+        if state is None:
+            array, mean = np.zeros(prepared.layout.size), np.zeros(prepared.layout.size)
+            scale, step = 1.0, 0
+        else:
+            array, mean = state.memory["array"].copy(), state.memory["mean"].copy()
+            scale, step = float(state.memory["scale"][0]), int(state.memory["step"][0])
+        view = frozen(array)  # the same memory, for kernels that only read
+        for iteration in iterations_left(state, self.iterations):
+            slack = 0.0
+            for piece in pieces_of(prepared, self.batch, self.seed, iteration):
+                step += 1
+                worst = worst_of(model.engine, prepared, view, self.loss, piece, scale)
+                positive = np.maximum(worst.slacks, 0.0) * piece.importance
+                slack += float(positive.sum())
+                if step == 1:
+                    array[:] = 0.0
+                else:
+                    scale *= 1.0 - 1.0 / step
+                if scale < SMALLEST:
+                    array *= scale
+                    scale = 1.0
+                steps = np.where(worst.slacks > 0.0, piece.importance, 0.0)
+                steps *= self.C * n / (step * len(piece) * scale)
+                columns = piece.columns(worst.labels)
+                move_each(
+                    array,
+                    prepared.vectors,
+                    piece.slots,
+                    piece.firsts,
+                    piece.gold_columns,
+                    columns,
+                    frozen(steps),
+                )
+            weights = array * scale
+            mean += (weights - mean) * (2.0 / (iteration + 1.0))
+            yield State(
+                iteration,
+                frozen(mean.copy() if self.average else weights),
+                done=iteration == self.iterations,
+                measures={
+                    "objective": 0.5 * float(weights @ weights) + self.C * slack,
+                    "inferences": n,
+                },
+                memory={
+                    "array": array.copy(),
+                    "mean": mean.copy(),
+                    "scale": np.array([scale]),
+                    "step": np.array([step]),
+                },
+            )

@@ -1,0 +1,280 @@
+"""Saved models: a folder with a model.json and the weights beside it, and no code in either.
+
+    model.json                       what the weights mean, as JSON
+    weights-0123456789ab.safetensors one array "weights"; named after its digest
+
+    {"format": "rote model", "version": 1, "rote": "0.1.0",
+     "task": {"kind": "Tagging", "settings": {"labels": [...], ...}, "left_out": []},
+     "engine": {"kind": "Exact", "settings": {"time_limit": null}, "left_out": []},
+     "blocks": [{"name": "label", "kind": "token", "width": 3}, ...],
+     "indices": {"token": {"index": "names", "names": [...], "frozen": true}, ...},
+     "weights": {"file": "weights-0123456789ab.safetensors", "sha256": "...", "count": 1200}}
+
+Both files are written whole under another name and then renamed, model.json last: whenever the
+writing is cut short, the folder holds the old model or the new one. `rote.tasks.described` says
+how a task is written. A user's own task, or one with a function, is not brought back by a file:
+it is given again, and refused where a setting that was saved, such as its labels and their
+order, is another now.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from rote.errors import DataError, ModelError
+from rote.features import Index, index_from_json
+from rote.inference import Engine
+from rote.model.layout import Block, Layout
+from rote.model.model import Model
+from rote.tasks.base import Task
+from rote.tasks.described import TASKS, Registry, outline, restored
+from rote.types import FloatArray, frozen
+
+FORMAT, VERSION = "rote model", 1
+DESCRIPTION = "model.json"
+ENGINES: Registry = MappingProxyType(
+    {
+        "BranchAndBound": "rote.inference.branch",
+        "Chain": "rote.inference.chain",
+        "Elimination": "rote.inference.elimination",
+        "Exact": "rote.inference.exact",
+        "Exhaustive": "rote.inference.exhaustive",
+        "Milp": "rote.inference.milp",
+        "Separable": "rote.inference.separable",
+        "Tree": "rote.inference.tree",
+        "Unruled": "rote.inference.unruled",
+    }
+)
+_KEYS: Mapping[str, type] = {
+    "rote": str,
+    "task": dict,
+    "engine": dict,
+    "blocks": list,
+    "indices": dict,
+    "weights": dict,
+}
+_WEIGHTS_FILE = re.compile(r"weights-[0-9a-f]{12}\.safetensors")
+
+
+def save(model: Model[Any, Any], folder: str | Path) -> None:
+    """Write a model into a folder, which is made if it is not there; a model in it is replaced."""
+    from safetensors.numpy import save as packed
+
+    from rote import __version__
+
+    folder = Path(folder)
+    if not np.isfinite(model.weights).all():
+        raise ModelError("the model has weights that are not finite, and predicts nothing; train")
+    content = packed({"weights": np.asarray(model.weights)})
+    digest = hashlib.sha256(content).hexdigest()
+    layout = model.layout
+    name = f"weights-{digest[:12]}.safetensors"
+    description = {
+        "format": FORMAT,
+        "version": VERSION,
+        "rote": __version__,
+        "task": outline(model.task),
+        "engine": outline(model.engine, ENGINES),
+        "blocks": [{"name": b.name, "kind": b.kind, "width": b.width} for b in layout.blocks],
+        "indices": {kind: index.to_json() for kind, index in layout.indices.items()},
+        "weights": {"file": name, "sha256": digest, "count": layout.size},
+    }
+    before = _weights_named_in(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / name, content)
+        text = json.dumps(description, indent=1, allow_nan=False)
+        write_whole(folder / DESCRIPTION, text.encode("ascii"))
+        if before is not None and before != name:
+            (folder / before).unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelError(f"{folder}: the model cannot be written: {error.strerror}") from None
+
+
+def load(
+    folder: str | Path, task: Task[Any, Any] | None = None, engine: Engine | None = None
+) -> Model[Any, Any]:
+    """The model of a folder, with everything checked.
+
+    A ``task`` must be given where the file cannot bring it back, and must then be as the one that
+    was saved. An ``engine`` takes the place of the one that was saved.
+    """
+    folder = Path(folder)
+    saved = _read_description(folder / DESCRIPTION)
+    layout = _layout(folder, saved)
+    weights = _read_weights(folder, saved["weights"], layout.size)
+    if task is None:
+        task = _restored(folder, saved["task"], "task", TASKS)
+    else:
+        _compare(folder, saved["task"], outline(task))
+    if engine is None:
+        engine = _restored(folder, saved["engine"], "engine", ENGINES)
+    return Model(task, layout, weights, engine)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that at every moment it is there as it was, or as it will be."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def check_version(path: Path, saved: Mapping[str, Any], name: str, version: int) -> None:
+    """Refuse a file of another format, or of a version that is still to come."""
+    if saved.get("format") != name:
+        raise ModelError(f"{path}: is no {name}; its format is {saved.get('format')!r}")
+    found = saved.get("version")
+    if type(found) is not int or found < 1:
+        raise ModelError(f"{path}: the version is a number of at least 1, got {found!r}")
+    if found > version:
+        raise ModelError(
+            f"{path}: has version {found} of the format, written by rote {saved.get('rote')}, and "
+            f"this rote reads up to version {version}; install a newer rote"
+        )
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    try:
+        saved = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise ModelError(
+            f"{path}: there is no such file; give the folder that a model was saved to"
+        ) from None
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{path}: is damaged, it is not JSON: {error}") from None
+    if not isinstance(saved, dict):
+        raise ModelError(f"{path}: expected an object, got {type(saved).__name__}")
+    check_version(path, saved, FORMAT, VERSION)
+    _check_keys(path, saved, _KEYS)
+    _check_keys(path, saved["weights"], {"file": str, "sha256": str, "count": int})
+    return saved
+
+
+def _check_keys(path: Path, value: Any, wanted: Mapping[str, type]) -> None:
+    if not isinstance(value, dict):
+        raise ModelError(f"{path}: expected an object with {', '.join(wanted)}, got {value!r:.80}")
+    for key, kind in wanted.items():
+        if type(value.get(key)) is not kind:
+            raise ModelError(
+                f"{path}: {key!r} should be of type {kind.__name__}, got {value.get(key)!r:.80}"
+            )
+
+
+def _layout(folder: Path, saved: dict[str, Any]) -> Layout:
+    path = folder / DESCRIPTION
+    blocks = []
+    for block in saved["blocks"]:
+        _check_keys(path, block, {"name": str, "kind": str, "width": int})
+        blocks.append(Block(block["name"], block["kind"], block["width"]))
+    indices: dict[str, Index] = {}
+    for kind, index in saved["indices"].items():
+        try:
+            indices[kind] = index_from_json(index)
+        except DataError as error:
+            raise ModelError(f"{path}, index of {kind!r}: {error}") from None
+        indices[kind].freeze()  # a column for a new name would lie outside the weights
+    if len({block.name for block in blocks}) < len(blocks):
+        raise ModelError(f"{path}: the names of blocks differ, and one is there twice")
+    for block in blocks:
+        if block.kind not in indices or block.width < 0:
+            raise ModelError(
+                f"{path}: block {block.name!r} of width {block.width} looks at vectors of kind "
+                f"{block.kind!r}; the indices are of {', '.join(indices)}"
+            )
+    return Layout(tuple(blocks), indices)
+
+
+def _read_weights(folder: Path, saved: dict[str, Any], size: int) -> FloatArray:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as unpacked
+
+    if not _WEIGHTS_FILE.fullmatch(saved["file"]):
+        raise ModelError(f"{folder / DESCRIPTION}: {saved['file']!r} is no name of a weights file")
+    path = folder / saved["file"]
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise ModelError(f"{path}: is missing; copy all files of a saved model") from None
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+    if hashlib.sha256(content).hexdigest() != saved["sha256"]:
+        raise ModelError(f"{path}: is damaged, its digest is not the one in {DESCRIPTION}")
+    try:
+        arrays = unpacked(content)
+    except SafetensorError as error:
+        raise ModelError(f"{path}: is no safetensors file: {error}") from None
+    weights = arrays.get("weights")
+    if weights is None or weights.dtype != np.float64:
+        raise ModelError(f"{path}: expected an array 'weights' of float64, got {sorted(arrays)}")
+    if weights.shape != (size,) or saved["count"] != size:
+        raise ModelError(
+            f"{path}: the blocks and indices of the model have {size} weights, {DESCRIPTION} says "
+            f"{saved['count']}, and the array has the shape {weights.shape}"
+        )
+    if not np.isfinite(weights).all():
+        raise ModelError(f"{path}: has weights that are not finite")
+    return frozen(weights)
+
+
+def _restored(folder: Path, saved: dict[str, Any], what: str, registry: Registry) -> Any:
+    name = saved.get("kind", saved.get("own"))
+    if "kind" not in saved or saved.get("left_out"):
+        left_out = saved.get("left_out")
+        why = f", as {', '.join(map(str, left_out))} is yours" if left_out else ", as it is yours"
+        raise ModelError(
+            f"{folder}: the {what} {name} cannot be brought back from a file{why}; load the model "
+            f"with {what}=..."
+        )
+    try:
+        return restored({"kind": name, "settings": saved.get("settings")}, registry)
+    except ModelError as error:
+        raise ModelError(f"{folder / DESCRIPTION}: {error}") from None
+
+
+def _compare(folder: Path, saved: dict[str, Any], given: dict[str, Any]) -> None:
+    """Refuse a task that is not as the one that was saved, where both can be written down."""
+    was, now = (task.get("kind", task.get("own")) for task in (saved, given))
+    if was != now:
+        raise ModelError(f"{folder}: the model was saved with a task {was}, got {now}")
+    before, after = saved.get("settings"), given["settings"]
+    if not isinstance(before, dict):
+        raise ModelError(f"{folder / DESCRIPTION}: the task has no settings")
+    for name in sorted(before.keys() | after.keys()):
+        if before.get(name) != after.get(name):
+            raise ModelError(
+                f"{folder}: {name!r} of {now} was {_short(before, name)} when the model was saved "
+                f"and is {_short(after, name)} in the task given; give the same task, or build a "
+                "Model from the task, and the layout and weights of this one"
+            )
+
+
+def _short(settings: dict[str, Any], name: str) -> str:
+    return f"{json.dumps(settings[name]):.200}" if name in settings else "nothing to be compared"
+
+
+def _weights_named_in(folder: Path) -> str | None:
+    """The weights file of the model that is there, if one is."""
+    try:
+        saved = _read_description(folder / DESCRIPTION)
+    except ModelError:
+        return None
+    name: str = saved["weights"]["file"]
+    return name if _WEIGHTS_FILE.fullmatch(name) else None
