@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
+from math import prod
 
 import numpy as np
 
@@ -93,6 +95,10 @@ class _Compiler:
         self.entries = self.candidates = 0
         self.steps: list[tuple[int, tuple[int, ...], IntArray, IntArray, IntArray]] = []
         self.named = 0
+        self.labels: list[int] = network.sizes.tolist()
+        # What choosing a variable goes by; of all others than these it is as it was.
+        self.keys: dict[int, tuple[float, ...]] = {}
+        self.stale = set(self.left)
         for j in range(network.variables):
             start, stop = int(network.offsets[j]), int(network.offsets[j + 1])
             scored = int(network.gather_ptr[stop]) > int(network.gather_ptr[start])
@@ -109,18 +115,19 @@ class _Compiler:
         self.named += 1
 
     def clique_size(self, v: int) -> float:
-        around = self.sizes[list(self.near[v])].astype(np.float64)
-        with np.errstate(over="ignore"):
-            return float(np.prod(around) * self.sizes[v])
+        return prod([float(self.labels[j]) for j in self.near[v]], start=float(self.labels[v]))
 
     def cheapest(self) -> int:
         """The variable whose elimination couples the least: weighted min-fill."""
-        return min(self.left, key=lambda v: (self.fill(v), self.clique_size(v), v))
+        for v in self.stale & self.left:
+            self.keys[v] = self.fill(v), self.clique_size(v), v
+        self.stale.clear()
+        return min(self.left, key=self.keys.__getitem__)
 
     def fill(self, v: int) -> int:
         near = sorted(self.near[v])
         return sum(
-            int(self.sizes[a] * self.sizes[b])
+            self.labels[a] * self.labels[b]
             for k, a in enumerate(near)
             for b in near[k + 1 :]
             if b not in self.near[a]
@@ -128,13 +135,18 @@ class _Compiler:
 
     def cheap(self) -> int | None:
         """A variable whose elimination makes no table larger than what is there, if any."""
-        options = [v for v in self.left - self.held if self.is_cheap(v)]
-        return min(options, key=lambda v: (self.clique_size(v), v), default=None)
+        around = self.stale.union(*(self.near[j] for j in self.stale))
+        for v in around & self.left - self.held:
+            self.keys.pop(v, None)
+            if self.is_cheap(v):
+                self.keys[v] = self.clique_size(v), v
+        self.stale.clear()
+        return min(self.keys, key=self.keys.__getitem__, default=None)
 
     def is_cheap(self, v: int) -> bool:
         near = self.near[v]
         size = self.clique_size(v)
-        if size / self.sizes[v] > MOST_CHEAP_ENTRIES:
+        if size / self.labels[v] > MOST_CHEAP_ENTRIES:
             return False
         if len(near) <= 2:
             return True
@@ -173,7 +185,12 @@ class _Compiler:
             del self.tables[t]
         for j in scope:
             self.near[j].discard(v)
+        self.stale.update(scope)
+        for a, b in combinations(scope, 2):
+            if b not in self.near[a]:
+                self.stale |= self.near[a] & self.near[b]  # the two will be coupled
         self.left.discard(v)
+        self.keys.pop(v, None)
         places = first + np.arange(len(flat), dtype=np.int64).reshape(shape[:-1])
         if scope:
             self.add(Table(scope, flat.any(axis=1).reshape(shape[:-1]), (places,)))
