@@ -48,8 +48,9 @@ def scores_of(weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntAr
             for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
                 at = origin + vectors.column[k] * slots.stride[s]
                 value = vectors.value[k]
-                for a in range(width):
-                    own[a] += value * weights[at + a]
+                run = weights[at : at + width]  # a slice of its own lets the loop be vectorised
+                for a in range(own.shape[0]):
+                    own[a] += value * run[a]
     return scores
 
 

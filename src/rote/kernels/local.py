@@ -56,8 +56,9 @@ def learn_locally(
                     if each:
                         scores[a] += vectors.value[k] * weights[at]
                     else:
-                        for b in range(width):
-                            scores[b] += vectors.value[k] * weights[at + b]
+                        run = weights[at : at + width]
+                        for b in range(run.shape[0]):
+                            scores[b] += vectors.value[k] * run[b]
             best = 0
             for a in range(1, width):
                 if scores[a] > scores[best]:

@@ -38,7 +38,11 @@ class Learner(Protocol):
     def iterate(
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
     ) -> Iterator[State]:
-        """States after each iteration, beginning from ``state`` or from the model's weights."""
+        """States after each iteration, beginning anew or going on from ``state``.
+
+        Perceptrons begin with the model's weights; a structural SVM begins with zero, since its
+        weights are the sum of what its duals hold.
+        """
         ...
 
 
@@ -85,6 +89,13 @@ def check_number(name: str, value: float, *, least: float, above: bool = False) 
         raise SettingError(
             f"{name} is a number {'above' if above else 'of at least'} {least}, got {value}"
         )
+
+
+def averaged(weights: FloatArray, sums: FloatArray, seen: float) -> FloatArray:
+    """weights - sums / seen, the lazy average of perceptrons, in one array."""
+    average = np.multiply(sums, -1.0 / max(1.0, seen))
+    average += weights
+    return average
 
 
 def pieces_of(prepared: Prepared, most: int, seed: int, iteration: int) -> list[Group]:

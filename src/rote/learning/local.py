@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from rote.kernels.local import Decisions, learn_locally
-from rote.learning.base import State, check_examples, check_whole, iterations_left, shuffled
+from rote.learning.base import (
+    State,
+    averaged,
+    check_examples,
+    check_whole,
+    iterations_left,
+    shuffled,
+)
 from rote.model import Model, Prepared
 from rote.types import frozen
 
@@ -46,10 +53,9 @@ class Local:
                 weights, sums, prepared.vectors, decisions, frozen(order), seen
             )
             seen += len(decisions.vector)
-            average = weights - sums / max(1.0, seen)
             yield State(
                 iteration,
-                frozen(average if self.average else weights.copy()),
+                frozen(averaged(weights, sums, seen) if self.average else weights.copy()),
                 done=mistakes == 0,
                 measures={"mistakes": mistakes, "inferences": 0},
                 memory={

@@ -27,7 +27,14 @@ from rote.errors import SettingError
 from rote.inference import Objective
 from rote.kernels.linear import move_both, scores_of
 from rote.kernels.prefixes import wrong_prefix
-from rote.learning.base import State, check_examples, check_whole, iterations_left, shuffled
+from rote.learning.base import (
+    State,
+    averaged,
+    check_examples,
+    check_whole,
+    iterations_left,
+    shuffled,
+)
 from rote.model import Model, Prepared
 from rote.types import frozen
 
@@ -101,7 +108,7 @@ class Perceptron:
                 )
             yield State(
                 iteration,
-                frozen(weights - sums / seen if self.average else weights.copy()),
+                frozen(averaged(weights, sums, seen) if self.average else weights.copy()),
                 done=mistakes == 0,
                 measures={"mistakes": mistakes, "inferences": len(prepared)},
                 memory={

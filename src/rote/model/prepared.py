@@ -57,9 +57,9 @@ class Group:
         assert self.gold is not None
         return self.columns(self.gold)
 
-    def columns(self, labels: AnyArray) -> IntArray:
-        """The label or label tuple of each slot in each output of a batch."""
-        return frozen(self.space.parts_of(labels) - self.frame.starts[:-1])
+    def columns(self, labels: IntArray) -> IntArray:
+        """The label or label tuple of each slot in each output of a batch that an engine found."""
+        return frozen(self.space.known_parts_of(labels) - self.frame.starts[:-1])
 
 
 @dataclass(frozen=True, eq=False)

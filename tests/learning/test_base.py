@@ -1,0 +1,154 @@
+"""What all learners share."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from rote.errors import DataError, SettingError
+from rote.learning import Local, Perceptron, State, StructuredSVM, fit
+from rote.learning.base import (
+    check_number,
+    check_whole,
+    iterations_left,
+    pieces_of,
+    shuffled,
+)
+from rote.model import prepare
+from tests.learning.small import chains, start
+
+LEARNERS = pytest.mark.parametrize(
+    "learner",
+    [Local(3), Perceptron(3), StructuredSVM(iterations=3)],
+    ids=lambda x: type(x).__name__,
+)
+
+
+@LEARNERS
+def test_fit_ends_with_the_weights_of_the_last_state_and_shows_every_one(learner):
+    task, xs, ys = chains(0)
+    model, prepared = start(task, xs, ys)
+    states = list(learner.iterate(model, prepared))
+    seen = []
+    learned = fit(learner, model, prepared, watch=seen.append)
+    assert [state.iteration for state in seen] == [1, 2, 3]
+    np.testing.assert_array_equal(learned.weights, states[-1].weights)
+    assert not model.weights.any()
+
+
+@LEARNERS
+def test_fit_goes_on_from_a_state_and_leaves_a_finished_one_as_it_is(learner):
+    task, xs, ys = chains(0)
+    model, prepared = start(task, xs, ys)
+    states = list(learner.iterate(model, prepared))
+    whole = fit(learner, model, prepared)
+    np.testing.assert_array_equal(
+        fit(learner, model, prepared, state=states[0]).weights, whole.weights
+    )
+    np.testing.assert_array_equal(
+        fit(learner, model, prepared, state=states[-1]).weights, whole.weights
+    )
+
+
+@LEARNERS
+def test_a_state_survives_the_way_through_bytes(learner):
+    task, xs, ys = chains(0)
+    model, prepared = start(task, xs, ys)
+    whole = list(learner.iterate(model, prepared))
+    first = pickle.loads(pickle.dumps(whole[0]))  # noqa: S301
+    resumed = list(pickle.loads(pickle.dumps(learner)).iterate(model, prepared, first))  # noqa: S301
+    np.testing.assert_array_equal(resumed[-1].weights, whole[-1].weights)
+
+
+@LEARNERS
+def test_the_weights_of_a_state_do_not_change_afterwards(learner):
+    task, xs, ys = chains(0)
+    model, prepared = start(task, xs, ys)
+    states, copies = [], []
+    for state in learner.iterate(model, prepared):
+        states.append(state)
+        copies.append(state.weights.copy())
+        assert not state.weights.flags.writeable
+    for state, copy in zip(states, copies, strict=True):
+        np.testing.assert_array_equal(state.weights, copy)
+
+
+@LEARNERS
+def test_nothing_can_be_learned_from_no_examples_or_no_outputs(learner):
+    task, xs, ys = chains(0)
+    model, _ = start(task, xs, ys)
+    with pytest.raises(DataError, match="no examples"):
+        fit(learner, model, prepare(task, [], [], layout=model.layout))
+    with pytest.raises(DataError, match="prepare them with ys"):
+        fit(learner, model, prepare(task, xs, layout=model.layout))
+
+
+def test_a_learner_without_states_returns_the_model_it_was_given():
+    class Idle:
+        def iterate(self, model, prepared, state=None):
+            return iter(())
+
+    task, xs, ys = chains(0)
+    model, prepared = start(task, xs, ys)
+    assert fit(Idle(), model, prepared) is model
+    state = State(1, np.ones(model.layout.size), done=True)
+    assert fit(Idle(), model, prepared, state=state).weights.tolist() == [1.0] * model.layout.size
+
+
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf])
+def test_a_number_outside_is_refused_by_its_name(value):
+    with pytest.raises(SettingError, match=r"speed is a number above 0, got"):
+        check_number("speed", value, least=0, above=True)
+    check_number("speed", 0.5, least=0, above=True)
+    check_number("speed", 0, least=0)
+
+
+@pytest.mark.parametrize("value", [0, 2.5, 3.0, np.nan, "3"], ids=str)
+def test_what_is_no_whole_number_is_refused_by_its_name(value):
+    with pytest.raises(SettingError, match="steps is a whole number of at least 1"):
+        check_whole("steps", value, least=1)
+    check_whole("steps", np.int64(1), least=1)
+
+
+def test_the_iterations_that_are_left_are_those_after_the_state():
+    none = np.zeros(0)
+    assert list(iterations_left(None, 3)) == [1, 2, 3]
+    assert list(iterations_left(State(1, none, done=False), 3)) == [2, 3]
+    assert list(iterations_left(State(1, none, done=True), 3)) == []
+    assert list(iterations_left(State(7, none, done=False), 3)) == []
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [Local(500), Perceptron(500), StructuredSVM(iterations=500)],
+    ids=["local", "perceptron", "SVM"],
+)
+def test_nothing_follows_a_state_that_is_done(learner):
+    task, xs, ys = chains(0, noise=0.0, order=0)
+    model, prepared = start(task, xs, ys)
+    last = list(learner.iterate(model, prepared))[-1]
+    assert last.done
+    assert list(learner.iterate(model, prepared, last)) == []
+    np.testing.assert_array_equal(fit(learner, model, prepared, state=last).weights, last.weights)
+
+
+def test_the_order_of_examples_depends_on_seed_and_iteration_alone():
+    assert shuffled(20, 1, 2) == shuffled(20, 1, 2)
+    assert sorted(shuffled(20, 1, 2)) == list(range(20))
+    assert len({tuple(shuffled(20, seed, k)) for seed in range(3) for k in range(3)}) == 9
+
+
+def test_pieces_hold_every_example_once_and_share_a_space():
+    task, xs, ys = chains(0, count=25)
+    _, prepared = start(task, xs, ys)
+    pieces = pieces_of(prepared, 4, 0, 1)
+    members = [member for piece in pieces for member in piece.members.tolist()]
+    assert sorted(members) == list(range(25))
+    assert members != list(range(25))
+    for piece in pieces:
+        assert 1 <= len(piece) <= 4
+        assert {len(xs[member]) for member in piece.members} == {len(piece.space.variables)}
+        golds = [task.encode(xs[m], ys[m]) for m in piece.members]
+        assert piece.gold.tolist() == golds

@@ -1,0 +1,167 @@
+"""The structured perceptron, against a naive one over dense feature vectors."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from rote.errors import SettingError
+from rote.inference import Exact, Exhaustive
+from rote.learning import Perceptron, fit
+from rote.learning.base import shuffled
+from tests.learning.small import chains, phi, start
+from tests.strategies import Judge
+
+UPDATES = pytest.mark.parametrize("update", ["full", "early", "largest"])
+
+
+def best(task, layout, x, weights):
+    """The best output by enumeration, the first of equals."""
+    outputs = Judge(task.frame(x).space).outputs
+    scores = [float(weights @ phi(task, layout, x, y)) for y in outputs]
+    top = max(scores)
+    return next(y for y, score in zip(outputs, scores, strict=True) if score >= top - 1e-10)
+
+
+def prefix(task, layout, x, gold, found, weights, update):
+    """``found`` up to some token and gold from there on, with only the parts inside counted.
+
+    In a chain of first order, the parts inside the first k tokens are their labels and pairs; as
+    a difference of feature vectors, that is what the sequence cut off after k tokens has.
+    """
+    if update == "full":
+        return phi(task, layout, x, gold) - phi(task, layout, x, found)
+    chosen, most = None, -1.0
+    for k in range(1, len(gold) + 1):
+        if gold[:k] == found[:k]:
+            continue
+        step = phi(task, layout, x[:k], gold[:k]) - phi(task, layout, x[:k], found[:k])
+        lead = -float(weights @ step)
+        if lead >= -1e-12 and lead > most + 1e-12:
+            chosen, most = step, lead
+            if update == "early":
+                break
+    return chosen
+
+
+def naive(task, layout, xs, ys, iterations, update="full", importance=None, seed=0):
+    """Weights after every example of every iteration, and the mistakes of each iteration."""
+    weights, trail, mistakes = np.zeros(layout.size), [], []
+    for iteration in range(1, iterations + 1):
+        wrong = 0
+        for number in shuffled(len(xs), seed, iteration):
+            x, gold = xs[number], tuple(task.encode(xs[number], ys[number]))
+            share = 1.0 if importance is None else importance[number]
+            found = best(task, layout, x, weights)
+            if found != gold and share:
+                step = prefix(task, layout, x, gold, found, weights, update)
+                if step is not None:
+                    weights = weights + share * step
+                    wrong += 1
+            trail.append(weights)
+        mistakes.append(wrong)
+        if not wrong:
+            break
+    return trail, mistakes
+
+
+@UPDATES
+@pytest.mark.parametrize("seed", range(3))
+def test_every_iteration_is_that_of_a_naive_perceptron(update, seed):
+    task, xs, ys = chains(seed, count=8)
+    model, prepared = start(task, xs, ys)
+    trail, mistakes = naive(task, prepared.layout, xs, ys, 4, update)
+    plain = list(Perceptron(4, average=False, update=update).iterate(model, prepared))
+    averaged = list(Perceptron(4, average=True, update=update).iterate(model, prepared))
+    assert [state.measures["mistakes"] for state in plain] == mistakes
+    for k, (one, mean) in enumerate(zip(plain, averaged, strict=True), start=1):
+        np.testing.assert_allclose(one.weights, trail[k * len(xs) - 1], atol=1e-9)
+        expected = np.mean(trail[: k * len(xs)], axis=0)
+        np.testing.assert_allclose(mean.weights, expected, atol=1e-9)
+
+
+@UPDATES
+def test_importance_is_the_size_of_the_step(update):
+    importance = np.array([1.0, 0.0, 2.5, 0.5, 1.0, 1.0])
+    task, xs, ys = chains(4, count=6)
+    model, prepared = start(task, xs, ys, importance=importance)
+    trail, _ = naive(task, prepared.layout, xs, ys, 3, update, importance)
+    last = list(Perceptron(3, update=update).iterate(model, prepared))[-1]
+    np.testing.assert_allclose(last.memory["weights"], trail[-1], atol=1e-9)
+    np.testing.assert_allclose(last.weights, np.mean(trail, axis=0), atol=1e-9)
+
+
+@UPDATES
+def test_on_separable_data_mistakes_are_no_more_than_the_bound(update):
+    rng = np.random.default_rng(0)
+    # Without pairs, the best labels of a prefix are those of the whole, so prefixes have a margin.
+    task, xs, _ = chains(0, count=12, features=4, order=1 if update == "full" else 0)
+    model, prepared = start(task, xs, [["a"] * len(x) for x in xs])
+    layout = prepared.layout
+    truth = rng.normal(size=layout.size)
+    truth /= np.linalg.norm(truth)
+    ys = [task.decode(x, best(task, layout, x, truth)) for x in xs]
+    # Over all outputs, and all prefixes, the margin of the truth and the longest step there is.
+    margins, lengths = [], []
+    for x, y in zip(xs, ys, strict=True):
+        gold = tuple(task.encode(x, y))
+        for k in range(1, len(x) + 1) if update != "full" else [len(x)]:
+            for labels in Judge(task.frame(x[:k]).space).outputs:
+                if labels != gold[:k]:
+                    step = phi(task, layout, x[:k], gold[:k]) - phi(task, layout, x[:k], labels)
+                    margins.append(truth @ step)
+                    lengths.append(np.linalg.norm(step))
+    bound = (max(lengths) / min(margins)) ** 2
+    model, prepared = start(task, xs, ys)
+    states = list(Perceptron(2000, average=False, update=update).iterate(model, prepared))
+    assert states[-1].done
+    assert sum(state.measures["mistakes"] for state in states) <= bound
+    assert model.with_weights(states[-1].weights).predict(xs) == ys
+
+
+@UPDATES
+@pytest.mark.parametrize("stop", [1, 3])
+def test_a_run_that_is_resumed_makes_the_same_steps_bit_for_bit(update, stop):
+    task, xs, ys = chains(5, count=12)
+    model, prepared = start(task, xs, ys)
+    learner = Perceptron(5, update=update)
+    whole = list(learner.iterate(model, prepared))
+    resumed = list(learner.iterate(model, prepared, whole[stop - 1]))
+    assert len(resumed) == 5 - stop
+    for one, other in zip(resumed, whole[stop:], strict=True):
+        assert one.iteration == other.iteration
+        np.testing.assert_array_equal(one.weights, other.weights)
+
+
+def test_it_begins_from_the_weights_of_the_model():
+    task, xs, ys = chains(6, count=8, noise=0.0, order=0)
+    model, prepared = start(task, xs, ys)
+    learned = fit(Perceptron(500, average=False), model, prepared)
+    again = list(Perceptron(5, average=False).iterate(learned, prepared))
+    assert [state.done for state in again] == [True]
+    np.testing.assert_array_equal(again[0].weights, learned.weights)
+
+
+def test_it_learns_what_the_engine_may_answer():
+    # With a rule that no output may break, the same engine is used to learn and to predict.
+    def rules(builder, tokens):
+        for first, second in pairwise(tokens):
+            builder.require(~(first["a"] & second["a"]))
+
+    task, xs, _ = chains(7, count=10, rules=rules)
+    ys = [tuple("ab"[t % 2] for t in range(len(x))) for x in xs]
+    ends = []
+    for engine in (Exact(), Exhaustive()):
+        model, prepared = start(task, xs, ys, engine)
+        ends.append(fit(Perceptron(6), model, prepared))
+    np.testing.assert_allclose(ends[0].weights, ends[1].weights, atol=1e-12)
+    for x, y in zip(xs, ends[0].predict(xs), strict=True):
+        assert task.frame(x).space.holds(np.array(task.encode(x, y))).all()
+
+
+@pytest.mark.parametrize("wrong", [{"iterations": 0}, {"update": "late"}], ids=str)
+def test_settings_outside_what_they_may_be_are_refused(wrong):
+    with pytest.raises(SettingError, match=next(iter(wrong))):
+        Perceptron(**wrong)

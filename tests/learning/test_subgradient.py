@@ -1,0 +1,87 @@
+"""Sub-gradient descent: its steps by hand, where it ends, and how it goes on."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from rote.errors import SettingError
+from rote.learning import Subgradient
+from rote.learning.base import pieces_of
+from rote.space.losses import Hamming
+from tests.learning.small import Everything, chains, phi, start
+from tests.strategies import Judge
+
+
+def naive(learner, task, xs, ys, prepared, cost):
+    """The same steps on a dense array that is shrunk outright."""
+    layout = prepared.layout
+    weights, mean, step = np.zeros(layout.size), np.zeros(layout.size), 0
+    for iteration in range(1, learner.iterations + 1):
+        for piece in pieces_of(prepared, learner.batch, learner.seed, iteration):
+            step += 1
+            change = np.zeros_like(weights)
+            for member in piece.members.tolist():
+                x, gold = xs[member], tuple(task.encode(xs[member], ys[member]))
+                right = phi(task, layout, x, gold)
+                ranked = [
+                    (sum(a != b for a, b in zip(gold, y, strict=True)), phi(task, layout, x, y), y)
+                    for y in Judge(task.frame(x).space).outputs
+                ]
+                loss, found, labels = max(ranked, key=lambda r: r[0] + r[1] @ weights)
+                if labels != gold and loss + (found - right) @ weights > 0:
+                    change += right - found
+            weights = (1 - 1 / step) * weights
+            weights += cost * len(xs) / (step * len(piece)) * change
+        mean += (weights - mean) * 2 / (iteration + 1)
+    return weights, mean
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("average", [False, True])
+def test_its_steps_are_those_of_the_formula(seed, average):
+    task, xs, ys = chains(seed)
+    model, prepared = start(task, xs, ys)
+    learner = Subgradient(C=0.3, iterations=4, batch=2, average=average, seed=seed)
+    *_, state = learner.iterate(model, prepared)
+    plain, mean = naive(learner, task, xs, ys, prepared, 0.3)
+    np.testing.assert_allclose(state.weights, mean if average else plain, rtol=1e-9, atol=1e-12)
+
+
+def test_it_comes_close_to_the_optimum_of_a_quadratic_program():
+    task, xs, ys = chains(3)
+    model, prepared = start(task, xs, ys)
+    everything = Everything(task, prepared.layout, xs, ys, Hamming(), 0.1)
+    least, _ = everything.optimum(squared=False)
+    *_, state = Subgradient(C=0.1, iterations=400, batch=4).iterate(model, prepared)
+    reached = everything.primal(state.weights, squared=False)
+    assert least - 1e-9 <= reached <= 1.01 * least
+
+
+def test_a_run_that_goes_on_from_a_state_ends_with_the_same_weights():
+    task, xs, ys = chains(5)
+    model, prepared = start(task, xs, ys)
+    learner = Subgradient(iterations=6, batch=3)
+    *_, whole = learner.iterate(model, prepared)
+    (*_, half) = islice(learner.iterate(model, prepared), 3)
+    *_, resumed = learner.iterate(model, prepared, half)
+    assert resumed.weights.tobytes() == whole.weights.tobytes()
+    assert list(learner.iterate(model, prepared, whole)) == []
+
+
+def test_many_steps_leave_the_scale_in_range():
+    task, xs, ys = chains(6, count=4)
+    model, prepared = start(task, xs, ys)
+    *_, state = Subgradient(C=1e-6, iterations=300, batch=1).iterate(model, prepared)
+    assert np.isfinite(state.weights).all()
+    assert 1e-7 < float(state.memory["scale"][0]) <= 1.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"C": 0.0}, {"iterations": 0}, {"batch": 0}, {"batch": 1.5}, {"C": float("nan")}]
+)
+def test_settings_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(SettingError, match=next(iter(wrong))):
+        Subgradient(**wrong)
