@@ -13,6 +13,7 @@ from rote.errors import (
     InfeasibleSpace,
     LabelError,
     MissingExtra,
+    ModelError,
     RoteError,
     RuleError,
     ScoreError,
@@ -43,6 +44,7 @@ def test_every_error_is_a_rote_error_and_is_drawn_in_the_tree(error):
         (UnsupportedSpace, (ValueError,)),
         (InfeasibleSpace, (ValueError,)),
         (DataError, (ValueError,)),
+        (ModelError, (ValueError,)),
         (MissingExtra, (ImportError,)),
     ],
 )

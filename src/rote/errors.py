@@ -9,6 +9,7 @@
     ├── UnsupportedSpace         an engine was given a space it cannot solve
     ├── InfeasibleSpace          no output obeys the rules; carries the conflict
     ├── DataError                a file that is missing or damaged
+    ├── ModelError               a saved model or state that is damaged, foreign or of another task
     └── MissingExtra             an optional package is not installed
 
 Each message says what was expected, what came, and what to do.
@@ -73,6 +74,10 @@ class InfeasibleSpace(RoteError, ValueError):
 
 class DataError(RoteError, ValueError):
     """A file that is missing or damaged; says which file, which line, and why."""
+
+
+class ModelError(RoteError, ValueError):
+    """A saved model or state that is damaged, foreign, too new, or that does not fit."""
 
 
 class MissingExtra(RoteError, ImportError):

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rote.errors import DataError, SettingError
 from rote.inference import Engine
@@ -138,9 +138,8 @@ class MulticlassEstimator(ClassifierMixin, _Settings):  # type: ignore[misc]
         """Learn from an array or sparse array of shape (n, features) and n labels."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
-        importance = None
-        if sample_weight is not None:
-            importance = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+            raise DataError("every sample weight is zero, so that no example counts; raise some")
         self.classes_, positions = np.unique(y, return_inverse=True)
         labels = tuple(map(str, range(len(self.classes_))))
         model = train(
@@ -148,7 +147,7 @@ class MulticlassEstimator(ClassifierMixin, _Settings):  # type: ignore[misc]
             X if isinstance(X, np.ndarray) else (X[i] for i in range(X.shape[0])),
             [str(position) for position in positions.tolist()],
             learner=self.learner,
-            importance=importance,
+            importance=sample_weight,
         )
         (block,) = model.layout.blocks
         matrix = model.layout.block(model.weights, block.name).T

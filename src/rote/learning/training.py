@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ def train(
     engine: Engine | None = None,
     importance: AnyArray | None = None,
     progress: bool = False,
+    watch: Callable[[State], None] | None = None,
     checkpoint: str | Path | None = None,
     every: int = 1,
     resume: bool = False,
@@ -47,8 +48,8 @@ def train(
     """A model of examples, learned by a `StructuredSVM` with `Exact` unless said otherwise.
 
     ``importance``, ``hashed`` and ``allow_broken`` are those of `rote.model.prepare`. With
-    ``progress`` a bar on standard error shows the iteration and the learner's measures. The state
-    is written to the file ``checkpoint`` after ``every`` so many iterations and after the last;
+    ``progress`` a bar on standard error shows the iteration and the learner's measures; ``watch``
+    sees every state. The state is written to the file ``checkpoint`` after ``every`` so many iterations and after the last;
     with ``resume`` training goes on from there if that file exists, and ends with the weights of a
     training that was never stopped. A checkpoint of other data or of a learner with other settings
     is refused; its number of iterations may be another.
@@ -72,8 +73,11 @@ def train(
             raise ModelError(
                 f"{checkpoint}: has {len(state.weights)} weights, and the model has {layout.size}"
             )
-    with _watching(learner, state) if progress else _nobody() as watch:
-        state = _trained(learner, model, prepared, state, watch, checkpoint, every, run)
+    watching = [] if watch is None else [watch]
+    with ExitStack() as stack:
+        if progress:
+            watching.append(stack.enter_context(_bar(learner, state)))
+        state = _trained(learner, model, prepared, state, watching, checkpoint, every, run)
     return model if state is None else model.with_weights(state.weights)
 
 
@@ -93,16 +97,12 @@ def run_of(learner: Learner, prepared: Prepared) -> dict[str, str]:
     return {"learner": _written(learner), "examples": digest.hexdigest()[:16]}
 
 
-class _Watch(Protocol):
-    def __call__(self, state: State) -> None: ...
-
-
 def _trained(
     learner: Learner,
     model: Model[Any, Any],
     prepared: Prepared,
     state: State | None,
-    watch: _Watch,
+    watching: Sequence[Callable[[State], None]],
     checkpoint: str | Path | None,
     every: int,
     run: Mapping[str, str],
@@ -111,7 +111,8 @@ def _trained(
         return state
     last = saved = state
     for last in learner.iterate(model, prepared, state):
-        watch(last)
+        for watch in watching:
+            watch(last)
         if checkpoint is not None and last.iteration % every == 0:
             save_state(last, checkpoint, run)
             saved = last
@@ -121,15 +122,7 @@ def _trained(
 
 
 @contextmanager
-def _nobody() -> Iterator[_Watch]:
-    def watch(state: State) -> None:
-        """Nobody looks."""
-
-    yield watch
-
-
-@contextmanager
-def _watching(learner: Learner, state: State | None) -> Iterator[_Watch]:
+def _bar(learner: Learner, state: State | None) -> Iterator[Callable[[State], None]]:
     """A bar that shows each state."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

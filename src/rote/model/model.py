@@ -45,7 +45,7 @@ class Model(Generic[X, Y]):
         return replace(self, weights=weights)
 
     def with_engine(self, engine: Engine) -> Model[X, Y]:
-        """The same model with another engine: this is how rules are added after learning."""
+        """The same model with another engine."""
         return replace(self, engine=engine)
 
     def save(self, folder: str | Path) -> None:

@@ -1,0 +1,160 @@
+"""Multi-label classification: any number of labels for one input.
+
+An input is one feature vector, as in `rote.tasks.multiclass`. Each label is a variable, "off" or
+"on", with weights of its own over that vector. A pair of labels may have a factor, whose four
+weights say how the two go together, whatever the input. An output is the tuple of the labels that
+are on, in the order of the task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from rote.errors import DataError, LabelError, SettingError
+from rote.features import Features
+from rote.space import SpaceBuilder
+from rote.tasks.base import Frame, Slot
+from rote.tasks.multiclass import INPUT, with_constant
+from rote.types import AnyArray, FloatArray
+
+OFF_ON = ("off", "on")
+Pairs: TypeAlias = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class MultiLabel:
+    """``pairs`` says which labels have a factor: "complete", "none", or pairs of positions.
+
+    With ``constant``, every vector gets one more feature that is always 1: a threshold.
+
+    >>> task = MultiLabel(("beach", "sea", "city"), pairs=((0, 1),))
+    >>> task.frame([]).space
+    Space(3 variables, 1 factors, 0 rules, 10 parts)
+    >>> task.decode([], task.encode([], {"sea", "beach"}))
+    ('beach', 'sea')
+    """
+
+    labels: tuple[str, ...]
+    pairs: Literal["complete", "none"] | Pairs = "complete"
+    constant: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(self.labels))
+        if not isinstance(self.pairs, str):
+            object.__setattr__(self, "pairs", _checked(self.pairs, len(self.labels)))
+        elif self.pairs not in ("complete", "none"):
+            raise SettingError(
+                f"pairs is 'complete', 'none' or a tuple of pairs of positions, got {self.pairs!r}"
+            )
+
+    def frame(self, x: Features) -> Frame:
+        return self._frame
+
+    def vectors(self, x: Features) -> list[Features]:
+        return [with_constant(x) if self.constant else x]
+
+    def encode(self, x: Features, y: Collection[str] | AnyArray) -> list[int]:
+        """From names, or from an array of 0 and 1 with one entry for each label."""
+        if isinstance(y, np.ndarray):
+            if y.shape != (len(self.labels),) or not np.isin(y, (0, 1)).all():
+                raise LabelError(
+                    f"an output that is an array has {len(self.labels)} entries, 0 or 1; "
+                    f"got the shape {y.shape}, with values from {y.min(initial=0)} to "
+                    f"{y.max(initial=0)}"
+                )
+            return [int(on) for on in y]
+        if isinstance(y, str):
+            raise LabelError(f"an output is a tuple of labels, got the string {y!r}")
+        on = [0] * len(self.labels)
+        for label in y:
+            if label not in self._positions:
+                raise LabelError(
+                    f"{label!r} is not a label; the labels are {', '.join(self.labels)}"
+                )
+            on[self._positions[label]] = 1
+        return on
+
+    def decode(self, x: Features, labels: Sequence[int]) -> tuple[str, ...]:
+        return tuple(name for name, on in zip(self.labels, labels, strict=True) if on)
+
+    @cached_property
+    def _positions(self) -> Mapping[str, int]:
+        return {label: position for position, label in enumerate(self.labels)}
+
+    @cached_property
+    def _frame(self) -> Frame:
+        builder = SpaceBuilder()
+        variables = [builder.variable(label, OFF_ON) for label in self.labels]
+        slots = [Slot(f"label {label!r}", 0) for label in self.labels]
+        if isinstance(self.pairs, str):
+            every = combinations(range(len(self.labels)), 2)
+            pairs = tuple(every) if self.pairs == "complete" else ()
+        else:
+            pairs = self.pairs
+        for i, j in pairs:
+            builder.factor(variables[i], variables[j])
+            slots.append(Slot(f"labels {self.labels[i]!r}, {self.labels[j]!r}"))
+        return Frame(builder.build(), tuple(slots), (INPUT,))
+
+
+def correlated_pairs(Y: AnyArray, most: int) -> Pairs:  # noqa: N803
+    """At most so many pairs of columns of Y, a matrix of 0 and 1: the least independent ones.
+
+    They are ordered by falling mutual information, Σ p(a, b) log p(a, b) / (p(a) p(b)). Pairs
+    that have none are left out.
+
+    >>> correlated_pairs(np.array([[1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 0, 1]]), most=2)
+    ((0, 1),)
+    """
+    if most < 0:
+        raise SettingError(f"most is a whole number of at least 0, got {most}")
+    table = np.asarray(Y)
+    if table.ndim != 2 or not len(table) or not np.isin(table, (0, 1)).all():
+        raise DataError(
+            "expected a matrix of 0 and 1 with one row per example and one column per label, "
+            f"got the shape {table.shape}"
+        )
+    information = _mutual_information(table.astype(np.float64))
+    first, second = np.triu_indices(table.shape[1], k=1)
+    shared = information[first, second]
+    # Rounding to well below what matters makes equal pairs equal, and their order that of labels.
+    order = np.argsort(-np.round(shared, 12), kind="stable")[:most]
+    chosen = order[shared[order] > 1e-12]
+    return tuple(zip(first[chosen].tolist(), second[chosen].tolist(), strict=True))
+
+
+def _mutual_information(on: FloatArray) -> FloatArray:
+    rows = len(on)
+    single = on.mean(axis=0)
+    both = on.T @ on / rows
+    information = np.zeros_like(both)
+    for own, joint in (
+        ((single[:, None], single), both),
+        ((single[:, None], 1 - single), single[:, None] - both),
+        ((1 - single[:, None], single), single - both),
+        ((1 - single[:, None], 1 - single), 1 - single[:, None] - single + both),
+    ):
+        alone = own[0] * own[1]
+        there = joint > 0.5 / rows  # the least joint share but 0 is 1 / rows
+        information[there] += joint[there] * np.log(joint[there] / alone[there])
+    return information
+
+
+def _checked(pairs: Sequence[Sequence[int]], count: int) -> Pairs:
+    """The pairs in order, the smaller position first."""
+    ordered = [tuple(sorted(int(k) for k in pair)) for pair in pairs]
+    for pair in ordered:
+        if len(pair) != 2 or pair[0] == pair[1] or not 0 <= pair[0] < pair[1] < count:
+            raise SettingError(
+                f"a pair is two different positions from 0 to {count - 1}, got {pair}"
+            )
+    if len(set(ordered)) != len(ordered):
+        twice = next(pair for pair in ordered if ordered.count(pair) > 1)
+        raise SettingError(f"the pair {twice} is given twice; name each pair once")
+    return tuple((pair[0], pair[1]) for pair in sorted(ordered))

@@ -1,0 +1,170 @@
+"""States on disk: back bit for bit, enough to go on from, or refused with a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pytest
+from safetensors.numpy import save as packed
+
+from rote.errors import ModelError
+from rote.learning import Local, Perceptron, State, StructuredSVM
+from rote.learning import checkpoints as checkpoints_module
+from rote.learning.checkpoints import load_state, save_state
+from rote.model import Model, prepare
+from tests.small_tasks import TAGGING, tagged
+
+STATE = State(
+    7,
+    np.array([0.5, -0.0, 1e-300]),
+    False,
+    {"mistakes": 3, "gap": np.float64("nan"), "primal": float("inf"), "rate": 0.1},
+    {
+        "sums": np.arange(6.0).reshape(2, 3).T,
+        "seen": np.array(4),
+        "none": np.zeros((0, 2), dtype=np.int64),
+        "flags": np.array([True, False]),
+    },
+)
+
+
+def same(ours, theirs):
+    assert ours.dtype == theirs.dtype
+    assert ours.shape == theirs.shape
+    assert ours.tobytes() == theirs.tobytes()
+
+
+def test_a_state_comes_back_bit_for_bit(tmp_path):
+    save_state(STATE, tmp_path / "state")
+    back = load_state(tmp_path / "state")
+    assert (back.iteration, back.done) == (7, False)
+    same(back.weights, STATE.weights)
+    assert back.memory.keys() == STATE.memory.keys()
+    for name, array in STATE.memory.items():
+        same(back.memory[name], array)
+    assert back.measures["mistakes"] == 3
+    assert np.isnan(back.measures["gap"])
+    assert back.measures["primal"] == float("inf")
+    assert back.measures["rate"] == 0.1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        lambda seed: Local(iterations=5, seed=seed),
+        lambda seed: Perceptron(iterations=5, seed=seed),
+        lambda seed: Perceptron(iterations=5, average=False, update="largest", seed=seed),
+        lambda seed: StructuredSVM(C=1.0, iterations=6, patience=1, seed=seed),
+        lambda seed: StructuredSVM(C=1.0, squared=False, iterations=6, seed=seed, warm_up=0),
+    ],
+    ids=["local", "perceptron", "violations", "svm", "plain svm"],
+)
+def test_going_on_from_any_checkpoint_makes_the_same_steps(tmp_path, learner, seed):
+    xs, ys = tagged(15, seed)
+    prepared = prepare(TAGGING, xs, ys)
+    model = Model(TAGGING, prepared.layout, prepared.layout.zeros())
+    states = list(learner(seed).iterate(model, prepared))
+    assert len(states) > 2
+    for k, state in enumerate(states[:-1]):
+        save_state(state, tmp_path / "state")
+        rest = list(learner(seed).iterate(model, prepared, load_state(tmp_path / "state")))
+        assert [s.iteration for s in rest] == [s.iteration for s in states[k + 1 :]]
+        for ours, theirs in zip(rest, states[k + 1 :], strict=True):
+            same(ours.weights, theirs.weights)
+        assert rest[-1].done == states[-1].done
+
+
+def test_the_run_is_compared_where_it_is_given(tmp_path):
+    path = tmp_path / "state"
+    save_state(STATE, path, {"learner": "Local()", "examples": "12"})
+    assert load_state(path).iteration == 7
+    assert load_state(path, {"examples": "12"}).iteration == 7
+    with pytest.raises(ModelError, match=r"its examples was 12 and is 13 now; go on with the same"):
+        load_state(path, {"learner": "Local()", "examples": "13"})
+
+
+def test_a_file_that_is_not_there_or_cannot_be_written_is_a_model_error(tmp_path):
+    with pytest.raises(ModelError, match="nowhere: there is no such file"):
+        load_state(tmp_path / "nowhere")
+    with pytest.raises(ModelError, match="cannot be written"):
+        save_state(STATE, tmp_path / "no" / "folder" / "state")
+    with pytest.raises(ModelError, match="tests"):
+        load_state(_folder(tmp_path / "tests"))
+
+
+def _folder(path):
+    path.mkdir()
+    return path
+
+
+def test_every_damaged_byte_and_every_cut_is_noticed(tmp_path):
+    path = tmp_path / "state"
+    save_state(STATE, path)
+    content = path.read_bytes()
+    for place in range(0, len(content), 5):
+        broken = bytearray(content)
+        broken[place] ^= 0x15
+        path.write_bytes(bytes(broken))
+        try:
+            back = load_state(path)
+        except ModelError:
+            continue
+        # What may change unseen is who wrote it.
+        assert b"".join(a.tobytes() for a in back.memory.values()) == b"".join(
+            np.asarray(STATE.memory[name]).tobytes() for name in back.memory
+        )
+        assert back.iteration == STATE.iteration
+        same(back.weights, STATE.weights)
+    for length in range(0, len(content), 37):
+        path.write_bytes(content[:length])
+        with pytest.raises(ModelError):
+            load_state(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"format": "pt"}, "is no rote state; its format is 'pt'"),
+        ({"version": "2"}, r"version 2 .*reads up to version 1; install a newer rote"),
+        ({"version": "one"}, "the version is a number"),
+        ({"state": "{"}, "is not a whole state"),
+        ({"state": "[]"}, "is not a whole state"),
+        ({"state": '{"iteration": "1", "done": false, "measures": {}}'}, "expected an iteration"),
+        ({"state": '{"iteration": 1, "measures": {}}'}, "is not a whole state"),
+        ({"run": "3"}, "expected an iteration"),
+    ],
+)
+def test_a_foreign_or_future_file_is_refused(tmp_path, monkeypatch, change, match):
+    about = {"iteration": 1, "done": False, "measures": {}}
+    metadata = {"format": "rote state", "version": "1", "rote": "9", "run": "{}"}
+    metadata |= {"state": json.dumps(about), **change}
+    arrays = {"weights": np.zeros(2)}
+    texts = {key: metadata[key] for key in ("state", "run")}
+    metadata["sha256"] = checkpoints_module._digest(arrays, texts)
+    (tmp_path / "state").write_bytes(packed(arrays, metadata))
+    with pytest.raises(ModelError, match=match):
+        load_state(tmp_path / "state")
+
+
+def test_a_safetensors_file_of_somebody_else_is_refused(tmp_path):
+    (tmp_path / "state").write_bytes(packed({"layer.0": np.zeros(3)}))
+    with pytest.raises(ModelError, match="is no rote state"):
+        load_state(tmp_path / "state")
+
+
+def test_a_write_that_is_cut_short_leaves_the_state_before(tmp_path, monkeypatch):
+    path = tmp_path / "state"
+    save_state(STATE, path)
+
+    def fail(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(ModelError, match="No space left"):
+        save_state(State(8, np.zeros(3), True), path)
+    monkeypatch.undo()
+    assert load_state(path).iteration == 7
+    assert list(tmp_path.iterdir()) == [path]

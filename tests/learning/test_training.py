@@ -1,0 +1,229 @@
+"""Training in one call: the same as the loop by hand, stopped and resumed or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from rote import Exact, Exhaustive
+from rote.errors import DataError, LabelError, ModelError, SettingError
+from rote.learning import Local, Perceptron, StructuredSVM, fit
+from rote.learning.checkpoints import load_state, save_state
+from rote.learning.training import run_of, train
+from rote.model import Model, prepare
+from rote.space.losses import Hamming
+from tests.small_tasks import LABELS, ORDERS, TAGGING, Order, tagged
+
+XS, YS = tagged(15)
+LEARNERS = [Local(iterations=5), Perceptron(iterations=5), StructuredSVM(C=1.0, iterations=5)]
+
+
+def name_of(learner):
+    return type(learner).__name__
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+def test_it_is_the_loop_by_hand(learner):
+    prepared = prepare(TAGGING, XS, YS)
+    model = Model(TAGGING, prepared.layout, prepared.layout.zeros())
+    by_hand = fit(learner, model, prepared)
+    trained = train(TAGGING, iter(XS), iter(YS), learner=learner)
+    assert trained.weights.tobytes() == by_hand.weights.tobytes()
+    assert trained.engine == Exact()
+    assert trained.task is TAGGING
+
+
+def test_without_a_learner_a_structured_svm_learns():
+    ours, theirs = train(TAGGING, XS, YS), train(TAGGING, XS, YS, learner=StructuredSVM())
+    assert ours.weights.tobytes() == theirs.weights.tobytes()
+
+
+def test_engine_importance_and_hashing_reach_the_model():
+    model = train(
+        Order(),
+        [x for x, _ in ORDERS],
+        [y for _, y in ORDERS],
+        learner=Perceptron(iterations=2),
+        engine=Exhaustive(),
+        hashed={"words": 4},
+    )
+    assert model.engine == Exhaustive()
+    assert len(model.layout.indices["words"]) == 16
+    none = train(TAGGING, XS, YS, learner=Local(), importance=np.zeros(len(XS)))
+    assert not none.weights.any()
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+@pytest.mark.parametrize("stopped", [1, 3])
+def test_a_training_that_is_killed_and_resumed_ends_with_the_same_weights(
+    tmp_path, learner, stopped
+):
+    @dataclass(frozen=True)
+    class Killed:
+        def iterate(self, model, prepared, state=None):
+            for state in learner.iterate(model, prepared, state):  # noqa: B020
+                if state.iteration > stopped:
+                    raise KeyboardInterrupt
+                yield state
+
+    Killed.__name__ = "Killed"
+    path = tmp_path / "state"
+    with pytest.raises(KeyboardInterrupt):
+        train(TAGGING, XS, YS, learner=Killed(), checkpoint=path)
+    state = load_state(path)
+    assert state.iteration == stopped
+    save_state(state, path, run_of(learner, prepare(TAGGING, XS, YS)))
+    resumed = train(TAGGING, XS, YS, learner=learner, checkpoint=path, resume=True)
+    whole = train(TAGGING, XS, YS, learner=learner)
+    assert resumed.weights.tobytes() == whole.weights.tobytes()
+    assert load_state(path).weights.tobytes() == whole.weights.tobytes()
+
+
+def test_more_iterations_go_on_from_where_fewer_ended(tmp_path):
+    path = tmp_path / "state"
+    train(TAGGING, XS, YS, learner=Perceptron(iterations=2), checkpoint=path)
+    more = train(TAGGING, XS, YS, learner=Perceptron(iterations=5), checkpoint=path, resume=True)
+    whole = train(TAGGING, XS, YS, learner=Perceptron(iterations=5))
+    assert more.weights.tobytes() == whole.weights.tobytes()
+
+
+def test_a_learner_that_was_done_is_not_moved_by_resuming(tmp_path):
+    path = tmp_path / "state"
+    xs, ys = XS[:1], YS[:1]
+    done = train(TAGGING, xs, ys, learner=Perceptron(iterations=50), checkpoint=path)
+    assert load_state(path).done
+    again = train(TAGGING, xs, ys, learner=Perceptron(iterations=50), checkpoint=path, resume=True)
+    assert again.weights.tobytes() == done.weights.tobytes()
+
+
+def test_resuming_without_a_file_begins_at_the_beginning(tmp_path):
+    path = tmp_path / "state"
+    learner = Local(iterations=3)
+    model = train(TAGGING, XS, YS, learner=learner, checkpoint=path, resume=True)
+    assert model.weights.tobytes() == train(TAGGING, XS, YS, learner=learner).weights.tobytes()
+    assert path.is_file()
+
+
+def test_a_checkpoint_without_resume_is_begun_anew(tmp_path):
+    path = tmp_path / "state"
+    path.write_bytes(b"left over")
+    train(TAGGING, XS, YS, learner=Local(iterations=2), checkpoint=path)
+    assert load_state(path).iteration == 2
+
+
+def test_states_are_written_every_so_often_and_at_the_end(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(
+        "rote.learning.training.save_state", lambda state, *_: written.append(state.iteration)
+    )
+    learner = StructuredSVM(C=10.0, delta=1e-9, iterations=5)
+    train(TAGGING, XS, YS, learner=learner, checkpoint=tmp_path / "state", every=2)
+    assert written == [2, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"learner": StructuredSVM(C=2.0)}, "learner"),
+        ({"learner": StructuredSVM(loss=Hamming({"O": 2.0}))}, "learner"),
+        ({"learner": Perceptron()}, "learner"),
+        ({"xs": XS[::-1], "ys": YS[::-1]}, "examples"),
+        ({"ys": [*YS[:-1], ("O",) * len(YS[-1])]}, "examples"),
+        ({"importance": np.arange(15.0)}, "examples"),
+    ],
+    ids=["C", "loss", "learner", "order", "outputs", "importance"],
+)
+def test_a_checkpoint_of_another_training_is_refused(tmp_path, changes, what):
+    path = tmp_path / "state"
+    settings = {"xs": XS, "ys": YS, "learner": StructuredSVM(iterations=2)}
+    train(TAGGING, **settings, checkpoint=path)
+    with pytest.raises(ModelError, match=f"is of another training: its {what} was"):
+        train(TAGGING, **settings | changes, checkpoint=path, resume=True)
+
+
+def test_a_checkpoint_with_another_number_of_weights_is_refused(tmp_path):
+    path = tmp_path / "state"
+    learner = Local(iterations=2)
+    train(TAGGING, XS, YS, learner=learner, checkpoint=path)
+    state = load_state(path)
+    short = type(state)(1, state.weights[:4], False, {}, state.memory)
+    save_state(short, path, run_of(learner, prepare(TAGGING, XS, YS)))
+    with pytest.raises(ModelError, match="has 4 weights, and the model has"):
+        train(TAGGING, XS, YS, learner=learner, checkpoint=path, resume=True)
+
+
+def test_what_a_run_is_about_is_the_same_text_in_every_process():
+    prepared = prepare(TAGGING, XS, YS)
+
+    class Odd:
+        iterations = 3
+
+        def iterate(self, model, prepared, state=None):
+            yield from ()
+
+    @dataclass(frozen=True)
+    class Nested:
+        inner: object = (1, Odd())
+        weights: object = field(default_factory=lambda: {"b": 1, "a": 2})
+
+    assert run_of(Odd(), prepared)["learner"] == "Odd"
+    assert (
+        run_of(Nested(), prepared)["learner"] == "Nested(inner=(1, Odd), weights={'a': 2, 'b': 1})"
+    )
+    settings = run_of(StructuredSVM(loss=Hamming({"b": 1.0, "a": 2.0})), prepared)["learner"]
+    assert "loss=Hamming(weights=(('b', 1.0), ('a', 2.0)))" in settings
+    assert "iterations" not in settings
+
+
+@pytest.mark.parametrize(
+    ("learner", "measure"),
+    list(zip(LEARNERS, ["mistakes", "mistakes", "gap"], strict=True)),
+    ids=["local", "perceptron", "svm"],
+)
+def test_progress_shows_the_learner_its_measures_and_stays_off_standard_output(
+    learner, measure, capsys, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    watched = train(TAGGING, XS, YS, learner=learner, progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert type(learner).__name__ in shown.err
+    assert measure in shown.err
+    assert "…" not in shown.err
+    assert watched.weights.tobytes() == train(TAGGING, XS, YS, learner=learner).weights.tobytes()
+
+
+def test_the_bar_is_full_when_a_learner_is_done_early(capsys):
+    train(TAGGING, XS[:1], YS[:1], learner=Perceptron(iterations=50), progress=True)
+    shown = capsys.readouterr().err
+    assert "/50" not in shown
+    assert "mistakes 0" in shown
+
+
+def test_without_progress_nothing_is_shown(capsys):
+    train(TAGGING, XS, YS, learner=Local(iterations=1))
+    shown = capsys.readouterr()
+    assert shown.out == shown.err == ""
+
+
+def test_settings_and_examples_that_do_not_fit_are_refused(tmp_path):
+    with pytest.raises(SettingError, match=r"to resume, say checkpoint="):
+        train(TAGGING, XS, YS, resume=True)
+    with pytest.raises(SettingError, match="every is a whole number of at least 1, got 0"):
+        train(TAGGING, XS, YS, checkpoint=tmp_path / "state", every=0)
+    with pytest.raises(DataError, match="no examples"):
+        train(TAGGING, [], [])
+    with pytest.raises(DataError, match="input 14 has no output"):
+        train(TAGGING, XS, YS[:-1])
+    with pytest.raises(LabelError, match="'Q' is not a label"):
+        train(TAGGING, XS[:1], [("Q",) * len(XS[0])])
+
+
+def test_outputs_that_break_a_rule_are_refused_unless_they_are_allowed():
+    xs, ys = [(("red",),)], [("I-X",)]
+    with pytest.raises(LabelError, match="allow_broken=True"):
+        train(TAGGING, xs, ys)
+    model = train(TAGGING, xs, ys, learner=Local(), allow_broken=True)
+    assert set(model.predict(xs)[0]) <= set(LABELS[::2])

@@ -1,0 +1,98 @@
+"""Models: prediction, against enumeration over dense feature vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rote.errors import ScoreError
+from rote.inference import Chain, Exact, Exhaustive, Solutions, Status
+from rote.model import Model
+from rote.tasks.tagging import Tagging
+from tests.learning.small import as_given, chains, phi, start
+from tests.strategies import Judge
+
+
+def random_model(seed=0, engine=None, **options):
+    task, xs, ys = chains(seed, **options)
+    model, _ = start(task, xs, ys, engine)
+    rng = np.random.default_rng(seed)
+    return model.with_weights(rng.normal(size=model.layout.size)), xs
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("engine", [Exact(), Exhaustive(), Chain()], ids=lambda e: type(e).__name__)
+def test_predictions_are_the_best_outputs_in_the_order_of_the_inputs(order, engine):
+    model, xs = random_model(order, engine, count=12, order=order)
+    for x, found in zip(xs, model.predict(xs), strict=True):
+        outputs = Judge(model.task.frame(x).space).outputs
+        best = max(outputs, key=lambda y: model.weights @ phi(model.task, model.layout, x, y))
+        assert found == model.task.decode(x, best)
+
+
+def test_predictions_obey_rules_even_where_scores_do_not():
+    task, xs, _ = chains(1, count=12, labels=("B-X", "I-X", "O"), bio=True)
+    model, _ = start(task, xs, [("O",) * len(x) for x in xs])
+    for seed in range(5):
+        weights = np.random.default_rng(seed).normal(size=model.layout.size)
+        for labels in model.with_weights(weights).predict(xs):
+            for before, label in zip(("O", *labels), labels, strict=False):
+                assert label != "I-X" or before != "O"
+
+
+def test_solving_gives_every_group_its_proved_answers():
+    model, xs = random_model(2, count=10)
+    prepared = model.prepare(xs)
+    found = model.solve(prepared)
+    assert [group for group, _ in found] == list(prepared.groups)
+    for group, solutions in found:
+        assert solutions.optimal.all()
+        for member, labels, value in zip(
+            group.members, solutions.labels, solutions.value, strict=True
+        ):
+            dense = phi(model.task, model.layout, xs[member], labels.tolist())
+            assert value == pytest.approx(model.weights @ dense)
+
+
+def test_features_the_model_does_not_know_are_left_out():
+    task = Tagging(("a", "b"), lambda x: [[word] for word in x], order=0)
+    model, _ = start(task, [("dog",)], [("b",)])
+    weights = model.layout.zeros()
+    model.layout.block(weights, "label")[0] = [0.0, 1.0]
+    model = model.with_weights(weights)
+    assert model.predict([("dog", "cat"), ("cat",)]) == [("b", "a"), ("a",)]
+    assert model.predict([]) == []
+
+
+def test_a_model_is_frozen_and_its_copies_differ_in_one_thing():
+    model, _ = random_model()
+    other = model.with_engine(Exhaustive())
+    assert other.weights is model.weights or (other.weights == model.weights).all()
+    assert (other.engine, other.layout) == (Exhaustive(), model.layout)
+    assert not model.weights.flags.writeable
+    with pytest.raises(AttributeError):
+        model.weights = model.weights
+
+
+def test_weights_of_another_shape_are_refused():
+    model, _ = random_model()
+    with pytest.raises(ScoreError, match=f"has {model.layout.size} weights"):
+        Model(model.task, model.layout, np.zeros(model.layout.size + 1))
+
+
+@pytest.mark.parametrize("status", [Status.TIMED_OUT, Status.INFEASIBLE])
+def test_an_input_without_an_answer_is_named(status):
+    class Tired:
+        """Gives up on all but the first input."""
+
+        def solve(self, space, objective):
+            found = Exact().solve(space, objective)
+            codes = found.status.copy()
+            codes[1:] = status
+            return Solutions(found.labels, found.value, found.bound, codes, found.source)
+
+    task = Tagging(("a", "b"), as_given)
+    xs = [np.ones((1, 2)), np.ones((2, 2)), np.ones((2, 2))]
+    model, _ = start(task, xs, [("a",), ("a", "a"), ("a", "a")])
+    with pytest.raises(ScoreError, match="for input 2"):
+        model.with_engine(Tired()).predict(xs)

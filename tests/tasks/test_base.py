@@ -1,0 +1,55 @@
+"""Frames and slots."""
+
+from __future__ import annotations
+
+import pytest
+
+from rote.errors import SpaceError
+from rote.space import SpaceBuilder
+from rote.tasks.base import Frame, Slot
+
+
+def space():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "abc"), builder.variable("y", "ab")
+    builder.factor(y, x)
+    return builder.build()
+
+
+def test_a_frame_knows_where_the_parts_of_its_slots_begin():
+    frame = Frame(space(), (Slot("one", 0), Slot("two", 1), Slot("pair")), ("k", "k"))
+    assert frame.starts.tolist() == [0, 3, 5, 11]
+    assert frame.widths.tolist() == [3, 2, 6]
+
+
+def test_a_slot_with_a_vector_per_label_uses_one_column():
+    frame = Frame(space(), (Slot("one", 1, each=True), Slot("two", 0), Slot("pair")), ("k",) * 4)
+    assert frame.starts.tolist() == [0, 3, 5, 11]
+    assert frame.widths.tolist() == [1, 2, 6]
+
+
+def test_frames_are_equal_when_all_they_hold_is():
+    slots = Slot("one", 0), Slot("two", 1), Slot("pair")
+    one, other = (Frame(space(), slots, ("k", "k")) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != Frame(space(), slots, ("k", "l"))
+    assert one != Frame(space(), (Slot("one", 1), *slots[1:]), ("k", "k"))
+
+
+@pytest.mark.parametrize(
+    ("slots", "kinds", "says"),
+    [
+        ((Slot("one"), Slot("two")), (), "3 in all; got 2"),
+        ((Slot("one"), Slot("two"), Slot("pair"), Slot("more")), (), "3 in all; got 4"),
+        ((Slot("one", 2), Slot("two"), Slot("pair")), ("k",) * 2, "'one' looks at vector 2"),
+        ((Slot("one", -1), Slot("two"), Slot("pair")), ("k",) * 2, "'one' looks at"),
+        ((Slot("one", 0, True), Slot("two"), Slot("pair")), ("k",) * 2, "looks at vector 2"),
+        ((Slot("one", 0, True), Slot("two"), Slot("pair")), ("k", "k", "l"), "several kinds"),
+        ((Slot("one", None, True), Slot("two"), Slot("pair")), ("k",), "each, but no vector"),
+    ],
+    ids=range(7),
+)
+def test_slots_that_do_not_fit_the_space_are_refused(slots, kinds, says):
+    with pytest.raises(SpaceError, match=says):
+        Frame(space(), slots, kinds)
