@@ -1,0 +1,337 @@
+"""Scores from elsewhere: rules on top of a model that exists already.
+
+A classifier that decides every variable by itself needs no training again to obey rules. What
+it says becomes the scores of a space, and an engine finds the best output that the rules allow:
+
+    scores = scores_from(space, {"e*": opinion_of(classifier, features)})
+    solutions = Exact().solve(space, scores)
+    outputs = space.decode(solutions.labels)
+
+Where several models speak of the same decisions, a `Mixture` says how far each is trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rote.errors import DataError, LabelError, ScoreError, SettingError
+from rote.space import Space, Variable
+from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+FLOOR = -20.0  # how far below the best class of its row a class stands that has no probability
+MOST_STRENGTH = 100.0  # where trust in a source ends that is never wrong, in its own unit
+
+
+@dataclass(frozen=True, eq=False)
+class Opinion:
+    """What a model says of some decisions: a row for each, a column for each of its classes.
+
+    A label that is no class of the model, and a class whose probability is 0, would have a
+    score of minus infinity; it stands ``floor`` below the best of its row instead, or with the
+    worst of it, if that is lower still.
+    """
+
+    classes: tuple[str, ...]
+    scores: FloatArray  # (rows, classes), or (inputs, variables, classes)
+    floor: float = FLOOR
+
+    def __post_init__(self) -> None:
+        classes = tuple(map(str, self.classes))
+        scores = _real(self.scores)
+        if not -np.inf < self.floor < 0:
+            raise SettingError(f"floor is a finite number below 0, got {self.floor}")
+        if not classes or len(set(classes)) != len(classes):
+            raise LabelError(f"an opinion has one or more classes, each once; got {classes}")
+        if scores.shape[-1] != len(classes):
+            raise ScoreError(
+                f"an opinion has a column for each of its {len(classes)} classes; got scores of "
+                f"shape {scores.shape}"
+            )
+        best = scores.max(axis=-1, keepdims=True)
+        if not np.isfinite(best).all() or np.isnan(scores).any():
+            raise ScoreError(
+                "each row of an opinion has a finite best score; -inf, for what is impossible, is "
+                "the only other number it may hold"
+            )
+        least = np.where(np.isinf(scores), np.inf, scores).min(axis=-1, keepdims=True)
+        lowest = np.minimum(least, best + self.floor)
+        object.__setattr__(self, "classes", classes)
+        object.__setattr__(self, "scores", frozen(np.where(np.isinf(scores), lowest, scores)))
+
+    def columns(self, labels: Sequence[str], of: str = "the labels") -> FloatArray:
+        """The scores in the order of these labels."""
+        unknown = [label for label in self.classes if label not in labels]
+        if unknown:
+            raise LabelError(
+                f"the classifier has the class {unknown[0]!r}, which is no label of {of}: "
+                f"{', '.join(labels)}; name its classes after the labels"
+            )
+        best = self.scores.max(axis=-1, keepdims=True)
+        lowest = np.minimum(self.scores.min(axis=-1, keepdims=True), best + self.floor)
+        result = np.repeat(lowest, len(labels), axis=-1)
+        result[..., [labels.index(label) for label in self.classes]] = self.scores
+        return result
+
+
+Given: TypeAlias = Opinion | AnyArray
+
+
+def opinion_of(classifier: Any, features: Any, floor: float = FLOOR) -> Opinion:
+    """What a fitted scikit-learn classifier says: log-probabilities, or else its decision function.
+
+    The decision function d of two classes becomes the columns -d/2 and d/2, so that their
+    difference is d, as it is for log-probabilities.
+    """
+    classes = getattr(classifier, "classes_", None)
+    if classes is None:
+        raise SettingError(
+            f"a classifier that is fitted has classes_, and {type(classifier).__name__} has none; "
+            "fit it first, or give its scores as an array"
+        )
+    if hasattr(classifier, "predict_proba"):
+        said = _real(classifier.predict_proba(features))
+        if (said < 0).any():
+            raise ScoreError(f"predict_proba gave a probability below 0, {said.min()}")
+        with np.errstate(divide="ignore"):
+            said = np.log(said)
+    elif hasattr(classifier, "decision_function"):
+        said = _real(classifier.decision_function(features))
+        if said.ndim == 1:
+            said = np.stack([-said / 2, said / 2], axis=1)
+    else:
+        raise SettingError(
+            f"{type(classifier).__name__} has neither predict_proba nor decision_function; give "
+            "its scores as an array"
+        )
+    return Opinion(tuple(map(str, np.asarray(classes).tolist())), said, floor)
+
+
+def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
+    """Scores of shape (m, parts) for m inputs that share a space.
+
+    A key of ``sources`` is the name of a variable, or the beginning of some names and a star:
+    "e*" stands for e0, e1, … in the order of the space. Its value is an `Opinion`, or an array
+    whose columns are in the order of the labels, of shape (m, variables, labels), or
+    (m · variables, labels) with all variables of the first input first. Variables that no
+    source speaks of, and factors, score 0; the array is yours to change.
+
+    >>> from rote import Exact, SpaceBuilder
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> builder = SpaceBuilder()
+    >>> first, second = (builder.variable(f"step{t}", ("go", "stop")) for t in range(2))
+    >>> builder.require(first["stop"] >> second["stop"], "who stops does not go on")
+    >>> space = builder.build()
+    >>> light = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["go", "go", "stop", "stop"])
+
+    The three lines, for two inputs with two steps each:
+
+    >>> features = [[0.1], [2.9], [1.6], [1.0]]
+    >>> scores = scores_from(space, {"step*": opinion_of(light, features)})
+    >>> space.decode(Exact().solve(space, scores).labels)
+    [{'step0': 'go', 'step1': 'stop'}, {'step0': 'go', 'step1': 'go'}]
+    """
+    found: dict[str, FloatArray] = {}
+    spoken: dict[int, str] = {}
+    inputs: dict[str, int] = {}
+    groups = {key: _group(space, key) for key in sources}
+    for key, group in groups.items():
+        for variable in group:
+            other = spoken.setdefault(variable.index, key)
+            if other != key:
+                raise SettingError(
+                    f"both {other!r} and {key!r} speak of variable {variable.name!r}; mix them "
+                    "first, or name variables apart"
+                )
+        found[key] = _cube(key, group, sources[key])
+        if group:
+            inputs[key] = len(found[key])
+    if len(set(inputs.values())) != 1:
+        each = ", ".join(f"{key!r} for {count}" for key, count in inputs.items()) or "none"
+        raise ScoreError(f"all sources speak for the same number of inputs; got {each}")
+    scores = np.zeros((next(iter(inputs.values())), space.parts))
+    for key, group in groups.items():
+        for k, variable in enumerate(group):
+            start = int(space.offsets[variable.index])
+            given = sources[key]
+            own = found[key][:, k]
+            if isinstance(given, Opinion):
+                opinion = replace(given, scores=own)
+                own = opinion.columns(variable.labels, f"variable {variable.name!r}")
+            scores[:, start : start + len(variable.labels)] = own
+    return scores
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """How far each source is trusted: score = Σ_s weight_s · score_s / temperature.
+
+    The weights are at least 0 and add up to 1. See `learn_mixture`.
+    """
+
+    names: tuple[str, ...]
+    weights: tuple[float, ...]
+    temperature: float
+
+    def __post_init__(self) -> None:
+        names, weights = tuple(self.names), tuple(map(float, self.weights))
+        if not names or len(set(names)) != len(names) or len(weights) != len(names):
+            raise SettingError(
+                f"a mixture has one weight per source, each named once; got {len(weights)} "
+                f"weights for {names}"
+            )
+        if not all(weight >= 0 for weight in weights) or not abs(sum(weights) - 1) < 1e-6:
+            raise SettingError(f"weights are at least 0 and add up to 1; got {weights}")
+        if not 0 < self.temperature < np.inf:
+            raise SettingError(f"temperature is a number above 0, got {self.temperature}")
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "weights", weights)
+
+    def mixed(self, labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
+        """The scores of all sources in one array, its columns in the order of the labels."""
+        if set(sources) != set(self.names):
+            raise SettingError(
+                f"this mixture is of {', '.join(self.names)}; got {', '.join(sources) or 'none'}"
+            )
+        stacked = _stacked(labels, {name: sources[name] for name in self.names})
+        total = np.zeros(stacked.shape[1:])
+        for weight, scores in zip(self.weights, stacked, strict=True):
+            total += weight / self.temperature * scores
+        return total
+
+
+def learn_mixture(
+    labels: Sequence[str], sources: Mapping[str, Given], gold: Sequence[str]
+) -> Mixture:
+    """The weights and the temperature under which held-out decisions are likeliest.
+
+    ``labels`` are those of the variables; ``gold`` has the right one of each row. We maximise
+
+        Σ_rows log softmax(Σ_s β_s · score_s)[gold]      over β_s ≥ 0,
+
+    with weight_s = β_s / Σβ and temperature = 1 / Σβ. This is concave, so there is one answer and
+    nothing to tune; it looks at single decisions and so needs no inference; and it sets the scale
+    of the scores, which a perceptron over the sources would leave open. The scale matters as soon
+    as mixtures of different sorts of variables meet in one space.
+    """
+    from scipy.optimize import minimize
+
+    if not sources:
+        raise SettingError("a mixture has at least one source, got none")
+    stacked = _stacked(labels, sources)
+    if stacked.ndim != 3:
+        raise ScoreError(f"held-out scores have the shape (rows, labels), got {stacked.shape[1:]}")
+    if len(gold) != stacked.shape[1] or not len(gold):
+        raise DataError(
+            f"there is one right label for each row of scores, and at least one; got {len(gold)} "
+            f"for {stacked.shape[1]} rows"
+        )
+    right = _positions(labels, gold)
+    # What counts is how far each label stands above the right one, in units of the source's own,
+    # so that the search takes steps of the same size whatever the scale of a source.
+    leads = stacked - stacked[:, np.arange(len(right)), right][:, :, None]
+    units = np.abs(leads).mean(axis=(1, 2))
+    silent = units == 0.0
+    units[silent] = 1.0
+    leads = leads / units[:, None, None]
+
+    def cost(strengths: FloatArray) -> tuple[float, FloatArray]:
+        mixed = np.tensordot(strengths, leads, axes=1)
+        top = mixed.max(axis=1, keepdims=True)
+        raised = np.exp(mixed - top)
+        total = raised.sum(axis=1, keepdims=True)
+        slope = np.einsum("sra,ra->s", leads, raised / total)
+        return float((top + np.log(total)).mean()), slope / len(right)
+
+    found = minimize(
+        cost,
+        np.full(len(leads), 1.0 / len(leads)),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, MOST_STRENGTH)] * len(leads),
+        options={"ftol": 1e-13, "gtol": 1e-9, "maxiter": 1000},
+    )
+    strengths = np.where(silent, 0.0, found.x)
+    if strengths.max() < 1e-6:
+        raise DataError(
+            "no source makes the held-out labels likelier than chance; check that its columns are "
+            "in the order of the labels"
+        )
+    strengths /= units
+    total = float(strengths.sum())
+    return Mixture(tuple(sources), tuple((strengths / total).tolist()), 1.0 / total)
+
+
+def _group(space: Space, key: str) -> tuple[Variable, ...]:
+    """The variables that a key of sources stands for."""
+    names = {variable.name for variable in space.variables}
+    if key in names or not key.endswith("*"):
+        return (space[key],)
+    return tuple(v for v in space.variables if v.name.startswith(key[:-1]))
+
+
+def _cube(key: str, group: Sequence[Variable], given: Given) -> FloatArray:
+    """Scores of shape (m, variables, columns)."""
+    scores = given.scores if isinstance(given, Opinion) else _finite(given)
+    count, shape = len(group), scores.shape
+    if not isinstance(given, Opinion):
+        for variable in group:
+            if shape[-1] != len(variable.labels):
+                raise ScoreError(
+                    f"source {key!r} has {shape[-1]} columns, and variable {variable.name!r} has "
+                    f"{len(variable.labels)} labels"
+                )
+    if scores.ndim == 2 and (shape[0] % count == 0 if count else shape[0] == 0):
+        return scores.reshape(shape[0] // max(1, count), count, shape[1])
+    if scores.ndim == 3 and shape[1] == count:
+        return scores
+    raise ScoreError(
+        f"source {key!r} stands for {count} variables: its scores have the shape (m, {count}, "
+        f"labels) or (m · {count}, labels); got {shape}"
+    )
+
+
+def _stacked(labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
+    """The scores of all sources, the sources along the first axis."""
+    each: list[FloatArray] = []
+    for name, given in sources.items():
+        own = given.columns(labels) if isinstance(given, Opinion) else _finite(given)
+        if own.shape[-1] != len(labels) or own.shape != (each[0].shape if each else own.shape):
+            raise ScoreError(
+                f"all sources score the same decisions in {len(labels)} columns; {name!r} has the "
+                f"shape {own.shape}"
+            )
+        each.append(own)
+    return np.stack(each)
+
+
+def _positions(labels: Sequence[str], gold: Sequence[str]) -> IntArray:
+    position = {label: k for k, label in enumerate(labels)}
+    try:
+        return np.array([position[str(label)] for label in gold], dtype=np.int64)
+    except KeyError as error:
+        raise LabelError(
+            f"{error.args[0]!r} is not a label; the labels are {', '.join(labels)}"
+        ) from None
+
+
+def _real(given: Any) -> FloatArray:
+    try:
+        scores = np.asarray(given)
+        if scores.ndim < 1 or scores.dtype.kind not in "fiub":
+            raise TypeError
+    except (TypeError, ValueError):
+        raise ScoreError(
+            f"scores are an array of real numbers, one row per decision; got {given!r:.80}"
+        ) from None
+    return scores.astype(np.float64)
+
+
+def _finite(given: Any) -> FloatArray:
+    scores = _real(given)
+    if not np.isfinite(scores).all():
+        raise ScoreError("scores are finite; an Opinion may hold -inf for what is impossible")
+    return scores
