@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.local_model import entity_features, pair_features, shape, train
+from benchmarks.local_model import train
 from rote.data.conll04 import Entity, Relation, Sentence
 from rote.tasks.entity_relation import entity_relation_space
 
@@ -40,19 +40,6 @@ def others():
             (Entity(0, 1, first), Entity(2, 3, second)),
             () if relation is None else (Relation(0, 1, relation),),
         )
-
-
-@pytest.mark.parametrize(("word", "looks"), [("McDonald's", "XxXx'x"), ("1990s", "0x"), ("", "")])
-def test_a_shape_leaves_repetitions_out(word, looks):
-    assert shape(word) == looks
-
-
-def test_there_are_features_for_each_entity_and_each_ordered_pair():
-    given = sentence("Ann", "Oslo")
-    assert len(list(entity_features(given))) == 2
-    there, back = pair_features(given)
-    assert "word lives" in there
-    assert there != back
 
 
 def test_what_was_seen_in_training_is_found_again():

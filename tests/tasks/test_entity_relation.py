@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from itertools import product
 
 import numpy as np
 import pytest
 
+from rote.data.english import english_sentences
 from rote.errors import LabelError, ScoreError, SpaceError
+from rote.learning import Perceptron, fit
+from rote.model import Model, prepare
 from rote.tasks.entity_relation import (
     ARGUMENTS,
     ENTITY_LABELS,
     RELATION_LABELS,
+    EntityRelation,
+    Extraction,
     entity_relation_scores,
     entity_relation_space,
     pairs,
 )
+from rote.tasks.entity_relation_features import entity_features, pair_features
+
+SENTENCES = [s for s in english_sentences(60, seed=0) if len(s.entities) == 3][:2]
 
 
 def test_entities_come_first_and_pairs_in_lexicographic_order():
@@ -125,3 +135,89 @@ def test_what_cannot_be_a_sentence_is_refused():
         entity_relation_space(2, arguments={"none": ("Peop", "Loc")})
     with pytest.raises(LabelError, match="has no label 'Person'"):
         entity_relation_space(2, arguments={"Kill": ("Person", "Peop")})
+
+
+def test_a_frame_has_a_slot_per_decision_and_is_built_once():
+    task, sentence = EntityRelation(), SENTENCES[0]
+    frame = task.frame(sentence)
+    assert frame.space is entity_relation_space(3)
+    assert frame.kinds == ("entity",) * 3 + ("pair",) * 6
+    assert [slot.block for slot in frame.slots] == ["entity"] * 3 + ["relation"] * 6
+    assert [slot.vector for slot in frame.slots] == list(range(9))
+    assert frame is EntityRelation().frame(SENTENCES[1])
+
+
+def test_vectors_are_the_features_of_entities_and_then_of_pairs():
+    task, sentence = EntityRelation(), SENTENCES[0]
+    vectors = task.vectors(sentence)
+    assert vectors[:3] == [entity_features(sentence, i) for i in range(3)]
+    assert vectors[3:] == [pair_features(sentence, i, j) for i, j in pairs(3)]
+
+
+def test_lazy_vectors_are_the_same_and_only_those_asked_for_are_computed():
+    task, sentence = EntityRelation(), SENTENCES[0]
+    lazy = task.lazy_vectors(sentence)
+    assert len(lazy) == 9
+    assert lazy.row(4) == task.vectors(sentence)[4]
+    assert lazy.computed == 1
+    assert lazy.rows(range(9)) == task.vectors(sentence)
+
+
+def test_outputs_go_to_labels_and_back():
+    task = EntityRelation()
+    for sentence in english_sentences(20, seed=1):
+        y = Extraction.of(sentence)
+        labels = task.encode(sentence, y)
+        assert task.decode(sentence, labels) == y
+        assert task.frame(sentence).space.holds(np.array([labels])).all()
+
+
+def test_an_output_by_hand():
+    task = EntityRelation()
+    y = Extraction(("Peop", "Org", "Loc"), {(0, 1): "Work_For", (1, 2): "OrgBased_In"})
+    labels = [0, 2, 1, 3, 0, 0, 4, 0, 0]
+    assert task.encode(SENTENCES[0], y) == labels
+    assert task.decode(SENTENCES[0], labels) == y
+    assert task.encode(SENTENCES[0], y._replace(relations={(2, 0): "none"}))[3:] == [0] * 6
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (Extraction(("Peop", "Loc"), {}), "one label per entity; got 2 for 3"),
+        (Extraction(("Peop", "Loc", "Town"), {}), "'Town' is no label of an entity"),
+        (Extraction(("Peop",) * 3, {(0, 1): "Likes"}), "'Likes' is no label of a relation"),
+        (Extraction(("Peop",) * 3, {(0, 3): "Kill"}), r"got \(0, 3\)"),
+        (Extraction(("Peop",) * 3, {(1, 1): "Kill"}), r"two different entities.* got \(1, 1\)"),
+    ],
+)
+def test_what_cannot_be_an_output_is_refused(y, message):
+    with pytest.raises(LabelError, match=message):
+        EntityRelation().encode(SENTENCES[0], y)
+
+
+def test_a_task_with_other_labels():
+    task = EntityRelation(["Drug", "Effect"], ["no", "causes"], {"causes": ["Drug", "Effect"]})
+    assert task == EntityRelation(
+        ("Drug", "Effect"), ("no", "causes"), {"causes": ("Drug", "Effect")}
+    )
+    assert hash(task) == hash(copy.deepcopy(task))
+    assert task != EntityRelation()
+    y = Extraction(("Drug", "Drug", "Effect"), {(1, 2): "causes"})
+    assert task.decode(SENTENCES[0], task.encode(SENTENCES[0], y)) == y
+    with pytest.raises(LabelError, match="arguments speaks of 'cures'"):
+        EntityRelation(("Drug",), ("no", "causes"), {"cures": ("Drug", "Drug")})
+
+
+def test_tasks_are_copied_and_pickled():
+    task = EntityRelation()
+    assert copy.deepcopy(task) == task
+    assert pickle.loads(pickle.dumps(task)) == task  # noqa: S301
+
+
+def test_a_model_learns_the_sentences_it_has_seen():
+    task, sentences = EntityRelation(), english_sentences(40, seed=5)
+    ys = [Extraction.of(sentence) for sentence in sentences]
+    prepared = prepare(task, sentences, ys)
+    model = Model(task, prepared.layout, prepared.layout.zeros())
+    assert fit(Perceptron(20, average=False), model, prepared).predict(sentences) == ys

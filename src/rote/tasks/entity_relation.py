@@ -71,15 +71,14 @@ class EntityRelation:
 
     entity_labels: tuple[str, ...] = ENTITY_LABELS
     relation_labels: tuple[str, ...] = RELATION_LABELS
-    arguments: Mapping[str, tuple[str, str]] = field(
-        default_factory=lambda: ARGUMENTS, hash=False
-    )
+    arguments: Mapping[str, tuple[str, str]] = field(default_factory=lambda: ARGUMENTS, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entity_labels", tuple(self.entity_labels))
         object.__setattr__(self, "relation_labels", tuple(self.relation_labels))
+        # A plain dict: tasks are copied and pickled, which read-only views of one cannot be.
         arguments = {label: (first, second) for label, (first, second) in self.arguments.items()}
-        object.__setattr__(self, "arguments", MappingProxyType(arguments))
+        object.__setattr__(self, "arguments", arguments)
         # Labels that do not fit together are refused here, not at the first sentence.
         entity_relation_space(2, self.entity_labels, self.relation_labels, self.arguments)
 

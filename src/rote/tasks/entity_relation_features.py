@@ -10,7 +10,7 @@ entity comes first in the sentence, and ``<`` otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from rote.data.conll04 import Entity, Sentence
@@ -43,8 +43,8 @@ def entity_features(sentence: Sentence, i: int) -> list[str]:
         f"first shape={shapes[0]}",
         f"last shape={shapes[-1]}",
     ]
-    row += {f"word={word}" for word in low}
-    row += {f"shape={sign}" for sign in shapes}
+    row += _once(f"word={word}" for word in low)
+    row += _once(f"shape={sign}" for sign in shapes)
     row += [f"words={a} {b}" for a, b in pairwise(low)]
     row += [f"last ends={last[-k:]}" for k in (2, 3, 4)]
     row += [f"last begins={last[:k]}" for k in (2, 3, 4)]
@@ -102,9 +102,9 @@ def pair_features(sentence: Sentence, i: int, j: int) -> list[str]:
         seen.append(f"all between={outlines[0]} {' '.join(between)} {outlines[1]}")
     if between:
         seen += [f"first between={between[0]}", f"last between={between[-1]}"]
-    seen += {f"between={word}" for word in between}
-    seen += {f"words={a} {b}" for a, b in pairwise(between)}
-    seen += {f"verb={w}" for w, tag in zip(between, tags, strict=True) if tag.startswith("VB")}
+    seen += _once(f"between={word}" for word in between)
+    seen += _once(f"words={a} {b}" for a, b in pairwise(between))
+    seen += _once(f"verb={w}" for w, tag in zip(between, tags, strict=True) if tag.startswith("VB"))
     row = ["bias", f"bias{order}", f"one={ends[0]}", f"two={ends[1]}", f"ends={' '.join(ends)}"]
     row += [f"one looks={outlines[0]}", f"two looks={outlines[1]}"]
     row += seen
@@ -117,6 +117,11 @@ def _outline(sentence: Sentence, entity: Entity) -> str:
     last = entity.stop - 1
     length = min(entity.stop - entity.start, MANY)
     return f"{short_shape(sentence.words[last])}/{sentence.pos[last]}/{length}"
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    """Each name once, in the order of the sentence: a set would have another in every process."""
+    return list(dict.fromkeys(names))
 
 
 def _at(items: Sequence[str], place: int) -> str:
