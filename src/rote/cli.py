@@ -24,6 +24,7 @@ from rote.errors import RoteError, SettingError
 
 if TYPE_CHECKING:
     from rote.data.catalog import Found
+    from rote.evaluation.files import Scores
     from rote.tasks.tables import FileAnswer
 
 # What --engine knows: first those that can stop early, then those that cannot.
@@ -142,6 +143,226 @@ def data(
         typer.echo(json.dumps([_data_record(one) for one in found], indent=2))
     else:
         _show_data(found, Console())
+
+
+@app.command()
+def train(
+    task: Annotated[
+        str,
+        typer.Argument(
+            help="tagging, entity-relation, multilabel or multiclass.", show_default=False
+        ),
+    ],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Examples: columns for tagging and entity-relation, JSON lines for the others.",
+            show_default=False,
+        ),
+    ],
+    model: Annotated[
+        Path, typer.Option(help="The folder to save the model into.", show_default=False)
+    ],
+    learner: Annotated[
+        str, typer.Option(help="Who learns: svm, perceptron, local or subgradient.")
+    ] = "svm",
+    engine: Annotated[
+        str, typer.Option(help=f"What to solve with: {', '.join([*ANYTIME, *UNTIMED])}.")
+    ] = "exact",
+    C: Annotated[  # noqa: N803
+        float | None,
+        typer.Option(
+            "--C", help="How much mistakes weigh, for svm and subgradient; 0.1 if not given."
+        ),
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="At most so many passes; else as many as the learner makes.")
+    ] = None,
+    order: Annotated[
+        int | None,
+        typer.Option(help="Tagging: labels before a token that are looked at; 1 if not given."),
+    ] = None,
+    bio: Annotated[
+        bool, typer.Option("--bio", help="Tagging: I-X may follow only B-X and I-X.")
+    ] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Tagging: names of all columns but the label; else word,pos,c2,…"),
+    ] = None,
+    templates: Annotated[
+        Path | None, typer.Option(help="Tagging: a file of feature templates, one per line.")
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(help="Multilabel: complete scores every two labels together, or none."),
+    ] = None,
+    allow_broken: Annotated[
+        bool, typer.Option("--allow-broken", help="Take examples that break a rule, too.")
+    ] = False,
+    dev: Annotated[
+        Path | None, typer.Option(help="Other examples, to evaluate the model on.")
+    ] = None,
+    allow_unknown: Annotated[
+        bool,
+        typer.Option("--allow-unknown", help="Dev labels that are not in FILE count as missed."),
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Where the order of examples is drawn from.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(help="Threads that look for outputs, for svm; 1 if not given.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A file to write the state to after every iteration.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint, if it is there.")
+    ] = False,
+) -> None:
+    """Learn a model from a file of examples and save it into a folder."""
+    from rote.evaluation.files import evaluate as scores_of
+    from rote.learning.files import TaskSettings, learner_of, read_templates, train_file
+
+    settings = TaskSettings(
+        order=order,
+        bio=bio or None,
+        columns=None if columns is None else tuple(columns.split(",")),
+        templates=None if templates is None else read_templates(templates),
+        pairs=pairs,
+    )
+    trained = train_file(
+        task,
+        file,
+        model,
+        settings=settings,
+        learner=learner_of(learner, C=C, iterations=iterations, seed=seed, n_jobs=jobs),
+        engine=_engine(engine, None),
+        dev=dev,
+        allow_unknown=allow_unknown,
+        allow_broken=allow_broken,
+        progress=True,
+        checkpoint=checkpoint,
+        resume=resume,
+    )
+    known = {
+        "examples": trained.examples,
+        "features": trained.features,
+        "weights": trained.model.layout.size,
+        "seconds": round(trained.seconds, 1),
+    }
+    known |= {name: float(f"{number:.6g}") for name, number in trained.measures.items()}
+    if trained.dev is not None:
+        scores = scores_of(trained.model, trained.dev, allow_unknown=allow_unknown)
+        known |= {f"dev {name}": round(number, 4) for name, number in scores.numbers.items()}
+    _show_pairs(known, Console())
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="The folder of a saved model.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(help="Inputs, as `rote train` reads them.", show_default=False)
+    ],
+    out: Annotated[str, typer.Option(help="The file to write; - is the standard output.")] = "-",
+) -> None:
+    """Write what a model says of the inputs of a file."""
+    from rote.learning.files import predict_file, write_outputs
+
+    text = predict_file(model, file)
+    if out == "-":
+        typer.echo(text, nl=False)
+    else:
+        write_outputs(text, out)
+
+
+@app.command()
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="The folder of a saved model.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(help="Examples, as `rote train` reads them.", show_default=False)
+    ],
+    allow_unknown: Annotated[
+        bool,
+        typer.Option("--allow-unknown", help="Count labels the model does not know as missed."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
+) -> None:
+    """Say how well a model does on the examples of a file."""
+    from rote.evaluation.files import evaluate_file
+
+    scores = evaluate_file(model, file, allow_unknown=allow_unknown)
+    if as_json:
+        typer.echo(json.dumps(scores.record(), indent=2))
+    else:
+        _show_scores(scores, Console())
+
+
+def _show_scores(scores: Scores, console: Console) -> None:
+    numbers = {name: f"{number:.4f}" for name, number in scores.numbers.items()}
+    _show_pairs({"examples": scores.examples, **numbers}, console)
+    for name, table in scores.tables.items():
+        shown = Table(name, "precision", "recall", "F1", "true", "predicted", box=None)
+        shown.padding = (0, 2, 0, 0)
+        rows = [*table.by_label.items(), ("all", table.micro), ("mean", table.macro)]
+        for label, f1 in rows:
+            ratios = [f"{ratio:.4f}" for ratio in (f1.precision, f1.recall, f1.f1)]
+            shown.add_row(Text(str(label)), *ratios, str(f1.true), str(f1.predicted))
+        console.print()
+        console.print(shown)
+
+
+def _show_pairs(known: Mapping[str, object], console: Console) -> None:
+    grid = Table.grid(padding=(0, 2))
+    for name, said in known.items():
+        grid.add_row(name, str(said))
+    console.print(grid)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(help="The name of an experiment.", show_default=False)
+    ] = None,
+    names: Annotated[
+        bool, typer.Option("--list", help="List the experiments there are, and leave.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Take a first look: less data, under a minute.")
+    ] = False,
+    trials: Annotated[
+        int | None,
+        typer.Option(help="How often to repeat it with other data.", show_default="its own"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What random choices begin from.")] = 0,
+    out: Annotated[
+        Path, typer.Option(help="The folder for the record and its figure.", file_okay=False)
+    ] = Path("results"),
+) -> None:
+    """Run an experiment of a paper again, and say which of its claims hold."""
+    from rich.progress import Progress
+
+    from rote.experiments.base import Settings
+    from rote.experiments.registry import EXPERIMENTS
+    from rote.experiments.registry import reproduce as run
+    from rote.experiments.show import show_record
+
+    if names:
+        table = Table("name", "what it shows", "paper", box=None, padding=(0, 2, 0, 0))
+        for known in EXPERIMENTS.values():
+            table.add_row(*map(Text, (known.name, known.about, known.paper)))
+        Console().print(table)
+        return
+    if name is None:
+        raise SettingError(f"name an experiment, one of {', '.join(EXPERIMENTS)}, or say --list")
+    errors = Console(stderr=True)
+    with Progress(console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        step = bar.add_task(name, total=None)
+        settings = Settings(
+            quick, trials, seed, lambda done, of: bar.update(step, completed=done, total=of)
+        )
+        written = run(name, settings, out)
+    show_record(written.record, Console())
+    figure = written.missing if written.figure is None else str(written.figure)
+    for said in filter(None, (f"{written.record.seconds:.1f} seconds", str(written.file), figure)):
+        Console().print(Text(said), soft_wrap=True)
 
 
 def _data_record(found: Found) -> dict[str, object]:
