@@ -11,7 +11,6 @@ from sklearn.svm import LinearSVC
 from rote.errors import DataError, SettingError
 from rote.inference import Exact, Exhaustive
 from rote.learning import Perceptron, StructuredSVM, fit
-from rote.learning.svm import digests
 from rote.model import prepare
 from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.tasks.tagging import Tagging
@@ -311,14 +310,6 @@ def test_candidates_that_are_idle_are_let_go():
         counts[patience] = len(last.memory["dual"])
         assert last.measures["gap"] < 1e-2
     assert counts[1] < counts[1000]
-
-
-def test_digests_tell_outputs_apart():
-    everything = np.array(np.meshgrid(*[np.arange(4)] * 6)).reshape(6, -1).T
-    found = digests(everything)
-    assert len(set(found.tolist())) == 4**6
-    assert (found >= 0).all()
-    assert digests(everything[::-1]).tolist() == found[::-1].tolist()
 
 
 @pytest.mark.parametrize(

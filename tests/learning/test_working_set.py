@@ -30,11 +30,10 @@ class Run:
         losses = frozen((found != self.gold).sum(axis=1).astype(np.float64))
         working = self.working
         working.make_room(whole(range(EXAMPLES)), int((found != self.gold).sum()))
-        digests = whole([hash(tuple(row.tolist())) >> 1 for row in found])
         working.count, working.atoms = add_candidates(
             *(working.arrays, working.count, working.atoms, working.scratch),
             *(frozen(self.weights), self.vectors, self.slots, whole(range(EXAMPLES))),
-            *(self.firsts, self.gold, found, digests, losses, losses, COSTS, True, -100.0),
+            *(self.firsts, self.gold, found, losses, losses, COSTS, True, -100.0),
         )
 
     def descend(self, seed=0):

@@ -36,7 +36,6 @@ class Candidates(NamedTuple):
     """Candidates, atoms and examples; arrays may be longer than what is in them."""
 
     example: IntArray  # per candidate
-    digest: IntArray  # per candidate: of its output, to find it again
     dual: FloatArray  # per candidate
     loss: FloatArray  # per candidate
     rank: IntArray  # per candidate: its place among those of its example
@@ -146,6 +145,23 @@ def summed(candidates: Candidates, c: int) -> float:
 
 
 @kernel
+def is_known(candidates: Candidates, example: int, begin: int, end: int) -> bool:
+    """Whether an example has a candidate with the atoms listed from ``begin`` to ``end``."""
+    c = candidates.last[example]
+    while c >= 0:
+        first = candidates.atom_ptr[c]
+        same = candidates.atom_ptr[c + 1] - first == end - begin
+        k = 0
+        while same and k < end - begin:
+            same = candidates.atoms[first + k] == candidates.atoms[begin + k]
+            k += 1
+        if same:
+            return True
+        c = candidates.previous[c]
+    return False
+
+
+@kernel
 def add_candidates(
     candidates: Candidates,
     count: int,
@@ -158,7 +174,6 @@ def add_candidates(
     firsts: IntArray,
     gold: IntArray,
     found: IntArray,
-    digests: IntArray,
     losses: FloatArray,
     slacks: FloatArray,
     costs: FloatArray,
@@ -181,14 +196,14 @@ def add_candidates(
             continue
         if not squared:
             read_atoms(weights, vectors, candidates, example)
-        c = candidates.last[example]
-        while c >= 0 and candidates.digest[c] != digests[i]:
-            if not squared:
+            c = candidates.last[example]
+            while c >= 0:
                 bar = max(bar, candidates.loss[c] - summed(candidates, c))
-            c = candidates.previous[c]
-        if c >= 0 or not slacks[i] > bar + delta:
-            continue
-        end = candidates.atom_ptr[count]
+                c = candidates.previous[c]
+            if not slacks[i] > bar + delta:
+                continue
+        before = known
+        begin = end = candidates.atom_ptr[count]
         for s in range(slots.vector.shape[0]):
             if gold[i, s] == found[i, s]:
                 continue
@@ -208,9 +223,10 @@ def add_candidates(
                 known += 1
             candidates.atoms[end] = atom
             end += 1
+        if known == before and is_known(candidates, example, begin, end):
+            continue
         candidates.atom_ptr[count + 1] = end
         candidates.example[count] = example
-        candidates.digest[count] = digests[i]
         candidates.dual[count] = 0.0
         candidates.loss[count] = losses[i]
         candidates.rank[count] = candidates.size[example]
@@ -219,14 +235,14 @@ def add_candidates(
         candidates.last[example] = count
         first = candidates.product_ptr[count]
         candidates.product_ptr[count + 1] = first + candidates.size[example]
-        for k in range(candidates.atom_ptr[count], end):
+        for k in range(begin, end):
             shift(scratch, vectors, candidates, candidates.atoms[k], 1.0)
         read_atoms(scratch, vectors, candidates, example)
         c = count
         while c >= 0:
             candidates.products[first + candidates.rank[c]] = summed(candidates, c)
             c = candidates.previous[c]
-        for k in range(candidates.atom_ptr[count], end):
+        for k in range(begin, end):
             clear(scratch, vectors, candidates, candidates.atoms[k])
         count += 1
     return count, known
@@ -493,7 +509,6 @@ def compact(candidates: Candidates, count: int, known: int, kept: BoolArray) -> 
                     candidates.products[product] = candidates.products[begin_product + r]
                     product += 1
             candidates.example[new] = example
-            candidates.digest[new] = candidates.digest[c]
             candidates.dual[new] = candidates.dual[c]
             candidates.loss[new] = candidates.loss[c]
             candidates.rank[new] = candidates.size[example]

@@ -173,7 +173,6 @@ class _Run:
             group.firsts,
             group.gold_columns,
             columns,
-            digests(columns),
             worst.losses,
             worst.slacks,
             self.costs,
@@ -194,12 +193,3 @@ class _Run:
             self.svm.delta,
             int(np.random.default_rng([self.svm.seed, iteration]).integers(1 << 62)),
         )
-
-
-def digests(columns: IntArray) -> IntArray:
-    """A 63-bit digest of each row: the same for equal outputs, and hardly ever for others."""
-    mixed = np.zeros(len(columns), dtype=np.uint64)
-    for column in columns.T:
-        mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(1099511628211)
-        mixed ^= mixed >> np.uint64(29)
-    return frozen((mixed >> np.uint64(1)).astype(np.int64))

@@ -49,10 +49,12 @@ def train(
 
     ``importance``, ``hashed`` and ``allow_broken`` are those of `rote.model.prepare`. With
     ``progress`` a bar on standard error shows the iteration and the learner's measures; ``watch``
-    sees every state. The state is written to the file ``checkpoint`` after ``every`` so many iterations and after the last;
-    with ``resume`` training goes on from there if that file exists, and ends with the weights of a
-    training that was never stopped. A checkpoint of other data or of a learner with other settings
-    is refused; its number of iterations may be another.
+    sees every state.
+
+    The state is written to the file ``checkpoint`` after ``every`` so many iterations and after
+    the last; with ``resume`` training goes on from there if that file exists, and ends with the
+    weights of a training that was never stopped. A checkpoint of other data or of a learner with
+    other settings is refused; its number of iterations may be another.
     """
     if checkpoint is None and resume:
         raise SettingError("to resume, say checkpoint=... as well: the file to go on from")

@@ -11,7 +11,7 @@ from rote.kernels.candidates import Candidates, compact
 from rote.types import AnyArray, FloatArray, IntArray
 
 # The fields of `Candidates` by what they have one entry for.
-PER_CANDIDATE = ("example", "digest", "dual", "loss", "rank", "previous")
+PER_CANDIDATE = ("example", "dual", "loss", "rank", "previous")
 PER_ATOM = ("owner", "vector", "other", "right", "wrong", "stride", "before", "value", "step")
 POINTERS = ("atom_ptr", "product_ptr")
 PER_EXAMPLE = ("last", "last_atom", "size", "total")
