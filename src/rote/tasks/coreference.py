@@ -1,0 +1,295 @@
+"""Coreference as left-linking trees: every mention is new, or is linked to an earlier mention.
+
+An input is a `rote.data.coreference.Document`, whose mentions stand in reading order; an output is
+its clusters, as sets of mention numbers. Each mention is a variable, whose labels are "new" and
+"k back" for the k-th mention before it. Each label has a feature vector of its own, that of the
+pair it would make, and all share their weights. The clusters are what the links join.
+
+Many trees have the same clusters. The right one links each mention to the closest candidate of its
+cluster, as a reader would; a mention whose cluster has no candidate in sight counts as new.
+
+Features are those of the usual mention-pair models: whether texts and heads match, how far apart
+the two are, their forms (name, noun phrase, pronoun), kinds, numbers and genders.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from rote.data.coreference import Document, Mention
+from rote.errors import LabelError, SettingError
+from rote.space import SpaceBuilder
+from rote.tasks.base import Frame, Slot
+from rote.types import AnyArray
+
+Clusters: TypeAlias = tuple[frozenset[int], ...]
+
+NEW = "new"
+LINK = "link"
+NAME, NOUN, PRONOUN = "PROP", "NOM", "PRON"
+STEPS = (0, 1, 2, 3, 4, 5, 8, 12, 16, 24, 32, 64)  # where a new bucket of counts begins
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _signs(**words: str) -> dict[str, str]:
+    return {word: sign for sign, listed in words.items() for word in listed.split()}
+
+
+# What words say of the gender, number and person of what they stand for, where they say it.
+GENDERS = _signs(
+    male="he him his himself mr mr. sir man boy father son brother uncle husband king lord "
+    "gentleman lad fellow grandfather nephew prince monsieur",
+    female="she her hers herself mrs mrs. miss ms ms. lady woman girl mother daughter sister aunt "
+    "wife queen madam madame maid grandmother niece princess",
+    thing="it its itself this that which",
+)
+NUMBERS = _signs(
+    one="i me my mine myself he him his himself she her hers herself it its itself this that "
+    "one each",
+    many="we us our ours ourselves they them their theirs themselves these those many several "
+    "both all two three four",
+)
+PERSONS = _signs(
+    first="i me my mine myself we us our ours ourselves",
+    second="you your yours yourself yourselves thou thee thy thine",
+    third="he him his himself she her hers herself it its itself they them their theirs themselves",
+)
+OTHER_PRONOUNS = _words("this that these those who whom whose which what one each other another")
+DEFINITE = _words("the this that these those my your his her its our their")
+INDEFINITE = _words("a an some any another no every each")
+# A noun phrase ends with its head, unless one of these opens what follows the head.
+OPENERS = _words("of in on at to for from with by about who whom which that whose , ( -- and or")
+
+
+@dataclass(frozen=True)
+class Coreference:
+    """A mention may be linked to each of the ``most_antecedents`` mentions before it.
+
+    >>> task = Coreference(most_antecedents=2)
+    >>> document = Document("a", "news", (), (Mention(0, 0, 1, "person"),) * 4)
+    >>> [variable.labels[1:] for variable in task.frame(document).space.variables]
+    [(), ('1 back',), ('1 back', '2 back'), ('1 back', '2 back')]
+    >>> task.encode(document, [{0, 3}, {1, 2}])
+    [0, 0, 1, 0]
+    """
+
+    most_antecedents: int = 50
+
+    def __post_init__(self) -> None:
+        if self.most_antecedents < 1:
+            raise SettingError(
+                f"most_antecedents is a whole number of at least 1, got {self.most_antecedents}"
+            )
+
+    def frame(self, x: Document) -> Frame:
+        return _frame(len(x.mentions), self.most_antecedents)
+
+    def vectors(self, x: Document) -> list[list[str]]:
+        described = [describe(x, mention) for mention in x.mentions]
+        vectors = []
+        for i, mention in enumerate(described):
+            before = described[max(0, i - self.most_antecedents) : i]
+            vectors.append(new_features(mention, before, x.genre))
+            vectors += [
+                pair_features(other, mention, back, x.genre)
+                for back, other in enumerate(reversed(before), start=1)
+            ]
+        return vectors
+
+    def encode(self, x: Document, y: Collection[Collection[int]]) -> list[int]:
+        home = _homes(y, len(x.mentions))
+        latest: dict[int, int] = {}
+        labels = []
+        for i, cluster in enumerate(home):
+            back = i - latest.get(cluster, i)
+            labels.append(back if back <= self.most_antecedents else 0)
+            latest[cluster] = i
+        return labels
+
+    def decode(self, x: Document, labels: Sequence[int]) -> Clusters:
+        home: list[int] = []
+        for i, back in enumerate(labels):
+            home.append(home[i - back] if back else i)
+        return clusters_of(home)
+
+
+def clusters_of(numbers: Sequence[int] | AnyArray) -> Clusters:
+    """Clusters as sets, from the number of each mention's cluster; the earliest come first.
+
+    >>> [sorted(cluster) for cluster in clusters_of([7, 3, 7])]
+    [[0, 2], [1]]
+    """
+    found: dict[int, set[int]] = {}
+    for mention, number in enumerate(np.asarray(numbers).tolist()):
+        found.setdefault(number, set()).add(mention)
+    return tuple(frozenset(cluster) for cluster in found.values())
+
+
+class Described(NamedTuple):
+    """A mention as its features see it; an empty text stands for what is not known."""
+
+    sentence: int
+    start: int
+    stop: int
+    words: tuple[str, ...]  # in small letters
+    text: str
+    head: str
+    form: str
+    kind: str
+    gender: str
+    number: str
+    person: str
+    article: str  # definite, indefinite or empty
+
+
+def pair_features(earlier: Described, later: Described, apart: int, genre: str) -> list[str]:
+    """What is known of two mentions, the later one so many mentions after the earlier one."""
+    forms = f"{earlier.form}-{later.form}"
+    sentences = later.sentence - earlier.sentence
+    near = f"{_bucket(sentences)} sentences"
+    far = _bucket(apart)
+    far = _bucket(apart)
+    same_text = earlier.text == later.text
+    same_head = earlier.head == later.head
+    names = [
+        f"forms {forms}",
+        f"genre {genre} {later.form}",
+        f"apart {far}",
+        f"{later.form} apart {far}",
+        f"{forms} {near}",
+        f"kinds {earlier.kind}-{later.kind}",
+        f"{forms} kinds {_agreement(earlier.kind, later.kind)}",
+        f"{forms} gender {_agreement(earlier.gender, later.gender)}",
+        f"{forms} number {_agreement(earlier.number, later.number)}",
+        f"{forms} article {later.article}",
+    ]
+    if later.form == PRONOUN:
+        names.append(f"{later.text} for {earlier.text if earlier.form == PRONOUN else forms}")
+        names.append(f"{later.text} kind {earlier.kind} {near}")
+        names.append(f"{later.form} person {_agreement(earlier.person, later.person)}")
+    if same_text:
+        names += [f"same text {forms}", f"same text {forms} {near}"]
+    if same_head:
+        names += [f"same head {forms}", f"same head {forms} article {later.article}"]
+    elif PRONOUN not in (earlier.form, later.form):
+        if earlier.head in later.words or later.head in earlier.words:
+            names.append(f"head inside {forms}")
+        if set(earlier.words) & set(later.words) - DEFINITE - INDEFINITE - OPENERS:
+            names.append(f"words shared {forms}")
+        names.append(f"other head {forms}")
+    if sentences == 0 and later.stop <= earlier.stop:
+        names.append(f"nested {forms}")
+    return names
+
+
+def new_features(mention: Described, before: Sequence[Described], genre: str) -> list[str]:
+    """What is known of a mention that may be the first of its cluster."""
+    names = [
+        "new",
+        f"new {mention.form}",
+        f"new {mention.form} kind {mention.kind}",
+        f"new {mention.form} article {mention.article}",
+        f"new {mention.form} words {_bucket(len(mention.words))}",
+        f"new {mention.form} genre {genre}",
+        f"new {mention.form} candidates {_bucket(len(before))}",
+    ]
+    if mention.form == PRONOUN:
+        names.append(f"new pronoun {mention.text}")
+    elif any(other.text == mention.text for other in before):
+        names.append(f"new {mention.form} text seen {mention.article}")
+    elif any(other.head == mention.head for other in before):
+        names.append(f"new {mention.form} head seen {mention.article}")
+    else:
+        names.append(f"new {mention.form} not seen {mention.article}")
+    return names
+
+
+def describe(document: Document, mention: Mention) -> Described:
+    sentence = document.sentences[mention.sentence]
+    written = sentence.words[mention.start : mention.stop]
+    words = tuple(word.lower() for word in written)
+    place = _head_place(words) if mention.head < 0 else mention.head - mention.start
+    head = words[place]
+    pronoun = len(words) == 1 and (head in PERSONS or head in OTHER_PRONOUNS)
+    tag = sentence.upos[mention.start + place] if sentence.upos else ""
+    if mention.form:
+        form = mention.form
+    elif pronoun or tag == "PRON":
+        form = PRONOUN
+    else:
+        form = NAME if tag == "PROPN" or (not tag and written[place][:1].isupper()) else NOUN
+    plural = form == NOUN and head.endswith("s") and not head.endswith("ss")
+    opening = words[0]
+    return Described(
+        mention.sentence,
+        mention.start,
+        mention.stop,
+        words,
+        " ".join(words),
+        head,
+        form,
+        mention.kind,
+        GENDERS.get(head) or GENDERS.get(opening, "") if form != NOUN else GENDERS.get(head, ""),
+        NUMBERS.get(head, "many" if plural else "one" if form != PRONOUN else ""),
+        PERSONS.get(head, "") if form == PRONOUN else "third",
+        "definite" if opening in DEFINITE else "indefinite" if opening in INDEFINITE else "",
+    )
+
+
+def _head_place(words: Sequence[str]) -> int:
+    """Where the head stands: before what follows it, or at the end."""
+    ends = (place for place, word in enumerate(words) if place and word in OPENERS)
+    return next(ends, len(words)) - 1
+
+
+def _agreement(one: str, other: str) -> str:
+    if not one or not other:
+        return "unknown"
+    return "agree" if one == other else "differ"
+
+
+def _bucket(count: int) -> str:
+    """The largest step that is no more than the count."""
+    return str(STEPS[bisect_right(STEPS, count) - 1])
+
+
+def _homes(clusters: Collection[Collection[int]], mentions: int) -> list[int]:
+    """The number of each mention's cluster; every mention is in one."""
+    home = [-1] * mentions
+    for number, cluster in enumerate(clusters):
+        for mention in cluster:
+            if not 0 <= mention < mentions:
+                raise LabelError(
+                    f"a cluster holds mentions from 0 to {mentions - 1}, got {mention!r}"
+                )
+            if home[mention] >= 0:
+                raise LabelError(f"mention {mention} is in two clusters; it can be in one only")
+            home[mention] = number
+    if -1 in home:
+        raise LabelError(
+            f"mention {home.index(-1)} is in no cluster; one that stands alone is a cluster of one"
+        )
+    return home
+
+
+@lru_cache(maxsize=256)
+def _frame(mentions: int, most: int) -> Frame:
+    builder = SpaceBuilder()
+    slots = []
+    vectors = 0
+    for i in range(mentions):
+        variable = builder.variable(
+            str(i), (NEW, *(f"{back} back" for back in range(1, 1 + min(i, most))))
+        )
+        slots.append(Slot("antecedent", vectors, each=True))
+        vectors += len(variable.labels)
+    return Frame(builder.build(), tuple(slots), (LINK,) * vectors)

@@ -1,0 +1,104 @@
+"""Tagging, against its rules written out by hand."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from rote.errors import LabelError, SettingError
+from rote.features import Templates
+from rote.space import at_most
+from rote.tasks.tagging import KIND, Tagging
+from tests.strategies import Judge
+
+BIO = ("O", "B-X", "I-X", "B-Y", "I-Y")
+WORDS = Templates(("word",), ("word[0]",))
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+@pytest.mark.parametrize("length", [0, 1, 2, 5])
+def test_factors_are_over_all_neighbours_up_to_the_order(order, length):
+    frame = Tagging(("a", "b"), WORDS, order=order).frame([["w"]] * length)
+    spans = [
+        tuple(range(first, first + span))
+        for span in range(2, order + 2)
+        for first in range(length - span + 1)
+    ]
+    assert [factor.variables for factor in frame.space.factors] == spans
+    assert frame.kinds == (KIND,) * length
+    assert [slot.vector for slot in frame.slots] == [*range(length), *[None] * len(spans)]
+    blocks = ["label"] * length + [f"{len(span)} labels" for span in spans]
+    assert [slot.block for slot in frame.slots] == blocks
+
+
+def legal(labels):
+    """Whether every I-X follows a B-X or an I-X."""
+    return all(
+        not label.startswith("I-") or before in (f"B-{label[2:]}", label)
+        for before, label in zip(("O", *labels), labels, strict=False)
+    )
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 3])
+def test_with_bio_the_outputs_are_the_legal_sequences(length):
+    space = Tagging(BIO, WORDS, bio=True).frame([["w"]] * length).space
+    found = [tuple(BIO[a] for a in labels) for labels in Judge(space).outputs]
+    assert found == [y for y in itertools.product(BIO, repeat=length) if legal(y)]
+
+
+def test_an_inside_that_nothing_opens_can_never_begin():
+    space = Tagging(("O", "I-X"), WORDS, bio=True).frame([["w"]] * 3).space
+    assert Judge(space).outputs == [(0, 0, 0)]
+
+
+def test_without_bio_every_sequence_is_an_output():
+    assert len(Judge(Tagging(BIO, WORDS).frame([["w"]] * 2).space).outputs) == 25
+
+
+def few(builder, tokens):
+    builder.require(at_most(1, [token["a"] for token in tokens]), "one a at most")
+
+
+def test_rules_of_ones_own_join_the_space():
+    space = Tagging(("a", "b"), WORDS, rules=few).frame([["w"]] * 3).space
+    assert [rule.name for rule in space.rules] == ["one a at most"]
+    assert Judge(space).outputs == [(0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 1, 1)]
+
+
+def test_inputs_of_one_length_share_a_frame():
+    task = Tagging(("a", "b"), WORDS)
+    assert task.frame([["x"], ["y"]]) is task.frame([["u"], ["v"]])
+    assert Tagging(["a", "b"], WORDS).frame([["x"]]) is task.frame([["x"]])
+    assert task.frame([["x"]]) is not Tagging(("a", "b"), WORDS, order=2).frame([["x"]])
+
+
+def test_vectors_come_from_templates_or_from_a_function():
+    x = [["the"], ["dog"]]
+    assert [list(row) for row in Tagging(("a",), WORDS).vectors(x)] == [
+        list(row) for row in WORDS.rows(x)
+    ]
+    task = Tagging(("a",), lambda x: [np.full(2, len(token[0])) for token in x])
+    assert [vector.tolist() for vector in task.vectors([["the"], ["horse"]])] == [[3, 3], [5, 5]]
+
+
+def test_labels_go_to_positions_and_back():
+    task = Tagging(BIO, WORDS)
+    x, y = [["w"]] * 3, ("B-X", "I-X", "O")
+    assert task.encode(x, y) == [1, 2, 0]
+    assert task.decode(x, [1, 2, 0]) == y
+    assert task.encode([], ()) == []
+
+
+def test_outputs_that_do_not_fit_are_refused():
+    task = Tagging(("a", "b"), WORDS)
+    with pytest.raises(LabelError, match="got 1 for 2 tokens"):
+        task.encode([["w"]] * 2, ("a",))
+    with pytest.raises(LabelError, match="'c' is not a label; the labels are a, b"):
+        task.encode([["w"]], ("c",))
+
+
+def test_an_order_below_nothing_is_refused():
+    with pytest.raises(SettingError, match="order"):
+        Tagging(("a",), WORDS, order=-1)
