@@ -61,7 +61,7 @@ def trained(learner, task, xs, ys, engine=None, **options):
 def states_of(learner, task, xs, ys, state=None, **options):
     prepared = prepare(task, xs, ys, **options)
     model = Model(task, prepared.layout, prepared.layout.zeros())
-    return list(learner.iterate(model, prepared, state))
+    return [state.kept() for state in learner.iterate(model, prepared, state)]
 
 
 def words(*names):

@@ -45,7 +45,7 @@ def test_no_output_has_a_larger_slack_than_the_one_found(loss, engine, space, se
     for i in (0, 1):
         gold_parts = space.parts_of(gold[i : i + 1])[0]
         scores[i, gold_parts] += 2.0 * i + 0.5
-    labels, slacks, losses = worst(engine, space, scores, gold, loss)
+    labels, slacks, losses = worst(engine, space, scores.copy(), gold, loss)
     for i in range(4):
         right = worth(space, scores[i], gold[i])
         shape = len(judge.outputs), len(space.variables)

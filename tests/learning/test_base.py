@@ -30,7 +30,7 @@ LEARNERS = pytest.mark.parametrize(
 def test_fit_ends_with_the_weights_of_the_last_state_and_shows_every_one(learner):
     task, xs, ys = chains(0)
     model, prepared = start(task, xs, ys)
-    states = list(learner.iterate(model, prepared))
+    states = [state.kept() for state in learner.iterate(model, prepared)]
     seen = []
     learned = fit(learner, model, prepared, watch=seen.append)
     assert [state.iteration for state in seen] == [1, 2, 3]
@@ -42,7 +42,7 @@ def test_fit_ends_with_the_weights_of_the_last_state_and_shows_every_one(learner
 def test_fit_goes_on_from_a_state_and_leaves_a_finished_one_as_it_is(learner):
     task, xs, ys = chains(0)
     model, prepared = start(task, xs, ys)
-    states = list(learner.iterate(model, prepared))
+    states = [state.kept() for state in learner.iterate(model, prepared)]
     whole = fit(learner, model, prepared)
     np.testing.assert_array_equal(
         fit(learner, model, prepared, state=states[0]).weights, whole.weights
@@ -56,9 +56,10 @@ def test_fit_goes_on_from_a_state_and_leaves_a_finished_one_as_it_is(learner):
 def test_a_state_survives_the_way_through_bytes(learner):
     task, xs, ys = chains(0)
     model, prepared = start(task, xs, ys)
-    whole = list(learner.iterate(model, prepared))
+    whole = [state.kept() for state in learner.iterate(model, prepared)]
     first = pickle.loads(pickle.dumps(whole[0]))  # noqa: S301
-    resumed = list(pickle.loads(pickle.dumps(learner)).iterate(model, prepared, first))  # noqa: S301
+    copied = pickle.loads(pickle.dumps(learner))  # noqa: S301
+    resumed = [state.kept() for state in copied.iterate(model, prepared, first)]
     np.testing.assert_array_equal(resumed[-1].weights, whole[-1].weights)
 
 
@@ -128,9 +129,9 @@ def test_the_iterations_that_are_left_are_those_after_the_state():
 def test_nothing_follows_a_state_that_is_done(learner):
     task, xs, ys = chains(0, noise=0.0, order=0)
     model, prepared = start(task, xs, ys)
-    last = list(learner.iterate(model, prepared))[-1]
+    last = [state.kept() for state in learner.iterate(model, prepared)][-1]
     assert last.done
-    assert list(learner.iterate(model, prepared, last)) == []
+    assert [state.kept() for state in learner.iterate(model, prepared, last)] == []
     np.testing.assert_array_equal(fit(learner, model, prepared, state=last).weights, last.weights)
 
 
@@ -152,3 +153,19 @@ def test_pieces_hold_every_example_once_and_share_a_space():
         assert {len(xs[member]) for member in piece.members} == {len(piece.space.variables)}
         golds = [task.encode(xs[m], ys[m]) for m in piece.members]
         assert piece.gold.tolist() == golds
+
+
+@LEARNERS
+def test_a_state_that_was_not_asked_in_time_says_so(learner):
+    task, xs, ys = chains(0)
+    model, prepared = start(task, xs, ys)
+    states = list(learner.iterate(model, prepared))
+    assert len(states) > 1
+    assert states[-1].weights.shape == (prepared.layout.size,)
+    assert states[-1].memory
+    for ask in ("weights", "memory"):
+        with pytest.raises(DataError, match="gone on since iteration 1"):
+            getattr(states[0], ask)
+    kept = [state.kept() for state in learner.iterate(model, prepared)]
+    assert kept[-1].weights.tobytes() == states[-1].weights.tobytes()
+    assert kept[0].weights.tobytes() != kept[-1].weights.tobytes()

@@ -66,11 +66,14 @@ def test_going_on_from_any_checkpoint_makes_the_same_steps(tmp_path, learner, se
     xs, ys = tagged(15, seed)
     prepared = prepare(TAGGING, xs, ys)
     model = Model(TAGGING, prepared.layout, prepared.layout.zeros())
-    states = list(learner(seed).iterate(model, prepared))
+    states = [state.kept() for state in learner(seed).iterate(model, prepared)]
     assert len(states) > 2
     for k, state in enumerate(states[:-1]):
         save_state(state, tmp_path / "state")
-        rest = list(learner(seed).iterate(model, prepared, load_state(tmp_path / "state")))
+        rest = [
+            state.kept()
+            for state in learner(seed).iterate(model, prepared, load_state(tmp_path / "state"))
+        ]
         assert [s.iteration for s in rest] == [s.iteration for s in states[k + 1 :]]
         for ours, theirs in zip(rest, states[k + 1 :], strict=True):
             same(ours.weights, theirs.weights)

@@ -41,8 +41,8 @@ def test_every_iteration_is_that_of_a_naive_perceptron_per_variable(seed, weighe
     model, prepared = start(task, xs, ys, importance=importance)
     golds = [task.encode(x, y) for x, y in zip(xs, ys, strict=True)]
     trail, mistakes = naive(prepared.layout, xs, golds, 4, importance)
-    plain = list(Local(4, average=False).iterate(model, prepared))
-    averaged = list(Local(4).iterate(model, prepared))
+    plain = [state.kept() for state in Local(4, average=False).iterate(model, prepared)]
+    averaged = [state.kept() for state in Local(4).iterate(model, prepared)]
     assert [state.measures["mistakes"] for state in plain] == mistakes
     decisions = sum(map(len, xs))
     for k, (one, mean) in enumerate(zip(plain, averaged, strict=True), start=1):
@@ -70,7 +70,7 @@ def test_labels_with_a_vector_each_share_one_weight_per_feature():
                 found = int(np.argmax([weights @ option for option in options]))
                 weights = weights + options[gold[t]] - options[found]
                 trail.append(weights)
-    last = list(Local(3).iterate(model, prepared))[-1]
+    last = [state.kept() for state in Local(3).iterate(model, prepared)][-1]
     np.testing.assert_allclose(last.memory["weights"], weights, atol=1e-9)
     np.testing.assert_allclose(last.weights, np.mean(trail, axis=0), atol=1e-9)
 
@@ -78,7 +78,7 @@ def test_labels_with_a_vector_each_share_one_weight_per_feature():
 def test_separable_data_is_learned_and_then_left_alone():
     task, xs, ys = chains(1, count=20, noise=0.0)
     model, prepared = start(task, xs, ys)
-    states = list(Local(500, average=False).iterate(model, prepared))
+    states = [state.kept() for state in Local(500, average=False).iterate(model, prepared)]
     assert states[-1].done
     assert states[-1].measures["mistakes"] == 0
     assert not any(state.done for state in states[:-1])
@@ -89,8 +89,8 @@ def test_separable_data_is_learned_and_then_left_alone():
 def test_a_run_that_is_resumed_makes_the_same_steps_bit_for_bit(stop):
     task, xs, ys = chains(2, count=10)
     model, prepared = start(task, xs, ys)
-    whole = list(Local(5).iterate(model, prepared))
-    resumed = list(Local(5).iterate(model, prepared, whole[stop - 1]))
+    whole = [state.kept() for state in Local(5).iterate(model, prepared)]
+    resumed = [state.kept() for state in Local(5).iterate(model, prepared, whole[stop - 1])]
     assert len(resumed) == 5 - stop
     for one, other in zip(resumed, whole[stop:], strict=True):
         np.testing.assert_array_equal(one.weights, other.weights)

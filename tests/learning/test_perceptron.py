@@ -73,8 +73,14 @@ def test_every_iteration_is_that_of_a_naive_perceptron(update, seed):
     task, xs, ys = chains(seed, count=8)
     model, prepared = start(task, xs, ys)
     trail, mistakes = naive(task, prepared.layout, xs, ys, 4, update)
-    plain = list(Perceptron(4, average=False, update=update).iterate(model, prepared))
-    averaged = list(Perceptron(4, average=True, update=update).iterate(model, prepared))
+    plain = [
+        state.kept()
+        for state in Perceptron(4, average=False, update=update).iterate(model, prepared)
+    ]
+    averaged = [
+        state.kept()
+        for state in Perceptron(4, average=True, update=update).iterate(model, prepared)
+    ]
     assert [state.measures["mistakes"] for state in plain] == mistakes
     for k, (one, mean) in enumerate(zip(plain, averaged, strict=True), start=1):
         np.testing.assert_allclose(one.weights, trail[k * len(xs) - 1], atol=1e-9)
@@ -88,7 +94,7 @@ def test_importance_is_the_size_of_the_step(update):
     task, xs, ys = chains(4, count=6)
     model, prepared = start(task, xs, ys, importance=importance)
     trail, _ = naive(task, prepared.layout, xs, ys, 3, update, importance)
-    last = list(Perceptron(3, update=update).iterate(model, prepared))[-1]
+    last = [state.kept() for state in Perceptron(3, update=update).iterate(model, prepared)][-1]
     np.testing.assert_allclose(last.memory["weights"], trail[-1], atol=1e-9)
     np.testing.assert_allclose(last.weights, np.mean(trail, axis=0), atol=1e-9)
 
@@ -115,7 +121,10 @@ def test_on_separable_data_mistakes_are_no_more_than_the_bound(update):
                     lengths.append(np.linalg.norm(step))
     bound = (max(lengths) / min(margins)) ** 2
     model, prepared = start(task, xs, ys)
-    states = list(Perceptron(2000, average=False, update=update).iterate(model, prepared))
+    states = [
+        state.kept()
+        for state in Perceptron(2000, average=False, update=update).iterate(model, prepared)
+    ]
     assert states[-1].done
     assert sum(state.measures["mistakes"] for state in states) <= bound
     assert model.with_weights(states[-1].weights).predict(xs) == ys
@@ -127,8 +136,8 @@ def test_a_run_that_is_resumed_makes_the_same_steps_bit_for_bit(update, stop):
     task, xs, ys = chains(5, count=12)
     model, prepared = start(task, xs, ys)
     learner = Perceptron(5, update=update)
-    whole = list(learner.iterate(model, prepared))
-    resumed = list(learner.iterate(model, prepared, whole[stop - 1]))
+    whole = [state.kept() for state in learner.iterate(model, prepared)]
+    resumed = [state.kept() for state in learner.iterate(model, prepared, whole[stop - 1])]
     assert len(resumed) == 5 - stop
     for one, other in zip(resumed, whole[stop:], strict=True):
         assert one.iteration == other.iteration
@@ -139,7 +148,7 @@ def test_it_begins_from_the_weights_of_the_model():
     task, xs, ys = chains(6, count=8, noise=0.0, order=0)
     model, prepared = start(task, xs, ys)
     learned = fit(Perceptron(500, average=False), model, prepared)
-    again = list(Perceptron(5, average=False).iterate(learned, prepared))
+    again = [state.kept() for state in Perceptron(5, average=False).iterate(learned, prepared)]
     assert [state.done for state in again] == [True]
     np.testing.assert_array_equal(again[0].weights, learned.weights)
 

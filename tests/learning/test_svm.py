@@ -21,7 +21,7 @@ TIGHT = {"delta": 1e-6, "iterations": 400, "passes": 200}
 
 
 def states(svm, model, prepared, state=None):
-    return list(svm.iterate(model, prepared, state))
+    return [state.kept() for state in svm.iterate(model, prepared, state)]
 
 
 def tiny(seed, **options):
@@ -305,7 +305,9 @@ def test_candidates_that_are_idle_are_let_go():
     model, prepared = start(task, xs, ys)
     counts = {}
     for patience in (1, 1000):
-        svm = StructuredSVM(C=1.0, warm_up=0, delta=1e-5, iterations=60, patience=patience)
+        svm = StructuredSVM(
+            C=1.0, warm_up=0, delta=1e-5, iterations=60, passes=10, patience=patience
+        )
         last = states(svm, model, prepared)[-1]
         counts[patience] = len(last.memory["dual"])
         assert last.measures["gap"] < 1e-2

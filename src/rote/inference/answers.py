@@ -33,7 +33,7 @@ def answered(
         value = value + objective.term.value(labels[:, None, :])[:, 0]
     missing = value.min(initial=0.0) == -np.inf
     if status is None:
-        status = np.full(len(labels), Status.OPTIMAL.value)
+        status = np.zeros(len(labels), dtype=np.int64)  # OPTIMAL
         if missing:
             status[value == -np.inf] = Status.INFEASIBLE
     if missing and objective.allowed is None and (status == Status.INFEASIBLE).any():

@@ -8,6 +8,8 @@ from rote.kernels.jit import kernel
 from rote.kernels.structs import Masks, RowGroups
 from rote.types import BoolArray, FloatArray, IntArray
 
+UNSIGNED = (1 << 63) - 1  # all bits of a number but its sign
+
 
 @kernel
 def parts_of(
@@ -145,12 +147,14 @@ def best_by_themselves(
 def ties_of(scores: FloatArray, share: float) -> FloatArray:
     """share · max(1, max |score|) of each input."""
     ties = np.empty(scores.shape[0])
+    # Without its sign, a finite number is larger where its bits are; and unlike numbers, whose NaN
+    # stands in the way, bits are compared several at a time.
+    bits = scores.view(np.int64)
     for i in range(scores.shape[0]):
-        largest = 1.0
-        for score in scores[i]:
-            if abs(score) > largest:  # faster than max(), as it seldom happens
-                largest = abs(score)
-        ties[i] = share * largest
+        largest = 0
+        for k in range(scores.shape[1]):
+            largest = max(largest, bits[i, k] & UNSIGNED)
+        ties[i] = share * max(1.0, np.int64(largest).view(np.float64))
     return ties
 
 

@@ -73,14 +73,16 @@ def worst_of(
 def worst(
     engine: Engine, space: Space, scores: FloatArray, gold: IntArray, loss: Loss
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Labels, slacks and losses for a batch of one space."""
+    """Labels, slacks and losses for a batch of one space; losses are added to ``scores`` itself."""
     right = space.worth(frozen(scores), frozen(gold))
     offsets = loss.offsets(space, gold)
     if offsets is not None:
-        augmented = scores.copy()
-        augmented[:, : space.labels] += offsets
-        found = _found(engine.solve(space, Objective(frozen(augmented), checked=space)))
-    elif isinstance(loss, ZeroOne):
+        scores[:, : space.labels] += offsets
+        solutions = engine.solve(space, Objective(frozen(scores), checked=space))
+        found = _found(solutions)
+        losses = frozen(loss.value(space, gold, found))
+        return found, frozen(solutions.value - right), losses
+    if isinstance(loss, ZeroOne):
         found = _best_but_gold(engine, space, scores, gold)
     else:
         objective = Objective(frozen(scores), term=loss.term(gold))

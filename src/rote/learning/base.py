@@ -10,7 +10,7 @@ steps, bit for bit, as one that was not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -18,18 +18,65 @@ import numpy as np
 
 from rote.errors import DataError, SettingError
 from rote.model import Group, Model, Prepared
-from rote.types import AnyArray, FloatArray
+from rote.types import AnyArray, FloatArray, frozen
 
 
-@dataclass(frozen=True, eq=False)
 class State:
-    """A learner after some iterations."""
+    """A learner after some iterations.
 
-    iteration: int
-    weights: FloatArray  # what a model should predict with
-    done: bool  # the stop rule is met
-    measures: Mapping[str, float] = field(default_factory=dict)
-    memory: Mapping[str, AnyArray] = field(default_factory=dict, repr=False)  # needed to go on
+    ``weights`` are what a model should predict with, ``memory`` is what the learner needs to go on.
+    Both are copied when they are first asked for, which is not possible any more once the learner
+    has gone on: ask in time, or collect states with ``[state.kept() for state in …]``. The last
+    state can always be asked.
+    """
+
+    def __init__(
+        self,
+        iteration: int,
+        weights: FloatArray | Callable[[], FloatArray],
+        done: bool,
+        measures: Mapping[str, float] | None = None,
+        memory: Mapping[str, AnyArray] | Callable[[], Mapping[str, AnyArray]] | None = None,
+    ) -> None:
+        self.iteration = iteration
+        self.done = done  # the stop rule is met
+        self.measures = {} if measures is None else measures
+        self._weights = weights
+        self._memory = {} if memory is None else memory
+        self._past = False
+
+    def __repr__(self) -> str:
+        return f"State({self.iteration}, done={self.done}, measures={dict(self.measures)})"
+
+    @property
+    def weights(self) -> FloatArray:
+        if callable(self._weights):
+            self._check()
+            self._weights = frozen(self._weights())
+        return self._weights
+
+    @property
+    def memory(self) -> Mapping[str, AnyArray]:
+        if callable(self._memory):
+            self._check()
+            self._memory = self._memory()
+        return self._memory
+
+    def kept(self) -> State:
+        """The same state, whatever the learner does next."""
+        _ = self.weights, self.memory
+        return self
+
+    def expire(self) -> None:
+        """Say that the learner goes on."""
+        self._past = True
+
+    def _check(self) -> None:
+        if self._past:
+            raise DataError(
+                f"the learner has gone on since iteration {self.iteration}, and nobody had asked "
+                "for this state's weights or memory; ask in time, or keep it with state.kept()"
+            )
 
 
 class Learner(Protocol):
@@ -91,11 +138,44 @@ def check_number(name: str, value: float, *, least: float, above: bool = False) 
         )
 
 
-def averaged(weights: FloatArray, sums: FloatArray, seen: float) -> FloatArray:
-    """weights - sums / seen, the lazy average of perceptrons, in one array."""
-    average = np.multiply(sums, -1.0 / max(1.0, seen))
-    average += weights
-    return average
+@dataclass
+class Averaged:
+    """The weights of a perceptron and what their average is read from.
+
+    ``sums`` holds every step times the number of decisions ``seen`` before it, so that the average
+    over all decisions is weights - sums / seen.
+    """
+
+    weights: FloatArray
+    sums: FloatArray
+    seen: float
+
+    @staticmethod
+    def begun(model: Model[Any, Any], state: State | None) -> Averaged:
+        """Those of a model, or those a state remembers."""
+        if state is None:
+            return Averaged(model.weights.copy(), np.zeros_like(model.weights), 0.0)
+        memory = state.memory
+        return Averaged(memory["weights"].copy(), memory["sums"].copy(), float(memory["seen"][0]))
+
+    def average(self) -> FloatArray:
+        average = np.multiply(self.sums, -1.0 / max(1.0, self.seen))
+        average += self.weights
+        return average
+
+    def memory(self) -> dict[str, AnyArray]:
+        seen = np.array([self.seen])
+        return {"weights": self.weights.copy(), "sums": self.sums.copy(), "seen": seen}
+
+    def state(self, iteration: int, mistakes: int, inferences: int, *, average: bool) -> State:
+        """The state after an iteration; it is done when there were no mistakes."""
+        return State(
+            iteration,
+            self.average if average else self.weights.copy,
+            mistakes == 0,
+            {"mistakes": mistakes, "inferences": inferences},
+            self.memory,
+        )
 
 
 def pieces_of(prepared: Prepared, most: int, seed: int, iteration: int) -> list[Group]:

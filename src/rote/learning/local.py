@@ -16,8 +16,8 @@ import numpy as np
 
 from rote.kernels.local import Decisions, learn_locally
 from rote.learning.base import (
+    Averaged,
     State,
-    averaged,
     check_examples,
     check_whole,
     iterations_left,
@@ -43,28 +43,18 @@ class Local:
     ) -> Iterator[State]:
         check_examples(prepared)
         decisions = _decisions(prepared)
-        memory = {"weights": model.weights} if state is None else state.memory
-        weights = memory["weights"].copy()
-        sums = memory["sums"].copy() if "sums" in memory else np.zeros_like(weights)
-        seen = float(memory["seen"][0]) if "seen" in memory else 0.0
+        own = Averaged.begun(model, state)
+        now: State | None = None
         for iteration in iterations_left(state, self.iterations):
+            if now is not None:
+                now.expire()
             order = np.array(shuffled(len(prepared), self.seed, iteration), dtype=np.int64)
             mistakes = learn_locally(
-                weights, sums, prepared.vectors, decisions, frozen(order), seen
+                own.weights, own.sums, prepared.vectors, decisions, frozen(order), own.seen
             )
-            seen += len(decisions.vector)
-            yield State(
-                iteration,
-                frozen(averaged(weights, sums, seen) if self.average else weights.copy()),
-                done=mistakes == 0,
-                measures={"mistakes": mistakes, "inferences": 0},
-                memory={
-                    "weights": weights.copy(),
-                    "sums": sums.copy(),
-                    "seen": np.array([seen]),
-                },
-            )
-            if mistakes == 0:
+            own.seen += len(decisions.vector)
+            yield (now := own.state(iteration, mistakes, 0, average=self.average))
+            if now.done:
                 return
 
 

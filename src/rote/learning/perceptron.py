@@ -21,15 +21,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 from rote.errors import SettingError
 from rote.inference import Objective
 from rote.kernels.linear import move_both, scores_of
 from rote.kernels.prefixes import wrong_prefix
 from rote.learning.base import (
+    Averaged,
     State,
-    averaged,
     check_examples,
     check_whole,
     iterations_left,
@@ -61,17 +59,17 @@ class Perceptron:
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
     ) -> Iterator[State]:
         check_examples(prepared)
-        memory = {"weights": model.weights} if state is None else state.memory
-        weights = memory["weights"].copy()
-        sums = memory["sums"].copy() if "sums" in memory else np.zeros_like(weights)
-        seen = float(memory["seen"][0]) if "seen" in memory else 0.0
-        view = frozen(weights)  # the same memory: it sees every step
+        own = Averaged.begun(model, state)
+        view = frozen(own.weights)  # the same memory: it sees every step
         vectors, places = prepared.vectors, prepared.places
+        now: State | None = None
         for iteration in iterations_left(state, self.iterations):
+            if now is not None:
+                now.expire()
             mistakes = 0
             for number in shuffled(len(prepared), self.seed, iteration):
                 group, place = places[number]
-                seen += 1
+                own.seen += 1
                 importance = group.importance[place]
                 if importance == 0:
                     continue
@@ -96,26 +94,16 @@ class Perceptron:
                         continue
                 mistakes += 1
                 move_both(
-                    weights,
-                    sums,
+                    own.weights,
+                    own.sums,
                     vectors,
                     group.slots,
                     firsts[0],
                     toward,
                     away,
                     importance,
-                    seen - 1,
+                    own.seen - 1,
                 )
-            yield State(
-                iteration,
-                frozen(averaged(weights, sums, seen) if self.average else weights.copy()),
-                done=mistakes == 0,
-                measures={"mistakes": mistakes, "inferences": len(prepared)},
-                memory={
-                    "weights": weights.copy(),
-                    "sums": sums.copy(),
-                    "seen": np.array([seen]),
-                },
-            )
-            if mistakes == 0:
+            yield (now := own.state(iteration, mistakes, len(prepared), average=self.average))
+            if now.done:
                 return

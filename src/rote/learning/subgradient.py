@@ -93,18 +93,17 @@ class Subgradient:
                 )
             weights = array * scale
             mean += (weights - mean) * (2.0 / (iteration + 1.0))
+            objective = 0.5 * float(weights @ weights) + self.C * slack
+            memory = {
+                "array": array.copy(),
+                "mean": mean.copy(),
+                "scale": np.array([scale]),
+                "step": np.array([step]),
+            }
             yield State(
                 iteration,
-                frozen(mean.copy() if self.average else weights),
-                done=iteration == self.iterations,
-                measures={
-                    "objective": 0.5 * float(weights @ weights) + self.C * slack,
-                    "inferences": n,
-                },
-                memory={
-                    "array": array.copy(),
-                    "mean": mean.copy(),
-                    "scale": np.array([scale]),
-                    "step": np.array([step]),
-                },
+                frozen(memory["mean"] if self.average else weights),
+                iteration == self.iterations,
+                {"objective": objective, "inferences": n},
+                memory,
             )

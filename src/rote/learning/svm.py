@@ -33,7 +33,7 @@ from rote.learning.base import (
 from rote.learning.working_set import WorkingSet
 from rote.model import Model, Prepared
 from rote.space.losses import Hamming, Loss
-from rote.types import IntArray, frozen
+from rote.types import AnyArray, IntArray, frozen
 
 FEW = 8  # examples that warm up together
 WARM_PASSES = 2
@@ -54,7 +54,7 @@ class StructuredSVM:
     squared: bool = True
     delta: float = 0.1
     iterations: int = 100
-    passes: int = 10
+    passes: int = 3
     warm_up: int = 2
     patience: int = 5
     seed: int = 0
@@ -72,7 +72,10 @@ class StructuredSVM:
     ) -> Iterator[State]:
         check_examples(prepared)
         run = _Run(self, model.engine, prepared, state)
+        now: State | None = None
         for iteration in iterations_left(state, self.iterations):
+            if now is not None:
+                now.expire()
             dual = run.dual()
             if iteration <= self.warm_up:
                 primal, added, passes = np.nan, run.warm_up(iteration), 1
@@ -91,8 +94,7 @@ class StructuredSVM:
                 "inferences": len(prepared),
             }
             run.working.let_go(self.patience)
-            memory = {"weights": run.weights.copy(), **run.working.saved()}
-            yield State(iteration, frozen(memory["weights"]), done, measures, memory)
+            yield (now := State(iteration, run.weights.copy, done, measures, run.memory))
             if done:
                 return
 
@@ -118,6 +120,9 @@ class _Run:
         for group in prepared.groups:
             costs[group.members] = svm.C * group.importance
         self.costs = frozen(costs)
+
+    def memory(self) -> dict[str, AnyArray]:
+        return {"weights": self.weights.copy(), **self.working.saved()}
 
     def dual(self) -> float:
         return self.working.dual(self.weights, self.costs, squared=self.svm.squared)

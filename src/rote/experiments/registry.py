@@ -1,0 +1,79 @@
+"""The experiments there are, by name, and the one way to run them.
+
+A run writes FOLDER/NAME.json, the record, and FOLDER/NAME.png if the experiment has a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rote.errors import MissingExtra, SettingError
+from rote.experiments import conll04_learners, punyakanok_features, punyakanok_synthetic
+from rote.experiments.base import Experiment, Settings
+from rote.experiments.plots import save_figure
+from rote.experiments.records import Record, environment, write_record
+
+EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
+    {
+        experiment.name: experiment
+        for experiment in (
+            punyakanok_synthetic.EXPERIMENT,
+            punyakanok_features.EXPERIMENT,
+            conll04_learners.EXPERIMENT,
+        )
+    }
+)
+
+
+class Written(NamedTuple):
+    """A record, its file, and its figure; ``missing`` says why there is none, if it is so."""
+
+    record: Record
+    file: Path
+    figure: Path | None
+    missing: str | None
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of a name."""
+    try:
+        return EXPERIMENTS[name]
+    except KeyError:
+        known = ", ".join(EXPERIMENTS)
+        raise SettingError(f"the experiments are {known}; got {name!r}") from None
+
+
+def run_experiment(chosen: Experiment, settings: Settings) -> Record:
+    """Run an experiment, and say with what and for how long it ran."""
+    start = perf_counter()
+    outcome = chosen.run(settings)
+    return Record(
+        chosen.name,
+        chosen.paper,
+        outcome.settings,
+        outcome.rows,
+        outcome.claims,
+        environment(),
+        round(perf_counter() - start, 3),
+    )
+
+
+def reproduce(name: str, settings: Settings, folder: str | Path) -> Written:
+    """Run the experiment of this name, and write its record and its figure into a folder.
+
+    The record is written first: it stays, should the figure fail for want of a package.
+    """
+    chosen = experiment(name)
+    record = run_experiment(chosen, settings)
+    file = write_record(record, folder)
+    if chosen.draw is None:
+        return Written(record, file, None, None)
+    try:
+        figure = save_figure(chosen.draw(record), file.with_suffix(".png"))
+    except MissingExtra as error:
+        return Written(record, file, None, str(error))
+    return Written(record, file, figure, None)

@@ -1,0 +1,76 @@
+"""A record for people: a table with ours beside the paper's, and a sentence per claim.
+
+A metric whose interval is in the row, as ``metric_low`` and ``metric_high``, stands in one
+column with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rote.experiments.records import Metric, Record
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LOW, HIGH = "_low", "_high"
+
+
+def show_record(record: Record, console: Console) -> None:
+    """Print a record; the paper's numbers stand where it gives some."""
+    from rich.table import Table
+    from rich.text import Text
+
+    metrics = dict.fromkeys(name for row in record.rows for name in row.metrics)
+    columns = [name for name in metrics if not _is_end(name, metrics)]
+    given = {name for row in record.rows for name in row.paper}
+    table = Table(title=record.paper, box=None, padding=(0, 2, 0, 0))
+    table.add_column("method", overflow="fold")
+    for name in columns:
+        table.add_column(name.replace("_", " "), justify="right", overflow="fold")
+        if name in given:
+            table.add_column("paper", justify="right", style="cyan")
+    for row in record.rows:
+        cells = [row.method]
+        for name in columns:
+            cells.append(_with_interval(row.metrics, name))
+            if name in given:
+                cells.append(_said(row.paper.get(name)))
+        table.add_row(*map(Text, cells))
+    console.print(table)
+    for claim in record.claims:
+        console.print()
+        verdict = Text("held", "green") if claim.held else Text("did not hold", "red")
+        console.print(Text.assemble(verdict, f": {claim.claim}"), soft_wrap=True)
+        console.print(Text(f"  {claim.evidence}"), soft_wrap=True)
+    if record.settings.get("quick"):
+        console.print(
+            Text("\nThis was a quick run: with so little data, what is true may not show."),
+            soft_wrap=True,
+        )
+
+
+def _is_end(name: str, metrics: Mapping[str, object]) -> bool:
+    """Whether this is an end of another metric's interval."""
+    return any(
+        name.endswith(end)
+        and {f"{name.removesuffix(end)}{e}" for e in ("", LOW, HIGH)} <= set(metrics)
+        for end in (LOW, HIGH)
+    )
+
+
+def _with_interval(metrics: Mapping[str, Metric], name: str) -> str:
+    said = _said(metrics.get(name))
+    if name + LOW in metrics and name + HIGH in metrics:
+        said += f" [{_said(metrics[name + LOW])}, {_said(metrics[name + HIGH])}]"
+    return said
+
+
+def _said(metric: Metric | None) -> str:
+    if metric is None:
+        return ""
+    if isinstance(metric, float):
+        # Settings such as κ = 0.1 stay as they are, measures have one digit.
+        return f"{metric:g}" if metric == round(metric, 1) else f"{metric:.1f}"
+    return f"{metric:,}" if isinstance(metric, int) else metric

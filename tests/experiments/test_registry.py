@@ -1,0 +1,86 @@
+"""Experiments are found by name, and a run leaves a record and a figure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rote.errors import MissingExtra, SettingError
+from rote.experiments import registry
+from rote.experiments.base import Experiment, Outcome, Settings
+from rote.experiments.plots import Curve, Panel, draw_panels
+from rote.experiments.records import NAME, Claim, Row, environment, read_record
+from rote.experiments.registry import EXPERIMENTS, experiment, reproduce, run_experiment
+
+
+def found(settings: Settings) -> Outcome:
+    settings.progress(1, 1)
+    return Outcome(
+        {"seed": settings.seed}, [Row("LO", {"f1": 1.0})], [Claim("it works", True, "1.0.")]
+    )
+
+
+TINY = Experiment("a-tiny-one", "Nobody (2005)", "nothing", found)
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    def put(experiment: Experiment) -> None:
+        monkeypatch.setattr(registry, "EXPERIMENTS", {experiment.name: experiment})
+
+    return put
+
+
+def test_every_experiment_has_a_name_for_a_file_and_says_what_it_is_about():
+    for name, one in EXPERIMENTS.items():
+        assert one.name == name
+        assert NAME.fullmatch(name)
+        assert one.paper
+        assert one.about
+        assert experiment(name) is one
+
+
+def test_the_figures_of_the_paper_are_there():
+    assert {"punyakanok2005-synthetic", "punyakanok2005-features"} <= set(EXPERIMENTS)
+
+
+def test_an_unknown_name_is_answered_with_those_there_are():
+    with pytest.raises(SettingError, match=r"punyakanok2005-synthetic.*'nothing-2005'"):
+        experiment("nothing-2005")
+
+
+def test_a_run_is_recorded_with_its_environment_and_time():
+    seen = []
+    record = run_experiment(TINY, Settings(seed=3, progress=lambda *step: seen.append(step)))
+    assert (record.name, record.paper) == ("a-tiny-one", "Nobody (2005)")
+    assert record.settings == {"seed": 3}
+    assert record.environment == environment()
+    assert record.seconds >= 0
+    assert seen == [(1, 1)]
+
+
+def test_an_experiment_without_a_figure_leaves_a_record(tmp_path, tiny):
+    tiny(TINY)
+    written = reproduce("a-tiny-one", Settings(), tmp_path)
+    assert written.file == tmp_path / "a-tiny-one.json"
+    assert read_record(written.file) == written.record
+    assert (written.figure, written.missing) == (None, None)
+
+
+def test_an_experiment_with_a_figure_leaves_both(tmp_path, tiny):
+    curve = Curve("LO", (1, 2), (1, 2), (1, 2), (1, 2))
+    tiny(replace(TINY, draw=lambda record: draw_panels([Panel(record.name, [curve])], "x", "y")))
+    written = reproduce("a-tiny-one", Settings(), tmp_path)
+    assert written.figure == tmp_path / "a-tiny-one.png"
+    assert written.figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_record_stays_when_the_figure_lacks_a_package(tmp_path, tiny):
+    def lacking(_: object) -> None:
+        raise MissingExtra("install it")
+
+    tiny(replace(TINY, draw=lacking))
+    written = reproduce("a-tiny-one", Settings(), tmp_path)
+    assert read_record(written.file) == written.record
+    assert (written.figure, written.missing) == (None, "install it")

@@ -1,0 +1,53 @@
+"""A record is shown with ours beside the paper's, and a verdict per claim."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rich.console import Console
+
+from rote.experiments.records import Claim, Record, Row
+from rote.experiments.show import show_record
+
+RECORD = Record(
+    "a-table",
+    "Some and Others (2005)",
+    {},
+    [
+        Row("LO", {"kappa": 0.1, "examples": 1000, "f1": 61.53, "f1_low": 60.0, "f1_high": 62.96}),
+        Row("IBT", {"kappa": 0.1, "examples": 1000, "f1": 70.0}, {"f1": 72.1}),
+        Row("other", {"kappa": 0.1, "note": "none", "heat_low": 3.0}),
+    ],
+    [Claim("A holds", True, "because of 1."), Claim("B holds", False, "because of 2.")],
+    {},
+    1.25,
+)
+
+
+def shown(record: Record) -> list[str]:
+    console = Console(width=200)
+    with console.capture() as capture:
+        show_record(record, console)
+    return capture.get().splitlines()
+
+
+def test_the_table_has_the_papers_number_beside_ours_and_intervals_in_one_column():
+    lines = shown(RECORD)
+    header = next(line for line in lines if line.startswith("method"))
+    assert header.split() == ["method", "kappa", "examples", "f1", "paper", "note", "heat", "low"]
+    rows = {line.split()[0]: line.split() for line in lines if line}
+    assert rows["LO"] == ["LO", "0.1", "1,000", "61.5", "[60,", "63.0]"]
+    assert rows["IBT"] == ["IBT", "0.1", "1,000", "70", "72.1"]
+    assert rows["other"] == ["other", "0.1", "none", "3"]
+    assert "Some and Others (2005)" in lines[0]
+
+
+def test_every_claim_has_its_verdict_and_its_evidence():
+    text = "\n".join(shown(RECORD))
+    assert "held: A holds\n  because of 1." in text
+    assert "did not hold: B holds\n  because of 2." in text
+
+
+def test_a_quick_run_is_said_to_be_one():
+    assert not any("quick" in line for line in shown(RECORD))
+    assert any("quick" in line for line in shown(replace(RECORD, settings={"quick": True})))
