@@ -1,6 +1,6 @@
 # Every target sets up .venv by itself the first time, and again when pyproject.toml changes.
 #
-#   make run     find the entities and relations of a sentence, with and without rules
+#   make run     what rules change in a sentence; then four ways to learn from a corpus
 #   make test    all tests, then the kernels' tests once more without compiling them
 #   make check   style, types, import order and documentation
 #   make bench   rote beside other solvers, as ratios
@@ -34,6 +34,8 @@ endef
 
 run: $(VENV)/.installed
 	@$(BIN)/rote demo
+	@echo
+	@$(BIN)/rote reproduce conll04-learners --quick --out report
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2

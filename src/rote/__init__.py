@@ -36,6 +36,9 @@ from rote.inference import (
     k_best,
     max_marginals,
 )
+from rote.learning import Learner, Local, Perceptron, State, StructuredSVM, Subgradient
+from rote.learning.training import train
+from rote.model import Model
 from rote.space import (
     Factor,
     Rule,
@@ -52,6 +55,8 @@ from rote.space import (
     one_of,
     template,
 )
+from rote.space.losses import Hamming, Loss, OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.tasks.base import Frame, Slot, Task
 
 __version__ = "0.1.0"
 
@@ -65,27 +70,42 @@ __all__ = [
     "Exact",
     "Exhaustive",
     "Factor",
+    "Frame",
+    "Hamming",
     "InfeasibleSpace",
     "LabelError",
+    "Learner",
+    "Local",
+    "Loss",
     "Milp",
     "MissingExtra",
+    "Model",
     "ModelError",
     "Objective",
+    "OneMinusF1",
+    "OneMinusJaccard",
+    "Perceptron",
     "RoteError",
     "Rule",
     "RuleError",
     "ScoreError",
     "Separable",
     "SettingError",
+    "Slot",
     "Solutions",
     "Source",
     "Space",
     "SpaceBuilder",
     "SpaceError",
+    "State",
     "Status",
+    "StructuredSVM",
+    "Subgradient",
+    "Task",
     "Tree",
     "UnsupportedSpace",
     "Variable",
+    "ZeroOne",
     "__version__",
     "all_different",
     "all_of",
@@ -100,4 +120,5 @@ __all__ = [
     "max_marginals",
     "one_of",
     "template",
+    "train",
 ]

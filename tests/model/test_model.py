@@ -43,7 +43,7 @@ def test_predictions_obey_rules_even_where_scores_do_not():
 def test_solving_gives_every_group_its_proved_answers():
     model, xs = random_model(2, count=10)
     prepared = model.prepare(xs)
-    found = model.solve(prepared)
+    found = model.answers(prepared)
     assert [group for group, _ in found] == list(prepared.groups)
     for group, solutions in found:
         assert solutions.optimal.all()

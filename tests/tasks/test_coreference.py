@@ -165,7 +165,7 @@ def test_a_story_that_was_seen_is_remembered():
     task = Coreference()
     model = trained(task, [(STORY, (0, 1, 2, 0, 1))], Perceptron(20))
     assert model.predict([STORY]) == [(frozenset({0, 3}), frozenset({1, 4}), frozenset({2}))]
-    ((_, solutions),) = model.solve(model.prepare([STORY]))
+    ((_, solutions),) = model.answers(model.prepare([STORY]))
     assert set(solutions.source.tolist()) == {Source.ARGMAX}
 
 

@@ -209,7 +209,7 @@ class _Bench:
         """How good a model is."""
         outputs: dict[int, EntityRelations] = {}
         broken = 0
-        for group, solutions in model.solve(self.prepared):
+        for group, solutions in model.answers(self.prepared):
             broken += int((~group.space.holds(solutions.labels)).sum())
             for member, labels in zip(
                 group.members.tolist(), solutions.labels.tolist(), strict=True

@@ -125,7 +125,7 @@ def once(plan: Plan, kappa: float, size: int, seed: int, trial: int) -> dict[str
     judged = model.prepare(data.test.points, data.test.labels)
 
     def reached(model: Model[object, object]) -> Reached:
-        ((group, solutions),) = model.solve(judged)
+        ((group, solutions),) = model.answers(judged)
         right = solutions.labels == group.gold
         return Reached(float(right.mean()), float(right.all(axis=1).mean()))
 

@@ -109,7 +109,7 @@ class StructuredEstimator(_Settings):
         check_is_fitted(self)
         prepared = self.model_.prepare(X, Y, importance=sample_weight, allow_broken=True)
         right = total = 0.0
-        for group, solutions in self.model_.solve(prepared):
+        for group, solutions in self.model_.answers(prepared):
             same = np.asarray(solutions.labels == group.gold)
             right += float(group.importance @ same.sum(axis=1))
             total += float(group.importance.sum()) * same.shape[1]

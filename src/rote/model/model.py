@@ -67,7 +67,7 @@ class Model(Generic[X, Y]):
         """Examples made ready for this model; features it does not know are left out."""
         return prepare(self.task, xs, ys, layout=self.layout, **options)
 
-    def solve(self, prepared: Prepared) -> list[tuple[Group, Solutions]]:
+    def answers(self, prepared: Prepared) -> list[tuple[Group, Solutions]]:
         """The answers to all inputs, group by group, each with its proof."""
         found = []
         for group in prepared.groups:
@@ -80,7 +80,7 @@ class Model(Generic[X, Y]):
         """The best output of every input."""
         inputs = list(xs)
         outputs: list[Any] = [None] * len(inputs)
-        for group, solutions in self.solve(self.prepare(inputs)):
+        for group, solutions in self.answers(self.prepare(inputs)):
             missing = np.isin(solutions.status, (Status.INFEASIBLE, Status.TIMED_OUT))
             if missing.any():
                 number = int(group.members[np.flatnonzero(missing)[0]])
