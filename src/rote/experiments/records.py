@@ -170,10 +170,8 @@ def read_record(path: str | Path) -> Record:
 
 def environment() -> dict[str, Any]:
     """What a record was made with; nothing that tells one machine from another of its kind."""
-    import rote
-
     return {
-        "rote": rote.__version__,
+        "rote": version("rote"),
         "python": platform.python_version(),
         "numpy": version("numpy"),
         "numba": version("numba"),

@@ -15,6 +15,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,8 +35,6 @@ def save_state(state: State, path: str | Path, run: Mapping[str, str] | None = N
     """Write a state; ``run`` says what `load_state` may be asked to compare."""
     from safetensors.numpy import save as packed
 
-    from rote import __version__
-
     path = Path(path)
     arrays = {"weights": np.asarray(state.weights, order="C")}
     for name, array in state.memory.items():
@@ -46,7 +45,7 @@ def save_state(state: State, path: str | Path, run: Mapping[str, str] | None = N
     metadata = {
         "format": FORMAT,
         "version": str(VERSION),
-        "rote": __version__,
+        "rote": version("rote"),
         "sha256": _digest(arrays, texts),
         **texts,
     }

@@ -25,6 +25,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -70,8 +71,6 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
     """Write a model into a folder, which is made if it is not there; a model in it is replaced."""
     from safetensors.numpy import save as packed
 
-    from rote import __version__
-
     folder = Path(folder)
     if not np.isfinite(model.weights).all():
         raise ModelError("the model has weights that are not finite, and predicts nothing; train")
@@ -82,7 +81,7 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
     description = {
         "format": FORMAT,
         "version": VERSION,
-        "rote": __version__,
+        "rote": version("rote"),
         "task": outline(model.task),
         "engine": outline(model.engine, ENGINES),
         "blocks": [{"name": b.name, "kind": b.kind, "width": b.width} for b in layout.blocks],
