@@ -12,12 +12,17 @@ def whole(numbers):
     return frozen(np.array(numbers, dtype=np.int64))
 
 
+# Of labels that do not have each a column of its own.
+COLUMNS = {"link": [0, 0, 0], "pair": [0, 1, 1, 0]}
+
+
 def random_parts(seed, inputs=3, per_input=3, features=5):
     """Vectors of a few inputs, the slots of their space, firsts, and how many weights there are.
 
     Some vectors are empty, some name a feature twice, some slots use the constant vector, some
-    share their weights, and the labels of one have a vector each. There are two matrices of
-    weights, one behind the other: that of the constant vector and that of all others.
+    share their weights, the labels of some share columns, and those of one have a vector each.
+    There are two matrices of weights, one behind the other: that of the constant vector and that
+    of all others.
     """
     rng = np.random.default_rng(seed)
     columns, values = [np.zeros(1, np.int64)], [np.ones(1)]
@@ -41,7 +46,9 @@ def random_parts(seed, inputs=3, per_input=3, features=5):
         whole([origin[name] for name in names]),
         whole([stride[name] for name in names]),
         frozen(np.array([name == "link" for name in names])),
+        frozen(np.array([name == "pair" for name in names])),
         whole(np.cumsum([0, *(widths[name] for name in names)])),
+        whole(np.concatenate([COLUMNS.get(name, np.arange(widths[name])) for name in names])),
     )
     firsts = whole(1 + per_input * rng.permutation(inputs))
     return vectors, slots, firsts, 6 + 6 * features
@@ -68,9 +75,8 @@ def phi(vectors, slots, first, chosen, size):
         own = int(slots.vector[s])
         v = 0 if own < 0 else int(first) + own
         if slots.each[s]:
-            v, column_of_label = v + label, 0
-        else:
-            column_of_label = label
+            v += label
+        column_of_label = int(slots.column[slots.start[s] + label])
         for column, value in entries(vectors, v).items():
             dense[int(slots.origin[s]) + column * int(slots.stride[s]) + column_of_label] += value
     return dense

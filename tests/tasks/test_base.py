@@ -28,6 +28,14 @@ def test_a_slot_with_a_vector_per_label_uses_one_column():
     assert frame.widths.tolist() == [1, 2, 6]
 
 
+def test_tied_label_tuples_share_columns():
+    tied = (0, 1, 1, 1, 0, 1)  # y is a or b, x is a, b or c
+    slots = Slot("one", 0), Slot("two", 0), Slot("same", 0, tied=tied)
+    frame = Frame(space(), slots, ("k",))
+    assert frame.widths.tolist() == [3, 2, 2]
+    assert frame.columns.tolist() == [0, 1, 2, 0, 1, *tied]
+
+
 def test_frames_are_equal_when_all_they_hold_is():
     slots = Slot("one", 0), Slot("two", 1), Slot("pair")
     one, other = (Frame(space(), slots, ("k", "k")) for _ in range(2))
@@ -47,8 +55,11 @@ def test_frames_are_equal_when_all_they_hold_is():
         ((Slot("one", 0, True), Slot("two"), Slot("pair")), ("k",) * 2, "looks at vector 2"),
         ((Slot("one", 0, True), Slot("two"), Slot("pair")), ("k", "k", "l"), "several kinds"),
         ((Slot("one", None, True), Slot("two"), Slot("pair")), ("k",), "each, but no vector"),
+        ((Slot("one", tied=(0, 1, 1)), Slot("two"), Slot("pair")), (), "not that of a factor"),
+        ((Slot("one"), Slot("two"), Slot("pair", tied=(0, 1))), (), "each of 6 label tuples"),
+        ((Slot("one"), Slot("two"), Slot("pair", tied=(0, 2) * 3)), (), "which of the columns"),
     ],
-    ids=range(7),
+    ids=range(10),
 )
 def test_slots_that_do_not_fit_the_space_are_refused(slots, kinds, says):
     with pytest.raises(SpaceError, match=says):

@@ -77,6 +77,21 @@ def test_the_score_of_an_output_is_the_sum_over_nodes_and_edges():
     assert task.frame(x).space.value(scores, [[0, 1]])[0] == pytest.approx(7 + 26 + 3)
 
 
+def test_with_potts_an_edge_knows_equal_from_different_and_no_more():
+    task = LabelledGraph(("land", "sea", "sky"), constant=False, potts=True)
+    x = Graph([[1.0], [1.0], [1.0]], [[0, 1], [1, 2]], [[10.0], [100.0]])
+    prepared = prepare(task, [x], [[0, 0, 2]])
+    weights = np.zeros(prepared.layout.size)
+    assert prepared.layout.block(weights, "edge").shape == (1, 2)
+    prepared.layout.block(weights, "edge")[:] = [[0.5, -0.25]]
+    (group,) = prepared.groups
+    scores = prepared.scores(weights, group)
+    space = task.frame(x).space
+    for labels in ([0, 0, 2], [1, 1, 0], [2, 2, 1]):
+        assert space.value(scores, [labels])[0] == pytest.approx(5 - 25)
+    assert space.value(scores, [[1, 2, 2]])[0] == pytest.approx(-2.5 + 50)
+
+
 def test_an_output_is_an_array_of_positions():
     task = LabelledGraph(LAND_SEA)
     x = Graph(np.zeros((3, 1)), [[0, 1]])

@@ -7,7 +7,7 @@ Slot s of input i has a feature vector v and a place in the weights; its part a 
 Features are stored once per vector, never once per label: a vector's entries are read once
 and each adds a run of weights. An output is given by *columns*: one label, or label tuple,
 per slot. A slot whose labels each have a vector of their own (a mention and its antecedents)
-has one weight per feature instead.
+has one weight per feature instead, and labels that are tied share their weights.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def place_of(slots: Slots, slot: int, first: int, label: int) -> tuple[int, int]
     own = slots.vector[slot]
     vector = first + own if own >= 0 else 0
     if slots.each[slot]:
-        return vector + label, slots.origin[slot]
-    return vector, slots.origin[slot] + label
+        vector += label
+    return vector, slots.origin[slot] + slots.column[slots.start[slot] + label]
 
 
 @kernel
@@ -38,7 +38,8 @@ def scores_of(weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntAr
             begin = slots.start[s]
             width = slots.start[s + 1] - begin
             own = scores[i, begin : begin + width]
-            v, origin = place_of(slots, s, firsts[i], 0)
+            v = firsts[i] + slots.vector[s] if slots.vector[s] >= 0 else 0
+            origin = slots.origin[s]
             if slots.each[s]:
                 for a in range(width):
                     for k in range(vectors.ptr[v + a], vectors.ptr[v + a + 1]):
@@ -48,6 +49,10 @@ def scores_of(weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntAr
             for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
                 at = origin + vectors.column[k] * slots.stride[s]
                 value = vectors.value[k]
+                if slots.tied[s]:
+                    for a in range(width):
+                        own[a] += value * weights[at + slots.column[begin + a]]
+                    continue
                 run = weights[at : at + width]  # a slice of its own lets the loop be vectorised
                 for a in range(own.shape[0]):
                     own[a] += value * run[a]

@@ -125,13 +125,15 @@ class Vectors(NamedTuple):
 class Slots(NamedTuple):
     """Which weights and which vector of its input each variable and factor of a space uses.
 
-    The weight of feature column k and label a is ``weights[origin + k * stride + a]``. In a slot
-    with ``each``, label a has the vector ``vector + a``, and all labels share one weight per
-    column, ``weights[origin + k * stride]``.
+    The weight of feature k and label a is ``weights[origin + k * stride + column]``, where the
+    column of a is mostly a itself. Labels of a ``tied`` slot share columns. In a slot with
+    ``each``, label a has the vector ``vector + a``, and all labels share one column.
     """
 
     vector: IntArray  # per slot: counted from the input's first, or -1 for the constant one
     origin: IntArray  # per slot
     stride: IntArray  # per slot
     each: BoolArray  # per slot
+    tied: BoolArray  # per slot
     start: IntArray  # per slot: its first part; one more ends the last
+    column: IntArray  # per part

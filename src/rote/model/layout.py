@@ -26,7 +26,7 @@ class Block:
 
     name: str
     kind: str
-    width: int  # labels, or label tuples; 1 where every label has a vector of its own
+    width: int  # columns: one per label or label tuple, fewer where these share some
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,9 @@ class Layout:
             ),
             frozen(np.array([self._stride[b.kind] for b in blocks], np.int64)),
             frozen(np.array([slot.each for slot in frame.slots], np.bool_)),
+            frozen(np.array([slot.tied is not None for slot in frame.slots], np.bool_)),
             frame.starts,
+            frame.columns,
         )
 
     @staticmethod

@@ -30,12 +30,14 @@ class Slot(NamedTuple):
 
     With ``each``, label a has a vector of its own, number ``vector + a``, and the labels share
     one weight per feature: so are a mention's antecedents told apart, of which there are more
-    in every next one.
+    in every next one. With ``tied``, the label tuples of a factor share columns of weights, tuple t
+    has column ``tied[t]``: so do neighbours have one weight for "the same" and one for "different".
     """
 
     block: str
     vector: int | None = None
     each: bool = False
+    tied: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,9 @@ class Frame:
                 f"a frame has one slot per variable and factor of its space, {expected} in all; "
                 f"got {len(self.slots)}"
             )
-        for slot, width in zip(self.slots, np.diff(self.starts).tolist(), strict=True):
+        for s, (slot, width) in enumerate(zip(self.slots, self._parts, strict=True)):
+            if slot.tied is not None:
+                self._check_tied(s, slot, slot.tied, width)
             if slot.vector is None:
                 if slot.each:
                     raise SpaceError(f"a slot of block {slot.block!r} has each, but no vector")
@@ -70,6 +74,29 @@ class Frame:
                     "those of its labels are of one kind"
                 )
 
+    def _check_tied(self, number: int, slot: Slot, tied: tuple[int, ...], width: int) -> None:
+        if slot.each or number < len(self.space.variables):
+            raise SpaceError(f"a slot of block {slot.block!r} is tied, and is not that of a factor")
+        if len(tied) != width or set(tied) != set(range(max(tied) + 1)):
+            raise SpaceError(
+                f"a tied slot of block {slot.block!r} says for each of {width} label tuples which "
+                f"of the columns 0, 1, … it has; got {len(tied)} numbers"
+            )
+
+    @property
+    def _parts(self) -> list[int]:
+        """How many labels or label tuples each slot has."""
+        return np.diff(self.starts).tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """For each part, which of its slot's columns of weights it has."""
+        each = [
+            slot.tied or ((0,) * width if slot.each else range(width))
+            for slot, width in zip(self.slots, self._parts, strict=True)
+        ]
+        return frozen(np.array([column for own in each for column in own], dtype=np.int64))
+
     @cached_property
     def starts(self) -> IntArray:
         """The first part of each slot; one more entry ends the last."""
@@ -78,9 +105,12 @@ class Frame:
 
     @cached_property
     def widths(self) -> IntArray:
-        """How many columns of weights each slot uses: one per label or label tuple, or one."""
-        each = np.array([slot.each for slot in self.slots], dtype=np.bool_)
-        return frozen(np.where(each, 1, np.diff(self.starts)))
+        """How many columns of weights each slot uses."""
+        counts = [
+            1 if slot.each else width if slot.tied is None else max(slot.tied) + 1
+            for slot, width in zip(self.slots, self._parts, strict=True)
+        ]
+        return frozen(np.array(counts, dtype=np.int64))
 
 
 class Task(Protocol[X_contra, Y]):

@@ -157,7 +157,6 @@ def pair_features(earlier: Described, later: Described, apart: int, genre: str) 
     sentences = later.sentence - earlier.sentence
     near = f"{_bucket(sentences)} sentences"
     far = _bucket(apart)
-    far = _bucket(apart)
     same_text = earlier.text == later.text
     same_head = earlier.head == later.head
     names = [

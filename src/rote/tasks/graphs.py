@@ -70,6 +70,9 @@ class Graph:
 class LabelledGraph:
     """With ``constant``, nodes and edges get one more feature that is always 1.
 
+    With ``potts``, an edge has weights for equal and for different labels only, instead of P for
+    every pair: far fewer, where there are many labels.
+
     >>> task = LabelledGraph(("land", "sea"))
     >>> task.frame(Graph(np.zeros((6, 3)), grid(2, 3))).space
     Space(6 variables, 7 factors, 0 rules, 40 parts)
@@ -77,12 +80,13 @@ class LabelledGraph:
 
     labels: tuple[str, ...]
     constant: bool = True
+    potts: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
 
     def frame(self, x: Graph) -> Frame:
-        return _frame(self.labels, len(x), x.edges.tobytes())
+        return _frame(self.labels, len(x), x.edges.tobytes(), self.potts)
 
     def vectors(self, x: Graph) -> Sequence[Features]:
         return [*self._rows(x.nodes), *self._rows(x.edge_features)]
@@ -163,12 +167,13 @@ def _check_edges(edges: AnyArray, nodes: int) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _frame(labels: tuple[str, ...], nodes: int, edges: bytes) -> Frame:
+def _frame(labels: tuple[str, ...], nodes: int, edges: bytes, potts: bool) -> Frame:
     builder = SpaceBuilder()
     variables = [builder.variable(str(i), labels) for i in range(nodes)]
     slots = [Slot(NODE, i) for i in range(nodes)]
     pairs = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
+    tied = tuple(int(a != b) for a in labels for b in labels) if potts else None
     for number, (i, j) in enumerate(pairs.tolist()):
         builder.factor(variables[i], variables[j])
-        slots.append(Slot(EDGE, nodes + number))
+        slots.append(Slot(EDGE, nodes + number, tied=tied))
     return Frame(builder.build(), tuple(slots), (NODE,) * nodes + (EDGE,) * len(pairs))
