@@ -174,3 +174,22 @@ def test_it_learns_what_the_engine_may_answer():
 def test_settings_outside_what_they_may_be_are_refused(wrong):
     with pytest.raises(SettingError, match=next(iter(wrong))):
         Perceptron(**wrong)
+
+
+class Another:
+    """An engine that nobody knows to be `Exact`."""
+
+    def solve(self, space, objective):
+        return Exact().solve(space, objective)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_chains_are_learned_by_one_kernel_to_the_same_weights(seed, order):
+    task, xs, ys = chains(seed, count=12, longest=5, order=order)
+    importance = np.random.default_rng(seed).integers(0, 3, size=12).astype(np.float64)
+    quick = start(task, xs, ys, importance=importance)
+    slow = start(task, xs, ys, Another(), importance=importance)
+    states = [list(Perceptron(4).iterate(*given))[-1] for given in (quick, slow)]
+    assert states[0].weights.tobytes() == states[1].weights.tobytes()
+    assert states[0].measures == states[1].measures

@@ -43,20 +43,21 @@ class Chain:
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective)
         labels = best_chains(
-            objective.scores, objective.closed, objective.ties, self._windows(space)
+            objective.scores, objective.closed, objective.ties, self.windows(space)
         )
         return answered(space, objective, labels, Source.CHAIN)
 
     def max_marginals(self, space: Space, objective: Objective | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
         objective = as_objective(space, objective)
-        return chain_max_marginals(objective.scores, objective.closed, self._windows(space))
+        return chain_max_marginals(objective.scores, objective.closed, self.windows(space))
 
     @property
     def _most(self) -> int:
         return HIGHEST_ORDER if self.order is None else self.order
 
-    def _windows(self, space: Space) -> Windows:
+    def windows(self, space: Space) -> Windows:
+        """The space as kernels take it."""
         program = _program(space, self._most)
         if isinstance(program, Obstacle):
             raise UnsupportedSpace(

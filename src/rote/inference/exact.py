@@ -32,6 +32,7 @@ from rote.inference.milp import Milp
 from rote.inference.separable import Separable
 from rote.inference.tree import Tree
 from rote.kernels.outputs import best_by_themselves
+from rote.kernels.structs import Windows
 from rote.space.space import Space
 from rote.types import AnyArray, frozen
 
@@ -84,6 +85,12 @@ class Exact:
             return searched
         left = np.flatnonzero(~settled)
         return searched.with_rows(left, Milp().solve(space, objective.rows(left)))
+
+
+def chain_of(engine: Engine, space: Space) -> Windows | None:
+    """A space that an engine solves as a chain, for kernels that do it themselves, or None."""
+    chosen = choice(space) if isinstance(engine, Exact) else engine
+    return chosen.windows(space) if isinstance(chosen, Chain) and chosen.accepts(space) else None
 
 
 @lru_cache(maxsize=1024)

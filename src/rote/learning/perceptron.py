@@ -22,8 +22,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from rote.errors import SettingError
-from rote.inference import Objective
+from rote.inference import Engine, Objective
+from rote.inference.base import TIE
+from rote.inference.exact import chain_of
 from rote.kernels.linear import move_both, scores_of
+from rote.kernels.online import NOTHING, WRONG, chain_step
 from rote.kernels.prefixes import wrong_prefix
 from rote.learning.base import (
     Averaged,
@@ -33,7 +36,7 @@ from rote.learning.base import (
     iterations_left,
     shuffled,
 )
-from rote.model import Model, Prepared
+from rote.model import Group, Model, Prepared
 from rote.types import frozen
 
 Update = Literal["full", "early", "largest"]
@@ -60,50 +63,74 @@ class Perceptron:
     ) -> Iterator[State]:
         check_examples(prepared)
         own = Averaged.begun(model, state)
-        view = frozen(own.weights)  # the same memory: it sees every step
-        vectors, places = prepared.vectors, prepared.places
+        learn = _Steps(self.update, model.engine, prepared, own)
         now: State | None = None
         for iteration in iterations_left(state, self.iterations):
             if now is not None:
                 now.expire()
             mistakes = 0
             for number in shuffled(len(prepared), self.seed, iteration):
-                group, place = places[number]
+                group, place = prepared.places[number]
+                if group.importance[place] > 0:
+                    mistakes += learn(group, place)
                 own.seen += 1
-                importance = group.importance[place]
-                if importance == 0:
-                    continue
-                space, here = group.space, slice(place, place + 1)
-                firsts = group.firsts[here]
-                scores = scores_of(view, vectors, group.slots, firsts)
-                found = model.engine.solve(space, Objective(frozen(scores), checked=space)).labels
-                assert group.gold is not None
-                if (found == group.gold[here]).all():
-                    continue
-                toward, away = group.gold_columns[place], group.columns(found)[0]
-                if self.update != "full":
-                    away = wrong_prefix(
-                        scores[0],
-                        group.slots.start,
-                        space.slot_ends,
-                        toward,
-                        away,
-                        self.update == "early",
-                    )
-                    if (away == toward).all():
-                        continue
-                mistakes += 1
-                move_both(
-                    own.weights,
-                    own.sums,
-                    vectors,
-                    group.slots,
-                    firsts[0],
-                    toward,
-                    away,
-                    importance,
-                    own.seen - 1,
-                )
             yield (now := own.state(iteration, mistakes, len(prepared), average=self.average))
             if now.done:
                 return
+
+
+class _Steps:
+    """Learning from one example, by one kernel where the engine would solve a chain."""
+
+    def __init__(self, update: Update, engine: Engine, prepared: Prepared, own: Averaged) -> None:
+        self.update = update
+        self.engine = engine
+        self.vectors = prepared.vectors
+        self.own = own
+        self.view = frozen(own.weights)  # the same memory: it sees every step
+        full = update == "full"
+        self.chains = {id(g): chain_of(engine, g.space) if full else None for g in prepared.groups}
+
+    def __call__(self, group: Group, place: int) -> bool:
+        """Whether the example was taken for a mistake."""
+        chain, space = self.chains[id(group)], group.space
+        if chain is None:
+            return self._step(group, place)
+        how = chain_step(
+            self.own.weights,
+            self.own.sums,
+            self.vectors,
+            group.slots,
+            chain,
+            space.scope_ptr,
+            space.scope,
+            group.firsts[place],
+            group.gold_columns[place],
+            TIE,
+            group.importance[place],
+            self.own.seen,
+        )
+        return self._step(group, place) if how == NOTHING else how == WRONG
+
+    def _step(self, group: Group, place: int) -> bool:
+        space, slots, here = group.space, group.slots, slice(place, place + 1)
+        scores = scores_of(self.view, self.vectors, slots, group.firsts[here])
+        found = self.engine.solve(space, Objective(frozen(scores), checked=space)).labels
+        toward, away = group.gold_columns[place], group.columns(found)[0]
+        if self.update != "full":
+            early = self.update == "early"
+            away = wrong_prefix(scores[0], slots.start, space.slot_ends, toward, away, early)
+        if (away == toward).all():
+            return False
+        move_both(
+            self.own.weights,
+            self.own.sums,
+            self.vectors,
+            slots,
+            group.firsts[place],
+            toward,
+            away,
+            group.importance[place],
+            self.own.seen,
+        )
+        return True

@@ -185,8 +185,8 @@ class Space:
             frozen(labels),
             self.sizes,
             self.offsets,
-            self._scope_ptr,
-            self._scope,
+            self.scope_ptr,
+            self.scope,
             self.factor_offsets,
         )
 
@@ -200,17 +200,17 @@ class Space:
             frozen(labels),
             self.sizes,
             self.offsets,
-            self._scope_ptr,
-            self._scope,
+            self.scope_ptr,
+            self.scope,
             self.factor_offsets,
         )
 
     @cached_property
-    def _scope_ptr(self) -> IntArray:
+    def scope_ptr(self) -> IntArray:
         return frozen(_running(np.array([len(f.variables) for f in self.factors], np.int64)))
 
     @cached_property
-    def _scope(self) -> IntArray:
+    def scope(self) -> IntArray:
         return frozen(np.array([j for f in self.factors for j in f.variables], np.int64))
 
     def satisfied(self, labels: AnyArray) -> BoolArray:
