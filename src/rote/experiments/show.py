@@ -26,7 +26,7 @@ def show_record(record: Record, console: Console) -> None:
     columns = [name for name in metrics if not _is_end(name, metrics)]
     given = {name for row in record.rows for name in row.paper}
     table = Table(title=record.paper, box=None, padding=(0, 2, 0, 0))
-    table.add_column("method", overflow="fold")
+    table.add_column("method", no_wrap=True)
     for name in columns:
         table.add_column(name.replace("_", " "), justify="right", overflow="fold")
         if name in given:
