@@ -6,6 +6,14 @@ import numpy as np
 import pytest
 
 from rote.kernels.candidates import (
+    ATOM_FIELDS,
+    OTHER,
+    OWNER,
+    RIGHT,
+    STEP,
+    VECTOR,
+    WORK_FIELDS,
+    WRONG,
     Candidates,
     add_candidates,
     compact,
@@ -24,14 +32,16 @@ from tests.kernels.parts import phi, random_columns, random_parts, whole
 BOTH = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
 SLACKS = pytest.mark.parametrize("squared", [True, False], ids=["squared", "plain slacks"])
 EXAMPLES = 3
-REAL = {"dual", "loss", "products", "value", "step", "total"}
+REAL = {"dual", "loss", "products", "work", "total"}
+FIELDS = {"atom": (ATOM_FIELDS,), "work": (WORK_FIELDS,)}
 PER_EXAMPLE = {"last", "last_atom", "size", "total"}
 
 
 def empty(examples=EXAMPLES, room=512):
     arrays = {
         name: np.zeros(
-            examples if name in PER_EXAMPLE else room, np.float64 if name in REAL else np.int64
+            (examples if name in PER_EXAMPLE else room, *FIELDS.get(name, ())),
+            np.float64 if name in REAL else np.int64,
         )
         for name in Candidates._fields
     }
@@ -146,7 +156,7 @@ class Problem:
         np.testing.assert_allclose(arrays.total, self.totals(), atol=1e-9)
         assert arrays.loss[: self.count].tolist() == self.losses
         assert not self.scratch.any()
-        assert not arrays.step[: self.atoms].any()
+        assert not arrays.work[: self.atoms, STEP].any()
         for example in range(EXAMPLES):
             own = self.own(example)
             assert arrays.size[example] == len(own)
@@ -196,9 +206,8 @@ def test_atoms_are_shared_by_the_candidates_of_an_example(seed):
     assert int(problem.candidates.atom_ptr[problem.count]) == differences
     assert problem.atoms < differences
     arrays = problem.candidates
-    fields = (arrays.owner, arrays.vector, arrays.other, arrays.right, arrays.wrong)
-    atoms = list(zip(*(field[: problem.atoms].tolist() for field in fields), strict=True))
-    assert len(set(atoms)) == len(atoms)
+    told_apart = arrays.atom[: problem.atoms, [OWNER, VECTOR, OTHER, RIGHT, WRONG]]
+    assert len(np.unique(told_apart, axis=0)) == problem.atoms
 
 
 @BOTH

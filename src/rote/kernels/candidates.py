@@ -32,6 +32,20 @@ FULL = 1.0 - 1e-12  # of C_i: from here on A_i has no room left
 ROUNDS = 8  # over the candidates of one example in one visit
 
 
+# What is known of an atom stands in one row, and so in one line of the processor's cache.
+OWNER = 0  # its example
+VECTOR = 1  # of the right label
+OTHER = 2  # the vector of the wrong label, mostly the same
+RIGHT = 3  # where the weights of the right label begin
+WRONG = 4
+STRIDE = 5
+BEFORE = 6  # the atom of its example before it, or -1
+ATOM_FIELDS = 8  # one is not used: rows are as long as a line
+VALUE = 0  # room for w · atom
+STEP = 1  # room for a step, 0 in between
+WORK_FIELDS = 2
+
+
 class Candidates(NamedTuple):
     """Candidates, atoms and examples; arrays may be longer than what is in them."""
 
@@ -44,15 +58,8 @@ class Candidates(NamedTuple):
     product_ptr: IntArray  # per candidate, and one more
     atoms: IntArray  # of candidates, one after the other
     products: FloatArray  # φ · φ' with the candidates of its example up to itself, by rank
-    owner: IntArray  # per atom: its example
-    vector: IntArray  # per atom: of the right label
-    other: IntArray  # per atom: the vector of the wrong label, mostly the same
-    right: IntArray  # per atom
-    wrong: IntArray  # per atom
-    stride: IntArray  # per atom
-    before: IntArray  # per atom: the one of its example before it, or -1
-    value: FloatArray  # per atom: room for w · atom
-    step: FloatArray  # per atom: room for a step, 0 in between
+    atom: IntArray  # per atom a row of OWNER, VECTOR, …
+    work: FloatArray  # per atom a row of VALUE and STEP
     last: IntArray  # per example: its last candidate, or -1
     last_atom: IntArray  # per example, or -1
     size: IntArray  # per example: how many candidates it has
@@ -62,9 +69,9 @@ class Candidates(NamedTuple):
 @kernel
 def along(weights: FloatArray, vectors: Vectors, candidates: Candidates, atom: int) -> float:
     """w · atom."""
-    v, other = candidates.vector[atom], candidates.other[atom]
-    right, wrong = candidates.right[atom], candidates.wrong[atom]
-    stride = candidates.stride[atom]
+    v, other = candidates.atom[atom, VECTOR], candidates.atom[atom, OTHER]
+    right, wrong = candidates.atom[atom, RIGHT], candidates.atom[atom, WRONG]
+    stride = candidates.atom[atom, STRIDE]
     value = 0.0
     if v == other:
         for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
@@ -83,23 +90,27 @@ def shift(
     weights: FloatArray, vectors: Vectors, candidates: Candidates, atom: int, step: float
 ) -> None:
     """w += step · atom."""
-    v, other = candidates.vector[atom], candidates.other[atom]
-    stride = candidates.stride[atom]
+    v, other = candidates.atom[atom, VECTOR], candidates.atom[atom, OTHER]
+    stride = candidates.atom[atom, STRIDE]
     for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-        weights[candidates.right[atom] + vectors.column[k] * stride] += step * vectors.value[k]
+        weights[candidates.atom[atom, RIGHT] + vectors.column[k] * stride] += (
+            step * vectors.value[k]
+        )
     for k in range(vectors.ptr[other], vectors.ptr[other + 1]):
-        weights[candidates.wrong[atom] + vectors.column[k] * stride] -= step * vectors.value[k]
+        weights[candidates.atom[atom, WRONG] + vectors.column[k] * stride] -= (
+            step * vectors.value[k]
+        )
 
 
 @kernel
 def clear(scratch: FloatArray, vectors: Vectors, candidates: Candidates, atom: int) -> None:
     """0 wherever an atom may have left something."""
-    v, other = candidates.vector[atom], candidates.other[atom]
-    stride = candidates.stride[atom]
+    v, other = candidates.atom[atom, VECTOR], candidates.atom[atom, OTHER]
+    stride = candidates.atom[atom, STRIDE]
     for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-        scratch[candidates.right[atom] + vectors.column[k] * stride] = 0.0
+        scratch[candidates.atom[atom, RIGHT] + vectors.column[k] * stride] = 0.0
     for k in range(vectors.ptr[other], vectors.ptr[other + 1]):
-        scratch[candidates.wrong[atom] + vectors.column[k] * stride] = 0.0
+        scratch[candidates.atom[atom, WRONG] + vectors.column[k] * stride] = 0.0
 
 
 @kernel
@@ -116,13 +127,13 @@ def atom_of(
     atom = candidates.last_atom[example]
     while atom >= 0:
         if (
-            candidates.wrong[atom] == wrong
-            and candidates.right[atom] == right
-            and candidates.vector[atom] == vector
-            and candidates.other[atom] == other
+            candidates.atom[atom, WRONG] == wrong
+            and candidates.atom[atom, RIGHT] == right
+            and candidates.atom[atom, VECTOR] == vector
+            and candidates.atom[atom, OTHER] == other
         ):
             return int(atom)
-        atom = candidates.before[atom]
+        atom = candidates.atom[atom, BEFORE]
     return known
 
 
@@ -131,8 +142,8 @@ def read_atoms(weights: FloatArray, vectors: Vectors, candidates: Candidates, ex
     """Put w · atom into ``value``, for every atom of an example."""
     atom = candidates.last_atom[example]
     while atom >= 0:
-        candidates.value[atom] = along(weights, vectors, candidates, atom)
-        atom = candidates.before[atom]
+        candidates.work[atom, VALUE] = along(weights, vectors, candidates, atom)
+        atom = candidates.atom[atom, BEFORE]
 
 
 @kernel
@@ -140,7 +151,7 @@ def summed(candidates: Candidates, c: int) -> float:
     """The ``value`` of a candidate's atoms in all."""
     value = 0.0
     for k in range(candidates.atom_ptr[c], candidates.atom_ptr[c + 1]):
-        value += candidates.value[candidates.atoms[k]]
+        value += candidates.work[candidates.atoms[k], VALUE]
     return value
 
 
@@ -211,14 +222,14 @@ def add_candidates(
             other, wrong = place_of(slots, s, firsts[i], found[i, s])
             atom = atom_of(candidates, known, example, vector, other, right, wrong)
             if atom == known:
-                candidates.owner[atom] = example
-                candidates.vector[atom] = vector
-                candidates.other[atom] = other
-                candidates.right[atom] = right
-                candidates.wrong[atom] = wrong
-                candidates.stride[atom] = slots.stride[s]
-                candidates.before[atom] = candidates.last_atom[example]
-                candidates.step[atom] = 0.0
+                candidates.atom[atom, OWNER] = example
+                candidates.atom[atom, VECTOR] = vector
+                candidates.atom[atom, OTHER] = other
+                candidates.atom[atom, RIGHT] = right
+                candidates.atom[atom, WRONG] = wrong
+                candidates.atom[atom, STRIDE] = slots.stride[s]
+                candidates.atom[atom, BEFORE] = candidates.last_atom[example]
+                candidates.work[atom, STEP] = 0.0
                 candidates.last_atom[example] = atom
                 known += 1
             candidates.atoms[end] = atom
@@ -320,7 +331,7 @@ def take(
     for s in range(size):
         gains[s] -= step * product_of(candidates, ids, r, s)
     for k in range(candidates.atom_ptr[c], candidates.atom_ptr[c + 1]):
-        candidates.step[candidates.atoms[k]] += step
+        candidates.work[candidates.atoms[k], STEP] += step
 
 
 @kernel
@@ -375,10 +386,10 @@ def visit(
                 take(candidates, ids, gains, size, r, step)
     atom = candidates.last_atom[example]
     while atom >= 0:
-        if candidates.step[atom] != 0.0:
-            shift(weights, vectors, candidates, atom, candidates.step[atom])
-            candidates.step[atom] = 0.0
-        atom = candidates.before[atom]
+        if candidates.work[atom, STEP] != 0.0:
+            shift(weights, vectors, candidates, atom, candidates.work[atom, STEP])
+            candidates.work[atom, STEP] = 0.0
+        atom = candidates.atom[atom, BEFORE]
     return before
 
 
@@ -483,14 +494,9 @@ def compact(candidates: Candidates, count: int, known: int, kept: BoolArray) -> 
     for atom in range(known):
         if used[atom]:
             number[atom] = atoms
-            owner = candidates.owner[atom]
-            candidates.owner[atoms] = owner
-            candidates.vector[atoms] = candidates.vector[atom]
-            candidates.other[atoms] = candidates.other[atom]
-            candidates.right[atoms] = candidates.right[atom]
-            candidates.wrong[atoms] = candidates.wrong[atom]
-            candidates.stride[atoms] = candidates.stride[atom]
-            candidates.before[atoms] = candidates.last_atom[owner]
+            owner = candidates.atom[atom, OWNER]
+            candidates.atom[atoms] = candidates.atom[atom]
+            candidates.atom[atoms, BEFORE] = candidates.last_atom[owner]
             candidates.last_atom[owner] = atoms
             atoms += 1
     candidates.last[:] = -1

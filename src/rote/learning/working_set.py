@@ -7,15 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from rote.errors import DataError
-from rote.kernels.candidates import Candidates, compact
+from rote.kernels.candidates import ATOM_FIELDS, WORK_FIELDS, Candidates, compact
 from rote.types import AnyArray, FloatArray, IntArray
 
 # The fields of `Candidates` by what they have one entry for.
 PER_CANDIDATE = ("example", "dual", "loss", "rank", "previous")
-PER_ATOM = ("owner", "vector", "other", "right", "wrong", "stride", "before", "value", "step")
+PER_ATOM = ("atom", "work")
 POINTERS = ("atom_ptr", "product_ptr")
 PER_EXAMPLE = ("last", "last_atom", "size", "total")
-REALS = ("dual", "loss", "products", "value", "step", "total")
+REALS = ("dual", "loss", "products", "work", "total")
+FIELDS = {"atom": (ATOM_FIELDS,), "work": (WORK_FIELDS,)}  # of those with several per entry
 
 
 class WorkingSet:
@@ -28,7 +29,10 @@ class WorkingSet:
         self._idle = np.zeros(0, dtype=np.int64)  # iterations for which a dual has been 0
         lengths = dict.fromkeys(PER_EXAMPLE, examples) | dict.fromkeys(POINTERS, 1)
         arrays: dict[str, AnyArray] = {
-            name: np.zeros(lengths.get(name, 0), np.float64 if name in REALS else np.int64)
+            name: np.zeros(
+                (lengths.get(name, 0), *FIELDS.get(name, ())),
+                np.float64 if name in REALS else np.int64,
+            )
             for name in Candidates._fields
         }
         self.arrays = Candidates(**arrays)
@@ -93,7 +97,7 @@ class WorkingSet:
         copies: dict[str, AnyArray] = {name: saved[name].copy() for name in Candidates._fields}
         working.arrays = Candidates(**copies)
         working._idle = saved["idle"].copy()
-        working.count, working.atoms = len(saved["example"]), len(saved["vector"])
+        working.count, working.atoms = len(saved["example"]), len(saved["atom"])
         return working
 
     def _lengths(self) -> dict[str, int]:
@@ -108,6 +112,6 @@ class WorkingSet:
 
 
 def _longer(array: AnyArray, size: int) -> AnyArray:
-    grown = np.zeros(size, dtype=array.dtype)
+    grown = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
     grown[: len(array)] = array
     return grown
