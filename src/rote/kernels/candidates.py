@@ -66,6 +66,15 @@ class Candidates(NamedTuple):
     total: FloatArray  # per example: A_i
 
 
+class Desk(NamedTuple):
+    """Room for the candidates of one example, by rank."""
+
+    ids: IntArray
+    gains: FloatArray  # Δ - w · φ
+    steps: FloatArray  # what each dual was moved by
+    products: FloatArray  # φ · φ' of each two
+
+
 @kernel
 def along(weights: FloatArray, vectors: Vectors, candidates: Candidates, atom: int) -> float:
     """w · atom."""
@@ -322,16 +331,13 @@ def projected(
 
 
 @kernel
-def take(
-    candidates: Candidates, ids: IntArray, gains: FloatArray, size: int, r: int, step: float
-) -> None:
+def take(candidates: Candidates, desk: Desk, size: int, r: int, step: float) -> None:
     """α += step, with what it does to the gains of the example."""
-    c = ids[r]
-    candidates.dual[c] += step
+    candidates.dual[desk.ids[r]] += step
+    desk.steps[r] += step
+    products = desk.products[r]
     for s in range(size):
-        gains[s] -= step * product_of(candidates, ids, r, s)
-    for k in range(candidates.atom_ptr[c], candidates.atom_ptr[c + 1]):
-        candidates.work[candidates.atoms[k], STEP] += step
+        desk.gains[s] -= step * products[s]
 
 
 @kernel
@@ -342,14 +348,17 @@ def visit(
     example: int,
     cost: float,
     squared: bool,
-    ids: IntArray,
-    gains: FloatArray,
+    desk: Desk,
     delta: float,
 ) -> float:
     """Rounds over the candidates of one example; returns the largest projected gain before."""
+    ids, gains = desk.ids, desk.gains
     size = gains_of(weights, vectors, candidates, example, ids, gains)
     before = 0.0
     for r in range(size):
+        desk.steps[r] = 0.0
+        for s in range(size):
+            desk.products[r, s] = product_of(candidates, ids, r, s)
         own = projected(candidates, ids, gains, size, r, example, cost, squared)
         before = max(before, own)
     largest = before
@@ -360,7 +369,7 @@ def visit(
         for r in range(size):
             own = projected(candidates, ids, gains, size, r, example, cost, squared)
             largest = max(largest, own)
-            norm = product_of(candidates, ids, r, r)
+            norm = desk.products[r, r]
             if own == 0.0:
                 continue
             dual, total = candidates.dual[ids[r]], candidates.total[example]
@@ -368,22 +377,26 @@ def visit(
                 gain = gains[r] - total / (2.0 * cost)
                 step = max(-dual, gain / (norm + 0.5 / cost))
                 candidates.total[example] += step
-                take(candidates, ids, gains, size, r, step)
+                take(candidates, desk, size, r, step)
             elif gains[r] > 0.0 and total >= cost * FULL:
                 giver = weakest(candidates, ids, gains, size)
-                both = norm + product_of(candidates, ids, giver, giver)
-                both -= 2.0 * product_of(candidates, ids, r, giver)
+                both = norm + desk.products[giver, giver] - 2.0 * desk.products[r, giver]
                 step = candidates.dual[ids[giver]]
                 if both > 0.0:
                     step = min(step, own / both)
-                take(candidates, ids, gains, size, r, step)
-                take(candidates, ids, gains, size, giver, -step)
+                take(candidates, desk, size, r, step)
+                take(candidates, desk, size, giver, -step)
             else:
                 # Where φ is 0, w does not mind: α goes as far as it may.
                 best = gains[r] / norm if norm > 0.0 else np.copysign(np.inf, gains[r])
                 step = min(cost - total, max(-dual, best))
                 candidates.total[example] += step
-                take(candidates, ids, gains, size, r, step)
+                take(candidates, desk, size, r, step)
+    for r in range(size):
+        if desk.steps[r] != 0.0:
+            c = ids[r]
+            for k in range(candidates.atom_ptr[c], candidates.atom_ptr[c + 1]):
+                candidates.work[candidates.atoms[k], STEP] += desk.steps[r]
     atom = candidates.last_atom[example]
     while atom >= 0:
         if candidates.work[atom, STEP] != 0.0:
@@ -413,7 +426,7 @@ def descend(
     most = 1
     for example in examples:
         most = max(most, candidates.size[example])
-    ids, gains = np.empty(most, np.int64), np.empty(most)
+    desk = Desk(np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty((most, most)))
     order = examples.copy()
     active = order.shape[0]
     state = np.uint64(seed) | np.uint64(1)  # of a random generator; never 0
@@ -435,8 +448,7 @@ def descend(
                 example,
                 costs[example],
                 squared,
-                ids,
-                gains,
+                desk,
                 delta,
             )
             if gain <= delta:
