@@ -24,6 +24,7 @@ from rote.learning.base import (
     check_examples,
     check_number,
     check_whole,
+    half_norm,
     iterations_left,
     pieces_of,
 )
@@ -93,7 +94,7 @@ class Subgradient:
                 )
             weights = array * scale
             mean += (weights - mean) * (2.0 / (iteration + 1.0))
-            objective = 0.5 * float(weights @ weights) + self.C * slack
+            objective = half_norm(weights) + self.C * slack
             memory = {
                 "array": array.copy(),
                 "mean": mean.copy(),

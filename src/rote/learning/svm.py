@@ -27,6 +27,7 @@ from rote.learning.base import (
     check_examples,
     check_number,
     check_whole,
+    half_norm,
     iterations_left,
     pieces_of,
 )
@@ -135,8 +136,8 @@ class _Run:
         ):
             slack[worst.group.members] = np.maximum(worst.slacks, 0.0)
             added += self._add(worst)
-        lost = self.costs @ (slack**2 if self.svm.squared else slack)
-        return 0.5 * float(self.weights @ self.weights) + float(lost), added
+        lost = (self.costs * (slack**2 if self.svm.squared else slack)).sum()
+        return half_norm(self.weights) + float(lost), added
 
     def update(self, iteration: int) -> int:
         """The update phase over all candidates; returns the number of passes."""

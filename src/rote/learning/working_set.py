@@ -8,6 +8,7 @@ import numpy as np
 
 from rote.errors import DataError
 from rote.kernels.candidates import ATOM_FIELDS, WORK_FIELDS, Candidates, compact
+from rote.learning.base import half_norm
 from rote.types import AnyArray, FloatArray, IntArray
 
 # The fields of `Candidates` by what they have one entry for.
@@ -61,7 +62,7 @@ class WorkingSet:
     def dual(self, weights: FloatArray, costs: FloatArray, *, squared: bool) -> float:
         """-D(α), given the weights w = Σ α φ."""
         own = self.arrays.dual[: self.count]
-        value = float(own @ self.arrays.loss[: self.count]) - 0.5 * float(weights @ weights)
+        value = float((own * self.arrays.loss[: self.count]).sum()) - half_norm(weights)
         if squared:
             used = costs > 0
             value -= float((self.arrays.total[used] ** 2 / (4.0 * costs[used])).sum())
