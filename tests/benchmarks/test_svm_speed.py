@@ -86,7 +86,8 @@ def test_the_whole_run_prints_and_writes_its_rows(monkeypatch, capsys, tmp_path,
 
 def test_what_is_not_installed_is_left_out_with_a_sentence(monkeypatch, capsys):
     monkeypatch.setattr(svm_speed, "find_spec", lambda _: None)
-    assert svm_speed.installed(Console(width=300)) == ["StructuredSVM", "Perceptron"]
+    ours = [svm_speed.OURS, svm_speed.SHORT, svm_speed.PRICE]
+    assert svm_speed.installed(Console(width=300)) == ours
     assert "LinearSVC is left out: sklearn is not installed" in capsys.readouterr().out
 
 
