@@ -380,17 +380,17 @@ def _data_record(found: Found) -> dict[str, object]:
 
 
 def _show_data(found: Sequence[Found], console: Console) -> None:
-    from rote.data.catalog import State
+    from rote.data.catalog import Presence
     from rote.data.folder import VARIABLE
 
     table = Table("name", "what it is", "state", box=None, padding=(0, 2, 0, 0))
     for one in found:
         state = one.state.value
-        if one.state is State.DIFFERS:
+        if one.state is Presence.DIFFERS:
             state = f"{state}: {', '.join(one.files)}"
         table.add_row(*map(Text, (one.entry.name, one.entry.about, state)))
     console.print(table)
-    missing = [one for one in found if one.state is State.MISSING]
+    missing = [one for one in found if one.state is Presence.MISSING]
     if not missing:
         return
     root = os.environ.get(VARIABLE)

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from rote.data import catalog
-from rote.data.catalog import CATALOG, Entry, State, look
+from rote.data.catalog import CATALOG, Entry, Presence, look
 from rote.data.entity_stream import COUNTS as STREAM_COUNTS
 from rote.data.entity_stream import FILES as STREAM_FILES
 from rote.data.multilabel import FORMS
@@ -85,37 +85,37 @@ def test_the_catalog_and_the_readers_speak_of_the_same_files_and_counts():
 
 
 def test_a_set_whose_files_are_there_is_present(toy, folder):
-    assert look(folder) == [(toy, State.PRESENT, ())]
-    assert look(folder, check=True) == [(toy, State.PRESENT, ())]
+    assert look(folder) == [(toy, Presence.PRESENT, ())]
+    assert look(folder, check=True) == [(toy, Presence.PRESENT, ())]
 
 
 def test_a_set_that_lacks_a_file_is_missing_and_the_file_is_named(toy, folder):
     (folder / "toy" / "b").unlink()
-    assert look(folder) == [(toy, State.MISSING, ("b",))]
-    assert look(folder / "elsewhere") == [(toy, State.MISSING, ("a", "b"))]
+    assert look(folder) == [(toy, Presence.MISSING, ("b",))]
+    assert look(folder / "elsewhere") == [(toy, Presence.MISSING, ("a", "b"))]
 
 
 def test_only_a_check_sees_that_a_file_differs(toy, folder):
     (folder / "toy" / "a").write_text("A")
-    assert look(folder) == [(toy, State.PRESENT, ())]
-    assert look(folder, check=True) == [(toy, State.DIFFERS, ("a",))]
+    assert look(folder) == [(toy, Presence.PRESENT, ())]
+    assert look(folder, check=True) == [(toy, Presence.DIFFERS, ("a",))]
 
 
 def test_the_folder_is_the_one_that_rote_data_names(toy, folder, monkeypatch):
     monkeypatch.setenv("ROTE_DATA", str(folder))
-    assert look() == [(toy, State.PRESENT, ())]
+    assert look() == [(toy, Presence.PRESENT, ())]
 
 
 def test_without_a_folder_everything_is_missing(monkeypatch):
     monkeypatch.delenv("ROTE_DATA", raising=False)
     found = look(check=True)
     assert [one.entry.name for one in found] == NAMES
-    assert {one.state for one in found} == {State.MISSING}
+    assert {one.state for one in found} == {Presence.MISSING}
 
 
 def test_the_real_files_are_those_of_the_catalog():
     if not os.environ.get("ROTE_DATA"):
         pytest.skip("the real files are compared where ROTE_DATA names their folder")
     found = look(check=True)
-    assert [one for one in found if one.state is State.DIFFERS] == []
-    assert any(one.state is State.PRESENT for one in found)
+    assert [one for one in found if one.state is Presence.DIFFERS] == []
+    assert any(one.state is Presence.PRESENT for one in found)

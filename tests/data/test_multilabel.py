@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from rote.data.multilabel import FORMS, Form, MultiLabel, load_multilabel, read_multilabel
+from rote.data.multilabel import FORMS, Form, LabelSets, load_multilabel, read_multilabel
 from rote.errors import DataError
 
 Y = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 1], [1, 1, 1]], dtype=np.uint8)
@@ -46,7 +46,7 @@ WEIGHTED_ARRAYS = {
 
 @pytest.fixture
 def read(tmp_path):
-    def write_and_read(form, arrays) -> MultiLabel:
+    def write_and_read(form, arrays) -> LabelSets:
         kept = {name: array for name, array in arrays.items() if array is not None}
         np.savez(tmp_path / "toy.npz", **kept)
         return read_multilabel(tmp_path / "toy.npz", "toy", form)
@@ -60,7 +60,7 @@ def test_a_dense_set_is_two_arrays_and_names(read):
     assert list(data.parts) == ["all"]
     np.testing.assert_array_equal(data["all"].X, DENSE_ARRAYS["X"])
     np.testing.assert_array_equal(data["all"].Y, Y)
-    assert repr(data) == "<MultiLabel toy (all: 4; 3 labels)>"
+    assert repr(data) == "<LabelSets toy (all: 4; 3 labels)>"
     with pytest.raises(DataError, match="toy has the parts all; got 'train'"):
         data["train"]
 

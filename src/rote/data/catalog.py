@@ -101,7 +101,7 @@ class Entry(NamedTuple):
     licence: str
 
 
-class State(Enum):
+class Presence(Enum):
     """What was found of a data set."""
 
     PRESENT = "present"
@@ -113,7 +113,7 @@ class Found(NamedTuple):
     """A data set, its state, and the files that are missing, or that differ."""
 
     entry: Entry
-    state: State
+    state: Presence
     files: tuple[str, ...] = ()
 
 
@@ -126,19 +126,19 @@ def look(folder: str | Path | None = None, *, check: bool = False) -> list[Found
     """
     root = os.environ.get(VARIABLE) if folder is None else folder
     if not root:
-        return [Found(one, State.MISSING, tuple(one.files)) for one in CATALOG]
+        return [Found(one, Presence.MISSING, tuple(one.files)) for one in CATALOG]
     return [_found(Path(root).expanduser() / one.name, one, check) for one in CATALOG]
 
 
 def _found(folder: Path, entry: Entry, check: bool) -> Found:
     missing = tuple(name for name in entry.files if not (folder / name).is_file())
     if missing:
-        return Found(entry, State.MISSING, missing)
+        return Found(entry, Presence.MISSING, missing)
     if check:
         wrong = [name for name, known in entry.files.items() if _digest(folder / name) != known]
         if wrong:
-            return Found(entry, State.DIFFERS, tuple(wrong))
-    return Found(entry, State.PRESENT)
+            return Found(entry, Presence.DIFFERS, tuple(wrong))
+    return Found(entry, Presence.PRESENT)
 
 
 def _digest(path: Path) -> str:

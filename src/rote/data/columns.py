@@ -33,7 +33,7 @@ class Block(NamedTuple):
 
 def read_table(path: Path, columns: int) -> Iterator[Row]:
     """The rows of a file without blank lines, cells apart by tabs."""
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         yield _full_row(path, number, line, columns, "\t")
 
 
@@ -42,7 +42,7 @@ def read_blocks(
 ) -> Iterator[Block]:
     """The blocks of a file; ``columns=None`` leaves the cells of a row to the caller's checks."""
     start, comments, rows = 0, list[str](), list[Row]()
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         if line and not (comments or rows):
             start = number
         if not line:
@@ -99,7 +99,8 @@ def spelled(
     return Example(tuple((sign,) for sign in first), tuple(row.cells[output]))
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file, plain or compressed, counted from 1."""
     lines = read_text(path).removesuffix("\n").split("\n")
     return ((number, line.removesuffix("\r")) for number, line in enumerate(lines, start=1))
 

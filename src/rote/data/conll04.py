@@ -18,13 +18,14 @@ fewer tags than words; there, the last tag is repeated, or tags are left off.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from rote.data.checks import check_counts, line_error
+from rote.data.columns import numbered_lines
 from rote.data.folder import data_folder
-from rote.data.words import read_text
 from rote.errors import DataError
 
 FOLDER = "conll04"
@@ -107,13 +108,7 @@ def load_conll04(folder: str | Path | None = None) -> Conll04:
     """The corpus and its splits, with every count checked; by default from ROTE_DATA/conll04."""
     folder = data_folder(FOLDER) if folder is None else Path(folder)
     corpus = Conll04(read_sentences(folder / CORPUS), read_splits(folder / SPLITS))
-    found = tally(corpus)
-    wrong = [name for name, expected in COUNTS.items() if found[name] != expected]
-    if wrong:
-        listed = "; ".join(
-            f"{name}: {COUNTS[name]} expected, {found[name]} found" for name in wrong
-        )
-        raise DataError(f"{folder}: not the whole corpus, or another version of it: {listed}")
+    check_counts(FOLDER, folder, COUNTS, tally(corpus))
     unknown = corpus.splits.keys() - {s.id for s in corpus.sentences if s.relations}
     if unknown:
         raise DataError(
@@ -139,7 +134,7 @@ def read_sentences(path: str | Path) -> tuple[Sentence, ...]:
     path = Path(path)
     sentences: dict[int, Sentence] = {}
     block: _Block | None = None
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         if block is None:
             block = _Block(path, number, line)
         elif line:
@@ -149,11 +144,15 @@ def read_sentences(path: str | Path) -> tuple[Sentence, ...]:
         else:
             sentence = block.sentence()
             if sentence.id in sentences:
-                raise _error(path, block.start, f"sentence {sentence.id} is in the file already")
+                raise line_error(
+                    path, block.start, f"sentence {sentence.id} is in the file already"
+                )
             sentences[sentence.id] = sentence
             block = None
     if block is not None:
-        raise _error(path, number, f"the file ends inside sentence {block.id}; it may be cut off")
+        raise line_error(
+            path, number, f"the file ends inside sentence {block.id}; it may be cut off"
+        )
     return tuple(sentences.values())
 
 
@@ -161,13 +160,13 @@ def read_splits(path: str | Path) -> Mapping[int, str]:
     """The split of each sentence, by its id."""
     path = Path(path)
     splits: dict[int, str] = {}
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         fields = line.split("\t")
         if len(fields) != 2 or not fields[0].isdecimal() or fields[1] not in SPLIT_NAMES:
             expected = f"a sentence's id, a tab and one of {', '.join(SPLIT_NAMES)}"
-            raise _error(path, number, f"expected {expected}, got {line!r}")
+            raise line_error(path, number, f"expected {expected}, got {line!r}")
         if int(fields[0]) in splits:
-            raise _error(path, number, f"sentence {fields[0]} has a split already")
+            raise line_error(path, number, f"sentence {fields[0]} has a split already")
         splits[int(fields[0])] = fields[1]
     return MappingProxyType(splits)
 
@@ -194,23 +193,25 @@ class _Block:
         if len(fields) != expected:
             kind = "a relation" if self.closed else "a row"
             got = f"{len(fields)} in {line!r}" if line else "a blank line"
-            raise _error(self.path, number, f"expected {expected} columns of {kind}, got {got}")
+            raise line_error(self.path, number, f"expected {expected} columns of {kind}, got {got}")
         (self.add_relation if self.closed else self.add_row)(number, fields)
 
     def add_row(self, number: int, fields: list[str]) -> None:
         identity, label, place, _, tags, joined, *_ = fields
         if not identity.isdecimal() or (self.rows and int(identity) != self.id):
             expected = f"the id {self.id} of this sentence" if self.rows else "the id of a sentence"
-            raise _error(self.path, number, f"expected {expected}, got {identity!r}")
+            raise line_error(self.path, number, f"expected {expected}, got {identity!r}")
         self.id = int(identity)
         if place != str(self.rows):
-            raise _error(self.path, number, f"expected row {self.rows}, got row {place!r}")
+            raise line_error(self.path, number, f"expected row {self.rows}, got row {place!r}")
         if label not in (*ENTITIES, OUTSIDE):
             known = ", ".join((*ENTITIES, OUTSIDE))
-            raise _error(self.path, number, f"expected one of {known}, got {label!r}")
+            raise line_error(self.path, number, f"expected one of {known}, got {label!r}")
         words, pos = _parted(joined), _parted(tags)
         if not all(words) or not all(pos):
-            raise _error(self.path, number, f"expected words and tags, got {joined!r} and {tags!r}")
+            raise line_error(
+                self.path, number, f"expected words and tags, got {joined!r} and {tags!r}"
+            )
         start = len(self.words)
         self.words += ["," if word == "COMMA" else word for word in words]
         self.pos += [pos[min(k, len(pos) - 1)] for k in range(len(words))]
@@ -223,18 +224,20 @@ class _Block:
         ends = []
         for place in fields[:2]:
             if not place.isdecimal() or int(place) not in self.entity_at:
-                raise _error(
+                raise line_error(
                     self.path, number, f"expected the row of an entity of {self.id}, got {place!r}"
                 )
             ends.append(self.entity_at[int(place)])
         label = fields[2]
         if label not in RELATIONS:
             known = ", ".join(RELATIONS)
-            raise _error(self.path, number, f"expected one of {known}, got {label!r}")
+            raise line_error(self.path, number, f"expected one of {known}, got {label!r}")
         if ends[0] == ends[1]:
-            raise _error(self.path, number, f"row {fields[0]} is related to itself")
+            raise line_error(self.path, number, f"row {fields[0]} is related to itself")
         if (ends[0], ends[1]) in self.relations:
-            raise _error(self.path, number, f"rows {fields[0]} and {fields[1]} are related already")
+            raise line_error(
+                self.path, number, f"rows {fields[0]} and {fields[1]} are related already"
+            )
         self.relations[ends[0], ends[1]] = label
 
     def sentence(self) -> Sentence:
@@ -247,12 +250,3 @@ class _Block:
 def _parted(joined: str) -> list[str]:
     # A row may be a lone slash, which joins nothing.
     return [joined] if joined == "/" else joined.split("/")
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    lines = read_text(path).removesuffix("\n").split("\n")
-    return ((number, line.removesuffix("\r")) for number, line in enumerate(lines, start=1))
-
-
-def _error(path: Path, number: int, reason: str) -> DataError:
-    return DataError(f"{path}, line {number}: {reason}")

@@ -14,6 +14,7 @@ from rote.errors import DataError
 
 X = TypeVar("X")
 Y = TypeVar("Y")
+Part = TypeVar("Part")
 
 
 class Example(NamedTuple, Generic[X, Y]):
@@ -29,6 +30,13 @@ Labels: TypeAlias = tuple[str, ...]
 TaggedExample: TypeAlias = Example[Tokens, Labels]
 
 
+def part_of(name: str, parts: Mapping[str, Part], part: str) -> Part:
+    """One of the parts of the data set ``name``."""
+    if part not in parts:
+        raise DataError(f"{name} has the parts {', '.join(parts)}; got {part!r}")
+    return parts[part]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class DataSet(Generic[X, Y]):
     """A data set by its parts: ``data["train"]`` are the examples to train on."""
@@ -37,11 +45,7 @@ class DataSet(Generic[X, Y]):
     parts: Mapping[str, tuple[Example[X, Y], ...]]
 
     def __getitem__(self, part: str) -> tuple[Example[X, Y], ...]:
-        try:
-            return self.parts[part]
-        except KeyError:
-            known = ", ".join(self.parts)
-            raise DataError(f"{self.name} has the parts {known}; got {part!r}") from None
+        return part_of(self.name, self.parts, part)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{part}: {len(examples)}" for part, examples in self.parts.items())

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rote.data.checks import check_counts
+from rote.data.examples import part_of
 from rote.data.folder import data_folder
 from rote.data.npz import Wanted, array_error, check_pointers, read_arrays
 from rote.errors import DataError
@@ -76,7 +77,7 @@ class Labelled:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultiLabel:
+class LabelSets:
     """A data set by its parts; column k of every Y is the label ``label_names[k]``."""
 
     name: str
@@ -85,17 +86,13 @@ class MultiLabel:
     top30: tuple[int, ...] = ()
 
     def __getitem__(self, part: str) -> Labelled:
-        try:
-            return self.parts[part]
-        except KeyError:
-            known = ", ".join(self.parts)
-            raise DataError(f"{self.name} has the parts {known}; got {part!r}") from None
+        return part_of(self.name, self.parts, part)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{part}: {len(rows)}" for part, rows in self.parts.items())
         return f"<{type(self).__name__} {self.name} ({sizes}; {len(self.label_names)} labels)>"
 
-    def only(self, columns: Sequence[int]) -> MultiLabel:
+    def only(self, columns: Sequence[int]) -> LabelSets:
         """The same inputs with some of the labels, in the order given."""
         unknown = [k for k in columns if not 0 <= k < len(self.label_names)]
         if unknown:
@@ -109,7 +106,7 @@ class MultiLabel:
         return replace(self, label_names=names, parts=MappingProxyType(parts), top30=())
 
 
-def load_multilabel(name: str, folder: str | Path | None = None) -> MultiLabel:
+def load_multilabel(name: str, folder: str | Path | None = None) -> LabelSets:
     """The set called ``name``, with every count checked; by default from ROTE_DATA."""
     if name not in FORMS:
         raise DataError(f"the multi-label sets are {', '.join(FORMS)}; got {name!r}")
@@ -117,7 +114,7 @@ def load_multilabel(name: str, folder: str | Path | None = None) -> MultiLabel:
     return read_multilabel(folder / f"{name}.npz", name, FORMS[name])
 
 
-def read_multilabel(path: str | Path, name: str, form: Form) -> MultiLabel:
+def read_multilabel(path: str | Path, name: str, form: Form) -> LabelSets:
     """The set in one file, which must have the form given."""
     path = Path(path)
     arrays = read_arrays(path, _wanted(form))
@@ -137,7 +134,7 @@ def read_multilabel(path: str | Path, name: str, form: Form) -> MultiLabel:
     if len(set(names)) != len(names):
         raise array_error(path, "label_names", "expected names that differ, got one twice")
     top = _top(path, arrays["top30"], form.labels) if form.top else ()
-    return MultiLabel(name, names, MappingProxyType(parts), top)
+    return LabelSets(name, names, MappingProxyType(parts), top)
 
 
 def _wanted(form: Form) -> dict[str, Wanted]:

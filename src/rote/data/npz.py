@@ -19,6 +19,8 @@ from rote.types import AnyArray
 
 # The kinds of array a file may hold, by numpy's letter for them.
 KINDS = {"f": "decimals", "iu": "whole numbers", "U": "strings"}
+# What reading a damaged file ends in; a flipped bit may also name a way of packing that zipfile
+# does not have, which it says by NotImplementedError.
 DAMAGE = (BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError)
 
 

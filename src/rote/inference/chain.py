@@ -68,7 +68,7 @@ class Chain:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class Runs:
     """Where each table of a network starts, and whether its scores lie in one run of parts."""
 
     starts: IntArray  # the first entry; one more ends the last
@@ -76,7 +76,7 @@ class Layout:
     contiguous: BoolArray
 
 
-def layout_of(network: Network) -> Layout:
+def runs_of(network: Network) -> Runs:
     moves = np.zeros(network.blocks, dtype=np.int64)
     contiguous = np.zeros(network.blocks, dtype=np.bool_)
     for b in range(network.blocks):
@@ -86,7 +86,7 @@ def layout_of(network: Network) -> Layout:
         if len(parts) == end - first and (np.diff(sources) == 1).all():
             contiguous[b] = (np.diff(parts) == 1).all()
             moves[b] = parts[0] - first
-    return Layout(network.table_ptr, frozen(moves), frozen(contiguous))
+    return Runs(network.table_ptr, frozen(moves), frozen(contiguous))
 
 
 @lru_cache(maxsize=256)
@@ -112,7 +112,7 @@ def _program(space: Space, order: int) -> Windows | Obstacle:
     if tables and numbers > MOST_NUMBERS + network.table_ptr[-1]:
         _, widest = max(tables, key=lambda table: windows[max(table[1])])
         return Obstacle(widest, f"leads to {numbers} numbers to keep, which is too many")
-    layout = layout_of(network)
+    layout = runs_of(network)
     tables.sort(key=lambda table: max(table[1]))
     steps = np.zeros((len(tables), HIGHEST_ORDER + 2), dtype=np.int64)
     direct = np.full(n, -1, dtype=np.int64)

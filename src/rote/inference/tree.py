@@ -10,7 +10,7 @@ import numpy as np
 from rote.errors import UnsupportedSpace
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, as_objective
-from rote.inference.chain import Layout, layout_of
+from rote.inference.chain import Runs, runs_of
 from rote.inference.separable import Obstacle, tables_at_work
 from rote.kernels.trees import best_trees, tree_max_marginals
 from rote.space.space import Space
@@ -101,7 +101,7 @@ class _Program:
     child_ptr: IntArray  # per variable, and last the one above all roots
     children: IntArray
     room: IntArray
-    layout: Layout
+    layout: Runs
 
 
 def _checked(space: Space) -> _Program:
@@ -160,7 +160,7 @@ def _program(space: Space) -> _Program | Obstacle:
         frozen(_running(np.bincount(above, minlength=n + 1))),
         frozen(np.argsort(above, kind="stable").astype(np.int64)),
         frozen(np.array(room, dtype=np.int64)),
-        layout_of(network),
+        runs_of(network),
     )
 
 

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any, ParamSpec, Protocol
 
 import numpy as np
 
 from rote.errors import DataError, SettingError
 from rote.model import Group, Model, Prepared
 from rote.types import AnyArray, FloatArray, frozen
+
+Arguments = ParamSpec("Arguments")
 
 
 class State:
@@ -91,6 +94,22 @@ class Learner(Protocol):
         weights are the sum of what its duals hold.
         """
         ...
+
+
+def expiring(
+    iterate: Callable[Arguments, Iterator[State]],
+) -> Callable[Arguments, Iterator[State]]:
+    """Let every state expire when the next one is there; the last one stays."""
+
+    @wraps(iterate)
+    def in_time(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Iterator[State]:
+        previous: State | None = None
+        for state in iterate(*args, **kwargs):
+            if previous is not None:
+                previous.expire()
+            yield (previous := state)
+
+    return in_time
 
 
 def fit(

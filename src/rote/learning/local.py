@@ -20,6 +20,7 @@ from rote.learning.base import (
     State,
     check_examples,
     check_whole,
+    expiring,
     iterations_left,
     shuffled,
 )
@@ -38,16 +39,14 @@ class Local:
     def __post_init__(self) -> None:
         check_whole("iterations", self.iterations, least=1)
 
+    @expiring
     def iterate(
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
     ) -> Iterator[State]:
         check_examples(prepared)
         decisions = _decisions(prepared)
         own = Averaged.begun(model, state)
-        now: State | None = None
         for iteration in iterations_left(state, self.iterations):
-            if now is not None:
-                now.expire()
             order = np.array(shuffled(len(prepared), self.seed, iteration), dtype=np.int64)
             mistakes = learn_locally(
                 own.weights, own.sums, prepared.vectors, decisions, frozen(order), own.seen

@@ -33,6 +33,7 @@ from rote.learning.base import (
     State,
     check_examples,
     check_whole,
+    expiring,
     iterations_left,
     shuffled,
 )
@@ -58,16 +59,14 @@ class Perceptron:
                 f"update is one of {', '.join(get_args(Update))}; got {self.update!r}"
             )
 
+    @expiring
     def iterate(
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
     ) -> Iterator[State]:
         check_examples(prepared)
         own = Averaged.begun(model, state)
         learn = _Steps(self.update, model.engine, prepared, own)
-        now: State | None = None
         for iteration in iterations_left(state, self.iterations):
-            if now is not None:
-                now.expire()
             mistakes = 0
             for number in shuffled(len(prepared), self.seed, iteration):
                 group, place = prepared.places[number]

@@ -27,6 +27,7 @@ from rote.learning.base import (
     check_examples,
     check_number,
     check_whole,
+    expiring,
     half_norm,
     iterations_left,
     pieces_of,
@@ -68,15 +69,13 @@ class StructuredSVM:
         for name in ("iterations", "passes", "patience", "n_jobs"):
             check_whole(name, getattr(self, name), least=1)
 
+    @expiring
     def iterate(
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
     ) -> Iterator[State]:
         check_examples(prepared)
         run = _Run(self, model.engine, prepared, state)
-        now: State | None = None
         for iteration in iterations_left(state, self.iterations):
-            if now is not None:
-                now.expire()
             dual = run.dual()
             if iteration <= self.warm_up:
                 primal, added, passes = np.nan, run.warm_up(iteration), 1
@@ -95,7 +94,7 @@ class StructuredSVM:
                 "inferences": len(prepared),
             }
             run.working.let_go(self.patience)
-            yield (now := State(iteration, run.weights.copy, done, measures, run.memory))
+            yield State(iteration, run.weights.copy, done, measures, run.memory)
             if done:
                 return
 

@@ -5,7 +5,7 @@ This is done once; training and prediction then run over arrays, group by group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -127,7 +127,7 @@ def prepare(
         for kind, features in zip(frame.kinds, vectors, strict=True):
             builder.add(kind, features)
         if outputs is not None:
-            batch.gold.append(_gold(task, x, outputs, count - 1))
+            batch.gold.append(_gold(task, x, outputs, count - 1, frame))
     if outputs is not None and next(outputs, None) is not None:
         raise DataError(f"there are {count} inputs and more outputs than that")
     if layout is None:
@@ -191,13 +191,15 @@ def _importance(given: AnyArray | None, count: int) -> FloatArray:
     return importance
 
 
-def _gold(task: Task[Any, Any], x: Any, outputs: Any, number: int) -> Sequence[int]:
+def _gold(
+    task: Task[Any, Any], x: Any, outputs: Iterator[Any], number: int, frame: Frame
+) -> Sequence[int]:
     try:
         y = next(outputs)
     except StopIteration:
         raise DataError(f"input {number} has no output; there are {number} outputs") from None
     labels = list(task.encode(x, y))
-    expected = len(task.frame(x).space.variables)
+    expected = len(frame.space.variables)
     if len(labels) != expected:
         raise LabelError(
             f"the output of example {number} has {len(labels)} labels, and its space has "
