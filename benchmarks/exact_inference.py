@@ -29,10 +29,11 @@ from typing import Protocol
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from benchmarks.peers import Peer, PeerFailed, Unfit, all_peers
 from benchmarks.problems import CASES, Case
-from benchmarks.table import Row, as_table, write_json
+from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
 from rote import Exact, Solutions
 from rote.errors import DataError
 from rote.types import BoolArray, FloatArray, IntArray
@@ -43,10 +44,20 @@ EQUAL = 1e-9
 BETTER, BREAKS = "BETTER THAN OURS", "BREAKS RULES"
 GUROBI_TIMES = 50.0  # the bar on conll04
 PEER_TIMES = 2.0  # the bar elsewhere
-WIDTH = 110  # of a table that goes to a file
 TURN_SECONDS = 0.05  # a turn that is over sooner is repeated
 PATIENCE = 30.0  # an engine that has spent this on a case takes no further turn
 WARM_UP_SECONDS = 1.0  # to warm up is not to finish
+
+
+@dataclass(frozen=True)
+class SolverRow(Row):
+    """Times are per problem. What was not measured is None, and ``note`` says why."""
+
+    note: str = ""
+    at_least: bool = False  # some problem was stopped, so the time is a lower bound
+    slowest_us: float | None = None  # of the problems, where they are timed one by one
+    repeats: int = 0
+    problems: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +231,7 @@ class Score:
 
 def compete(
     case: Case, contestants: Sequence[Contestant], rounds: int, tick: Callable[[], None]
-) -> list[Row]:
+) -> list[SolverRow]:
     """One row per contestant; the first one is ours."""
     scores = [Score(contestant) for contestant in contestants]
     for score in scores:
@@ -234,11 +245,11 @@ def compete(
     return [row_of(case, score, ours) for score in scores]
 
 
-def row_of(case: Case, score: Score, ours: Score) -> Row:
+def row_of(case: Case, score: Score, ours: Score) -> SolverRow:
     """What the table says of one contestant; where ours was stopped, nothing is compared."""
     name = score.contestant.name
     if not score.turns:
-        return Row(case.name, name, None, None, None, score.excuse, problems=case.problems)
+        return SolverRow(case.name, name, None, None, None, score.excuse, problems=case.problems)
     median = statistics.median(turn.seconds for turn in score.turns)
     reference = statistics.median(turn.seconds for turn in ours.turns)
     best = np.where(ours.turns[0].proved, ours.turns[0].values, np.nan)
@@ -259,7 +270,7 @@ def row_of(case: Case, score: Score, ours: Score) -> Row:
         notes.append(BETTER)
     elif error is not None and error > EQUAL:
         notes.append("misses the optimum")
-    return Row(
+    return SolverRow(
         case.name,
         name,
         median * 1e6 / case.problems,
@@ -273,16 +284,7 @@ def row_of(case: Case, score: Score, ours: Score) -> Row:
     )
 
 
-@dataclass(frozen=True)
-class Bar:
-    """Whether a case shows what it must, and why we say so."""
-
-    case: str
-    met: bool
-    says: str
-
-
-def bar_of(case: str, rows: Sequence[Row]) -> Bar:
+def bar_of(case: str, rows: Sequence[SolverRow]) -> Bar:
     """Judge the rows of one case, the first of which is ours."""
     if rows[0].at_least:
         return Bar(case, met=False, says=f"ours: {rows[0].note}")
@@ -307,24 +309,49 @@ def bar_of(case: str, rows: Sequence[Row]) -> Bar:
     return Bar(case, ratio * PEER_TIMES >= 1 and equal, says)
 
 
+def as_table(rows: Sequence[SolverRow]) -> Table:
+    return framed(
+        rows,
+        [
+            ("median µs\nper problem", lambda row: _at_least(row, _time(row.median_us))),
+            ("ratio\nto ours", lambda row: _at_least(row, _ratio(row.ratio_to_ours))),
+            ("slowest\nproblem", lambda row: _at_least(row, _time(row.slowest_us))),
+            ("max\nerror", lambda row: number(row.max_error, ".1e")),
+        ],
+        note=lambda row: row.note,
+    )
+
+
+def _at_least(row: SolverRow, shown: str) -> str:
+    return f">{shown}" if row.at_least and shown != "-" else shown
+
+
+def _time(microseconds: float | None) -> str:
+    return number(microseconds, ",.1f" if (microseconds or 0) < 1000 else ",.0f")
+
+
+def _ratio(ratio: float | None) -> str:
+    return number(ratio, ",.2f" if (ratio or 0) < 10 else ",.0f")
+
+
 def cases(names: Sequence[str], *, quick: bool, console: Console) -> Iterator[Case]:
     """The cases that can be had here; says of others why not."""
     for name in names:
         try:
             case = CASES[name](quick)
         except (DataError, ImportError) as error:
-            console.print(f"{name} is skipped: {error}", markup=False, highlight=False)
+            say(console, f"{name} is skipped: {error}")
             continue
-        console.print(f"{case.name}: {case.about}", markup=False, highlight=False)
+        say(console, f"{case.name}: {case.about}")
         yield case
 
 
 def run(
     names: Sequence[str], *, quick: bool, limit: float, console: Console
-) -> tuple[list[Row], list[Bar]]:
+) -> tuple[list[SolverRow], list[Bar]]:
     """All rows and bars of these cases."""
     rounds = QUICK_ROUNDS if quick else ROUNDS
-    rows: list[Row] = []
+    rows: list[SolverRow] = []
     bars: list[Bar] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with ExitStack() as stack:
@@ -368,17 +395,13 @@ def main() -> None:
     chosen = parser.parse_args()
     if not chosen.time_limit > 0:
         parser.error(f"--time-limit is more than 0, got {chosen.time_limit}")
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH)
+    console = wide_console()
     names = [chosen.case] if chosen.case else list(CASES)
     rows, bars = run(names, quick=chosen.quick, limit=chosen.time_limit, console=console)
     console.print(as_table(rows))
-    for bar in bars:
-        met = "met" if bar.met else "NOT MET"
-        console.print(f"{bar.case}: {met}: {bar.says}", markup=False, highlight=False)
+    say_bars(console, bars)
     if chosen.json:
-        write_json(chosen.json, rows, {"bars": [vars(bar) for bar in bars]})
+        write_json(chosen.json, rows, bars)
 
 
 if __name__ == "__main__":

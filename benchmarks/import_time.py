@@ -10,13 +10,16 @@ users do. Numba is beside us to show what rote would pay for if it imported numb
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from pathlib import Path
+
+from rich.table import Table
+
+from benchmarks.table import Row, framed, number, wide_console, write_json
 
 OURS = "rote"
 PEERS = ("numpy", "numba")
@@ -27,17 +30,6 @@ start = time.perf_counter()
 import {module}
 print(time.perf_counter() - start)
 """
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table; ``ratio_to_ours`` is its median over ours."""
-
-    case: str
-    engine: str
-    median_us: float
-    ratio_to_ours: float
-    max_error: float | None = None  # an import has no answer to be wrong
 
 
 def seconds(module: str) -> float:
@@ -58,7 +50,18 @@ def measure(repeats: int) -> list[Row]:
     modules = (OURS, *PEERS)
     rounds = [{module: seconds(module) for module in modules} for _ in range(repeats + 1)][1:]
     median = {m: 1e6 * statistics.median(taken[m] for taken in rounds) for m in modules}
-    return [Row("import", m, median[m], median[m] / median[OURS]) for m in modules]
+    # An import has no answer to be wrong.
+    return [Row("import", m, median[m], median[m] / median[OURS], None) for m in modules]
+
+
+def as_table(rows: Sequence[Row]) -> Table:
+    return framed(
+        rows,
+        [
+            ("median µs", lambda row: number(row.median_us, ",.0f")),
+            ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".2f")),
+        ],
+    )
 
 
 def main() -> None:
@@ -70,11 +73,9 @@ def main() -> None:
     if chosen.repeats < 1:
         parser.error(f"--repeats is at least 1, got {chosen.repeats}")
     rows = measure(chosen.repeats)
-    print(f"{'import':<10}{'median ms':>12}{'ratio to rote':>16}")
-    for row in rows:
-        print(f"{row.engine:<10}{row.median_us / 1000:>12.1f}{row.ratio_to_ours:>16.2f}")
+    wide_console().print(as_table(rows))
     if chosen.json:
-        chosen.json.write_text(json.dumps({"rows": [asdict(row) for row in rows]}, indent=2) + "\n")
+        write_json(chosen.json, rows)
 
 
 if __name__ == "__main__":

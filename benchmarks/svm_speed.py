@@ -23,16 +23,16 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.table import Row, framed, number, say, wide_console, write_json
 from benchmarks.taggers import CRFsuite, Ours, Tagger, TokenByToken, tweets
 from rote.data import twitter_pos
 from rote.data.folder import data_folder
@@ -48,7 +48,6 @@ MOST_ITERATIONS = 500
 EPOCHS = 10
 NO_LOSS = 1e-6  # a mean loss that CRFsuite takes for none
 REPEATS = 3
-WIDTH = 110  # of a table that goes to a file
 ROOT = Path(__file__).parents[1]
 
 
@@ -106,13 +105,10 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
-    """One line of the table; ratios are to ours."""
+class LearnerRow(Row):
+    """Times are per training."""
 
-    case: str
-    engine: str
     seconds: float
-    ratio_to_ours: float
     peak_mb: float
     peak_ratio_to_ours: float
     accuracy: float
@@ -144,7 +140,7 @@ def turn_apart(engine: str, files: Files, seed: int) -> Turn:
     return Turn(*json.loads(done.stdout))
 
 
-def measure(engines: Sequence[str], files: Files, repeats: int) -> list[Row]:
+def measure(engines: Sequence[str], files: Files, repeats: int) -> list[LearnerRow]:
     """One row per engine; the first one is ours."""
     for engine in (OURS, PRICE):
         turn_apart(engine, files, 0)  # where kernels are compiled, which takes memory
@@ -158,46 +154,35 @@ def measure(engines: Sequence[str], files: Files, repeats: int) -> list[Row]:
     }
     ours = median[engines[0]]
     return [
-        Row(
+        LearnerRow(
             twitter_pos.NAME,
             engine,
-            own.seconds,
-            own.seconds / ours.seconds,
-            own.peak_mb,
-            own.peak_mb / ours.peak_mb,
-            own.accuracy,
-            int(own.iterations),
-            repeats,
+            median_us=1e6 * own.seconds,
+            ratio_to_ours=own.seconds / ours.seconds,
+            max_error=None,  # learners of different problems have no common answer
+            seconds=own.seconds,
+            peak_mb=own.peak_mb,
+            peak_ratio_to_ours=own.peak_mb / ours.peak_mb,
+            accuracy=own.accuracy,
+            iterations=int(own.iterations),
+            repeats=repeats,
         )
         for engine, own in median.items()
     ]
 
 
-def as_table(rows: Sequence[Row]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("case", "engine"):
-        table.add_column(name, no_wrap=True)
-    for name in (
-        "seconds",
-        "ratio\nto ours",
-        "peak MB",
-        "ratio\nto ours",
-        "accuracy",
-        "iterations",
-    ):
-        table.add_column(name, justify="right", no_wrap=True)
-    for i, row in enumerate(rows):
-        table.add_row(
-            row.case if i == 0 else "",
-            row.engine,
-            f"{row.seconds:.2f}",
-            f"{row.ratio_to_ours:.2f}",
-            f"{row.peak_mb:.0f}",
-            f"{row.peak_ratio_to_ours:.2f}",
-            f"{row.accuracy:.2%}",
-            str(row.iterations),
-        )
-    return table
+def as_table(rows: Sequence[LearnerRow]) -> Table:
+    return framed(
+        rows,
+        [
+            ("seconds", lambda row: f"{row.seconds:.2f}"),
+            ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".2f")),
+            ("peak MB", lambda row: f"{row.peak_mb:.0f}"),
+            ("ratio\nto ours", lambda row: f"{row.peak_ratio_to_ours:.2f}"),
+            ("accuracy", lambda row: f"{row.accuracy:.2%}"),
+            ("iterations", lambda row: str(row.iterations)),
+        ],
+    )
 
 
 def installed(console: Console) -> list[str]:
@@ -225,13 +210,11 @@ def main() -> None:
         parser.error(f"--repeats is at least 1, got {chosen.repeats}")
     if (chosen.train is None) != (chosen.test is None):
         parser.error("--train and --test are given together")
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH)
+    console = wide_console()
     try:
         files = Files(chosen.train, chosen.test) if chosen.train else tweets_here()
     except DataError as error:
-        console.print(f"{twitter_pos.NAME} is skipped: {error}", markup=False, highlight=False)
+        say(console, f"{twitter_pos.NAME} is skipped: {error}")
         return
     if chosen.turn:
         engine, seed = chosen.turn
@@ -239,16 +222,14 @@ def main() -> None:
         return
     rows = measure(installed(console), files, chosen.repeats)
     console.print(as_table(rows))
-    price = next(row for row in rows if row.engine == PRICE)
-    console.print(
-        f"{OURS} to a gap of {GAP:.0%}: {1 / price.ratio_to_ours:.1f} times the time of "
-        f"{EPOCHS} epochs of {PRICE}",
-        markup=False,
-        highlight=False,
+    seconds = {row.engine: row.seconds for row in rows}
+    times = seconds[OURS] / seconds[PRICE]
+    say(
+        console,
+        f"{OURS} to a gap of {GAP:.0%}: {times:.1f} times the time of {EPOCHS} epochs of {PRICE}",
     )
     if chosen.json:
-        text = json.dumps({"rows": [asdict(row) for row in rows]}, indent=2)
-        chosen.json.write_text(text + "\n", encoding="utf-8")
+        write_json(chosen.json, rows)
 
 
 def tweets_here() -> Files:

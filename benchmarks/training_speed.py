@@ -15,20 +15,18 @@ than a standard error of a share of that many tokens.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.exact_inference import Bar
+from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
 from benchmarks.taggers import (
     Corpus,
     CRFsuite,
@@ -49,7 +47,6 @@ REPEATS = 3
 QUICK_SHARE = 8  # of the data, when it has to be quick
 PARTS = (8, 4, 2)  # the shares of the data for which ours is measured again
 PEER_TIMES = 2.0  # the bar
-WIDTH = 110  # of a table that goes to a file
 CASES: Mapping[str, Callable[[], Corpus]] = MappingProxyType(
     {"conll2000": chunking, "ocr": letters}
 )
@@ -61,13 +58,10 @@ ABSENT = (
 
 
 @dataclass(frozen=True)
-class Row:
-    """One line of the table. ``growth`` is the time per sequence over that with all the data."""
+class EpochRow(Row):
+    """Times are per epoch. ``growth`` is that per sequence over the same with all the data."""
 
-    case: str
-    engine: str
     seconds_per_epoch: float
-    ratio_to_ours: float | None
     growth: float | None
     accuracy: float
     chunk_f1: float | None
@@ -102,7 +96,7 @@ def entries(corpus: Corpus, epochs: int, console: Console) -> list[Entry]:
     return found
 
 
-def compete(entered: Sequence[Entry], repeats: int) -> list[Row]:
+def compete(entered: Sequence[Entry], repeats: int) -> list[EpochRow]:
     """One row per entry; the first one is ours with all the data."""
     for entry in entered:
         entry.tagger.load(entry.corpus)
@@ -114,19 +108,22 @@ def compete(entered: Sequence[Entry], repeats: int) -> list[Row]:
     return [row_of(entry, own, *ours) for entry, own in zip(entered, turns, strict=True)]
 
 
-def row_of(entry: Entry, turns: Sequence[Learned], seconds: float, sequences: int) -> Row:
+def row_of(entry: Entry, turns: Sequence[Learned], seconds: float, sequences: int) -> EpochRow:
     """What the table says of one entry, given the time of ours for all the sequences."""
     gold, own = entry.corpus.gold, len(entry.corpus.train)
     is_ours = entry.tagger.name == OURS
     f1 = None
     if entry.corpus.chunks:
         f1 = statistics.median(chunk_f1(gold, turn.tagged).micro.f1 for turn in turns)
-    return Row(
+    taken = _per_epoch(turns)
+    return EpochRow(
         entry.case,
         entry.tagger.name,
-        seconds_per_epoch=_per_epoch(turns),
-        ratio_to_ours=_per_epoch(turns) / seconds if own == sequences else None,
-        growth=_per_epoch(turns) / own / (seconds / sequences) if is_ours else None,
+        median_us=1e6 * taken,
+        ratio_to_ours=taken / seconds if own == sequences else None,
+        max_error=None,  # taggers that learn differently have no common answer
+        seconds_per_epoch=taken,
+        growth=taken / own / (seconds / sequences) if is_ours else None,
         accuracy=statistics.median(token_accuracy(gold, turn.tagged) for turn in turns),
         chunk_f1=f1,
         sequences=own,
@@ -140,7 +137,7 @@ def _per_epoch(turns: Sequence[Learned]) -> float:
     return statistics.median(turn.seconds / turn.iterations for turn in turns)
 
 
-def bar_of(case: str, rows: Sequence[Row]) -> Bar:
+def bar_of(case: str, rows: Sequence[EpochRow]) -> Bar:
     """Judge the rows of one case, the first of which is ours."""
     ours = rows[0]
     peer = next((row for row in rows if row.engine == PEER), None)
@@ -157,51 +154,36 @@ def bar_of(case: str, rows: Sequence[Row]) -> Bar:
     return Bar(case, met, says)
 
 
-def as_table(rows: Sequence[Row]) -> Table:
-    """The rows, a line between cases."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("case", "engine"):
-        table.add_column(name, no_wrap=True)
-    for name in (
-        "training\nsequences",
-        "seconds\nper epoch",
-        "ratio\nto ours",
-        "growth",
-        "accuracy",
-        "chunk F1",
-    ):
-        table.add_column(name, justify="right", no_wrap=True)
-    for i, row in enumerate(rows):
-        table.add_row(
-            row.case if i == 0 or rows[i - 1].case != row.case else "",
-            row.engine,
-            f"{row.sequences:,}",
-            f"{row.seconds_per_epoch:.3f}",
-            "-" if row.ratio_to_ours is None else f"{row.ratio_to_ours:.2f}",
-            "-" if row.growth is None else f"{row.growth:.2f}",
-            f"{row.accuracy:.2%}",
-            "-" if row.chunk_f1 is None else f"{row.chunk_f1:.2%}",
-            end_section=i + 1 < len(rows) and rows[i + 1].case != row.case,
-        )
-    return table
+def as_table(rows: Sequence[EpochRow]) -> Table:
+    return framed(
+        rows,
+        [
+            ("training\nsequences", lambda row: f"{row.sequences:,}"),
+            ("seconds\nper epoch", lambda row: f"{row.seconds_per_epoch:.3f}"),
+            ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".2f")),
+            ("growth", lambda row: number(row.growth, ".2f")),
+            ("accuracy", lambda row: f"{row.accuracy:.2%}"),
+            ("chunk F1", lambda row: number(row.chunk_f1, ".2%")),
+        ],
+    )
 
 
 def run(
     names: Sequence[str], *, quick: bool, repeats: int, console: Console
-) -> tuple[list[Row], list[Bar]]:
+) -> tuple[list[EpochRow], list[Bar]]:
     """All rows and bars of these cases; says of a case without data why it is skipped."""
     epochs = QUICK_EPOCHS if quick else EPOCHS
-    rows: list[Row] = []
+    rows: list[EpochRow] = []
     bars: list[Bar] = []
     for name in names:
         try:
             corpus = CASES[name]()
         except DataError as error:
-            console.print(f"{name} is skipped: {error}", markup=False, highlight=False)
+            say(console, f"{name} is skipped: {error}")
             continue
         if quick:
             corpus = corpus.share(QUICK_SHARE)
-        console.print(f"{corpus.about}; {epochs} epochs", markup=False, highlight=False)
+        say(console, f"{corpus.about}; {epochs} epochs")
         shown = compete(entries(corpus, epochs, console), repeats)
         bars.append(bar_of(name, shown))
         rows += shown
@@ -218,23 +200,14 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.repeats < 1:
         parser.error(f"--repeats is at least 1, got {chosen.repeats}")
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH)
+    console = wide_console()
     names = [chosen.case] if chosen.case else list(CASES)
     rows, bars = run(names, quick=chosen.quick, repeats=chosen.repeats, console=console)
     console.print(as_table(rows))
-    for bar in bars:
-        met = "met" if bar.met else "NOT MET"
-        console.print(f"{bar.case}: {met}: {bar.says}", markup=False, highlight=False)
-    console.print(ABSENT, markup=False, highlight=False)
+    say_bars(console, bars)
+    say(console, ABSENT)
     if chosen.json:
-        written = {
-            "rows": [asdict(row) for row in rows],
-            "bars": [vars(bar) for bar in bars],
-            "note": ABSENT,
-        }
-        chosen.json.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+        write_json(chosen.json, rows, bars, note=ABSENT)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
-"""What every test shares: one deterministic Hypothesis profile, and no run of typed usage."""
+"""What every test shares: a deterministic Hypothesis profile, no run of typed usage, files."""
 
 from __future__ import annotations
 
+import json
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 collect_ignore = ["typing"]  # only type-checked, by `make check`
@@ -13,3 +16,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("rote")
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a text, or values as one line of JSON each, and say where."""
+
+    def write(content: str | list, name: str = "train.txt"):
+        if isinstance(content, list):
+            content = "".join(json.dumps(value) + "\n" for value in content)
+        path = tmp_path / name
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    return write

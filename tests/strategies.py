@@ -152,18 +152,23 @@ def best_by_enumeration(space: Space, scores, allowed=None) -> Best | None:
 
 
 @contextmanager
-def rules_as_rows(most_entries: int = 1) -> Iterator[None]:
+def rules_as_rows(most_entries: int | None = 1) -> Iterator[None]:
     """Let rules become tables only up to so many entries, and forget what was compiled.
 
-    Spaces are equal when their fingerprints are, so what engines remember of them must be
-    forgotten on the way in and on the way out.
+    With None, everything is as it is without this. Spaces are equal when their fingerprints
+    are, so what engines remember of them must be forgotten on the way in and on the way out.
     """
+    if most_entries is None:
+        yield
+        return
     limits = [name for name in vars(network) if name.startswith("MOST_ENTRIES")]
     assert len(limits) >= 3
     forget_compiled()
-    with mock.patch.multiple(network, **dict.fromkeys(limits, most_entries)):
-        yield
-    forget_compiled()
+    try:
+        with mock.patch.multiple(network, **dict.fromkeys(limits, most_entries)):
+            yield
+    finally:
+        forget_compiled()
 
 
 def forget_compiled() -> None:
@@ -307,6 +312,14 @@ def tree_spaces(draw) -> Space:
         if draw(st.integers(0, 3)) == 0:
             builder.require(_rule(draw, pair, 2), f"edge {k}")
     return builder.build()
+
+
+FAMILIES = {
+    "any": spaces(),
+    "separable": separable_spaces(),
+    "chain": chain_spaces(),
+    "tree": tree_spaces(),
+}
 
 
 # -- what engines are asked ---------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 import sys
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from io import StringIO
 from math import isinf
 
 import numpy as np
@@ -13,10 +14,17 @@ import pytest
 from rich.console import Console
 
 from benchmarks import exact_inference, problems
-from benchmarks.exact_inference import Batches, OneAtATime, Turn, bar_of, compete
+from benchmarks.exact_inference import (
+    Batches,
+    OneAtATime,
+    SolverRow,
+    Turn,
+    as_table,
+    bar_of,
+    compete,
+)
 from benchmarks.peers import PeerFailed, all_peers
 from benchmarks.problems import random_entities
-from benchmarks.table import Row
 from rote import Exact, Status
 
 LIMIT = 20.0
@@ -185,8 +193,8 @@ def test_a_peer_that_fails_has_a_row_that_says_so():
 
 def rows_of(case, ours, **peers):
     return [
-        Row(case, "Exact", ours, 1.0, 0.0),
-        *(Row(case, name, us, us / ours, 0.0) for name, us in peers.items()),
+        SolverRow(case, "Exact", ours, 1.0, 0.0),
+        *(SolverRow(case, name, us, us / ours, 0.0) for name, us in peers.items()),
     ]
 
 
@@ -201,9 +209,23 @@ def test_the_bar_elsewhere_is_twice_the_time_of_the_fastest_peer(peer, met):
 
 
 def test_a_case_in_which_ours_was_stopped_misses_its_bar():
-    rows = [Row("grid", "Exact", 10.0, 1.0, None, "1 of 2 stopped", at_least=True)]
+    rows = [SolverRow("grid", "Exact", 10.0, 1.0, None, "1 of 2 stopped", at_least=True)]
     bar = bar_of("grid", rows)
     assert (bar.met, bar.says) == (False, "ours: 1 of 2 stopped")
+
+
+def test_the_table_says_what_was_measured_and_what_was_not():
+    console = Console(width=120, record=True, file=StringIO())
+    rows = [
+        SolverRow("a", "Exact", 12.34, 1.0, 0.0),
+        SolverRow("a", "slow", 2e7, 1620745.5, None, "1 of 1 stopped", at_least=True),
+        SolverRow("b", "absent", None, None, None, "not there"),
+    ]
+    console.print(as_table(rows))
+    lines = [line.split() for line in console.export_text().splitlines()]
+    assert ["a", "Exact", "12.3", "1.00", "-", "0.0e+00"] in lines
+    assert ["slow", ">20,000,000", ">1,620,746", "-", "-", "1", "of", "1", "stopped"] in lines
+    assert ["b", "absent", "-", "-", "-", "-", "not", "there"] in lines
 
 
 def test_a_time_limit_that_is_no_time_is_answered_by_a_sentence(monkeypatch, capsys):

@@ -62,6 +62,7 @@ def test_rows_are_medians_of_turns_that_go_round(monkeypatch, files):
     rows = measure(["StructuredSVM", "LinearSVC"], files, repeats=3)
     assert asked[2:] == [(e, k) for k in range(3) for e in ("StructuredSVM", "LinearSVC")]
     assert [row.seconds for row in rows] == [2.0, 4.0]
+    assert [row.median_us for row in rows] == [2e6, 4e6]
     assert [row.ratio_to_ours for row in rows] == [1.0, 2.0]
     assert [row.peak_ratio_to_ours for row in rows] == [1.0, 2.0]
     assert rows[0].iterations == 6
@@ -79,6 +80,8 @@ def test_the_whole_run_prints_and_writes_its_rows(monkeypatch, capsys, tmp_path,
     assert [row["engine"] for row in rows] == list(ours)
     assert all(row["case"] == "twitter_pos" for row in rows)
     assert all(row["accuracy"] == 1.0 for row in rows)
+    assert all(row["median_us"] == 1e6 * row["seconds"] for row in rows)
+    assert all(row["max_error"] is None for row in rows)
     assert rows[0]["ratio_to_ours"] == rows[0]["peak_ratio_to_ours"] == 1.0
     printed = capsys.readouterr().out
     assert "StructuredSVM to a gap of 1%" in printed

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from benchmarks import training_speed
 from benchmarks.taggers import Corpus, Learned
-from benchmarks.training_speed import PEER, Entry, Row, bar_of, compete
+from benchmarks.training_speed import PEER, Entry, EpochRow, bar_of, compete
 from rote.data.examples import Example
 
 SENTENCES = [
@@ -58,6 +58,7 @@ def test_times_are_medians_per_epoch_and_ratios_are_to_the_first():
     assert ours.seeds == peer.seeds == half.seeds == [0, 1, 2]
     assert [row.case for row in rows] == ["a", "a", "b"]
     assert [row.seconds_per_epoch for row in rows] == [1.0, 2.5, 0.75]
+    assert [row.median_us for row in rows] == [1e6, 2.5e6, 0.75e6]
     assert [row.ratio_to_ours for row in rows] == [1.0, 2.5, None]
     assert [row.growth for row in rows] == [1.0, None, 1.5]
     assert [row.accuracy for row in rows] == [1.0, 0.25, 1.0]
@@ -67,7 +68,9 @@ def test_times_are_medians_per_epoch_and_ratios_are_to_the_first():
 
 
 def row(engine, seconds, accuracy):
-    return Row("tiny", engine, seconds, None, None, accuracy, None, 24, 10_000, 10, 3)
+    return EpochRow(
+        "tiny", engine, 1e6 * seconds, None, None, seconds, None, accuracy, None, 24, 10_000, 10, 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,6 +117,8 @@ def test_the_whole_run_prints_and_writes_its_rows(monkeypatch, capsys, tmp_path)
         assert each["accuracy"] == 1.0
         assert each["chunk_f1"] == 1.0
         assert each["seconds_per_epoch"] >= 0
+        assert each["median_us"] == 1e6 * each["seconds_per_epoch"]
+        assert each["max_error"] is None
     assert written["rows"][0]["ratio_to_ours"] == 1.0
     assert written["rows"][0]["growth"] == 1.0
     assert [bar["case"] for bar in written["bars"]] == ["tiny"]

@@ -12,6 +12,8 @@ import pytest
 
 from rote.data.networks import CostNetwork
 
+pytest.register_assert_rewrite("tests.data.damage")
+
 # A process of its own: the library keeps the last file's format and direction in global state.
 SOLVE = """
 import json, sys
@@ -33,7 +35,7 @@ print(json.dumps(answers))
 def toulbar2():
     """Labels and cost of each file by pytoulbar2, or None where it finds the file infeasible."""
     if find_spec("pytoulbar2") is None:
-        pytest.skip("pytoulbar2, the independent judge, comes with rote[bench] only")
+        pytest.skip("pytoulbar2, the independent judge, comes with rote[bench]")
 
     def solve(paths):
         done = subprocess.run(

@@ -12,6 +12,7 @@ import pytest
 from rote.data.cfn import read_cfn
 from rote.data.networks import Measure
 from rote.errors import DataError
+from tests.data.damage import damaged, refused
 
 STRICT = """{ "problem": { "name": "small", "mustbe": "<10.00" },
   "variables": { "x": ["a", "b"], "y": 3 },
@@ -143,11 +144,9 @@ def test_the_last_bracket_may_be_missing(write, best_output):
     ],
 )
 def test_a_damaged_file_is_answered_with_its_line_and_a_reason(write, old, new, line, reason):
-    assert old in STRICT
-    path = write(STRICT.replace(old, new, 1))
-    with pytest.raises(DataError, match=reason) as caught:
+    path = write(damaged(STRICT, old, new))
+    with refused(path, line, reason):
         read_cfn(path)
-    assert str(caught.value).startswith(f"{path}, line {line}: ")
 
 
 def test_comments_do_not_shift_the_lines_of_errors(write):

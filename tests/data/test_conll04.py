@@ -19,6 +19,7 @@ from rote.data.conll04 import (
     tally,
 )
 from rote.errors import DataError
+from tests.data.damage import damaged, refused
 
 # Two sentences of our own, with what the corpus has: entities of several words, a comma, a
 # lone slash, too few and too many tags, and a sentence without relations.
@@ -99,11 +100,9 @@ def test_compressed_files_and_other_line_ends_read_the_same(write, tmp_path):
     ],
 )
 def test_a_damaged_file_is_answered_with_its_line_and_a_reason(write, old, new, line, reason):
-    assert old in SAMPLE
-    path = write(SAMPLE.replace(old, new, 1))
-    with pytest.raises(DataError, match=reason) as caught:
+    path = write(damaged(SAMPLE, old, new))
+    with refused(path, line, reason):
         read_sentences(path)
-    assert str(caught.value).startswith(f"{path}, line {line}: ")
 
 
 def test_a_sentence_twice_and_an_empty_file_are_data_errors(write):

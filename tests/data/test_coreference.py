@@ -17,6 +17,7 @@ from rote.data.coreference import (
     tally,
 )
 from rote.errors import DataError
+from tests.data.damage import damaged, refused
 
 
 def columns(document, place, word, marks=""):
@@ -168,10 +169,8 @@ def test_a_tally_counts_documents_sentences_words_mentions_and_clusters(litbank)
     ],
 )
 def test_a_damaged_column_file_is_answered_with_its_line(litbank, tmp_path, old, new, line, reason):
-    assert old in WORDS
-    with pytest.raises(DataError, match=reason) as caught:
-        litbank(WORDS.replace(old, new, 1))
-    assert str(caught.value).startswith(f"{tmp_path / 'words.conll'}, line {line}: ")
+    with refused(tmp_path / "words.conll", line, reason):
+        litbank(damaged(WORDS, old, new))
 
 
 def test_a_column_file_cut_off_or_doubled_is_a_data_error(litbank):

@@ -9,6 +9,7 @@ import pytest
 
 from rote.data.nettalk import FILES, PHONEMES, STRESSES, load_nettalk, read_spoken
 from rote.errors import DataError, SettingError
+from tests.data.damage import damaged, refused
 
 SAMPLE = "oak\to-k\t1<<\nago\txgo\t0>1\n"
 
@@ -43,10 +44,9 @@ def test_a_word_is_letters_and_a_phoneme_or_a_stress_each(sample, file, columns)
 )
 def test_a_damaged_file_is_answered_with_its_line_and_a_reason(tmp_path, old, new, reason):
     path = tmp_path / "words.tsv"
-    path.write_text(SAMPLE.replace(old, new, 1))
-    with pytest.raises(DataError, match=reason) as caught:
+    path.write_text(damaged(SAMPLE, old, new))
+    with refused(path, 2, reason):
         read_spoken(path, 3, "phoneme")
-    assert str(caught.value).startswith(f"{path}, line 2: ")
 
 
 def test_another_output_is_answered_with_those_there_are(sample):

@@ -10,6 +10,7 @@ import pytest
 
 from rote.data.protein import RESIDUES, load_protein, read_chains
 from rote.errors import DataError
+from tests.data.damage import damaged, refused
 
 SAMPLE = "0\tGVT\t_he\n0\tMA\teh\n1\tW\t_\n"
 
@@ -35,10 +36,9 @@ def test_a_chain_is_residues_and_a_label_each(tmp_path):
 )
 def test_a_damaged_file_is_answered_with_its_line_and_a_reason(tmp_path, old, new, reason):
     path = tmp_path / "chains.tsv"
-    path.write_text(SAMPLE.replace(old, new, 1))
-    with pytest.raises(DataError, match=reason) as caught:
+    path.write_text(damaged(SAMPLE, old, new))
+    with refused(path, 2, reason):
         read_chains(path)
-    assert str(caught.value).startswith(f"{path}, line 2: ")
 
 
 def test_other_chains_are_not_taken_for_the_real_ones(tmp_path):

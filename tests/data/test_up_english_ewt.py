@@ -11,6 +11,7 @@ import pytest
 from rote.data import up_english_ewt
 from rote.data.up_english_ewt import Predicate, load_up_english_ewt, read_roles
 from rote.errors import DataError
+from tests.data.damage import damaged, refused
 
 # Two predicates, one of them an auxiliary; a word that is understood; stray tabs at the ends of
 # rows; a sentence without predicates, and one where nobody looked for them.
@@ -87,11 +88,9 @@ def test_auxiliaries_are_left_out_unless_asked_for(write, monkeypatch):
     ],
 )
 def test_a_damaged_file_is_answered_with_its_line_and_a_reason(write, old, new, line, reason):
-    assert old in SAMPLE
-    path = write(SAMPLE.replace(old, new, 1))
-    with pytest.raises(DataError, match=reason) as caught:
+    path = write(damaged(SAMPLE, old, new))
+    with refused(path, line, reason):
         read_roles(path)
-    assert str(caught.value).startswith(f"{path}, line {line}: ")
 
 
 def test_other_sentences_are_not_taken_for_the_real_ones(write):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rote.data.wcsp import read_wcsp
-from rote.errors import DataError
+from tests.data.damage import damaged, refused
 
 SMALL = """small 3 3 5 10
 2 3 2
@@ -97,11 +97,9 @@ def test_a_tuple_given_twice_with_the_same_cost_is_one_tuple(write):
     ],
 )
 def test_a_damaged_file_is_answered_with_its_line_and_a_reason(write, old, new, line, reason):
-    assert old in SMALL
-    path = write(SMALL.replace(old, new, 1))
-    with pytest.raises(DataError, match=reason) as caught:
+    path = write(damaged(SMALL, old, new))
+    with refused(path, line, reason):
         read_wcsp(path)
-    assert str(caught.value).startswith(f"{path}, line {line}: ")
 
 
 def random_file(rng):

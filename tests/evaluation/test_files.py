@@ -22,18 +22,6 @@ SENTENCES = """0\tPeop\t0\tO\tNNP\tAda\tO\tO\tO
 
 
 @pytest.fixture
-def file(tmp_path):
-    def write(content: str | list, name: str):
-        if isinstance(content, list):
-            content = "".join(json.dumps(value) + "\n" for value in content)
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return write
-
-
-@pytest.fixture
 def chunker(file, tmp_path):
     """A model that knows three words by heart."""
     train_file("tagging", file("a B-X\nb I-X\nc O\n", "train"), tmp_path / "chunks", **OPTIONS)

@@ -11,14 +11,6 @@ from rote.inference.base import Source, Status, as_objective, clamp
 from rote.space import SpaceBuilder
 
 
-@pytest.fixture
-def space():
-    builder = SpaceBuilder()
-    x, y = builder.variable("x", ["a", "b"]), builder.variable("y", ["a", "b", "c"])
-    builder.factor(x, y)
-    return builder.build()
-
-
 def test_answers_get_their_value_and_are_infeasible_without_labels(space):
     scores = np.arange(22.0).reshape(2, 11)
     labels = np.array([[1, 2], [-1, -1]])

@@ -20,15 +20,6 @@ from rote.inference.base import (
 )
 from rote.space import SpaceBuilder
 
-
-@pytest.fixture
-def space():
-    builder = SpaceBuilder()
-    x, y = builder.variable("x", ["a", "b"]), builder.variable("y", ["a", "b", "c"])
-    builder.factor(x, y)
-    return builder.build()
-
-
 # -- objectives ---------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -12,22 +13,13 @@ from rote.inference import chain
 from rote.inference.base import Objective, Source, Status, clamp
 from rote.inference.chain import Chain
 from rote.space import SpaceBuilder, any_of, at_most, one_of
-
-
-def outputs_of(space, scores, allowed):
-    """The values and the labels of all outputs that may be given, in lexicographic order."""
-    labels = np.array(list(product(*(range(size) for size in space.sizes))), dtype=np.int64)
-    labels = labels[space.holds(labels) & allowed[space.offsets[:-1] + labels].all(axis=1)]
-    return space.value(np.repeat(scores[None], len(labels), axis=0), labels), labels
-
-
-def best_of(outputs, scores):
-    """The best value and the first labels within a tie of it; None without an output."""
-    values, labels = outputs
-    tie = 1e-10 * max(1.0, np.abs(scores).max(initial=0.0))
-    if not len(labels):
-        return None
-    return values.max(), tuple(labels[np.argmax(values >= values.max() - tie)].tolist())
+from tests.inference.outputs import (
+    check_answers,
+    check_max_marginals,
+    check_nothing_is_answered,
+    feasible,
+    random_scores,
+)
 
 
 def random_space(rng, order):
@@ -53,44 +45,24 @@ def random_space(rng, order):
     return builder.build()
 
 
-def random_scores(rng, shape):
-    """Sometimes no ties, sometimes many, sometimes a third of a tie apart."""
-    whole = rng.integers(-1, 2, size=shape).astype(float)
-    kind = rng.integers(3)
-    return (rng.normal(size=shape), whole, whole + 0.3e-10 * rng.integers(0, 3, size=shape))[kind]
-
-
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_it_agrees_with_a_plain_search_on_random_chains(order):
     rng = np.random.default_rng(order)
-    seen = {Status.OPTIMAL: 0, Status.INFEASIBLE: 0, "no output at all": 0}
+    seen = Counter()
     for _ in range(400):
         space = random_space(rng, order)
         m = 2
         scores = random_scores(rng, (m, space.parts))
         allowed = rng.random((m, space.labels)) < (0.8 if rng.random() < 0.4 else 1.0)
-        if best_of(outputs_of(space, scores[0], np.ones(space.labels, np.bool_)), scores) is None:
-            seen["no output at all"] += 1
+        if not feasible(space):
             with pytest.raises(InfeasibleSpace):
                 Chain(order).solve(space, scores)
             continue
-        found = Chain(order).solve(space, Objective(scores, allowed))
-        marginals = Chain().max_marginals(space, Objective(scores, allowed))
-        for i, row in enumerate(scores):
-            outputs = outputs_of(space, row, allowed[i])
-            answer = best_of(outputs, row)
-            seen[Status(found.status[i])] += 1
-            if answer is None:
-                assert (found.labels[i] == -1).all()
-                assert found.value[i] == -np.inf
-            else:
-                assert tuple(found.labels[i]) == answer[1]
-                assert found.value[i] == pytest.approx(answer[0], abs=1e-9)
-                assert found.bound[i] == found.value[i]
-                assert found.source[i] == Source.CHAIN
-            expected = np.full(space.labels, -np.inf)
-            np.maximum.at(expected, space.offsets[:-1] + outputs[1], outputs[0][:, None])
-            np.testing.assert_allclose(marginals[i], expected, atol=1e-12)
+        objective = Objective(scores, allowed)
+        found = Chain(order).solve(space, objective)
+        seen.update(found.status.tolist())
+        check_answers(space, objective, found, Source.CHAIN)
+        check_max_marginals(space, objective, Chain().max_marginals(space, objective))
     assert seen[Status.OPTIMAL] > 50
     assert seen[Status.INFEASIBLE] > 0
 
@@ -189,15 +161,7 @@ def test_given_labels_that_break_a_rule_make_one_input_infeasible():
     assert (Chain().max_marginals(space, objective)[0] == -np.inf).all()
 
 
-def test_no_inputs_and_no_variables_are_answered():
-    empty = SpaceBuilder().build()
-    found = Chain().solve(empty, np.zeros((2, 0)))
-    assert found.labels.shape == (2, 0)
-    assert found.value.tolist() == [0.0, 0.0]
-    assert found.status.tolist() == [Status.OPTIMAL] * 2
-    assert Chain().max_marginals(empty, np.zeros((2, 0))).shape == (2, 0)
-    builder = SpaceBuilder()
-    builder.factor(builder.variable("x", "ab"), builder.variable("y", "abc"))
-    space = builder.build()
-    assert Chain().solve(space, np.zeros((0, 11))).labels.shape == (0, 2)
+def test_no_inputs_and_no_variables_are_answered(space):
+    check_nothing_is_answered(Chain(), space)
+    assert Chain().max_marginals(SpaceBuilder().build(), np.zeros((2, 0))).shape == (2, 0)
     assert Chain().max_marginals(space, np.zeros((0, 11))).shape == (0, 5)

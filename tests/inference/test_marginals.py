@@ -13,23 +13,7 @@ from rote.errors import ScoreError
 from rote.inference import Exact, Objective, clamp, marginals, max_marginals
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
-from tests.strategies import (
-    Judge,
-    chain_spaces,
-    problems,
-    row_of,
-    rules_as_rows,
-    separable_spaces,
-    spaces,
-    tree_spaces,
-)
-
-FAMILIES = {
-    "any": spaces(),
-    "separable": separable_spaces(),
-    "chain": chain_spaces(),
-    "tree": tree_spaces(),
-}
+from tests.strategies import FAMILIES, Judge, chain_spaces, problems, row_of, rules_as_rows, spaces
 
 
 def check(space, objective):

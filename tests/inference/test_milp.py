@@ -15,6 +15,7 @@ from rote.inference.duals import dual_bound, zero_duals
 from rote.inference.integer_program import integer_program
 from rote.inference.milp import Milp
 from rote.space import SpaceBuilder, all_of, any_of, at_least, at_most, count
+from tests.inference.outputs import local_search
 
 SOLVERS = ("highs", "gurobi")
 both = pytest.mark.parametrize("solver", SOLVERS)
@@ -318,7 +319,7 @@ def test_a_time_limit_returns_quickly_with_a_valid_bound(solver):
     cut = Milp(solver, time_limit=0.3).solve(space, scores)
     assert time.perf_counter() - began < 5.0
     assert cut.status[0] in (Status.FEASIBLE, Status.TIMED_OUT)
-    assert greedy(space, scores) - 1e-9 <= cut.bound[0] < np.inf
+    assert local_search(space, scores) - 1e-9 <= cut.bound[0] < np.inf
     if cut.status[0] == Status.FEASIBLE:
         assert cut.value[0] == space.value(scores, cut.labels)[0] < cut.bound[0]
     else:
@@ -357,18 +358,6 @@ def test_an_answer_within_the_gap_is_feasible_with_its_bound(solver):
         far = rough.gap[0] > TIE * np.abs(scores).max()
         assert rough.status[0] == (Status.FEASIBLE if far else Status.OPTIMAL)
     assert Status.FEASIBLE in statuses
-
-
-def greedy(space, scores):
-    """What improving one variable at a time reaches: an output, so below any bound."""
-    labels = np.zeros(len(space.variables), dtype=np.int64)
-    for _ in range(5):
-        for j, size in enumerate(space.sizes):
-            trials = np.repeat(labels[None], size, axis=0)
-            trials[:, j] = np.arange(size)
-            values = space.value(np.repeat(scores[None], size, axis=0), trials)
-            labels = trials[values.argmax()]
-    return space.value(scores, labels)[0]
 
 
 # -- work -------------------------------------------------------------------------------

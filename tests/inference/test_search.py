@@ -13,14 +13,13 @@ from rote.space import SpaceBuilder
 from tests.strategies import Judge, problems, row_of, rules_as_rows
 
 
-@given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.booleans())
+@given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.sampled_from([None, 1]))
 @settings(max_examples=150)
-def test_only_outputs_above_the_floor_are_found(problem, floor, as_rows):
+def test_only_outputs_above_the_floor_are_found(problem, floor, most_entries):
     space, objective = problem
     objective = as_objective(space, objective)
     judge = Judge(space)
-
-    def check():
+    with rules_as_rows(most_entries):
         floors = np.full(len(objective), floor)
         for plan in (partial_plan(space), no_plan(space)):
             found = search(plan, space, objective, floors, None, UNLIMITED)
@@ -36,21 +35,14 @@ def test_only_outputs_above_the_floor_are_found(problem, floor, as_rows):
                 elif value < floor - 1e-9 * scale:
                     assert (found.labels[i] == -1).all()
 
-    if as_rows:
-        with rules_as_rows():
-            check()
-    else:
-        check()
 
-
-@given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.booleans())
+@given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.sampled_from([None, 1]))
 @settings(max_examples=150)
-def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, as_rows):
+def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, most_entries):
     space, objective = problem
     objective = as_objective(space, objective)
     judge = Judge(space)
-
-    def check():
+    with rules_as_rows(most_entries):
         floors = np.full(len(objective), floor)
         found = search(no_plan(space), space, objective, floors, None, UNLIMITED, in_order=True)
         for i in range(len(objective)):
@@ -62,12 +54,6 @@ def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, as_r
             above = [one.labels for one in valued if one.value > floor]
             expected = above[0] if above else (-1,) * len(space.variables)
             assert tuple(found.labels[i].tolist()) == expected
-
-    if as_rows:
-        with rules_as_rows():
-            check()
-    else:
-        check()
 
 
 @given(problems())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise, product
 
 import numpy as np
@@ -11,22 +12,13 @@ from rote.errors import InfeasibleSpace, UnsupportedSpace
 from rote.inference.base import Objective, Source, Status, clamp
 from rote.inference.tree import Tree, _program
 from rote.space import SpaceBuilder, at_most, one_of
-
-
-def outputs_of(space, scores, allowed):
-    """The values and the labels of all outputs that may be given, in lexicographic order."""
-    labels = np.array(list(product(*(range(size) for size in space.sizes))), dtype=np.int64)
-    labels = labels[space.holds(labels) & allowed[space.offsets[:-1] + labels].all(axis=1)]
-    return space.value(np.repeat(scores[None], len(labels), axis=0), labels), labels
-
-
-def best_of(outputs, scores):
-    """The best value and the first labels within a tie of it; None without an output."""
-    values, labels = outputs
-    tie = 1e-10 * max(1.0, np.abs(scores).max(initial=0.0))
-    if not len(labels):
-        return None
-    return values.max(), tuple(labels[np.argmax(values >= values.max() - tie)].tolist())
+from tests.inference.outputs import (
+    check_answers,
+    check_max_marginals,
+    check_nothing_is_answered,
+    feasible,
+    random_scores,
+)
 
 
 def random_space(rng, natural):
@@ -55,44 +47,25 @@ def random_space(rng, natural):
     return builder.build()
 
 
-def random_scores(rng, shape):
-    """Sometimes no ties, sometimes many, sometimes a third of a tie apart."""
-    whole = rng.integers(-1, 2, size=shape).astype(float)
-    kind = rng.integers(3)
-    return (rng.normal(size=shape), whole, whole + 0.3e-10 * rng.integers(0, 3, size=shape))[kind]
-
-
 @pytest.mark.parametrize("natural", [True, False])
 def test_it_agrees_with_a_plain_search_on_random_forests(natural):
     rng = np.random.default_rng(8 + natural)
-    seen = {Status.OPTIMAL: 0, Status.INFEASIBLE: 0, "not natural": 0}
+    seen = Counter()
     for _ in range(500):
         space = random_space(rng, natural)
         m = 2
         scores = random_scores(rng, (m, space.parts))
         allowed = rng.random((m, space.labels)) < (0.8 if rng.random() < 0.4 else 1.0)
         seen["not natural"] += not _program(space).natural
-        if best_of(outputs_of(space, scores[0], np.ones(space.labels, np.bool_)), scores) is None:
+        if not feasible(space):
             with pytest.raises(InfeasibleSpace):
                 Tree().solve(space, scores)
             continue
-        found = Tree().solve(space, Objective(scores, allowed))
-        marginals = Tree().max_marginals(space, Objective(scores, allowed))
-        for i, row in enumerate(scores):
-            outputs = outputs_of(space, row, allowed[i])
-            answer = best_of(outputs, row)
-            seen[Status(found.status[i])] += 1
-            if answer is None:
-                assert (found.labels[i] == -1).all()
-                assert found.value[i] == -np.inf
-            else:
-                assert tuple(found.labels[i]) == answer[1]
-                assert found.value[i] == pytest.approx(answer[0], abs=1e-9)
-                assert found.bound[i] == found.value[i]
-                assert found.source[i] == Source.TREE
-            expected = np.full(space.labels, -np.inf)
-            np.maximum.at(expected, space.offsets[:-1] + outputs[1], outputs[0][:, None])
-            np.testing.assert_allclose(marginals[i], expected, atol=1e-12)
+        objective = Objective(scores, allowed)
+        found = Tree().solve(space, objective)
+        seen.update(found.status.tolist())
+        check_answers(space, objective, found, Source.TREE)
+        check_max_marginals(space, objective, Tree().max_marginals(space, objective))
     assert seen[Status.OPTIMAL] > 100
     assert seen[Status.INFEASIBLE] > 0
     assert (seen["not natural"] == 0) == natural
@@ -172,15 +145,7 @@ def test_one_infeasible_component_makes_every_label_infeasible():
     assert z.index == 2
 
 
-def test_no_inputs_and_no_variables_are_answered():
-    empty = SpaceBuilder().build()
-    found = Tree().solve(empty, np.zeros((2, 0)))
-    assert found.labels.shape == (2, 0)
-    assert found.value.tolist() == [0.0, 0.0]
-    assert found.status.tolist() == [Status.OPTIMAL] * 2
-    assert Tree().max_marginals(empty, np.zeros((2, 0))).shape == (2, 0)
-    builder = SpaceBuilder()
-    builder.factor(builder.variable("x", "ab"), builder.variable("y", "abc"))
-    space = builder.build()
-    assert Tree().solve(space, np.zeros((0, 11))).labels.shape == (0, 2)
+def test_no_inputs_and_no_variables_are_answered(space):
+    check_nothing_is_answered(Tree(), space)
+    assert Tree().max_marginals(SpaceBuilder().build(), np.zeros((2, 0))).shape == (2, 0)
     assert Tree().max_marginals(space, np.zeros((0, 11))).shape == (0, 5)

@@ -20,6 +20,14 @@ seeds = st.integers(0, 2**32 - 1)
 UNLIMITED = 1 << 60
 
 
+def prepared(found, seed):
+    """A graph with random scores, no multipliers and no labels yet."""
+    space, net = found
+    graph = net.graph
+    theta = bodies.loaded(graph, scores_of(space, seed))
+    return graph, theta, np.zeros(len(graph.rows.lower)), np.full(len(graph.sizes), -1)
+
+
 def ranked(graph, theta, multipliers):
     """All labellings of a network, best first."""
     every = bodies.feasible(graph, theta)
@@ -30,11 +38,7 @@ def ranked(graph, theta, multipliers):
 @given(networks(least=1), seeds, st.sampled_from([-np.inf, 0.0, 1.0]))
 @settings(max_examples=70)
 def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, seed, floor):
-    space, net = found
-    graph = net.graph
-    theta = bodies.loaded(graph, scores_of(space, seed))
-    multipliers = np.zeros(len(graph.rows.lower))
-    labels = np.full(len(graph.sizes), -1)
+    graph, theta, multipliers, labels = prepared(found, seed)
     tie = 1e-9
     value, bound, runner, _ = plain(search)(
         graph, theta, multipliers, floor, tie, UNLIMITED, False, labels
@@ -55,11 +59,7 @@ def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, 
 @given(networks(least=1), seeds, st.sampled_from([-np.inf, 0.0, 1.0]))
 @settings(max_examples=60)
 def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
-    space, net = found
-    graph = net.graph
-    theta = bodies.loaded(graph, scores_of(space, seed))
-    multipliers = np.zeros(len(graph.rows.lower))
-    labels = np.full(len(graph.sizes), -1)
+    graph, theta, multipliers, labels = prepared(found, seed)
     value, *_ = plain(search)(graph, theta, multipliers, floor, 1e-9, UNLIMITED, True, labels)
     above = sorted(y for worth, y in ranked(graph, theta, multipliers) if worth > floor)
     if above:
@@ -72,11 +72,7 @@ def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
 @given(networks(least=2), seeds, st.integers(1, 6))
 @settings(max_examples=60)
 def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
-    space, net = found
-    graph = net.graph
-    theta = bodies.loaded(graph, scores_of(space, seed))
-    multipliers = np.zeros(len(graph.rows.lower))
-    labels = np.full(len(graph.sizes), -1)
+    graph, theta, multipliers, labels = prepared(found, seed)
     value, bound, _, visited = plain(search)(
         graph, theta, multipliers, -np.inf, 1e-9, nodes, False, labels
     )
@@ -129,15 +125,11 @@ def check(space, objective, plan):
             assert tuple(labels[i].tolist()) == best.labels
 
 
-@given(problems(spaces(most=4, most_rules=2, depth=2)), st.booleans())
+@given(problems(spaces(most=4, most_rules=2, depth=2)), st.sampled_from([None, 1]))
 @settings(max_examples=80)
-def test_batches_are_solved_with_and_without_elimination(problem, as_rows):
+def test_batches_are_solved_with_and_without_elimination(problem, most_entries):
     space, objective = problem
-    if as_rows:
-        with rules_as_rows():
-            check(space, objective, partial_plan(space))
-            check(space, objective, no_plan(space))
-    else:
+    with rules_as_rows(most_entries):
         check(space, objective, partial_plan(space))
         check(space, objective, no_plan(space))
 

@@ -46,6 +46,12 @@ class Node:
     def bound(self):
         return self.state[self.whole]
 
+    @property
+    def argmax(self):
+        """The best label of each variable by itself."""
+        own = np.split(self.theta[: self.graph.offsets[self.n]], self.graph.offsets[1 : self.n])
+        return np.array([int(part.argmax()) for part in own])
+
     def everything(self):
         return self.state.tolist(), self.free.tolist(), self.labels.tolist()
 
@@ -219,8 +225,7 @@ def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed)
     graph = node.graph
     if not node.possible or node.bound == -np.inf:
         return
-    own = [node.theta[graph.offsets[j] : graph.offsets[j + 1]] for j in range(node.n)]
-    argmax = np.array([int(part.argmax()) for part in own])
+    argmax = node.argmax
     y = tuple(argmax.tolist())
     outputs = bodies.feasible(graph, node.theta)
     gap = np.inf
@@ -241,8 +246,7 @@ def test_an_output_said_to_be_alone_has_no_equal(found, seed, tie):
     graph = node.graph
     if not node.possible or node.bound == -np.inf:
         return
-    own = [node.theta[graph.offsets[j] : graph.offsets[j + 1]] for j in range(node.n)]
-    argmax = np.array([int(part.argmax()) for part in own])
+    argmax = node.argmax
     said = plain(alone)(
         graph.sizes,
         graph.offsets,

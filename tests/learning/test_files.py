@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import lzma
 import os
 
@@ -42,18 +41,6 @@ OBJECTS = [
     {"x": ["green"], "y": "go"},
     {"x": ["red", "dim"], "y": "stop"},
 ]
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(content: str | list, name: str = "train.txt"):
-        if isinstance(content, list):
-            content = "".join(json.dumps(value) + "\n" for value in content)
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return write
 
 
 def read(path, name="tagging", settings=None):

@@ -49,11 +49,8 @@ def obeyed(net, labels) -> bool:
 @given(spaces(), st.sampled_from([None, 1, 4, 16]))
 @settings(max_examples=150)
 def test_tables_and_rows_together_allow_what_the_rules_allow(space, most_entries):
-    if most_entries is None:
+    with rules_as_rows(most_entries):
         net = space.network
-    else:
-        with rules_as_rows(most_entries):
-            net = space.network
     extra = net.variables - net.own
     if extra > 6:
         return
@@ -66,24 +63,18 @@ def test_tables_and_rows_together_allow_what_the_rules_allow(space, most_entries
     assert found == judge.outputs
 
 
-@given(spaces(), st.booleans())
+@given(spaces(), st.sampled_from([None, 1]))
 @settings(max_examples=150)
-def test_satisfied_says_what_holds_says(space, as_rows):
+def test_satisfied_says_what_holds_says(space, most_entries):
     everything = Judge(space).everything_as_array
-    if as_rows:
-        with rules_as_rows():
-            assert space.satisfied(everything).tolist() == space.holds(everything).tolist()
-    else:
+    with rules_as_rows(most_entries):
         assert space.satisfied(everything).tolist() == space.holds(everything).tolist()
 
 
-@given(spaces(least=1), st.booleans())
+@given(spaces(least=1), st.sampled_from([None, 1]))
 @settings(max_examples=150)
-def test_gathered_scores_of_an_output_add_up_to_its_value(space, as_rows):
-    if as_rows:
-        with rules_as_rows():
-            net = space.network
-    else:
+def test_gathered_scores_of_an_output_add_up_to_its_value(space, most_entries):
+    with rules_as_rows(most_entries):
         net = space.network
     scores = np.random.default_rng(space.parts).normal(size=space.parts)
     for labels in Judge(space).outputs[:20]:

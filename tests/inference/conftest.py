@@ -1,0 +1,18 @@
+"""What the tests of inference share: a small space, and checks that say what they compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from rote.space import SpaceBuilder
+
+pytest.register_assert_rewrite("tests.inference.outputs")
+
+
+@pytest.fixture
+def space():
+    """Two and three labels under one factor: five labels, eleven parts."""
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", ["a", "b"]), builder.variable("y", ["a", "b", "c"])
+    builder.factor(x, y)
+    return builder.build()
