@@ -18,6 +18,7 @@ from rote.errors import (
     RuleError,
     ScoreError,
     SpaceError,
+    StoreError,
     UnsupportedSpace,
 )
 
@@ -45,6 +46,7 @@ def test_every_error_is_a_rote_error_and_is_drawn_in_the_tree(error):
         (InfeasibleSpace, (ValueError,)),
         (DataError, (ValueError,)),
         (ModelError, (ValueError,)),
+        (StoreError, (RuntimeError,)),
         (MissingExtra, (ImportError,)),
     ],
 )

@@ -14,6 +14,7 @@ from rote.errors import (
     ScoreError,
     SettingError,
     SpaceError,
+    StoreError,
     UnsupportedSpace,
 )
 from rote.inference import (
@@ -99,6 +100,7 @@ __all__ = [
     "SpaceError",
     "State",
     "Status",
+    "StoreError",
     "StructuredSVM",
     "Subgradient",
     "Task",

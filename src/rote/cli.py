@@ -25,6 +25,7 @@ from rote.errors import RoteError, SettingError
 if TYPE_CHECKING:
     from rote.data.catalog import Found
     from rote.evaluation.files import Scores
+    from rote.inference.amortized.stores import ShelfSize
     from rote.tasks.tables import FileAnswer
 
 # What --engine knows: first those that can stop early, then those that cannot.
@@ -42,11 +43,26 @@ UNTIMED: Mapping[str, Callable[[], rote.Engine]] = {
     "exhaustive": rote.Exhaustive,
 }
 
+NAME_SHOWN = 32  # characters of a shelf's name
+
 app = typer.Typer(
     help="Structured prediction under constraints: the best output that obeys your rules.",
     no_args_is_help=True,
     add_completion=False,
 )
+cache = typer.Typer(
+    help="Look at what amortized inference remembers, forget it, or take it elsewhere.",
+    no_args_is_help=True,
+)
+app.add_typer(cache, name="cache")
+StoreAddress = Annotated[
+    str,
+    typer.Argument(
+        metavar="STORE",
+        help="sqlite:PATH, a path that ends in .sqlite, .sqlite3 or .db, or redis://…",
+        show_default=False,
+    ),
+]
 
 
 def main() -> None:
@@ -363,6 +379,79 @@ def reproduce(
     figure = written.missing if written.figure is None else str(written.figure)
     for said in filter(None, (f"{written.record.seconds:.1f} seconds", str(written.file), figure)):
         Console().print(Text(said), soft_wrap=True)
+
+
+@cache.command()
+def info(
+    store: StoreAddress,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """List the shelves of a store: what is remembered of each feasible set."""
+    from rote.inference.amortized.stores import open_store
+
+    with open_store(store, existing=True) as opened:
+        shelves = opened.info()
+    if as_json:
+        records = [
+            {"shelf": shelf, "entries": there.packs, "bytes": there.size}
+            for shelf, there in shelves.items()
+        ]
+        typer.echo(json.dumps(records, indent=2))
+    else:
+        _show_shelves(shelves, Console())
+
+
+@cache.command()
+def clear(
+    store: StoreAddress,
+    shelf: Annotated[
+        str | None,
+        typer.Option(help="Only this shelf: its name, or how no other begins.", show_default="all"),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+) -> None:
+    """Forget what lies on one shelf of a store, or on all of them."""
+    from rote.inference.amortized.stores import open_store, shelf_called
+
+    with open_store(store, existing=True) as opened:
+        name = None if shelf is None else shelf_called(opened, shelf)
+        entries = sum(size.packs for one, size in opened.info().items() if name in (None, one))
+        if not yes:
+            typer.confirm(f"Entries to forget: {entries}. Go on?", abort=True)
+        opened.clear(name)
+    typer.echo(f"forgot {entries} {'entry' if entries == 1 else 'entries'}")
+
+
+@cache.command()
+def export(
+    store: StoreAddress,
+    file: Annotated[
+        Path, typer.Argument(help="The file to write, JSON lines.", show_default=False)
+    ],
+) -> None:
+    """Write all that a store remembers to a file, one entry per line."""
+    from rote.inference.amortized.stores import open_store
+    from rote.inference.amortized.stores.export import export as write
+
+    with open_store(store, existing=True) as opened:
+        written = write(opened, file)
+    _show_pairs({"entries": written.entries, "damaged, left out": written.damaged}, Console())
+
+
+def _show_shelves(shelves: Mapping[str, ShelfSize], console: Console) -> None:
+    from rich.filesize import decimal
+
+    table = Table("shelf", box=None, padding=(0, 2, 0, 0))
+    table.add_column("entries", justify="right")
+    table.add_column("size", justify="right")
+    for shelf, there in sorted(shelves.items(), key=lambda item: -item[1].size):
+        short = shelf if len(shelf) <= NAME_SHOWN else f"{shelf[:NAME_SHOWN]}…"
+        # A name may be any string; what a terminal would take as a command is written out.
+        name = ascii(short)[1:-1] if not short.isprintable() else short
+        table.add_row(Text(name), str(there.packs), decimal(there.size))
+    entries, size = (sum(column) for column in zip((0, 0), *shelves.values(), strict=True))
+    table.add_row(f"{len(shelves)} in all", str(entries), decimal(size))
+    console.print(table)
 
 
 def _data_record(found: Found) -> dict[str, object]:

@@ -10,6 +10,7 @@
     ├── InfeasibleSpace          no output obeys the rules; carries the conflict
     ├── DataError                a file that is missing or damaged
     ├── ModelError               a saved model or state that is damaged, foreign or of another task
+    ├── StoreError               a store that cannot be opened, read or written
     └── MissingExtra             an optional package is not installed
 
 Each message says what was expected, what came, and what to do.
@@ -78,6 +79,10 @@ class DataError(RoteError, ValueError):
 
 class ModelError(RoteError, ValueError):
     """A saved model or state that is damaged, foreign, too new, or that does not fit."""
+
+
+class StoreError(RoteError, RuntimeError):
+    """A store that cannot be reached, or is damaged, foreign or of another format."""
 
 
 class MissingExtra(RoteError, ImportError):

@@ -49,6 +49,8 @@ class Source(IntEnum):
     ELIMINATION = 4
     BRANCH = 5
     MILP = 6
+    CACHE = 7  # an output remembered, proved from what is known of its problem
+    CERTIFICATE = 8  # an output proved by duals
 
 
 @dataclass(frozen=True, eq=False)

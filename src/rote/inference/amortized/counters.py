@@ -1,0 +1,52 @@
+"""What an amortized engine has done so far: how often, by which proof, and in what time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Numbers since the engine was made; ``later - earlier`` is what happened between."""
+
+    queries: int = 0  # inputs asked
+    solver_calls: int = 0  # inputs that the engine underneath has solved
+    hits: Mapping[str, int] = field(default_factory=dict)  # inputs answered, by certificate
+    untested: int = 0  # of the solver calls, those made at once since testing did not pay
+    new_outputs: int = 0  # tested inputs whose answer had never been seen: an oracle's calls
+    second_bests: int = 0  # problems whose margin a search had to find
+    testing_seconds: float = 0.0  # looking up, proving and remembering
+    solving_seconds: float = 0.0  # in the engine underneath
+    largest_m: float = 0.0  # the largest M of Theorem 1 among outputs taken by a condition
+
+    def __add__(self, other: Counters) -> Counters:
+        return self._with(other, 1)
+
+    def __sub__(self, other: Counters) -> Counters:
+        return self._with(other, -1)
+
+    def _with(self, other: Counters, sign: int) -> Counters:
+        new: dict[str, Any] = {}
+        for each in fields(self):
+            mine, theirs = getattr(self, each.name), getattr(other, each.name)
+            if each.name == "hits":
+                names = {**mine, **theirs}
+                sums = {name: mine.get(name, 0) + sign * theirs.get(name, 0) for name in names}
+                new["hits"] = {name: count for name, count in sums.items() if count}
+            elif each.name == "largest_m":
+                new[each.name] = max(mine, theirs)
+            else:
+                new[each.name] = mine + sign * theirs
+        return Counters(**new)
+
+    @property
+    def calls_share(self) -> float:
+        """Solver calls per query."""
+        return self.solver_calls / max(1, self.queries)
+
+    @property
+    def seconds(self) -> float:
+        """All time spent on inference."""
+        return self.testing_seconds + self.solving_seconds
