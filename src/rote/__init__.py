@@ -37,7 +37,8 @@ from rote.inference import (
     k_best,
     max_marginals,
 )
-from rote.learning import Learner, Local, Perceptron, State, StructuredSVM, Subgradient
+from rote.inference.amortized import Amortized
+from rote.learning import Learner, Local, Perceptron, Staged, State, StructuredSVM, Subgradient
 from rote.learning.training import train
 from rote.model import Model
 from rote.space import (
@@ -62,6 +63,7 @@ from rote.tasks.base import Frame, Slot, Task
 __version__ = "0.1.0"
 
 __all__ = [
+    "Amortized",
     "BranchAndBound",
     "Chain",
     "DataError",
@@ -98,6 +100,7 @@ __all__ = [
     "Space",
     "SpaceBuilder",
     "SpaceError",
+    "Staged",
     "State",
     "Status",
     "StoreError",

@@ -31,6 +31,8 @@ from rote.kernels.nodes import row_loss
 from rote.kernels.structs import Graph, Steps
 from rote.types import BoolArray, FloatArray, IntArray
 
+PROBE_SWEEPS = 5
+
 
 class Desk(NamedTuple):
     """Room to work in."""
@@ -170,7 +172,7 @@ def lead_of(graph: Graph, losses: FloatArray, labels: IntArray) -> float:
 
 
 @kernel
-def close_losers(graph: Graph, losses: FloatArray, room: float, theta: FloatArray) -> float:
+def close_losers(losses: FloatArray, room: float, theta: FloatArray) -> float:
     """Close the labels that lose more than ``room``; returns the least loss among them."""
     least = np.inf
     for e in range(losses.shape[0]):
@@ -217,12 +219,12 @@ def settle(
         if known:
             value = bound - gap
             runner = max(shut, bound - lead_of(graph, desk.losses, chosen))
-            if value - runner > tie or gap <= epsilon * abs(value):
+            if value - runner > tie or (epsilon > 0 and gap <= epsilon * abs(value)):
                 break
         if made == sweeps:
             break
         if known:
-            least = close_losers(graph, desk.losses, gap + 4 * tie, theta)
+            least = close_losers(desk.losses, gap + 4 * tie, theta)
             shut = max(shut, bound - least)
         sweep(graph, theta, messages, multipliers, desk.visit, False)
         made += 1
@@ -241,15 +243,15 @@ def probe(
     bound: float,
     value: float,
     tie: float,
-    sweeps: int,
+    probes: int,
 ) -> tuple[float, float]:
     """Suppose one label after the other, and close it when nothing with it can be the best.
 
-    Begins where `settle` gave up. Returns the output's value, and the most that any other can be
-    worth, which is inf where some label stays open.
+    Begins where `settle` gave up, and gives up after so many ``probes``. Returns the output's
+    value, and the most that any other can be worth, which is inf where some label stays open.
     """
     room = bound - value + 4 * tie
-    shut = bound - close_losers(graph, desk.losses, room, theta)
+    shut = bound - close_losers(desk.losses, room, theta)
     while True:
         progress = False
         left = 0
@@ -258,6 +260,9 @@ def probe(
             for a in range(size):
                 if a == chosen[j] or theta[first + a] == -np.inf:
                     continue
+                if probes == 0:
+                    return value, np.inf
+                probes -= 1
                 desk.theta[:] = theta
                 desk.messages[:] = messages
                 desk.multipliers[:] = multipliers
@@ -276,7 +281,7 @@ def probe(
                     value - 2 * tie,
                     tie,
                     0.0,
-                    sweeps,
+                    PROBE_SWEEPS,
                 )
                 if here < value - 2 * tie:
                     most = here
@@ -318,13 +323,13 @@ def certify(
     variables: int,
     epsilon: FloatArray,
     sweeps: int,
-    probe_sweeps: int,
+    probes: int,
 ) -> tuple[IntArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray]:
     """The best output known of every input, with what is proved of it.
 
     ``guesses`` are outputs to begin with, or -1. ``starts`` names a row of duals in ``messages``
-    and ``multipliers`` to begin with; -1 begins with zero. An input is given up after ``sweeps``,
-    or, if ``probe_sweeps`` is not zero, after so many under every supposition.
+    and ``multipliers`` to begin with; -1 begins with zero. An input is given up after so many
+    ``sweeps`` and, then, ``probes``.
 
     Returns labels (-1 for inputs without any output), bounds, margins (at least so much is every
     other output worth less; negative where nothing is proved), the sweeps made, and duals.
@@ -381,8 +386,8 @@ def certify(
         bounds[i] = bound
         if value == -np.inf:
             continue
-        tight = value - runner > ties[i] or bound - value <= epsilon[i] * abs(value)
-        if probe_sweeps > 0 and not tight:
+        near = epsilon[i] > 0 and bound - value <= epsilon[i] * abs(value)
+        if probes > 0 and not near and value - runner <= ties[i]:
             value, runner = probe(
                 graph,
                 theta,
@@ -394,7 +399,7 @@ def certify(
                 bound,
                 value,
                 ties[i],
-                probe_sweeps,
+                probes,
             )
         for j in range(n):
             if core[j] < variables:

@@ -55,9 +55,9 @@ def first_that_holds(
     epsilon: FloatArray,
     relative: bool,
 ) -> tuple[IntArray, FloatArray]:
-    """For each input q the first entry p with output y = ``outputs[i]`` such that for all parts
+    """For each input q, the first entry p that has output y = ``outputs[i]`` and meets eq. (4).
 
-        (2 z_p - 1) (c_p - c_q) <= ε |c_q|
+        (2 z_p - 1) (c_p - c_q) <= ε |c_q|      in every part
 
     where z_p is 1 for the parts of y; ``relative`` compares scores less that of y's own part in
     the same slot. Entries whose margin is not above ``least`` are passed over. Returns the

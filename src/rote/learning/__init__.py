@@ -3,7 +3,21 @@
 from rote.learning.base import Learner, State, fit
 from rote.learning.local import Local
 from rote.learning.perceptron import Perceptron
+from rote.learning.staged import Stage, Staged, adaptive, exact_at_times, geometric
 from rote.learning.subgradient import Subgradient
 from rote.learning.svm import StructuredSVM
 
-__all__ = ["Learner", "Local", "Perceptron", "State", "StructuredSVM", "Subgradient", "fit"]
+__all__ = [
+    "Learner",
+    "Local",
+    "Perceptron",
+    "Stage",
+    "Staged",
+    "State",
+    "StructuredSVM",
+    "Subgradient",
+    "adaptive",
+    "exact_at_times",
+    "fit",
+    "geometric",
+]

@@ -94,7 +94,8 @@ class Proofs(NamedTuple):
 class Certificate(Protocol):
     """Proves outputs of a shelf, or outputs made from it, the best for new scores."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str: ...
 
     def test(self, asked: Asked) -> Proofs: ...
 
@@ -123,7 +124,7 @@ class Condition:
     relative: bool = False
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return "relative condition" if self.relative else "condition"
 
     def test(self, asked: Asked) -> Proofs:
@@ -158,12 +159,12 @@ class Condition:
 class DualBound:
     """Duals of a similar problem, improved by at most ``sweeps`` sweeps of ascent.
 
-    Where they do not settle it, labels are supposed one by one, with ``probe_sweeps`` sweeps each;
-    0 leaves this out.
+    Where they do not settle it, labels are supposed one by one, ``probes`` times at most, and a
+    label with which nothing can be the best is closed.
     """
 
     sweeps: int = 20
-    probe_sweeps: int = 5
+    probes: int = 256
     name: ClassVar[str] = "duals"
 
     def test(self, asked: Asked) -> Proofs:
@@ -184,7 +185,7 @@ class DualBound:
             len(shelf.space.variables),
             frozen(asked.epsilon),
             self.sweeps,
-            self.probe_sweeps,
+            self.probes,
         )
         labels = frozen(labels)
         value = shelf.space.worth(objective.scores, labels)
@@ -221,8 +222,9 @@ class Margin:
         if not shelf.count:
             return _none(asked)
         best = asked.remembered
-        entries = np.where(best >= 0, shelf.entry_of_output[best], -1)
-        entries[(entries >= 0) & (shelf.output_of[entries] != best)] = -1
+        named = (asked.starts >= 0) & (shelf.output_of[asked.starts] == best)
+        entries = np.where(named, asked.starts, shelf.entry_of_output[best])
+        entries[(best < 0) | (shelf.output_of[entries] != best)] = -1
         entries[~(shelf.margins[entries] > 0)] = -1
         rows = np.flatnonzero(entries >= 0)
         if not len(rows):
@@ -277,8 +279,8 @@ def _allowed(asked: Asked, labels: IntArray) -> IntArray:
     if allowed is None:
         return labels
     offsets = asked.shelf.space.offsets[:-1]
-    open_ = np.take_along_axis(allowed, offsets + np.maximum(labels, 0), axis=1).all(axis=1)
-    return frozen(np.where(open_[:, None], labels, -1))
+    own = np.take_along_axis(allowed, offsets + np.maximum(labels, 0), axis=1)
+    return frozen(np.where(np.asarray(own.all(axis=1))[:, None], labels, -1))
 
 
 def _none(asked: Asked) -> Proofs:

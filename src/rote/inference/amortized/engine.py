@@ -226,9 +226,7 @@ class Amortized:
         m, memory = len(objective), self._memory
         with memory.lock:
             memory.thrift(space).solved(m, took)
-            memory.counters += Counters(
-                queries=m, solver_calls=m, untested=m, solving_seconds=took
-            )
+            memory.counters += Counters(queries=m, solver_calls=m, untested=m, solving_seconds=took)
         return solutions
 
     def _tested(self, space: Space, objective: Objective) -> Solutions:
@@ -258,7 +256,9 @@ class Amortized:
         answers = _Answers(shelf.space, m, shelf.wide)
         with memory.lock:
             memory.fetch(shelf)
-            asked = Asked(shelf, objective, self._epsilons(m), np.where(starts < shelf.count, starts, -1))
+            asked = Asked(
+                shelf, objective, self._epsilons(m), np.where(starts < shelf.count, starts, -1)
+            )
             hits = self._test(asked, answers)
         testing = perf_counter() - begun
         left = np.flatnonzero(~answers.taken)
@@ -279,7 +279,7 @@ class Amortized:
             memory.counters += Counters(
                 m, calls, hits, 0, new, searched, testing, solving, answers.largest_m
             )
-        return answers.solutions(objective), entries
+        return answers.solutions(), entries
 
     def _epsilons(self, m: int) -> FloatArray:
         """ε of each input."""
@@ -301,9 +301,7 @@ class Amortized:
                 hits[certificate.name] = count
         return hits
 
-    def _solve(
-        self, space: Space, objective: Objective, left: IntArray
-    ) -> tuple[Solutions, int]:
+    def _solve(self, space: Space, objective: Objective, left: IntArray) -> tuple[Solutions, int]:
         """The engine's answers; equal questions are asked once."""
         rest = objective if len(left) == len(objective) else objective.rows(left)
         if rest.allowed is not None or len(left) == 1 or not self._certificates:
@@ -325,15 +323,15 @@ class Amortized:
 
         Problems with closed labels are of another feasible set, and are not remembered.
         """
-        entries = np.full(len(objective), -1, dtype=np.int64)
+        entries = np.where(answers.known, answers.entries, -1)
         found = np.flatnonzero(answers.labels[:, 0] >= 0)
         if not len(found):
             return entries, 0, 0
         numbers, new = shelf.numbers(frozen(answers.labels[found]))
         if objective.allowed is not None or not self._certificates:
             return entries, new, 0
-        searched = self._find_margins(shelf.space, objective, answers, left)
-        proved = answers.status[found] == Status.OPTIMAL
+        searched = self._find_margins(shelf, objective, answers, left)
+        proved = (answers.status[found] == Status.OPTIMAL) & ~answers.known[found]
         rows = found[proved]
         kept = np.where(starts < shelf.count, starts, -1)
         entries[rows] = shelf.put(
@@ -354,7 +352,7 @@ class Amortized:
         return entries, new, searched
 
     def _find_margins(
-        self, space: Space, objective: Objective, answers: _Answers, left: IntArray
+        self, shelf: Shelf, objective: Objective, answers: _Answers, left: IntArray
     ) -> int:
         """Margins of solved problems, by their second best outputs, where a certificate asks."""
         asks = any(isinstance(each, Margin | Condition) for each in self._certificates)
@@ -363,11 +361,15 @@ class Amortized:
         rows = left[(answers.status[left] == Status.OPTIMAL)]
         if not len(rows):
             return 0
-        best, second = k_best(space, objective.rows(rows), 2)
-        answers.margin[rows] = np.where(
-            second.status == Status.INFEASIBLE, np.inf, best.value - second.value
-        )
-        return len(rows)
+        part = objective.rows(rows)
+        asked = Asked(shelf, part, np.zeros(len(rows)), np.full(len(rows), -1))
+        answers.margin[rows] = DualBound().test(asked).margin
+        hard = rows[~(answers.margin[rows] > part.ties)]
+        if len(hard):
+            best, second = k_best(shelf.space, objective.rows(hard), 2)
+            lead = best.value - second.value
+            answers.margin[hard] = np.where(second.status == Status.INFEASIBLE, np.inf, lead)
+        return len(hard)
 
 
 class _Answers:
@@ -376,6 +378,7 @@ class _Answers:
     def __init__(self, space: Space, m: int, wide: tuple[int, int]) -> None:
         self.space = space
         self.taken: BoolArray = np.zeros(m, dtype=np.bool_)
+        self.known: BoolArray = np.zeros(m, dtype=np.bool_)  # an entry says more than this one
         self.labels = np.full((m, len(space.variables)), -1, dtype=np.int64)
         self.value = np.full(m, -np.inf)
         self.bound = np.full(m, np.inf)
@@ -384,6 +387,7 @@ class _Answers:
         self.source = np.full(m, Source.CACHE.value)
         self.messages = np.zeros((m, wide[0]))
         self.multipliers = np.zeros((m, wide[1]))
+        self.entries = np.full(m, -1, dtype=np.int64)  # what was of use
         self.largest_m = 0.0
 
     def proved(self, rows: IntArray, certificate: Certificate, asked: Asked) -> int:
@@ -410,8 +414,9 @@ class _Answers:
             off = ~sure & (value > 0)
             gap = (proofs.bound[hit] - value)[off] / asked.epsilon[hit][off]
             self.largest_m = max(self.largest_m, float((gap / value[off]).max(initial=0.0)))
-        shelf, used = asked.shelf, proofs.entries[hit]
-        shelf.use(used[used >= 0])
+        self.known[where] = isinstance(certificate, Margin | Same)
+        self.entries[where] = used = proofs.entries[hit]
+        asked.shelf.use(used[used >= 0])
         return len(hit)
 
     def solved(self, rows: IntArray, solutions: Solutions) -> None:
@@ -422,7 +427,7 @@ class _Answers:
         self.status[rows] = solutions.status
         self.source[rows] = solutions.source
 
-    def solutions(self, objective: Objective) -> Solutions:
+    def solutions(self) -> Solutions:
         return Solutions(
             frozen(self.labels),
             frozen(self.value),

@@ -136,8 +136,10 @@ class Shelf:
         return frozen(ptr), frozen(order)
 
     def forget(self, share: float = 0.25) -> None:
-        """Let go of the entries that have not been of use for longest."""
-        kept = np.sort(np.argsort(self.used[: self.count], kind="stable")[int(share * self.count) :])
+        """Let go of the entries that have not been of use for longest, and of their outputs."""
+        kept = np.sort(
+            np.argsort(self.used[: self.count], kind="stable")[int(share * self.count) :]
+        )
         dropped = self.count - len(kept)
         if not dropped:
             return
@@ -148,8 +150,12 @@ class Shelf:
         self.count = len(kept)
         self.asked = np.empty(0, dtype=np.int64)
         self._solved = {d: int(place[row]) for d, row in self._solved.items() if place[row] >= 0}
-        had = self.entry_of_output >= 0
-        self.entry_of_output[had] = place[self.entry_of_output[had]]
+        alive, self.output_of = np.unique(self.output_of, return_inverse=True)
+        number = {int(old): new for new, old in enumerate(alive)}
+        self._numbers = {row: number[k] for row, k in self._numbers.items() if k in number}
+        self.outputs, self.parts = self.outputs[alive], frozen(self.parts[alive])
+        self.entry_of_output = np.empty(len(alive), dtype=np.int64)
+        self.entry_of_output[self.output_of] = np.arange(self.count)
         self.__dict__.pop("groups", None)
 
     def _make_room(self, rows: int) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 SHARE = 0.04
 LATEST = 0.2  # the weight of the latest measurement
+FEW = 32  # inputs tested together to find out what a test costs
 
 
 class Thrift:
@@ -31,11 +32,16 @@ class Thrift:
         """How many of so many inputs to test."""
         if self.solve is None:
             return 0
-        if self.test is None:
-            return min(inputs, 1)
-        if self.hits * self.solve > self.test:
+        if self.test is not None and self.hits * self.solve > self.test:
             return inputs
-        return max(0, min(inputs, int(self.allowance / self.test)))
+        tried = min(inputs, FEW)  # a call costs something by itself, so never less at once
+        if self.test is None:
+            return tried
+        return (
+            min(inputs, int(self.allowance / self.test))
+            if self.allowance > tried * self.test
+            else 0
+        )
 
     def solved(self, inputs: int, seconds: float) -> None:
         """Enter that the engine underneath took so long."""
