@@ -60,7 +60,7 @@ def first_that_holds(
         (2 z_p - 1) (c_p - c_q) <= ε |c_q|      in every part
 
     where z_p is 1 for the parts of y; ``relative`` compares scores less that of y's own part in
-    the same slot. Entries whose margin is not above ``least`` are passed over. Returns the
+    the same slot. With ε = 0, entries whose margin is not above ``least`` are passed over. Returns the
     entries, -1 for none, and the most that any output can be worth more than y, over ε:
     Σ_slots |c_q(y)| + max |c_q|.
 
@@ -75,7 +75,7 @@ def first_that_holds(
             continue
         for at in range(ptr[k], ptr[k + 1]):
             p = order[at]
-            if not margins[p] > least[i]:
+            if epsilon[i] == 0.0 and margins[p] <= least[i]:
                 continue
             holds = True
             for s in range(slots.shape[0] - 1):

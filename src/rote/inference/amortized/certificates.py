@@ -132,8 +132,6 @@ class Condition:
         if not shelf.count:
             return _none(asked)
         ptr, order = shelf.groups
-        # Where the answer may be off by ε anyway, a tie of the remembered problem does no harm.
-        least = np.where(asked.epsilon > 0, -np.inf, asked.objective.ties)
         entries, sums = first_that_holds(
             scores,
             frozen(asked.remembered),
@@ -141,7 +139,7 @@ class Condition:
             shelf.slots,
             frozen(shelf.scores),
             frozen(shelf.margins),
-            frozen(least),
+            asked.objective.ties,
             ptr,
             order,
             frozen(asked.epsilon),
