@@ -60,11 +60,11 @@ def first_that_holds(
         (2 z_p - 1) (c_p - c_q) <= ε |c_q|      in every part
 
     where z_p is 1 for the parts of y; ``relative`` compares scores less that of y's own part in
-    the same slot. With ε = 0, entries whose margin is not above ``least`` are passed over. Returns the
-    entries, -1 for none, and the most that any output can be worth more than y, over ε:
-    Σ_slots |c_q(y)| + max |c_q|.
+    the same slot. With ε = 0, entries whose margin is not above ``least`` are passed over.
 
-    ``slots`` says where each slot's parts start; one more ends the last.
+    Returns the entries, -1 for none, and the most that any output can be worth more than y, over
+    ε: Σ_slots |c_q(y)| + max |c_q|. ``slots`` says where each slot's parts start; one more ends
+    the last.
     """
     m = scores.shape[0]
     found = np.full(m, -1, np.int64)
