@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from rote.errors import SettingError
 from rote.inference import Engine
 from rote.kernels.candidates import add_candidates, descend, largest_gain
 from rote.learning.augmented import Worst, worst_of, worst_outputs
@@ -32,6 +33,7 @@ from rote.learning.base import (
     iterations_left,
     pieces_of,
 )
+from rote.learning.reuse import Reuse
 from rote.learning.working_set import WorkingSet
 from rote.model import Model, Prepared
 from rote.space.losses import Hamming, Loss
@@ -48,7 +50,8 @@ class StructuredSVM:
     In the first ``warm_up`` iterations a few examples at a time go through inference and update,
     so that the first candidates are not those of weights that know nothing yet; with 0 this is
     the algorithm of the paper to the letter. A candidate whose dual has been 0 for ``patience``
-    iterations is let go.
+    iterations is let go. ``reuse`` takes outputs found before without solving where they will do
+    (`rote.learning.reuse`); it needs squared slacks, a loss that adds up, and one thread.
     """
 
     C: float = 0.1
@@ -61,6 +64,7 @@ class StructuredSVM:
     patience: int = 5
     seed: int = 0
     n_jobs: int = 1
+    reuse: bool = False
 
     def __post_init__(self) -> None:
         check_number("C", self.C, least=0, above=True)
@@ -68,6 +72,8 @@ class StructuredSVM:
         check_whole("warm_up", self.warm_up, least=0)
         for name in ("iterations", "passes", "patience", "n_jobs"):
             check_whole(name, getattr(self, name), least=1)
+        if self.reuse and not self.squared:
+            raise SettingError("reuse needs squared slacks; leave squared as it is, or reuse")
 
     @expiring
     def iterate(
@@ -115,6 +121,7 @@ class _Run:
         else:
             self.weights = state.memory["weights"].copy()
             self.working = WorkingSet.restored(state.memory, len(prepared), size)
+        self.reuse = Reuse() if svm.reuse else None
         self.view = frozen(self.weights)  # the same memory, for kernels that only read
         costs = np.zeros(len(prepared))
         for group in prepared.groups:
@@ -130,13 +137,26 @@ class _Run:
     def infer(self) -> tuple[float, int]:
         """The inference phase: the primal, and how many candidates came."""
         slack, added = np.zeros(len(self.prepared)), 0
-        for worst in worst_outputs(
-            self.engine, self.prepared, self.view, self.svm.loss, self.svm.n_jobs
-        ):
+        for worst in self._worst():
             slack[worst.group.members] = np.maximum(worst.slacks, 0.0)
             added += self._add(worst)
+        if self.reuse is not None and self.reuse.taken:
+            self.reuse.taken = 0
+            return np.nan, added
         lost = (self.costs * (slack**2 if self.svm.squared else slack)).sum()
         return half_norm(self.weights) + float(lost), added
+
+    def _worst(self) -> Iterator[Worst]:
+        engine, prepared, loss = self.engine, self.prepared, self.svm.loss
+        if self.reuse is None:
+            yield from worst_outputs(engine, prepared, self.view, loss, self.svm.n_jobs)
+            return
+        for group in prepared.groups:
+            # The examples with no weight have no bar to be above.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                bars = self.working.arrays.total[group.members] / (2 * self.costs[group.members])
+            bars = np.where(self.costs[group.members] > 0, bars + self.svm.delta, np.inf)
+            yield self.reuse.worst_of(engine, prepared, self.view, loss, group, bars)
 
     def update(self, iteration: int) -> int:
         """The update phase over all candidates; returns the number of passes."""

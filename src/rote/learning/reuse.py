@@ -1,0 +1,80 @@
+"""Outputs taken again without solving: the caching heuristic of 1-slack SVMs, example by example.
+
+Joachims et al. (2009) make a cutting plane of the best output in a cache where that is violated,
+and solve only where it is not. For dual coordinate descent (Chang et al. 2015): if y' is the best
+of all outputs found so far for examples with the same space, and its gain is above δ,
+
+    Δ(y_i, y') - w · (φ(x_i, y_i) - φ(x_i, y')) - (Σ_y α_{i,y}) / 2C  >  δ            (eq. 8)
+
+y' becomes a candidate and no inference is made. Nothing says that y' is the worst output, so the
+primal of an iteration with such examples is not known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rote.errors import SettingError
+from rote.inference import Engine
+from rote.inference.base import NONE_CLOSED
+from rote.kernels.linear import scores_of
+from rote.kernels.recall import best_remembered
+from rote.learning.augmented import Worst, worst
+from rote.model import Group, Prepared
+from rote.space import Space
+from rote.space.losses import Loss
+from rote.types import FloatArray, IntArray, frozen
+
+
+class Reuse:
+    """The outputs found so far, by space."""
+
+    def __init__(self) -> None:
+        self._outputs: dict[Space, IntArray] = {}
+        self.taken = 0  # examples whose output was not solved for
+
+    def worst_of(
+        self,
+        engine: Engine,
+        prepared: Prepared,
+        weights: FloatArray,
+        loss: Loss,
+        group: Group,
+        bars: FloatArray,
+    ) -> Worst:
+        """The examples of a group: a remembered output whose slack is above its bar, or the worst.
+
+        Without a remembered output above the bar, the engine looks for the worst one.
+        """
+        space, gold = group.space, group.gold
+        assert gold is not None
+        scores = scores_of(weights, prepared.vectors, group.slots, group.firsts)
+        known = self._outputs.get(space, frozen(np.empty((0, gold.shape[1]), dtype=np.int64)))
+        labels, slacks = self._remembered(space, scores, gold, loss, known)
+        rest = np.flatnonzero(~(slacks > bars))
+        self.taken += len(labels) - len(rest)
+        if len(rest):
+            labels[rest], slacks[rest], _ = worst(engine, space, scores[rest], gold[rest], loss)
+            self._outputs[space] = np.unique(np.concatenate([known, labels[rest]]), axis=0)
+        return Worst(
+            group, frozen(labels), frozen(slacks), frozen(loss.value(space, gold, frozen(labels)))
+        )
+
+    @staticmethod
+    def _remembered(
+        space: Space, scores: FloatArray, gold: IntArray, loss: Loss, known: IntArray
+    ) -> tuple[IntArray, FloatArray]:
+        """The best of the known outputs under the loss, and its slack; -inf where none is known."""
+        offsets = loss.offsets(space, gold)
+        if offsets is None:
+            raise SettingError("reuse needs a loss that adds up over labels, such as Hamming")
+        augmented = scores.copy()
+        augmented[:, : space.labels] += offsets
+        augmented = frozen(augmented)
+        parts = space.known_parts_of(frozen(known))
+        best = best_remembered(augmented, NONE_CLOSED, parts, gold.shape[1])
+        if not len(known):
+            return np.full_like(gold, -1), np.full(len(gold), -np.inf)
+        labels = known[best]
+        right = space.worth(frozen(scores), frozen(gold))
+        return labels, space.worth(augmented, frozen(labels)) - right
