@@ -25,7 +25,7 @@ from rote.errors import RoteError, SettingError
 if TYPE_CHECKING:
     from rote.data.catalog import Found
     from rote.evaluation.files import Scores
-    from rote.inference.amortized.stores import ShelfSize
+    from rote.inference.amortized.stores import ShelfSize, Store
     from rote.tasks.tables import FileAnswer
 
 # What --engine knows: first those that can stop early, then those that cannot.
@@ -185,6 +185,12 @@ def train(
     engine: Annotated[
         str, typer.Option(help=f"What to solve with: {', '.join([*ANYTIME, *UNTIMED])}.")
     ] = "exact",
+    cache: Annotated[
+        str | None,
+        typer.Option(
+            help="Remember solved problems in a store: sqlite:FILE, redis://HOST or memory."
+        ),
+    ] = None,
     C: Annotated[  # noqa: N803
         float | None,
         typer.Option(
@@ -244,13 +250,16 @@ def train(
         templates=None if templates is None else read_templates(templates),
         pairs=pairs,
     )
+    chosen = _engine(engine, None)
+    if cache is not None:
+        chosen = rote.Amortized(chosen, _store(cache))
     trained = train_file(
         task,
         file,
         model,
         settings=settings,
         learner=learner_of(learner, C=C, iterations=iterations, seed=seed, n_jobs=jobs),
-        engine=_engine(engine, None),
+        engine=chosen,
         dev=dev,
         allow_unknown=allow_unknown,
         allow_broken=allow_broken,
@@ -265,6 +274,8 @@ def train(
         "seconds": round(trained.seconds, 1),
     }
     known |= {name: float(f"{number:.6g}") for name, number in trained.measures.items()}
+    if isinstance(chosen, rote.Amortized):
+        known |= {"inferences": chosen.counters.queries, "solved": chosen.counters.solver_calls}
     if trained.dev is not None:
         scores = scores_of(trained.model, trained.dev, allow_unknown=allow_unknown)
         known |= {f"dev {name}": round(number, 4) for name, number in scores.numbers.items()}
@@ -278,11 +289,17 @@ def predict(
         Path, typer.Argument(help="Inputs, as `rote train` reads them.", show_default=False)
     ],
     out: Annotated[str, typer.Option(help="The file to write; - is the standard output.")] = "-",
+    cache: Annotated[
+        str | None,
+        typer.Option(
+            help="Remember solved problems in a store: sqlite:FILE, redis://HOST or memory."
+        ),
+    ] = None,
 ) -> None:
     """Write what a model says of the inputs of a file."""
     from rote.learning.files import predict_file, write_outputs
 
-    text = predict_file(model, file)
+    text = predict_file(model, file, None if cache is None else _store(cache))
     if out == "-":
         typer.echo(text, nl=False)
     else:
@@ -507,6 +524,12 @@ def _engine(name: str, seconds: float | None) -> rote.Engine:
             f"{' or '.join(ANYTIME)}"
         )
     return UNTIMED[name]()
+
+
+def _store(address: str) -> Store:
+    from rote.inference.amortized.stores import open_store
+
+    return open_store(address)
 
 
 def _record(answer: FileAnswer) -> dict[str, object]:

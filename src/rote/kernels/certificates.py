@@ -32,6 +32,7 @@ from rote.kernels.structs import Graph, Steps
 from rote.types import BoolArray, FloatArray, IntArray
 
 PROBE_SWEEPS = 5
+LARGE = 1e12  # in ties: a hundred times the largest score
 
 
 class Desk(NamedTuple):
@@ -196,12 +197,13 @@ def settle(
     tie: float,
     epsilon: float,
     sweeps: int,
-) -> tuple[float, float, float, int]:
+) -> tuple[float, float, float, float, int]:
     """Sweep until the best output is proved, or nothing can reach ``floor``.
 
     ``chosen`` is an output to begin with, if ``known``, and the best one found in the end.
     ``rest`` is worth the same in every output. Returns the bound, the output's value (-inf if
-    there is none), the most that any other output can be worth, and the number of sweeps.
+    there is none), the most that any other output can be worth, the same of outputs with a label
+    that was closed on the way, and the number of sweeps.
     """
     value, runner, shut, made = -np.inf, np.inf, -np.inf, 0
     while True:
@@ -228,7 +230,7 @@ def settle(
             shut = max(shut, bound - least)
         sweep(graph, theta, messages, multipliers, desk.visit, False)
         made += 1
-    return bound, value, runner, made
+    return bound, value, runner, shut, made
 
 
 @kernel
@@ -242,34 +244,33 @@ def probe(
     rest: float,
     bound: float,
     value: float,
+    shut: float,
     tie: float,
-    probes: int,
+    failures: int,
 ) -> tuple[float, float]:
     """Suppose one label after the other, and close it when nothing with it can be the best.
 
-    Begins where `settle` gave up, and gives up after so many ``probes``. Returns the output's
-    value, and the most that any other can be worth, which is inf where some label stays open.
+    Begins where `settle` gave up; ``shut`` is the most that outputs with a closed label can be
+    worth. Gives up after so many ``failures`` in one round. Returns the output's value, and the
+    most that any other can be worth, which is inf where some label stays open.
     """
     room = bound - value + 4 * tie
-    shut = bound - close_losers(desk.losses, room, theta)
+    shut = max(shut, bound - close_losers(desk.losses, room, theta))
     while True:
-        progress = False
+        progress = again = False
         left = 0
         for j in range(graph.sizes.shape[0]):
             first, size = graph.offsets[j], graph.sizes[j]
             for a in range(size):
                 if a == chosen[j] or theta[first + a] == -np.inf:
                     continue
-                if probes == 0:
-                    return value, np.inf
-                probes -= 1
                 desk.theta[:] = theta
                 desk.messages[:] = messages
                 desk.multipliers[:] = multipliers
                 for b in range(size):
                     if b != a:
                         desk.theta[first + b] = -np.inf
-                here, worth, second, _ = settle(
+                here, worth, second, _, _ = settle(
                     graph,
                     desk.theta,
                     desk.messages,
@@ -289,6 +290,8 @@ def probe(
                     most = worth
                 else:
                     left += 1
+                    if left >= failures:
+                        return value, np.inf
                     continue
                 if most > value - 2 * tie:
                     if most <= value + 2 * tie:
@@ -296,16 +299,30 @@ def probe(
                     shut = max(shut, value, second)
                     value = worth
                     chosen[:] = desk.chosen
-                    left += 1
+                    again = True
                 else:
                     shut = max(shut, most)
                     theta[first + a] = -np.inf
                 progress = True
-        if left == 0:
+        if left == 0 and not again:
             return value, shut
         if not progress:
             return value, np.inf
         sweep(graph, theta, messages, multipliers, desk.visit, False)
+
+
+@kernel
+def largest_move(messages: FloatArray, multipliers: FloatArray, coefficients: FloatArray) -> float:
+    """The most by which duals move a score at once."""
+    largest = 0.0
+    for message in messages:
+        largest = max(largest, abs(message))
+    heaviest = 0.0
+    for coefficient in coefficients:
+        heaviest = max(heaviest, abs(coefficient))
+    for multiplier in multipliers:
+        largest = max(largest, heaviest * abs(multiplier))
+    return largest
 
 
 @kernel
@@ -323,13 +340,14 @@ def certify(
     variables: int,
     epsilon: FloatArray,
     sweeps: int,
-    probes: int,
+    failures: int,
 ) -> tuple[IntArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray]:
     """The best output known of every input, with what is proved of it.
 
     ``guesses`` are outputs to begin with, or -1. ``starts`` names a row of duals in ``messages``
-    and ``multipliers`` to begin with; -1 begins with zero. An input is given up after so many
-    ``sweeps`` and, then, ``probes``.
+    and ``multipliers`` to begin with; -1 begins with zero. Duals far larger than the scores
+    are not used: their rounding would be larger than a tie. An input is given up after so many
+    ``sweeps``, and, if there may be any, ``failures`` of probes.
 
     Returns labels (-1 for inputs without any output), bounds, margins (at least so much is every
     other output worth less; negative where nothing is proved), the sweeps made, and duals.
@@ -358,9 +376,14 @@ def certify(
         forward(work, best, steps)
         rest = total(work, steps)
         load(work, graph.source, theta)
-        if starts[i] >= 0:
-            sent[i] = messages[starts[i]]
-            pushed[i] = multipliers[starts[i]]
+        start = starts[i]
+        if start >= 0:
+            moved = largest_move(messages[start], multipliers[start], graph.rows.coefficient)
+            if moved > LARGE * ties[i]:
+                start = -1
+        if start >= 0:
+            sent[i] = messages[start]
+            pushed[i] = multipliers[start]
             apply_duals(graph, theta, sent[i], pushed[i])
         known = guesses[i, 0] >= 0
         for j in range(n):
@@ -369,7 +392,7 @@ def certify(
                 chosen[j] = guesses[i, core[j]]
             else:
                 known = False
-        bound, value, runner, made[i] = settle(
+        bound, value, runner, shut, made[i] = settle(
             graph,
             theta,
             sent[i],
@@ -387,7 +410,7 @@ def certify(
         if value == -np.inf:
             continue
         near = epsilon[i] > 0 and bound - value <= epsilon[i] * abs(value)
-        if probes > 0 and not near and value - runner <= ties[i]:
+        if failures > 0 and not near and value - runner <= ties[i]:
             value, runner = probe(
                 graph,
                 theta,
@@ -398,8 +421,9 @@ def certify(
                 rest,
                 bound,
                 value,
+                shut,
                 ties[i],
-                probes,
+                failures,
             )
         for j in range(n):
             if core[j] < variables:

@@ -22,6 +22,8 @@ from rote.data.words import read_text
 from rote.errors import DataError, LabelError, ModelError, SettingError
 from rote.features import CHUNKING, CONSTANT, POS_TAGGING, Templates
 from rote.inference import Engine
+from rote.inference.amortized import Amortized
+from rote.inference.amortized.stores import Store
 from rote.learning.base import Learner
 from rote.learning.local import Local
 from rote.learning.perceptron import Perceptron
@@ -193,9 +195,15 @@ def learner_of(
     return make(**given)
 
 
-def predict_file(folder: str | Path, path: str | Path) -> str:
-    """The outputs of a saved model for the inputs of a file, in the format of its task."""
+def predict_file(folder: str | Path, path: str | Path, store: Store | None = None) -> str:
+    """The outputs of a saved model for the inputs of a file, in the format of its task.
+
+    With a ``store``, what is solved is remembered in it, and what can be proved from it is not
+    solved.
+    """
     model = Model.load(folder)
+    if store is not None:
+        model = model.with_engine(Amortized(model.engine, store))
     contents = read_for(model.task, path)
     return output_text(contents, predicted(model, contents))
 

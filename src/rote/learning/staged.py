@@ -8,6 +8,9 @@ structural SVM reaches the optimum of exact training (their Theorem 3).
 
     StructuredSVM under Staged is AI-DCD, Perceptron under Staged is AI-SP.
 
+A run that is resumed takes the same steps as one that was not, bit for bit, where ε is 0; where it
+is above, answers depend on what is remembered, and memory begins anew.
+
 Every state's measures tell what its iteration cost: ``queries``, ``solver_calls``, ``hits``,
 ``new_outputs`` (an oracle's calls), ``testing_seconds``, ``solving_seconds``.
 """
@@ -73,12 +76,17 @@ class Staged:
     stages: Sequence[Stage] = (Stage(0.0),)
 
     def __post_init__(self) -> None:
-        if not self.stages:
-            raise SettingError("there is no stage; adaptive() makes three")
-        for stage in self.stages:
+        stages = (self.stages,) if isinstance(self.stages, Stage) else tuple(self.stages)
+        if not stages or not all(isinstance(stage, Stage) for stage in stages):
+            raise SettingError(
+                f"stages are one or more of Stage(epsilon), as in adaptive(); got {self.stages!r}"
+            )
+        for stage in stages:
             check_number("epsilon", stage.epsilon, least=0)
-            if stage.iterations is not None:
-                check_whole("iterations of a stage", stage.iterations, least=1)
+            for name in ("iterations", "exact_every"):
+                if getattr(stage, name) is not None:
+                    check_whole(f"{name} of a stage", getattr(stage, name), least=1)
+        object.__setattr__(self, "stages", stages)
 
     def iterate(
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
@@ -97,9 +105,10 @@ class Staged:
                 made += 1
                 over = now.done or made == stage.iterations
                 place = (at + 1, 0) if over and not last else (at, made)
-                cost, before = engine.counters - before, engine.counters
+                cost = engine.counters - before
                 state = _told(now, cost, stage.epsilon, place, done=now.done and last)
                 yield state
+                before = engine.counters  # what others have asked meanwhile is not ours
                 if over:
                     break
             else:

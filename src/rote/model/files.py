@@ -35,6 +35,7 @@ import numpy as np
 from rote.errors import DataError, ModelError
 from rote.features import Index, index_from_json
 from rote.inference import Engine
+from rote.inference.amortized import Amortized
 from rote.model.layout import Block, Layout
 from rote.model.model import Model
 from rote.tasks.base import Task
@@ -83,7 +84,7 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
         "version": VERSION,
         "rote": version("rote"),
         "task": outline(model.task),
-        "engine": outline(model.engine, ENGINES),
+        "engine": outline(_underneath(model.engine), ENGINES),
         "blocks": [{"name": b.name, "kind": b.kind, "width": b.width} for b in layout.blocks],
         "indices": {kind: index.to_json() for kind, index in layout.indices.items()},
         "weights": {"file": name, "sha256": digest, "count": layout.size},
@@ -119,6 +120,11 @@ def load(
     if engine is None:
         engine = _restored(folder, saved["engine"], "engine", ENGINES)
     return Model(task, layout, weights, engine)
+
+
+def _underneath(engine: Engine) -> Engine:
+    """What a file can say of an engine: not what it remembers, but what it solves with."""
+    return engine.engine if isinstance(engine, Amortized) else engine
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -108,13 +108,14 @@ class Same:
 
     def test(self, asked: Asked) -> Proofs:
         shelf = asked.shelf
-        if asked.objective.allowed is not None:
+        if asked.objective.allowed is not None or not shelf.count:
             return _none(asked)
         rows = shelf.same(asked.objective.scores)
         labels = _outputs(shelf, np.where(rows >= 0, shelf.output_of[rows], -1))
         value = shelf.space.worth(asked.objective.scores, labels)
-        margin = np.where(rows >= 0, shelf.margins[rows], -np.inf)
-        return Proofs(rows >= 0, labels, value, margin, rows)
+        known = rows >= 0
+        margin = np.where(known, shelf.margins[rows], -np.inf)
+        return Proofs(known, labels, np.where(known, value, np.inf), margin, rows)
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,8 @@ class Condition:
         )
         taken = entries >= 0
         labels = _outputs(shelf, np.where(taken, asked.remembered, -1))
-        bound = shelf.space.worth(scores, labels) + asked.epsilon * sums
+        value = shelf.space.worth(scores, labels)
+        bound = np.where(taken, value + asked.epsilon * sums, np.inf)
         exact = taken & (asked.epsilon == 0)
         margin = np.where(exact, shelf.margins[entries], -np.inf)
         return Proofs(taken, labels, bound, margin, entries)
@@ -157,12 +159,12 @@ class Condition:
 class DualBound:
     """Duals of a similar problem, improved by at most ``sweeps`` sweeps of ascent.
 
-    Where they do not settle it, labels are supposed one by one, ``probes`` times at most, and a
-    label with which nothing can be the best is closed.
+    Where they do not settle it, labels are supposed one by one, and a label with which nothing can
+    be the best is closed, until ``failures`` suppositions have come to nothing.
     """
 
     sweeps: int = 20
-    probes: int = 256
+    failures: int = 4
     name: ClassVar[str] = "duals"
 
     def test(self, asked: Asked) -> Proofs:
@@ -183,7 +185,7 @@ class DualBound:
             len(shelf.space.variables),
             frozen(asked.epsilon),
             self.sweeps,
-            self.probes,
+            self.failures,
         )
         labels = frozen(labels)
         value = shelf.space.worth(objective.scores, labels)

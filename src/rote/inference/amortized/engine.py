@@ -11,15 +11,16 @@ place then, before the whole shelf is looked through.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from threading import RLock
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from rote.errors import SettingError
+from rote.inference.amortized.answers import Answers
 from rote.inference.amortized.certificates import (
     Asked,
     Certificate,
@@ -29,15 +30,14 @@ from rote.inference.amortized.certificates import (
     Same,
 )
 from rote.inference.amortized.counters import Counters
-from rote.inference.amortized.entries import Entry, pack, shelf_name, unpack
+from rote.inference.amortized.memory import Memory
 from rote.inference.amortized.shelf import Shelf
 from rote.inference.amortized.stores.base import Store
-from rote.inference.amortized.thrift import Thrift
-from rote.inference.base import Engine, Objective, Solutions, Source, Status, as_objective
+from rote.inference.base import Engine, Objective, Solutions, Status, as_objective
 from rote.inference.exact import Exact
 from rote.inference.kbest import k_best
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 LIMIT = 1 << 29  # bytes of entries in memory, where nothing else is said
 FEW = 8  # inputs asked at once of an empty shelf
@@ -49,82 +49,6 @@ CERTIFICATES: Final[dict[str, tuple[Certificate, ...]]] = {
     "margin": (Margin(), Same()),
     "none": (),
 }
-
-
-class _Memory:
-    """Shelves and counters, shared by engines that differ in ε alone."""
-
-    def __init__(self, store: Store | None, limit: int) -> None:
-        self.store = store
-        self.limit = limit
-        self.shelves: dict[Space, Shelf] = {}
-        self.thrifts: dict[Space, Thrift] = {}
-        self.marks: dict[Space, int] = {}
-        self.digests: set[bytes] = set()  # of packs put into the store or read from it
-        self.counters = Counters()
-        self.lock = RLock()
-
-    def shelf(self, space: Space) -> Shelf:
-        shelf = self.shelves.get(space)
-        if shelf is None:
-            shelf = self.shelves[space] = Shelf(space)
-        return shelf
-
-    def thrift(self, space: Space) -> Thrift:
-        thrift = self.thrifts.get(space)
-        if thrift is None:
-            thrift = self.thrifts[space] = Thrift()
-        return thrift
-
-    def fetch(self, shelf: Shelf) -> None:
-        """Take from the store what has come since the last time."""
-        if self.store is None:
-            return
-        packs, mark = self.store.read(shelf_name(shelf.space), self.marks.get(shelf.space, 0))
-        self.marks[shelf.space] = mark
-        new = [each for each in packs if each[-16:] not in self.digests]
-        self.digests.update(each[-16:] for each in new)
-        entries = [e for e in map(unpack, new) if e is not None and shelf.fits(e)]
-        if not entries:
-            return
-        labels = frozen(np.stack([e.labels for e in entries]))
-        rows = shelf.put(
-            np.full(len(entries), -1, dtype=np.int64),
-            shelf.numbers(labels)[0],
-            np.stack([e.scores for e in entries]),
-            np.stack([e.messages for e in entries]),
-            np.stack([e.multipliers for e in entries]),
-            np.array([e.margin for e in entries]),
-        )
-        shelf.solved(rows)
-        self.keep_within_limit()
-
-    def keep(self, shelf: Shelf, rows: IntArray) -> None:
-        """Put solved problems into the store."""
-        if self.store is None or not len(rows):
-            return
-        packs = [
-            pack(
-                Entry(
-                    shelf.outputs[shelf.output_of[row]],
-                    shelf.scores[row],
-                    shelf.messages[row],
-                    shelf.multipliers[row],
-                    float(shelf.margins[row]),
-                )
-            )
-            for row in rows.tolist()
-        ]
-        self.digests.update(each[-16:] for each in packs)
-        self.store.add(shelf_name(shelf.space), packs)
-
-    def keep_within_limit(self) -> None:
-        """Let the largest shelf forget what has been of no use for longest."""
-        while sum(shelf.size for shelf in self.shelves.values()) > self.limit:
-            largest = max(self.shelves.values(), key=lambda shelf: shelf.size)
-            if largest.count <= 1:
-                return
-            largest.forget()
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +63,8 @@ class Amortized:
 
     Entries are kept in memory up to ``limit`` bytes, beyond which those that have been of no use
     for longest are forgotten. A ``store`` keeps solved problems beyond the process and shares them
-    with others. ``thrifty`` engines do not test where that takes longer than solving; it changes
+    with others; a copy of an engine, or one sent to another process, has the same store and an
+    empty memory. ``thrifty`` engines do not test where that takes longer than solving; it changes
     times and counts, not answers, and has no say when ``epsilon`` is above 0.
 
     >>> from rote import Amortized, Milp, SpaceBuilder
@@ -157,44 +82,53 @@ class Amortized:
 
     engine: Engine = field(default_factory=Exact)
     store: Store | None = None
-    certificate: str | Sequence[Certificate] = "auto"
+    certificate: str | Certificate | Sequence[Certificate] = "auto"
     epsilon: float = 0.0
     exact_every: int | None = None
     thrifty: bool = True
     limit: int = LIMIT
-    _memory: _Memory = field(init=False, repr=False)
+    _memory: Memory = field(init=False, repr=False)
     _certificates: tuple[Certificate, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.certificate, str) and self.certificate not in CERTIFICATES:
-            raise SettingError(
-                f"certificate is one of {', '.join(CERTIFICATES)}, or a list of certificates; "
-                f"got {self.certificate!r}"
-            )
-        if not 0 <= self.epsilon < np.inf:
+        if isinstance(self.engine, type) or not callable(getattr(self.engine, "solve", None)):
+            raise SettingError(f"the engine underneath is one such as Exact(); got {self.engine!r}")
+        if not isinstance(self.epsilon, Real) or not 0 <= self.epsilon < np.inf:
             raise SettingError(f"epsilon is a number of at least 0, got {self.epsilon!r}")
-        if self.exact_every is not None and self.exact_every < 1:
-            raise SettingError(f"exact_every is at least 1, or None; got {self.exact_every!r}")
-        if self.limit < 1:
-            raise SettingError(f"limit is a number of bytes above 0, got {self.limit!r}")
-        chosen = self.certificate
-        certificates = CERTIFICATES[chosen] if isinstance(chosen, str) else tuple(chosen)
-        object.__setattr__(self, "_certificates", certificates)
-        object.__setattr__(self, "_memory", _Memory(self.store, self.limit))
+        for name in ("exact_every", "limit"):
+            value = getattr(self, name)
+            if value is None and name == "exact_every":
+                continue
+            if not isinstance(value, Integral) or value < 1:
+                raise SettingError(f"{name} is a whole number of at least 1, got {value!r}")
+        object.__setattr__(self, "_certificates", _chosen(self.certificate))
+        object.__setattr__(self, "_memory", Memory(self.store, self.limit))
 
     def at(self, epsilon: float, exact_every: int | None = None) -> Amortized:
         """The same engine, memory and counters with another ε."""
-        other = Amortized(
+        other = replace(self, epsilon=epsilon, exact_every=exact_every)
+        object.__setattr__(other, "_memory", self._memory)
+        return other
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Amortized:
+        """A copy with the same store, and nothing in memory."""
+        return Amortized(*self._settings)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        # To another process goes what the engine is, not what it remembers.
+        return Amortized, self._settings
+
+    @property
+    def _settings(self) -> tuple[Any, ...]:
+        return (
             self.engine,
             self.store,
             self.certificate,
-            epsilon,
-            exact_every,
+            self.epsilon,
+            self.exact_every,
             self.thrifty,
             self.limit,
         )
-        object.__setattr__(other, "_memory", self._memory)
-        return other
 
     @property
     def counters(self) -> Counters:
@@ -231,21 +165,21 @@ class Amortized:
 
     def _tested(self, space: Space, objective: Objective) -> Solutions:
         """Certificates first. A young shelf is asked about few inputs at a time."""
-        shelf = self._memory.shelf(space)
-        answered: list[Solutions] = []
-        start, asked = 0, shelf.asked
-        size = len(objective) if objective.allowed is not None else max(FEW, shelf.count)
-        entries = []
-        while start < len(objective):
-            rows = np.arange(start, min(start + size, len(objective)))
-            part = objective if len(rows) == len(objective) else objective.rows(rows)
-            starts = asked[rows] if len(asked) == len(objective) else np.full(len(rows), -1)
-            solutions, used = self._batch(shelf, part, starts)
-            answered.append(solutions)
-            entries.append(used)
+        shelf, m = self._memory.shelf(space), len(objective)
+        asked = shelf.asked
+        if len(asked) != m:
+            asked = np.full(m, -1, dtype=np.int64)
+        size = m if objective.allowed is not None else max(FEW, shelf.count)
+        solutions, entries, start = [], [], 0
+        while start < m:
+            rows = np.arange(start, min(start + size, m))
+            part = objective if len(rows) == m else objective.rows(rows)
+            found, now = self._batch(shelf, part, asked[rows])
+            solutions.append(found)
+            entries.append(now)
             start, size = start + len(rows), 2 * size
         shelf.asked = np.concatenate(entries)
-        return answered[0] if len(answered) == 1 else _joined(answered)
+        return solutions[0] if len(solutions) == 1 else _joined(solutions)
 
     def _batch(
         self, shelf: Shelf, objective: Objective, starts: IntArray
@@ -253,26 +187,20 @@ class Amortized:
         """Answers, and the entry that each input now has on the shelf, or -1."""
         memory, m = self._memory, len(objective)
         begun = perf_counter()
-        answers = _Answers(shelf.space, m, shelf.wide)
+        answers = Answers(shelf, m)
         with memory.lock:
             memory.fetch(shelf)
-            asked = Asked(
-                shelf, objective, self._epsilons(m), np.where(starts < shelf.count, starts, -1)
-            )
-            hits = self._test(asked, answers)
+            starts = np.where(starts < shelf.count, starts, -1)
+            hits = self._test(Asked(shelf, objective, self._epsilons(m), starts), answers)
         testing = perf_counter() - begun
-        left = np.flatnonzero(~answers.taken)
-        solved, calls, solving = None, 0, 0.0
-        if len(left):
-            begun = perf_counter()
-            solved, calls = self._solve(shelf.space, objective, left)
-            solving = perf_counter() - begun
+        begun = perf_counter()
+        solved = self._solve(objective, answers, np.flatnonzero(~answers.taken))
+        solving = perf_counter() - begun
         begun = perf_counter()
         with memory.lock:
-            if solved is not None:
-                answers.solved(left, solved)
-            entries, new, searched = self._remember(shelf, objective, answers, starts, left)
+            entries, new, searched = self._remember(shelf, objective, answers, starts, solved)
             testing += perf_counter() - begun
+            calls = len(solved)
             thrift = memory.thrift(shelf.space)
             thrift.tested(m, m - calls, testing)
             thrift.solved(calls, solving)
@@ -289,82 +217,92 @@ class Amortized:
             epsilon[number % self.exact_every == 0] = 0.0
         return epsilon
 
-    def _test(self, asked: Asked, answers: _Answers) -> dict[str, int]:
+    def _test(self, asked: Asked, answers: Answers) -> dict[str, int]:
         hits: dict[str, int] = {}
         for certificate in self._certificates:
             left = np.flatnonzero(~answers.taken)
             if not len(left):
                 break
             part = asked if len(left) == len(asked) else asked.rows(left)
-            count = answers.proved(left, certificate, part)
+            count = answers.test(left, certificate, part)
             if count:
                 hits[certificate.name] = count
         return hits
 
-    def _solve(self, space: Space, objective: Objective, left: IntArray) -> tuple[Solutions, int]:
-        """The engine's answers; equal questions are asked once."""
+    def _solve(self, objective: Objective, answers: Answers, left: IntArray) -> IntArray:
+        """Enter the engine's answers. Equal questions are asked once; returns those asked."""
+        if not len(left):
+            return left
         rest = objective if len(left) == len(objective) else objective.rows(left)
-        if rest.allowed is not None or len(left) == 1 or not self._certificates:
-            return self.engine.solve(space, rest), len(left)
-        _, first, place = np.unique(rest.scores, axis=0, return_index=True, return_inverse=True)
-        if len(first) == len(left):
-            return self.engine.solve(space, rest), len(left)
-        return self.engine.solve(space, rest.rows(first)).rows(place), len(first)
+        if rest.allowed is None and self._certificates and len(left) > 1:
+            _, first, place = np.unique(rest.scores, axis=0, return_index=True, return_inverse=True)
+            if len(first) < len(left):
+                found = self.engine.solve(answers.space, rest.rows(first))
+                answers.solved(left, found.rows(place))
+                return left[first]
+        answers.solved(left, self.engine.solve(answers.space, rest))
+        return left
 
     def _remember(
         self,
         shelf: Shelf,
         objective: Objective,
-        answers: _Answers,
+        answers: Answers,
         starts: IntArray,
-        left: IntArray,
+        solved: IntArray,
     ) -> tuple[IntArray, int, int]:
         """Put what is proved on the shelf: entries, how many outputs are new, and margins sought.
 
         Problems with closed labels are of another feasible set, and are not remembered.
         """
-        entries = np.where(answers.known, answers.entries, -1)
+        before = shelf.forgotten
+        entries = np.where(answers.new, -1, answers.entries)
         found = np.flatnonzero(answers.labels[:, 0] >= 0)
-        if not len(found):
-            return entries, 0, 0
-        numbers, new = shelf.numbers(frozen(answers.labels[found]))
-        if objective.allowed is not None or not self._certificates:
-            return entries, new, 0
-        searched = self._find_margins(shelf, objective, answers, left)
-        proved = (answers.status[found] == Status.OPTIMAL) & ~answers.known[found]
-        rows = found[proved]
-        kept = np.where(starts < shelf.count, starts, -1)
-        entries[rows] = shelf.put(
-            kept[rows],
-            numbers[proved],
-            objective.scores[rows],
-            answers.messages[rows],
-            answers.multipliers[rows],
-            answers.margin[rows],
-        )
-        fresh = entries[left][entries[left] >= 0]
-        shelf.solved(fresh)
-        self._memory.keep(shelf, fresh)
-        before = shelf.count
+        numbers = np.full(len(objective), -1, dtype=np.int64)
+        new = searched = 0
+        if len(found):
+            numbers[found], new = shelf.numbers(frozen(answers.labels[found]))
+        if objective.allowed is None and self._certificates:
+            solved = solved[answers.status[solved] == Status.OPTIMAL]
+            searched = self._find_margins(shelf, objective, answers, solved)
+            by_engine = np.zeros(len(objective), dtype=np.bool_)
+            by_engine[solved] = True
+            rows = np.flatnonzero(by_engine | answers.new)
+            entries[rows] = shelf.put(
+                # Duals are best when they are new; of scores, the more are known the better.
+                np.where(self._look_at_scores, -1, starts[rows]),
+                numbers[rows],
+                objective.scores[rows],
+                answers.messages[rows],
+                answers.multipliers[rows],
+                # Margins are known up to a tie; less two of them, they are safe to compare.
+                answers.margin[rows] - 2 * objective.ties[rows],
+                by_engine=by_engine[rows],
+            )
+            self._memory.keep(shelf, entries[solved])
         self._memory.keep_within_limit()
-        if shelf.count != before:
+        if shelf.forgotten != before:
             entries[:] = -1
         return entries, new, searched
 
+    @property
+    def _look_at_scores(self) -> bool:
+        """Whether a certificate compares scores, and does not look at duals alone."""
+        return any(isinstance(each, Condition | Margin) for each in self._certificates)
+
     def _find_margins(
-        self, shelf: Shelf, objective: Objective, answers: _Answers, left: IntArray
+        self, shelf: Shelf, objective: Objective, answers: Answers, solved: IntArray
     ) -> int:
-        """Margins of solved problems, by their second best outputs, where a certificate asks."""
-        asks = any(isinstance(each, Margin | Condition) for each in self._certificates)
-        if not asks or self.epsilon > 0:
+        """Margins of solved problems, where a certificate asks for them; how many were searched.
+
+        Duals prove most of them; a second best output tells the others.
+        """
+        if not self._look_at_scores or self.epsilon > 0 or not len(solved):
             return 0
-        rows = left[(answers.status[left] == Status.OPTIMAL)]
-        if not len(rows):
-            return 0
-        part = objective.rows(rows)
-        asked = Asked(shelf, part, np.zeros(len(rows)), np.full(len(rows), -1))
-        answers.margin[rows] = DualBound().test(asked).margin
-        hard = rows[~(answers.margin[rows] > part.ties)]
+        part = objective.rows(solved)
+        asked = Asked(shelf, part, np.zeros(len(solved)), np.full(len(solved), -1))
+        answers.margin[solved] = DualBound().test(asked).margin
+        hard = solved[~(answers.margin[solved] > part.ties)]
         if len(hard):
             best, second = k_best(shelf.space, objective.rows(hard), 2)
             lead = best.value - second.value
@@ -372,74 +310,21 @@ class Amortized:
         return len(hard)
 
 
-class _Answers:
-    """Answers to a batch as they come in."""
-
-    def __init__(self, space: Space, m: int, wide: tuple[int, int]) -> None:
-        self.space = space
-        self.taken: BoolArray = np.zeros(m, dtype=np.bool_)
-        self.known: BoolArray = np.zeros(m, dtype=np.bool_)  # an entry says more than this one
-        self.labels = np.full((m, len(space.variables)), -1, dtype=np.int64)
-        self.value = np.full(m, -np.inf)
-        self.bound = np.full(m, np.inf)
-        self.margin = np.full(m, -np.inf)
-        self.status = np.full(m, Status.TIMED_OUT.value)
-        self.source = np.full(m, Source.CACHE.value)
-        self.messages = np.zeros((m, wide[0]))
-        self.multipliers = np.zeros((m, wide[1]))
-        self.entries = np.full(m, -1, dtype=np.int64)  # what was of use
-        self.largest_m = 0.0
-
-    def proved(self, rows: IntArray, certificate: Certificate, asked: Asked) -> int:
-        """Enter what a certificate says; returns how many answers it gave."""
-        proofs = certificate.test(asked)
-        if proofs.messages is not None and proofs.multipliers is not None:
-            self.messages[rows] = proofs.messages
-            self.multipliers[rows] = proofs.multipliers
-        hit = np.flatnonzero(proofs.taken)
-        if not len(hit):
-            return 0
-        where = rows[hit]
-        value = self.space.worth(asked.objective.scores, proofs.labels)[hit]
-        self.taken[where] = True
-        self.labels[where] = proofs.labels[hit]
-        self.value[where] = value
-        self.margin[where] = proofs.margin[hit]
-        sure = (proofs.margin > asked.objective.ties)[hit] | (asked.epsilon[hit] == 0)
-        self.bound[where] = np.where(sure, value, np.maximum(proofs.bound[hit], value))
-        self.status[where] = np.where(sure, Status.OPTIMAL, Status.FEASIBLE)
-        if isinstance(certificate, DualBound):
-            self.source[where] = Source.CERTIFICATE
-        elif isinstance(certificate, Condition) and not sure.all():
-            off = ~sure & (value > 0)
-            gap = (proofs.bound[hit] - value)[off] / asked.epsilon[hit][off]
-            self.largest_m = max(self.largest_m, float((gap / value[off]).max(initial=0.0)))
-        self.known[where] = isinstance(certificate, Margin | Same)
-        self.entries[where] = used = proofs.entries[hit]
-        asked.shelf.use(used[used >= 0])
-        return len(hit)
-
-    def solved(self, rows: IntArray, solutions: Solutions) -> None:
-        """Enter the engine's answers."""
-        self.labels[rows] = solutions.labels
-        self.value[rows] = solutions.value
-        self.bound[rows] = solutions.bound
-        self.status[rows] = solutions.status
-        self.source[rows] = solutions.source
-
-    def solutions(self) -> Solutions:
-        return Solutions(
-            frozen(self.labels),
-            frozen(self.value),
-            frozen(self.bound),
-            frozen(self.status),
-            frozen(self.source),
+def _chosen(certificate: str | Certificate | Sequence[Certificate]) -> tuple[Certificate, ...]:
+    """The certificates that a setting names."""
+    if isinstance(certificate, str) and certificate in CERTIFICATES:
+        return CERTIFICATES[certificate]
+    each = certificate if isinstance(certificate, list | tuple) else (certificate,)
+    if not all(callable(getattr(one, "test", None)) for one in each):
+        raise SettingError(
+            f"certificate is one of {', '.join(CERTIFICATES)}, or a list of certificates such as "
+            f"[DualBound(), Same()]; got {certificate!r}"
         )
+    return tuple(each)
 
 
 def _joined(pieces: Sequence[Solutions]) -> Solutions:
-    def of(name: str) -> Iterator[AnyArray]:
-        return (getattr(piece, name) for piece in pieces)
-
     names = ("labels", "value", "bound", "status", "source")
-    return Solutions(*(frozen(np.concatenate(list(of(name)))) for name in names))
+    return Solutions(
+        *(frozen(np.concatenate([getattr(each, name) for each in pieces])) for name in names)
+    )

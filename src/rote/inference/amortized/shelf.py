@@ -14,9 +14,10 @@ from rote.inference.amortized.entries import Entry
 from rote.inference.plans import partial_plan
 from rote.inference.search import without_far
 from rote.space.space import Space
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray, frozen
 
-FEW = 64  # entries to begin with
+FEW = 8  # entries to begin with
+COLUMNS = ("scores", "messages", "multipliers", "margins", "output_of", "by_engine", "used")
 KEYS = frozen(np.random.default_rng(0).integers(1 << 63, size=1 << 16, dtype=np.uint64) | 1)
 
 
@@ -35,8 +36,10 @@ class Shelf:
         self.multipliers = np.empty((FEW, self.wide[1]))
         self.margins = np.empty(FEW)
         self.output_of = np.empty(FEW, dtype=np.int64)
+        self.by_engine = np.zeros(FEW, dtype=np.bool_)  # an engine's answer: worth keeping
         self.used = np.empty(FEW, dtype=np.int64)  # when an entry was last of use
         self.clock = 0
+        self.forgotten = 0  # how often rows were given new numbers
         self.outputs = np.empty((0, n), dtype=np.int64)
         self.parts = frozen(np.empty((0, slots), dtype=np.int64))
         self.entry_of_output = np.empty(0, dtype=np.int64)  # one that has, or had, this output
@@ -46,9 +49,9 @@ class Shelf:
 
     @property
     def size(self) -> int:
-        """In bytes, of entries and outputs."""
-        row = self.space.parts + sum(self.wide) + 3
-        return 8 * (self.count * row + self.outputs.size + self.parts.size)
+        """In bytes, of entries, outputs, and the room there is for more."""
+        arrays = [getattr(self, name) for name in (*COLUMNS, "outputs", "parts")]
+        return sum(array.nbytes for array in arrays)
 
     @cached_property
     def slots(self) -> IntArray:
@@ -63,6 +66,7 @@ class Shelf:
             and len(entry.scores) == self.space.parts
             and len(entry.labels) == len(self.space.variables)
             and bool(np.isfinite(np.concatenate(entry[1:4])).all())
+            and not np.isnan(entry.margin)
             and bool(((entry.labels >= 0) & (entry.labels < self.space.sizes)).all())
             and bool(self.space.holds(entry.labels[None, :])[0])
         )
@@ -84,6 +88,7 @@ class Shelf:
             self.parts = frozen(np.concatenate([self.parts, parts]))
             nowhere = np.full(len(new), -1, dtype=np.int64)
             self.entry_of_output = np.concatenate([self.entry_of_output, nowhere])
+            self.__dict__.pop("groups", None)
         return found[place], len(new)
 
     def put(
@@ -94,10 +99,16 @@ class Shelf:
         messages: FloatArray,
         multipliers: FloatArray,
         margins: FloatArray,
+        *,
+        by_engine: BoolArray,
     ) -> IntArray:
-        """Write entries to given rows, or to new ones where a row is -1; returns their rows."""
+        """Write entries to given rows, or to new ones where a row is -1; returns their rows.
+
+        Rows with an engine's answers are not written over.
+        """
+        taken = rows >= 0
+        rows = np.where(taken & ~by_engine & ~self.by_engine[np.where(taken, rows, 0)], rows, -1)
         new = np.flatnonzero(rows < 0)
-        rows = rows.copy()
         rows[new] = np.arange(self.count, self.count + len(new))
         self._make_room(self.count + len(new))
         self.count += len(new)
@@ -106,6 +117,9 @@ class Shelf:
         self.multipliers[rows] = multipliers
         self.margins[rows] = margins
         self.output_of[rows] = outputs
+        self.by_engine[rows] = by_engine
+        solved = rows[by_engine]
+        self._solved.update(zip(digests(self.scores[solved]), solved.tolist(), strict=True))
         self.use(rows)
         self.entry_of_output[outputs] = rows
         self.__dict__.pop("groups", None)
@@ -116,12 +130,8 @@ class Shelf:
         self.clock += 1
         self.used[rows] = self.clock
 
-    def solved(self, rows: IntArray) -> None:
-        """Note that an engine's answers lie in these rows, to be given again for equal scores."""
-        self._solved.update(zip(digests(self.scores[rows]), rows.tolist(), strict=True))
-
     def same(self, scores: FloatArray) -> IntArray:
-        """The row of an answer to equal scores, for each input, or -1."""
+        """The row of an engine's answer to equal scores, for each input, or -1."""
         rows = np.array([self._solved.get(d, -1) for d in digests(scores)], dtype=np.int64)
         rows[(self.scores[rows] != scores).any(axis=1)] = -1
         return rows
@@ -145,9 +155,10 @@ class Shelf:
             return
         place = np.full(self.count, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
-        for name in ("scores", "messages", "multipliers", "margins", "output_of", "used"):
+        for name in COLUMNS:
             setattr(self, name, getattr(self, name)[kept])
         self.count = len(kept)
+        self.forgotten += 1
         self.asked = np.empty(0, dtype=np.int64)
         self._solved = {d: int(place[row]) for d, row in self._solved.items() if place[row] >= 0}
         alive, self.output_of = np.unique(self.output_of, return_inverse=True)
@@ -162,7 +173,7 @@ class Shelf:
         have = len(self.scores)
         if rows <= have:
             return
-        for name in ("scores", "messages", "multipliers", "margins", "output_of", "used"):
+        for name in COLUMNS:
             old = getattr(self, name)
             new = np.empty((max(rows, 2 * have), *old.shape[1:]), dtype=old.dtype)
             new[: self.count] = old[: self.count]

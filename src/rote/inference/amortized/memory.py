@@ -1,0 +1,99 @@
+"""What an amortized engine remembers: shelves in this process, and a store beyond it.
+
+Entries are kept up to a limit of bytes; beyond it, the largest shelf forgets what has been of no
+use for longest. Solved problems also go into the store, if there is one, and what others have put
+there is fetched before a shelf is asked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from threading import RLock
+
+import numpy as np
+
+from rote.inference.amortized.counters import Counters
+from rote.inference.amortized.entries import DIGEST, Entry, pack, shelf_name, unpack
+from rote.inference.amortized.shelf import Shelf
+from rote.inference.amortized.stores.base import Store
+from rote.inference.amortized.thrift import Thrift
+from rote.space.space import Space
+from rote.types import IntArray, frozen
+
+
+class Memory:
+    """Shelves, accounts and counters; engines that differ in ε alone share one."""
+
+    def __init__(self, store: Store | None, limit: int) -> None:
+        self.store = store
+        self.limit = limit
+        self.counters = Counters()
+        self.lock = RLock()
+        self._shelves: dict[Space, tuple[Shelf, Thrift]] = {}
+        self._marks: dict[Space, int] = {}
+        # Digests of packs that were put into the store and not read back yet.
+        self._own: defaultdict[Space, set[bytes]] = defaultdict(set)
+
+    def shelf(self, space: Space) -> Shelf:
+        """What is remembered of a space."""
+        return self._of(space)[0]
+
+    def thrift(self, space: Space) -> Thrift:
+        """Whether it pays to ask the shelf of a space."""
+        return self._of(space)[1]
+
+    def _of(self, space: Space) -> tuple[Shelf, Thrift]:
+        found = self._shelves.get(space)
+        if found is None:
+            with self.lock:
+                found = self._shelves.setdefault(space, (Shelf(space), Thrift()))
+        return found
+
+    def fetch(self, shelf: Shelf) -> None:
+        """Take from the store what others have put there since the last time."""
+        if self.store is None:
+            return
+        space = shelf.space
+        packs, self._marks[space] = self.store.read(shelf_name(space), self._marks.get(space, 0))
+        foreign = (each for each in packs if each[-DIGEST:] not in self._own[space])
+        entries = [e for e in map(unpack, foreign) if e is not None and shelf.fits(e)]
+        self._own[space].clear()
+        if entries:
+            labels = frozen(np.stack([e.labels for e in entries]))
+            shelf.put(
+                np.full(len(entries), -1, dtype=np.int64),
+                shelf.numbers(labels)[0],
+                np.stack([e.scores for e in entries]),
+                np.stack([e.messages for e in entries]),
+                np.stack([e.multipliers for e in entries]),
+                np.array([e.margin for e in entries]),
+                by_engine=np.ones(len(entries), dtype=np.bool_),
+            )
+
+    def keep(self, shelf: Shelf, rows: IntArray) -> None:
+        """Put solved problems into the store."""
+        if self.store is None or not len(rows):
+            return
+        packs = [
+            pack(
+                Entry(
+                    shelf.outputs[shelf.output_of[row]],
+                    shelf.scores[row],
+                    shelf.messages[row],
+                    shelf.multipliers[row],
+                    float(shelf.margins[row]),
+                )
+            )
+            for row in rows.tolist()
+        ]
+        self._own[shelf.space].update(each[-DIGEST:] for each in packs)
+        self.store.add(shelf_name(shelf.space), packs)
+
+    def keep_within_limit(self) -> None:
+        """Forget until what is remembered is not more than the limit."""
+        shelves = [shelf for shelf, _ in self._shelves.values()]
+        while sum(shelf.size for shelf in shelves) > self.limit:
+            largest = max(shelves, key=lambda shelf: shelf.size)
+            if not largest.size:
+                return
+            largest.forget()
