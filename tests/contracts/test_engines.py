@@ -1,7 +1,8 @@
 """One contract for every engine: the best output, the same among equals, proved, and nothing else.
 
-Engines are found, not listed: whatever `rote.inference` exports with a ``solve`` is held to
-all of this on every kind of space, or must refuse the space with `UnsupportedSpace`.
+Engines are found, not listed: whatever `rote.inference` or a room of wrappers inside it exports
+with a ``solve`` is held to all of this on every kind of space, or must refuse the space with
+`UnsupportedSpace`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rote.inference
+import rote.inference.amortized
 from rote.errors import InfeasibleSpace, LabelError, RoteError, ScoreError, UnsupportedSpace
 from rote.inference import (
     BranchAndBound,
@@ -33,6 +35,7 @@ from rote.inference import (
     Tree,
     clamp,
 )
+from rote.inference.amortized import Amortized
 from rote.space import SpaceBuilder, all_different, at_least, at_most
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import (
@@ -49,9 +52,12 @@ from tests.strategies import (
 # -- every engine there is ----------------------------------------------------------------
 
 
+ROOMS = (rote.inference, rote.inference.amortized)
+
+
 def exported_engines() -> dict[str, type]:
-    """What `rote.inference` promises that has a ``solve``, but for the protocol itself."""
-    found = {name: getattr(rote.inference, name) for name in rote.inference.__all__}
+    """What the rooms promise that has a ``solve``, but for the protocol itself."""
+    found = {name: getattr(room, name) for room in ROOMS for name in room.__all__}
     return {
         name: kind
         for name, kind in found.items()
@@ -71,6 +77,17 @@ VARIANTS = {
     "Chain(order=1)": Chain(order=1),
     "Chain(order=2)": Chain(order=2),
     "Exact(time_limit)": Exact(time_limit=60.0),
+    "Amortized(Exact)": Amortized(thrifty=False),
+    "Amortized(Milp)": Amortized(Milp()),
+    "Amortized(Exhaustive, condition)": Amortized(
+        Exhaustive(), certificate="condition", thrifty=False
+    ),
+    "Amortized(BranchAndBound, relative)": Amortized(
+        BranchAndBound(), certificate="relative", thrifty=False
+    ),
+    "Amortized(Milp, duals)": Amortized(Milp(), certificate="duals", thrifty=False),
+    "Amortized(Exact, margin)": Amortized(certificate="margin", thrifty=False),
+    "Amortized(Exact, none)": Amortized(certificate="none", thrifty=False),
 }
 if importlib.util.find_spec("gurobipy"):
     VARIANTS["Milp('gurobi')"] = Milp("gurobi")
@@ -101,6 +118,7 @@ def test_every_exported_engine_is_in_the_suite():
 
 def test_the_suite_knows_the_engines_of_the_first_release():
     assert set(exported_engines()) >= {
+        "Amortized",
         "BranchAndBound",
         "Chain",
         "Elimination",
@@ -127,6 +145,17 @@ SOURCES = {
     BranchAndBound: {Source.BRANCH},
     Milp: {Source.MILP},
 }
+
+
+def sources_of(engine) -> set[Source]:
+    if isinstance(engine, Amortized):
+        return sources_of(engine.engine) | {Source.CACHE, Source.CERTIFICATE}
+    return SOURCES.get(type(engine), set(Source) - {Source.CACHE, Source.CERTIFICATE})
+
+
+def afresh(engine):
+    """The same engine without what it remembers."""
+    return dataclasses.replace(engine)
 
 
 # -- the contract -------------------------------------------------------------------------
@@ -192,7 +221,7 @@ def check(engine, space, objective) -> bool:
         assert solutions.value[i] == pytest.approx(expected.value, abs=1e-12 * scale)
         assert solutions.value[i] == space.value(objective.scores[i], solutions.labels[i])[0]
         assert solutions.bound[i] == solutions.value[i]
-        assert solutions.source[i] in SOURCES.get(type(engine), set(Source))
+        assert solutions.source[i] in sources_of(engine)
         assert solutions.source[i] != Source.ARGMAX or not space.factors
     return True
 
@@ -242,12 +271,16 @@ def test_answers_are_the_same_when_rules_stay_rows(engine, most_entries):
     def agrees(problem):
         check(engine, *problem)
 
+    engine = afresh(engine)  # what is remembered of a space was made for its tables
     with rules_as_rows(most_entries):
         agrees()
 
 
 @every_engine
 def test_the_answer_to_a_batch_is_that_to_each_input(engine):
+    # What is found once may be remembered the next time.
+    source = () if isinstance(engine, Amortized) else ("source",)
+
     @settings(max_examples=15)
     @given(st.one_of(problems(chain_spaces(order=1), 4), problems(separable_spaces(), 4)))
     def agrees(problem):
@@ -258,7 +291,7 @@ def test_the_answer_to_a_batch_is_that_to_each_input(engine):
         again = engine.solve(space, objective)
         for i in range(len(objective)):
             alone = engine.solve(space, objective.rows(np.array([i])))
-            for name in ("labels", "value", "bound", "status", "source"):
+            for name in ("labels", "value", "bound", "status", *source):
                 assert getattr(together, name)[i].tolist() == getattr(alone, name)[0].tolist()
                 assert getattr(together, name)[i].tolist() == getattr(again, name)[i].tolist()
 
@@ -288,8 +321,11 @@ def empty(engine):
 @every_engine
 def test_an_engine_is_a_frozen_value(engine):
     assert dataclasses.is_dataclass(engine)
-    assert dataclasses.replace(engine) == engine
-    assert hash(dataclasses.replace(engine)) == hash(engine)
+    if isinstance(engine, Amortized):  # with a memory of its own, which makes it another
+        assert dataclasses.replace(engine) != engine == engine
+    else:
+        assert dataclasses.replace(engine) == engine
+        assert hash(dataclasses.replace(engine)) == hash(engine)
     for field in dataclasses.fields(engine):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(engine, field.name, None)

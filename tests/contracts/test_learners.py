@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import rote.learning
-from rote import BranchAndBound, Exact, Exhaustive, Milp
+from rote import Amortized, BranchAndBound, Exact, Exhaustive, Milp
 from rote.errors import DataError, SettingError
 from rote.features import Templates
-from rote.learning import Perceptron, StructuredSVM, fit
+from rote.learning import Local, Perceptron, Stage, Staged, StructuredSVM, Subgradient, fit
 from rote.learning.checkpoints import load_state, save_state
 from rote.model import Model, prepare
 from rote.tasks.tagging import Tagging
@@ -40,27 +40,61 @@ def exported_learners() -> dict[str, type]:
 # A learner made with no argument is tested without being named here. Add a line for every
 # further way of using it.
 VARIANTS = {
-    "Local(average=False)": dataclasses.replace(rote.learning.Local(), average=False),
+    "Local(average=False)": Local(average=False),
     "Perceptron(average=False)": Perceptron(average=False),
     "Perceptron(update='early')": Perceptron(update="early"),
     "StructuredSVM(squared=False)": StructuredSVM(squared=False),
     "StructuredSVM(warm_up=0)": StructuredSVM(warm_up=0, patience=1),
+    "Staged(StructuredSVM)": Staged(StructuredSVM()),
+    "Staged(Perceptron, two stages)": Staged(Perceptron(), (Stage(0.0, 2), Stage(0.0))),
+    "Staged(Subgradient)": Staged(Subgradient()),
+    "Staged(Local)": Staged(Local()),
 }
-LEARNERS = {**{name: kind() for name, kind in exported_learners().items()}, **VARIANTS}
+
+
+def all_learners():
+    plain = {}
+    for name, kind in exported_learners().items():
+        try:
+            plain[name] = kind()
+        except TypeError:
+            continue  # reported by the test below
+    return {**plain, **VARIANTS}
+
+
+LEARNERS = all_learners()
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS.keys())
 XS, YS = tagged(15)
 
 
+def changed(learner, **settings):
+    """The learner with other settings; those of a staged one are the learner's inside it."""
+    if isinstance(learner, Staged):
+        return dataclasses.replace(learner, learner=changed(learner.learner, **settings))
+    return dataclasses.replace(learner, **settings)
+
+
+def has(learner, name):
+    return hasattr(learner.learner if isinstance(learner, Staged) else learner, name)
+
+
+def begun(learner, task, prepared, engine=None):
+    """A model with zero weights, and an engine that the learner takes."""
+    engine = engine or Exact()
+    if isinstance(learner, Staged):
+        engine = Amortized(engine, thrifty=False)
+    return Model(task, prepared.layout, prepared.layout.zeros(), engine)
+
+
 def trained(learner, task, xs, ys, engine=None, **options):
     prepared = prepare(task, xs, ys, **options)
-    start = prepared.layout.zeros()
-    return fit(learner, Model(task, prepared.layout, start, engine or Exact()), prepared)
+    return fit(learner, begun(learner, task, prepared, engine), prepared)
 
 
 def states_of(learner, task, xs, ys, state=None, **options):
     prepared = prepare(task, xs, ys, **options)
-    model = Model(task, prepared.layout, prepared.layout.zeros())
+    model = begun(learner, task, prepared)
     return [state.kept() for state in learner.iterate(model, prepared, state)]
 
 
@@ -69,7 +103,13 @@ def words(*names):
 
 
 def test_the_learners_that_must_be_there_are_found():
-    assert {"Local", "Perceptron", "StructuredSVM"} <= set(exported_learners())
+    assert {"Local", "Perceptron", "StructuredSVM", "Staged"} <= set(exported_learners())
+    tested = {type(learner).__name__ for learner in LEARNERS.values()}
+    missing = set(exported_learners()) - tested
+    assert not missing, (
+        f"{sorted(missing)} cannot be made without arguments; "
+        "add one of each to VARIANTS in tests/contracts/test_learners.py"
+    )
 
 
 # -- what every learner can learn from -----------------------------------------------------------
@@ -156,7 +196,7 @@ def test_nothing_to_learn_from_is_refused(learner):
 @every_learner
 def test_settings_are_checked_when_the_learner_is_made(learner):
     with pytest.raises(SettingError, match=r"iterations is .*at least 1, got 0"):
-        dataclasses.replace(learner, iterations=0)
+        changed(learner, iterations=0)
 
 
 # -- states --------------------------------------------------------------------------------------
@@ -164,7 +204,7 @@ def test_settings_are_checked_when_the_learner_is_made(learner):
 
 @every_learner
 def test_states_are_counted_from_one_and_only_the_last_is_done(learner):
-    states = states_of(dataclasses.replace(learner, iterations=7), TAGGING, XS, YS)
+    states = states_of(changed(learner, iterations=7), TAGGING, XS, YS)
     assert [state.iteration for state in states] == list(range(1, len(states) + 1))
     assert not any(state.done for state in states[:-1])
     assert states[-1].done or len(states) == 7
@@ -177,9 +217,9 @@ def test_states_are_counted_from_one_and_only_the_last_is_done(learner):
 @every_learner
 def test_states_stay_as_they_were_while_the_learner_goes_on(learner):
     prepared = prepare(TAGGING, XS, YS)
-    model = Model(TAGGING, prepared.layout, prepared.layout.zeros())
+    model = begun(learner, TAGGING, prepared)
     kept, copies = [], []
-    for state in dataclasses.replace(learner, iterations=4).iterate(model, prepared):
+    for state in changed(learner, iterations=4).iterate(model, prepared):
         kept.append(state)
         copies.append((state.weights.copy(), {k: v.copy() for k, v in state.memory.items()}))
     assert len(kept) > 1
@@ -191,9 +231,9 @@ def test_states_stay_as_they_were_while_the_learner_goes_on(learner):
 @every_learner
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_run_resumed_from_any_state_on_disk_ends_bit_for_bit_the_same(learner, seed, tmp_path):
-    learner = dataclasses.replace(learner, iterations=6)
-    if hasattr(learner, "seed"):
-        learner = dataclasses.replace(learner, seed=seed)
+    learner = changed(learner, iterations=6)
+    if has(learner, "seed"):
+        learner = changed(learner, seed=seed)
     xs, ys = tagged(12, seed)
     states = states_of(learner, TAGGING, xs, ys)
     for state in states[:-1]:
@@ -208,7 +248,7 @@ def test_a_run_resumed_from_any_state_on_disk_ends_bit_for_bit_the_same(learner,
 @every_learner
 def test_the_same_settings_give_the_same_weights_and_leave_the_data_alone(learner):
     prepared = prepare(TAGGING, XS, YS)
-    model = Model(TAGGING, prepared.layout, prepared.layout.zeros())
+    model = begun(learner, TAGGING, prepared)
     once, again = fit(learner, model, prepared), fit(learner, model, prepared)
     assert once.weights.tobytes() == again.weights.tobytes()
     assert not model.weights.any()
@@ -234,7 +274,7 @@ def test_what_an_example_of_weight_zero_says_does_not_matter(learner):
 
 @pytest.mark.parametrize(
     "learner",
-    [rote.learning.Local(), Perceptron(), Perceptron(average=False, update="largest")],
+    [Local(), Perceptron(), Perceptron(average=False, update="largest")],
     ids=["local", "perceptron", "violations"],
 )
 def test_a_perceptron_whose_examples_all_weigh_two_has_twice_the_weights(learner):
@@ -263,7 +303,7 @@ def test_the_svm_takes_weight_two_for_an_example_twice_and_weight_zero_for_none(
 
 @every_learner
 def test_every_exact_engine_leads_to_the_same_weights(learner):
-    learner = dataclasses.replace(learner, iterations=4)
+    learner = changed(learner, iterations=4)
     xs, ys = tagged(6, seed=2, longest=4)
     exact, *others = (
         trained(learner, TAGGING, xs, ys, engine).weights.tobytes()
@@ -272,14 +312,13 @@ def test_every_exact_engine_leads_to_the_same_weights(learner):
     assert [weights == exact for weights in others] == [True] * 3
 
 
-THREADED = {name: one for name, one in LEARNERS.items() if hasattr(one, "n_jobs")}
+THREADED = {name: one for name, one in LEARNERS.items() if has(one, "n_jobs")}
 
 
 @pytest.mark.parametrize("learner", THREADED.values(), ids=THREADED.keys())
 def test_threads_change_the_time_and_not_the_weights(learner):
-    learner = dataclasses.replace(learner, iterations=6)
+    learner = changed(learner, iterations=6)
     one, three = (
-        trained(dataclasses.replace(learner, n_jobs=jobs), TAGGING, XS, YS).weights
-        for jobs in (1, 3)
+        trained(changed(learner, n_jobs=jobs), TAGGING, XS, YS).weights for jobs in (1, 3)
     )
     assert one.tobytes() == three.tobytes()

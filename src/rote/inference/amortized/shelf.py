@@ -106,8 +106,10 @@ class Shelf:
 
         Rows with an engine's answers are not written over.
         """
-        taken = rows >= 0
-        rows = np.where(taken & ~by_engine & ~self.by_engine[np.where(taken, rows, 0)], rows, -1)
+        taken = np.flatnonzero((rows >= 0) & ~by_engine)
+        taken = taken[~self.by_engine[rows[taken]]]
+        rows, given = np.full(len(rows), -1, dtype=np.int64), rows
+        rows[taken] = given[taken]
         new = np.flatnonzero(rows < 0)
         rows[new] = np.arange(self.count, self.count + len(new))
         self._make_room(self.count + len(new))
@@ -147,12 +149,8 @@ class Shelf:
 
     def forget(self, share: float = 0.25) -> None:
         """Let go of the entries that have not been of use for longest, and of their outputs."""
-        kept = np.sort(
-            np.argsort(self.used[: self.count], kind="stable")[int(share * self.count) :]
-        )
-        dropped = self.count - len(kept)
-        if not dropped:
-            return
+        by_use = np.argsort(self.used[: self.count], kind="stable")
+        kept = np.sort(by_use[max(1, int(share * self.count)) :])
         place = np.full(self.count, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
         for name in COLUMNS:
