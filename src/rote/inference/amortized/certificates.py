@@ -164,7 +164,7 @@ class DualBound:
     """
 
     sweeps: int = 20
-    failures: int = 4
+    failures: int = 8
     name: ClassVar[str] = "duals"
 
     def test(self, asked: Asked) -> Proofs:

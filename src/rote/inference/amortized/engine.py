@@ -139,18 +139,16 @@ class Amortized:
         objective = as_objective(space, objective, terms=True)
         if objective.term is not None or not len(space.variables) or not len(objective):
             return self._untested(space, objective)
-        thrift = self._memory.thrift(space)
-        quota = len(objective)
-        if self.thrifty and self.epsilon == 0:
-            quota = thrift.quota(quota)
-        if quota == 0:
-            return self._untested(space, objective)
-        if quota == len(objective):
+        if not self.thrifty or self.epsilon > 0:
             return self._tested(space, objective)
-        cut = np.arange(len(objective))
-        first = self._tested(space, objective.rows(cut[:quota]))
-        second = self._untested(space, objective.rows(cut[quota:]))
-        return _joined([first, second])
+        thrift, m, start = self._memory.thrift(space), len(objective), 0
+        pieces = []
+        while start < m:
+            count, test = thrift.next(m - start)
+            part = objective if count == m else objective.rows(np.arange(start, start + count))
+            pieces.append((self._tested if test else self._untested)(space, part))
+            start += count
+        return pieces[0] if len(pieces) == 1 else _joined(pieces)
 
     def _untested(self, space: Space, objective: Objective) -> Solutions:
         """Straight to the engine underneath."""
@@ -159,7 +157,7 @@ class Amortized:
         took = perf_counter() - start
         m, memory = len(objective), self._memory
         with memory.lock:
-            memory.thrift(space).solved(m, took)
+            memory.thrift(space).enter_solved(m, took)
             memory.counters += Counters(queries=m, solver_calls=m, untested=m, solving_seconds=took)
         return solutions
 
@@ -202,8 +200,8 @@ class Amortized:
             testing += perf_counter() - begun
             calls = len(solved)
             thrift = memory.thrift(shelf.space)
-            thrift.tested(m, m - calls, testing)
-            thrift.solved(calls, solving)
+            thrift.enter_tested(m, m - calls, testing)
+            thrift.enter_solved(calls, solving)
             memory.counters += Counters(
                 m, calls, hits, 0, new, searched, testing, solving, answers.largest_m
             )

@@ -16,7 +16,7 @@ from rote.inference.amortized.counters import Counters
 from rote.inference.amortized.entries import DIGEST, Entry, pack, shelf_name, unpack
 from rote.inference.amortized.shelf import Shelf
 from rote.inference.amortized.stores.base import Store
-from rote.inference.amortized.thrift import Thrift
+from rote.inference.amortized.thrift import Purse, Thrift
 from rote.space.space import Space
 from rote.types import IntArray, frozen
 
@@ -29,24 +29,27 @@ class Memory:
         self.limit = limit
         self.counters = Counters()
         self.lock = RLock()
-        self._shelves: dict[Space, tuple[Shelf, Thrift]] = {}
+        self._shelves: dict[Space, Shelf] = {}
+        self._thrifts: dict[Space, Thrift] = {}
+        self._purse = Purse()
         self._marks: dict[Space, int] = {}
         # Digests of packs that were put into the store and not read back yet.
         self._own: defaultdict[Space, set[bytes]] = defaultdict(set)
 
     def shelf(self, space: Space) -> Shelf:
         """What is remembered of a space."""
-        return self._of(space)[0]
-
-    def thrift(self, space: Space) -> Thrift:
-        """Whether it pays to ask the shelf of a space."""
-        return self._of(space)[1]
-
-    def _of(self, space: Space) -> tuple[Shelf, Thrift]:
         found = self._shelves.get(space)
         if found is None:
             with self.lock:
-                found = self._shelves.setdefault(space, (Shelf(space), Thrift()))
+                found = self._shelves.setdefault(space, Shelf(space))
+        return found
+
+    def thrift(self, space: Space) -> Thrift:
+        """Whether it pays to ask the shelf of a space."""
+        found = self._thrifts.get(space)
+        if found is None:
+            with self.lock:
+                found = self._thrifts.setdefault(space, Thrift(space.parts, self._purse))
         return found
 
     def fetch(self, shelf: Shelf) -> None:
@@ -91,7 +94,7 @@ class Memory:
 
     def keep_within_limit(self) -> None:
         """Forget until what is remembered is not more than the limit."""
-        shelves = [shelf for shelf, _ in self._shelves.values()]
+        shelves = list(self._shelves.values())
         while sum(shelf.size for shelf in shelves) > self.limit:
             largest = max(shelves, key=lambda shelf: shelf.size)
             if not largest.size:

@@ -6,66 +6,68 @@ measured as they go, the latest weighing most. Testing an input gains
     share of hits x time of a solve - time of a test
 
 on average. While this is positive, every input is tested. While it is not, inputs are solved at
-once, but for a few: what testing has lost may come to a ``SHARE`` of the time spent solving. So
-the engine underneath is never slowed down by much more than that, and a shelf on which testing
-begins to pay is found out.
+once, but for a few: what testing has lost on all shelves may come to a ``SHARE`` of the time spent
+solving. So the engine underneath is never slowed down by much more than that, and a shelf on which
+testing begins to pay is found out. Before anything is measured, a test is taken to cost so much
+per part of the space, and to be a hit every other time.
 """
 
 from __future__ import annotations
 
-SHARE = 0.04
+from dataclasses import dataclass
+
+SHARE = 0.03
 LATEST = 0.2  # the weight of the latest measurement
-FEW = 32  # inputs tested together to find out what a test costs
+FEW = 8  # inputs solved at once to find out what solving costs
+SOME = 32  # inputs tested at once where testing does not pay; a call costs something by itself
+SECONDS, SECONDS_PER_PART = 5e-6, 3e-7  # of a test, as a first guess
+
+
+@dataclass
+class Purse:
+    """What testing may still lose, in seconds; one for all shelves."""
+
+    left: float = 0.0
 
 
 class Thrift:
     """The account of one shelf."""
 
-    def __init__(self) -> None:
-        self.solve: float | None = None  # seconds per input
-        self.test: float | None = None
-        self.hits = 0.0  # share of tests
-        self.allowance = 0.0  # seconds that may be lost
-        self._begun = {"solve": False, "test": False}
+    def __init__(self, parts: int, purse: Purse) -> None:
+        self.test = SECONDS + SECONDS_PER_PART * parts  # seconds per input
+        self.solve: float | None = None
+        self.hits = 0.5  # share of tests
+        self._purse = purse
+        self._solved = self._tested = False
 
-    def quota(self, inputs: int) -> int:
-        """How many of so many inputs to test."""
+    def next(self, inputs: int) -> tuple[int, bool]:
+        """How many of so many inputs to take next, and whether to test them."""
         if self.solve is None:
-            return 0
-        if self.test is not None and self.hits * self.solve > self.test:
-            return inputs
-        tried = min(inputs, FEW)  # a call costs something by itself, so never less at once
-        if self.test is None:
-            return tried
-        return (
-            min(inputs, int(self.allowance / self.test))
-            if self.allowance > tried * self.test
-            else 0
-        )
+            return min(inputs, FEW), False
+        if self.hits * self.solve > self.test:
+            return inputs, True
+        affordable = int(max(0.0, self._purse.left) / self.test)
+        if affordable >= min(inputs, SOME):
+            return min(inputs, affordable), True
+        return inputs, False
 
-    def solved(self, inputs: int, seconds: float) -> None:
+    def enter_solved(self, inputs: int, seconds: float) -> None:
         """Enter that the engine underneath took so long."""
         if not inputs:
             return
-        self.allowance += SHARE * seconds
-        self.solve = self._latest("solve", self.solve, seconds / inputs)
+        self._purse.left += SHARE * seconds
+        if self._solved:  # the first time, kernels are compiled, and spaces made ready
+            self.solve = _mean(self.solve, seconds / inputs)
+        self._solved = True
 
-    def tested(self, inputs: int, hits: int, seconds: float) -> None:
+    def enter_tested(self, inputs: int, hits: int, seconds: float) -> None:
         """Enter that testing took so long, remembering included."""
-        if not inputs:
-            return
-        new = self._latest("test", self.test, seconds / inputs)
-        if new is None:
-            return  # nothing of the first time is entered: kernels were being compiled
-        self.test = new
-        self.hits += LATEST * (hits / inputs - self.hits)
-        if self.solve is not None:
-            self.allowance += min(0.0, hits * self.solve - seconds)
-            self.allowance = max(self.allowance, -seconds)
+        if self._tested:
+            self.test = _mean(self.test, seconds / inputs)
+            self.hits = _mean(self.hits, hits / inputs)
+            self._purse.left -= max(0.0, seconds - hits * (self.solve or 0.0))
+        self._tested = True
 
-    def _latest(self, what: str, before: float | None, now: float) -> float | None:
-        """A running mean; the first measurement is left out, since kernels compile then."""
-        if not self._begun[what]:
-            self._begun[what] = True
-            return before
-        return now if before is None else before + LATEST * (now - before)
+
+def _mean(before: float | None, now: float) -> float:
+    return now if before is None else before + LATEST * (now - before)

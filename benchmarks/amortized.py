@@ -1,0 +1,246 @@
+"""What `Amortized` costs and saves, on the inferences of real trainings, asked again in order.
+
+A structural SVM is trained once, and all that it asks its engine is written down: batches of
+problems that share a space, iteration after iteration. Then every engine gets the same questions
+in the same order, beginning with an empty memory. All of them must give the same answers.
+
+    Exact, Milp           the engine alone
+    Amortized(…)          the same engine underneath; tests where that pays
+    …, tests everything   thrifty=False: what is paid and gained by testing
+
+Times are medians over turns, per problem; engines take turns. Where the engine underneath is
+fast, testing does not pay, and the wrapper must be seen to stay out of the way.
+
+    python -m benchmarks.amortized [--quick] [--repeats N] [--case NAME] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
+from rote import Amortized, Engine, Exact, Milp, Objective, Solutions, Space, StructuredSVM
+from rote.data.conll04 import load_conll04
+from rote.data.english import english_sentences
+from rote.data.folder import VARIABLE
+from rote.data.multilabel import load_multilabel
+from rote.model import Model, Prepared, prepare
+from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.multilabel import MultiLabel
+from rote.types import AnyArray, FloatArray, IntArray
+
+REPEATS = 3
+SLOWER = 1.10  # than the engine alone, at most
+FASTER = 5.0  # than Milp alone, at least
+
+
+class Question(NamedTuple):
+    """A batch of problems."""
+
+    space: Space
+    scores: FloatArray
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a training asks."""
+
+    name: str
+    questions: Sequence[Question]
+
+    @property
+    def problems(self) -> int:
+        return sum(len(question.scores) for question in self.questions)
+
+
+@dataclass(frozen=True)
+class AmortizedRow(Row):
+    """And which share of the problems the engine underneath has solved."""
+
+    problems: int
+    calls_percent: float
+
+
+class Recorder:
+    """An engine that writes down what it is asked."""
+
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        assert isinstance(objective, Objective)
+        self.questions.append(Question(space, objective.scores.copy()))
+        return Exact().solve(space, objective)
+
+
+def asked(name: str, task: Any, prepared: Prepared, iterations: int) -> Training:
+    """The inferences of a structural SVM's first iterations."""
+    recorder = Recorder()
+    model = Model(task, prepared.layout, prepared.layout.zeros(), recorder)
+    learner = StructuredSVM(C=0.1, delta=0.1, warm_up=0)
+    for _ in islice(learner.iterate(model, prepared), iterations):
+        pass
+    return Training(name, recorder.questions)
+
+
+def entity_relation(quick: bool) -> Training:
+    """Sentences of conll04 with relations, or made-up ones where the corpus is not at hand."""
+    task = EntityRelation()
+    if os.environ.get(VARIABLE):
+        name, sentences = "conll04", load_conll04().split("train")
+    else:
+        name, sentences = "made-up sentences", tuple(english_sentences(910, 0))
+    if quick:
+        sentences = sentences[:150]
+    labels = (np.array([task.encode(s, Extraction.of(s))]) for s in sentences)
+    obey = [
+        s for s, y in zip(sentences, labels, strict=True) if task.frame(s).space.satisfied(y)[0]
+    ]
+    prepared = prepare(task, obey, map(Extraction.of, obey))
+    return asked(name, task, prepared, 4 if quick else 20)
+
+
+def multi_label(name: str, examples: int, iterations: int) -> Callable[[bool], Training]:
+    """Labels of which every two are scored together."""
+
+    def made(quick: bool) -> Training:
+        data = load_multilabel(name)
+        task = MultiLabel(data.label_names)
+        part = data["train"]
+        count = min(examples, 60) if quick else examples
+        names = np.array(data.label_names)
+        ys = [tuple(names[row == 1]) for row in part.Y[:count]]
+        prepared = prepare(task, list(part.X[:count]), ys)
+        return asked(name, task, prepared, 4 if quick else iterations)
+
+    return made
+
+
+CASES: Mapping[str, tuple[Callable[[bool], Training], tuple[type[Exact] | type[Milp], ...]]] = {
+    "entity-relation": (entity_relation, (Exact, Milp)),
+    "scene": (multi_label("scene", 1211, 20), (Exact, Milp)),
+    "yeast": (multi_label("yeast", 150, 10), (Exact,)),
+}
+
+
+@dataclass(frozen=True)
+class Turn:
+    seconds: float
+    calls: int
+    labels: Sequence[IntArray]
+
+
+def take_turn(make: Callable[[], Engine], training: Training) -> Turn:
+    """All questions of a training, to an engine that remembers nothing yet."""
+    engine = make()
+    start = perf_counter()
+    answers = [engine.solve(space, Objective(scores)) for space, scores in training.questions]
+    seconds = perf_counter() - start
+    calls = engine.counters.solver_calls if isinstance(engine, Amortized) else training.problems
+    return Turn(seconds, calls, [each.labels for each in answers])
+
+
+def measure(training: Training, base: type[Exact] | type[Milp], repeats: int) -> list[AmortizedRow]:
+    """An engine alone and under the wrapper."""
+    name = base.__name__
+    makers: dict[str, Callable[[], Engine]] = {
+        f"Amortized({name})": lambda: Amortized(base()),
+        name: base,
+        f"Amortized({name}), tests everything": lambda: Amortized(base(), thrifty=False),
+    }
+    for make in makers.values():  # compile, and read what is compiled from the disk
+        take_turn(make, Training("warm up", training.questions[: len(training.questions) // 4]))
+    turns: dict[str, list[Turn]] = {each: [] for each in makers}
+    for _ in range(repeats):
+        for each, make in makers.items():
+            turns[each].append(take_turn(make, training))
+    right = turns[name][0].labels
+    medians = {each: statistics.median(t.seconds for t in took) for each, took in turns.items()}
+    ours = medians[f"Amortized({name})"]
+    return [
+        AmortizedRow(
+            training.name,
+            each,
+            1e6 * medians[each] / training.problems,
+            medians[each] / ours,
+            float(sum(_others(right, turn.labels) for turn in took)),
+            training.problems,
+            100 * took[0].calls / training.problems,
+        )
+        for each, took in turns.items()
+    ]
+
+
+def _others(right: Sequence[IntArray], labels: Sequence[IntArray]) -> int:
+    """How many answers differ."""
+    pairs = zip(right, labels, strict=True)
+    return sum(int((a != b).any(axis=1).sum()) for a, b in pairs)
+
+
+def bars_of(rows: Sequence[AmortizedRow]) -> list[Bar]:
+    """Never slower than the engine alone by much, and much faster than integer programming."""
+    bars = []
+    times = {(row.case, row.engine): row.median_us or 0.0 for row in rows}
+    for row in rows:
+        if row.engine not in ("Exact", "Milp"):
+            continue
+        ratio = times[row.case, f"Amortized({row.engine})"] / times[row.case, row.engine]
+        if row.engine == "Exact":
+            says = f"Amortized(Exact) takes {ratio:.2f} times as long as Exact; at most {SLOWER}"
+            bars.append(Bar(row.case, ratio <= SLOWER, says))
+        else:
+            says = f"Amortized(Milp) is {1 / ratio:.1f} times faster than Milp; at least {FASTER}"
+            bars.append(Bar(row.case, 1 / ratio >= FASTER, says))
+    wrong = sum(row.max_error or 0 for row in rows)
+    bars.append(Bar("all", wrong == 0, f"{wrong:.0f} answers differ from the engine's own"))
+    return bars
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.amortized")
+    parser.add_argument("--quick", action="store_true", help="few examples, few iterations")
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--case", choices=CASES, action="append")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(argv)
+    console = wide_console()
+    rows: list[AmortizedRow] = []
+    for name in options.case or CASES:
+        if name != "entity-relation" and not os.environ.get(VARIABLE):
+            say(console, f"{name}: left out, as {VARIABLE} is not set")
+            continue
+        make, bases = CASES[name]
+        training = make(options.quick)
+        for base in bases:
+            rows += measure(training, base, options.repeats)
+    console.print(
+        framed(
+            rows,
+            (
+                ("problems", lambda row: str(row.problems)),
+                ("median us", lambda row: number(row.median_us, ".1f")),
+                ("ratio", lambda row: number(row.ratio_to_ours, ".2f")),
+                ("solver calls %", lambda row: number(row.calls_percent, ".2f")),
+                ("other answers", lambda row: number(row.max_error, ".0f")),
+            ),
+        )
+    )
+    bars = bars_of(rows)
+    say_bars(console, bars)
+    if options.json:
+        write_json(options.json, rows, bars)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
