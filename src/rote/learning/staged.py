@@ -99,6 +99,8 @@ class Staged:
         at, made = (0, 0) if state is None else _place(state, self.stages)
         while at < len(self.stages) and not (state is not None and state.done):
             stage, last = self.stages[at], at + 1 == len(self.stages)
+            if made == stage.iterations:
+                return  # a state from the end of the last stage
             staged = model.with_engine(engine.at(stage.epsilon, stage.exact_every))
             before = engine.counters
             for now in self.learner.iterate(staged, prepared, state):

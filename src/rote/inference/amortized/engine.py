@@ -188,6 +188,7 @@ class Amortized:
         answers = Answers(shelf, m)
         with memory.lock:
             memory.fetch(shelf)
+            numbered = shelf.forgotten
             starts = np.where(starts < shelf.count, starts, -1)
             hits = self._test(Asked(shelf, objective, self._epsilons(m), starts), answers)
         testing = perf_counter() - begun
@@ -196,6 +197,8 @@ class Amortized:
         solving = perf_counter() - begun
         begun = perf_counter()
         with memory.lock:
+            if shelf.forgotten != numbered:  # by another thread: rows have other numbers now
+                starts, answers.entries = np.full(m, -1), np.full(m, -1)
             entries, new, searched = self._remember(shelf, objective, answers, starts, solved)
             testing += perf_counter() - begun
             calls = len(solved)
