@@ -188,7 +188,7 @@ def train(
     cache: Annotated[
         str | None,
         typer.Option(
-            help="Remember solved problems in a store: sqlite:FILE, redis://HOST or memory."
+            help="Remember what is slow to solve in a store: FILE.sqlite, redis://HOST or memory."
         ),
     ] = None,
     C: Annotated[  # noqa: N803
@@ -292,7 +292,7 @@ def predict(
     cache: Annotated[
         str | None,
         typer.Option(
-            help="Remember solved problems in a store: sqlite:FILE, redis://HOST or memory."
+            help="Remember what is slow to solve in a store: FILE.sqlite, redis://HOST or memory."
         ),
     ] = None,
 ) -> None:

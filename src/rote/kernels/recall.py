@@ -84,7 +84,7 @@ def first_that_holds(
                 zero_p = entry_scores[p, own] if relative else 0.0
                 for part in range(slots[s], slots[s + 1]):
                     new = scores[i, part] - zero_q
-                    change = (new - entry_scores[p, part]) + zero_p
+                    change = new - (entry_scores[p, part] - zero_p)
                     if part == own:
                         change = -change
                     if change > epsilon[i] * abs(new):

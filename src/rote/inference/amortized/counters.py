@@ -50,3 +50,20 @@ class Counters:
     def seconds(self) -> float:
         """All time spent on inference."""
         return self.testing_seconds + self.solving_seconds
+
+
+class Tally:
+    """The numbers that `Counters` are read from, as they grow."""
+
+    def __init__(self) -> None:
+        self.queries = self.solver_calls = self.untested = 0
+        self.new_outputs = self.second_bests = 0
+        self.hits: dict[str, int] = {}
+        self.testing_seconds = self.solving_seconds = self.largest_m = 0.0
+
+    def hit(self, certificate: str, count: int) -> None:
+        self.hits[certificate] = self.hits.get(certificate, 0) + count
+
+    def counters(self) -> Counters:
+        """The numbers as they are now."""
+        return Counters(**{**vars(self), "hits": dict(self.hits)})

@@ -133,7 +133,7 @@ class Amortized:
     @property
     def counters(self) -> Counters:
         """What has been done so far."""
-        return self._memory.counters
+        return self._memory.tally.counters()
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective, terms=True)
@@ -158,7 +158,11 @@ class Amortized:
         m, memory = len(objective), self._memory
         with memory.lock:
             memory.thrift(space).enter_solved(m, took)
-            memory.counters += Counters(queries=m, solver_calls=m, untested=m, solving_seconds=took)
+            tally = memory.tally
+            tally.queries += m
+            tally.solver_calls += m
+            tally.untested += m
+            tally.solving_seconds += took
         return solutions
 
     def _tested(self, space: Space, objective: Objective) -> Solutions:
@@ -190,7 +194,7 @@ class Amortized:
             memory.fetch(shelf)
             numbered = shelf.forgotten
             starts = np.where(starts < shelf.count, starts, -1)
-            hits = self._test(Asked(shelf, objective, self._epsilons(m), starts), answers)
+            self._test(Asked(shelf, objective, self._epsilons(m), starts), answers)
         testing = perf_counter() - begun
         begun = perf_counter()
         solved = self._solve(objective, answers, np.flatnonzero(~answers.taken))
@@ -201,34 +205,35 @@ class Amortized:
                 starts, answers.entries = np.full(m, -1), np.full(m, -1)
             entries, new, searched = self._remember(shelf, objective, answers, starts, solved)
             testing += perf_counter() - begun
-            calls = len(solved)
-            thrift = memory.thrift(shelf.space)
+            calls, thrift, tally = len(solved), memory.thrift(shelf.space), memory.tally
             thrift.enter_tested(m, m - calls, testing)
             thrift.enter_solved(calls, solving)
-            memory.counters += Counters(
-                m, calls, hits, 0, new, searched, testing, solving, answers.largest_m
-            )
+            tally.queries += m
+            tally.solver_calls += calls
+            tally.new_outputs += new
+            tally.second_bests += searched
+            tally.testing_seconds += testing
+            tally.solving_seconds += solving
+            tally.largest_m = max(tally.largest_m, answers.largest_m)
         return answers.solutions(), entries
 
     def _epsilons(self, m: int) -> FloatArray:
         """ε of each input."""
         epsilon = np.full(m, float(self.epsilon))
         if self.exact_every is not None:
-            number = self._memory.counters.queries + np.arange(m)
+            number = self._memory.tally.queries + np.arange(m)
             epsilon[number % self.exact_every == 0] = 0.0
         return epsilon
 
-    def _test(self, asked: Asked, answers: Answers) -> dict[str, int]:
-        hits: dict[str, int] = {}
+    def _test(self, asked: Asked, answers: Answers) -> None:
         for certificate in self._certificates:
             left = np.flatnonzero(~answers.taken)
             if not len(left):
-                break
+                return
             part = asked if len(left) == len(asked) else asked.rows(left)
             count = answers.test(left, certificate, part)
             if count:
-                hits[certificate.name] = count
-        return hits
+                self._memory.tally.hit(certificate.name, count)
 
     def _solve(self, objective: Objective, answers: Answers, left: IntArray) -> IntArray:
         """Enter the engine's answers. Equal questions are asked once; returns those asked."""

@@ -12,7 +12,7 @@ from threading import RLock
 
 import numpy as np
 
-from rote.inference.amortized.counters import Counters
+from rote.inference.amortized.counters import Tally
 from rote.inference.amortized.entries import DIGEST, Entry, pack, shelf_name, unpack
 from rote.inference.amortized.shelf import Shelf
 from rote.inference.amortized.stores.base import Store
@@ -27,7 +27,7 @@ class Memory:
     def __init__(self, store: Store | None, limit: int) -> None:
         self.store = store
         self.limit = limit
-        self.counters = Counters()
+        self.tally = Tally()
         self.lock = RLock()
         self._shelves: dict[Space, Shelf] = {}
         self._thrifts: dict[Space, Thrift] = {}
@@ -56,10 +56,10 @@ class Memory:
         """Take from the store what others have put there since the last time."""
         if self.store is None:
             return
-        space = shelf.space
-        packs, self._marks[space] = self.store.read(shelf_name(space), self._marks.get(space, 0))
-        foreign = (each for each in packs if each[-DIGEST:] not in self._own[space])
-        entries = [e for e in map(unpack, foreign) if e is not None and shelf.fits(e)]
+        space, name = shelf.space, shelf_name(shelf.space)
+        packs, self._marks[space] = self.store.read(name, self._marks.get(space, 0))
+        foreign = (unpack(p, name) for p in packs if p[-DIGEST:] not in self._own[space])
+        entries = [e for e in foreign if e is not None and shelf.fits(e)]
         self._own[space].clear()
         if entries:
             labels = frozen(np.stack([e.labels for e in entries]))
@@ -77,6 +77,7 @@ class Memory:
         """Put solved problems into the store."""
         if self.store is None or not len(rows):
             return
+        name = shelf_name(shelf.space)
         packs = [
             pack(
                 Entry(
@@ -85,12 +86,13 @@ class Memory:
                     shelf.messages[row],
                     shelf.multipliers[row],
                     float(shelf.margins[row]),
-                )
+                ),
+                name,
             )
             for row in rows.tolist()
         ]
         self._own[shelf.space].update(each[-DIGEST:] for each in packs)
-        self.store.add(shelf_name(shelf.space), packs)
+        self.store.add(name, packs)
 
     def keep_within_limit(self) -> None:
         """Forget until what is remembered is not more than the limit."""

@@ -120,8 +120,9 @@ class Shelf:
         self.margins[rows] = margins
         self.output_of[rows] = outputs
         self.by_engine[rows] = by_engine
-        solved = rows[by_engine]
-        self._solved.update(zip(digests(self.scores[solved]), solved.tolist(), strict=True))
+        if by_engine.any():
+            solved = rows[by_engine]
+            self._solved.update(zip(digests(self.scores[solved]), solved.tolist(), strict=True))
         self.use(rows)
         self.entry_of_output[outputs] = rows
         self.__dict__.pop("groups", None)
@@ -182,5 +183,5 @@ def digests(scores: FloatArray) -> list[int]:
     """A number per row; equal rows have equal ones."""
     bits = np.ascontiguousarray(scores + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0
     mixed = bits ^ (bits >> np.uint64(31))
-    keys = np.resize(KEYS, bits.shape[1])
+    keys = KEYS[: bits.shape[1]] if bits.shape[1] <= len(KEYS) else np.resize(KEYS, bits.shape[1])
     return (mixed * keys).sum(axis=1, dtype=np.uint64).tolist()  # type: ignore[no-any-return]

@@ -37,8 +37,8 @@ def lines(path):
 
 
 def test_each_entry_is_a_line_to_the_last_bit(store, tmp_path):
-    store.add("1-b", [pack(ENTRY)])
-    store.add("1-a", [pack(ENTRY), pack(ENTRY._replace(margin=1.0))])
+    store.add("1-b", [pack(ENTRY, "1-b")])
+    store.add("1-a", [pack(ENTRY, "1-a"), pack(ENTRY._replace(margin=1.0), "1-a")])
     assert export(store, tmp_path / "all.jsonl") == (3, 0)
     assert lines(tmp_path / "all.jsonl") == [
         {"shelf": "1-a", **RECORD},
@@ -48,14 +48,15 @@ def test_each_entry_is_a_line_to_the_last_bit(store, tmp_path):
 
 
 def test_numbers_that_are_not_finite_become_null(store, tmp_path):
-    store.add("a", [pack(ENTRY._replace(margin=math.inf, messages=np.array([-math.inf, 1.0])))])
+    odd = ENTRY._replace(margin=math.inf, messages=np.array([-math.inf, 1.0]))
+    store.add("a", [pack(odd, "a")])
     export(store, tmp_path / "all.jsonl")
     (record,) = lines(tmp_path / "all.jsonl")
     assert (record["margin"], record["messages"]) == (None, [None, 1.0])
 
 
 def test_damaged_packs_are_counted_and_left_out(store, tmp_path):
-    whole = pack(ENTRY)
+    whole = pack(ENTRY, "a")
     store.add("a", [b"", whole[:-1], whole, bytes([whole[0] ^ 1]) + whole[1:], b"x" * 100])
     assert export(store, tmp_path / "all.jsonl") == (1, 4)
     assert len(lines(tmp_path / "all.jsonl")) == 1
@@ -73,7 +74,7 @@ class Failing(MemoryStore):
 
 def test_a_store_that_fails_leaves_the_file_as_it_was(tmp_path):
     store = Failing()
-    store.add("a", [pack(ENTRY)])
+    store.add("a", [pack(ENTRY, "a")])
     file = tmp_path / "all.jsonl"
     file.write_text("before", encoding="utf-8")
     with pytest.raises(StoreError, match="the server is away"):
@@ -91,7 +92,7 @@ def test_a_file_that_cannot_be_written_is_named(store, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 def test_a_pipe_is_written_to_and_stays_a_pipe(store, tmp_path):
-    store.add("a", [pack(ENTRY)])
+    store.add("a", [pack(ENTRY, "a")])
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     came = []

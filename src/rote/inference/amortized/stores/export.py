@@ -58,7 +58,7 @@ def _write(store: Store, path: Path) -> Exported:
 def _entries(store: Store) -> Iterator[tuple[str, Entry | None]]:
     for shelf in sorted(store.info()):
         for pack in store.read(shelf)[0]:
-            yield shelf, unpack(pack)
+            yield shelf, unpack(pack, shelf)
 
 
 def _line(shelf: str, entry: Entry) -> str:
