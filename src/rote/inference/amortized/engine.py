@@ -141,24 +141,27 @@ class Amortized:
             return self._untested(space, objective)
         if not self.thrifty or self.epsilon > 0:
             return self._tested(space, objective)
-        thrift, m, start = self._memory.thrift(space), len(objective), 0
-        pieces = []
+        thrift, m = self._memory.thrift(space), len(objective)
+        count, test = thrift.next(m)
+        if count == m:
+            return self._tested(space, objective) if test else self._untested(space, objective)
+        pieces, start = [], 0
         while start < m:
-            count, test = thrift.next(m - start)
-            part = objective if count == m else objective.rows(np.arange(start, start + count))
-            pieces.append((self._tested if test else self._untested)(space, part))
+            part = objective.rows(np.arange(start, start + count))
+            pieces.append(self._tested(space, part) if test else self._untested(space, part))
             start += count
-        return pieces[0] if len(pieces) == 1 else _joined(pieces)
+            count, test = thrift.next(m - start)
+        return _joined(pieces)
 
     def _untested(self, space: Space, objective: Objective) -> Solutions:
         """Straight to the engine underneath."""
         start = perf_counter()
         solutions = self.engine.solve(space, objective)
         took = perf_counter() - start
-        m, memory = len(objective), self._memory
+        memory, m = self._memory, len(objective)
+        thrift, tally = memory.thrift(space), memory.tally
         with memory.lock:
-            memory.thrift(space).enter_solved(m, took)
-            tally = memory.tally
+            thrift.enter_solved(m, took)
             tally.queries += m
             tally.solver_calls += m
             tally.untested += m

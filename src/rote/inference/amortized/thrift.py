@@ -9,17 +9,20 @@ on average. While this is positive, every input is tested. While it is not, inpu
 once, but for a few: what testing has lost on all shelves may come to a ``SHARE`` of the time spent
 solving. So the engine underneath is never slowed down by much more than that, and a shelf on which
 testing begins to pay is found out. Before anything is measured, a test is taken to cost so much
-per part of the space, and to be a hit every other time.
+per part of the space, and to be a hit every other time. Where all are hits, an input is solved at
+once now and then, so that what solving costs is known and not remembered.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-SHARE = 0.03
+SHARE = 0.02
 LATEST = 0.2  # the weight of the latest measurement
 FEW = 8  # inputs solved at once to find out what solving costs
 SOME = 32  # inputs tested at once where testing does not pay; a call costs something by itself
+AGAIN = 256  # inputs tested since the last solve after which one is solved at once
+STRANGE = 4.0  # a solve that takes so many times the mean was interrupted
 SECONDS, SECONDS_PER_PART = 5e-6, 3e-7  # of a test, as a first guess
 
 
@@ -40,11 +43,14 @@ class Thrift:
         self._purse = purse
         self._solved = False
         self._tested = 0  # inputs
+        self._since = 0  # inputs tested since the last solve
 
     def next(self, inputs: int) -> tuple[int, bool]:
         """How many of so many inputs to take next, and whether to test them."""
         if self.solve is None:
             return min(inputs, FEW), False
+        if self._since >= AGAIN:
+            return 1, False
         if self.hits * self.solve > self.test:
             return min(inputs, max(SOME, self._tested)), True  # not all, on the word of a few
         affordable = int(max(0.0, self._purse.left) / self.test)
@@ -57,9 +63,13 @@ class Thrift:
         if not inputs:
             return
         self._purse.left += SHARE * seconds
-        if self._solved:  # the first time, kernels are compiled, and spaces made ready
-            self.solve = _mean(self.solve, seconds / inputs)
+        each = seconds / inputs
+        if self.solve is not None:
+            self.solve = _mean(self.solve, min(each, STRANGE * self.solve))
+        elif self._solved:  # the first time, kernels are compiled, and spaces made ready
+            self.solve = each
         self._solved = True
+        self._since = 0
 
     def enter_tested(self, inputs: int, hits: int, seconds: float) -> None:
         """Enter that testing took so long, remembering included."""
@@ -68,7 +78,8 @@ class Thrift:
             self.hits = _mean(self.hits, hits / inputs)
             self._purse.left -= max(0.0, seconds - hits * (self.solve or 0.0))
         self._tested += inputs
+        self._since += inputs
 
 
-def _mean(before: float | None, now: float) -> float:
-    return now if before is None else before + LATEST * (now - before)
+def _mean(before: float, now: float) -> float:
+    return before + LATEST * (now - before)
