@@ -53,10 +53,9 @@ class Thrift:
             return 1, False
         if self.hits * self.solve > self.test:
             return min(inputs, max(SOME, self._tested)), True  # not all, on the word of a few
-        affordable = int(max(0.0, self._purse.left) / self.test)
-        if affordable >= min(inputs, SOME):
-            return min(inputs, affordable), True
-        return inputs, False
+        if self._purse.left < self.test * min(inputs, SOME):
+            return inputs, False
+        return min(inputs, int(self._purse.left / self.test)), True
 
     def enter_solved(self, inputs: int, seconds: float) -> None:
         """Enter that the engine underneath took so long."""
