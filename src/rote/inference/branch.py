@@ -26,12 +26,11 @@ from rote.inference.base import (
 from rote.inference.canonical import canonical
 from rote.inference.duals import Duals, dual_bound, zero_duals
 from rote.inference.plans import no_plan, partial_plan
-from rote.inference.search import UNLIMITED, Found, search, without_far
+from rote.inference.search import UNLIMITED, Found, first_of_equals, search, without_far
 from rote.kernels.ascent import ascend
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
-NODES_IN_ORDER = 1 << 10
 FIRST_NODES = 1 << 14  # the first try under a time limit; each further one has four times as many
 
 
@@ -110,16 +109,7 @@ class BranchAndBound:
         rows = np.flatnonzero(doubtful & (labels >= 0).all(axis=1))
         if not len(rows):
             return labels
-        part = objective.rows(rows)
-        first = search(
-            no_plan(space),
-            space,
-            part,
-            space.value(part.scores, labels[rows]) - part.ties,
-            None,
-            NODES_IN_ORDER + 8 * space.network.variables,
-            in_order=True,
-        ).labels
+        first = first_of_equals(space, objective.rows(rows), frozen(labels[rows]))
         settled = (first >= 0).all(axis=1)
         labels = labels.copy()
         labels[rows[settled]] = first[settled]

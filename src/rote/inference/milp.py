@@ -7,8 +7,9 @@ otherwise is the integer program itself solved.
 Ties are broken with the relaxation's dual values. They prove for each label a of variable
 j that an output with this label is worth at most ``bound - slack[ja]`` (`Program.proof`).
 With v the value found, a label with ``slack > tie + (bound - v)`` is in no output within a
-tie of v. All such labels are closed; `canonical` looks only at what is left open, and
-when no label smaller than the one found is left there is nothing to look at.
+tie of v. All such labels are closed; when no label smaller than the one found is left
+open, there is nothing to look at. Otherwise a short search in lexicographic order looks
+at what is left, and `canonical` asks the solver where that is not short.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from rote.inference.duals import Duals
 from rote.inference.integer_program import Outcome, Program, Proof, Session, integer_program
 from rote.inference.milp_gurobi import GurobiSession
 from rote.inference.milp_highs import HighsSession
+from rote.inference.search import first_of_equals
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
@@ -184,12 +186,16 @@ class _Search:
         if not self.doubtful(likely, labels):
             return found
 
+        one = Objective(frozen(question.scores[None]), frozen(likely[None]))
+        first = first_of_equals(self.space, one, frozen(labels[None]))[0]
+        if (first >= 0).all():
+            return replace(found, labels=first)
+
         def better(space: Space, objective: Objective, floor: FloatArray) -> IntArray:
             # Out of time, the tie stays as it is: the answer is still a best one.
             part = self.best(self.question(objective, 0), tie, deadline, 0.0, float(floor[0]))
             return _none(space) if part.labels is None else part.labels[None]
 
-        one = Objective(frozen(question.scores[None]), frozen(likely[None]))
         smallest = canonical(self.space, one, labels[None], np.ones(1, np.bool_), better)
         return replace(found, labels=smallest[0])
 

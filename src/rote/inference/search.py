@@ -8,13 +8,14 @@ import numpy as np
 
 from rote.inference.base import Objective
 from rote.inference.duals import Duals
-from rote.inference.plans import Plan
+from rote.inference.plans import Plan, no_plan
 from rote.kernels.ascent import FAR
 from rote.kernels.branch import branch
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
 UNLIMITED = 1 << 60
+NODES_IN_ORDER = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,3 +62,19 @@ def search(
         in_order,
     )
     return Found(labels, bound, complete, doubtful)
+
+
+def first_of_equals(space: Space, objective: Objective, labels: IntArray) -> IntArray:
+    """Of the outputs within a tie of those given, the lexicographically first.
+
+    Labels are -1 where the search is not short; it is where bounds are tight.
+    """
+    return search(
+        no_plan(space),
+        space,
+        objective,
+        space.worth(objective.scores, labels) - objective.ties,
+        None,
+        NODES_IN_ORDER + 8 * space.network.variables,
+        in_order=True,
+    ).labels
