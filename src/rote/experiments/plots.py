@@ -59,7 +59,7 @@ def draw_panels(
     panels: Sequence[Panel], x_label: str, y_label: str, band: str = "95 % interval over trials"
 ) -> Figure:
     """Panels side by side, on one scale of y; x is logarithmic."""
-    figure_of = _matplotlib()
+    figure_of = load_matplotlib()
     from matplotlib.patches import Patch
 
     figure = figure_of(figsize=(0.7 + 3.9 * len(panels), 4.4), layout="constrained")
@@ -120,7 +120,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
         axes.spines[side].set_color(GREY)
 
 
-def _matplotlib() -> type[Figure]:
+def load_matplotlib() -> type[Figure]:
     try:
         from matplotlib.figure import Figure
     except ImportError:

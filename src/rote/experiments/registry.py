@@ -12,7 +12,16 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rote.errors import MissingExtra, SettingError
-from rote.experiments import conll04_learners, punyakanok_features, punyakanok_synthetic
+from rote.experiments import (
+    chang_cv,
+    chang_entity_relation,
+    chang_figure1,
+    chang_perceptron,
+    chang_scene,
+    conll04_learners,
+    punyakanok_features,
+    punyakanok_synthetic,
+)
 from rote.experiments.base import Experiment, Settings
 from rote.experiments.plots import save_figure
 from rote.experiments.records import Record, environment, write_record
@@ -24,6 +33,11 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             punyakanok_synthetic.EXPERIMENT,
             punyakanok_features.EXPERIMENT,
             conll04_learners.EXPERIMENT,
+            chang_entity_relation.EXPERIMENT,
+            chang_perceptron.EXPERIMENT,
+            chang_scene.EXPERIMENT,
+            chang_figure1.EXPERIMENT,
+            chang_cv.EXPERIMENT,
         )
     }
 )

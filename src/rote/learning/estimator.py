@@ -73,6 +73,12 @@ class StructuredEstimator(_Settings):
     Without a learner it is a `StructuredSVM`, without an engine `Exact`. Once fitted, ``model_``
     is the model.
 
+    Clones share their engine. So the runs of a search share what an `Amortized` engine remembers,
+    and its counters are those of all of them. In other processes, as with ``n_jobs`` above 1, such
+    an engine begins with nothing but its store: give it one in a file or on a server. Counters of
+    other processes are lost. ``engine.store.info()`` tells how many problems were solved before
+    and after; `rote.learning.validation.cross_validate` counts in all processes.
+
     >>> from rote.features import Templates
     >>> from rote.tasks.tagging import Tagging
     >>> task = Tagging(("N", "V"), Templates(("word",), ("word[0]",)))

@@ -137,7 +137,9 @@ class Amortized:
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective, terms=True)
-        if objective.term is not None or not len(space.variables) or not len(objective):
+        if not space.variables and self._certificates:
+            return self._undecided(space, objective)
+        if objective.term is not None or not space.variables or not len(objective):
             return self._untested(space, objective)
         if not self.thrifty or self.epsilon > 0:
             return self._tested(space, objective)
@@ -167,6 +169,14 @@ class Amortized:
             tally.untested += m
             tally.solving_seconds += took
         return solutions
+
+    def _undecided(self, space: Space, objective: Objective) -> Solutions:
+        """Spaces without variables have one output, and nothing is asked of anybody."""
+        tally = self._memory.tally
+        with self._memory.lock:
+            tally.queries += len(objective)
+            tally.hit("nothing to decide", len(objective))
+        return Exact().solve(space, objective)
 
     def _tested(self, space: Space, objective: Objective) -> Solutions:
         """Certificates first. A young shelf is asked about few inputs at a time."""
