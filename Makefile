@@ -53,6 +53,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.exact_inference
 	$(BIN)/python -m benchmarks.training_speed
 	$(BIN)/python -m benchmarks.svm_speed
+	$(BIN)/python -m benchmarks.amortized
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/mkdocs build --strict
