@@ -92,7 +92,8 @@ def test_help_of_solve_names_every_engine(run, monkeypatch):
 def test_every_public_engine_can_be_named():
     made = {type(make()) for make in [*ANYTIME.values(), *UNTIMED.values()]}
     public = [getattr(rote, name) for name in rote.__all__ if name != "Engine"]
-    assert made == {value for value in public if hasattr(value, "solve")}
+    wrappers = {rote.Amortized}  # they have options of their own, such as --cache
+    assert made == {value for value in public if hasattr(value, "solve")} - wrappers
 
 
 def test_the_demo_shows_a_sentence_with_and_without_rules(run):
@@ -344,6 +345,44 @@ def test_train_tells_what_was_learned_and_predict_and_evaluate_use_it(run, chunk
     assert record["scores"] == {"token accuracy": 1.0, "exact match": 1.0, "chunk F1": 1.0}
 
 
+@pytest.mark.parametrize("learner", ["svm", "perceptron"])
+def test_training_and_prediction_with_a_cache_give_the_same(run, tmp_path, learner):
+    file, new, store = tmp_path / "train.txt", tmp_path / "new.txt", tmp_path / "cache.db"
+    file.write_text(TOKENS * 8, encoding="utf-8")
+    new.write_text("the DT\ncat NN\n\nruns VB\n" * 8, encoding="utf-8")
+    options = ("--learner", learner, "--iterations", 4, "--bio")
+    said = {}
+    for name, cache in (("plain", ()), ("kept", ("--cache", store)), ("memory", "--cache memory")):
+        cache = cache.split() if isinstance(cache, str) else cache
+        model = tmp_path / name
+        code, printed, wrong = run("train", "tagging", file, "--model", model, *options, *cache)
+        assert code == 0, wrong
+        told = dict(line.split() for line in printed.splitlines())
+        if cache:
+            assert 0 <= int(told["solved"]) <= int(told["inferences"])
+            assert int(told["inferences"]) >= 16
+        (weights,) = model.glob("*.safetensors")
+        said[name] = weights.read_bytes(), run("predict", model, new, *cache)
+    assert said["kept"] == said["memory"] == said["plain"]
+    assert said["plain"][1][0] == 0
+    assert store.is_file()
+    assert run("cache", "info", store)[0] == 0
+
+
+@pytest.mark.parametrize("address", ["cache.txt", "sqlite:", "http://localhost"])
+def test_a_cache_that_is_none_is_one_line(run, chunker, tmp_path, address):
+    model, file, _ = chunker
+    for arguments in (
+        ("predict", model, file, "--cache", address),
+        ("train", "tagging", file, "--model", tmp_path / "other", "--cache", address),
+    ):
+        code, printed, wrong = run(*arguments)
+        assert code == 2
+        assert printed == ""
+        assert is_one_line(wrong)
+        assert not (tmp_path / "other").exists()
+
+
 @pytest.mark.parametrize(("task", "y"), [("multiclass", "warm"), ("multilabel", ["warm", "red"])])
 def test_json_lines_are_learned_and_predicted(run, tmp_path, task, y):
     file, model = tmp_path / "train.jsonl", tmp_path / "model"
@@ -479,12 +518,12 @@ def remembered(tmp_path):
     from rote.inference.amortized.entries import Entry, pack
     from rote.inference.amortized.stores import SqliteStore
 
-    entry = pack(Entry(np.array([1]), np.array([0.5, 2.0]), np.array([]), np.array([]), math.inf))
-    file = tmp_path / "store.sqlite"
+    entry = Entry(np.array([1]), np.array([0.5, 2.0]), np.array([]), np.array([]), math.inf)
+    file, long = tmp_path / "store.sqlite", "1-abc" + "0" * 60
     with SqliteStore(file) as store:
-        store.add("1-abc" + "0" * 60, [entry, entry, b"damaged"])
-        store.add("1-abd", [entry])
-    return file, len(entry)
+        store.add(long, [pack(entry, long), pack(entry, long), b"damaged"])
+        store.add("1-abd", [pack(entry, "1-abd")])
+    return file, len(pack(entry, long))
 
 
 def test_cache_info_lists_the_shelves_with_their_entries_and_sizes(run, remembered, monkeypatch):

@@ -78,7 +78,6 @@ VARIANTS = {
     "Chain(order=2)": Chain(order=2),
     "Exact(time_limit)": Exact(time_limit=60.0),
     "Amortized(Exact)": Amortized(thrifty=False),
-    "Amortized(Milp)": Amortized(Milp()),
     "Amortized(Exhaustive, condition)": Amortized(
         Exhaustive(), certificate="condition", thrifty=False
     ),
@@ -87,7 +86,6 @@ VARIANTS = {
     ),
     "Amortized(Milp, duals)": Amortized(Milp(), certificate="duals", thrifty=False),
     "Amortized(Exact, margin)": Amortized(certificate="margin", thrifty=False),
-    "Amortized(Exact, none)": Amortized(certificate="none", thrifty=False),
 }
 if importlib.util.find_spec("gurobipy"):
     VARIANTS["Milp('gurobi')"] = Milp("gurobi")

@@ -23,8 +23,10 @@ from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_sparse_data,
 )
 
-from rote import Exact, Exhaustive
+from rote import Amortized, Exact, Exhaustive
 from rote.errors import DataError, SettingError
+from rote.inference.amortized import Counters
+from rote.inference.amortized.stores import MemoryStore, SqliteStore
 from rote.learning import Local, Perceptron, StructuredSVM
 from rote.learning.estimator import MulticlassEstimator, StructuredEstimator
 from rote.learning.training import train
@@ -258,8 +260,84 @@ def test_a_fitted_estimator_survives_the_way_to_another_process():
     assert sent.predict(XS) == estimator.predict(XS)
 
 
+# -- engines that remember --------------------------------------------------------------------
+
+
+def search(engine, **options):
+    estimator = StructuredEstimator(TAGGING, StructuredSVM(iterations=5), engine)
+    grid = {"learner__C": [0.05, 1.0]}
+    return GridSearchCV(estimator, grid, cv=3, error_score="raise", **options).fit(XS, YS)
+
+
+def packs(store):
+    return sum(size.packs for size in store.info().values())
+
+
+def test_the_runs_of_a_search_share_what_their_engine_remembers():
+    plain = search(None)
+    engine = Amortized(Exact(), certificate="condition", thrifty=False)
+    first = search(engine)
+    before = engine.counters
+    assert 0 < before.solver_calls < before.queries
+    second = search(engine)
+    assert (engine.counters - before).solver_calls == 0
+    for found in (first, second):
+        assert found.best_estimator_.engine is engine
+        assert found.best_params_ == plain.best_params_
+        assert (
+            found.cv_results_["mean_test_score"].tolist()
+            == plain.cv_results_["mean_test_score"].tolist()
+        )
+
+
+def test_processes_of_a_search_share_the_store_of_their_engine(tmp_path):
+    store = SqliteStore(tmp_path / "answers.sqlite")
+    engine = Amortized(Exact(), store, certificate="condition", thrifty=False)
+    plain, first = search(None), search(engine, n_jobs=2, refit=False)
+    assert engine.counters == Counters()  # what other processes count is lost
+    solved = packs(store)
+    assert solved > 0
+    second = search(engine, n_jobs=2)
+    assert packs(store) - solved == engine.counters.solver_calls  # all by fitting once more, here
+    for found in (first, second):
+        assert (
+            found.cv_results_["mean_test_score"].tolist()
+            == plain.cv_results_["mean_test_score"].tolist()
+        )
+
+
+def test_an_engine_in_the_grid_is_copied_with_its_store():
+    store = MemoryStore()
+    engines = [Amortized(Exact(), store, thrifty=False), Amortized(Exact(), store, "duals")]
+    estimator = StructuredEstimator(TAGGING, StructuredSVM(iterations=3))
+    found = GridSearchCV(estimator, {"engine": engines}, cv=2, error_score="raise").fit(XS, YS)
+    assert found.best_estimator_.engine.store is store
+    assert packs(store) > 0
+    assert all(engine.counters == Counters() for engine in engines)
+
+
+def test_a_setting_of_the_engine_is_replaced_and_its_store_stays():
+    engine = Amortized(Exact(), MemoryStore())
+    estimator = StructuredEstimator(TAGGING, engine=engine).set_params(engine__epsilon=0.5)
+    assert estimator.get_params()["engine__epsilon"] == 0.5
+    assert estimator.engine.store is engine.store
+    assert engine.epsilon == 0.0
+
+
+def test_a_fitted_estimator_leaves_behind_what_its_engine_remembers(tmp_path):
+    engine = Amortized(Exact(), SqliteStore(tmp_path / "answers.sqlite"), thrifty=False)
+    estimator = StructuredEstimator(TAGGING, engine=engine).fit(XS, YS)
+    sent = pickle.loads(pickle.dumps(estimator))  # noqa: S301
+    assert sent.model_.engine.counters == Counters()
+    assert packs(sent.engine.store) == packs(engine.store) > 0
+    assert sent.predict(XS) == estimator.predict(XS)
+
+
 def test_rote_and_its_learners_do_not_load_scikit_learn():
-    program = "import sys, rote, rote.learning.training; print('sklearn' in sys.modules)"
+    program = (
+        "import sys, rote, rote.learning.training, rote.learning.validation; "
+        "print('sklearn' in sys.modules or 'joblib' in sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

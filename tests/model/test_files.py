@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save as packed
 
-from rote import BranchAndBound, Exact, Exhaustive, Milp
+from rote import Amortized, BranchAndBound, Exact, Exhaustive, Milp
 from rote.errors import ModelError
 from rote.features import FeatureIndex, Templates
 from rote.inference.unruled import Unruled
@@ -80,6 +80,19 @@ def test_an_engine_of_rote_comes_back_with_its_settings(tmp_path, engine):
     save(a_model(engine=engine), tmp_path)
     assert load(tmp_path).engine == engine
     assert load(tmp_path, engine=Exact()).engine == Exact()
+
+
+def test_of_an_engine_that_remembers_the_one_underneath_is_saved(tmp_path):
+    model = a_model(engine=Amortized(Milp(gap=0.25), epsilon=0.5, thrifty=False))
+    before = model.predict(XS)
+    save(model, tmp_path)
+    back = load(tmp_path)
+    assert back.engine == Milp(gap=0.25)
+    assert back.weights.tobytes() == model.weights.tobytes()
+    again = load(tmp_path, engine=Amortized(thrifty=False))
+    assert len(before) == len(XS)
+    assert again.predict(XS) == load(tmp_path, engine=Exact()).predict(XS)
+    assert again.engine.counters.queries == len(XS)
 
 
 def test_an_engine_of_a_users_own_must_be_given_again(tmp_path):

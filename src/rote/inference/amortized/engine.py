@@ -137,10 +137,10 @@ class Amortized:
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective, terms=True)
-        if not space.variables and self._certificates:
-            return self._undecided(space, objective)
-        if objective.term is not None or not space.variables or not len(objective):
+        if objective.term is not None or not len(objective):
             return self._untested(space, objective)
+        if not space.variables:
+            return self._undecided(space, objective)
         if not self.thrifty or self.epsilon > 0:
             return self._tested(space, objective)
         thrift, m = self._memory.thrift(space), len(objective)
@@ -171,12 +171,14 @@ class Amortized:
         return solutions
 
     def _undecided(self, space: Space, objective: Objective) -> Solutions:
-        """Spaces without variables have one output, and nothing is asked of anybody."""
-        tally = self._memory.tally
+        """Spaces without variables have one output: this is no call to speak of."""
+        if not self._certificates:
+            return self._untested(space, objective)
+        solutions = self.engine.solve(space, objective)
         with self._memory.lock:
-            tally.queries += len(objective)
-            tally.hit("nothing to decide", len(objective))
-        return Exact().solve(space, objective)
+            self._memory.tally.queries += len(objective)
+            self._memory.tally.hit("nothing to decide", len(objective))
+        return solutions
 
     def _tested(self, space: Space, objective: Objective) -> Solutions:
         """Certificates first. A young shelf is asked about few inputs at a time."""
@@ -207,7 +209,7 @@ class Amortized:
             memory.fetch(shelf)
             numbered = shelf.forgotten
             starts = np.where(starts < shelf.count, starts, -1)
-            self._test(Asked(shelf, objective, self._epsilons(m), starts), answers)
+            hits = self._test(Asked(shelf, objective, self._epsilons(m), starts), answers)
         testing = perf_counter() - begun
         begun = perf_counter()
         solved = self._solve(objective, answers, np.flatnonzero(~answers.taken))
@@ -227,6 +229,8 @@ class Amortized:
             tally.second_bests += searched
             tally.testing_seconds += testing
             tally.solving_seconds += solving
+            for certificate, count in hits.items():
+                tally.hit(certificate, count)
             tally.largest_m = max(tally.largest_m, answers.largest_m)
         return answers.solutions(), entries
 
@@ -238,15 +242,18 @@ class Amortized:
             epsilon[number % self.exact_every == 0] = 0.0
         return epsilon
 
-    def _test(self, asked: Asked, answers: Answers) -> None:
+    def _test(self, asked: Asked, answers: Answers) -> dict[str, int]:
+        """How many inputs each certificate has answered."""
+        hits: dict[str, int] = {}
         for certificate in self._certificates:
             left = np.flatnonzero(~answers.taken)
             if not len(left):
-                return
+                break
             part = asked if len(left) == len(asked) else asked.rows(left)
             count = answers.test(left, certificate, part)
             if count:
-                self._memory.tally.hit(certificate.name, count)
+                hits[certificate.name] = hits.get(certificate.name, 0) + count
+        return hits
 
     def _solve(self, objective: Objective, answers: Answers, left: IntArray) -> IntArray:
         """Enter the engine's answers. Equal questions are asked once; returns those asked."""

@@ -30,7 +30,8 @@ class Memory:
         self.tally = Tally()
         self.lock = RLock()
         self._shelves: dict[Space, Shelf] = {}
-        self._thrifts: dict[int, tuple[Space, Thrift]] = {}  # by identity, which is quick to ask
+        self._thrifts: dict[Space, Thrift] = {}
+        self._latest: tuple[Space, Thrift] | None = None  # the same space is often asked again
         self._purse = Purse()
         self._marks: dict[Space, int] = {}
         # Digests of packs that were put into the store and not read back yet.
@@ -46,12 +47,13 @@ class Memory:
 
     def thrift(self, space: Space) -> Thrift:
         """Whether it pays to ask the shelf of a space."""
-        found = self._thrifts.get(id(space))
-        if found is None or found[0] is not space:
-            with self.lock:
-                found = space, Thrift(space.parts, self._purse)
-                self._thrifts[id(space)] = found
-        return found[1]
+        latest = self._latest
+        if latest is not None and latest[0] is space:
+            return latest[1]
+        with self.lock:
+            found = self._thrifts.setdefault(space, Thrift(space.parts, self._purse))
+            self._latest = space, found
+        return found
 
     def fetch(self, shelf: Shelf) -> None:
         """Take from the store what others have put there since the last time."""
