@@ -157,7 +157,7 @@ def cases(plan: Plan) -> dict[Case, tuple[Method, ...]]:
     return {
         plan.table: (BASELINE, *FIVE, *ours, *others),
         Case(RELATED, "Exact", plan.strict): STRICT,
-        Case(ALL, "Exact", plan.delta): (BASELINE, *FIVE, *ours),
+        Case(ALL, "Exact", plan.delta): (BASELINE, CONDITION, condition(1.0), AUTO, FORGETFUL),
         Case(RELATED, "Milp", plan.delta): (BASELINE, condition(0.1), condition(1.0), AUTO),
         Case(ALL, "Milp", plan.delta): (BASELINE, AUTO),
     }
