@@ -51,3 +51,30 @@ def test_every_claim_has_its_verdict_and_its_evidence():
 def test_a_quick_run_is_said_to_be_one():
     assert not any("quick" in line for line in shown(RECORD))
     assert any("quick" in line for line in shown(replace(RECORD, settings={"quick": True})))
+
+
+def test_columns_that_do_not_fit_follow_in_a_table_of_their_own():
+    numbers = {f"a_long_metric_{k}": 10.0 + k for k in range(12)}
+    rows = [Row("ours", {"solver": "Exact", **numbers}), Row("theirs", {"solver": "Milp"})]
+    console = Console(width=80)
+    with console.capture() as capture:
+        show_record(replace(RECORD, rows=rows), console)
+    lines = capture.get().splitlines()
+    headers = [line for line in lines if line.startswith("method")]
+    assert len(headers) > 1
+    assert all(header.split()[1] == "solver" for header in headers)  # says what a row is about
+    assert [k for header in headers for k in header.split() if k.isdigit()] == [
+        str(k) for k in range(12)
+    ]
+    ours = [line.split() for line in lines if line.startswith("ours")]
+    assert [cell for row in ours for cell in row[2:]] == [f"{10 + k}" for k in range(12)]
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_small_number_keeps_three_digits():
+    (line,) = (
+        line
+        for line in shown(replace(RECORD, rows=[Row("ours", {"share": 0.05381})]))
+        if "ours" in line
+    )
+    assert line.split() == ["ours", "0.0538"]

@@ -6,24 +6,62 @@ column with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rote.experiments.records import Metric, Record
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 LOW, HIGH = "_low", "_high"
 
 
 def show_record(record: Record, console: Console) -> None:
     """Print a record; the paper's numbers stand where it gives some."""
-    from rich.table import Table
     from rich.text import Text
 
     metrics = dict.fromkeys(name for row in record.rows for name in row.metrics)
     columns = [name for name in metrics if not _is_end(name, metrics)]
+    told = [name for name in columns if not _is_word(record, name)]
+    words = columns[: columns.index(told[0])] if told else []  # such as what was solved with
+    rest = columns[len(words) :]
+    unlimited = console.options.update(width=10_000)
+    while rest or words:
+        # As many columns as fit; the others follow in a table of their own.
+        count = len(rest)
+        while count > 1:
+            table = _table(record, [*words, *rest[:count]])
+            if console.measure(table, options=unlimited).maximum <= console.width:
+                break
+            count -= 1
+        console.print(_table(record, [*words, *rest[:count]]))
+        rest = rest[count:]
+        if not rest:
+            break
+        console.print()
+    for claim in record.claims:
+        console.print()
+        verdict = Text("held", "green") if claim.held else Text("did not hold", "red")
+        console.print(Text.assemble(verdict, f": {claim.claim}"), soft_wrap=True)
+        console.print(Text(f"  {claim.evidence}"), soft_wrap=True)
+    if record.settings.get("quick"):
+        console.print(
+            Text("\nThis was a quick run: with so little data, what is true may not show."),
+            soft_wrap=True,
+        )
+
+
+def _is_word(record: Record, name: str) -> bool:
+    """Whether a metric is a word wherever it stands."""
+    return all(isinstance(row.metrics.get(name, ""), str) for row in record.rows)
+
+
+def _table(record: Record, columns: Sequence[str]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
     given = {name for row in record.rows for name in row.paper}
     table = Table(title=record.paper, box=None, padding=(0, 2, 0, 0))
     table.add_column("method", no_wrap=True)
@@ -38,17 +76,7 @@ def show_record(record: Record, console: Console) -> None:
             if name in given:
                 cells.append(_said(row.paper.get(name)))
         table.add_row(*map(Text, cells))
-    console.print(table)
-    for claim in record.claims:
-        console.print()
-        verdict = Text("held", "green") if claim.held else Text("did not hold", "red")
-        console.print(Text.assemble(verdict, f": {claim.claim}"), soft_wrap=True)
-        console.print(Text(f"  {claim.evidence}"), soft_wrap=True)
-    if record.settings.get("quick"):
-        console.print(
-            Text("\nThis was a quick run: with so little data, what is true may not show."),
-            soft_wrap=True,
-        )
+    return table
 
 
 def _is_end(name: str, metrics: Mapping[str, object]) -> bool:
@@ -71,6 +99,8 @@ def _said(metric: Metric | None) -> str:
     if metric is None:
         return ""
     if isinstance(metric, float):
-        # Settings such as κ = 0.1 stay as they are, measures have one digit.
-        return f"{metric:g}" if metric == round(metric, 1) else f"{metric:.1f}"
+        # Settings such as κ = 0.1 stay as they are, measures have one digit, or three if small.
+        if metric == round(metric, 1):
+            return f"{metric:g}"
+        return f"{metric:.1f}" if abs(metric) >= 1 else f"{metric:.3g}"
     return f"{metric:,}" if isinstance(metric, int) else metric
