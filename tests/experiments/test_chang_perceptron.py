@@ -54,6 +54,7 @@ def test_violations_are_fixed_by_the_largest_one():
     assert learner_of(FIXED, TINY, Settings(seed=4)).update == "largest"
     assert learner_of(AUTO, TINY, Settings(seed=4)).update == "full"
     assert learner_of(AUTO, TINY, Settings(seed=4)).seed == 4
+    assert learner_of(AUTO, Plan(), Settings(), "Milp").iterations < Plan().iterations
 
 
 def test_progress_is_told(monkeypatch):

@@ -64,6 +64,7 @@ class Plan:
 
     sentences: int = 1441
     iterations: int = 100
+    milp_iterations: int = 5  # with Milp, of which each takes long
     solvers: tuple[str, ...] = ("Exact", "Milp")
 
 
@@ -87,7 +88,7 @@ def compare(plan: Plan, settings: Settings) -> Outcome:
     steps = len(METHODS) * len(plan.solvers)
     for solver in plan.solvers:
         for method in METHODS:
-            learner = learner_of(method, plan, settings)
+            learner = learner_of(method, plan, settings, solver)
             results[solver, method.name] = bench.train(method, learner, SOLVERS[solver])
             settings.progress(len(results), steps)
     whole = not settings.quick and sentences.source.endswith("common split")
@@ -99,9 +100,12 @@ def compare(plan: Plan, settings: Settings) -> Outcome:
     )
 
 
-def learner_of(method: Method, plan: Plan, settings: Settings) -> Perceptron:
+def learner_of(method: Method, plan: Plan, settings: Settings, solver: str = "Exact") -> Perceptron:
     update: Update = "largest" if method == FIXED else "full"
-    return Perceptron(plan.iterations, update=update, seed=settings.seed)
+    most = plan.iterations
+    if solver == "Milp":
+        most = min(most, plan.milp_iterations)
+    return Perceptron(most, update=update, seed=settings.seed)
 
 
 EXPERIMENT = Experiment(
