@@ -188,9 +188,9 @@ def test_all_scores_zero_is_one_great_tie():
 
 
 def test_ties_are_broken_by_asking_where_the_search_in_order_is_cut_short(monkeypatch):
-    from rote.inference import branch
+    from rote.inference import search
 
-    monkeypatch.setattr(branch, "NODES_IN_ORDER", -(10**6))
+    monkeypatch.setattr(search, "NODES_IN_ORDER", -(10**6))
     space, _ = dense(7, labels="abc")
     scores = np.random.default_rng(2).integers(-1, 2, size=(6, space.parts)).astype(np.float64)
     reference = Exhaustive().solve(space, scores)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from rote.errors import InfeasibleSpace, RoteError
-from rote.inference import milp, milp_highs
+from rote.inference import milp, milp_highs, search
 from rote.inference.base import TIE, Objective, Source, Status, clamp
 from rote.inference.duals import dual_bound, zero_duals
+from rote.inference.exhaustive import Exhaustive
 from rote.inference.integer_program import integer_program
 from rote.inference.milp import Milp
 from rote.space import SpaceBuilder, all_of, any_of, at_least, at_most, count
@@ -429,3 +430,13 @@ def test_duals_bound_as_well_as_the_relaxation_and_never_below_the_best(solver, 
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(RoteError):
         Milp(**settings)
+
+
+@pytest.mark.parametrize("nodes", [1 << 12, 1])
+def test_ties_are_broken_label_by_label_where_the_search_in_order_is_cut_short(monkeypatch, nodes):
+    monkeypatch.setattr(search, "NODES_IN_ORDER", -(10**6))
+    monkeypatch.setattr(milp, "NODES_FOR_TIES", nodes)  # by branch and bound, or by the solver
+    space, _ = dense(5, 3)
+    scores = np.random.default_rng(2).integers(-1, 2, size=(6, space.parts)).astype(np.float64)
+    reference = Exhaustive().solve(space, scores)
+    assert Milp().solve(space, scores).labels.tolist() == reference.labels.tolist()

@@ -110,7 +110,7 @@ class Plan:
     strict: float = 0.01
     iterations: int = 300
     all_iterations: int = 60  # on all sentences, where 300 do not reach the stop rule either
-    milp_iterations: int = 15  # with Milp, of which each takes long
+    milp_iterations: int = 30  # with Milp, of which each takes long
     epsilons: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
     gaps: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3)
     sample: int = 200  # problems that are solved as plain integer programs

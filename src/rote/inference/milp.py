@@ -9,7 +9,8 @@ j that an output with this label is worth at most ``bound - slack[ja]`` (`Progra
 With v the value found, a label with ``slack > tie + (bound - v)`` is in no output within a
 tie of v. All such labels are closed; when no label smaller than the one found is left
 open, there is nothing to look at. Otherwise a short search in lexicographic order looks
-at what is left, and `canonical` asks the solver where that is not short.
+at what is left; where that is not short, `canonical` goes label by label, by branch and
+bound within a limit of nodes, and by the solver beyond it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from rote.inference.duals import Duals
 from rote.inference.integer_program import Outcome, Program, Proof, Session, integer_program
 from rote.inference.milp_gurobi import GurobiSession
 from rote.inference.milp_highs import HighsSession
-from rote.inference.search import first_of_equals
+from rote.inference.plans import partial_plan
+from rote.inference.search import first_of_equals, search
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
@@ -46,6 +48,7 @@ SESSIONS: Mapping[str, Callable[[Program], Session]] = MappingProxyType(
     {"highs": HighsSession, "gurobi": GurobiSession}
 )
 LARGEST = 20  # bits of the largest score that a solver sees
+NODES_FOR_TIES = 1 << 12
 ROOM = 1.0  # in a solver's units: far above a tie (1e-4), far below the largest score
 
 
@@ -192,6 +195,10 @@ class _Search:
             return replace(found, labels=first)
 
         def better(space: Space, objective: Objective, floor: FloatArray) -> IntArray:
+            plan = partial_plan(space)
+            close = search(plan, space, objective, floor - 0.5 * tie, None, NODES_FOR_TIES)
+            if close.complete[0]:
+                return close.labels
             # Out of time, the tie stays as it is: the answer is still a best one.
             part = self.best(self.question(objective, 0), tie, deadline, 0.0, float(floor[0]))
             return _none(space) if part.labels is None else part.labels[None]
