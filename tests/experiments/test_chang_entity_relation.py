@@ -175,12 +175,12 @@ def test_a_quick_plan_is_a_small_one():
     assert QUICK.iterations < FULL.iterations
 
 
-def test_all_sentences_and_the_slow_solver_take_fewer_iterations():
+def test_all_sentences_take_fewer_iterations_and_fewest_with_the_slow_solver():
     for case, most in (
         (Case(RELATED, "Exact", 0.01), FULL.iterations),
         (Case(ALL, "Exact", 0.1), FULL.all_iterations),
         (Case(ALL, "Milp", 0.1), FULL.milp_iterations),
-        (Case(RELATED, "Milp", 0.1), FULL.milp_iterations),
+        (Case(RELATED, "Milp", 0.1), FULL.iterations),
     ):
         svm = FULL.svm(case, 3)
         assert (svm.iterations, svm.delta, svm.seed) == (most, case.delta, 3)
