@@ -102,11 +102,8 @@ def entity_relation(quick: bool) -> Training:
         name, sentences = "made-up sentences", tuple(english_sentences(910, 0))
     if quick:
         sentences = sentences[:150]
-    labels = (np.array([task.encode(s, Extraction.of(s))]) for s in sentences)
-    obey = [
-        s for s, y in zip(sentences, labels, strict=True) if task.frame(s).space.satisfied(y)[0]
-    ]
-    prepared = prepare(task, obey, map(Extraction.of, obey))
+    kept = [sentence for sentence in sentences if task.obeys(sentence)]
+    prepared = prepare(task, kept, map(Extraction.of, kept))
     return asked(name, task, prepared, 4 if quick else 20)
 
 

@@ -72,18 +72,8 @@ def test_vectors_are_those_of_the_task(bench):
     sentence = bench.train[0]
     assert bench.task.vectors(sentence) == EntityRelation().vectors(sentence)
     assert bench.task.frame(sentence) is EntityRelation().frame(sentence)
-
-
-def test_a_sentence_whose_output_breaks_a_rule_is_seen():
-    from rote.data.conll04 import Entity, Relation, Sentence
-
-    task = Computed(())
-    entities = (Entity(0, 1, "Loc"), Entity(1, 2, "Loc"))
-    broken = Sentence(0, ("A", "B"), ("NNP", "NNP"), entities, (Relation(0, 1, "Kill"),))
-    obeying = Sentence(0, ("A", "B"), ("NNP", "NNP"), entities, (Relation(0, 1, "Located_In"),))
-    assert (task.obeys(broken), task.obeys(obeying)) == (False, True)
-    y = Extraction.of(obeying)
-    assert task.decode(obeying, task.encode(obeying, y)) == y
+    y = Extraction.of(sentence)
+    assert bench.task.decode(sentence, bench.task.encode(sentence, y)) == y
 
 
 def test_there_is_a_row_for_each_method_and_number_of_features(outcome):

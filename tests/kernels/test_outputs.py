@@ -13,6 +13,7 @@ from rote.kernels.outputs import (
     best_by_themselves,
     obeys,
     parts_of,
+    read_scores,
     ties_of,
     values_of,
 )
@@ -87,6 +88,19 @@ def test_an_empty_batch_and_outputs_without_variables():
     for run in (values_of, plain(values_of)):
         batch = np.empty((3, 0), np.int64)
         assert run(np.empty((3, 0)), batch, none, zero, zero, none, zero).tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("read", [read_scores, plain(read_scores)], ids=["compiled", "plain"])
+def test_scores_are_read_with_minus_infinity_for_closed_labels(read):
+    scores, none = frozen(np.arange(8.0).reshape(2, 4)), frozen(np.empty((0, 3), np.bool_))
+    closed = frozen(np.array([[False, False, False], [True, False, True]]))
+    work = np.full(6, 9.0)
+    read(scores, none, 1, work)
+    assert work.tolist() == [4, 5, 6, 7, 9, 9]
+    read(scores, closed, 0, work)
+    assert work.tolist() == [0, 1, 2, 3, 9, 9]
+    read(scores, closed, 1, work)
+    assert work.tolist() == [-np.inf, 5, -np.inf, 7, 9, 9]
 
 
 @given(networks())

@@ -52,6 +52,7 @@ def test_solving_gives_every_group_its_proved_answers():
         ):
             dense = phi(model.task, model.layout, xs[member], labels.tolist())
             assert value == pytest.approx(model.weights @ dense)
+    assert model.decode(xs, reversed(found)) == model.predict(xs)
 
 
 def test_features_the_model_does_not_know_are_left_out():

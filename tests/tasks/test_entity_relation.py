@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from rote.data.conll04 import Entity, Relation, Sentence
 from rote.data.english import english_sentences
 from rote.errors import LabelError, ScoreError, SpaceError
 from rote.learning import Perceptron, fit
@@ -194,6 +195,16 @@ def test_an_output_by_hand():
 def test_what_cannot_be_an_output_is_refused(y, message):
     with pytest.raises(LabelError, match=message):
         EntityRelation().encode(SENTENCES[0], y)
+
+
+def test_a_sentence_whose_output_breaks_a_rule_is_seen():
+    entities = (Entity(0, 1, "Loc"), Entity(1, 2, "Loc"))
+    broken, obeying = (
+        Sentence(0, ("A", "B"), ("NNP", "NNP"), entities, (Relation(0, 1, label),))
+        for label in ("Kill", "Located_In")
+    )
+    task = EntityRelation()
+    assert (task.obeys(broken), task.obeys(obeying)) == (False, True)
 
 
 def test_a_task_with_other_labels():

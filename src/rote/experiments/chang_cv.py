@@ -35,7 +35,6 @@ from rote.experiments.chang_shared import (
     PAPER,
     Method,
     condition,
-    obeys,
     related_sentences,
 )
 from rote.experiments.plots import COLOURS, GREY, load_matplotlib
@@ -155,7 +154,7 @@ def choose(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     given = related_sentences(plan.sentences, settings.seed)
     there, task = (*given.learn, *given.judge), EntityRelation()
-    kept = tuple(sentence for sentence in there if obeys(task, sentence))
+    kept = tuple(sentence for sentence in there if task.obeys(sentence))
     none = Job(BASELINE, "none")
     found = _all_validated(none, kept, plan, settings)
     whole = given.source.startswith(CORPUS) and not settings.quick

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
-from rote.experiments.plots import COLOURS, GREY, LINES, MARKERS, load_matplotlib
+from rote.experiments.plots import COLOURS, GREY, LINES, MARKERS, load_matplotlib, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def draw_tradeoff(
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
-    _tidy(axes)
+    tidy(axes)
     return figure
 
 
@@ -97,7 +97,7 @@ def draw_training(total: Sequence[Points], each: Sequence[Points]) -> Figure:
         axes.set_xlabel("iteration")
         axes.set_ylabel(y_label)
         axes.set_xlim(left=1)
-        _tidy(axes)
+        tidy(axes)
     left.set_yscale("log")
     # An iteration may need no call at all.
     right.set_yscale("symlog", linthresh=1)
@@ -126,12 +126,3 @@ def _whole(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter
 
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-
-
-def _tidy(axes: Axes) -> None:
-    axes.grid(visible=True, color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_color(GREY)

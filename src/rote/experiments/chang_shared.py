@@ -217,21 +217,15 @@ def _split(source: str, sentences: Sequence[Sentence], most: int, seed: int) -> 
 def sentence_bench(sentences: Sentences) -> Bench:
     """Entities and relations of sentences; those that break a rule are not learned from."""
     task = EntityRelation()
-    kept = [s for s in sentences.learn if obeys(task, s)]
+    kept = [s for s in sentences.learn if task.obeys(s)]
     learned = prepare(task, kept, map(Extraction.of, kept))
     model = Model(task, learned.layout, learned.layout.zeros())
     judged = model.prepare(sentences.judge)
     gold = [EntityRelations(*Extraction.of(s)) for s in sentences.judge]
 
     def judge(model: Model[Any, Any]) -> dict[str, float]:
-        found: dict[int, EntityRelations] = {}
-        for group, solutions in model.answers(judged):
-            for member, labels in zip(
-                group.members.tolist(), solutions.labels.tolist(), strict=True
-            ):
-                output = task.decode(sentences.judge[member], labels)
-                found[member] = EntityRelations(*output)
-        outputs = [found[k] for k in range(len(gold))]
+        found = model.decode(sentences.judge, model.answers(judged))
+        outputs = [EntityRelations(*y) for y in found]
         return {
             "entity_f1": 100 * entity_f1(gold, outputs).micro.f1,
             "relation_f1": 100 * relation_f1(gold, outputs).micro.f1,
@@ -245,8 +239,3 @@ def sentence_bench(sentences: Sentences) -> Bench:
         "weights": learned.layout.size,
     }
     return Bench(model, learned, judge, about)
-
-
-def obeys(task: EntityRelation, sentence: Sentence) -> bool:
-    labels = np.array([task.encode(sentence, Extraction.of(sentence))])
-    return bool(task.frame(sentence).space.satisfied(labels)[0])

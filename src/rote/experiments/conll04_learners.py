@@ -197,7 +197,7 @@ class _Bench:
 
     def __init__(self, learn: Sequence[Sentence], judge: Sequence[Sentence]) -> None:
         task = EntityRelation()
-        kept = [s for s in learn if _obeys(task, s)]
+        kept = [s for s in learn if task.obeys(s)]
         self.left_out = len(learn) - len(kept)
         self.learned = prepare(task, kept, map(Extraction.of, kept))
         self.model = Model(task, self.learned.layout, self.learned.layout.zeros())
@@ -207,16 +207,9 @@ class _Bench:
 
     def judged(self, model: Model[Sentence, Extraction]) -> Reached:
         """How good a model is."""
-        outputs: dict[int, EntityRelations] = {}
-        broken = 0
-        for group, solutions in model.answers(self.prepared):
-            broken += int((~group.space.holds(solutions.labels)).sum())
-            for member, labels in zip(
-                group.members.tolist(), solutions.labels.tolist(), strict=True
-            ):
-                output = model.task.decode(self.sentences[member], labels)
-                outputs[member] = EntityRelations(*output)
-        found = tuple(outputs[k] for k in range(len(outputs)))
+        answers = model.answers(self.prepared)
+        broken = sum(int((~g.space.holds(solutions.labels)).sum()) for g, solutions in answers)
+        found = tuple(EntityRelations(*y) for y in model.decode(self.sentences, answers))
         return Reached(
             found,
             100 * entity_f1(self.gold, found).micro.f1,
@@ -234,11 +227,6 @@ class _Bench:
             for state in learner.iterate(model, self.learned)
         ]
         return 1 + int(np.argmax(sums))
-
-
-def _obeys(task: EntityRelation, sentence: Sentence) -> bool:
-    labels = np.array([task.encode(sentence, Extraction.of(sentence))])
-    return bool(task.frame(sentence).space.satisfied(labels)[0])
 
 
 def _local(iterations: int, settings: Settings) -> Local:

@@ -112,6 +112,11 @@ def _draw(axes: Axes, panel: Panel) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(axis="x", labelrotation=45)
     axes.set_title(panel.title, fontsize="medium")
+    tidy(axes)
+
+
+def tidy(axes: Axes) -> None:
+    """A grid behind what is drawn, and two sides only."""
     axes.grid(visible=True, color="#DDDDDD", linewidth=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right"):

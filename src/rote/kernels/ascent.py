@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.jit import kernel
+from rote.kernels.outputs import read_scores
 from rote.kernels.structs import Graph, RowGroups, Source
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -314,11 +315,7 @@ def ascend(
     marginals = np.empty(graph.flow.most_marginals)
     bounds = np.empty(m)
     for i in range(m):
-        source[:] = scores[i]
-        if closed.shape[0] > 0:
-            for p in range(closed.shape[1]):
-                if closed[i, p]:
-                    source[p] = -np.inf
+        read_scores(scores, closed, i, source)
         load(source, graph.source, theta)
         apply_duals(graph, theta, messages[i], multipliers[i])
         for _ in range(sweeps):

@@ -21,6 +21,7 @@ from rote.kernels.ascent import apply_duals, bound_of, close_below, load, row_co
 from rote.kernels.elimination import backward, forward, total
 from rote.kernels.jit import kernel
 from rote.kernels.nodes import alone, assign, loss, row_loss, start, undo
+from rote.kernels.outputs import read_scores
 from rote.kernels.residual import eliminate_part
 from rote.kernels.structs import Graph, Steps
 from rote.types import BoolArray, FloatArray, IntArray
@@ -413,12 +414,7 @@ def branch(
     complete = np.ones(m, np.bool_)
     doubtful = np.zeros(m, np.bool_)
     for i in range(m):
-        for p in range(parts):
-            work[p] = scores[i, p]
-        if closed.shape[0] > 0:
-            for p in range(closed.shape[1]):
-                if closed[i, p]:
-                    work[p] = -np.inf
+        read_scores(scores, closed, i, work)
         forward(work, best, steps)
         rest = total(work, steps)
         if rest == -np.inf:

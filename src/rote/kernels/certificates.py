@@ -28,6 +28,7 @@ from rote.kernels.ascent import apply_duals, load, marginalise, row_constant, sw
 from rote.kernels.elimination import backward, forward, total
 from rote.kernels.jit import kernel
 from rote.kernels.nodes import row_loss
+from rote.kernels.outputs import read_scores
 from rote.kernels.structs import Graph, Steps
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -367,12 +368,7 @@ def certify(
     sent = np.zeros((m, graph.flow.message_ptr[-1]))
     pushed = np.zeros((m, graph.rows.lower.shape[0]))
     for i in range(m):
-        for p in range(parts):
-            work[p] = scores[i, p]
-        if closed.shape[0] > 0:
-            for p in range(closed.shape[1]):
-                if closed[i, p]:
-                    work[p] = -np.inf
+        read_scores(scores, closed, i, work)
         forward(work, best, steps)
         rest = total(work, steps)
         load(work, graph.source, theta)

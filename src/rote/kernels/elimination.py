@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.jit import kernel
+from rote.kernels.outputs import read_scores
 from rote.kernels.structs import Steps
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -104,12 +105,7 @@ def eliminate(
     margins = np.full(m, np.inf)
     trial = np.empty(n, np.int64)
     for i in range(m):
-        for p in range(parts):
-            work[p] = scores[i, p]
-        if closed.shape[0] > 0:
-            for p in range(offsets[n]):
-                if closed[i, p]:
-                    work[p] = -np.inf
+        read_scores(scores, closed, i, work)
         forward(work, best, steps)
         top = total(work, steps)
         if top == -np.inf:
@@ -151,12 +147,7 @@ def max_marginals(scores: FloatArray, closed: BoolArray, labels: int, steps: Ste
     best = np.empty(steps.entry_ptr[-1], np.int64)
     marginals = np.full((m, labels), -np.inf)
     for i in range(m):
-        for p in range(parts):
-            work[p] = scores[i, p]
-        if closed.shape[0] > 0:
-            for p in range(labels):
-                if closed[i, p]:
-                    work[p] = -np.inf
+        read_scores(scores, closed, i, work)
         forward(work, best, steps)
         whole = total(work, steps)
         if whole == -np.inf:

@@ -111,6 +111,20 @@ def all_obey(labels: IntArray, masks: Masks, rows: RowGroups) -> BoolArray:
 
 
 @kernel
+def read_scores(scores: FloatArray, closed: BoolArray, i: int, work: FloatArray) -> None:
+    """The part scores of input i, -inf for closed labels, put where ``work`` begins.
+
+    ``closed`` has one row per input, or none when no label is closed.
+    """
+    for p in range(scores.shape[1]):
+        work[p] = scores[i, p]
+    if closed.shape[0] > 0:
+        for p in range(closed.shape[1]):
+            if closed[i, p]:
+                work[p] = -np.inf
+
+
+@kernel
 def best_by_themselves(
     scores: FloatArray, closed: BoolArray, ties: FloatArray, masks: Masks
 ) -> tuple[IntArray, FloatArray, BoolArray]:

@@ -5,7 +5,7 @@ score(x, y) = Σ over the slots of x of weights · features,    predict = the be
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -79,8 +79,12 @@ class Model(Generic[X, Y]):
     def predict(self, xs: Iterable[X]) -> list[Y]:
         """The best output of every input."""
         inputs = list(xs)
+        return self.decode(inputs, self.answers(self.prepare(inputs)))
+
+    def decode(self, inputs: Sequence[X], answers: Iterable[tuple[Group, Solutions]]) -> list[Y]:
+        """The outputs that `answers` to these inputs stand for, in the order of the inputs."""
         outputs: list[Any] = [None] * len(inputs)
-        for group, solutions in self.answers(self.prepare(inputs)):
+        for group, solutions in answers:
             missing = np.isin(solutions.status, (Status.INFEASIBLE, Status.TIMED_OUT))
             if missing.any():
                 number = int(group.members[np.flatnonzero(missing)[0]])

@@ -106,6 +106,11 @@ class EntityRelation:
 
         return LazyRows(n * n, vector)
 
+    def obeys(self, x: Sentence) -> bool:
+        """Whether what the corpus says of a sentence obeys the rules."""
+        labels = np.array([self.encode(x, Extraction.of(x))])
+        return bool(self.frame(x).space.satisfied(labels)[0])
+
     def encode(self, x: Sentence, y: Extraction) -> list[int]:
         n = len(x.entities)
         if len(y.entities) != n:
