@@ -245,7 +245,8 @@ class _Writer:
                 product = [Clause(())]
                 options = [(self.clausal(part), part) for part in parts]
                 for clauses, part in sorted(options, key=lambda option: len(option[0])):
-                    crowded = len(product) * len(clauses) > MOST_CLAUSES
+                    # However long, a part alone is not: naming it would make it no shorter.
+                    crowded = len(product) > 1 and len(product) * len(clauses) > MOST_CLAUSES
                     two_sums = any(c.sum for c in product) and any(c.sum for c in clauses)
                     if crowded or two_sums:
                         clauses = self.clausal(self.auxiliary(part, holds_if_set=True))
