@@ -2,8 +2,9 @@
 
 Throughout, p is a remembered problem with scores c_p and best output y_p, q the new one with
 scores c_q, and z(y) the 0/1 vector of an output's parts. With ε = 0 an output is taken only if it
-is proved better than any other by more than a tie, so that it is the one every exact engine
-returns. With ε > 0 an output is taken that may be worse than the best by a stated amount.
+is proved better than any other by more than a tie, or the first of those within a tie of the best,
+so that it is the one every exact engine returns. With ε > 0 an output is taken that may be worse
+than the best by a stated amount.
 
 *Same.* c_q = c_p: engines answer the same question in the same way.
 
@@ -23,8 +24,9 @@ in the same slot: c̃(a) = c(a) - c(y_p). The condition becomes c̃_q - c̃_p <=
 *Duals.* Every reparametrisation bounds the value of all outputs, whatever problem it was made for
 (`rote.inference.duals`); `rote.kernels.certificates` says how this proves an output the best one.
 Beginning with those of a similar problem, a few sweeps of dual ascent, and then supposing labels
-one by one, prove most. With ε > 0, an output is taken when bound - value <= ε |value|: on the true
-gap.
+one by one, prove most. Where no output is better but some may be equal, the first of them is looked
+for in lexicographic order; a tight bound makes this search short. With ε > 0, an output is taken
+when bound - value <= ε |value|: on the true gap.
 
 *Margin.* With d = c_q - c_p, B any bound on d·z(y) over outputs, and m the margin of p, every
 y ≠ y_p has c_q·z(y) <= c_p·z(y_p) - m + B. So y_p is the best for q when B - d·z(y_p) < m. This
@@ -41,9 +43,12 @@ import numpy as np
 
 from rote.inference.amortized.shelf import Shelf
 from rote.inference.base import Objective
+from rote.inference.search import first_of_equals
 from rote.kernels.certificates import certify
 from rote.kernels.recall import best_remembered, first_that_holds
 from rote.types import BoolArray, FloatArray, IntArray, frozen
+
+ROUNDING = 0.01  # of a tie: what bounds and values may differ by where they are the same
 
 
 class Asked:
@@ -187,12 +192,19 @@ class DualBound:
             self.sweeps,
             self.failures,
         )
-        labels = frozen(labels)
-        value = shelf.space.worth(objective.scores, labels)
+        value = shelf.space.worth(objective.scores, frozen(labels))
         taken = margin > objective.ties
-        with np.errstate(invalid="ignore"):
-            near = bound - value <= asked.epsilon * np.abs(value)
-        taken |= near & (asked.epsilon > 0) & np.isfinite(value)
+        with np.errstate(invalid="ignore"):  # of inputs without any output
+            gap = np.where(value > -np.inf, bound - value, np.inf)
+            taken |= (gap <= asked.epsilon * np.abs(value)) & (asked.epsilon > 0)
+        none_better = np.minimum(gap, -margin) <= ROUNDING * objective.ties
+        equal = np.flatnonzero(none_better & ~taken & (asked.epsilon == 0))
+        if len(equal):
+            first = first_of_equals(shelf.space, objective.rows(equal), frozen(labels[equal]))
+            found = (first >= 0).all(axis=1)
+            taken[equal] = found
+            labels[equal[found]] = first[found]
+        labels = frozen(labels)
         return Proofs(taken, labels, bound, margin, starts, messages, multipliers)
 
     @staticmethod
