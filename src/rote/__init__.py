@@ -38,6 +38,7 @@ from rote.inference import (
     max_marginals,
 )
 from rote.inference.amortized import Amortized
+from rote.inference.decomposed import Decomposed, SignedComponents, Subsets
 from rote.learning import Learner, Local, Perceptron, Staged, State, StructuredSVM, Subgradient
 from rote.learning.training import train
 from rote.model import Model
@@ -67,6 +68,7 @@ __all__ = [
     "BranchAndBound",
     "Chain",
     "DataError",
+    "Decomposed",
     "Duals",
     "Elimination",
     "Engine",
@@ -94,6 +96,7 @@ __all__ = [
     "ScoreError",
     "Separable",
     "SettingError",
+    "SignedComponents",
     "Slot",
     "Solutions",
     "Source",
@@ -106,6 +109,7 @@ __all__ = [
     "StoreError",
     "StructuredSVM",
     "Subgradient",
+    "Subsets",
     "Task",
     "Tree",
     "UnsupportedSpace",

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import rote.inference
 import rote.inference.amortized
+import rote.inference.decomposed
 from rote.errors import InfeasibleSpace, LabelError, RoteError, ScoreError, UnsupportedSpace
 from rote.inference import (
     BranchAndBound,
@@ -36,6 +37,7 @@ from rote.inference import (
     clamp,
 )
 from rote.inference.amortized import Amortized
+from rote.inference.decomposed import Decomposed, SignedComponents
 from rote.space import SpaceBuilder, all_different, at_least, at_most
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import (
@@ -52,7 +54,7 @@ from tests.strategies import (
 # -- every engine there is ----------------------------------------------------------------
 
 
-ROOMS = (rote.inference, rote.inference.amortized)
+ROOMS = (rote.inference, rote.inference.amortized, rote.inference.decomposed)
 
 
 def exported_engines() -> dict[str, type]:
@@ -86,6 +88,8 @@ VARIANTS = {
     ),
     "Amortized(Milp, duals)": Amortized(Milp(), certificate="duals", thrifty=False),
     "Amortized(Exact, margin)": Amortized(certificate="margin", thrifty=False),
+    "Amortized(Decomposed)": Amortized(Decomposed(), thrifty=False),
+    "Decomposed(Amortized, signed)": Decomposed(Amortized(thrifty=False), SignedComponents()),
 }
 if importlib.util.find_spec("gurobipy"):
     VARIANTS["Milp('gurobi')"] = Milp("gurobi")
@@ -119,6 +123,7 @@ def test_the_suite_knows_the_engines_of_the_first_release():
         "Amortized",
         "BranchAndBound",
         "Chain",
+        "Decomposed",
         "Elimination",
         "Exact",
         "Exhaustive",
@@ -148,11 +153,25 @@ SOURCES = {
 def sources_of(engine) -> set[Source]:
     if isinstance(engine, Amortized):
         return sources_of(engine.engine) | {Source.CACHE, Source.CERTIFICATE}
-    return SOURCES.get(type(engine), set(Source) - {Source.CACHE, Source.CERTIFICATE})
+    if isinstance(engine, Decomposed):  # without gold outputs, it is its engine
+        return sources_of(engine.engine)
+    learning = {Source.CACHE, Source.CERTIFICATE, Source.NEIGHBOUR}
+    return SOURCES.get(type(engine), set(Source) - learning)
+
+
+def remembers(engine) -> bool:
+    """Whether it is, or asks, an engine with a memory."""
+    return isinstance(engine, Amortized) or remembers_below(engine)
+
+
+def remembers_below(engine) -> bool:
+    return isinstance(engine, Decomposed) and remembers(engine.engine)
 
 
 def afresh(engine):
     """The same engine without what it remembers."""
+    if remembers_below(engine):
+        return dataclasses.replace(engine, engine=afresh(engine.engine))
     return dataclasses.replace(engine)
 
 
@@ -277,7 +296,7 @@ def test_answers_are_the_same_when_rules_stay_rows(engine, most_entries):
 @every_engine
 def test_the_answer_to_a_batch_is_that_to_each_input(engine):
     # What is found once may be remembered the next time.
-    source = () if isinstance(engine, Amortized) else ("source",)
+    source = () if remembers(engine) else ("source",)
 
     @settings(max_examples=15)
     @given(st.one_of(problems(chain_spaces(order=1), 4), problems(separable_spaces(), 4)))
@@ -319,7 +338,8 @@ def empty(engine):
 @every_engine
 def test_an_engine_is_a_frozen_value(engine):
     assert dataclasses.is_dataclass(engine)
-    if isinstance(engine, Amortized):  # with a memory of its own, which makes it another
+    # With a memory or counts of its own, which makes it another.
+    if isinstance(engine, Amortized | Decomposed):
         assert dataclasses.replace(engine) != engine == engine
     else:
         assert dataclasses.replace(engine) == engine

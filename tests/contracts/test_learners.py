@@ -16,6 +16,7 @@ import rote.learning
 from rote import Amortized, BranchAndBound, Exact, Exhaustive, Milp
 from rote.errors import DataError, SettingError
 from rote.features import Templates
+from rote.inference.decomposed import Decomposed, Sign, SignedComponents, Subsets
 from rote.learning import Local, Perceptron, Stage, Staged, StructuredSVM, Subgradient, fit
 from rote.learning.checkpoints import load_state, save_state
 from rote.model import Model, prepare
@@ -82,7 +83,7 @@ def has(learner, name):
 def begun(learner, task, prepared, engine=None):
     """A model with zero weights, and an engine that the learner takes."""
     engine = engine or Exact()
-    if isinstance(learner, Staged):
+    if isinstance(learner, Staged) and not isinstance(engine, Amortized):
         engine = Amortized(engine, thrifty=False)
     return Model(task, prepared.layout, prepared.layout.zeros(), engine)
 
@@ -92,9 +93,9 @@ def trained(learner, task, xs, ys, engine=None, **options):
     return fit(learner, begun(learner, task, prepared, engine), prepared)
 
 
-def states_of(learner, task, xs, ys, state=None, **options):
+def states_of(learner, task, xs, ys, state=None, engine=None, **options):
     prepared = prepare(task, xs, ys, **options)
-    model = begun(learner, task, prepared)
+    model = begun(learner, task, prepared, engine)
     return [state.kept() for state in learner.iterate(model, prepared, state)]
 
 
@@ -322,3 +323,103 @@ def test_threads_change_the_time_and_not_the_weights(learner):
         trained(changed(learner, n_jobs=jobs), TAGGING, XS, YS).weights for jobs in (1, 3)
     )
     assert one.tobytes() == three.tobytes()
+
+
+# -- learning from what is around gold ---------------------------------------------------------
+
+DECOMPOSITIONS = {
+    "Subsets(2)": Subsets(2),
+    "Subsets(2, sample)": Subsets(2, sample=6),
+    "SignedComponents": SignedComponents(),
+    "SignedComponents(no fallback)": SignedComponents(Sign.SAME, fallback=False),
+}
+every_decomposition = pytest.mark.parametrize(
+    "decomposition", DECOMPOSITIONS.values(), ids=DECOMPOSITIONS.keys()
+)
+
+
+@every_learner
+@every_decomposition
+def test_what_words_tell_is_learned_from_what_is_around_gold(learner, decomposition):
+    task = Tagging(("O", "V", "N"), Templates(("word",), ("bias", "word[0]")))
+    kind = {"a": "O", "the": "O", "dog": "N", "cat": "N", "ran": "V", "sat": "V"}
+    rng = np.random.default_rng(3)
+    xs = [words(*rng.choice(list(kind), size=rng.integers(1, 5))) for _ in range(25)]
+    ys = [tuple(kind[word] for (word,) in x) for x in xs]
+    engine = Decomposed(Exact(), decomposition)
+    model = trained(learner, task, xs, ys, engine)
+    assert model.predict(xs) == ys
+    local = isinstance(learner.learner if isinstance(learner, Staged) else learner, Local)
+    assert (engine.looked.inputs == 0) == local
+
+
+@every_learner
+@every_decomposition
+def test_a_decomposed_run_resumed_from_a_state_ends_bit_for_bit_the_same(
+    learner, decomposition, tmp_path
+):
+    learner = changed(learner, iterations=4)
+    xs, ys = tagged(10, seed=3)
+
+    def states(state=None):
+        engine = Decomposed(Exact(), decomposition)
+        return states_of(learner, TAGGING, xs, ys, state, engine)
+
+    whole = states()
+    for state in whole[:-1]:
+        save_state(state, tmp_path / "state")
+        rest = states(load_state(tmp_path / "state"))
+        assert rest[-1].iteration == whole[-1].iteration
+        assert rest[-1].weights.tobytes() == whole[-1].weights.tobytes()
+        for name, array in whole[-1].memory.items():
+            assert rest[-1].memory[name].tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("learner", THREADED.values(), ids=THREADED.keys())
+@every_decomposition
+def test_threads_change_the_time_of_decomposed_learning_and_not_the_weights(learner, decomposition):
+    learner, weights, counts = changed(learner, iterations=4), [], []
+    for jobs in (1, 3):
+        engine = Decomposed(Exact(), decomposition)
+        model = trained(changed(learner, n_jobs=jobs), TAGGING, XS, YS, engine)
+        weights.append(model.weights.tobytes())
+        counts.append(engine.looked)
+    assert weights[0] == weights[1]
+    assert counts[0] == counts[1]
+
+
+@every_learner
+def test_with_everything_around_gold_decomposed_learning_is_global_learning(learner):
+    learner = changed(learner, iterations=4)
+    xs, ys = tagged(8, seed=2, longest=4)
+    exact, around, asked = (
+        trained(learner, TAGGING, xs, ys, engine).weights.tobytes()
+        for engine in (
+            Exact(),
+            Decomposed(Exact(), Subsets(4)),
+            Decomposed(Milp(), lambda space, _: [range(len(space.variables))]),
+        )
+    )
+    assert around == exact
+    assert asked == exact
+
+
+@every_learner
+def test_what_remembers_changes_the_time_of_decomposed_learning_and_not_the_weights(learner):
+    learner = changed(learner, iterations=4)
+    plain, above, below = (
+        trained(learner, TAGGING, XS, YS, engine).weights.tobytes()
+        for engine in (
+            Decomposed(Exact(), SignedComponents()),
+            Amortized(Decomposed(Exact(), SignedComponents()), thrifty=False),
+            Decomposed(Amortized(thrifty=False), SignedComponents()),
+        )
+    )
+    assert above == plain
+    assert below == plain
+
+
+def test_outputs_of_other_examples_are_not_taken_again_around_gold():
+    for engine in (Decomposed(), Amortized(Decomposed()), Decomposed(Amortized())):
+        with pytest.raises(SettingError, match=r"reuse .* or Decomposed"):
+            trained(StructuredSVM(reuse=True), TAGGING, XS, YS, engine)

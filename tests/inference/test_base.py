@@ -85,6 +85,62 @@ def test_objectives_and_solutions_cannot_be_changed(space):
             setattr(value, name, None)
 
 
+# -- gold outputs -------------------------------------------------------------------------
+
+
+def test_gold_outputs_are_checked_and_cannot_be_changed(space):
+    for gold in ([[0, 2], [1, 0]], np.array([[0, 2], [1, 0]], dtype=np.int8)):
+        objective = as_objective(space, Objective(np.zeros((2, 11)), gold=gold))
+        assert objective.gold.tolist() == [[0, 2], [1, 0]]
+        assert objective.gold.dtype == np.int64
+        assert not objective.gold.flags.writeable
+    assert as_objective(space, np.zeros((2, 11))).gold is None
+    one = as_objective(space, Objective(np.zeros(11), gold=np.array([1, 2])))
+    assert one.gold.tolist() == [[1, 2]]
+
+
+def test_gold_outputs_that_break_rules_are_taken():
+    builder = SpaceBuilder()
+    x = builder.variable("x", "ab")
+    builder.require(x["a"])
+    objective = Objective(np.zeros((1, 2)), gold=np.array([[1]]))
+    assert as_objective(builder.build(), objective).gold.tolist() == [[1]]
+
+
+@pytest.mark.parametrize(
+    ("gold", "match"),
+    [
+        (np.zeros((3, 2), np.int64), "gold has 3 outputs, and there are 2 inputs"),
+        (np.zeros((2, 3), np.int64), r"the shape \(m, 2\), one column per variable"),
+        (np.zeros((2, 2)), "whole numbers, got float64"),
+        (np.array([[0, 0], [2, 0]]), "beyond its variable's last label"),
+        (np.array([[0, -1], [0, 0]]), "below 0"),
+        (np.array([["a", "b"], ["a", "a"]]), "use space.encode for names"),
+    ],
+    ids=["outputs", "variables", "floats", "beyond", "below", "names"],
+)
+def test_gold_outputs_of_another_shape_or_with_other_labels_are_refused(space, gold, match):
+    with pytest.raises(LabelError, match=match):
+        as_objective(space, Objective(np.zeros((2, 11)), gold=gold))
+
+
+def test_the_callers_gold_stays_as_it_was(space):
+    gold = np.array([[0, 2], [1, 0]])
+    as_objective(space, Objective(np.zeros((2, 11)), gold=gold))
+    assert gold.flags.writeable
+
+
+def test_rows_and_clamping_keep_gold_outputs(space):
+    gold = np.array([[0, 2], [1, 0], [1, 1]])
+    objective = as_objective(space, Objective(np.zeros((3, 11)), gold=gold))
+    assert objective.rows(np.array([2, 0])).gold.tolist() == [[1, 1], [0, 2]]
+    assert objective.rows(np.zeros(0, np.int64)).gold.shape == (0, 2)
+    clamped = clamp(space, objective, {"x": "a"})
+    assert clamped.gold.tolist() == gold.tolist()
+    assert clamped.allowed[0].tolist() == [True, False, True, True, True]
+    assert clamp(space, np.zeros(11), {"x": "a"}).gold is None
+
+
 # -- clamping -----------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ space's variables. So all exact engines give the same answer, every time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import Protocol
@@ -51,6 +51,7 @@ class Source(IntEnum):
     MILP = 6
     CACHE = 7  # an output remembered, proved from what is known of its problem
     CERTIFICATE = 8  # an output proved by duals
+    NEIGHBOUR = 9  # the best of the outputs around the gold one
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +61,15 @@ class Objective:
     ``allowed`` of shape (m, labels) closes labels for single inputs; this is how
     variables are clamped (see `clamp`). None leaves every label open. A ``term`` adds to an
     output's score what no sum over parts can say; engines that take no terms refuse it.
+    Learners say which outputs are right, the ``gold`` ones of shape (m, variables): `Decomposed`
+    looks around them, and other engines do not look at them at all.
     """
 
     scores: FloatArray
     allowed: BoolArray | None = None
     term: Term | None = None
     checked: Space | None = field(default=None, repr=False)  # the space it was checked for
+    gold: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -77,6 +81,7 @@ class Objective:
             None if self.allowed is None else frozen(self.allowed[index]),
             None if self.term is None else self.term.rows(index),
             self.checked,
+            None if self.gold is None else frozen(self.gold[index]),
         )
 
     @property
@@ -175,8 +180,13 @@ def as_objective(
         raise ScoreError(
             f"the term is for {len(objective.term)} inputs, and there are {len(scores)}"
         )
+    gold = objective.gold
+    if gold is not None:
+        gold = frozen(space.as_labels(gold))
+        if len(gold) != len(scores):
+            raise LabelError(f"gold has {len(gold)} outputs, and there are {len(scores)} inputs")
     if objective.allowed is None:
-        return Objective(scores, None, objective.term, space)
+        return Objective(scores, None, objective.term, space, gold)
     allowed = np.asarray(objective.allowed)
     if allowed.dtype != np.bool_:
         raise ScoreError(f"allowed holds True and False, got {allowed.dtype}")
@@ -187,7 +197,7 @@ def as_objective(
             f"allowed has the shape ({len(scores)}, {space.labels}), one column per label; "
             f"got {allowed.shape}"
         )
-    return Objective(scores, frozen(allowed), objective.term, space)
+    return Objective(scores, frozen(allowed), objective.term, space, gold)
 
 
 def _as_scores(space: Space, given: AnyArray) -> FloatArray:
@@ -255,7 +265,7 @@ def clamp(
             was = row[chosen]
             row[start : start + len(variable.labels)] = False
             row[chosen] = was
-    return Objective(objective.scores, frozen(allowed), objective.term, space)
+    return replace(objective, allowed=frozen(allowed))
 
 
 def _tally(codes: IntArray, names: type[Status] | type[Source]) -> str:

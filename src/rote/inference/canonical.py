@@ -8,6 +8,7 @@ What is left at the end has the lexicographically smallest labels.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -46,7 +47,7 @@ def canonical(
             asked, smaller = asked[possible], smaller[possible]
             if not len(asked):
                 break
-            narrowed = Objective(frozen(part.scores[asked]), frozen(smaller))
+            narrowed = replace(part.rows(asked), allowed=frozen(smaller))
             found = better(space, narrowed, floor[asked])
             taken: BoolArray = np.asarray((found >= 0).all(axis=1))
             taken[taken] &= space.value(narrowed.scores[taken], found[taken]) >= floor[asked][taken]

@@ -7,6 +7,7 @@ a set of closed labels, so any exact engine finds its best; the best of all is n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -51,9 +52,9 @@ def k_best(
                 inputs += [i] * len(split)
                 parts += split
         if parts:
-            scores = objective.scores[np.array(inputs)]
-            allowed = np.stack([mask for mask, _ in parts])
-            solved = _proved(engine.solve(space, Objective(frozen(scores), frozen(allowed))))
+            allowed = frozen(np.stack([mask for mask, _ in parts]))
+            narrowed = replace(objective.rows(np.array(inputs)), allowed=allowed)
+            solved = _proved(engine.solve(space, narrowed))
             for row, (i, (mask, fixed)) in enumerate(zip(inputs, parts, strict=True)):
                 if solved.status[row] == Status.OPTIMAL:
                     waiting[i].append(_Found(mask, fixed, solved, row))

@@ -6,7 +6,7 @@ as a model does that was never told of rules, so that one can see what rules are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from rote.inference.base import Engine, Objective, Solutions, as_objective
@@ -28,7 +28,7 @@ class Unruled:
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         given = as_objective(space, objective, terms=True)
         free = _without_rules(space)
-        return self.engine.solve(free, Objective(given.scores, given.allowed, given.term, free))
+        return self.engine.solve(free, replace(given, checked=free))
 
 
 @lru_cache(maxsize=1024)

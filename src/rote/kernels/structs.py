@@ -114,6 +114,16 @@ class Windows(NamedTuple):
     room: IntArray  # the most states, numbers in a W_t, in a table, in a variable
 
 
+class Around(NamedTuple):
+    """Sets of variables, some for each input, that may differ from a given output together."""
+
+    begin: IntArray  # per input: its first set
+    end: IntArray  # per input: past its last set
+    ptr: IntArray  # per set
+    members: IntArray
+    most: int  # variables that differ at once
+
+
 class Vectors(NamedTuple):
     """Feature vectors, one after the other; vector 0 is the constant one."""
 

@@ -78,21 +78,22 @@ def worst(
     offsets = loss.offsets(space, gold)
     if offsets is not None:
         scores[:, : space.labels] += offsets
-        solutions = engine.solve(space, Objective(frozen(scores), checked=space))
+        objective = Objective(frozen(scores), checked=space, gold=gold)
+        solutions = engine.solve(space, objective)
         found = _found(solutions)
         losses = frozen(loss.value(space, gold, found))
         return found, frozen(solutions.value - right), losses
     if isinstance(loss, ZeroOne):
         found = _best_but_gold(engine, space, scores, gold)
     else:
-        objective = Objective(frozen(scores), term=loss.term(gold))
+        objective = Objective(frozen(scores), term=loss.term(gold), gold=gold)
         found = _found(engine.solve(space, objective))
     losses = frozen(loss.value(space, gold, found))
     return found, frozen(space.worth(frozen(scores), found) - right + losses), losses
 
 
 def _best_but_gold(engine: Engine, space: Space, scores: FloatArray, gold: IntArray) -> IntArray:
-    objective = Objective(frozen(scores), checked=space)
+    objective = Objective(frozen(scores), checked=space, gold=gold)
     labels = _found(engine.solve(space, objective)).copy()
     hit = np.flatnonzero((labels == gold).all(axis=1))
     if len(hit):

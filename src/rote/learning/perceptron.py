@@ -114,7 +114,9 @@ class _Steps:
     def _step(self, group: Group, place: int) -> bool:
         space, slots, here = group.space, group.slots, slice(place, place + 1)
         scores = scores_of(self.view, self.vectors, slots, group.firsts[here])
-        found = self.engine.solve(space, Objective(frozen(scores), checked=space)).labels
+        assert group.gold is not None
+        objective = Objective(frozen(scores), checked=space, gold=group.gold[here])
+        found = self.engine.solve(space, objective).labels
         toward, away = group.gold_columns[place], group.columns(found)[0]
         if self.update != "full":
             early = self.update == "early"

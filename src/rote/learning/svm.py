@@ -21,6 +21,7 @@ import numpy as np
 
 from rote.errors import SettingError
 from rote.inference import Engine
+from rote.inference.decomposed import looks_around
 from rote.kernels.candidates import add_candidates, descend, largest_gain
 from rote.learning.augmented import Worst, worst_of, worst_outputs
 from rote.learning.base import (
@@ -121,6 +122,11 @@ class _Run:
         else:
             self.weights = state.memory["weights"].copy()
             self.working = WorkingSet.restored(state.memory, len(prepared), size)
+        if svm.reuse and looks_around(engine):
+            raise SettingError(
+                "reuse takes outputs of other examples, which need not be around an example's own; "
+                "leave out either reuse or Decomposed"
+            )
         self.reuse = Reuse() if svm.reuse else None
         self.view = frozen(self.weights)  # the same memory, for kernels that only read
         costs = np.zeros(len(prepared))

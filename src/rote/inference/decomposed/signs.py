@@ -1,0 +1,126 @@
+"""Whether two variables would rather have the same label, factor by factor of a space.
+
+A pairwise factor is submodular (`Sign.SAME`) where its scores of equal labels add up to more than
+those of unequal ones, whatever the input, and supermodular (`Sign.DIFFERENT`) where to less:
+
+    φ(1,1) + φ(0,0)  >  φ(1,0) + φ(0,1)        φ(1,1) + φ(0,0)  <  φ(1,0) + φ(0,1)
+
+Variables with more labels are taken by whether their labels have the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+from typing import TypeAlias
+
+import numpy as np
+
+from rote.errors import DataError, SettingError
+from rote.space.space import Space
+from rote.types import AnyArray, IntArray, frozen
+
+ROUNDING = 1e-12
+
+
+class Sign(IntEnum):
+    """What is known of a factor."""
+
+    DIFFERENT = -1  # labels would rather be different
+    UNKNOWN = 0  # its variables always stay together
+    SAME = 1  # labels would rather be the same
+    ABSENT = 2  # so weak that its variables may be taken apart
+
+
+Signs: TypeAlias = (
+    Sign | Sequence[int] | Mapping[Space, Sequence[int]] | Callable[[Space], Sequence[int]]
+)
+
+
+def signs_of(space: Space, signs: Signs) -> IntArray:
+    """One sign for each factor; those that are not over two variables are unknown."""
+    chosen: Sequence[int]
+    if isinstance(signs, Sign):
+        chosen = [signs] * len(space.factors)
+    elif isinstance(signs, Mapping):
+        if space not in signs:
+            raise SettingError(f"there are no signs for {space!r}")
+        chosen = signs[space]
+    else:
+        chosen = signs(space) if callable(signs) else signs
+    try:
+        given = np.asarray(chosen)
+    except ValueError:
+        given = np.empty(0)
+    if given.shape != (len(space.factors),) or not np.isin(given, list(Sign)).all():
+        raise SettingError(
+            f"signs are one of {', '.join(f'{s.name} ({s.value})' for s in Sign)} for each of the "
+            f"{len(space.factors)} factors of {space!r}; got {chosen!r:.80}"
+        )
+    pairwise = np.array([len(factor.variables) == 2 for factor in space.factors], dtype=np.bool_)
+    return frozen(np.where(pairwise, given, int(Sign.UNKNOWN)).astype(np.int64))
+
+
+def estimate_signs(
+    groups: Sequence[tuple[Space, AnyArray]], *, least: float = 0.0, pooled: bool = False
+) -> dict[Space, IntArray]:
+    """Signs from gold outputs: groups of a space and its labels, of shape (m, variables).
+
+    Two variables would rather have the same label if they have it more often than they would by
+    chance, given how often each has which label, and different ones if less often. Where their
+    mutual information is not above ``least`` (in bits) the factor counts as absent. ``pooled``
+    takes all factors of all spaces for one, as in a chain, whose factors share their weights.
+    """
+    groups = [(space, space.as_labels(labels)) for space, labels in groups]
+    if not sum(len(labels) for _, labels in groups):
+        raise DataError("there are no outputs to estimate signs from")
+    pairs: dict[tuple[Space, int] | None, list[AnyArray]] = {}
+    for space, labels in groups:
+        batch = _names(space)[space.offsets[:-1] + labels]
+        for f, factor in enumerate(space.factors):
+            if len(factor.variables) == 2:
+                key = None if pooled else (space, f)
+                pairs.setdefault(key, []).append(batch[:, list(factor.variables)])
+    together = {key: np.concatenate(both) for key, both in pairs.items()}
+    found = {key: _sign(both, least) for key, both in together.items() if len(both)}
+    return {
+        space: frozen(
+            np.array(
+                [
+                    found.get(None if pooled else (space, f), Sign.UNKNOWN)
+                    if len(factor.variables) == 2
+                    else Sign.UNKNOWN
+                    for f, factor in enumerate(space.factors)
+                ],
+                dtype=np.int64,
+            )
+        )
+        for space, _ in groups
+    }
+
+
+def _sign(both: AnyArray, least: float) -> Sign:
+    """From pairs of label names."""
+    names, codes = np.unique(both, return_inverse=True)
+    codes = codes.reshape(both.shape)
+    joint = np.zeros((len(names), len(names)))
+    np.add.at(joint, (codes[:, 0], codes[:, 1]), 1.0 / len(both))
+    by_chance = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    seen = joint > 0
+    information = float((joint[seen] * np.log2(joint[seen] / by_chance[seen])).sum())
+    if information <= least + ROUNDING:
+        return Sign.ABSENT
+    lead = float(np.trace(joint) - np.trace(by_chance))
+    if abs(lead) <= ROUNDING:
+        return Sign.UNKNOWN
+    return Sign.SAME if lead > 0 else Sign.DIFFERENT
+
+
+def _names(space: Space) -> AnyArray:
+    """The name of each label of each variable."""
+    return np.array([label for variable in space.variables for label in variable.labels])
+
+
+def states_of(space: Space) -> IntArray:
+    """Labels as numbers that are equal where their names are."""
+    return frozen(np.unique(_names(space), return_inverse=True)[1].astype(np.int64))

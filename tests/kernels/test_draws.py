@@ -1,0 +1,178 @@
+"""Draws: known numbers, naive twins in whole numbers, and how even they are."""
+
+from __future__ import annotations
+
+import struct
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.draws import GOLDEN, draw_subsets, mixed
+from rote.types import frozen
+from tests.kernels.bodies import plain
+
+MASK = (1 << 64) - 1
+STEP = int(GOLDEN)
+
+
+def plainly(body):
+    """The plain body; running over the end of 64 bits is meant."""
+
+    def run(*arguments):
+        with np.errstate(over="ignore"):
+            return plain(body)(*arguments)
+
+    return run
+
+
+each_way = pytest.mark.parametrize(
+    "draw", [draw_subsets, plainly(draw_subsets)], ids=["compiled", "plain"]
+)
+
+
+def naive_mixed(state):
+    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & MASK
+    return state ^ (state >> 31)
+
+
+def naive_subsets(scores, gold, k, sample, seed):
+    """What is drawn for one input, in Python's whole numbers, which do not run over."""
+    state = naive_mixed((seed + STEP) & MASK)
+    for score in scores:
+        (bits,) = struct.unpack("<Q", struct.pack("<d", score))
+        state = naive_mixed((state + STEP + bits) & MASK)
+    for label in gold:
+        state = naive_mixed((state + STEP + label) & MASK)
+    drawn = []
+    for _ in range(sample):
+        taken = set()
+        for top in range(len(gold) - k, len(gold)):
+            state = (state + STEP) & MASK
+            j = ((naive_mixed(state) >> 32) * (top + 1)) >> 32
+            taken.add(top if j in taken else j)
+        drawn.append(sorted(taken))
+    return drawn
+
+
+def question(m, n, seed=0):
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(3, size=(m, n))
+    return frozen(rng.normal(size=(m, 2 * n))), frozen(gold)
+
+
+@pytest.mark.parametrize("run", [mixed, plainly(mixed)], ids=["compiled", "plain"])
+def test_the_numbers_are_those_of_splitmix64(run):
+    # The first outputs of the published generator for the seed 1234567.
+    known = [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
+    states = [np.uint64((1234567 + STEP * (i + 1)) & MASK) for i in range(5)]
+    assert [int(run(state)) for state in states] == known
+    assert [naive_mixed(int(state)) for state in states] == known
+    assert int(run(np.uint64(0))) == 0
+
+
+@given(
+    n=st.integers(1, 6),
+    m=st.integers(0, 3),
+    sample=st.integers(1, 4),
+    seed=st.integers(0, 2**62),
+    data=st.data(),
+)
+@settings(max_examples=60)
+def test_draws_are_those_of_the_naive_twin(n, m, sample, seed, data):
+    k = data.draw(st.integers(1, n))
+    scores, gold = question(m, n, seed)
+    expected = [
+        j
+        for i in range(m)
+        for drawn in naive_subsets(scores[i], gold[i].tolist(), k, sample, seed)
+        for j in drawn
+    ]
+    for run in (draw_subsets, plainly(draw_subsets)):
+        assert run(scores, gold, k, sample, seed).tolist() == expected
+
+
+@each_way
+def test_every_set_has_k_variables_in_order(draw):
+    scores, gold = question(3, 7)
+    sets = draw(scores, gold, 4, 5, 0).reshape(15, 4)
+    assert (np.diff(sets, axis=1) > 0).all()
+    assert sets.min() >= 0
+    assert sets.max() < 7
+
+
+@each_way
+def test_one_variable_all_variables_and_no_input(draw):
+    scores, gold = question(2, 1)
+    assert draw(scores, gold, 1, 3, 5).tolist() == [0] * 6
+    scores, gold = question(2, 3)
+    assert draw(scores, gold, 3, 2, 5).tolist() == [0, 1, 2] * 4
+    scores, gold = question(0, 3)
+    assert draw(scores, gold, 2, 2, 5).shape == (0,)
+
+
+@each_way
+def test_what_is_drawn_for_an_input_does_not_depend_on_the_others(draw):
+    scores, gold = question(5, 6)
+    together = draw(scores, gold, 3, 4, 9).reshape(5, 12)
+    order = [3, 1, 4, 1, 0]
+    again = draw(frozen(scores[order]), frozen(gold[order]), 3, 4, 9).reshape(5, 12)
+    assert again.tolist() == together[order].tolist()
+
+
+@each_way
+def test_more_sets_begin_with_the_fewer(draw):
+    scores, gold = question(1, 6)
+    assert draw(scores, gold, 2, 9, 3)[:8].tolist() == draw(scores, gold, 2, 4, 3).tolist()
+
+
+def test_other_scores_other_gold_and_another_seed_draw_other_sets():
+    scores, gold = question(1, 20)
+    first = draw_subsets(scores, gold, 5, 8, 0).tolist()
+    moved, changed = scores.copy(), gold.copy()
+    moved[0, 3] = np.nextafter(moved[0, 3], np.inf)
+    changed[0, 0] = (changed[0, 0] + 1) % 3
+    others = [
+        draw_subsets(frozen(moved), gold, 5, 8, 0).tolist(),
+        draw_subsets(scores, frozen(changed), 5, 8, 0).tolist(),
+        draw_subsets(scores, gold, 5, 8, 1).tolist(),
+    ]
+    assert all(other != first for other in others)
+    assert len({tuple(other) for other in others}) == 3
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 1), (5, 2), (6, 3), (5, 4), (7, 2)])
+def test_all_subsets_are_drawn_equally_often(n, k):
+    from scipy.stats import chisquare
+
+    every = dict.fromkeys(combinations(range(n), k), 0)
+    # From one question, and one set from each of many questions.
+    scores, gold = question(1, n, seed=n)
+    many, golds = question(20_000, n, seed=k)
+    for drawn in (
+        draw_subsets(scores, gold, k, 20_000, 4).reshape(-1, k),
+        draw_subsets(many, golds, k, 1, 4).reshape(-1, k),
+    ):
+        counts = dict(every)
+        for one in drawn.tolist():
+            counts[tuple(one)] += 1
+        assert chisquare(list(counts.values())).pvalue > 1e-3
+
+
+def test_two_sets_of_one_question_are_independent():
+    from scipy.stats import chi2_contingency
+
+    scores, gold = question(20_000, 4, seed=11)
+    pairs = draw_subsets(scores, gold, 1, 2, 0).reshape(-1, 2)
+    table = np.zeros((4, 4))
+    np.add.at(table, (pairs[:, 0], pairs[:, 1]), 1)
+    assert chi2_contingency(table).pvalue > 1e-3
