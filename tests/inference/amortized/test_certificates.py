@@ -14,6 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rote import Exact
+from rote.inference.amortized import certificates
 from rote.inference.amortized.certificates import (
     Asked,
     Certificate,
@@ -451,23 +452,31 @@ def test_with_epsilon_duals_take_on_the_true_gap(space, seed, kind, epsilon, mos
             assert (proofs.bound[taken] - value <= epsilon * np.abs(value)).all()
 
 
-def test_a_tie_is_not_taken_by_duals_and_without_that_would_be_another_answer():
-    """Every output is worth the same; the one found need not be the first."""
+def test_of_equals_duals_take_the_first():
+    """Every output is worth the same; the one remembered is not the first."""
     space = pair()
     found = remembered(space, [1, 1], np.zeros(8), 0.0)
     asked = Asked(found.shelf, as_objective(space, np.zeros((1, 8))), np.zeros(1), np.array([0]))
     proofs = DualBound().test(asked)
-    assert not proofs.taken[0]
-    assert proofs.margin[0] <= 0
-    assert exact(space, np.zeros(8)) == [0, 0]
+    assert proofs.taken[0]
+    assert proofs.labels[0].tolist() == exact(space, np.zeros(8)) == [0, 0]
+    assert proofs.margin[0] == -np.inf
 
 
-def test_labels_within_a_tie_are_not_taken_by_duals():
+def test_of_labels_within_a_tie_duals_take_the_first():
     found = remembered(one(), [1], [0.0, 1.0], 1.0)
-    for lead, taken in ((0.9e-10, False), (1.1e-10, True)):
+    for lead, label in ((0.9e-10, 0), (1.1e-10, 1)):
         asked = found.asked(np.array([[0.0, lead]]))
         proofs = checked(found, asked, DualBound())
-        assert proofs.taken[0] == taken
+        assert proofs.taken[0]
+        assert proofs.labels[0].tolist() == [label]
+
+
+def test_ties_that_take_long_to_settle_are_left_to_the_engine(monkeypatch):
+    monkeypatch.setattr(certificates, "first_of_equals", lambda space, _, labels: 0 * labels - 1)
+    found = remembered(pair(), [1, 1], np.zeros(8), 0.0)
+    proofs = checked(found, found.asked(np.zeros((1, 8))), DualBound())
+    assert not proofs.taken[0]
 
 
 def joined(n, labels):

@@ -196,7 +196,7 @@ class DualBound:
         taken = margin > objective.ties
         with np.errstate(invalid="ignore"):  # of inputs without any output
             gap = np.where(value > -np.inf, bound - value, np.inf)
-            taken |= (gap <= asked.epsilon * np.abs(value)) & (asked.epsilon > 0)
+            taken |= (gap <= asked.epsilon * np.abs(value)) & (asked.epsilon > 0) & (gap < np.inf)
         none_better = np.minimum(gap, -margin) <= ROUNDING * objective.ties
         equal = np.flatnonzero(none_better & ~taken & (asked.epsilon == 0))
         if len(equal):
@@ -204,6 +204,7 @@ class DualBound:
             found = (first >= 0).all(axis=1)
             taken[equal] = found
             labels[equal[found]] = first[found]
+            margin[equal[found]] = -np.inf  # it was that of another output
         labels = frozen(labels)
         return Proofs(taken, labels, bound, margin, starts, messages, multipliers)
 
