@@ -24,8 +24,9 @@ Result = TypeVar("Result")
 class Kernel(Generic[Arguments, Result]):
     """A function that compiles itself; ``py_func`` is its plain body."""
 
-    def __init__(self, function: Callable[Arguments, Result]) -> None:
+    def __init__(self, function: Callable[Arguments, Result], inline: bool = False) -> None:
         self.py_func = function
+        self._inline = "always" if inline else "never"
         update_wrapper(self, function)
 
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -39,7 +40,7 @@ class Kernel(Generic[Arguments, Result]):
     @cached_property
     def inner(self) -> Callable[Arguments, Result]:
         """For calls from other kernels."""
-        return self._compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+        return self._compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, inline=self._inline)
 
     def _compiled(self, **options: Any) -> Callable[Arguments, Result]:
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
@@ -76,3 +77,12 @@ def _digest(folder: Path) -> str:
 def kernel(function: Callable[Arguments, Result]) -> Kernel[Arguments, Result]:
     """Mark a function over arrays and scalars as a kernel."""
     return Kernel(function)
+
+
+def inlined(function: Callable[Arguments, Result]) -> Kernel[Arguments, Result]:
+    """A kernel that others take in where they call it: for small ones in innermost loops.
+
+    Handing a bundle of arrays to a function counts a reference to each of them, which takes longer
+    than a few additions.
+    """
+    return Kernel(function, inline=True)

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.kernels.ascent import load
-from rote.kernels.jit import kernel
+from rote.kernels.jit import inlined, kernel
 from rote.kernels.outputs import read_scores
 from rote.kernels.structs import Around, Graph, RowGroups
 from rote.types import BoolArray, FloatArray, IntArray
 
 
-@kernel
+@inlined
 def entry_at(graph: Graph, table: int, labels: IntArray) -> int:
     """The entry of a table that an output chooses."""
     tables = graph.tables
@@ -35,37 +35,12 @@ def entry_at(graph: Graph, table: int, labels: IntArray) -> int:
     return at
 
 
-@kernel
+@inlined
 def is_scored(graph: Graph, table: int) -> bool:
     """Whether a table has scores, and is not a rule alone."""
     source, ptr = graph.source, graph.tables.ptr
     scored: bool = source.ptr[ptr[table]] < source.ptr[ptr[table + 1]]
     return scored
-
-
-@kernel
-def set_gains(
-    graph: Graph,
-    theta: FloatArray,
-    forbidden: BoolArray,
-    labels: IntArray,
-    variable: int,
-    gains: FloatArray,
-    faults: IntArray,
-) -> None:
-    """What every label of a variable would add to an output: score, and forbidden entries."""
-    first, now = graph.offsets[variable], labels[variable]
-    for a in range(graph.sizes[variable]):
-        gains[first + a] = theta[first + a] - theta[first + now]
-        faults[first + a] = int(forbidden[first + a]) - int(forbidden[first + now])
-    tables = graph.tables
-    for q in range(tables.place_ptr[variable], tables.place_ptr[variable + 1]):
-        k = tables.places[q]
-        here = entry_at(graph, tables.place_table[k], labels)
-        for a in range(graph.sizes[variable]):
-            there = here + tables.strides[k] * (a - now)
-            gains[first + a] += theta[there] - theta[here]
-            faults[first + a] += int(forbidden[there]) - int(forbidden[here])
 
 
 @kernel
@@ -154,7 +129,7 @@ def change_rows(
     return change
 
 
-@kernel
+@inlined
 def comes_first(labels: IntArray, variable: int, label: int, answer: IntArray) -> int:
     """-1, 0 or 1: whether an output, one label of which is another, comes before the answer."""
     for j in range(labels.shape[0]):
@@ -201,23 +176,34 @@ def take_stock(
     room: Room,
     activity: FloatArray,
 ) -> None:
-    """Value, forbidden entries and broken rows of an output, entered at depth 0."""
-    rows = graph.rows
+    """Value, forbidden entries, broken rows and gains of an output, entered at depth 0."""
+    rows, tables, offsets = graph.rows, graph.tables, graph.offsets
+    gains, gained = room.gains[0], room.gained[0]
     value, faults, broken = 0.0, 0, 0
     for j in range(labels.shape[0]):
-        e = graph.offsets[j] + labels[j]
-        value += theta[e]
-        faults += int(forbidden[e])
-    for b in range(graph.tables.ptr.shape[0] - 1):
-        e = entry_at(graph, b, labels)
-        value += theta[e]
-        faults += int(forbidden[e])
+        here = offsets[j] + labels[j]
+        value += theta[here]
+        faults += int(forbidden[here])
+        for e in range(offsets[j], offsets[j + 1]):
+            gains[e] = theta[e] - theta[here]
+            gained[e] = int(forbidden[e]) - int(forbidden[here])
+    for b in range(tables.ptr.shape[0] - 1):
+        here = entry_at(graph, b, labels)
+        value += theta[here]
+        faults += int(forbidden[here])
+        for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
+            j = tables.scope[k]
+            there = here - tables.strides[k] * labels[j]
+            for e in range(offsets[j], offsets[j + 1]):
+                gains[e] += theta[there] - theta[here]
+                gained[e] += int(forbidden[there]) - int(forbidden[here])
+                there += tables.strides[k]
     for r in range(rows.lower.shape[0]):
         activity[r] = 0.0
         for g in range(rows.ptr[r], rows.ptr[r + 1]):
             j = rows.variable[g]
             for c in range(rows.start[g], rows.start[g + 1]):
-                if rows.column[c] == graph.offsets[j] + labels[j]:
+                if rows.column[c] == offsets[j] + labels[j]:
                     activity[r] += rows.coefficient[c]
         broken += int(activity[r] < rows.lower[r] or activity[r] > rows.upper[r])
     room.value[0], room.faults[0], room.broken[0] = value, faults, broken
@@ -369,9 +355,13 @@ def best_neighbours(
                 if most == 0:
                     continue
                 for j in members:
-                    if upper[j] < 0.0:
+                    if upper[j] >= 0.0:
+                        continue
+                    if around.most > 1:
                         upper[j] = most_gain(graph, theta, j, labels[j])
-                    set_gains(graph, theta, forbidden, labels, j, room.gains[0], room.gained[0])
+                    else:  # the others are as they are
+                        gains = room.gains[0, graph.offsets[j] : graph.offsets[j + 1]]
+                        upper[j] = gains.max()
                 members = members[np.argsort(-upper[members], kind="mergesort")]
                 for r in range(members.shape[0]):
                     room.rank[members[r]] = r
