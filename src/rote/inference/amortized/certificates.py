@@ -162,7 +162,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class DualBound:
-    """Duals of a similar problem, improved by at most ``sweeps`` sweeps of ascent.
+    """Duals of a similar problem, improved by at most ``sweeps`` sweeps of ascent; then zero.
 
     Where they do not settle it, labels are supposed one by one, and a label with which nothing can
     be the best is closed, until ``failures`` suppositions have come to nothing.
@@ -173,8 +173,21 @@ class DualBound:
     name: ClassVar[str] = "duals"
 
     def test(self, asked: Asked) -> Proofs:
-        shelf, objective = asked.shelf, asked.objective
         starts, guesses = self._begin(asked)
+        found = self._from(asked, starts, guesses)
+        # What similar duals do not prove, those that begin with nothing sometimes do.
+        left = np.flatnonzero(~found.taken & (starts >= 0))
+        if len(left):
+            again = self._from(asked.rows(left), np.full(len(left), -1), frozen(guesses[left]))
+            for old, new in zip(found, again, strict=True):
+                assert old is not None
+                assert new is not None
+                old[left[again.taken]] = new[again.taken]
+        return found._replace(labels=frozen(found.labels))
+
+    def _from(self, asked: Asked, starts: IntArray, guesses: IntArray) -> Proofs:
+        """What is proved beginning with the duals of some entries, or with none."""
+        shelf, objective = asked.shelf, asked.objective
         plan = shelf.plan
         labels, bound, margin, _, messages, multipliers = certify(
             objective.scores,
@@ -205,8 +218,7 @@ class DualBound:
             taken[equal] = found
             labels[equal[found]] = first[found]
             margin[equal[found]] = -np.inf  # it was that of another output
-        labels = frozen(labels)
-        return Proofs(taken, labels, bound, margin, starts, messages, multipliers)
+        return Proofs(taken, labels, bound, margin, starts.copy(), messages, multipliers)
 
     @staticmethod
     def _begin(asked: Asked) -> tuple[IntArray, IntArray]:
