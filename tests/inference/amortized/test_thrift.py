@@ -10,7 +10,7 @@ import pytest
 from rote.inference import Exact
 from rote.inference.amortized import Amortized, Same
 from rote.inference.amortized import engine as engine_module
-from rote.inference.amortized.thrift import AGAIN, FEW, SHARE, SOME, STRANGE, Purse, Thrift
+from rote.inference.amortized.thrift import AGAIN, FEW, FIRST, SHARE, SOME, STRANGE, Purse, Thrift
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
 
@@ -97,7 +97,7 @@ def test_over_a_fast_engine_hardly_anything_is_tested(clock, test, hits):
 def test_an_engine_is_never_slowed_down_by_a_tenth(clock, unit, test, hits, size):
     engine = run(clock, solve=unit, test=unit * test, hits=hits, batches=1500 // size, size=size)
     alone = unit * engine.counters.queries
-    begin = unit * test * 3 * SOME  # until the time of a test is known
+    begin = unit * test * 3 * FIRST  # until the time of a test is known
     assert clock.now <= 1.1 * alone + begin
     assert engine.counters.seconds == pytest.approx(clock.now)
 
@@ -106,7 +106,7 @@ def test_an_engine_is_never_slowed_down_by_a_tenth(clock, unit, test, hits, size
 def test_one_large_batch_is_not_slowed_down_either(clock, unit):
     engine = run(clock, solve=unit, test=10 * unit, hits=0.0, batches=1, size=5000)
     assert engine.counters.queries == 5000
-    assert clock.now <= 1.1 * 5000 * unit + 10 * unit * 3 * SOME
+    assert clock.now <= 1.1 * 5000 * unit + 10 * unit * 3 * FIRST
 
 
 def test_many_spaces_share_what_may_be_lost(clock):
@@ -224,7 +224,7 @@ def test_as_many_are_tested_at_once_as_were_tested_before():
     thrift = Thrift(10, Purse())
     for _ in range(2):
         thrift.enter_solved(10, 10.0)
-    for count in (SOME, SOME, 2 * SOME, 4 * SOME):
+    for count in (FIRST, FIRST, 2 * FIRST, 4 * FIRST):
         assert thrift.next(10**6) == (count, True)
         thrift.enter_tested(count, count, 1e-3)
 
@@ -284,7 +284,7 @@ def test_a_space_built_again_has_the_same_account(clock):
     for _ in range(20):
         space = space_of(3)
         engine.solve(space, rng.normal(size=(100, space.parts)))
-    assert clock.now <= 1.1 * 2000 + 10 * 3 * SOME
+    assert clock.now <= 1.1 * 2000 + 10 * 3 * FIRST
 
 
 def test_empty_batches_are_no_measurement():

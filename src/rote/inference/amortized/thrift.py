@@ -20,6 +20,7 @@ from dataclasses import dataclass
 SHARE = 0.02
 LATEST = 0.2  # the weight of the latest measurement
 FEW = 8  # inputs solved at once to find out what solving costs
+FIRST = 2  # inputs tested to find out what testing costs
 SOME = 32  # inputs tested at once where testing does not pay; a call costs something by itself
 AGAIN = 256  # inputs tested since the last solve after which one is solved at once
 STRANGE = 4.0  # a solve that takes so many times the mean was interrupted
@@ -51,11 +52,12 @@ class Thrift:
             return min(inputs, FEW), False
         if self._since >= AGAIN:
             return 1, False
+        most = max(FIRST, self._tested)  # not all, on the word of a few
         if self.hits * self.solve > self.test:
-            return min(inputs, max(SOME, self._tested)), True  # not all, on the word of a few
+            return min(inputs, most), True
         if self._purse.left < self.test * min(inputs, SOME):
             return inputs, False
-        return min(inputs, int(self._purse.left / self.test)), True
+        return min(inputs, most, int(self._purse.left / self.test)), True
 
     def enter_solved(self, inputs: int, seconds: float) -> None:
         """Enter that the engine underneath took so long."""
