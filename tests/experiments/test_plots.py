@@ -69,3 +69,9 @@ def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtra, match=r"rote\[report\]"):
         draw_panels([Panel("", [CURVE])], "x", "y")
+
+
+def test_more_curves_than_can_be_told_apart_are_refused():
+    curve = Curve("a", (1.0, 2.0), (1.0, 2.0), (0.5, 1.5), (1.5, 2.5))
+    with pytest.raises(DataError, match="6 curves apart, and has 7"):
+        draw_panels([Panel("many", [curve] * 7)], "x", "y")

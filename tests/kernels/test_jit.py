@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from rote.kernels.jit import Kernel, kernel
+from rote.kernels.jit import Kernel, inlined, kernel
 from rote.kernels.outputs import parts_of
 from tests.kernels.bodies import plain
 
@@ -25,6 +25,35 @@ def doubled(values):
 @kernel
 def quadrupled(values):
     return doubled(doubled(values))
+
+
+@inlined
+def clipped(values, k, most):
+    """A value, or the most there may be."""
+    if values[k] > most:
+        return most
+    return values[k]
+
+
+@kernel
+def clipped_total(values, most):
+    total = 0.0
+    for k in range(values.shape[0]):
+        total += clipped(values, k, most)
+    return total
+
+
+@inlined
+def clipped_twice(values, k, most):
+    return 2 * clipped(values, k, most)
+
+
+@kernel
+def clipped_twice_total(values, most):
+    total = 0.0
+    for k in range(values.shape[0]):
+        total += clipped_twice(values, k, most)
+    return total
 
 
 def test_a_kernel_answers_like_its_body():
@@ -45,6 +74,38 @@ def test_a_kernel_may_call_another():
     assert quadrupled(values).tolist() == [0, 4, 8]
     assert quadrupled.py_func(values).tolist() == [0, 4, 8]
     assert plain(quadrupled)(values).tolist() == [0, 4, 8]
+
+
+def test_an_inlined_kernel_can_be_called_from_python():
+    values = np.array([1.0, 5.0])
+    assert isinstance(clipped, Kernel)
+    for body in (clipped, clipped.py_func, plain(clipped)):
+        assert [body(values, k, 3.0) for k in range(2)] == [1.0, 3.0]
+    assert clipped.__name__ == "clipped"
+    assert clipped.__doc__ == "A value, or the most there may be."
+
+
+def test_a_kernel_takes_in_an_inlined_one_and_says_the_same():
+    values = np.array([1.0, 5.0, -2.0])
+    for total in (clipped_total, clipped_total.py_func, plain(clipped_total)):
+        assert total(values, 3.0) == 1.0 + 3.0 - 2.0
+        assert total(values[:0], 3.0) == 0.0
+
+
+def test_an_inlined_kernel_may_take_in_another():
+    values = np.array([1.0, 5.0, -2.0])
+    for total in (clipped_twice_total, plain(clipped_twice_total)):
+        assert total(values, 3.0) == 2 * (1.0 + 3.0 - 2.0)
+
+
+def test_only_inlined_kernels_are_taken_in():
+    script = """
+from rote.kernels.jit import inlined, kernel
+def same(x): return x
+for made in (kernel(same), inlined(same)):
+    print(made.inner.targetoptions["inline"])
+"""
+    assert run(script, NUMBA_DISABLE_JIT="0") == ["never", "always"]
 
 
 def test_arguments_may_be_given_by_name():

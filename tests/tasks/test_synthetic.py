@@ -1,4 +1,4 @@
-"""Points and thresholds become weights of single variables, and only listed outputs are found."""
+"""Points become weights of single variables, and only outputs that the rules allow are found."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rote.data.synthetic import binary_constrained
+from rote.data.synthetic import binary_constrained, linear_constrained
 from rote.errors import DataError, LabelError
 from rote.learning import Local, Perceptron, fit
 from rote.model import Model, prepare
-from rote.tasks.synthetic import POINT, BinaryPoints
+from rote.tasks.synthetic import POINT, BinaryPoints, BinaryVector
 
 DATA = binary_constrained(60, kappa=0.5, seed=3, d=6, test=80)
 TASK = BinaryPoints.of(DATA.feasible)
@@ -82,3 +82,87 @@ def test_an_output_that_is_no_row_of_zeros_and_ones_is_refused(y):
 def test_an_input_of_another_shape_is_refused(shape):
     with pytest.raises(DataError, match="one point per variable, 5 rows"):
         TASK.vectors(np.zeros(shape))
+
+
+# One vector for all variables, and linear rules
+
+LINEAR = linear_constrained(10, seed=2, variables=6, dimensions=4, least=5, test=50)
+RULED = BinaryVector.of(LINEAR.coefficients, LINEAR.upper)
+VECTOR = LINEAR.train.points[0]
+
+
+def allowed(coefficients, upper):
+    """All outputs y with coefficients @ y <= upper."""
+    outputs = np.array(list(product((0, 1), repeat=coefficients.shape[1])))
+    return outputs[(outputs @ coefficients.T <= upper).all(axis=1)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_space_holds_the_outputs_that_add_up_to_no_more_than_the_rules_say(seed):
+    rng = np.random.default_rng(seed)
+    coefficients, upper = rng.integers(-3, 4, (3, 5)), rng.integers(-2, 4, 3)
+    space = BinaryVector.of(coefficients, upper).frame(VECTOR).space
+    outputs = np.array(list(product((0, 1), repeat=5)))
+    found = outputs[space.holds(outputs)]
+    assert found.tolist() == allowed(coefficients, upper).tolist()
+    assert len(space.rules) == 3
+
+
+def test_a_rule_that_counts_no_variable_always_or_never_holds():
+    outputs = np.array(list(product((0, 1), repeat=2)))
+    for most, held in ((0, 4), (-1, 0)):
+        space = BinaryVector(2, (((0, 0), most),)).frame(VECTOR).space
+        assert space.holds(outputs).sum() == held
+
+
+def test_without_linear_rules_there_is_no_rule():
+    assert BinaryVector(6).frame(VECTOR).space.rules == ()
+
+
+def test_all_variables_look_at_one_vector_with_weights_of_their_own():
+    frame = RULED.frame(VECTOR)
+    assert RULED.frame(LINEAR.train.points[1]) is frame
+    assert BinaryVector.of(LINEAR.coefficients, LINEAR.upper).frame(VECTOR) is frame
+    assert frame.kinds == (POINT,)
+    assert len({slot.block for slot in frame.slots}) == 6
+    (vector,) = RULED.vectors(VECTOR)
+    assert vector.tolist() == VECTOR.tolist()
+
+
+def test_whole_numbers_are_a_vector_as_well():
+    (vector,) = RULED.vectors([1, 0, 2, 0])
+    assert vector.dtype == np.float64
+    assert vector.tolist() == [1, 0, 2, 0]
+
+
+def test_the_hidden_weights_predict_every_linearly_ruled_label():
+    prepared = prepare(RULED, list(LINEAR.train.points), list(LINEAR.train.labels))
+    layout, weights = prepared.layout, prepared.layout.zeros()
+    for i, own in enumerate(LINEAR.weights):
+        layout.block(weights, f"variable {i}")[:, 1] = own
+    predicted = Model(RULED, layout, weights).predict(list(LINEAR.test.points))
+    assert predicted == [tuple(y) for y in LINEAR.test.labels.tolist()]
+
+
+def test_outputs_of_a_vector_go_to_labels_and_back():
+    y = LINEAR.train.labels[0]
+    labels = RULED.encode(VECTOR, y)
+    assert labels == y.tolist()
+    assert RULED.decode(VECTOR, labels) == tuple(y.tolist())
+
+
+@pytest.mark.parametrize("y", [(0, 1, 1, 0, 1), (0, 1, 2, 0, 1, 0), (0, -1, 1, 0, 1, 0)])
+def test_an_output_of_a_vector_is_zeros_and_ones(y):
+    with pytest.raises(LabelError, match="6 labels, each 0 or 1"):
+        RULED.encode(VECTOR, y)
+
+
+@pytest.mark.parametrize("shape", [(), (1, 4), (6, 4)])
+def test_an_input_that_is_no_vector_is_refused(shape):
+    with pytest.raises(DataError, match="one vector; got the shape"):
+        RULED.vectors(np.zeros(shape))
+
+
+def test_as_many_bounds_as_rules_are_needed():
+    with pytest.raises(ValueError, match="shorter"):
+        BinaryVector.of(LINEAR.coefficients, LINEAR.upper[:-1])

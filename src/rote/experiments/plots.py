@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = ("#E69F00", "#0072B2", "#D55E00", "#009E73", "#CC79A7")
-MARKERS = ("^", "s", "o", "D", "v")
-LINES = (":", "--", "-", "-.", (0, (5, 1)))
+COLOURS = ("#E69F00", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
+MARKERS = ("^", "s", "o", "D", "v", "P")
+LINES = (":", "--", "-", "-.", (0, (5, 1)), (0, (1, 1)))
 GREY = "#555555"
 BAND = 0.18  # how strong the colour of a band is
 SUFFIXES = (".png", ".svg")
@@ -93,6 +93,8 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
 def _draw(axes: Axes, panel: Panel) -> None:
     from matplotlib.ticker import NullFormatter, NullLocator, StrMethodFormatter
 
+    if len(panel.curves) > len(COLOURS):
+        raise DataError(f"a panel tells {len(COLOURS)} curves apart, and has {len(panel.curves)}")
     for curve, colour, marker, line in zip(panel.curves, COLOURS, MARKERS, LINES, strict=False):
         axes.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=BAND, linewidth=0)
         axes.plot(

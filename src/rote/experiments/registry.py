@@ -21,6 +21,9 @@ from rote.experiments import (
     conll04_learners,
     punyakanok_features,
     punyakanok_synthetic,
+    samdani_extraction,
+    samdani_multilabel,
+    samdani_synthetic,
 )
 from rote.experiments.base import Experiment, Settings
 from rote.experiments.plots import save_figure
@@ -38,6 +41,9 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             chang_scene.EXPERIMENT,
             chang_figure1.EXPERIMENT,
             chang_cv.EXPERIMENT,
+            samdani_synthetic.EXPERIMENT,
+            samdani_multilabel.EXPERIMENT,
+            samdani_extraction.EXPERIMENT,
         )
     }
 )

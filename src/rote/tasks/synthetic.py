@@ -1,8 +1,8 @@
-"""Binary variables that each look at a point of their own, under a list of allowed outputs.
+"""Binary variables that look at points: tasks for data made from numbers alone.
 
-An input is an array of shape (variables, coordinates); an output is a 0 or 1 per variable. Each
-variable has its own block, so its weights are a linear function of its own point. A constant 1
-is appended to every point: its weights are the threshold.
+An output is a 0 or 1 per variable, and each variable has weights of its own. In `BinaryPoints` they
+look at a point each, to which a constant 1 is appended, whose weights are the threshold; the rule
+is a list of allowed outputs. In `BinaryVector` all look at the same vector; rules are linear.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import DataError, LabelError
-from rote.space import Space, SpaceBuilder, one_of
+from rote.space import Space, SpaceBuilder, count, one_of
 from rote.tasks.base import Frame, Slot
 from rote.types import AnyArray, FloatArray
 
@@ -27,6 +27,8 @@ Outputs = tuple[tuple[int, ...], ...]
 @dataclass(frozen=True)
 class BinaryPoints:
     """Outputs are those in ``feasible``; None allows all of them.
+
+    An input is an array of shape (variables, coordinates).
 
     >>> from rote.data.synthetic import binary_constrained
     >>> data = binary_constrained(20, kappa=0.1, seed=0)
@@ -55,10 +57,7 @@ class BinaryPoints:
         return list(np.column_stack([x, np.ones(len(x))]))
 
     def encode(self, x: AnyArray, y: Sequence[int]) -> list[int]:
-        labels = [int(label) for label in y]
-        if len(labels) != self.variables or not set(labels) <= {0, 1}:
-            raise LabelError(f"an output is {self.variables} labels, each 0 or 1; got {labels}")
-        return labels
+        return _binary(y, self.variables)
 
     def decode(self, x: AnyArray, labels: Sequence[int]) -> tuple[int, ...]:
         return tuple(labels)
@@ -78,3 +77,60 @@ def _space(variables: int, feasible: Outputs | None) -> Space:
         tuples = [[LABELS[label] for label in output] for output in feasible]
         builder.require(one_of(chosen, tuples), "the output is feasible")
     return builder.build()
+
+
+Linear = tuple[tuple[tuple[int, ...], int], ...]
+
+
+@dataclass(frozen=True)
+class BinaryVector:
+    """Binary variables that all look at one vector, under linear ``rules``.
+
+    A rule is its coefficients, one per variable, and the most that they may add up to over the
+    variables that are 1.
+
+    >>> task = BinaryVector(3, (((1, 1, -1), 1),))
+    >>> task.frame(np.zeros(4)).space
+    Space(3 variables, 0 factors, 1 rules, 6 parts)
+    """
+
+    variables: int
+    rules: Linear = ()
+
+    @classmethod
+    def of(cls, coefficients: AnyArray, upper: AnyArray) -> BinaryVector:
+        """The task with the rules coefficients @ y <= upper."""
+        pairs = zip(coefficients.tolist(), upper.tolist(), strict=True)
+        return cls(coefficients.shape[1], tuple((tuple(row), most) for row, most in pairs))
+
+    def frame(self, x: AnyArray) -> Frame:
+        return _ruled_frame(self.variables, self.rules)
+
+    def vectors(self, x: AnyArray) -> list[FloatArray]:
+        if np.ndim(x) != 1:
+            raise DataError(f"an input is one vector; got the shape {np.shape(x)}")
+        return [np.asarray(x, dtype=np.float64)]
+
+    def encode(self, x: AnyArray, y: Sequence[int]) -> list[int]:
+        return _binary(y, self.variables)
+
+    def decode(self, x: AnyArray, labels: Sequence[int]) -> tuple[int, ...]:
+        return tuple(labels)
+
+
+@lru_cache(maxsize=256)
+def _ruled_frame(variables: int, rules: Linear) -> Frame:
+    builder = SpaceBuilder()
+    chosen = [builder.variable(str(i), LABELS) for i in range(variables)]
+    for number, (coefficients, most) in enumerate(rules):
+        terms = (c * y["1"] for c, y in zip(coefficients, chosen, strict=True))
+        builder.require(sum(terms, start=count()) <= most, f"rule {number}")
+    slots = tuple(Slot(f"variable {i}", 0) for i in range(variables))
+    return Frame(builder.build(), slots, (POINT,))
+
+
+def _binary(y: Sequence[int], variables: int) -> list[int]:
+    labels = [int(label) for label in y]
+    if len(labels) != variables or not set(labels) <= {0, 1}:
+        raise LabelError(f"an output is {variables} labels, each 0 or 1; got {labels}")
+    return labels
