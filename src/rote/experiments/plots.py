@@ -74,7 +74,7 @@ def draw_panels(
         [*handles, Patch(color=GREY, alpha=BAND, linewidth=0)],
         [*names, band],
         loc="outside upper center",
-        ncols=len(names) + 1,
+        ncols=min(len(names) + 1, 3 * len(panels)),
         frameon=False,
     )
     return figure
