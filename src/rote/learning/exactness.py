@@ -35,7 +35,7 @@ import numpy as np
 
 from rote.errors import DataError, ScoreError, SettingError, UnsupportedSpace
 from rote.inference import Objective
-from rote.inference.decomposed.sets import Chosen, Decomposition, Function, Split
+from rote.inference.decomposed.sets import Decomposition, Function, Split, as_decomposition
 from rote.kernels.enumeration import outputs_between
 from rote.kernels.linear import add_label
 from rote.learning.base import check_examples
@@ -80,8 +80,7 @@ def is_exact(
     importance are left out. Sets that are drawn anew for other scores are those for zero scores.
     """
     check_examples(prepared)
-    asked = decomposition if hasattr(decomposition, "split") else Chosen(decomposition)
-    listed = list(_listed(prepared, asked, loss, most_outputs))
+    listed = list(_listed(prepared, as_decomposition(decomposition), loss, most_outputs))
     conditions = _conditions(cone, prepared.layout.size)
     if not listed:
         return Exactness(True)

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference import Objective
+from rote.errors import UnsupportedSpace
+from rote.inference import Exact, Objective
 from rote.inference.base import as_objective
+from rote.inference.decomposed import Decomposed, Subsets
 from rote.inference.decomposed.listed import best_listed, neighbours
 from rote.inference.decomposed.sets import as_around
 from rote.kernels.neighbours import best_neighbours
@@ -146,3 +148,16 @@ def test_no_input_no_variables_and_no_sets():
     nothing = objective.rows(np.zeros(0, np.int64))
     answers, _ = best_listed(space, nothing, [as_around([])], settle=True)
     assert answers.shape == (0, 2)
+
+
+def test_what_would_not_fit_into_memory_is_refused():
+    builder = SpaceBuilder()
+    for j in range(40):
+        builder.variable(str(j), "abcdefgh")
+    space = builder.build()
+    gold = np.zeros((1, 40), dtype=np.int64)
+    term = OneMinusF1().term(gold)
+    objective = Objective(np.zeros((1, space.parts)), term=term, gold=gold)
+    engine = Decomposed(Exact(), Subsets(5))
+    with pytest.raises(UnsupportedSpace, match="take smaller sets, or sample some"):
+        engine.solve(space, objective)

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import comb
 
 import numpy as np
 
+from rote.errors import UnsupportedSpace
 from rote.inference.base import Objective
 from rote.kernels.enumeration import outputs_between
 from rote.kernels.structs import Around
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
+
+MOST = 1 << 21  # outputs of one input
 
 
 def best_listed(
@@ -41,15 +45,31 @@ def neighbours(space: Space, gold: IntArray, around: Around, i: int) -> IntArray
     They may break rules, and some may be there more than once.
     """
     found = [gold[None]]
-    for s in range(around.begin[i], around.end[i]):
-        one = around.members[around.ptr[s] : around.ptr[s + 1]]
-        for members in combinations(one.tolist(), min(around.most, len(one))):
+    sets = [
+        around.members[around.ptr[s] : around.ptr[s + 1]].tolist()
+        for s in range(around.begin[i], around.end[i])
+    ]
+    _check_count(space, sets, around.most)
+    for one in sets:
+        for members in combinations(one, min(around.most, len(one))):
             sizes = frozen(space.sizes[list(members)])
             labels = outputs_between(0, int(np.prod(sizes)), sizes)
             outputs = np.repeat(gold[None], len(labels), axis=0)
             outputs[:, list(members)] = labels
             found.append(outputs)
     return frozen(np.concatenate(found))
+
+
+def _check_count(space: Space, sets: Sequence[Sequence[int]], most: int) -> None:
+    """Refuse to write out more than fits into memory."""
+    largest = float(space.sizes.max(initial=1))
+    count = sum(comb(len(one), k) * largest**k for one in sets if (k := min(most, len(one))))
+    if count > MOST:
+        raise UnsupportedSpace(
+            f"there are up to {count:.2g} outputs around a gold one, and no more than {MOST} are "
+            "written out, as has to be done for objectives with a term and for rules with "
+            "auxiliary columns; take smaller sets, or sample some"
+        )
 
 
 def _worth(space: Space, objective: Objective, outputs: IntArray) -> FloatArray:
