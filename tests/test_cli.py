@@ -92,7 +92,10 @@ def test_help_of_solve_names_every_engine(run, monkeypatch):
 def test_every_public_engine_can_be_named():
     made = {type(make()) for make in [*ANYTIME.values(), *UNTIMED.values()]}
     public = [getattr(rote, name) for name in rote.__all__ if name != "Engine"]
-    wrappers = {rote.Amortized}  # they have options of their own, such as --cache
+    wrappers = {rote.Amortized, rote.Decomposed}  # they are options: --cache and --around
+        rote.Amortized,
+        rote.Decomposed,
+    }  # they have options of their own: --cache, --around
     assert made == {value for value in public if hasattr(value, "solve")} - wrappers
 
 
@@ -367,6 +370,32 @@ def test_training_and_prediction_with_a_cache_give_the_same(run, tmp_path, learn
     assert said["plain"][1][0] == 0
     assert store.is_file()
     assert run("cache", "info", store)[0] == 0
+
+
+@pytest.mark.parametrize("learner", ["svm", "perceptron", "subgradient"])
+def test_training_around_the_right_outputs(run, tmp_path, learner):
+    file = tmp_path / "train.txt"
+    file.write_text(TOKENS * 4, encoding="utf-8")
+    weights = {}
+    for name, options in {
+        "near": ("--around", 1),
+        "kept": ("--around", 1, "--cache", "memory"),
+        "far": ("--around", 99),
+        "all": (),
+    }.items():
+        model = tmp_path / name
+        code, _, wrong = run(
+            "train", "tagging", file, "--model", model, "--learner", learner, "--bio", *options
+        )
+        assert code == 0, wrong
+        (saved,) = model.glob("*.safetensors")
+        weights[name] = saved.read_bytes()
+        assert run("predict", model, file)[0] == 0
+    assert weights["kept"] == weights["near"]
+    assert weights["far"] == weights["all"]
+    code, _, wrong = run("train", "tagging", file, "--model", tmp_path / "no", "--around", 0)
+    assert code != 0
+    assert "k is a whole number of at least 1" in wrong
 
 
 @pytest.mark.parametrize("address", ["cache.txt", "sqlite:", "http://localhost"])

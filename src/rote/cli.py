@@ -191,6 +191,13 @@ def train(
             help="Remember what is slow to solve in a store: FILE.sqlite, redis://HOST or memory."
         ),
     ] = None,
+    around: Annotated[
+        int | None,
+        typer.Option(
+            help="Learn only from outputs with at most so many other labels than the right one.",
+            show_default=False,
+        ),
+    ] = None,
     C: Annotated[  # noqa: N803
         float | None,
         typer.Option(
@@ -251,8 +258,11 @@ def train(
         pairs=pairs,
     )
     chosen = _engine(engine, None)
+    remembering = None
     if cache is not None:
-        chosen = rote.Amortized(chosen, _store(cache))
+        chosen = remembering = rote.Amortized(chosen, _store(cache))
+    if around is not None:
+        chosen = rote.Decomposed(chosen, rote.Subsets(around))
     trained = train_file(
         task,
         file,
@@ -274,8 +284,9 @@ def train(
         "seconds": round(trained.seconds, 1),
     }
     known |= {name: float(f"{number:.6g}") for name, number in trained.measures.items()}
-    if isinstance(chosen, rote.Amortized):
-        known |= {"inferences": chosen.counters.queries, "solved": chosen.counters.solver_calls}
+    if remembering is not None:
+        counters = remembering.counters
+        known |= {"inferences": counters.queries, "solved": counters.solver_calls}
     if trained.dev is not None:
         scores = scores_of(trained.model, trained.dev, allow_unknown=allow_unknown)
         known |= {f"dev {name}": round(number, 4) for name, number in scores.numbers.items()}

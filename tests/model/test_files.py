@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save as packed
 
-from rote import Amortized, BranchAndBound, Exact, Exhaustive, Milp
+from rote import Amortized, BranchAndBound, Decomposed, Exact, Exhaustive, Milp, Subsets
 from rote.errors import ModelError
 from rote.features import FeatureIndex, Templates
+from rote.inference.timed import Timed
 from rote.inference.unruled import Unruled
 from rote.model import Layout, Model, prepare
 from rote.model import files as files_module
@@ -80,6 +81,12 @@ def test_an_engine_of_rote_comes_back_with_its_settings(tmp_path, engine):
     save(a_model(engine=engine), tmp_path)
     assert load(tmp_path).engine == engine
     assert load(tmp_path, engine=Exact()).engine == Exact()
+
+
+def test_of_wrappers_for_learning_the_engine_underneath_is_saved(tmp_path):
+    engine = Timed(Decomposed(Amortized(Milp(gap=0.25)), Subsets(2)))
+    save(a_model(engine=engine), tmp_path)
+    assert load(tmp_path).engine == Milp(gap=0.25)
 
 
 def test_of_an_engine_that_remembers_the_one_underneath_is_saved(tmp_path):

@@ -36,6 +36,8 @@ from rote.errors import DataError, ModelError
 from rote.features import Index, index_from_json
 from rote.inference import Engine
 from rote.inference.amortized import Amortized
+from rote.inference.decomposed import Decomposed
+from rote.inference.timed import Timed
 from rote.model.layout import Block, Layout
 from rote.model.model import Model
 from rote.tasks.base import Task
@@ -123,8 +125,10 @@ def load(
 
 
 def _underneath(engine: Engine) -> Engine:
-    """What a file can say of an engine: not what it remembers, but what it solves with."""
-    return engine.engine if isinstance(engine, Amortized) else engine
+    """What a file says of an engine: what it predicts with, not what it remembers or learned by."""
+    while isinstance(engine, Amortized | Decomposed | Timed):
+        engine = engine.engine
+    return engine
 
 
 def write_whole(path: Path, content: bytes) -> None:
