@@ -93,9 +93,6 @@ def test_every_public_engine_can_be_named():
     made = {type(make()) for make in [*ANYTIME.values(), *UNTIMED.values()]}
     public = [getattr(rote, name) for name in rote.__all__ if name != "Engine"]
     wrappers = {rote.Amortized, rote.Decomposed}  # they are options: --cache and --around
-        rote.Amortized,
-        rote.Decomposed,
-    }  # they have options of their own: --cache, --around
     assert made == {value for value in public if hasattr(value, "solve")} - wrappers
 
 
