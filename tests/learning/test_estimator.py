@@ -308,7 +308,7 @@ def test_processes_of_a_search_share_the_store_of_their_engine(tmp_path):
 
 def test_an_engine_in_the_grid_is_copied_with_its_store():
     store = MemoryStore()
-    engines = [Amortized(Exact(), store, thrifty=False), Amortized(Exact(), store, "duals")]
+    engines = [Amortized(Exact(), store, how, thrifty=False) for how in ("condition", "margin")]
     estimator = StructuredEstimator(TAGGING, StructuredSVM(iterations=3))
     found = GridSearchCV(estimator, {"engine": engines}, cv=2, error_score="raise").fit(XS, YS)
     assert found.best_estimator_.engine.store is store
@@ -325,7 +325,8 @@ def test_a_setting_of_the_engine_is_replaced_and_its_store_stays():
 
 
 def test_a_fitted_estimator_leaves_behind_what_its_engine_remembers(tmp_path):
-    engine = Amortized(Exact(), SqliteStore(tmp_path / "answers.sqlite"), thrifty=False)
+    store = SqliteStore(tmp_path / "answers.sqlite")
+    engine = Amortized(Exact(), store, "condition", thrifty=False)
     estimator = StructuredEstimator(TAGGING, engine=engine).fit(XS, YS)
     sent = pickle.loads(pickle.dumps(estimator))  # noqa: S301
     assert sent.model_.engine.counters == Counters()

@@ -152,7 +152,7 @@ def test_without_a_cache_every_inference_is_solved():
     assert plain.counters.hits == {}
 
 
-@pytest.mark.parametrize(("certificate", "epsilon"), [("auto", 0.0), ("condition", 1.0)])
+@pytest.mark.parametrize(("certificate", "epsilon"), [("relative", 0.0), ("condition", 1.0)])
 def test_forwarding_solves_less_than_resetting_and_that_less_than_nothing_remembered(
     certificate, epsilon
 ):

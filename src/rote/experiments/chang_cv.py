@@ -287,9 +287,9 @@ def _claims(found: Mapping[Job, Validation[float]], none: Job, processes: int) -
     for method in METHODS:
         reset, forward = (_calls(found, Job(method, policy)) for policy in ("reset", "forward"))
         yield Claim(
-            f"{method.name}: a cache that is forwarded needs fewer calls than one that is reset, "
-            "and that fewer than none",
-            forward < reset < without,
+            f"{method.name}: a cache that is forwarded needs fewer calls than one that is reset "
+            "(unless none is needed), and that fewer than none",
+            (forward < reset or forward == 0) and reset < without,
             f"Solver calls: {forward:,} with forwarding, {reset:,} with resetting, {without:,} "
             "without a cache.",
         )

@@ -29,8 +29,10 @@ Registry = Mapping[str, str]  # the module of each class
 TASKS: Registry = MappingProxyType(
     {
         "BinaryPoints": "rote.tasks.synthetic",
+        "BinaryVector": "rote.tasks.synthetic",
         "Coreference": "rote.tasks.coreference",
         "EntityRelation": "rote.tasks.entity_relation",
+        "Fields": "rote.tasks.fields",
         "LabelledGraph": "rote.tasks.graphs",
         "MultiLabel": "rote.tasks.multilabel",
         "Multiclass": "rote.tasks.multiclass",

