@@ -14,6 +14,9 @@ from rote.kernels.draws import GOLDEN, draw_subsets, mixed
 from rote.types import frozen
 from tests.kernels.bodies import plain
 
+# Numbers of 64 bits wrap around, as they are meant to; without the compiler, NumPy says so.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")
+
 MASK = (1 << 64) - 1
 STEP = int(GOLDEN)
 
