@@ -39,7 +39,7 @@ run: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov=src/rote/kernels tests/kernels
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --cov=src/rote/kernels tests/kernels
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
