@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rote.data.synthetic import binary_constrained, linear_constrained
+from rote.data.synthetic import binary_constrained, linear_constrained, linked_labels
 from rote.errors import SettingError
 
 
@@ -189,3 +189,14 @@ def test_a_hypothesis_under_which_one_side_hardly_occurs_is_answered():
     # One output of many is feasible: hardly any local answer is that one.
     with pytest.raises(SettingError, match="hardly any local answer is feasible"):
         binary_constrained(3, 0.0, seed=0, c=16, d=1, fraction=2**-16, test=0)
+
+
+def test_every_second_label_goes_with_the_one_before():
+    points, labels = linked_labels(2000, 5, 8, seed=0)
+    assert (points.shape, labels.shape) == ((2000, 8), (2000, 5))
+    assert set(np.unique(labels)) == {0, 1}
+    together = np.corrcoef(labels.T)
+    assert together[0, 1] > 0.3
+    assert together[2, 3] > 0.3
+    again = linked_labels(2000, 5, 8, seed=0)
+    assert (again.labels == labels).all()

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.structs import Slots, Vectors
+from rote.kernels.structs import Around, Slots, Vectors
 from rote.types import frozen
 
 
 def whole(numbers):
     return frozen(np.array(numbers, dtype=np.int64))
+
+
+def around_of(lists, most=1 << 62):
+    """Sets of each input as kernels take them."""
+    counts = [len(sets) for sets in lists]
+    end = np.cumsum(counts)
+    sizes = [len(one) for sets in lists for one in sets]
+    return Around(
+        whole(end - counts),
+        whole(end),
+        whole(np.concatenate([[0], np.cumsum(sizes)])),
+        whole([j for sets in lists for one in sets for j in one]),
+        most,
+    )
 
 
 # Of labels that do not have each a column of its own.

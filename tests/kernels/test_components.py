@@ -16,16 +16,10 @@ from rote.kernels.components import (
     signed_components,
     table_allows,
 )
-from rote.kernels.structs import Around
 from rote.space import SpaceBuilder, at_most
-from rote.types import frozen
 from tests.kernels.bodies import activities, entry_of, networks, plain
+from tests.kernels.parts import around_of, whole
 from tests.strategies import rules_as_rows, spaces
-
-
-def whole(numbers):
-    return frozen(np.array(numbers, dtype=np.int64))
-
 
 # -- components ---------------------------------------------------------------------------
 
@@ -96,20 +90,6 @@ def test_no_variables_one_variable_and_no_input(run):
 
 
 # -- whether they may change by themselves --------------------------------------------------
-
-
-def around_of(lists):
-    """Sets of each input as kernels take them."""
-    counts = [len(sets) for sets in lists]
-    end = np.cumsum(counts)
-    sizes = [len(one) for sets in lists for one in sets]
-    return Around(
-        whole(end - counts),
-        whole(end),
-        whole(np.concatenate([[0], np.cumsum(sizes)])),
-        whole([j for sets in lists for one in sets for j in one]),
-        1 << 62,
-    )
 
 
 def mask(n, members):

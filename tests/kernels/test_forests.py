@@ -13,15 +13,12 @@ from rote.kernels.forests import DOUBTFUL, LOOP, NONE, SURE, best_forests, colle
 from rote.space import SpaceBuilder
 from rote.types import frozen
 from tests.kernels.bodies import entries_of, entry_of, loaded, networks, plain, scores_of
+from tests.kernels.parts import whole
 
 seeds = st.integers(0, 2**32 - 1)
 NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
 TIE = 1e-10
 each_plant = pytest.mark.parametrize("run", [plant, plain(plant)], ids=["compiled", "plain"])
-
-
-def whole(numbers):
-    return frozen(np.array(numbers, dtype=np.int64))
 
 
 def graph_of(n, *scopes, labels="ab"):

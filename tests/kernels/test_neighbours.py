@@ -22,7 +22,6 @@ from rote.kernels.neighbours import (
     take_better,
     take_stock,
 )
-from rote.kernels.structs import Around
 from rote.space import SpaceBuilder, at_most
 from rote.types import frozen
 from tests.kernels.bodies import (
@@ -35,13 +34,10 @@ from tests.kernels.bodies import (
     plain,
     scores_of,
 )
+from tests.kernels.parts import around_of, whole
 
 seeds = st.integers(0, 2**32 - 1)
 NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
-
-
-def whole(numbers):
-    return frozen(np.array(numbers, dtype=np.int64))
 
 
 def split_scores(graph, scores):
@@ -234,19 +230,6 @@ def test_looking_ahead_adds_up_the_largest_of_those_to_come(upper, data):
 
 
 # -- the search -------------------------------------------------------------------------------
-
-
-def around_of(lists, most=1 << 62):
-    counts = [len(sets) for sets in lists]
-    end = np.cumsum(counts)
-    sizes = [len(one) for sets in lists for one in sets]
-    return Around(
-        whole(end - counts),
-        whole(end),
-        whole(np.concatenate([[0], np.cumsum(sizes)])),
-        whole([j for sets in lists for one in sets for j in one]),
-        most,
-    )
 
 
 def naive_neighbours(graph, theta, gold, sets, most):

@@ -53,6 +53,18 @@ class LinearConstrained:
     test: Examples
 
 
+def linked_labels(examples: int, labels: int, dimensions: int, seed: int) -> Examples:
+    """Labels that are random linear functions of random points, every second linked to one before.
+
+    Its worth is added to the next one's, and a label is on where worth and noise are above 2.
+    """
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(examples, dimensions))
+    worth = points @ rng.normal(size=(dimensions, labels)) + rng.normal(size=(examples, labels))
+    worth[:, 1::2] += worth[:, ::2][:, : labels // 2]
+    return Examples(frozen(points), frozen((worth > 2.0).astype(np.int64)))
+
+
 def binary_constrained(
     examples: int,
     kappa: float,

@@ -29,6 +29,7 @@ import numpy as np
 
 from rote.data.folder import VARIABLE
 from rote.data.multilabel import load_multilabel
+from rote.data.synthetic import linked_labels
 from rote.errors import SettingError
 from rote.evaluation import example_scores
 from rote.experiments.base import Experiment, Outcome, Settings
@@ -150,11 +151,7 @@ def scenes_of(plan: Plan, seed: int) -> Scenes:
         return Scenes(
             "scene", data.label_names, X, learn.Y[: plan.train], X_test, judge.Y[: plan.test]
         )
-    rng = np.random.default_rng(seed)
-    points = rng.normal(size=(plan.train + plan.test, 20))
-    worth = points @ rng.normal(size=(20, LABELS)) + rng.normal(size=(len(points), LABELS))
-    worth[:, 1::2] += worth[:, ::2]  # every second label goes with the one before
-    labels = (worth > 2.0).astype(np.uint8)
+    points, labels = linked_labels(plan.train + plan.test, LABELS, 20, seed)
     cut = plan.train
     return Scenes(
         f"made-up points, as {VARIABLE} is not set",

@@ -31,6 +31,7 @@ import numpy as np
 
 from rote.data.folder import VARIABLE
 from rote.data.multilabel import load_multilabel
+from rote.data.synthetic import linked_labels
 from rote.errors import SettingError
 from rote.evaluation import example_scores
 from rote.experiments.base import Experiment, Outcome, Settings
@@ -161,21 +162,18 @@ EXPERIMENT = Experiment(
 def documents_of(plan: Plan, seed: int) -> Documents:
     """As many as the plan asks for, with the labels that are most frequent, in random order."""
     count = plan.train + plan.validation + plan.test
-    rng = np.random.default_rng(seed)
     if os.environ.get(VARIABLE):
         data = load_multilabel(NAME)
         whole = data["all"]
-        order = rng.permutation(len(whole.Y))[:count]
+        order = np.random.default_rng(seed).permutation(len(whole.Y))[:count]
         top = np.argsort(-np.asarray(whole.Y).sum(axis=0), kind="stable")[: plan.labels]
         names = tuple(data.label_names[k] for k in top.tolist())
         rows = [whole.X[k] for k in order.tolist()]
         return Documents(NAME, names, rows, np.asarray(whole.Y)[order][:, top])
-    points = rng.normal(size=(count, 12))
-    worth = points @ rng.normal(size=(12, plan.labels)) + rng.normal(size=(count, plan.labels))
-    worth[:, 1::2] += worth[:, ::2][:, : plan.labels // 2]  # every second goes with the one before
+    points, labels = linked_labels(count, plan.labels, 12, seed)
     names = tuple(f"label {k}" for k in range(plan.labels))
     made = f"made-up points, as {VARIABLE} is not set"
-    return Documents(made, names, list(points), (worth > 2.0).astype(np.uint8))
+    return Documents(made, names, list(points), labels)
 
 
 class Bench:

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from rote.data.cora_citations import LABELS as CITATION_LABELS
 from rote.errors import LabelError
 from rote.space import SpaceBuilder, Variable, any_of, at_least, at_most, count
 from rote.tasks.base import Frame, Slot
@@ -201,21 +202,6 @@ def has_digit(word: str) -> bool:
 
 # Citations
 
-CITATION_LABELS = (
-    "author",
-    "title",
-    "booktitle",
-    "date",
-    "journal",
-    "pages",
-    "volume",
-    "editor",
-    "location",
-    "institution",
-    "publisher",
-    "tech",
-    "note",
-)
 FIRST = ("author", "editor")
 # Without may, which is a word of titles as well.
 MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
