@@ -123,3 +123,30 @@ def random_duals(graph, rng):
     multipliers[(multipliers > 0) & np.isinf(graph.rows.upper)] = 0.0
     multipliers[(multipliers < 0) & np.isinf(graph.rows.lower)] = 0.0
     return messages, multipliers
+
+
+# -- around a given output ----------------------------------------------------------------
+
+
+def naive_neighbours(graph, theta, gold, sets, most):
+    """Value by labels of all possible outputs around gold; theta is -inf where forbidden."""
+    found = {}
+    gold = tuple(int(a) for a in gold)
+    for labels in labellings(graph):
+        differ = {j for j, (a, b) in enumerate(zip(labels, gold, strict=True)) if a != b}
+        if differ and not any(differ <= set(one) and len(differ) <= most for one in sets):
+            continue
+        value = theta[entries_of(graph, labels)].sum()
+        totals = activities(graph, labels)
+        obeys = ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all()
+        if value > -np.inf and obeys:
+            found[labels] = value
+    return found
+
+
+def numbers(rng, kind, shape):
+    if kind == "whole":
+        return rng.integers(-1, 2, size=shape).astype(np.float64)
+    if kind == "near":
+        return 3e-11 * rng.integers(0, 4, size=shape)
+    return rng.normal(size=shape)

@@ -1,19 +1,19 @@
-"""Max-sum with clamped borders: compiled, as plain Python, and by trying all labels of a set."""
+"""Forests with clamped borders: compiled, as plain Python, and by trying all labels of a set."""
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.forests import DOUBTFUL, LOOP, NONE, SURE, best_forests, collect, plant
-from rote.space import SpaceBuilder
+from rote.kernels import forests
+from rote.kernels.forests import best_forests, collect, plant
+from rote.space import SpaceBuilder, at_most
 from rote.types import frozen
-from tests.kernels.bodies import entries_of, entry_of, loaded, networks, plain, scores_of
-from tests.kernels.parts import whole
+from tests.kernels.bodies import entry_of, loaded, naive_neighbours, networks, numbers, plain
+from tests.kernels.parts import around_of, whole
+from tests.strategies import rules_as_rows
 
 seeds = st.integers(0, 2**32 - 1)
 NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
@@ -39,7 +39,10 @@ def scopes_of(graph):
 
 def is_forest(graph, members):
     """Take leaves away until nothing is left, or nothing more can be."""
+    source, ptr = graph.source, graph.tables.ptr
+    scored = [source.ptr[ptr[b]] < source.ptr[ptr[b + 1]] for b in range(len(ptr) - 1)]
     inside = [set(scope) & set(members) for scope in scopes_of(graph)]
+    inside = [scope for scope, own in zip(inside, scored, strict=True) if own]
     if any(len(scope) > 2 for scope in inside):
         return False
     edges = {frozenset(scope) for scope in inside if len(scope) == 2}
@@ -70,16 +73,14 @@ def test_parents_come_first_and_loops_are_seen(found, seed):
     graph, rng = net.graph, np.random.default_rng(seed)
     n = len(graph.sizes)
     members = rng.permutation(n)[: rng.integers(n + 1)].tolist()
-    expected = is_forest(graph, members)
     for run in (plant, plain(plant)):
         fine, rank, order, parent = planted(run, graph, members, n)
-        assert fine == expected
+        assert fine == is_forest(graph, members)
         if not fine:
             continue
         assert sorted(order) == sorted(members)
         edges = {frozenset(set(s) & set(members)) for s in scopes_of(graph)}
-        edges = {edge for edge in edges if len(edge) == 2}
-        assert edges == {frozenset({j, int(parent[j])}) for j in members if parent[j] >= 0}
+        assert {frozenset({j, int(parent[j])}) for j in members if parent[j] >= 0} <= edges
         for at, j in enumerate(order):
             assert rank[j] == at
             assert parent[j] < 0 or rank[parent[j]] < at
@@ -118,6 +119,22 @@ def test_two_tables_over_the_same_pair_are_one_edge(run):
 
 
 @each_plant
+def test_tables_without_scores_close_no_loop(run):
+    builder = SpaceBuilder()
+    x, y, z = (builder.variable(name, "ab") for name in "xyz")
+    for pair in ((x, y), (y, z)):
+        builder.factor(*pair)
+    builder.require(x["a"] >> z["b"])
+    builder.require(at_most(2, x["a"], y["a"], z["a"]))
+    graph = builder.build().network.unmerged.graph
+    assert len(scopes_of(graph)) == 4
+    fine, _, order, parent = planted(run, graph, [0, 1, 2], 3)
+    assert fine
+    assert order == [0, 1, 2]
+    assert parent.tolist() == [-1, 0, 1]
+
+
+@each_plant
 def test_nothing_is_a_forest(run):
     assert planted(run, graph_of(2, (0, 1)), [], 2)[0]
     assert planted(run, graph_of(0), [], 0)[0]
@@ -126,101 +143,131 @@ def test_nothing_is_a_forest(run):
 # -- what is known of an edge -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("run", [collect, plain(collect)], ids=["compiled", "plain"])
-def test_scores_of_a_child_are_collected_with_its_border_fixed(run):
+def forest_of(graph, members, n):
+    """A planted set, with nothing collected yet."""
+    fine, rank, order, parent = planted(plain(plant), graph, members, n)
+    assert fine
+    room = len(members) * graph.widest**2
+    return forests.Forest(
+        rank,
+        np.array(order),
+        parent,
+        np.zeros(graph.offsets[-1]),
+        np.zeros(n, np.int64),
+        np.full(room, np.nan),
+        np.zeros(n, np.bool_),
+    )
+
+
+def test_scores_of_a_child_are_collected_with_its_border_fixed():
     graph = graph_of(5, (2, 1, 0), (0, 1, 3), (1, 4))
     theta = np.arange(float(graph.tables.ptr[-1])) ** 1.5
-    gold, rank = whole([1, 0, 1, 0, 1]), np.array([0, 1, -1, -1, -1])
-    belief, edge = np.zeros(10), np.full(4, np.nan)
-    run(graph, theta, gold, rank, 1, 0, belief, edge)
+    gold, forest = whole([1, 0, 1, 0, 1]), forest_of(graph, [0, 1], 5)
+    got, faults = plain(collect)(graph, theta, gold, forest, 1)
     one, two, out = (scopes_of(graph).index(s) for s in ([2, 1, 0], [0, 1, 3], [1, 4]))
     for a in range(2):
         labels = [1, a, 1, 0, 1]
-        assert belief[2 + a] == pytest.approx(theta[2 + a] + theta[entry_of(graph, out, labels)])
+        expected = theta[2 + a] + theta[entry_of(graph, out, labels)]
+        assert forest.belief[2 + a] == pytest.approx(expected)
         for b in range(2):
             labels[0] = b
             expected = theta[entry_of(graph, one, labels)] + theta[entry_of(graph, two, labels)]
-            assert edge[2 * a + b] == pytest.approx(expected)
-    assert np.delete(belief, [2, 3]).tolist() == [0.0] * 8
+            assert forest.edges[2 * a + b] == pytest.approx(expected)
+    assert np.delete(forest.belief, [2, 3]).tolist() == [0.0] * 8
+    entries = [entry_of(graph, b, gold) for b in (one, two, out)]
+    assert got == pytest.approx(theta[[2, *entries]].sum())
+    assert faults == 0
     # A root has no edge, and leaves to its child what the two share.
-    belief[:], edge[:] = 0.0, np.nan
-    run(graph, theta, gold, rank, 0, -1, belief, edge)
-    assert belief[:2].tolist() == theta[:2].tolist()
-    assert edge[:2].tolist() == [0.0, 0.0]
+    forest.edges[:] = np.nan
+    got, _ = plain(collect)(graph, theta, gold, forest, 0)
+    assert forest.belief[:2].tolist() == theta[:2].tolist()
+    assert forest.edges[:2].tolist() == [0.0, 0.0]
+    assert got == theta[1]
+    assert not forest.checks.any()
 
 
-# -- the best of a set --------------------------------------------------------------------------
+# -- the best of all sets -----------------------------------------------------------------------
 
 
-def naive_set(graph, theta, gold, members):
-    """Values by labels of all labellings of a set, of what touches the set alone."""
-    n, scopes = len(gold), scopes_of(graph)
-    touched = [j in members for j in range(n)]
-    touched += [bool(set(scope) & set(members)) for scope in scopes]
-    found = {}
-    for choice in product(*(range(graph.sizes[j]) for j in members)):
-        labels = [int(a) for a in gold]
-        for j, a in zip(members, choice, strict=True):
-            labels[j] = a
-        # Auxiliary variables are in no table; any label of theirs will do.
-        entries = np.array(entries_of(graph, labels + [0] * (len(graph.sizes) - n)))
-        own = np.concatenate([entries[:n], entries[len(graph.sizes) :]])
-        found[tuple(labels)] = float(theta[own[np.array(touched, dtype=np.bool_)]].sum())
-    return found
-
-
-@given(networks(least=1), seeds, st.sampled_from(["real", "whole", "near"]), st.booleans())
-@settings(max_examples=150)
-def test_the_best_labels_of_a_set_are_those_of_enumeration(found, seed, kind, close):
+@given(
+    networks(least=1),
+    seeds,
+    st.sampled_from(["real", "whole", "near"]),
+    st.booleans(),
+    st.sampled_from([0, 2, 5, 1 << 14]),
+    st.booleans(),
+)
+@settings(max_examples=250)
+def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, nodes, high):
     space, net = found
-    graph, rng, m = net.graph, np.random.default_rng(seed), 2
+    assume(net.variables == net.own)
+    graph, rng, m = net.unmerged.graph, np.random.default_rng(seed), 3
     n = len(space.variables)
-    scores = scores_of(space, seed, m)
-    if kind == "whole":
-        scores = np.round(scores)
-    elif kind == "near":
-        scores = 3e-11 * np.round(2 * scores)
-    closed = frozen(rng.random((m, space.labels)) < 0.2) if close else NONE_CLOSED
+    scores = frozen(numbers(rng, kind, (m, space.parts)))
+    closed = frozen(rng.random((m, space.labels)) < 0.15) if close else NONE_CLOSED
     gold = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)])
-    sets = [rng.permutation(n)[: rng.integers(n + 1)].tolist() for _ in range(4)]
-    owner, ptr = [0, 0, 1, 1], np.concatenate([[0], np.cumsum([len(one) for one in sets])])
+    lists = [
+        [rng.permutation(n)[: rng.integers(1, n + 1)].tolist() for _ in range(rng.integers(4))]
+        for _ in range(m)
+    ]
+    floors = rng.normal(size=m) if high else np.full(m, -np.inf)
     arguments = (
-        frozen(scores),
+        scores,
         closed,
         frozen(np.full(m, TIE)),
         gold,
         graph,
-        whole(owner),
-        whole(ptr),
-        whole([j for one in sets for j in one]),
+        around_of(lists),
+        frozen(floors),
+        nodes,
     )
-    labels, known = best_forests(*arguments)
+    answers, doubts, bounds = best_forests(*arguments)
     body = plain(best_forests)(*arguments)
-    assert labels.tolist() == body[0].tolist()
-    assert known.tolist() == body[1].tolist()
-    for s, (i, members) in enumerate(zip(owner, sets, strict=True)):
-        assert (known[s] == LOOP) == (not is_forest(graph, members))
-        if known[s] == LOOP:
-            assert labels[s].tolist() == gold[i].tolist()
-            continue
+    for one, other in zip((answers, doubts, bounds), body, strict=True):
+        assert one.tolist() == other.tolist()
+    left = iter(bounds.tolist())
+    for i in range(m):
         shown = scores[i].copy()
         if close:
             shown[: space.labels][closed[i]] = -np.inf
-        valued = naive_set(graph, loaded(graph, shown), gold[i], members)
-        top = max(valued.values())
-        if known[s] == NONE or top == -np.inf:
-            assert known[s] == NONE or not members
-            assert top == -np.inf or not members
+        theta, settled = loaded(graph, shown), []
+        for one in lists[i]:
+            bound = next(left)
+            valued = naive_neighbours(graph, theta, gold[i], [one], n)
+            if bound == -np.inf:
+                settled.append(one)
+            elif bound < np.inf:  # nodes ran out: no more than this
+                assert max(valued.values(), default=-np.inf) <= bound + TIE
+                assert nodes < 1 << 14
+            else:
+                assert not is_forest(graph, one)
+        valued = naive_neighbours(graph, theta, gold[i], settled, n)
+        valued = {labels: value for labels, value in valued.items() if value >= floors[i]}
+        answer = tuple(answers[i].tolist())
+        if -1 in answer:
+            assert not valued or doubts[i]
+            assert max(valued.values(), default=-np.inf) <= floors[i] + TIE
             continue
-        answer = tuple(labels[s].tolist())
-        assert valued[answer] == pytest.approx(top, abs=1e-12)
-        equal = [one for one, value in valued.items() if value >= top - 0.999 * TIE]
-        near = [one for one, value in valued.items() if value >= top - 1.001 * TIE]
-        assert known[s] != SURE or equal == [answer]
-        assert known[s] != DOUBTFUL or len(near) > 1
+        everywhere = naive_neighbours(graph, theta, gold[i], lists[i], n)
+        top = max(valued.values(), default=-np.inf)
+        assert everywhere[answer] >= max(top, floors[i]) - TIE
+        equal = [labels for labels, value in valued.items() if value >= top - TIE]
+        assert doubts[i] or equal == [answer] or everywhere[answer] > top
 
 
-@pytest.mark.parametrize("run", [best_forests, plain(best_forests)], ids=["compiled", "plain"])
+either_way = pytest.mark.parametrize(
+    "run", [best_forests, plain(best_forests)], ids=["compiled", "plain"]
+)
+
+
+def run_on(run, graph, scores, gold, lists, closed=NONE_CLOSED, nodes=1 << 14):
+    scores = np.atleast_2d(np.array(scores, dtype=np.float64))
+    ties, floors = frozen(np.full(len(scores), TIE)), frozen(np.full(len(scores), -np.inf))
+    around = around_of(lists)
+    return run(frozen(scores), closed, ties, whole(gold), graph, around, floors, nodes)
+
+
+@either_way
 def test_a_chain_by_hand_with_its_ends_fixed(run):
     # The inner two would rather be equal (2), and equal to the outer ones (1); gold is a a b b.
     graph = graph_of(4, (0, 1), (1, 2), (2, 3))
@@ -229,37 +276,66 @@ def test_a_chain_by_hand_with_its_ends_fixed(run):
     scores[12:16] = [2, 0, 0, 2]
     scores[16:20] = [1, 0, 0, 1]
     scores[3] = 0.5  # x1 = b
-    labels, known = run(
-        frozen(scores[None]),
-        NONE_CLOSED,
-        frozen(np.array([TIE])),
-        whole([[0, 0, 1, 1]]),
-        graph,
-        whole([0, 0, 0]),
-        whole([0, 2, 3, 3]),
-        whole([1, 2, 1]),
+    for sets, labels in (([[1, 2]], [0, 1, 1, 1]), ([[1]], [0, 1, 1, 1]), ([], [0, 0, 1, 1])):
+        answers, doubts, bounds = run_on(run, graph, scores, [[0, 0, 1, 1]], [sets])
+        assert answers.tolist() == [labels]
+        assert not doubts.any()
+        assert bounds.tolist() == [-np.inf] * len(sets)
+
+
+@either_way
+def test_ways_that_break_a_row_or_a_table_are_left(run):
+    builder = SpaceBuilder()
+    x = [builder.variable(f"x{j}", "ab") for j in range(4)]
+    for j in range(3):
+        builder.factor(x[j], x[j + 1])
+    builder.require(at_most(2, [v["b"] for v in x]))
+    builder.require(x[0]["b"] >> x[3]["a"])
+    scores = np.zeros(20)
+    scores[1:8:2] = [3.0, 1.0, 2.0, 4.0]
+    for limit in (None, 4, 1):  # all rules are tables, some are, none is
+        with rules_as_rows(limit):
+            graph = builder.build().network.unmerged.graph
+            answers, doubts, bounds = run_on(run, graph, scores, [[0] * 4], [[range(4)]])
+            assert answers.tolist() == [[0, 0, 1, 1]]
+            assert not doubts.any()
+            assert bounds.tolist() == [-np.inf]
+            answers, _, bounds = run_on(run, graph, scores, [[0] * 4], [[range(4)]], nodes=2)
+            assert bounds[0] == pytest.approx(10.0)
+
+
+@either_way
+def test_many_equals_are_not_all_looked_at(run):
+    graph, n = graph_of(30, *((j, j + 1) for j in range(29))), 30
+    answers, doubts, bounds = run_on(
+        run, graph, np.zeros(60 + 4 * 29), [[0] * n], [[range(n)]], nodes=40
     )
-    assert labels.tolist() == [[0, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1]]
-    assert known.tolist() == [SURE] * 3
+    assert answers.tolist() == [[0] * n]
+    assert doubts.tolist() == [True]
+    assert bounds.tolist() == [-np.inf]
 
 
-@pytest.mark.parametrize("run", [best_forests, plain(best_forests)], ids=["compiled", "plain"])
-def test_no_sets_one_variable_and_nothing_allowed(run):
+@either_way
+def test_loops_are_left_open(run):
+    graph = graph_of(3, (0, 1), (1, 2), (2, 0))
+    answers, _, bounds = run_on(run, graph, np.zeros(18), [[1, 0, 1]], [[[0, 1, 2], [0, 1]]])
+    assert bounds.tolist() == [np.inf, -np.inf]
+    assert answers.min() >= 0
+
+
+@either_way
+def test_no_input_one_variable_and_nothing_allowed(run):
     graph = graph_of(1, labels="abc")
-    ties = frozen(np.array([TIE]))
-    scores = frozen(np.array([[1.0, 3.0, 3.0]]))
-    labels, known = run(
-        scores, NONE_CLOSED, ties, whole([[0]]), graph, whole([]), whole([0]), whole([])
-    )
-    assert labels.shape == (0, 1)
-    assert known.shape == (0,)
-    one_set = whole([0]), whole([0, 1]), whole([0])
-    labels, known = run(scores, NONE_CLOSED, ties, whole([[0]]), graph, *one_set)
-    assert labels.tolist() == [[1]]
-    assert known.tolist() == [DOUBTFUL]
+    answers, _, bounds = run_on(run, graph, np.empty((0, 3)), np.empty((0, 1)), [])
+    assert (answers.shape, bounds.shape) == ((0, 1), (0,))
+    scores = [1.0, 3.0, 3.0]
+    answers, doubts, _ = run_on(run, graph, scores, [[0]], [[[0]]])
+    assert answers.tolist() == [[1]]
+    assert doubts.tolist() == [True]
     closed = frozen(np.array([[False, True, False]]))
-    labels, known = run(scores, closed, ties, whole([[0]]), graph, *one_set)
-    assert labels.tolist() == [[2]]
-    assert known.tolist() == [SURE]
-    _, known = run(scores, frozen(~closed | closed), ties, whole([[0]]), graph, *one_set)
-    assert known.tolist() == [NONE]
+    answers, doubts, _ = run_on(run, graph, scores, [[0]], [[[0]]], closed)
+    assert answers.tolist() == [[2]]
+    assert not doubts.any()
+    answers, _, bounds = run_on(run, graph, scores, [[0]], [[[0]]], frozen(~closed | closed))
+    assert answers.tolist() == [[-1]]
+    assert bounds.tolist() == [-np.inf]

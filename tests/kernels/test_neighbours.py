@@ -30,7 +30,9 @@ from tests.kernels.bodies import (
     entry_of,
     labellings,
     loaded,
+    naive_neighbours,
     networks,
+    numbers,
     plain,
     scores_of,
 )
@@ -230,30 +232,6 @@ def test_looking_ahead_adds_up_the_largest_of_those_to_come(upper, data):
 
 
 # -- the search -------------------------------------------------------------------------------
-
-
-def naive_neighbours(graph, theta, gold, sets, most):
-    """Value by labels of all possible outputs around gold; theta is -inf where forbidden."""
-    found = {}
-    gold = tuple(int(a) for a in gold)
-    for labels in labellings(graph):
-        differ = {j for j, (a, b) in enumerate(zip(labels, gold, strict=True)) if a != b}
-        if differ and not any(differ <= set(one) and len(differ) <= most for one in sets):
-            continue
-        value = theta[entries_of(graph, labels)].sum()
-        totals = activities(graph, labels)
-        obeys = ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all()
-        if value > -np.inf and obeys:
-            found[labels] = value
-    return found
-
-
-def numbers(rng, kind, shape):
-    if kind == "whole":
-        return rng.integers(-1, 2, size=shape).astype(np.float64)
-    if kind == "near":
-        return 3e-11 * rng.integers(0, 4, size=shape)
-    return rng.normal(size=shape)
 
 
 @given(

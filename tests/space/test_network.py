@@ -50,17 +50,18 @@ def obeyed(net, labels) -> bool:
 @settings(max_examples=150)
 def test_tables_and_rows_together_allow_what_the_rules_allow(space, most_entries):
     with rules_as_rows(most_entries):
-        net = space.network
-    extra = net.variables - net.own
+        network = space.network
+    extra = network.variables - network.own
     if extra > 6:
         return
-    judge = Judge(space)
-    found = [
-        labels
-        for labels in judge.everything
-        if any(obeyed(net, labels + more) for more in itertools.product(range(2), repeat=extra))
-    ]
-    assert found == judge.outputs
+    judge, ends = Judge(space), list(itertools.product(range(2), repeat=extra))
+    for net in (network, network.unmerged):
+        found = [
+            labels
+            for labels in judge.everything
+            if any(obeyed(net, labels + more) for more in ends)
+        ]
+        assert found == judge.outputs
 
 
 @given(spaces(), st.sampled_from([None, 1]))
@@ -75,9 +76,9 @@ def test_satisfied_says_what_holds_says(space, most_entries):
 @settings(max_examples=150)
 def test_gathered_scores_of_an_output_add_up_to_its_value(space, most_entries):
     with rules_as_rows(most_entries):
-        net = space.network
+        together, apart = space.network, space.network.unmerged
     scores = np.random.default_rng(space.parts).normal(size=space.parts)
-    for labels in Judge(space).outputs[:20]:
+    for net, labels in itertools.product((together, apart), Judge(space).outputs[:20]):
         more = labels + (0,) * (net.variables - net.own)
         entries = [int(net.offsets[j]) + a for j, a in enumerate(more)]
         entries += [entry_of(net, b, more) for b in range(net.blocks)]
@@ -123,6 +124,19 @@ def test_a_rule_goes_into_the_table_of_a_factor_that_covers_it():
     for c, a, b in itertools.product(range(2), repeat=3):
         assert table.allowed[c, a, b] == ((a == 1 or b == 1) and (c == 0 or a == 1))
     assert len(table.sources) == 1
+
+
+def test_untogethera_factor_and_a_rule_have_a_table_each():
+    builder, (x, y, z) = chain(3)
+    builder.factor(x, y)
+    builder.require(at_most(2, x["a"], y["a"], z["a"]))
+    network = builder.build().network
+    assert [table.scope for table in network.tables()] == [(0, 1, 2)]
+    assert [table.scope for table in network.unmerged.tables()] == [(0, 1), (0, 1, 2)]
+    assert [len(table.sources) for table in network.unmerged.tables()] == [1, 0]
+    assert network.unmerged.rows is network.rows
+    # Where nothing was merged there is nothing to take apart.
+    assert network.unmerged.unmerged is network.unmerged
 
 
 def test_two_factors_over_the_same_variables_share_a_table():
@@ -282,7 +296,7 @@ def test_spread_puts_axes_where_a_larger_scope_has_them():
         assert placed[b, 0, a] == array[a, b]
 
 
-def test_merged_tables_forbid_what_either_forbids():
+def test_togethertables_forbid_what_either_forbids():
     rng = np.random.default_rng(0)
     large = Table((2, 0, 1), rng.random((2, 3, 2)) < 0.7, (np.arange(12).reshape(2, 3, 2),))
     small = Table((0, 2), rng.random((3, 2)) < 0.7, (100 + np.arange(6).reshape(3, 2),))

@@ -51,6 +51,16 @@ def test_parts_are_numbered_labels_first_then_factors_last_variable_fastest(spac
     assert space.part(["y", "x"], ["c", "a"]) == 11 + 4
 
 
+def test_labels_have_the_same_state_where_their_names_are_the_same():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    builder.variable("y", "cba")
+    built = builder.build()
+    assert built.label_names == ["a", "b", "c", "b", "a"]
+    assert built.states.tolist() == [0, 1, 2, 1, 0]
+    assert SpaceBuilder().build().states.shape == (0,)
+
+
 def test_the_number_of_outputs_may_be_huge():
     builder = SpaceBuilder()
     for j in range(2000):

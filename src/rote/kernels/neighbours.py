@@ -21,6 +21,7 @@ import numpy as np
 from rote.kernels.ascent import load
 from rote.kernels.jit import inlined, kernel
 from rote.kernels.outputs import read_scores
+from rote.kernels.ranges import add_up
 from rote.kernels.structs import Around, Graph, RowGroups
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -179,7 +180,7 @@ def take_stock(
     """Value, forbidden entries, broken rows and gains of an output, entered at depth 0."""
     rows, tables, offsets = graph.rows, graph.tables, graph.offsets
     gains, gained = room.gains[0], room.gained[0]
-    value, faults, broken = 0.0, 0, 0
+    value, faults = 0.0, 0
     for j in range(labels.shape[0]):
         here = offsets[j] + labels[j]
         value += theta[here]
@@ -198,15 +199,8 @@ def take_stock(
                 gains[e] += theta[there] - theta[here]
                 gained[e] += int(forbidden[there]) - int(forbidden[here])
                 there += tables.strides[k]
-    for r in range(rows.lower.shape[0]):
-        activity[r] = 0.0
-        for g in range(rows.ptr[r], rows.ptr[r + 1]):
-            j = rows.variable[g]
-            for c in range(rows.start[g], rows.start[g + 1]):
-                if rows.column[c] == offsets[j] + labels[j]:
-                    activity[r] += rows.coefficient[c]
-        broken += int(activity[r] < rows.lower[r] or activity[r] > rows.upper[r])
-    room.value[0], room.faults[0], room.broken[0] = value, faults, broken
+    room.value[0], room.faults[0] = value, faults
+    room.broken[0] = add_up(rows, offsets, labels, activity)
 
 
 @kernel
@@ -389,6 +383,31 @@ def best_neighbours(
 
 
 @kernel
+def better(
+    answer: IntArray,
+    value: float,
+    doubtful: bool,
+    offered: IntArray,
+    worth: float,
+    also: bool,
+    tie: float,
+) -> tuple[float, bool]:
+    """Put an output in the place of the answer if it is better: the value then, and its doubt.
+
+    Others are within a tie of what is offered (``also``), and may then be of the best.
+    """
+    if worth < value - 2 * tie:
+        return value, doubtful
+    if comes_first(offered, -1, 0, answer) == 0:
+        return value, doubtful or also
+    # What was within a tie of an output may be within two of another.
+    near = worth <= value + 2 * tie
+    if worth > value:
+        answer[:] = offered
+    return max(worth, value), near or also
+
+
+@kernel
 def take_better(
     labels: IntArray,
     values: FloatArray,
@@ -399,20 +418,9 @@ def take_better(
     worth: FloatArray,
     also: BoolArray,
 ) -> None:
-    """Put outputs in the place of their owners' where they are better.
-
-    Others are within a tie of some (``also``), and may then be of the best (``doubtful``).
-    """
+    """`better`, for many outputs and their owners."""
     for s in range(owner.shape[0]):
         i = owner[s]
-        if worth[s] < values[i] - 2 * ties[i]:
-            continue
-        if comes_first(offered[s], -1, 0, labels[i]) == 0:
-            doubtful[i] = doubtful[i] or also[s]
-            continue
-        # What was within a tie of an output may be within two of another.
-        near = worth[s] <= values[i] + 2 * ties[i]
-        doubtful[i] = near or also[s]
-        if worth[s] > values[i]:
-            labels[i] = offered[s]
-            values[i] = worth[s]
+        values[i], doubtful[i] = better(
+            labels[i], values[i], doubtful[i], offered[s], worth[s], also[s], ties[i]
+        )

@@ -15,7 +15,7 @@ network of a space, and the working memory of an elimination for what it left ov
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +58,7 @@ class Network:
     gather_ptr: IntArray  # per entry
     gather: IntArray
     rows: Rows  # over the labels of this network; no auxiliary columns
+    apart: tuple[Table, ...] = ()  # the tables before they were merged
 
     @property
     def variables(self) -> int:
@@ -152,6 +153,18 @@ class Network:
         """What domains and tables allow, for kernels that ask for nothing else."""
         return Masks(self.offsets, self.graph.tables, self.allowed)
 
+    @cached_property
+    def unmerged(self) -> Network:
+        """The same with a table for each factor and each rule: smaller ones, and more of them."""
+        if len(self.apart) <= self.blocks:
+            return self
+        sources: list[list[IntArray]] = [
+            [np.arange(self.offsets[j], self.offsets[j + 1])] if j < self.own else []
+            for j in range(self.variables)
+        ]
+        domains = np.split(self.allowed[: self.labels], self.offsets[1:-1])
+        return assemble(self.sizes, self.own, domains, sources, self.apart, self.rows)
+
     @property
     def message_ptr(self) -> IntArray:
         """Where the messages of each place of each scope start: one number per label."""
@@ -198,11 +211,15 @@ def build_network(
     rows = lower(sizes.tolist(), long_rules)
     all_sizes = np.concatenate([sizes, np.full(rows.auxiliary, 2, dtype=np.int64)])
     domains += [np.ones(2, dtype=np.bool_) for _ in range(rows.auxiliary)]
-    tables = merged([*tables, *(Table(scope, mask) for scope, mask in masks.items())])
+    apart = (*tables, *(Table(scope, mask) for scope, mask in masks.items()))
+    tables = merged(apart)
     _make_consistent(domains, tables)
     sources = [[offsets[j] + np.arange(sizes[j])] for j in range(len(sizes))]
     sources += [[] for _ in range(rows.auxiliary)]
-    return assemble(all_sizes, len(sizes), domains, sources, tables, _two_valued(rows, all_sizes))
+    network = assemble(
+        all_sizes, len(sizes), domains, sources, tables, _two_valued(rows, all_sizes)
+    )
+    return replace(network, apart=apart)
 
 
 def assemble(

@@ -109,6 +109,17 @@ class Space:
         with np.errstate(over="ignore"):
             return float(np.prod(self.sizes.astype(np.float64)))
 
+    @property
+    def label_names(self) -> list[str]:
+        """The name of each label of each variable."""
+        return [label for variable in self.variables for label in variable.labels]
+
+    @cached_property
+    def states(self) -> IntArray:
+        """For each label of each variable a number; the same for labels of the same name."""
+        numbers = {name: k for k, name in enumerate(dict.fromkeys(self.label_names))}
+        return frozen(np.array([numbers[name] for name in self.label_names], dtype=np.int64))
+
     # -- meaning ----------------------------------------------------------------------
 
     @cached_property

@@ -259,10 +259,10 @@ def test_inputs_are_counted_and_prediction_is_not():
 def test_inputs_with_nothing_around_them_are_whole():
     space, engine = loop_under_a_rule(), Decomposed(Exact(), Chosen(lambda *_: [[2]]))
     found = engine.solve(space, asked(space, [[0, 1, 0], [0, 0, 0], [1, 0, 1]]))
-    assert engine.looked == Looked(inputs=3, whole=2, sets=0, calls=2)
+    assert engine.looked == Looked(inputs=3, whole=2, sets=3, calls=2)
     assert (found.source == Source.NEIGHBOUR).tolist() == [False, True, False]
     engine.solve(space, asked(space, [[0, 1, 0]]))
-    assert engine.looked == Looked(inputs=4, whole=3, sets=0, calls=3)
+    assert engine.looked == Looked(inputs=4, whole=3, sets=4, calls=3)
 
 
 def test_inputs_for_which_theory_asks_are_whole():
@@ -271,11 +271,11 @@ def test_inputs_for_which_theory_asks_are_whole():
     objective = asked(space, [[0, 0, 1], [0, 0, 0]])
     found = engine.solve(space, objective)
     # From a a b, all hangs together; from a a a, nothing does, and x0, x1 only move together.
-    assert engine.looked == Looked(inputs=2, whole=1, sets=0, calls=1)
+    assert engine.looked == Looked(inputs=2, whole=1, sets=1, calls=1)
     assert found.labels[1].tolist() == Exact().solve(space, objective.scores).labels[1].tolist()
     bold = Decomposed(Exact(), SignedComponents(Sign.DIFFERENT, fallback=False))
     bold.solve(space, objective)
-    assert bold.looked == Looked(inputs=2)
+    assert bold.looked == Looked(inputs=2, sets=4)
 
 
 def test_large_sets_are_counted_and_so_are_the_calls_they_need():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -52,6 +53,10 @@ def chain_of(n, labels="ab", rules=()):
     return builder.build()
 
 
+def at_most_one(variables):
+    return at_most(1, [x["b"] for x in variables])
+
+
 def looked(space, lists, few=FEW, engine=None, seed=0, scores=None, gold=None, **options):
     """A search that has looked into these sets, and the engine it asked."""
     rng = np.random.default_rng(seed)
@@ -66,14 +71,15 @@ def looked(space, lists, few=FEW, engine=None, seed=0, scores=None, gold=None, *
     return found, asked, objective
 
 
-def test_few_labellings_are_enumerated_and_many_are_not():
+def test_loops_with_few_labellings_are_enumerated_and_those_with_many_are_not():
     # 2^12 labellings are few, 2^13 are many.
     assert FEW == 1 << 12
-    space = chain_of(13)
-    found, asked, _ = looked(space, [[range(12)], [range(13)], [range(12), range(1, 13)]])
-    assert (found.sets, found.calls) == (1, 0)
-    assert asked.objectives == []
-    assert found.found.all()
+    for n, calls in ((12, 0), (13, 1)):
+        found, asked, objective = looked(loop_of(n), [[range(n)]])
+        assert (found.sets, found.calls, len(asked.objectives)) == (1, calls, calls)
+        best = Exact().solve(loop_of(n), replace(objective, gold=None))
+        assert found.labels.tolist() == best.labels.tolist()
+        assert found.values == pytest.approx(best.value)
 
 
 def test_sets_that_are_trees_need_no_engine_and_loops_do():
@@ -86,6 +92,18 @@ def test_sets_that_are_trees_need_no_engine_and_loops_do():
     # A loop with one variable fixed is none.
     found, _, _ = looked(loop_of(4), [[range(3)]], few=1)
     assert (found.sets, found.calls) == (1, 0)
+
+
+def test_rows_are_searched_with_trees_and_the_engine_is_asked_when_nodes_run_out():
+    with rules_as_rows(1):
+        space = chain_of(6, rules=[at_most_one])
+    scores = np.zeros((1, space.parts))
+    scores[0, 1:12:2] = [3.0, 3.5, 3.2, 3.1, 3.3, 3.4]
+    for nodes, calls in ((search.NODES, 0), (3, 1)):
+        with mock.patch.object(search, "NODES", nodes):
+            found, asked, _ = looked(space, [[range(6)]], scores=scores)
+        assert found.labels.tolist() == [[0, 1, 0, 0, 0, 0]]
+        assert found.calls == len(asked.objectives) == calls
 
 
 def test_the_engine_sees_gold_labels_only_outside_of_a_set():
@@ -106,11 +124,11 @@ def test_the_engine_sees_gold_labels_only_outside_of_a_set():
         assert objective.allowed.tolist() == [[False] + [True] * 5 + [False, False]]
 
 
+@mock.patch.object(search, "NODES", 0)
 def test_sets_whose_bound_is_too_low_are_not_asked():
     # Two chains under a rule; the best labels of both break it, by far and by little.
-    rule = [lambda v: at_most(1, [x["b"] for x in v])]
     with rules_as_rows(1):
-        space = chain_of(6, rules=rule)
+        space = chain_of(6, rules=[at_most_one])
         scores = np.zeros((1, space.parts))
         scores[0, [1, 3]] = 5.0, 4.0  # x0, x1: bound 9, best 5
         scores[0, [9, 11]] = 2.0, 1.0  # x4, x5: bound 3
@@ -120,10 +138,10 @@ def test_sets_whose_bound_is_too_low_are_not_asked():
     assert len(asked.objectives) == 1
 
 
+@mock.patch.object(search, "NODES", 0)
 def test_one_set_of_every_input_is_asked_at_a_time():
-    rule = [lambda v: at_most(1, [x["b"] for x in v])]
     with rules_as_rows(1):
-        space = chain_of(6, rules=rule)
+        space = chain_of(6, rules=[at_most_one])
         scores = np.zeros((2, space.parts))
         scores[:, [1, 3, 9, 11]] = 2.0, 1.9, 2.2, 2.1
         found, asked, _ = looked(space, [[[0, 1], [4, 5]]] * 2, few=1, scores=scores)
@@ -147,10 +165,12 @@ def test_terms_go_to_the_engine_where_sets_are_large():
     assert asked.objectives == []
 
 
-@given(st.data(), st.sampled_from([1, 4, FEW]), st.sampled_from([None, 1]))
-@settings(max_examples=80)
-def test_every_way_leads_to_a_best_output_and_doubts_where_there_are_equals(data, few, as_rows):
-    with rules_as_rows(as_rows):
+@given(st.data(), st.sampled_from([1, 4, FEW]), st.sampled_from([None, 1]), st.integers(0, 40))
+@settings(max_examples=120)
+def test_every_way_leads_to_a_best_output_and_doubts_where_there_are_equals(
+    data, few, as_rows, nodes
+):
+    with rules_as_rows(as_rows), mock.patch.object(search, "NODES", nodes):
         space = data.draw(spaces(least=1, most=4))
         drawn = data.draw(objectives(space))
         rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))

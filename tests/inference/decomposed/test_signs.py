@@ -9,7 +9,7 @@ import pytest
 
 from rote.errors import DataError, LabelError, SettingError
 from rote.inference.decomposed import Sign, estimate_signs
-from rote.inference.decomposed.signs import signs_of, states_of
+from rote.inference.decomposed.signs import signs_of
 from rote.space import SpaceBuilder
 
 
@@ -67,12 +67,6 @@ def test_lists_in_lists_are_refused_as_other_wrong_signs_are():
 def test_a_space_that_a_mapping_does_not_know_is_refused():
     with pytest.raises(SettingError, match=r"there are no signs for Space\(2 variables"):
         signs_of(joined("ab", "ab"), {joined("ab", "ab", "ab"): [1, 1]})
-
-
-def test_labels_are_the_same_where_their_names_are():
-    states = states_of(joined("ab", "cba"))
-    assert states.tolist() == [0, 1, 2, 1, 0]
-    assert states_of(SpaceBuilder().build()).shape == (0,)
 
 
 # -- estimated ----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from rote.inference.base import Objective
 from rote.inference.decomposed.sets import EVERY, Split, gold_of, no_input
-from rote.inference.decomposed.signs import Sign, Signs, signs_of, states_of
+from rote.inference.decomposed.signs import Sign, Signs, signs_of
 from rote.kernels.components import may_swap, signed_components
 from rote.kernels.structs import Around
 from rote.space.space import Space
@@ -46,7 +46,7 @@ class SignedComponents:
         first, ptr, members = signed_components(
             gold,
             space.offsets,
-            states_of(space),
+            space.states,
             space.scope_ptr,
             space.scope,
             signs_of(space, self.signs),

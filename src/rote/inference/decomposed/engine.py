@@ -30,7 +30,7 @@ class Looked:
 
     inputs: int = 0
     whole: int = 0  # of them, those for which all outputs were looked at
-    sets: int = 0  # that were too large to be enumerated
+    sets: int = 0  # searched as a whole
     calls: int = 0  # of the engine underneath: whole inputs, and sets that needed it
 
     def after(self, inputs: int, whole: int, search: Search) -> Looked:
@@ -102,10 +102,12 @@ class Decomposed:
         split = self._decomposition.split(space, objective)
         near = np.flatnonzero(~split.whole)
         search = Search(self.engine, space, objective.rows(near))
-        search.look([of_inputs(around, near) for around in split.sets])
+        search.look([of_inputs(sets, near) for sets in split.sets])
         # Where labels are closed, it may be that nothing is left around gold.
         kept = np.flatnonzero(search.found | (objective.allowed is not None))
-        whole = np.setdiff1d(np.arange(len(objective)), near[kept])
+        around = np.zeros(len(objective), dtype=np.bool_)
+        around[near[kept]] = True
+        whole = np.flatnonzero(~around)
         with self._lock:
             self._tally.append(self._tally.pop().after(len(objective), len(whole), search))
         if not len(kept):

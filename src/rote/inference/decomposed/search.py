@@ -1,10 +1,10 @@
 """The best output around each gold one, for the sets of some decomposition.
 
-Sets with few labellings are enumerated (`rote.kernels.neighbours`). Larger ones go through max-sum
-with the labels around them fixed, where they hang together as trees (`rote.kernels.forests`); the
-labels it finds are the best of the set if they obey the rules. What is left goes to the engine
-underneath, with the other variables closed but for their gold labels, best bound first, and only
-as long as it could still be better than what has been found.
+Where few variables may differ at once, all outputs are looked at (`rote.kernels.neighbours`). Sets
+that may differ as a whole are searched with the labels around them fixed, where they hang together
+as trees (`rote.kernels.forests`), and enumerated where they do not but have few labellings. What is
+left goes to the engine underneath, with the other variables closed but for their gold labels, best
+bound first, and only as long as it could still be better than what has been found.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import numpy as np
 from rote.inference.base import Engine, Objective, Status
 from rote.inference.decomposed.listed import best_listed
 from rote.inference.decomposed.sets import EVERY, some_sets
-from rote.kernels.forests import DOUBTFUL, LOOP, NONE, SURE, best_forests
+from rote.kernels.forests import best_forests
 from rote.kernels.neighbours import best_neighbours, take_better
 from rote.kernels.structs import Around
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
 FEW = 1 << 12  # labellings of a set that are enumerated
+NODES = 1 << 14  # labels that are tried in a set before the engine is asked
 SETTLED = (Status.OPTIMAL, Status.INFEASIBLE)
 
 
@@ -41,7 +42,7 @@ class Search:
         self.values = np.full(len(self.gold), -np.inf)
         self.doubtful = np.zeros(len(self.gold), dtype=np.bool_)
         self.bounds = np.full(len(self.gold), -np.inf)  # of sets that the engine did not settle
-        self.sets = 0  # that were too large to be enumerated
+        self.sets = 0  # searched as a whole
         self.calls = 0  # of the engine
 
     @property
@@ -51,28 +52,25 @@ class Search:
 
     def look(self, sets: Sequence[Around]) -> None:
         """Look into all sets."""
-        few: list[Around] = []
-        many: list[tuple[Around, IntArray]] = []
-        for around in sets:
-            if around.most < EVERY:
-                few.append(around)
-                continue
-            owner = np.repeat(np.arange(len(self.gold)), around.end - around.begin)
-            small = _labellings(self.space, around) <= FEW
-            counts = np.bincount(owner[small], minlength=len(self.gold))
-            # Gold itself is around as well, and this is where it is looked at.
-            few.append(some_sets(around, small, counts))
-            if not small.all():
-                rest = some_sets(around, ~small, around.end - around.begin - counts)
-                many.append((rest, frozen(owner[~small])))
+        few = [around for around in sets if around.most < EVERY]
+        large = [around for around in sets if around.most == EVERY]
         network = self.space.network
-        if self.objective.term is not None or network.variables > network.own:
-            self._take(*best_listed(self.space, self.objective, few, settle=not many))
-        else:
+        if self.objective.term is None and network.variables == network.own:
             for around in few:
-                self._enumerate(around, settle=len(few) == 1 and not many)
-        for around, owner in many:
-            self._pass_messages(around, owner)
+                self._enumerate(around, settle=len(sets) == 1)
+            for around in large:
+                self._search(around)
+            return
+        # Neither tables nor rows tell all there is to know.
+        for k, around in enumerate(large):
+            small = _labellings(self.space, around) <= FEW
+            few.append(_chosen(around, small))
+            large[k] = _chosen(around, ~small)
+        settle = all(len(around.members) == 0 for around in large)
+        self._take(*best_listed(self.space, self.objective, few, settle=settle))
+        for around in large:
+            self.sets += len(around.ptr) - 1
+            self._ask(around, np.full(len(around.ptr) - 1, np.inf))
 
     def _enumerate(self, around: Around, *, settle: bool) -> None:
         objective = self.objective
@@ -81,48 +79,46 @@ class Search:
             objective.closed,
             objective.ties,
             self.gold,
-            self.space.network.graph,
+            self.space.network.unmerged.graph,
             around,
             settle,
         )
         self._take(*found)
 
-    def _take(self, labels: IntArray, doubtful: BoolArray) -> None:
-        """Offer one output for every input that has one."""
-        rows = np.flatnonzero((labels >= 0).all(axis=1))
-        self._offer(rows, labels[rows], doubtful[rows])
-
-    def _pass_messages(self, around: Around, owner: IntArray) -> None:
-        space, objective = self.space, self.objective
-        self.sets += len(owner)
-        labels, known = best_forests(
+    def _search(self, around: Around) -> None:
+        """All sets as forests, and those that are none in another way."""
+        objective = self.objective
+        labels, doubtful, bounds = best_forests(
             objective.scores,
             objective.closed,
             objective.ties,
             self.gold,
-            space.network.graph,
-            owner,
-            around.ptr,
-            around.members,
+            self.space.network.unmerged.graph,
+            around,
+            self.values,
+            NODES,
         )
-        if objective.term is not None:  # tables do not tell
-            known[:] = LOOP
-        right = ((known == SURE) | (known == DOUBTFUL)) & self._obeys(owner, frozen(labels))
-        self._offer(owner[right], labels[right], known[right] == DOUBTFUL)
-        bounds = space.worth(frozen(objective.scores[owner]), frozen(labels))
-        bounds[known == LOOP] = np.inf
-        bounds[right | (known == NONE)] = -np.inf
-        self._ask(around, owner, bounds)
+        self.sets += len(bounds)
+        self._take(labels, doubtful)
+        if bounds.max(initial=-np.inf) == -np.inf:
+            return
+        loops = (bounds == np.inf) & (_labellings(self.space, around) <= FEW)
+        if loops.any():
+            self._enumerate(_chosen(around, loops), settle=False)
+            bounds[loops] = -np.inf
+        self._ask(around, bounds)
 
-    def _obeys(self, owner: IntArray, labels: IntArray) -> BoolArray:
-        obeys = self.space.obeyed(labels)
-        if self.objective.allowed is not None:
-            parts = self.space.offsets[:-1] + labels
-            obeys = obeys & self.objective.allowed[owner[:, None], parts].all(axis=1)
-        return obeys
+    def _take(self, labels: IntArray, doubtful: BoolArray) -> None:
+        """Offer one output for every input that has one; others may be as good as what is known."""
+        rows = np.arange(len(labels))
+        if len(labels.T) and labels[:, 0].min(initial=0) < 0:
+            self.doubtful |= doubtful & (labels[:, 0] < 0)
+            rows = np.flatnonzero(labels[:, 0] >= 0)
+        self._offer(rows, labels[rows], doubtful[rows])
 
-    def _ask(self, around: Around, owner: IntArray, bounds: FloatArray) -> None:
+    def _ask(self, around: Around, bounds: FloatArray) -> None:
         """Ask the engine, for one set of each input at a time, that with the best bound."""
+        owner = np.repeat(np.arange(len(self.gold)), around.end - around.begin)
         while True:
             floor = self.values[owner] - self.objective.ties[owner]
             left = np.flatnonzero((bounds > -np.inf) & (bounds >= floor))
@@ -168,6 +164,12 @@ class Search:
             frozen(worth),
             frozen(doubtful),
         )
+
+
+def _chosen(around: Around, which: BoolArray) -> Around:
+    """Some of the sets, with the inputs as they are."""
+    before = np.concatenate([[0], np.cumsum(which)])
+    return some_sets(around, which, before[around.end] - before[around.begin])
 
 
 def _labellings(space: Space, around: Around) -> FloatArray:

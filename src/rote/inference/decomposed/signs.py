@@ -39,10 +39,11 @@ Signs: TypeAlias = (
 
 def signs_of(space: Space, signs: Signs) -> IntArray:
     """One sign for each factor; those that are not over two variables are unknown."""
+    pairwise = np.diff(space.scope_ptr) == 2
     chosen: Sequence[int]
     if isinstance(signs, Sign):
-        chosen = [signs] * len(space.factors)
-    elif isinstance(signs, Mapping):
+        return frozen(np.where(pairwise, int(signs), int(Sign.UNKNOWN)))
+    if isinstance(signs, Mapping):
         if space not in signs:
             raise SettingError(f"there are no signs for {space!r}")
         chosen = signs[space]
@@ -57,7 +58,6 @@ def signs_of(space: Space, signs: Signs) -> IntArray:
             f"signs are one of {', '.join(f'{s.name} ({s.value})' for s in Sign)} for each of the "
             f"{len(space.factors)} factors of {space!r}; got {chosen!r:.80}"
         )
-    pairwise = np.array([len(factor.variables) == 2 for factor in space.factors], dtype=np.bool_)
     return frozen(np.where(pairwise, given, int(Sign.UNKNOWN)).astype(np.int64))
 
 
@@ -76,7 +76,7 @@ def estimate_signs(
         raise DataError("there are no outputs to estimate signs from")
     pairs: dict[tuple[Space, int] | None, list[AnyArray]] = {}
     for space, labels in groups:
-        batch = _names(space)[space.offsets[:-1] + labels]
+        batch = np.array(space.label_names)[space.offsets[:-1] + labels]
         for f, factor in enumerate(space.factors):
             if len(factor.variables) == 2:
                 key = None if pooled else (space, f)
@@ -114,13 +114,3 @@ def _sign(both: AnyArray, least: float) -> Sign:
     if abs(lead) <= ROUNDING:
         return Sign.UNKNOWN
     return Sign.SAME if lead > 0 else Sign.DIFFERENT
-
-
-def _names(space: Space) -> AnyArray:
-    """The name of each label of each variable."""
-    return np.array([label for variable in space.variables for label in variable.labels])
-
-
-def states_of(space: Space) -> IntArray:
-    """Labels as numbers that are equal where their names are."""
-    return frozen(np.unique(_names(space), return_inverse=True)[1].astype(np.int64))
