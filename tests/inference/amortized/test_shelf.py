@@ -324,17 +324,28 @@ def ruled():
         yield shelf
 
 
+def fits(shelf, entry):
+    """Whether an entry is taken, alone and with others beside it."""
+    right = entry_for(shelf, [0, 1, 0, 0])
+    taken = shelf.fitting([right, entry, right])
+    assert taken[0] is taken[-1] is right
+    alone = shelf.fitting([entry])
+    assert len(taken) == 2 + len(alone)
+    return alone == [entry]
+
+
 def test_an_entry_of_the_space_fits(ruled):
-    assert ruled.fits(entry_for(ruled, [0, 1, 0, 0]))
-    assert ruled.fits(entry_for(ruled, [0, 1, 0, 0])._replace(margin=np.inf))
-    assert ruled.fits(entry_for(ruled, [0, 1, 0, 0])._replace(margin=-np.inf))
+    entry = entry_for(ruled, [0, 0, 1, 0])
+    for margin in (0.5, np.inf, -np.inf):
+        assert fits(ruled, entry._replace(margin=margin))
+    assert ruled.fitting([]) == []
 
 
 @pytest.mark.parametrize(
     "labels", [[0, 0, 0, 0], [1, 1, 0, 0], [0, 2, 0, 0], [-1, 1, 0, 0], [1, 0, 0], [0] * 5, []]
 )
 def test_labels_that_are_no_output_of_the_space_do_not_fit(ruled, labels):
-    assert not ruled.fits(entry_for(ruled, labels))
+    assert not fits(ruled, entry_for(ruled, labels))
 
 
 @pytest.mark.parametrize("name", ["scores", "messages", "multipliers"])
@@ -344,10 +355,10 @@ def test_numbers_that_are_too_many_too_few_or_infinite_do_not_fit(ruled, name):
     broken = own.copy()
     for bad in (np.inf, -np.inf, np.nan):
         broken[-1] = bad
-        assert not ruled.fits(entry._replace(**{name: broken}))
+        assert not fits(ruled, entry._replace(**{name: broken}))
     for other in (own[:-1], np.append(own, 0.0), own[:0]):
-        assert not ruled.fits(entry._replace(**{name: other}))
+        assert not fits(ruled, entry._replace(**{name: other}))
 
 
 def test_a_margin_that_is_no_number_does_not_fit(ruled):
-    assert not ruled.fits(entry_for(ruled, [0, 1, 0, 0])._replace(margin=np.nan))
+    assert not fits(ruled, entry_for(ruled, [0, 1, 0, 0])._replace(margin=np.nan))

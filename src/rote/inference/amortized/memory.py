@@ -62,7 +62,7 @@ class Memory:
         space, name = shelf.space, shelf_name(shelf.space)
         packs, self._marks[space] = self.store.read(name, self._marks.get(space, 0))
         foreign = (unpack(p, name) for p in packs if p[-DIGEST:] not in self._own[space])
-        entries = [e for e in foreign if e is not None and shelf.fits(e)]
+        entries = shelf.fitting(e for e in foreign if e is not None)
         self._own[space].clear()
         if entries:
             labels = frozen(np.stack([e.labels for e in entries]))

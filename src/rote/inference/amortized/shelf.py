@@ -6,6 +6,7 @@ an output is worked out when first asked for, and again after something was put 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -58,8 +59,15 @@ class Shelf:
         """Where the parts of each variable and each factor start; one more ends the last."""
         return frozen(np.concatenate([self.space.offsets[:-1], self.space.factor_offsets]))
 
-    def fits(self, entry: Entry) -> bool:
-        """Whether an entry from elsewhere can be one of this space."""
+    def fitting(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Those of some entries from elsewhere that can be of this space."""
+        found = [entry for entry in entries if self._fits(entry)]
+        if not found:
+            return found
+        obeyed = self.space.obeyed(frozen(np.stack([entry.labels for entry in found])))
+        return [entry for entry, right in zip(found, obeyed, strict=True) if right]
+
+    def _fits(self, entry: Entry) -> bool:
         shapes = len(entry.messages), len(entry.multipliers)
         return (
             shapes == self.wide
@@ -68,7 +76,6 @@ class Shelf:
             and bool(np.isfinite(np.concatenate(entry[1:4])).all())
             and not np.isnan(entry.margin)
             and bool(((entry.labels >= 0) & (entry.labels < self.space.sizes)).all())
-            and bool(self.space.holds(entry.labels[None, :])[0])
         )
 
     def numbers(self, labels: IntArray) -> tuple[IntArray, int]:
