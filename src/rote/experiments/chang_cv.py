@@ -64,6 +64,7 @@ MILLIONS: Mapping[str, float] = MappingProxyType(
 BARS = MappingProxyType({NONE: GREY, "reset": COLOURS[0], "forward": COLOURS[1]})
 SHARED_BAR = COLOURS[3]
 INSIDE = 70  # percent from which on a bar has room for its own number
+TEXT = 25  # percent that a number beside a bar is wide, at most
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,12 @@ def draw(record: Record) -> Figure:
     axes.barh(places, shares, height=0.8, color=[_colour(row) for row in record.rows])
     for row, place, share in zip(record.rows, places, shares, strict=True):
         inside = share > INSIDE
+        mark = float((row.paper or {}).get("calls_percent", 0.0))
+        hidden = share < mark < share + TEXT  # the mark would stand on the number
         axes.annotate(
             f"{share:.3g} %  ({row.metrics['solver_calls']:,})",
-            (share, place),
-            (-5 if inside else 5, 0),
+            (mark if hidden else share, place),
+            (-5 if inside else 8 if hidden else 5, 0),
             textcoords="offset points",
             ha="right" if inside else "left",
             va="center",
