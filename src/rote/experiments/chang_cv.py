@@ -63,8 +63,7 @@ MILLIONS: Mapping[str, float] = MappingProxyType(
 )
 BARS = MappingProxyType({NONE: GREY, "reset": COLOURS[0], "forward": COLOURS[1]})
 SHARED_BAR = COLOURS[3]
-INSIDE = 70  # percent from which on a bar has room for its own number
-TEXT = 25  # percent that a number beside a bar is wide, at most
+INSIDE = 70  # percent from which on a bar lies under its number
 
 
 @dataclass(frozen=True)
@@ -115,17 +114,14 @@ def draw(record: Record) -> Figure:
     axes = figure.subplots()
     axes.barh(places, shares, height=0.8, color=[_colour(row) for row in record.rows])
     for row, place, share in zip(record.rows, places, shares, strict=True):
-        inside = share > INSIDE
-        mark = float((row.paper or {}).get("calls_percent", 0.0))
-        hidden = share < mark < share + TEXT  # the mark would stand on the number
         axes.annotate(
             f"{share:.3g} %  ({row.metrics['solver_calls']:,})",
-            (mark if hidden else share, place),
-            (-5 if inside else 8 if hidden else 5, 0),
+            (100, place),
+            (-5, 0),
             textcoords="offset points",
-            ha="right" if inside else "left",
+            ha="right",
             va="center",
-            color="white" if inside else "black",
+            color="white" if share > INSIDE else "black",
             fontsize="small",
         )
     marked = [
@@ -136,7 +132,7 @@ def draw(record: Record) -> Figure:
     if marked:
         x, y = zip(*marked, strict=True)
         axes.scatter(x, y, marker="D", s=30, color="black", label="share in the paper")
-        axes.legend(frameon=False, loc="lower right")
+        axes.legend(frameon=False, loc="lower center")
     axes.set_yticks(places, [row.method for row in record.rows])
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
