@@ -39,7 +39,9 @@ from rote.inference import (
 )
 from rote.inference.amortized import Amortized
 from rote.inference.decomposed import Decomposed, SignedComponents, Subsets
+from rote.inference.greedy import RGS
 from rote.learning import Learner, Local, Perceptron, Staged, State, StructuredSVM, Subgradient
+from rote.learning.iid import fit_iid
 from rote.learning.training import train
 from rote.model import Model
 from rote.space import (
@@ -64,6 +66,7 @@ from rote.tasks.base import Frame, Slot, Task
 __version__ = "0.1.0"
 
 __all__ = [
+    "RGS",
     "Amortized",
     "BranchAndBound",
     "Chain",
@@ -125,6 +128,7 @@ __all__ = [
     "count",
     "dual_bound",
     "exactly",
+    "fit_iid",
     "k_best",
     "max_marginals",
     "one_of",

@@ -18,7 +18,9 @@ from rote.inference.base import (
     as_objective,
     clamp,
 )
+from rote.model import prepare
 from rote.space import SpaceBuilder
+from rote.tasks.tagging import Tagging
 
 # -- objectives ---------------------------------------------------------------------------
 
@@ -128,6 +130,24 @@ def test_the_callers_gold_stays_as_it_was(space):
     gold = np.array([[0, 2], [1, 0]])
     as_objective(space, Objective(np.zeros((2, 11)), gold=gold))
     assert gold.flags.writeable
+
+
+def test_what_scores_come_from_goes_along_with_them():
+    task = Tagging(("D", "N"), lambda words: [{word: 1.0} for word in words])
+    prepared = prepare(task, [["a", "dog"], ["the", "cat"], ["a", "cat"]])
+    (group,) = prepared.groups
+    inputs = prepared.inputs(group)
+    weights = np.random.default_rng(0).normal(size=prepared.layout.size)
+    objective = Objective(inputs.scores(weights), inputs=inputs)
+    checked = as_objective(group.space, objective)
+    assert checked.inputs is inputs
+    part = checked.rows(np.array([2, 0]))
+    assert part.inputs.scores(weights).tolist() == objective.scores[[2, 0]].tolist()
+    assert clamp(group.space, checked, {"0": "N"}).inputs is inputs
+    with pytest.raises(ScoreError, match="vectors are of 3 inputs, and there are 2"):
+        as_objective(group.space, Objective(objective.scores[:2], inputs=inputs))
+    with pytest.raises(ScoreError, match=f"have {prepared.layout.size} weights, got"):
+        inputs.scores(weights[:-1])
 
 
 def test_rows_and_clamping_keep_gold_outputs(space):

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save as packed
 
-from rote import Amortized, BranchAndBound, Decomposed, Exact, Exhaustive, Milp, Subsets
+from rote import RGS, Amortized, BranchAndBound, Decomposed, Exact, Exhaustive, Milp, Subsets
 from rote.errors import ModelError
 from rote.features import FeatureIndex, Templates
+from rote.inference.greedy import IID
 from rote.inference.timed import Timed
 from rote.inference.unruled import Unruled
 from rote.model import Layout, Model, prepare
@@ -81,6 +82,36 @@ def test_an_engine_of_rote_comes_back_with_its_settings(tmp_path, engine):
     save(a_model(engine=engine), tmp_path)
     assert load(tmp_path).engine == engine
     assert load(tmp_path, engine=Exact()).engine == Exact()
+
+
+def test_the_classifier_of_a_greedy_search_is_saved_beside_the_weights(tmp_path):
+    model = a_model()
+    classifier = IID(np.random.default_rng(1).normal(size=model.layout.size))
+    model.with_engine(RGS(0.7, 9, classifier, 3)).save(tmp_path)
+    found = Model.load(tmp_path).engine
+    assert (found.alpha, found.restarts, found.seed) == (0.7, 9, 3)
+    assert found.classifier.weights.tolist() == classifier.weights.tolist()
+    # Without one there is nothing to save, and one of your own is given again.
+    model.with_engine(RGS(restarts=4)).save(tmp_path)
+    assert Model.load(tmp_path).engine == RGS(restarts=4)
+
+    class Own:
+        def guess(self, space, objective):
+            return np.zeros((len(objective), len(space.variables)), np.int64)
+
+    model.with_engine(RGS(0.5, 2, Own())).save(tmp_path)
+    with pytest.raises(ModelError, match="classifier is yours"):
+        Model.load(tmp_path)
+    assert Model.load(tmp_path, engine=RGS()).engine == RGS()
+
+
+@pytest.mark.parametrize("alpha", [2.0, "half", None])
+def test_a_share_that_makes_no_sense_is_refused(tmp_path, alpha):
+    model = a_model()
+    model.with_engine(RGS(0.7, 9, IID(np.zeros(model.layout.size)))).save(tmp_path)
+    rewrite(tmp_path, putting(alpha, "engine", "settings", "alpha"))
+    with pytest.raises(ModelError, match="alpha is a share"):
+        Model.load(tmp_path)
 
 
 def test_of_wrappers_for_learning_the_engine_underneath_is_saved(tmp_path):

@@ -162,7 +162,7 @@ def test_engines_that_take_no_terms_say_so():
     builder.variable("x", "ab")
     space = builder.build()
     objective = Objective(np.zeros((1, 2)), term=ZeroOne().term(np.zeros((1, 1), dtype=np.int64)))
-    with pytest.raises(UnsupportedSpace, match="use Exhaustive"):
+    with pytest.raises(UnsupportedSpace, match="use RGS or Exhaustive"):
         Exact().solve(space, objective)
 
 

@@ -15,13 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rote.errors import LabelError, ScoreError, SettingError, UnsupportedSpace
+from rote.kernels.linear import scores_of
 from rote.kernels.outputs import all_finite, ties_of
+from rote.kernels.structs import Slots, Vectors
 from rote.space.losses import Term
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, Scalar, frozen
@@ -52,6 +54,26 @@ class Source(IntEnum):
     CACHE = 7  # an output remembered, proved from what is known of its problem
     CERTIFICATE = 8  # an output proved by duals
     NEIGHBOUR = 9  # the best of the outputs around the gold one
+    GREEDY = 10  # the best of those that a greedy search came to
+
+
+class Inputs(NamedTuple):
+    """Feature vectors of the inputs of a batch, and which weights each part of a space uses."""
+
+    vectors: Vectors
+    slots: Slots
+    firsts: IntArray  # the first vector of each input
+    size: int  # how many weights there are
+
+    def rows(self, index: AnyArray) -> Inputs:
+        """Some of the inputs."""
+        return self._replace(firsts=frozen(self.firsts[index]))
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """The scores of all parts, of shape (m, parts), under some weights."""
+        if weights.shape != (self.size,):
+            raise ScoreError(f"these inputs have {self.size} weights, got {weights.shape}")
+        return frozen(scores_of(frozen(weights), self.vectors, self.slots, self.firsts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +84,9 @@ class Objective:
     variables are clamped (see `clamp`). None leaves every label open. A ``term`` adds to an
     output's score what no sum over parts can say; engines that take no terms refuse it.
     Learners say which outputs are right, the ``gold`` ones of shape (m, variables): `Decomposed`
-    looks around them, and other engines do not look at them at all.
+    looks around them, and other engines do not look at them at all. Learners and models also say
+    what the scores come from, the ``inputs``: engines that learn score them with weights of their
+    own.
     """
 
     scores: FloatArray
@@ -70,6 +94,7 @@ class Objective:
     term: Term | None = None
     checked: Space | None = field(default=None, repr=False)  # the space it was checked for
     gold: IntArray | None = None
+    inputs: Inputs | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -82,6 +107,7 @@ class Objective:
             None if self.term is None else self.term.rows(index),
             self.checked,
             None if self.gold is None else frozen(self.gold[index]),
+            None if self.inputs is None else self.inputs.rows(index),
         )
 
     @property
@@ -171,7 +197,7 @@ def as_objective(
     if objective.term is not None and not terms:
         raise UnsupportedSpace(
             "the objective has a term that does not add up over parts, and this engine takes "
-            "none; use Exhaustive, or a loss that adds up, such as Hamming"
+            "none; use RGS or Exhaustive, or a loss that adds up, such as Hamming"
         )
     if objective.checked is space:
         return objective
@@ -185,8 +211,14 @@ def as_objective(
         gold = frozen(space.as_labels(gold))
         if len(gold) != len(scores):
             raise LabelError(f"gold has {len(gold)} outputs, and there are {len(scores)} inputs")
+    inputs = objective.inputs
+    if inputs is not None and len(inputs.firsts) != len(scores):
+        raise ScoreError(
+            f"feature vectors are of {len(inputs.firsts)} inputs, and there are {len(scores)}"
+        )
+    checked = replace(objective, scores=scores, checked=space, gold=gold)
     if objective.allowed is None:
-        return Objective(scores, None, objective.term, space, gold)
+        return checked
     allowed = np.asarray(objective.allowed)
     if allowed.dtype != np.bool_:
         raise ScoreError(f"allowed holds True and False, got {allowed.dtype}")
@@ -197,7 +229,7 @@ def as_objective(
             f"allowed has the shape ({len(scores)}, {space.labels}), one column per label; "
             f"got {allowed.shape}"
         )
-    return Objective(scores, frozen(allowed), objective.term, space, gold)
+    return replace(checked, allowed=frozen(allowed))
 
 
 def _as_scores(space: Space, given: AnyArray) -> FloatArray:

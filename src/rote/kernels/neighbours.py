@@ -44,7 +44,7 @@ def is_scored(graph: Graph, table: int) -> bool:
     return scored
 
 
-@kernel
+@inlined
 def pass_on(
     graph: Graph,
     theta: FloatArray,
@@ -102,7 +102,7 @@ def most_gain(graph: Graph, theta: FloatArray, variable: int, label: int) -> flo
     return best
 
 
-@kernel
+@inlined
 def change_rows(
     rows: RowGroups,
     offsets: IntArray,

@@ -15,6 +15,7 @@ import numpy as np
 
 from rote.errors import ScoreError
 from rote.inference import Engine, Objective, Solutions, Status, k_best
+from rote.inference.base import Inputs
 from rote.kernels.linear import scores_of
 from rote.model import Group, Prepared
 from rote.space import Space
@@ -67,33 +68,41 @@ def worst_of(
     if scale != 1.0:
         scores *= scale
     assert group.gold is not None
-    return Worst(group, *worst(engine, group.space, scores, group.gold, loss))
+    inputs = prepared.inputs(group)
+    return Worst(group, *worst(engine, group.space, scores, group.gold, loss, inputs))
 
 
 def worst(
-    engine: Engine, space: Space, scores: FloatArray, gold: IntArray, loss: Loss
+    engine: Engine,
+    space: Space,
+    scores: FloatArray,
+    gold: IntArray,
+    loss: Loss,
+    inputs: Inputs | None = None,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Labels, slacks and losses for a batch of one space; losses are added to ``scores`` itself."""
     right = space.worth(frozen(scores), frozen(gold))
     offsets = loss.offsets(space, gold)
     if offsets is not None:
         scores[:, : space.labels] += offsets
-        objective = Objective(frozen(scores), checked=space, gold=gold)
+        objective = Objective(frozen(scores), checked=space, gold=gold, inputs=inputs)
         solutions = engine.solve(space, objective)
         found = _found(solutions)
         losses = frozen(loss.value(space, gold, found))
         return found, frozen(solutions.value - right), losses
     if isinstance(loss, ZeroOne):
-        found = _best_but_gold(engine, space, scores, gold)
+        found = _best_but_gold(engine, space, scores, gold, inputs)
     else:
-        objective = Objective(frozen(scores), term=loss.term(gold), gold=gold)
+        objective = Objective(frozen(scores), term=loss.term(gold), gold=gold, inputs=inputs)
         found = _found(engine.solve(space, objective))
     losses = frozen(loss.value(space, gold, found))
     return found, frozen(space.worth(frozen(scores), found) - right + losses), losses
 
 
-def _best_but_gold(engine: Engine, space: Space, scores: FloatArray, gold: IntArray) -> IntArray:
-    objective = Objective(frozen(scores), checked=space, gold=gold)
+def _best_but_gold(
+    engine: Engine, space: Space, scores: FloatArray, gold: IntArray, inputs: Inputs | None
+) -> IntArray:
+    objective = Objective(frozen(scores), checked=space, gold=gold, inputs=inputs)
     labels = _found(engine.solve(space, objective)).copy()
     hit = np.flatnonzero((labels == gold).all(axis=1))
     if len(hit):

@@ -23,9 +23,9 @@ from typing import Any, Literal, get_args
 
 from rote.errors import SettingError
 from rote.inference import Engine, Objective
-from rote.inference.base import TIE
+from rote.inference.base import TIE, Inputs
 from rote.inference.exact import chain_of
-from rote.kernels.linear import move_both, scores_of
+from rote.kernels.linear import move_both
 from rote.kernels.online import NOTHING, WRONG, chain_step
 from rote.kernels.prefixes import wrong_prefix
 from rote.learning.base import (
@@ -113,9 +113,10 @@ class _Steps:
 
     def _step(self, group: Group, place: int) -> bool:
         space, slots, here = group.space, group.slots, slice(place, place + 1)
-        scores = scores_of(self.view, self.vectors, slots, group.firsts[here])
+        inputs = Inputs(self.vectors, slots, group.firsts[here], len(self.view))
+        scores = inputs.scores(self.view)
         assert group.gold is not None
-        objective = Objective(frozen(scores), checked=space, gold=group.gold[here])
+        objective = Objective(scores, checked=space, gold=group.gold[here], inputs=inputs)
         found = self.engine.solve(space, objective).labels
         toward, away = group.gold_columns[place], group.columns(found)[0]
         if self.update != "full":

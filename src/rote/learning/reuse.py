@@ -54,7 +54,9 @@ class Reuse:
         rest = np.flatnonzero(~(slacks > bars))
         self.taken += len(labels) - len(rest)
         if len(rest):
-            labels[rest], slacks[rest], _ = worst(engine, space, scores[rest], gold[rest], loss)
+            inputs = prepared.inputs(group).rows(rest)
+            found = worst(engine, space, scores[rest], gold[rest], loss, inputs)
+            labels[rest], slacks[rest], _ = found
             self._outputs[space] = np.unique(np.concatenate([known, labels[rest]]), axis=0)
         return Worst(
             group, frozen(labels), frozen(slacks), frozen(loss.value(space, gold, frozen(labels)))

@@ -1,7 +1,8 @@
 """Saved models: a folder with a model.json and the weights beside it, and no code in either.
 
     model.json                       what the weights mean, as JSON
-    weights-0123456789ab.safetensors one array "weights"; named after its digest
+    weights-0123456789ab.safetensors an array "weights", and "classifier" where the engine has one;
+                                     named after its digest
 
     {"format": "rote model", "version": 1, "rote": "0.1.0",
      "task": {"kind": "Tagging", "settings": {"labels": [...], ...}, "left_out": []},
@@ -25,6 +26,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
@@ -32,11 +34,12 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import DataError, ModelError
+from rote.errors import DataError, ModelError, SettingError
 from rote.features import Index, index_from_json
 from rote.inference import Engine
 from rote.inference.amortized import Amortized
 from rote.inference.decomposed import Decomposed
+from rote.inference.greedy import IID, RGS
 from rote.inference.timed import Timed
 from rote.model.layout import Block, Layout
 from rote.model.model import Model
@@ -54,6 +57,7 @@ ENGINES: Registry = MappingProxyType(
         "Exact": "rote.inference.exact",
         "Exhaustive": "rote.inference.exhaustive",
         "Milp": "rote.inference.milp",
+        "RGS": "rote.inference.greedy.engine",
         "Separable": "rote.inference.separable",
         "Tree": "rote.inference.tree",
         "Unruled": "rote.inference.unruled",
@@ -77,7 +81,12 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
     folder = Path(folder)
     if not np.isfinite(model.weights).all():
         raise ModelError("the model has weights that are not finite, and predicts nothing; train")
-    content = packed({"weights": np.asarray(model.weights)})
+    arrays, engine = {"weights": np.asarray(model.weights)}, _underneath(model.engine)
+    described = outline(engine, ENGINES)
+    if isinstance(engine, RGS) and isinstance(engine.classifier, IID):
+        arrays["classifier"] = np.asarray(engine.classifier.weights)
+        described["left_out"].remove("classifier")
+    content = packed(arrays)
     digest = hashlib.sha256(content).hexdigest()
     layout = model.layout
     name = f"weights-{digest[:12]}.safetensors"
@@ -86,7 +95,7 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
         "version": VERSION,
         "rote": version("rote"),
         "task": outline(model.task),
-        "engine": outline(_underneath(model.engine), ENGINES),
+        "engine": described,
         "blocks": [{"name": b.name, "kind": b.kind, "width": b.width} for b in layout.blocks],
         "indices": {kind: index.to_json() for kind, index in layout.indices.items()},
         "weights": {"file": name, "sha256": digest, "count": layout.size},
@@ -114,14 +123,29 @@ def load(
     folder = Path(folder)
     saved = _read_description(folder / DESCRIPTION)
     layout = _layout(folder, saved)
-    weights = _read_weights(folder, saved["weights"], layout.size)
+    arrays = _read_weights(folder, saved["weights"], layout.size)
     if task is None:
         task = _restored(folder, saved["task"], "task", TASKS)
     else:
         _compare(folder, saved["task"], outline(task))
     if engine is None:
-        engine = _restored(folder, saved["engine"], "engine", ENGINES)
-    return Model(task, layout, weights, engine)
+        engine = _engine(folder, saved["engine"], arrays.get("classifier"))
+    return Model(task, layout, arrays["weights"], engine)
+
+
+def _engine(folder: Path, saved: dict[str, Any], classifier: FloatArray | None) -> Engine:
+    """The engine that was saved; its classifier lies beside the weights."""
+    if classifier is None or not isinstance(saved.get("settings"), dict):
+        found: Engine = _restored(folder, saved, "engine", ENGINES)
+        return found
+    alone = {**saved, "settings": {**saved["settings"], "alpha": 0.0}}
+    engine = _restored(folder, alone, "engine", ENGINES)
+    try:
+        alpha = saved["settings"].get("alpha", 0.0)
+        found = replace(engine, alpha=alpha, classifier=IID(classifier))
+    except (SettingError, TypeError) as error:
+        raise ModelError(f"{folder / DESCRIPTION}: {error}") from None
+    return found
 
 
 def _underneath(engine: Engine) -> Engine:
@@ -211,7 +235,8 @@ def _layout(folder: Path, saved: dict[str, Any]) -> Layout:
     return Layout(tuple(blocks), indices)
 
 
-def _read_weights(folder: Path, saved: dict[str, Any], size: int) -> FloatArray:
+def _read_weights(folder: Path, saved: dict[str, Any], size: int) -> dict[str, FloatArray]:
+    """The arrays of the weights file, all of one size."""
     from safetensors import SafetensorError
     from safetensors.numpy import load as unpacked
 
@@ -230,17 +255,17 @@ def _read_weights(folder: Path, saved: dict[str, Any], size: int) -> FloatArray:
         arrays = unpacked(content)
     except SafetensorError as error:
         raise ModelError(f"{path}: is no safetensors file: {error}") from None
-    weights = arrays.get("weights")
-    if weights is None or weights.dtype != np.float64:
+    if "weights" not in arrays or any(one.dtype != np.float64 for one in arrays.values()):
         raise ModelError(f"{path}: expected an array 'weights' of float64, got {sorted(arrays)}")
-    if weights.shape != (size,) or saved["count"] != size:
-        raise ModelError(
-            f"{path}: the blocks and indices of the model have {size} weights, {DESCRIPTION} says "
-            f"{saved['count']}, and the array has the shape {weights.shape}"
-        )
-    if not np.isfinite(weights).all():
-        raise ModelError(f"{path}: has weights that are not finite")
-    return frozen(weights)
+    for weights in arrays.values():
+        if weights.shape != (size,) or saved["count"] != size:
+            raise ModelError(
+                f"{path}: the blocks and indices of the model have {size} weights, {DESCRIPTION} "
+                f"says {saved['count']}, and the array has the shape {weights.shape}"
+            )
+        if not np.isfinite(weights).all():
+            raise ModelError(f"{path}: has weights that are not finite")
+    return {name: frozen(weights) for name, weights in arrays.items()}
 
 
 def _restored(folder: Path, saved: dict[str, Any], what: str, registry: Registry) -> Any:

@@ -71,8 +71,8 @@ class Model(Generic[X, Y]):
         """The answers to all inputs, group by group, each with its proof."""
         found = []
         for group in prepared.groups:
-            scores = prepared.scores(self.weights, group)
-            objective = Objective(scores, checked=group.space)
+            inputs = prepared.inputs(group)
+            objective = Objective(inputs.scores(self.weights), checked=group.space, inputs=inputs)
             found.append((group, self.engine.solve(group.space, objective)))
         return found
 

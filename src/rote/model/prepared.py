@@ -14,7 +14,7 @@ import numpy as np
 
 from rote.errors import DataError, LabelError
 from rote.features import VectorBuilder
-from rote.kernels.linear import scores_of
+from rote.inference.base import Inputs
 from rote.kernels.structs import Slots, Vectors
 from rote.model.layout import Layout
 from rote.space import Space
@@ -74,9 +74,13 @@ class Prepared:
     def __len__(self) -> int:
         return self.count
 
+    def inputs(self, group: Group) -> Inputs:
+        """What engines may know of the examples of a group."""
+        return Inputs(self.vectors, group.slots, group.firsts, self.layout.size)
+
     def scores(self, weights: FloatArray, group: Group) -> FloatArray:
         """Scores of shape (m, parts) for the examples of a group."""
-        return frozen(scores_of(frozen(weights), self.vectors, group.slots, group.firsts))
+        return self.inputs(group).scores(weights)
 
     @cached_property
     def places(self) -> tuple[tuple[Group, int], ...]:

@@ -14,12 +14,18 @@ from typing import Protocol
 import numpy as np
 
 from rote.errors import SettingError
+from rote.kernels.greedy import F1, JACCARD, WRONG
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 
 class Term(Protocol):
-    """Something an objective adds to the score of an output that no sum over parts can say."""
+    """Something an objective adds to the score of an output that no sum over parts can say.
+
+    A term may also have ``changes(labels)``, for outputs of shape (m, variables): what it would add
+    with one label changed, for every label of every variable, of shape (m, labels). Greedy search
+    asks for it at every step, and works it out from ``value`` where a term has none.
+    """
 
     def __len__(self) -> int:
         """For how many inputs it speaks."""
@@ -139,6 +145,7 @@ class OneMinusJaccard:
 @dataclass(frozen=True, eq=False)
 class _Wrong:
     gold: IntArray
+    kind = WRONG
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -154,6 +161,10 @@ class _Wrong:
 class _Overlap:
     gold: IntArray
     jaccard: bool
+
+    @property
+    def kind(self) -> int:
+        return JACCARD if self.jaccard else F1
 
     def __len__(self) -> int:
         return len(self.gold)

@@ -15,7 +15,7 @@ network of a space, and the working memory of an elimination for what it left ov
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -58,7 +58,7 @@ class Network:
     gather_ptr: IntArray  # per entry
     gather: IntArray
     rows: Rows  # over the labels of this network; no auxiliary columns
-    apart: tuple[Table, ...] = ()  # the tables before they were merged
+    apart: tuple[Table, ...] = field(default=(), repr=False)  # the tables before they were merged
 
     @property
     def variables(self) -> int:

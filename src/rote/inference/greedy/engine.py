@@ -1,0 +1,124 @@
+"""`RGS`: randomised greedy search, Algorithm 1 of Ma et al. (2019).
+
+    for each restart:   start  = α of the variables as the classifier says, the others at random
+                        climb  = the best single change, again and again, while one is better
+    answer the best output that was climbed to
+
+It takes any space, any score and any term, and proves nothing of its answers beyond the bound that
+every part by itself gives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+
+from rote.errors import SettingError
+from rote.inference.answers import answered
+from rote.inference.base import Objective, Solutions, Source, Status, as_objective
+from rote.inference.greedy.guesses import Guesses, likely_labels
+from rote.inference.greedy.slow import search_slowly
+from rote.kernels.greedy import NO_TERM, search_greedily
+from rote.space.network import Network
+from rote.space.space import Space
+from rote.types import AnyArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class RGS:
+    """Greedy search from many starts; any answer obeys the rules.
+
+    A start has a share ``alpha`` of its variables as the ``classifier`` says, and the others drawn
+    uniformly; alpha=0 needs no classifier. Draws are a function of ``seed`` and the scores, so the
+    same question has the same answer, whatever it is asked together with. Where every climb ends
+    at an output that breaks a rule, there is no answer (`Status.TIMED_OUT`); more restarts, or a
+    larger alpha, may find one.
+
+    >>> from rote import RGS, SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> builder.require(x["b"] >> y["b"])
+    >>> space = builder.build()
+    >>> found = RGS(restarts=5).solve(space, space.scores({"x": {"b": 2.0}, "y": {"b": -1.0}}))
+    >>> space.decode(found.labels), found.value.tolist(), found.bound.tolist()
+    ([{'x': 'b', 'y': 'b'}], [1.0], [2.0])
+    """
+
+    alpha: float = 0.0
+    restarts: int = 50
+    classifier: Guesses | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.alpha, Real) or not 0 <= self.alpha <= 1:
+            raise SettingError(f"alpha is a share from 0 to 1, got {self.alpha!r}")
+        if not isinstance(self.restarts, Integral) or self.restarts < 1:
+            raise SettingError(f"restarts is a whole number of at least 1, got {self.restarts!r}")
+        if not isinstance(self.seed, Integral) or not 0 <= self.seed < 1 << 63:
+            raise SettingError(f"seed is a whole number from 0 to 2^63 - 1, got {self.seed!r}")
+        if self.alpha > 0 and self.classifier is None:
+            raise SettingError(
+                "alpha is above 0, and there is no classifier to start from; give one, such as "
+                "fit_iid(prepared), or take alpha=0"
+            )
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        return self.searched(space, objective)[0]
+
+    def searched(self, space: Space, objective: Objective | AnyArray) -> tuple[Solutions, IntArray]:
+        """The answers, and how many restarts each of them needed; 0 where there is none."""
+        objective = as_objective(space, objective, terms=True)
+        guess = self.guesses(space, objective)
+        labels, needed, bound = self._search(space, objective, guess)
+        infeasible = guess.min(axis=1, initial=0) < 0
+        status = np.where(needed > 0, Status.FEASIBLE, Status.TIMED_OUT)
+        status[infeasible] = Status.INFEASIBLE
+        best = space.worth(objective.scores, labels)
+        if objective.term is None:  # a bound that is reached is a proof
+            status[(needed > 0) & (best >= bound - objective.ties)] = Status.OPTIMAL
+        found = answered(space, objective, labels, Source.GREEDY, bound=bound, status=status)
+        return found, needed
+
+    def guesses(self, space: Space, objective: Objective) -> IntArray:
+        """Where starts are drawn from; -1 where a variable has no label that it may have."""
+        if self.classifier is None:
+            return likely_labels(space, objective)
+        return self.classifier.guess(space, objective)
+
+    def _search(
+        self, space: Space, objective: Objective, guess: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        n = len(space.variables)
+        redrawn = n - round(self.alpha * n)
+        # All starts are the same when nothing is drawn.
+        restarts = self.restarts if redrawn else 1
+        network, term = space.network, objective.term
+        kind = NO_TERM if term is None else getattr(term, "kind", None)
+        if kind is None or network.variables > network.own:
+            return search_slowly(space, objective, guess, redrawn, restarts, self.seed)
+        gold = guess if term is None else term.gold  # type: ignore[attr-defined]
+        return search_greedily(
+            objective.scores,
+            objective.closed,
+            objective.ties,
+            guess,
+            gold,
+            kind,
+            network.unmerged.graph,
+            is_paired(network.unmerged),
+            redrawn,
+            restarts,
+            self.seed,
+        )
+
+
+def is_paired(network: Network) -> bool:
+    """Whether a matrix of pairs says all there is to say of the tables of a network."""
+    return bool(
+        network.blocks
+        and (network.sizes == 2).all()
+        and (np.diff(network.scope_ptr) == 2).all()
+        and network.allowed[network.labels :].all()
+    )

@@ -1,0 +1,440 @@
+"""Randomised greedy search: from many starts, the best single change again and again.
+
+What every label would add to an output as it stands, its *gain*, is kept up to date, so that a
+change costs the tables of its variable and looking for the next one costs one number per label. A
+start is reached by changes as well, from an output whose gains are known: it costs what it changes.
+
+Forbidden entries and broken rows are counted apart from scores. While there are some, a change has
+to leave fewer of them; afterwards, no change may bring one back.
+
+Where all variables have two labels and all tables are over two variables and forbid nothing, as in
+multi-label classification, a change is passed on by one row of a matrix: with
+
+    w[j, k] = the sum over tables of j and k of  θ(1, 1) - θ(1, 0) - θ(0, 1) + θ(0, 0)
+
+changing j to 1 adds w[j, k] to what 1 instead of 0 is worth to k, and changing it to 0 takes it
+away again.
+
+A term that looks at the whole output (F1, Jaccard, zero-one) depends on two counts alone: labels
+that are right, and labels that are on. What a change adds to it is the difference of two numbers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rote.kernels.ascent import load
+from rote.kernels.draws import GOLDEN, mixed
+from rote.kernels.jit import inlined, kernel
+from rote.kernels.neighbours import change_rows, entry_at, pass_on
+from rote.kernels.outputs import read_scores
+from rote.kernels.ranges import add_up
+from rote.kernels.structs import Graph
+from rote.types import BoolArray, FloatArray, IntArray
+
+NO_TERM, F1, JACCARD, WRONG = 0, 1, 2, 3
+
+
+class Standing(NamedTuple):
+    """An output, and what is known of it."""
+
+    labels: IntArray
+    gains: FloatArray  # per label of every variable: what it would add to the score
+    faults: IntArray  # per label: how many forbidden entries it would add
+    activity: FloatArray  # per row
+    value: FloatArray  # one number: the score
+    wrong: IntArray  # forbidden entries; broken rows
+    counts: IntArray  # of the term: labels that are right, labels that are on
+
+
+class Extra(NamedTuple):
+    """A term, as far as kernels know it."""
+
+    kind: int
+    gold: IntArray  # of one input
+    on: int  # labels of gold that are not the first
+
+
+@kernel
+def standing_for(graph: Graph, variables: int) -> Standing:
+    """Room for what is known of an output."""
+    return Standing(
+        np.empty(variables, np.int64),
+        np.empty(graph.offsets[-1]),
+        np.empty(graph.offsets[-1], np.int64),
+        np.empty(graph.rows.lower.shape[0]),
+        np.empty(1),
+        np.empty(2, np.int64),
+        np.empty(2, np.int64),
+    )
+
+
+@inlined
+def copy_standing(source: Standing, target: Standing) -> None:
+    """Stand where another one stands."""
+    target.labels[:] = source.labels
+    target.gains[:] = source.gains
+    target.faults[:] = source.faults
+    target.activity[:] = source.activity
+    target.value[:] = source.value
+    target.wrong[:] = source.wrong
+    target.counts[:] = source.counts
+
+
+@inlined
+def loss_at(extra: Extra, variables: int, right: int, on: int) -> float:
+    """What the term says of an output with so many labels right and so many on.
+
+    For zero-one, ``right`` counts all labels, and for the others only those that are on.
+    """
+    loss = 0.0
+    if extra.kind == WRONG:
+        loss = 1.0 if right < variables else 0.0
+    elif extra.kind == F1:
+        both = extra.on + on
+        loss = 1.0 - 2.0 * right / both if both > 0 else 0.0
+    elif extra.kind == JACCARD:
+        both = extra.on + on - right
+        loss = 1.0 - right / both if both > 0 else 0.0
+    return loss
+
+
+@inlined
+def is_right(extra: Extra, j: int, label: int) -> int:
+    """Whether a label counts as right."""
+    return int(label == extra.gold[j] and (label > 0 or extra.kind == WRONG))
+
+
+@kernel
+def stand_at(
+    graph: Graph, theta: FloatArray, forbidden: BoolArray, extra: Extra, at: Standing
+) -> None:
+    """Find out all there is to know of the output whose labels are there."""
+    labels, gains, faults = at.labels, at.gains, at.faults
+    tables, offsets = graph.tables, graph.offsets
+    value, wrong, right, on = 0.0, 0, 0, 0
+    for j in range(labels.shape[0]):
+        here = offsets[j] + labels[j]
+        value += theta[here]
+        wrong += int(forbidden[here])
+        if extra.kind != NO_TERM:
+            right += is_right(extra, j, labels[j])
+            on += int(labels[j] > 0)
+        for e in range(offsets[j], offsets[j + 1]):
+            gains[e] = theta[e] - theta[here]
+            faults[e] = int(forbidden[e]) - int(forbidden[here])
+    for b in range(tables.ptr.shape[0] - 1):
+        here = entry_at(graph, b, labels)
+        value += theta[here]
+        wrong += int(forbidden[here])
+        for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
+            j = tables.scope[k]
+            there = here - tables.strides[k] * labels[j]
+            for e in range(offsets[j], offsets[j + 1]):
+                gains[e] += theta[there] - theta[here]
+                faults[e] += int(forbidden[there]) - int(forbidden[here])
+                there += tables.strides[k]
+    at.value[0], at.wrong[0] = value, wrong
+    at.wrong[1] = add_up(graph.rows, offsets, labels, at.activity)
+    at.counts[0], at.counts[1] = right, on
+
+
+@kernel
+def pair_up(graph: Graph, theta: FloatArray, pairs: FloatArray) -> None:
+    """The matrix w of tables over two variables with two labels each."""
+    tables = graph.tables
+    pairs[:] = 0.0
+    for b in range(tables.ptr.shape[0] - 1):
+        one, other = tables.scope[tables.scope_ptr[b]], tables.scope[tables.scope_ptr[b] + 1]
+        e = tables.ptr[b]
+        amount = theta[e + 3] - theta[e + 2] - theta[e + 1] + theta[e]
+        pairs[one, other] += amount
+        pairs[other, one] += amount
+
+
+@inlined
+def change(
+    graph: Graph,
+    theta: FloatArray,
+    forbidden: BoolArray,
+    pairs: FloatArray,
+    extra: Extra,
+    at: Standing,
+    rank: IntArray,
+    j: int,
+    label: int,
+) -> None:
+    """Give a variable another label. ``rank`` is 1 everywhere, before and after.
+
+    ``pairs`` is the matrix of tables where there is one, and empty elsewhere.
+    """
+    first, last = graph.offsets[j], graph.offsets[j + 1]
+    gain, fault, before = at.gains[first + label], at.faults[first + label], at.labels[j]
+    at.value[0] += gain
+    at.wrong[0] += fault
+    at.wrong[1] += change_rows(graph.rows, graph.offsets, j, before, label, at.activity, True)
+    if extra.kind != NO_TERM:
+        at.counts[0] += is_right(extra, j, label) - is_right(extra, j, before)
+        at.counts[1] += int(label > 0) - int(before > 0)
+    if pairs.shape[0] > 0:
+        row, sign = pairs[j], 1.0 if label == 1 else -1.0
+        for k in range(row.shape[0]):
+            # What the label that k does not have would add; 1 is the second label of all.
+            mine = at.labels[k]
+            at.gains[2 * k + 1 - mine] += sign * row[k] * (1 - 2 * mine)
+    else:
+        rank[j] = 0
+        pass_on(graph, theta, forbidden, at.labels, j, label, rank, at.gains, at.faults)
+        rank[j] = 1
+    for e in range(first, last):
+        at.gains[e] -= gain
+        at.faults[e] -= fault
+    at.labels[j] = label
+
+
+@inlined
+def best_change(graph: Graph, extra: Extra, at: Standing, least: float) -> tuple[int, int]:
+    """The variable and label of the best change, or -1.
+
+    While something is forbidden or broken, this is the change that leaves least of it, and of such
+    the one that gains most; afterwards, one that gains more than ``least``.
+    """
+    rows, offsets, labels = graph.rows, graph.offsets, at.labels
+    wrong = at.wrong[0] + at.wrong[1]
+    now = loss_at(extra, labels.shape[0], at.counts[0], at.counts[1])
+    variable, chosen, best, fewest = -1, -1, least, 0
+    if wrong > 0:
+        best, fewest = -np.inf, wrong - 1
+    for j in range(labels.shape[0]):
+        first, own = offsets[j], labels[j]
+        for a in range(graph.sizes[j]):
+            gain = at.gains[first + a]
+            if extra.kind != NO_TERM:
+                right = at.counts[0] + is_right(extra, j, a) - is_right(extra, j, own)
+                on = at.counts[1] + int(a > 0) - int(own > 0)
+                gain += loss_at(extra, labels.shape[0], right, on) - now
+            if a == own or (wrong == 0 and gain <= best):
+                continue
+            left = wrong + at.faults[first + a]
+            if wrong == 0 and left > 0:
+                continue
+            left += change_rows(rows, offsets, j, own, a, at.activity, False)
+            if left < fewest or (left == fewest and gain > best):
+                variable, chosen, best, fewest = j, a, gain, left
+    return variable, chosen
+
+
+@inlined
+def climb(
+    graph: Graph,
+    theta: FloatArray,
+    forbidden: BoolArray,
+    pairs: FloatArray,
+    extra: Extra,
+    at: Standing,
+    rank: IntArray,
+    least: float,
+    steps: IntArray,
+) -> int:
+    """The best change as long as there is one; how many there were.
+
+    As many as fit are written to ``steps``, of shape (·, 2): a variable and its label.
+    """
+    count = 0
+    while True:
+        j, label = best_change(graph, extra, at, least)
+        if j < 0:
+            return count
+        change(graph, theta, forbidden, pairs, extra, at, rank, j, label)
+        if count < steps.shape[0]:
+            steps[count, 0] = j
+            steps[count, 1] = label
+        count += 1
+
+
+@kernel
+def seed_of(scores: FloatArray, i: int, seed: int) -> np.uint64:
+    """Where the draws for an input begin: a function of its scores and the seed."""
+    bits = scores.view(np.int64)
+    state = mixed(np.uint64(seed) + GOLDEN)
+    for p in range(bits.shape[1]):
+        state = mixed(state + GOLDEN + np.uint64(bits[i, p]))
+    return state
+
+
+@inlined
+def below(state: np.uint64, top: int) -> int:
+    """A number from 0 to top - 1, from a state: the upper half of its bits, as a share."""
+    share = (mixed(state) >> np.uint64(32)) * np.uint64(top)
+    return int(np.int64(share >> np.uint64(32)))
+
+
+@inlined
+def draw_start(
+    sizes: IntArray,
+    offsets: IntArray,
+    forbidden: BoolArray,
+    state: np.uint64,
+    redrawn: int,
+    order: IntArray,
+    labels: IntArray,
+) -> None:
+    """Give so many variables, drawn at random, a label drawn at random of those they may have.
+
+    The variables are the first of ``order`` afterwards.
+    """
+    n = labels.shape[0]
+    for k in range(n):
+        order[k] = k
+    for k in range(redrawn):
+        state += GOLDEN
+        other = k + below(state, n - k)
+        order[k], order[other] = order[other], order[k]
+        j = order[k]
+        free = 0
+        for a in range(sizes[j]):
+            free += int(not forbidden[offsets[j] + a])
+        if free == 0:
+            continue
+        state += GOLDEN
+        left = below(state, free)
+        for a in range(sizes[j]):
+            if not forbidden[offsets[j] + a]:
+                if left == 0:
+                    labels[j] = a
+                left -= 1
+
+
+@kernel
+def most_of_all(graph: Graph, theta: FloatArray, variables: int) -> float:
+    """The sum of what every variable and every table gives at most."""
+    total = 0.0
+    for j in range(variables):
+        total += theta[graph.offsets[j] : graph.offsets[j + 1]].max()
+    for b in range(graph.tables.ptr.shape[0] - 1):
+        total += theta[graph.tables.ptr[b] : graph.tables.ptr[b + 1]].max()
+    return total
+
+
+@kernel
+def search_greedily(
+    scores: FloatArray,
+    closed: BoolArray,
+    ties: FloatArray,
+    guess: IntArray,
+    gold: IntArray,
+    kind: int,
+    graph: Graph,
+    paired: bool,
+    redrawn: int,
+    restarts: int,
+    seed: int,
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """The best output of each input that was climbed to, the restart that found it, and a bound.
+
+    Starts are ``guess`` with so many labels ``redrawn``. Labels are -1, and the restart is 0, where
+    every climb ended at an output that breaks a rule. ``kind`` is that of the term, and ``gold``
+    what it compares with. ``paired`` says that a matrix of pairs will do. The bound adds up the
+    best that every label and every table can give.
+    """
+    m, n = guess.shape
+    entries = graph.tables.ptr[-1]
+    work = np.empty(scores.shape[1])
+    theta = np.empty(entries)
+    forbidden = np.empty(entries, np.bool_)
+    base, at = standing_for(graph, n), standing_for(graph, n)
+    start, order, rank = np.empty(n, np.int64), np.empty(n, np.int64), np.ones(n, np.int64)
+    steps = np.empty((0, 2), np.int64)
+    pairs = np.empty((n, n)) if paired else np.empty((0, 0))
+    answers = np.full((m, n), -1)
+    found = np.zeros(m, np.int64)
+    bounds = np.empty(m)
+    for i in range(m):
+        read_scores(scores, closed, i, work)
+        load(work, graph.source, theta)
+        bounds[i] = most_of_all(graph, theta, n) + int(kind != NO_TERM)
+        if n > 0 and guess[i].min() < 0:
+            continue
+        for e in range(entries):
+            forbidden[e] = theta[e] == -np.inf
+            if forbidden[e]:
+                theta[e] = 0.0
+        on = 0
+        for j in range(n):
+            on += int(gold[i, j] > 0)
+        extra = Extra(kind, gold[i], on)
+        if paired:
+            pair_up(graph, theta, pairs)
+        base.labels[:] = guess[i]
+        stand_at(graph, theta, forbidden, extra, base)
+        first, best = seed_of(scores, i, seed), -np.inf
+        for r in range(restarts):
+            copy_standing(base, at)
+            start[:] = guess[i]
+            state = mixed(first + np.uint64(r))
+            draw_start(graph.sizes, graph.offsets, forbidden, state, redrawn, order, start)
+            for k in range(redrawn):
+                j = order[k]
+                if start[j] != at.labels[j]:
+                    change(graph, theta, forbidden, pairs, extra, at, rank, j, start[j])
+            climb(graph, theta, forbidden, pairs, extra, at, rank, ties[i], steps)
+            if at.wrong[0] + at.wrong[1] > 0:
+                continue
+            value = at.value[0] + loss_at(extra, n, at.counts[0], at.counts[1])
+            if value > best + ties[i]:
+                best = value
+                answers[i] = at.labels
+                found[i] = r + 1
+    return answers, found, bounds
+
+
+@kernel
+def draw_starts(
+    scores: FloatArray,
+    forbidden: BoolArray,
+    guess: IntArray,
+    sizes: IntArray,
+    offsets: IntArray,
+    redrawn: int,
+    restart: int,
+    seed: int,
+) -> IntArray:
+    """The starts of one restart of `search_greedily`; ``forbidden`` is of shape (m, labels)."""
+    starts = guess.copy()
+    order = np.empty(guess.shape[1], np.int64)
+    for i in range(guess.shape[0]):
+        state = mixed(seed_of(scores, i, seed) + np.uint64(restart))
+        draw_start(sizes, offsets, forbidden[i], state, redrawn, order, starts[i])
+    return starts
+
+
+@kernel
+def gains_of(scores: FloatArray, labels: IntArray, graph: Graph) -> FloatArray:
+    """What every label of every variable would add to the scores of outputs; rules are left aside.
+
+    Of shape (m, labels).
+    """
+    m, n = labels.shape
+    gains = np.zeros((m, graph.offsets[n]))
+    theta = np.empty(graph.tables.ptr[-1])
+    source = graph.source
+    for i in range(m):
+        for e in range(theta.shape[0]):
+            theta[e] = 0.0
+            for g in range(source.ptr[e], source.ptr[e + 1]):
+                theta[e] += scores[i, source.gather[g]]
+        for j in range(n):
+            here = graph.offsets[j] + labels[i, j]
+            for e in range(graph.offsets[j], graph.offsets[j + 1]):
+                gains[i, e] += theta[e] - theta[here]
+        for b in range(graph.tables.ptr.shape[0] - 1):
+            here = entry_at(graph, b, labels[i])
+            for k in range(graph.tables.scope_ptr[b], graph.tables.scope_ptr[b + 1]):
+                j = graph.tables.scope[k]
+                there = here - graph.tables.strides[k] * labels[i, j]
+                for e in range(graph.offsets[j], graph.offsets[j + 1]):
+                    gains[i, e] += theta[there] - theta[here]
+                    there += graph.tables.strides[k]
+    return gains

@@ -1,0 +1,191 @@
+"""`RGS`: answers that obey, values and bounds that are true, and the same answer every time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.errors import InfeasibleSpace, SettingError
+from rote.inference import Exact, Exhaustive, Objective, Source, Status
+from rote.inference.greedy import RGS
+from rote.space import SpaceBuilder, at_most, exactly
+from rote.space.losses import OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.types import frozen
+from tests.strategies import Judge, problems, rules_as_rows, spaces, worth
+
+
+class Fixed:
+    """A classifier that always says the same."""
+
+    def __init__(self, labels):
+        self.labels = np.asarray(labels)
+
+    def guess(self, space, objective):
+        return frozen(np.broadcast_to(self.labels, (len(objective), len(space.variables))).copy())
+
+
+def grid(n, labels="ab", seed=0):
+    builder = SpaceBuilder()
+    cells = {(r, c): builder.variable(f"{r},{c}", labels) for r in range(n) for c in range(n)}
+    for (r, c), cell in cells.items():
+        for other in ((r + 1, c), (r, c + 1)):
+            if other in cells:
+                builder.factor(cell, cells[other])
+    space = builder.build()
+    return space, np.random.default_rng(seed).normal(size=(4, space.parts))
+
+
+@given(problems(), st.sampled_from([None, 1]))
+@settings(max_examples=150)
+def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows):
+    space, objective = problem
+    judge = Judge(space)
+    with rules_as_rows(as_rows):
+        try:
+            found = RGS(restarts=8).solve(space, objective)
+        except InfeasibleSpace:
+            assert not judge.outputs
+            return
+    assert (found.source == Source.GREEDY).all()
+    for i in range(len(found)):
+        allowed = None if objective.allowed is None else objective.allowed[i]
+        outputs = list(judge.open_outputs(allowed))
+        labels, status = tuple(found.labels[i].tolist()), found.status[i]
+        best = max((worth(space, objective.scores[i], y) for y in outputs), default=-np.inf)
+        tie = 1e-10 * max(1.0, abs(objective.scores[i]).max(initial=0))
+        assert found.bound[i] >= best - tie
+        if status in (Status.OPTIMAL, Status.FEASIBLE):
+            assert labels in outputs
+            value = worth(space, objective.scores[i], labels)
+            assert found.value[i] == pytest.approx(value, abs=tie)
+            assert status == Status.FEASIBLE or value >= best - 2 * tie
+        else:
+            assert set(labels) <= {-1}
+            assert found.value[i] == -np.inf
+            assert status == Status.TIMED_OUT or not outputs
+
+
+@given(spaces(least=1, most=4, most_rules=0), st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_small_spaces_are_solved_by_many_restarts(space, seed):
+    scores = np.random.default_rng(seed).normal(size=(3, space.parts))
+    found, best = RGS(restarts=60).solve(space, scores), Exhaustive().solve(space, scores)
+    assert found.value == pytest.approx(best.value)
+
+
+@pytest.mark.parametrize("loss", [OneMinusF1(), OneMinusJaccard(), ZeroOne()])
+@pytest.mark.parametrize("ruled", [False, True])
+def test_terms_are_looked_at(loss, ruled):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", ["off", "on"]) for j in range(6)]
+    for j in range(5):
+        builder.factor(variables[j], variables[j + 1])
+    if ruled:
+        builder.require(at_most(3, [v["on"] for v in variables]))
+    space, rng = builder.build(), np.random.default_rng(0)
+    gold = rng.integers(2, size=(20, 6)) * (np.arange(6) % 2)
+    objective = Objective(0.3 * rng.normal(size=(20, space.parts)), term=loss.term(gold))
+    found, best = (engine.solve(space, objective) for engine in (RGS(restarts=50), Exhaustive()))
+    assert found.value == pytest.approx(best.value)
+    assert (found.bound >= found.value).all()
+    assert space.holds(found.labels).all()
+
+
+def test_more_restarts_are_never_worse_and_the_first_are_the_same():
+    space, scores = grid(5)
+    values = [RGS(restarts=k).solve(space, scores).value for k in (1, 3, 10, 40)]
+    assert (np.diff(values, axis=0) >= 0).all()
+    solutions, needed = RGS(restarts=40).searched(space, scores)
+    for i, k in enumerate(needed.tolist()):
+        again = RGS(restarts=k).solve(space, scores[i])
+        assert again.labels.tolist() == [solutions.labels[i].tolist()]
+        assert k == 1 or RGS(restarts=k - 1).solve(space, scores[i]).value < again.value
+
+
+def test_on_what_exact_engines_solve_it_is_nearly_as_good():
+    space, scores = grid(5, "abc", seed=3)
+    found, best = RGS(restarts=50).solve(space, scores), Exact().solve(space, scores)
+    assert found.value.sum() >= 0.999 * best.value.sum()
+
+
+def test_the_answer_does_not_hang_on_what_it_is_asked_together_with():
+    space, scores = grid(4)
+    together = RGS(restarts=2).solve(space, scores)
+    alone = [RGS(restarts=2).solve(space, row).labels[0].tolist() for row in scores[::-1]]
+    assert together.labels.tolist() == alone[::-1]
+    other = [RGS(restarts=1, seed=k).solve(space, scores).labels.tolist() for k in range(6)]
+    assert any(one != other[0] for one in other)
+
+
+def test_a_classifier_says_where_to_start():
+    space, scores = grid(4)
+    best = Exact().solve(space, scores)
+    for i, labels in enumerate(best.labels):
+        found, needed = RGS(1.0, 50, Fixed(labels)).searched(space, scores[i])
+        assert found.labels[0].tolist() == labels.tolist()
+        assert needed.tolist() == [1]
+    # With nothing left to chance all starts are the same, and the end need not be the best.
+    bad = RGS(1.0, 50, Fixed(1 - best.labels[0])).solve(space, scores[0])
+    assert (
+        bad.labels.tolist()
+        == RGS(1.0, 1, Fixed(1 - best.labels[0])).solve(space, scores[0]).labels.tolist()
+    )
+
+
+def test_starts_that_break_a_rule_are_repaired():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(12)]
+    builder.require(exactly(2, [v["b"] for v in variables]))
+    for j in range(11):
+        builder.require(~(variables[j]["c"] & variables[j + 1]["c"]))
+    space = builder.build()
+    scores = np.random.default_rng(0).normal(size=(10, space.parts))
+    found, best = RGS(restarts=50).solve(space, scores), Exact().solve(space, scores)
+    assert space.holds(found.labels).all()
+    # No change of one label moves a b from here to there, so that only restarts do.
+    assert found.value.sum() >= 0.85 * best.value.sum()
+    assert (found.value <= best.value + 1e-9).all()
+
+
+def test_where_every_climb_ends_outside_of_the_rules_there_is_no_answer():
+    # Two far ends obey; every single change from the middle makes it worse.
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(10)]
+    for j in range(9):
+        builder.require(variables[j]["b"] >> variables[j + 1]["b"])
+    builder.require(variables[9]["b"] >> variables[0]["b"])
+    space = builder.build()
+    start = [0, 1] * 5
+    found, needed = RGS(1.0, 3, Fixed(start)).searched(space, np.zeros(space.parts))
+    assert (found.status[0] == Status.TIMED_OUT) == (needed[0] == 0)
+    many = RGS(restarts=200).solve(space, np.zeros((5, space.parts)))
+    assert space.holds(many.labels[many.status != Status.TIMED_OUT]).all()
+
+
+def test_a_variable_without_a_label_makes_an_input_infeasible():
+    space, scores = grid(2)
+    allowed = np.ones((4, space.labels), dtype=np.bool_)
+    allowed[1, :2] = False
+    found = RGS(restarts=2).solve(space, Objective(scores, allowed))
+    assert found.status.tolist().count(Status.INFEASIBLE) == 1
+    assert found.status[1] == Status.INFEASIBLE
+    assert found.labels[1].tolist() == [-1] * 4
+
+
+@pytest.mark.parametrize(
+    ("settings_", "match"),
+    [
+        ({"alpha": -0.1}, "alpha is a share from 0 to 1"),
+        ({"alpha": 1.5, "classifier": Fixed([0])}, "alpha is a share from 0 to 1"),
+        ({"alpha": "half"}, "alpha is a share from 0 to 1"),
+        ({"alpha": 0.5}, "no classifier to start from"),
+        ({"restarts": 0}, "restarts is a whole number of at least 1"),
+        ({"restarts": 2.5}, "restarts is a whole number of at least 1"),
+        ({"seed": -1}, "seed is a whole number"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings_, match):
+    with pytest.raises(SettingError, match=match):
+        RGS(**settings_)

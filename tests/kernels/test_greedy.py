@@ -1,0 +1,255 @@
+"""Greedy search: compiled, as plain Python, and by looking at all outputs one label away."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rote.kernels import greedy
+from rote.kernels.greedy import draw_starts, gains_of, search_greedily
+from rote.space import SpaceBuilder
+from rote.types import frozen
+from tests.kernels.bodies import activities, entries_of, loaded, networks, plain, scores_of
+from tests.kernels.parts import whole
+
+# Numbers wrap around, as they do in the compiled kernel.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+seeds = st.integers(0, 2**32 - 1)
+NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
+TIE = 1e-10
+KINDS = (greedy.NO_TERM, greedy.F1, greedy.JACCARD, greedy.WRONG)
+
+
+def loss(kind, gold, labels):
+    """The term by its definition."""
+    gold, labels = np.asarray(gold), np.asarray(labels)
+    right = int(((gold == labels) & (gold > 0)).sum())
+    gold_on, on = int((gold > 0).sum()), int((labels > 0).sum())
+    if kind == greedy.WRONG:
+        return float((gold != labels).any())
+    if kind == greedy.F1 and gold_on + on:
+        return 1 - 2 * right / (gold_on + on)
+    if kind == greedy.JACCARD and gold_on + on:
+        return 1 - right / (gold_on + on - right)
+    return 0.0
+
+
+class Naive:
+    """One input: what outputs are worth, what is wrong with them, and where they lead."""
+
+    def __init__(self, graph, scores, closed, kind, gold):
+        shown = scores.copy()
+        shown[: len(closed)][closed] = -np.inf
+        self.graph, self.kind, self.gold = graph, kind, gold
+        self.theta = loaded(graph, shown)
+
+    def worth(self, labels):
+        entries = self.theta[entries_of(self.graph, labels)]
+        return entries[entries > -np.inf].sum() + loss(self.kind, self.gold, labels)
+
+    def wrong(self, labels):
+        rows, totals = self.graph.rows, activities(self.graph, labels)
+        forbidden = (self.theta[entries_of(self.graph, labels)] == -np.inf).sum()
+        return int(forbidden + ((totals < rows.lower) | (totals > rows.upper)).sum())
+
+    def successors(self, labels):
+        for j, size in enumerate(self.graph.sizes.tolist()):
+            for a in range(size):
+                if a != labels[j]:
+                    yield (*labels[:j], a, *labels[j + 1 :])
+
+    def next(self, labels):
+        """The best successor, or None; of equals that which is met first."""
+        wrong, worth = self.wrong(labels), self.worth(labels)
+        best, found = (wrong, worth + TIE), None
+        if wrong:
+            best = wrong - 1, -np.inf
+        for other in self.successors(labels):
+            left, value = self.wrong(other), self.worth(other)
+            if left < best[0] or (left == best[0] and value > best[1] + 1e-12):
+                best, found = (left, value), other
+        return found
+
+    def climbed(self, labels):
+        while (better := self.next(labels)) is not None:
+            labels = better
+        return labels
+
+
+def question(space, net, seed, close=False, m=2):
+    rng = np.random.default_rng(seed)
+    scores = frozen(scores_of(space, seed, m))
+    closed = rng.random((m, space.labels)) < (0.2 if close else 0.0)
+    # Every variable keeps a label.
+    for j in range(len(space.variables)):
+        closed[:, space.offsets[j]] &= ~closed[:, space.offsets[j] : space.offsets[j + 1]].all(1)
+    gold = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)])
+    guess = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)])
+    return scores, frozen(closed), gold, guess
+
+
+def is_paired(graph):
+    pairwise = all(np.diff(graph.tables.scope_ptr) == 2) and len(graph.tables.ptr) > 1
+    return bool(pairwise and (graph.sizes == 2).all() and graph.source.allowed.all())
+
+
+@given(networks(least=1), seeds, st.sampled_from(KINDS), st.booleans(), st.integers(0, 4))
+@settings(max_examples=150)
+def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, redrawn):
+    space, net = found
+    assume(net.variables == net.own)
+    graph, restarts = net.unmerged.graph, 3
+    scores, closed, gold, guess = question(space, net, seed, close)
+    redrawn = min(redrawn, len(space.variables))
+    ties = frozen(np.full(len(scores), TIE))
+    given_closed = closed if close else NONE_CLOSED
+    arguments = (scores, given_closed, ties, guess, gold, kind, graph, is_paired(graph))
+    labels, needed, bounds = search_greedily(*arguments, redrawn, restarts, seed)
+    body = plain(search_greedily)(*arguments, redrawn, restarts, seed)
+    for one, other in zip((labels, needed, bounds), body, strict=True):
+        assert one.tolist() == other.tolist()
+    forbidden = frozen(closed | ~net.allowed[: space.labels])
+    starts = [
+        draw_starts(scores, forbidden, guess, space.sizes, space.offsets, redrawn, r, seed)
+        for r in range(restarts)
+    ]
+    for i in range(len(scores)):
+        naive = Naive(graph, scores[i], closed[i], kind, gold[i])
+        ends = [naive.climbed(tuple(start[i].tolist())) for start in starts]
+        values = [-np.inf if naive.wrong(end) else naive.worth(end) for end in ends]
+        if max(values) == -np.inf:
+            assert labels[i].tolist() == [-1] * len(space.variables)
+            assert needed[i] == 0
+            continue
+        answer = tuple(labels[i].tolist())
+        assert naive.wrong(answer) == 0
+        assert naive.worth(answer) == pytest.approx(max(values), abs=1e-9)
+        assert answer == ends[needed[i] - 1]
+        assert values[needed[i] - 1] == pytest.approx(max(values), abs=1e-9)
+        assert max(values[: needed[i] - 1], default=-np.inf) < max(values)
+        assert bounds[i] >= max(values) - 1e-9
+        assert naive.next(answer) is None
+
+
+@given(seeds, st.integers(2, 6), st.sampled_from(KINDS))
+@settings(max_examples=40)
+def test_a_matrix_of_pairs_says_what_tables_say(seed, n, kind):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(n)]
+    for j in range(n):
+        for k in range(j):
+            builder.factor(
+                *((variables[j], variables[k]) if (j + k) % 2 else (variables[k], variables[j]))
+            )
+    space = builder.build()
+    graph = space.network.unmerged.graph
+    assert is_paired(graph)
+    scores, _, gold, guess = question(space, space.network, seed, m=3)
+    ties = frozen(np.full(3, TIE))
+    one, other = (
+        search_greedily(scores, NONE_CLOSED, ties, guess, gold, kind, graph, paired, n, 4, seed)
+        for paired in (True, False)
+    )
+    assert one[0].tolist() == other[0].tolist()
+    assert one[1].tolist() == other[1].tolist()
+
+
+# -- starts ---------------------------------------------------------------------------------------
+
+
+def test_starts_keep_the_guess_but_for_so_many_and_draw_evenly():
+    n, m = 6, 4000
+    scores = frozen(np.random.default_rng(0).normal(size=(m, 3 * n)))
+    forbidden = np.zeros((m, 3 * n), dtype=np.bool_)
+    forbidden[:, 4] = True  # the second label of the second variable
+    guess = whole(np.zeros((m, n)))
+    sizes, offsets = whole([3] * n), whole(np.arange(0, 3 * n + 1, 3))
+    for redrawn in (0, 2, 6):
+        starts = draw_starts(scores, frozen(forbidden), guess, sizes, offsets, redrawn, 1, 7)
+        assert (starts != 0).sum(axis=1).max() <= redrawn
+        # Each variable is drawn with the same chance, and each label it may have.
+        share = redrawn / n
+        for j in range(n):
+            counts = np.bincount(starts[:, j], minlength=3) / m
+            if j == 1:
+                assert counts[1] == 0.0
+                assert counts[2] == pytest.approx(share / 2, abs=0.04)
+            else:
+                assert counts[1:].tolist() == pytest.approx([share / 3] * 2, abs=0.04)
+
+
+def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
+    rng = np.random.default_rng(1)
+    scores, guess = frozen(rng.normal(size=(3, 20))), whole(np.zeros((3, 10)))
+    none, sizes = frozen(np.zeros((3, 20), np.bool_)), whole([2] * 10)
+    offsets = whole(np.arange(0, 21, 2))
+
+    def starts(rows, restart=0, seed=0):
+        part = slice(None) if rows is None else rows
+        return draw_starts(
+            frozen(scores[part]), none, frozen(guess[part]), sizes, offsets, 10, restart, seed
+        ).tolist()
+
+    every = starts(None)
+    assert starts([2, 0]) == [every[2], every[0]]
+    assert starts(None, restart=1) != every
+    assert starts(None, seed=1) != every
+    assert len({tuple(one) for one in every}) == 3
+
+
+def test_a_variable_that_may_have_no_label_stays_as_it_is():
+    closed = frozen(np.array([[True, True, False, True]]))
+    starts = draw_starts(
+        frozen(np.ones((1, 4))), closed, whole([[1, 1]]), whole([2, 2]), whole([0, 2, 4]), 2, 0, 0
+    )
+    assert starts.tolist() == [[1, 0]]
+
+
+# -- gains ----------------------------------------------------------------------------------------
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=60)
+def test_gains_are_differences_of_scores(found, seed):
+    space, net = found
+    scores, _, labels, _ = question(space, net, seed)
+    graph = net.unmerged.graph
+    for run in (gains_of, plain(gains_of)):
+        gains = run(scores, labels, graph)
+        for i, row in enumerate(labels):
+            before = space.worth(frozen(scores[i : i + 1]), frozen(row[None]))[0]
+            for j, size in enumerate(space.sizes):
+                for a in range(size):
+                    other = row.copy()
+                    other[j] = a
+                    after = space.worth(frozen(scores[i : i + 1]), frozen(other[None]))[0]
+                    assert gains[i, space.offsets[j] + a] == pytest.approx(after - before, abs=1e-9)
+
+
+@pytest.mark.parametrize("run", [search_greedily, plain(search_greedily)])
+def test_no_input_no_variables_and_no_label(run):
+    graph = SpaceBuilder().build().network.graph
+    none = whole(np.empty((1, 0)))
+    ties = frozen(np.array([TIE]))
+    labels, needed, bounds = run(
+        frozen(np.empty((1, 0))), NONE_CLOSED, ties, none, none, 0, graph, False, 0, 1, 0
+    )
+    assert labels.shape == (1, 0)
+    assert needed.tolist() == [1]
+    assert bounds.tolist() == [0.0]
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    graph = builder.build().network.graph
+    empty = whole(np.empty((0, 1)))
+    labels, _, _ = run(
+        frozen(np.empty((0, 2))), NONE_CLOSED, ties[:0], empty, empty, 0, graph, False, 1, 2, 0
+    )
+    assert labels.shape == (0, 1)
+    closed, missing = frozen(np.array([[True, True]])), whole([[-1]])
+    labels, needed, _ = run(
+        frozen(np.ones((1, 2))), closed, ties, missing, missing, 0, graph, False, 1, 2, 0
+    )
+    assert labels.tolist() == [[-1]]
+    assert needed.tolist() == [0]
