@@ -39,7 +39,7 @@ from rote.inference import (
 )
 from rote.inference.amortized import Amortized
 from rote.inference.decomposed import Decomposed, SignedComponents, Subsets
-from rote.inference.greedy import RGS
+from rote.inference.greedy import RGS, AmortizedRGS
 from rote.learning import Learner, Local, Perceptron, Staged, State, StructuredSVM, Subgradient
 from rote.learning.iid import fit_iid
 from rote.learning.training import train
@@ -68,6 +68,7 @@ __version__ = "0.1.0"
 __all__ = [
     "RGS",
     "Amortized",
+    "AmortizedRGS",
     "BranchAndBound",
     "Chain",
     "DataError",

@@ -8,7 +8,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rote.kernels import greedy
-from rote.kernels.greedy import draw_starts, gains_of, search_greedily
+from rote.kernels.greedy import (
+    climb_all,
+    draw_starts,
+    gains_of,
+    outputs_along,
+    search_greedily,
+)
 from rote.space import SpaceBuilder
 from rote.types import frozen
 from tests.kernels.bodies import activities, entries_of, loaded, networks, plain, scores_of
@@ -253,3 +259,34 @@ def test_no_input_no_variables_and_no_label(run):
     )
     assert labels.tolist() == [[-1]]
     assert needed.tolist() == [0]
+
+
+# -- paths ----------------------------------------------------------------------------------------
+
+
+@given(networks(least=1), seeds, st.sampled_from(KINDS), st.booleans(), st.integers(0, 6))
+@settings(max_examples=80)
+def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
+    space, net = found
+    assume(net.variables == net.own)
+    graph = net.unmerged.graph
+    scores, closed, gold, starts = question(space, net, seed, close)
+    ties = frozen(np.full(len(scores), TIE))
+    shown = closed if close else NONE_CLOSED
+    arguments = scores, shown, ties, starts, gold, kind, graph, is_paired(graph), most
+    ends, obeys, steps, counts = climb_all(*arguments)
+    for one, other in zip((ends, obeys, steps, counts), plain(climb_all)(*arguments), strict=True):
+        assert one.tolist() == other.tolist()
+    outputs, owner = outputs_along(starts, steps, counts)
+    body = plain(outputs_along)(starts, steps, counts)
+    assert outputs.tolist() == body[0].tolist()
+    assert owner.tolist() == body[1].tolist()
+    for i in range(len(scores)):
+        naive = Naive(graph, scores[i], closed[i], kind, gold[i])
+        path = [tuple(starts[i].tolist())]
+        while (better := naive.next(path[-1])) is not None:
+            path.append(better)
+        assert tuple(ends[i].tolist()) == path[-1]
+        assert obeys[i] == (naive.wrong(path[-1]) == 0)
+        assert counts[i] == min(most, len(path) - 1)
+        assert [tuple(row) for row in outputs[owner == i].tolist()] == path[: counts[i] + 1]

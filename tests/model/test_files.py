@@ -13,7 +13,7 @@ from safetensors.numpy import save as packed
 from rote import RGS, Amortized, BranchAndBound, Decomposed, Exact, Exhaustive, Milp, Subsets
 from rote.errors import ModelError
 from rote.features import FeatureIndex, Templates
-from rote.inference.greedy import IID
+from rote.inference.greedy import IID, AmortizedRGS
 from rote.inference.timed import Timed
 from rote.inference.unruled import Unruled
 from rote.model import Layout, Model, prepare
@@ -91,6 +91,8 @@ def test_the_classifier_of_a_greedy_search_is_saved_beside_the_weights(tmp_path)
     found = Model.load(tmp_path).engine
     assert (found.alpha, found.restarts, found.seed) == (0.7, 9, 3)
     assert found.classifier.weights.tolist() == classifier.weights.tolist()
+    model.with_engine(AmortizedRGS(RGS(0.2, 5, classifier))).save(tmp_path)
+    assert Model.load(tmp_path).engine.alpha == 0.2
     # Without one there is nothing to save, and one of your own is given again.
     model.with_engine(RGS(restarts=4)).save(tmp_path)
     assert Model.load(tmp_path).engine == RGS(restarts=4)

@@ -283,8 +283,8 @@ def _claims(plan: Plan, measured: Measured) -> Iterator[Claim]:
         "(paper: 26.7)",
         median(by_milp) >= FASTER,
         f"GL takes {median(by_milp):.1f} times as long with Milp and {median(by_exact):.1f} times "
-        f"with Exact on {plan.times_on} examples, medians over trials; inference alone {inference[0]:.0f} "
-        f"and {inference[1]:.1f} times.",
+        f"with Exact on {plan.times_on} examples, medians over trials; inference alone "
+        f"{inference[0]:.0f} and {inference[1]:.1f} times.",
     )
     wrong = measured.wrong
     rising = {

@@ -308,14 +308,84 @@ def draw_start(
 
 
 @kernel
-def most_of_all(graph: Graph, theta: FloatArray, variables: int) -> float:
+def most_of_all(graph: Graph, theta: FloatArray, forbidden: BoolArray, variables: int) -> float:
     """The sum of what every variable and every table gives at most."""
     total = 0.0
-    for j in range(variables):
-        total += theta[graph.offsets[j] : graph.offsets[j + 1]].max()
-    for b in range(graph.tables.ptr.shape[0] - 1):
-        total += theta[graph.tables.ptr[b] : graph.tables.ptr[b + 1]].max()
+    for k in range(variables + graph.tables.ptr.shape[0] - 1):
+        ptr = graph.offsets if k < variables else graph.tables.ptr
+        b = k if k < variables else k - variables
+        most = -np.inf
+        for e in range(ptr[b], ptr[b + 1]):
+            if not forbidden[e]:
+                most = max(most, theta[e])
+        total += most
     return total
+
+
+@kernel
+def read_input(
+    scores: FloatArray,
+    closed: BoolArray,
+    i: int,
+    graph: Graph,
+    work: FloatArray,
+    theta: FloatArray,
+    forbidden: BoolArray,
+) -> None:
+    """The scores of every entry for one input; what is forbidden scores 0, and is marked."""
+    read_scores(scores, closed, i, work)
+    load(work, graph.source, theta)
+    for e in range(theta.shape[0]):
+        forbidden[e] = theta[e] == -np.inf
+        if forbidden[e]:
+            theta[e] = 0.0
+
+
+@inlined
+def count_on(gold: IntArray) -> int:
+    """How many labels are not the first."""
+    on = 0
+    for j in range(gold.shape[0]):
+        on += int(gold[j] > 0)
+    return on
+
+
+@kernel
+def climb_all(
+    scores: FloatArray,
+    closed: BoolArray,
+    ties: FloatArray,
+    starts: IntArray,
+    gold: IntArray,
+    kind: int,
+    graph: Graph,
+    paired: bool,
+    most: int,
+) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
+    """Where climbs from given starts end, whether these obey, and the changes on the way.
+
+    Changes are of shape (m, most, 2), of which so many are there; of longer ways the first.
+    """
+    m, n = starts.shape
+    entries = graph.tables.ptr[-1]
+    work, theta = np.empty(scores.shape[1]), np.empty(entries)
+    forbidden = np.empty(entries, np.bool_)
+    at, rank = standing_for(graph, n), np.ones(n, np.int64)
+    pairs = np.empty((n, n)) if paired else np.empty((0, 0))
+    ends, obeys = np.empty((m, n), np.int64), np.empty(m, np.bool_)
+    steps, counts = np.full((m, most, 2), -1), np.empty(m, np.int64)
+    for i in range(m):
+        read_input(scores, closed, i, graph, work, theta, forbidden)
+        extra = Extra(kind, gold[i], count_on(gold[i]))
+        if paired:
+            pair_up(graph, theta, pairs)
+        at.labels[:] = starts[i]
+        stand_at(graph, theta, forbidden, extra, at)
+        count = climb(graph, theta, forbidden, pairs, extra, at, rank, ties[i], steps[i])
+        counts[i] = min(count, most)
+        ends[i] = at.labels
+        obeys[i] = at.wrong[0] + at.wrong[1] == 0
+    return ends, obeys, steps, counts
 
 
 @kernel
@@ -352,19 +422,11 @@ def search_greedily(
     found = np.zeros(m, np.int64)
     bounds = np.empty(m)
     for i in range(m):
-        read_scores(scores, closed, i, work)
-        load(work, graph.source, theta)
-        bounds[i] = most_of_all(graph, theta, n) + int(kind != NO_TERM)
+        read_input(scores, closed, i, graph, work, theta, forbidden)
+        bounds[i] = most_of_all(graph, theta, forbidden, n) + int(kind != NO_TERM)
         if n > 0 and guess[i].min() < 0:
             continue
-        for e in range(entries):
-            forbidden[e] = theta[e] == -np.inf
-            if forbidden[e]:
-                theta[e] = 0.0
-        on = 0
-        for j in range(n):
-            on += int(gold[i, j] > 0)
-        extra = Extra(kind, gold[i], on)
+        extra = Extra(kind, gold[i], count_on(gold[i]))
         if paired:
             pair_up(graph, theta, pairs)
         base.labels[:] = guess[i]
@@ -438,3 +500,22 @@ def gains_of(scores: FloatArray, labels: IntArray, graph: Graph) -> FloatArray:
                     gains[i, e] += theta[there] - theta[here]
                     there += graph.tables.strides[k]
     return gains
+
+
+@kernel
+def outputs_along(starts: IntArray, steps: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    """All outputs on the paths of inputs, each start first; and whose they are."""
+    m, n = starts.shape
+    total = m + counts.sum()
+    outputs, owner = np.empty((total, n), np.int64), np.empty(total, np.int64)
+    at = 0
+    for i in range(m):
+        outputs[at] = starts[i]
+        owner[at] = i
+        at += 1
+        for k in range(counts[i]):
+            outputs[at] = outputs[at - 1]
+            outputs[at, steps[i, k, 0]] = steps[i, k, 1]
+            owner[at] = i
+            at += 1
+    return outputs, owner

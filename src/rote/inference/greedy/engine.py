@@ -19,9 +19,9 @@ from rote.errors import SettingError
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.guesses import Guesses, likely_labels
+from rote.inference.greedy.paths import is_paired
 from rote.inference.greedy.slow import search_slowly
 from rote.kernels.greedy import NO_TERM, search_greedily
-from rote.space.network import Network
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray
 
@@ -112,13 +112,3 @@ class RGS:
             restarts,
             self.seed,
         )
-
-
-def is_paired(network: Network) -> bool:
-    """Whether a matrix of pairs says all there is to say of the tables of a network."""
-    return bool(
-        network.blocks
-        and (network.sizes == 2).all()
-        and (np.diff(network.scope_ptr) == 2).all()
-        and network.allowed[network.labels :].all()
-    )

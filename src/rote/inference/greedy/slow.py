@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from rote.inference.base import Objective
-from rote.kernels.greedy import draw_starts, gains_of
+from rote.inference.greedy.paths import closed_labels, starts_of
+from rote.kernels.greedy import gains_of
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
@@ -22,18 +23,9 @@ def search_slowly(
     needed = np.zeros(len(guess), dtype=np.int64)
     best = np.full(len(guess), -np.inf)
     possible = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
-    part, closed = objective.rows(possible), _closed(space, objective)[possible]
+    part, closed = objective.rows(possible), closed_labels(space, objective)[possible]
     for restart in range(restarts):
-        starts = draw_starts(
-            part.scores,
-            frozen(closed),
-            frozen(guess[possible]),
-            space.sizes,
-            space.offsets,
-            redrawn,
-            restart,
-            seed,
-        )
+        starts = starts_of(space, part, frozen(guess[possible]), redrawn, restart, seed)
         for k, i in enumerate(possible.tolist()):
             one = part.rows(np.array([k]))
             end, wrong = _climbed(space, one, closed[k], starts[k])
@@ -84,12 +76,6 @@ def _worth(space: Space, one: Objective, labels: IntArray) -> float:
     if one.term is not None:
         value += float(one.term.value(labels[None, None])[0, 0])
     return value
-
-
-def _closed(space: Space, objective: Objective) -> BoolArray:
-    """Which labels an input may not have, of shape (m, labels)."""
-    closed = np.broadcast_to(~space.network.allowed[: space.labels], (len(objective), space.labels))
-    return closed if objective.allowed is None else closed | ~objective.allowed
 
 
 def _wrong(space: Space, closed: BoolArray, labels: IntArray) -> IntArray:

@@ -1,0 +1,199 @@
+"""`AmortizedRGS`: greedy search that learns where to start, Algorithm 2 of Ma et al. (2019).
+
+    climb the scores F from a start           → the path, and its end
+    learn E(x, y) = θ · φ(x, y) ≈ F(end)      from all outputs on the path
+    climb E from the end                      → the next start; a random one if E leads nowhere
+
+until no better output has been found for some rounds. E says what an output is worth as a start,
+and θ is kept from one question to the next, so that starts get better with use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from threading import Lock
+
+import numpy as np
+
+from rote.errors import SettingError
+from rote.inference.answers import answered
+from rote.inference.base import Inputs, Objective, Solutions, Source, Status, as_objective
+from rote.inference.greedy.engine import RGS
+from rote.inference.greedy.paths import Paths, climb_from, starts_of
+from rote.kernels.regression import regress, sums_at
+from rote.space.space import Space
+from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What an amortized search has done."""
+
+    inputs: int = 0
+    climbs: int = 0  # of the scores
+    learned: int = 0  # starts that E led to; the others were drawn
+
+
+@dataclass(frozen=True, eq=False)
+class AmortizedRGS:
+    """`RGS` whose later starts are learned.
+
+    ``search`` says how starts are drawn, and how many climbs there are at most. An input is left
+    when ``patience`` climbs in a row found nothing better. E is learned by ``passes`` over those
+    outputs of each round that it is wrong about by more than ``tolerance``, relative to what they
+    are worth, with steps of ``step``, or by ``adagrad``. It needs feature vectors, and so a
+    model that asks, or an objective with ``inputs``. A θ that was learned before can be given as
+    ``learned``.
+    """
+
+    search: RGS = field(default_factory=RGS)
+    step: float = 0.1
+    passes: int = 5
+    adagrad: bool = False
+    patience: int = 2
+    tolerance: float = 0.05
+    learned: FloatArray | None = field(default=None, repr=False)
+    _state: list[tuple[FloatArray, FloatArray]] = field(init=False, repr=False)
+    _spent: list[Spent] = field(init=False, repr=False)
+    _lock: Lock = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.step, Real) or not 0 < self.step < 2:
+            raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
+        if not isinstance(self.tolerance, Real) or not self.tolerance >= 0:
+            raise SettingError(f"tolerance is a number of at least 0, got {self.tolerance!r}")
+        for name in ("passes", "patience"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise SettingError(f"{name} is a whole number of at least 1, got {value!r}")
+        object.__setattr__(self, "_state", [])
+        if self.learned is not None:
+            weights = np.array(self.learned, dtype=np.float64)
+            self._state.append((weights, np.zeros(len(weights) if self.adagrad else 0)))
+        object.__setattr__(self, "_spent", [Spent()])
+        object.__setattr__(self, "_lock", Lock())
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        names = ("search", "step", "passes", "adagrad", "patience", "tolerance")
+        return AmortizedRGS, (*(getattr(self, name) for name in names), self.weights)
+
+    @property
+    def spent(self) -> Spent:
+        """What has been done so far."""
+        return self._spent[0]
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """θ, or None before anything was asked."""
+        return frozen(self._state[0][0].copy()) if self._state else None
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        return self.searched(space, objective)[0]
+
+    def searched(self, space: Space, objective: Objective | AnyArray) -> tuple[Solutions, IntArray]:
+        """The answers, and how many climbs each of them needed; 0 where there is none."""
+        objective = as_objective(space, objective, terms=True)
+        if objective.inputs is None:
+            raise SettingError(
+                "what a start is worth is learned from feature vectors, and the objective has "
+                "none; ask through a model, or use RGS"
+            )
+        with self._lock:
+            labels, needed, infeasible = self._search(space, objective, objective.inputs)
+        status = np.where(needed > 0, Status.FEASIBLE, Status.TIMED_OUT)
+        status[infeasible] = Status.INFEASIBLE
+        bound = np.full(len(labels), np.inf)
+        found = answered(space, objective, labels, Source.GREEDY, bound=bound, status=status)
+        return found, needed
+
+    def _search(
+        self, space: Space, objective: Objective, inputs: Inputs
+    ) -> tuple[IntArray, IntArray, AnyArray]:
+        guess = self.search.guesses(space, objective)
+        labels = np.full(guess.shape, -1, dtype=np.int64)
+        needed = np.zeros(len(guess), dtype=np.int64)
+        best = np.full(len(guess), -np.inf)
+        idle = np.zeros(len(guess), dtype=np.int64)
+        infeasible = guess.min(axis=1, initial=0) < 0
+        active = np.flatnonzero(~infeasible)
+        starts = self._drawn(space, objective.rows(active), frozen(guess[active]), 0)
+        climbs = learned = 0
+        for restart in range(self.search.restarts):
+            part = objective.rows(active)
+            paths = climb_from(space, part, starts)
+            climbs += len(active)
+            values = worth_of(space, part, paths.ends)
+            better = paths.obeys & (values > best[active] + part.ties)
+            rows = active[better]
+            labels[rows], best[rows], needed[rows] = paths.ends[better], values[better], restart + 1
+            idle[active] = np.where(better, 0, idle[active] + 1)
+            kept = idle[active] < self.patience
+            self._learn(space, part, paths, values)
+            if restart + 1 == self.search.restarts or not kept.any():
+                break
+            active, ends = active[kept], frozen(paths.ends[kept])
+            part = objective.rows(active)
+            starts, moved = self._led(space, part, ends)
+            learned += int(moved.sum())
+            drawn = self._drawn(space, part, frozen(guess[active]), restart + 1)
+            starts = frozen(np.where(moved[:, None], starts, drawn))
+        before = self._spent.pop()
+        self._spent.append(
+            Spent(before.inputs + len(guess), before.climbs + climbs, before.learned + learned)
+        )
+        return labels, needed, infeasible
+
+    def _drawn(self, space: Space, objective: Objective, guess: IntArray, restart: int) -> IntArray:
+        search = self.search
+        n = len(space.variables)
+        redrawn = n - round(search.alpha * n)
+        return starts_of(space, objective, guess, redrawn, restart, search.seed)
+
+    def _learn(self, space: Space, objective: Objective, paths: Paths, values: FloatArray) -> None:
+        """Every output on a path is worth its end; those are learned from that E is far from."""
+        assert objective.inputs is not None
+        inputs = objective.inputs
+        weights, squares = self._weights(inputs.size)
+        outputs, owner = paths.outputs()
+        parts = space.known_parts_of(outputs)
+        errors = values[owner] - sums_at(inputs.scores(weights), owner, parts)
+        far = np.flatnonzero(np.abs(errors) > self.tolerance * np.maximum(1, np.abs(values[owner])))
+        if len(far):
+            regress(
+                weights,
+                squares,
+                np.zeros(inputs.size),
+                inputs.vectors,
+                inputs.slots,
+                frozen(inputs.firsts[owner[far]]),
+                frozen(parts[far] - inputs.slots.start[:-1]),
+                frozen(values[owner[far]]),
+                float(self.step),
+                int(self.passes),
+            )
+
+    def _led(self, space: Space, objective: Objective, ends: IntArray) -> tuple[IntArray, AnyArray]:
+        """Where E leads from the ends of paths, and from which of them it leads anywhere."""
+        assert objective.inputs is not None
+        scores = objective.inputs.scores(self._weights(objective.inputs.size)[0])
+        paths = climb_from(space, Objective(scores, objective.allowed), ends)
+        return paths.ends, paths.obeys & (paths.counts > 0)
+
+    def _weights(self, size: int) -> tuple[FloatArray, FloatArray]:
+        if not self._state:
+            self._state.append((np.zeros(size), np.zeros(size if self.adagrad else 0)))
+        if len(self._state[0][0]) != size:
+            raise SettingError(
+                f"this search has learned {len(self._state[0][0])} weights, and the model that "
+                f"asks has {size}; use another one for it"
+            )
+        return self._state[0]
+
+
+def worth_of(space: Space, objective: Objective, labels: IntArray) -> FloatArray:
+    """What outputs are worth, their term included."""
+    worth = space.worth(objective.scores, labels)
+    if objective.term is not None:
+        worth = worth + objective.term.value(labels[:, None, :])[:, 0]
+    return np.asarray(worth)

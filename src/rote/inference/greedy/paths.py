@@ -1,0 +1,90 @@
+"""Paths of greedy search: a start for every input, where the climb ends, and what lies between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rote.errors import UnsupportedSpace
+from rote.inference.base import Objective
+from rote.kernels.greedy import NO_TERM, climb_all, draw_starts, outputs_along
+from rote.space.network import Network
+from rote.space.space import Space
+from rote.types import BoolArray, IntArray, frozen
+
+MOST_STEPS = 4  # per variable: of longer ways the first are kept
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """One path for every input of a batch."""
+
+    starts: IntArray  # (m, variables)
+    ends: IntArray  # (m, variables)
+    obeys: BoolArray  # (m,): whether the end does
+    steps: IntArray  # (m, most, 2): a variable and its new label
+    counts: IntArray  # (m,): how many steps there are
+
+    def outputs(self) -> tuple[IntArray, IntArray]:
+        """All outputs on all paths, each start first and each end last; and whose they are."""
+        outputs, owner = outputs_along(self.starts, self.steps, self.counts)
+        return frozen(outputs), frozen(owner)
+
+
+def climb_from(space: Space, objective: Objective, starts: IntArray) -> Paths:
+    """The path of every input from a start of its own."""
+    network, term = space.network, objective.term
+    kind = NO_TERM if term is None else getattr(term, "kind", None)
+    if kind is None or network.variables > network.own:
+        raise UnsupportedSpace(
+            "paths are kept for rules without auxiliary columns and for terms that kernels know; "
+            "use RGS without asking for paths"
+        )
+    gold = starts if term is None else term.gold  # type: ignore[attr-defined]
+    ends, obeys, steps, counts = climb_all(
+        objective.scores,
+        objective.closed,
+        objective.ties,
+        starts,
+        gold,
+        kind,
+        network.unmerged.graph,
+        is_paired(network.unmerged),
+        MOST_STEPS * max(1, len(space.variables)),
+    )
+    return Paths(starts, frozen(ends), frozen(obeys), frozen(steps), frozen(counts))
+
+
+def starts_of(
+    space: Space, objective: Objective, guess: IntArray, redrawn: int, restart: int, seed: int
+) -> IntArray:
+    """Guesses with so many labels drawn anew: where `RGS` starts from in one of its restarts."""
+    return frozen(
+        draw_starts(
+            objective.scores,
+            frozen(closed_labels(space, objective)),
+            guess,
+            space.sizes,
+            space.offsets,
+            redrawn,
+            restart,
+            seed,
+        )
+    )
+
+
+def closed_labels(space: Space, objective: Objective) -> BoolArray:
+    """Which labels an input may not have, of shape (m, labels)."""
+    closed = np.broadcast_to(~space.network.allowed[: space.labels], (len(objective), space.labels))
+    return closed if objective.allowed is None else closed | ~objective.allowed
+
+
+def is_paired(network: Network) -> bool:
+    """Whether a matrix of pairs says all there is to say of the tables of a network."""
+    return bool(
+        network.blocks
+        and (network.sizes == 2).all()
+        and (np.diff(network.scope_ptr) == 2).all()
+        and network.allowed[network.labels :].all()
+    )

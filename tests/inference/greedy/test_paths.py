@@ -1,0 +1,83 @@
+"""Paths of greedy search, from starts of one's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rote.errors import UnsupportedSpace
+from rote.inference import Objective
+from rote.inference.base import as_objective
+from rote.inference.greedy import RGS, climb_from
+from rote.inference.greedy.paths import MOST_STEPS, closed_labels, starts_of
+from rote.space import SpaceBuilder, at_most
+from rote.space.losses import OneMinusF1
+from rote.types import frozen
+from tests.inference.greedy.test_engine import grid
+from tests.inference.greedy.test_slow import Alternations
+from tests.strategies import rules_as_rows
+
+
+def test_every_step_is_better_and_the_last_output_is_the_end():
+    space, scores = grid(4)
+    objective = as_objective(space, scores)
+    starts = frozen(np.random.default_rng(0).integers(2, size=(4, 16)))
+    paths = climb_from(space, objective, starts)
+    outputs, owner = paths.outputs()
+    worth = space.worth(frozen(scores[owner]), outputs)
+    for i in range(4):
+        mine, values = outputs[owner == i], worth[owner == i]
+        assert mine[0].tolist() == starts[i].tolist()
+        assert mine[-1].tolist() == paths.ends[i].tolist()
+        assert (np.diff(values) > 0).all()
+        assert (np.count_nonzero(np.diff(mine, axis=0), axis=1) == 1).all()
+        assert paths.counts[i] <= MOST_STEPS * 16
+    assert paths.obeys.all()
+
+
+def test_the_best_end_of_all_restarts_is_the_answer():
+    space, scores = grid(3)
+    objective = as_objective(space, scores)
+    engine = RGS(restarts=4, seed=5)
+    guess = engine.guesses(space, objective)
+    ends = [
+        climb_from(space, objective, starts_of(space, objective, guess, 9, k, 5)).ends
+        for k in range(4)
+    ]
+    values = [space.worth(objective.scores, end) for end in ends]
+    assert engine.solve(space, objective).value == pytest.approx(np.max(values, axis=0))
+
+
+def test_terms_that_kernels_know_are_climbed():
+    space, scores = grid(2)
+    gold = np.array([[1, 0, 0, 1]] * 4)
+    objective = Objective(0.0 * scores, term=OneMinusF1().term(gold))
+    paths = climb_from(space, as_objective(space, objective, terms=True), frozen(gold))
+    found = objective.term.value(paths.ends[:, None])[:, 0]
+    assert found.tolist() == [1.0] * 4
+
+
+def test_closed_labels_are_those_of_rules_and_of_the_input():
+    builder = SpaceBuilder()
+    x = builder.variable("x", "abc")
+    builder.require(~x["b"])
+    space = builder.build()
+    objective = Objective(np.zeros((2, 3)))
+    assert closed_labels(space, objective).tolist() == [[False, True, False]] * 2
+    allowed = np.array([[True, True, True], [False, True, True]])
+    closed = closed_labels(space, Objective(np.zeros((2, 3)), allowed))
+    assert closed.tolist() == [[False, True, False], [True, True, False]]
+
+
+def test_what_only_plain_python_knows_has_no_paths():
+    space, scores = grid(2)
+    objective = as_objective(space, Objective(scores, term=Alternations(np.ones(4))), terms=True)
+    with pytest.raises(UnsupportedSpace, match="terms that kernels know"):
+        climb_from(space, objective, frozen(np.zeros((4, 4), np.int64)))
+    builder = SpaceBuilder()
+    v = [builder.variable(f"x{j}", "ab") for j in range(4)]
+    builder.require(at_most(1, [v[j]["a"] & ~v[j - 1]["a"] for j in (1, 2, 3)]))
+    with rules_as_rows(1):
+        space = builder.build()
+        with pytest.raises(UnsupportedSpace, match="auxiliary columns"):
+            climb_from(space, as_objective(space, np.zeros(8)), frozen(np.zeros((1, 4), np.int64)))
