@@ -27,6 +27,7 @@ from rote.evaluation.multilabel import (
     example_scores,
     multilabel_scores,
 )
+from rote.evaluation.searches import Followed, follow, share_right
 from rote.evaluation.significance import (
     BootstrapComparison,
     Comparison,
@@ -49,6 +50,7 @@ __all__ = [
     "EntityRelations",
     "ExampleScores",
     "F1Table",
+    "Followed",
     "Interval",
     "MultilabelScores",
     "PixelAccuracy",
@@ -62,6 +64,7 @@ __all__ = [
     "exact_match",
     "example_scores",
     "f1_of_sums",
+    "follow",
     "label_f1",
     "mean_interval",
     "muc",
@@ -72,6 +75,7 @@ __all__ = [
     "relation_f1",
     "right_labels",
     "share_of_sums",
+    "share_right",
     "spans_of",
     "token_accuracy",
     "without_singletons",

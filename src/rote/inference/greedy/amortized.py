@@ -10,6 +10,7 @@ and θ is kept from one question to the next, so that starts get better with use
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from threading import Lock
@@ -18,9 +19,9 @@ import numpy as np
 
 from rote.errors import SettingError
 from rote.inference.answers import answered
-from rote.inference.base import Inputs, Objective, Solutions, Source, Status, as_objective
+from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.engine import RGS
-from rote.inference.greedy.paths import Paths, climb_from, starts_of
+from rote.inference.greedy.paths import Best, Paths, Round, climb_from, starts_of, worth_of
 from rote.kernels.regression import regress, sums_at
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen
@@ -99,50 +100,50 @@ class AmortizedRGS:
                 "what a start is worth is learned from feature vectors, and the objective has "
                 "none; ask through a model, or use RGS"
             )
-        with self._lock:
-            labels, needed, infeasible = self._search(space, objective, objective.inputs)
+        infeasible = self.search.guesses(space, objective).min(axis=1, initial=0) < 0
+        labels = np.full((len(objective), len(space.variables)), -1, dtype=np.int64)
+        needed = np.zeros(len(objective), dtype=np.int64)
+        for now in self.rounds(space, objective):
+            labels, needed = now.labels, now.needed
         status = np.where(needed > 0, Status.FEASIBLE, Status.TIMED_OUT)
         status[infeasible] = Status.INFEASIBLE
         bound = np.full(len(labels), np.inf)
         found = answered(space, objective, labels, Source.GREEDY, bound=bound, status=status)
         return found, needed
 
-    def _search(
-        self, space: Space, objective: Objective, inputs: Inputs
-    ) -> tuple[IntArray, IntArray, AnyArray]:
+    def rounds(self, space: Space, objective: Objective) -> Iterator[Round]:
+        """Round after round, until all inputs are left."""
+        with self._lock:
+            yield from self._rounds(space, objective)
+
+    def _rounds(self, space: Space, objective: Objective) -> Iterator[Round]:
         guess = self.search.guesses(space, objective)
-        labels = np.full(guess.shape, -1, dtype=np.int64)
-        needed = np.zeros(len(guess), dtype=np.int64)
-        best = np.full(len(guess), -np.inf)
+        best = Best(*guess.shape)
         idle = np.zeros(len(guess), dtype=np.int64)
-        infeasible = guess.min(axis=1, initial=0) < 0
-        active = np.flatnonzero(~infeasible)
+        active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
         starts = self._drawn(space, objective.rows(active), frozen(guess[active]), 0)
-        climbs = learned = 0
-        for restart in range(self.search.restarts):
+        led = 0
+        for restart in range(1, self.search.restarts + 1):
             part = objective.rows(active)
             paths = climb_from(space, part, starts)
-            climbs += len(active)
             values = worth_of(space, part, paths.ends)
-            better = paths.obeys & (values > best[active] + part.ties)
-            rows = active[better]
-            labels[rows], best[rows], needed[rows] = paths.ends[better], values[better], restart + 1
+            better = best.take(active, paths, values, part.ties)
+            self._count(len(active), led, len(guess) if restart == 1 else 0)
+            yield best.now(active, paths)
             idle[active] = np.where(better, 0, idle[active] + 1)
-            kept = idle[active] < self.patience
             self._learn(space, part, paths, values)
-            if restart + 1 == self.search.restarts or not kept.any():
-                break
+            kept = idle[active] < self.patience
+            if not kept.any():
+                return
             active, ends = active[kept], frozen(paths.ends[kept])
             part = objective.rows(active)
             starts, moved = self._led(space, part, ends)
-            learned += int(moved.sum())
-            drawn = self._drawn(space, part, frozen(guess[active]), restart + 1)
-            starts = frozen(np.where(moved[:, None], starts, drawn))
-        before = self._spent.pop()
-        self._spent.append(
-            Spent(before.inputs + len(guess), before.climbs + climbs, before.learned + learned)
-        )
-        return labels, needed, infeasible
+            drawn = self._drawn(space, part, frozen(guess[active]), restart)
+            starts, led = frozen(np.where(moved[:, None], starts, drawn)), int(moved.sum())
+
+    def _count(self, climbs: int, led: int, inputs: int) -> None:
+        past = self._spent.pop()
+        self._spent.append(Spent(past.inputs + inputs, past.climbs + climbs, past.learned + led))
 
     def _drawn(self, space: Space, objective: Objective, guess: IntArray, restart: int) -> IntArray:
         search = self.search
@@ -189,11 +190,3 @@ class AmortizedRGS:
                 f"asks has {size}; use another one for it"
             )
         return self._state[0]
-
-
-def worth_of(space: Space, objective: Objective, labels: IntArray) -> FloatArray:
-    """What outputs are worth, their term included."""
-    worth = space.worth(objective.scores, labels)
-    if objective.term is not None:
-        worth = worth + objective.term.value(labels[:, None, :])[:, 0]
-    return np.asarray(worth)

@@ -10,6 +10,7 @@ every part by itself gives.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -19,11 +20,18 @@ from rote.errors import SettingError
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.guesses import Guesses, likely_labels
-from rote.inference.greedy.paths import is_paired
+from rote.inference.greedy.paths import (
+    Best,
+    Round,
+    climb_from,
+    is_paired,
+    starts_of,
+    worth_of,
+)
 from rote.inference.greedy.slow import search_slowly
 from rote.kernels.greedy import NO_TERM, search_greedily
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray
+from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,24 @@ class RGS:
         found = answered(space, objective, labels, Source.GREEDY, bound=bound, status=status)
         return found, needed
 
+    def rounds(self, space: Space, objective: Objective) -> Iterator[Round]:
+        """Restart after restart, with all that lies on the way; slower than asking for answers."""
+        objective = as_objective(space, objective, terms=True)
+        guess = self.guesses(space, objective)
+        best, redrawn = Best(*guess.shape), self._redrawn(space)
+        active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
+        part, own = objective.rows(active), frozen(guess[active])
+        for restart in range(self.restarts if redrawn else 1):
+            starts = starts_of(space, part, own, redrawn, restart, self.seed)
+            paths = climb_from(space, part, starts)
+            best.take(active, paths, worth_of(space, part, paths.ends), part.ties)
+            yield best.now(active, paths)
+
+    def _redrawn(self, space: Space) -> int:
+        """How many variables of a start are drawn."""
+        n = len(space.variables)
+        return n - round(self.alpha * n)
+
     def guesses(self, space: Space, objective: Objective) -> IntArray:
         """Where starts are drawn from; -1 where a variable has no label that it may have."""
         if self.classifier is None:
@@ -90,8 +116,7 @@ class RGS:
     def _search(
         self, space: Space, objective: Objective, guess: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        n = len(space.variables)
-        redrawn = n - round(self.alpha * n)
+        redrawn = self._redrawn(space)
         # All starts are the same when nothing is drawn.
         restarts = self.restarts if redrawn else 1
         network, term = space.network, objective.term

@@ -11,7 +11,7 @@ from rote.inference.base import Objective
 from rote.kernels.greedy import NO_TERM, climb_all, draw_starts, outputs_along
 from rote.space.network import Network
 from rote.space.space import Space
-from rote.types import BoolArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray, frozen
 
 MOST_STEPS = 4  # per variable: of longer ways the first are kept
 
@@ -30,6 +30,56 @@ class Paths:
         """All outputs on all paths, each start first and each end last; and whose they are."""
         outputs, owner = outputs_along(self.starts, self.steps, self.counts)
         return frozen(outputs), frozen(owner)
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What a search has after so many climbs of every input."""
+
+    labels: IntArray  # (m, variables): the best so far, -1 where there is none
+    values: FloatArray  # (m,): what they are worth
+    needed: IntArray  # (m,): the climb that found them, counted from 1; 0 where there is none
+    climbed: IntArray  # the inputs that were climbed for in this round
+    paths: Paths  # theirs
+
+
+class Best:
+    """The best outputs found so far."""
+
+    def __init__(self, inputs: int, variables: int) -> None:
+        self.labels = np.full((inputs, variables), -1, dtype=np.int64)
+        self.values = np.full(inputs, -np.inf)
+        self.needed = np.zeros(inputs, dtype=np.int64)
+        self.rounds = 0
+
+    def take(
+        self, inputs: IntArray, paths: Paths, values: FloatArray, ties: FloatArray
+    ) -> BoolArray:
+        """Take the ends that are better than what there is; which of them are."""
+        self.rounds += 1
+        better = np.asarray(paths.obeys & (values > self.values[inputs] + ties))
+        rows = inputs[better]
+        self.labels[rows], self.values[rows] = paths.ends[better], values[better]
+        self.needed[rows] = self.rounds
+        return better
+
+    def now(self, climbed: IntArray, paths: Paths) -> Round:
+        """As it stands."""
+        return Round(
+            frozen(self.labels.copy()),
+            frozen(self.values.copy()),
+            frozen(self.needed.copy()),
+            frozen(climbed),
+            paths,
+        )
+
+
+def worth_of(space: Space, objective: Objective, labels: IntArray) -> FloatArray:
+    """What outputs are worth, their term included."""
+    worth = space.worth(objective.scores, labels)
+    if objective.term is not None:
+        worth = worth + objective.term.value(labels[:, None, :])[:, 0]
+    return np.asarray(worth)
 
 
 def climb_from(space: Space, objective: Objective, starts: IntArray) -> Paths:
