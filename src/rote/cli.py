@@ -41,6 +41,7 @@ UNTIMED: Mapping[str, Callable[[], rote.Engine]] = {
     "tree": rote.Tree,
     "separable": rote.Separable,
     "exhaustive": rote.Exhaustive,
+    "greedy": rote.RGS,
 }
 
 NAME_SHOWN = 32  # characters of a shelf's name
