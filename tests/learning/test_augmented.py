@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from rote.errors import ScoreError, UnsupportedSpace
 from rote.inference import Exact, Exhaustive, Solutions, Status
-from rote.learning import augmented
 from rote.learning.augmented import worst, worst_of, worst_outputs
+from rote.model import prepared as prepared_module
 from rote.space import SpaceBuilder
 from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.types import frozen
@@ -109,7 +109,7 @@ def test_an_engine_that_finds_nothing_is_an_error(status):
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 @pytest.mark.parametrize("chunk", [1, 30, 1 << 22])
 def test_pieces_and_threads_find_the_same(n_jobs, chunk, monkeypatch):
-    monkeypatch.setattr(augmented, "CHUNK", chunk)
+    monkeypatch.setattr(prepared_module, "CHUNK", chunk)
     task, xs, ys = chains(0, count=20)
     model, prepared = start(task, xs, ys)
     weights = frozen(np.random.default_rng(0).normal(size=prepared.layout.size))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from rote.errors import ScoreError
 from rote.inference import Chain, Exact, Exhaustive, Solutions, Status
 from rote.model import Model
+from rote.model import prepared as prepared_module
 from rote.tasks.tagging import Tagging
 from tests.learning.small import as_given, chains, phi, start
 from tests.strategies import Judge
@@ -97,3 +100,21 @@ def test_an_input_without_an_answer_is_named(status):
     model, _ = start(task, xs, [("a",), ("a", "a"), ("a", "a")])
     with pytest.raises(ScoreError, match="for input 2"):
         model.with_engine(Tired()).predict(xs)
+
+
+def test_answers_do_not_hang_on_how_many_are_asked_at_once(monkeypatch):
+    model, xs = random_model(count=12)
+    prepared = model.prepare(xs)
+    whole = model.answers(prepared)
+    monkeypatch.setattr(prepared_module, "CHUNK", 1)
+    assert all(len(piece) == 1 for group in prepared.groups for piece in group.pieces())
+    for (_, one), (_, other) in zip(whole, model.answers(prepared), strict=True):
+        for field in dataclasses.fields(one):
+            assert getattr(one, field.name).tolist() == getattr(other, field.name).tolist()
+
+
+def test_several_jobs_have_a_piece_each():
+    model, xs = random_model()
+    (group,) = model.prepare([xs[0]] * 7).groups
+    assert [len(piece) for piece in group.pieces()] == [7]
+    assert [len(piece) for piece in group.pieces(3)] == [3, 3, 1]

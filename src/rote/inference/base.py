@@ -146,6 +146,19 @@ class Solutions:
             frozen(self.source[index]),
         )
 
+    @staticmethod
+    def joined(parts: Sequence[Solutions]) -> Solutions:
+        """The answers of several batches of one space, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return Solutions(
+            frozen(np.concatenate([part.labels for part in parts])),
+            frozen(np.concatenate([part.value for part in parts])),
+            frozen(np.concatenate([part.bound for part in parts])),
+            frozen(np.concatenate([part.status for part in parts])),
+            frozen(np.concatenate([part.source for part in parts])),
+        )
+
     def with_rows(self, index: IntArray, answers: Solutions) -> Solutions:
         """The same with other answers to some of the inputs."""
 

@@ -22,8 +22,6 @@ from rote.space import Space
 from rote.space.losses import Loss, ZeroOne
 from rote.types import FloatArray, IntArray, frozen
 
-CHUNK = 1 << 22  # scores that are in memory at once, for each thread
-
 
 class Worst(NamedTuple):
     """For the examples of a group: outputs, w · (φ(y) - φ(gold)) + Δ, and Δ alone."""
@@ -38,12 +36,7 @@ def worst_outputs(
     engine: Engine, prepared: Prepared, weights: FloatArray, loss: Loss, n_jobs: int = 1
 ) -> Iterator[Worst]:
     """Group by group; ``n_jobs`` threads work on pieces of groups, which changes the time alone."""
-    pieces = []
-    for group in prepared.groups:
-        size = max(1, CHUNK // max(1, group.space.parts))
-        if n_jobs > 1:
-            size = min(size, -(-len(group) // n_jobs))
-        pieces += [group.rows(slice(k, k + size)) for k in range(0, len(group), size)]
+    pieces = [piece for group in prepared.groups for piece in group.pieces(n_jobs)]
 
     def solved(piece: Group) -> Worst:
         return worst_of(engine, prepared, weights, loss, piece)

@@ -69,12 +69,15 @@ class Model(Generic[X, Y]):
 
     def answers(self, prepared: Prepared) -> list[tuple[Group, Solutions]]:
         """The answers to all inputs, group by group, each with its proof."""
-        found = []
-        for group in prepared.groups:
-            inputs = prepared.inputs(group)
-            objective = Objective(inputs.scores(self.weights), checked=group.space, inputs=inputs)
-            found.append((group, self.engine.solve(group.space, objective)))
-        return found
+        return [
+            (group, Solutions.joined([self._answer(prepared, piece) for piece in group.pieces()]))
+            for group in prepared.groups
+        ]
+
+    def _answer(self, prepared: Prepared, group: Group) -> Solutions:
+        inputs = prepared.inputs(group)
+        objective = Objective(inputs.scores(self.weights), checked=group.space, inputs=inputs)
+        return self.engine.solve(group.space, objective)
 
     def predict(self, xs: Iterable[X]) -> list[Y]:
         """The best output of every input."""

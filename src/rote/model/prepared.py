@@ -21,6 +21,8 @@ from rote.space import Space
 from rote.tasks.base import Frame, Task
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
+CHUNK = 1 << 22  # scores that are in memory at once, for each thread
+
 
 @dataclass(frozen=True, eq=False)
 class Group:
@@ -50,6 +52,16 @@ class Group:
             frozen(self.importance[index]),
             None if self.gold is None else frozen(self.gold[index]),
         )
+
+    def pieces(self, n_jobs: int = 1) -> list[Group]:
+        """Some examples at a time, so few that their scores fit into memory.
+
+        With several jobs, there is at least a piece for each of them.
+        """
+        size = max(1, CHUNK // max(1, self.space.parts))
+        if n_jobs > 1:
+            size = min(size, -(-len(self) // n_jobs))
+        return [self.rows(slice(k, k + size)) for k in range(0, len(self), size)]
 
     @cached_property
     def gold_columns(self) -> IntArray:
