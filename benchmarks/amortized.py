@@ -11,7 +11,7 @@ in the same order, beginning with an empty memory. All of them must give the sam
 Times are medians over turns, per problem; engines take turns. Where the engine underneath is
 fast, testing does not pay, and the wrapper must be seen to stay out of the way.
 
-    python -m benchmarks.amortized [--quick] [--repeats N] [--case NAME] [--json FILE]
+    python -m benchmarks.amortized [--quick] [--repeats N] [--case NAME] [--base NAME] [--json FILE]
 """
 
 from __future__ import annotations
@@ -221,6 +221,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="few examples, few iterations")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--case", choices=CASES, action="append")
+    parser.add_argument("--base", choices=("Exact", "Milp"), help="one engine underneath alone")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(argv)
     console = wide_console()
@@ -232,7 +233,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         make, bases = CASES[name]
         training = make(options.quick)
         for base in bases:
-            rows += measure(training, base, options.repeats)
+            if options.base in (None, base.__name__):
+                rows += measure(training, base, options.repeats)
     console.print(
         framed(
             rows,

@@ -76,3 +76,5 @@ def test_the_table_is_written_as_json(monkeypatch, tmp_path, training, capsys):
     assert {"case", "engine", "median_us", "ratio_to_ours", "max_error"} <= set(written["rows"][0])
     assert len(written["bars"]) == 2
     assert "Amortized(Exact)" in capsys.readouterr().out
+    assert amortized.main(["--repeats", "1", "--base", "Milp"]) == 0  # of which there is none here
+    assert "Amortized(Exact)" not in capsys.readouterr().out
