@@ -54,6 +54,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.training_speed
 	$(BIN)/python -m benchmarks.svm_speed
 	$(BIN)/python -m benchmarks.amortized
+	$(BIN)/python -m benchmarks.greedy
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/mkdocs build --strict

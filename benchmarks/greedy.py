@@ -1,0 +1,182 @@
+"""What a restart of greedy search costs, and how near it comes to the best output.
+
+Scores are those of a classifier for every label by itself, and for every two labels of how much
+more often they are on together than by chance. A restart's time is the difference between a search
+with many restarts and one with a single restart, over how many more there were; engines take
+turns, and times are medians over turns.
+
+    RGS             starts at random, or a share α of them as the classifier says
+    Exact           the best output, where it is found in reasonable time
+
+    python -m benchmarks.greedy [--quick] [--repeats N] [--case NAME] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
+from rote import RGS, Engine, Exact, Objective, Space, fit_iid
+from rote.data.folder import VARIABLE
+from rote.data.multilabel import load_multilabel
+from rote.data.synthetic import linked_labels
+from rote.inference.greedy import IID
+from rote.model import prepare
+from rote.tasks.multilabel import MultiLabel
+from rote.types import AnyArray, frozen
+
+REPEATS, MANY = 5, 50
+MADE_UP = "made-up"
+CASES = (MADE_UP, "scene", "yeast", "bibtex")
+SOLVED = (MADE_UP, "scene", "yeast")  # whose best outputs Exact finds
+RESTART_BAR = 50.0  # microseconds of a restart on bibtex, at most
+VALUE_BAR = 99.9  # percent of the best value, at least
+
+
+class Problem(NamedTuple):
+    """A batch of inputs, and a classifier to start from."""
+
+    space: Space
+    objective: Objective
+    classifier: IID
+
+
+@dataclass(frozen=True)
+class GreedyRow(Row):
+    """And how much of the best value is reached; a median is of one restart."""
+
+    problems: int
+    value_percent: float | None
+
+
+def problem(name: str, quick: bool) -> Problem:
+    """Labels of which every two are scored together."""
+    if name == MADE_UP:
+        points, labels = linked_labels(300, 14, 20, 0)
+        X, Y, names = list(points), labels, tuple(f"label {k}" for k in range(14))
+    else:
+        data = load_multilabel(name)
+        part, names = data["train"], tuple(data.label_names)
+        X, Y = list(part.X), np.asarray(part.Y)
+    count = 30 if quick else 200
+    fitted = 300 if quick else len(X)
+    task = MultiLabel(names)
+    learned = prepare(task, X[:fitted], list(Y[:fitted]))
+    classifier = fit_iid(learned)
+    prepared = prepare(task, X[:count], layout=learned.layout)
+    (group,) = prepared.groups
+    inputs = prepared.inputs(group)
+    scores = inputs.scores(classifier.weights).copy()
+    scores[:, group.space.labels :] += _together(np.asarray(Y[:fitted]), group.space)
+    return Problem(group.space, Objective(frozen(scores), inputs=inputs), classifier)
+
+
+def _together(Y: AnyArray, space: Space) -> AnyArray:  # noqa: N803
+    """Scores of pairs: by how much labels are on together more often than by chance, as a log."""
+    count = len(Y) + 4.0
+    alone = (Y.sum(axis=0) + 2.0) / count
+    both = (Y.T.astype(np.float64) @ Y + 1.0) / count
+    lift = np.clip(np.log(both / np.outer(alone, alone)), -1.0, 1.0)
+    scores = np.zeros((len(space.factors), 4))
+    scores[:, 3] = [lift[factor.variables] for factor in space.factors]
+    return scores.ravel()
+
+
+def measure(name: str, given: Problem, repeats: int) -> list[GreedyRow]:
+    """All shares α, and the best value where there is one."""
+    space, objective, classifier = given
+    best = Exact().solve(space, objective).value.sum() if name in SOLVED else None
+    searches = {f"RGS({a:g})": _search(a, classifier) for a in (0.0, 0.5, 0.9)}
+    times: dict[str, list[float]] = {each: [] for each in searches}
+    reached = {}
+    for each, search in searches.items():  # compile
+        reached[each] = float(search(MANY).solve(space, objective).value.sum())
+    for _ in range(repeats):
+        for each, search in searches.items():
+            one, many = (_seconds(search(k), space, objective) for k in (1, 1 + MANY))
+            times[each].append(1e6 * (many - one) / MANY / len(objective))
+    medians = {each: statistics.median(took) for each, took in times.items()}
+    ours = medians["RGS(0)"]
+    return [
+        GreedyRow(
+            name,
+            each,
+            medians[each],
+            medians[each] / ours,
+            None,
+            len(objective),
+            None if best is None else float(100 * reached[each] / best),
+        )
+        for each in searches
+    ]
+
+
+def _search(alpha: float, classifier: IID) -> Callable[[int], RGS]:
+    return lambda restarts: RGS(alpha, restarts, classifier if alpha else None)
+
+
+def _seconds(engine: Engine, space: Space, objective: Objective) -> float:
+    start = perf_counter()
+    engine.solve(space, objective)
+    return perf_counter() - start
+
+
+def bars_of(rows: Sequence[GreedyRow]) -> list[Bar]:
+    """Fast on many labels, and near the best on few."""
+    bars = []
+    for row in rows:
+        if row.case == "bibtex":
+            says = f"a restart of {row.engine} takes {row.median_us:.1f} us; at most {RESTART_BAR}"
+            bars.append(Bar(row.case, (row.median_us or 0.0) <= RESTART_BAR, says))
+        if row.value_percent is not None:
+            says = (
+                f"{row.engine} reaches {row.value_percent:.3f} % of the best value; "
+                f"at least {VALUE_BAR}"
+            )
+            bars.append(Bar(row.case, row.value_percent >= VALUE_BAR, says))
+    return bars
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.greedy")
+    parser.add_argument("--quick", action="store_true", help="few examples")
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--case", choices=CASES, action="append")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(argv)
+    console = wide_console()
+    rows: list[GreedyRow] = []
+    for name in options.case or CASES:
+        if name != MADE_UP and not os.environ.get(VARIABLE):
+            say(console, f"{name}: left out, as {VARIABLE} is not set")
+            continue
+        rows += measure(name, problem(name, options.quick), options.repeats)
+    console.print(
+        framed(
+            rows,
+            (
+                ("problems", lambda row: str(row.problems)),
+                ("us a restart", lambda row: number(row.median_us, ".1f")),
+                ("ratio", lambda row: number(row.ratio_to_ours, ".2f")),
+                ("best value %", lambda row: number(row.value_percent, ".3f")),
+            ),
+        )
+    )
+    bars = bars_of(rows)
+    say_bars(console, bars)
+    if options.json:
+        write_json(options.json, rows, bars)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
