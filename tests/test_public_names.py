@@ -13,9 +13,10 @@ from rote import errors
 ROOT = Path(__file__).parent.parent
 
 
-def test_all_is_a_sorted_list_of_strings_without_repeats():
+def test_all_is_a_list_of_strings_without_repeats():
+    # Its order is for the linter to check.
     assert all(isinstance(name, str) for name in rote.__all__)
-    assert rote.__all__ == sorted(set(rote.__all__))
+    assert len(rote.__all__) == len(set(rote.__all__))
 
 
 def test_all_is_what_the_package_holds():
