@@ -111,7 +111,7 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, re
     redrawn = min(redrawn, len(space.variables))
     ties = frozen(np.full(len(scores), TIE))
     given_closed = closed if close else NONE_CLOSED
-    arguments = (scores, given_closed, ties, guess, gold, kind, graph, is_paired(graph))
+    arguments = (scores, given_closed, ties, guess, gold, kind, graph)
     labels, needed, bounds = search_greedily(*arguments, redrawn, restarts, seed)
     body = plain(search_greedily)(*arguments, redrawn, restarts, seed)
     for one, other in zip((labels, needed, bounds), body, strict=True):
@@ -137,29 +137,6 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, re
         assert max(values[: needed[i] - 1], default=-np.inf) < max(values)
         assert bounds[i] >= max(values) - 1e-9
         assert naive.next(answer) is None
-
-
-@given(seeds, st.integers(2, 6), st.sampled_from(KINDS))
-@settings(max_examples=40)
-def test_a_matrix_of_pairs_says_what_tables_say(seed, n, kind):
-    builder = SpaceBuilder()
-    variables = [builder.variable(f"x{j}", "ab") for j in range(n)]
-    for j in range(n):
-        for k in range(j):
-            builder.factor(
-                *((variables[j], variables[k]) if (j + k) % 2 else (variables[k], variables[j]))
-            )
-    space = builder.build()
-    graph = space.network.unmerged.graph
-    assert is_paired(graph)
-    scores, _, gold, guess = question(space, space.network, seed, m=3)
-    ties = frozen(np.full(3, TIE))
-    one, other = (
-        search_greedily(scores, NONE_CLOSED, ties, guess, gold, kind, graph, paired, n, 4, seed)
-        for paired in (True, False)
-    )
-    assert one[0].tolist() == other[0].tolist()
-    assert one[1].tolist() == other[1].tolist()
 
 
 # -- starts ---------------------------------------------------------------------------------------
@@ -240,7 +217,7 @@ def test_no_input_no_variables_and_no_label(run):
     none = whole(np.empty((1, 0)))
     ties = frozen(np.array([TIE]))
     labels, needed, bounds = run(
-        frozen(np.empty((1, 0))), NONE_CLOSED, ties, none, none, 0, graph, False, 0, 1, 0
+        frozen(np.empty((1, 0))), NONE_CLOSED, ties, none, none, 0, graph, 0, 1, 0
     )
     assert labels.shape == (1, 0)
     assert needed.tolist() == [1]
@@ -250,12 +227,12 @@ def test_no_input_no_variables_and_no_label(run):
     graph = builder.build().network.graph
     empty = whole(np.empty((0, 1)))
     labels, _, _ = run(
-        frozen(np.empty((0, 2))), NONE_CLOSED, ties[:0], empty, empty, 0, graph, False, 1, 2, 0
+        frozen(np.empty((0, 2))), NONE_CLOSED, ties[:0], empty, empty, 0, graph, 1, 2, 0
     )
     assert labels.shape == (0, 1)
     closed, missing = frozen(np.array([[True, True]])), whole([[-1]])
     labels, needed, _ = run(
-        frozen(np.ones((1, 2))), closed, ties, missing, missing, 0, graph, False, 1, 2, 0
+        frozen(np.ones((1, 2))), closed, ties, missing, missing, 0, graph, 1, 2, 0
     )
     assert labels.tolist() == [[-1]]
     assert needed.tolist() == [0]

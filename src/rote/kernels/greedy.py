@@ -397,7 +397,6 @@ def search_greedily(
     gold: IntArray,
     kind: int,
     graph: Graph,
-    paired: bool,
     redrawn: int,
     restarts: int,
     seed: int,
@@ -406,8 +405,7 @@ def search_greedily(
 
     Starts are ``guess`` with so many labels ``redrawn``. Labels are -1, and the restart is 0, where
     every climb ended at an output that breaks a rule. ``kind`` is that of the term, and ``gold``
-    what it compares with. ``paired`` says that a matrix of pairs will do. The bound adds up the
-    best that every label and every table can give.
+    what it compares with. The bound adds up the best that every label and every table can give.
     """
     m, n = guess.shape
     entries = graph.tables.ptr[-1]
@@ -417,7 +415,7 @@ def search_greedily(
     base, at = standing_for(graph, n), standing_for(graph, n)
     start, order, rank = np.empty(n, np.int64), np.empty(n, np.int64), np.ones(n, np.int64)
     steps = np.empty((0, 2), np.int64)
-    pairs = np.empty((n, n)) if paired else np.empty((0, 0))
+    pairs = np.empty((0, 0))
     answers = np.full((m, n), -1)
     found = np.zeros(m, np.int64)
     bounds = np.empty(m)
@@ -427,8 +425,6 @@ def search_greedily(
         if n > 0 and guess[i].min() < 0:
             continue
         extra = Extra(kind, gold[i], count_on(gold[i]))
-        if paired:
-            pair_up(graph, theta, pairs)
         base.labels[:] = guess[i]
         stand_at(graph, theta, forbidden, extra, base)
         first, best = seed_of(scores, i, seed), -np.inf

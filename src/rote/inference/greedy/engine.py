@@ -30,6 +30,7 @@ from rote.inference.greedy.paths import (
 )
 from rote.inference.greedy.slow import search_slowly
 from rote.kernels.greedy import NO_TERM, search_greedily
+from rote.kernels.pairs import search_pairs
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
@@ -124,16 +125,9 @@ class RGS:
         if kind is None or network.variables > network.own:
             return search_slowly(space, objective, guess, redrawn, restarts, self.seed)
         gold = guess if term is None else term.gold  # type: ignore[attr-defined]
-        return search_greedily(
-            objective.scores,
-            objective.closed,
-            objective.ties,
-            guess,
-            gold,
-            kind,
-            network.unmerged.graph,
-            is_paired(network.unmerged),
-            redrawn,
-            restarts,
-            self.seed,
-        )
+        apart, ties = network.unmerged, objective.ties
+        rest = guess, gold, kind, apart.graph
+        more = redrawn, restarts, int(self.seed)
+        if is_paired(apart) and not apart.rows and objective.allowed is None:
+            return search_pairs(objective.scores, ties, *rest, *more)
+        return search_greedily(objective.scores, objective.closed, ties, *rest, *more)

@@ -136,5 +136,5 @@ def is_paired(network: Network) -> bool:
         network.blocks
         and (network.sizes == 2).all()
         and (np.diff(network.scope_ptr) == 2).all()
-        and network.allowed[network.labels :].all()
+        and network.allowed.all()
     )
