@@ -8,9 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rote.kernels import greedy
+from rote.kernels.draws import draw_starts
 from rote.kernels.greedy import (
     climb_all,
-    draw_starts,
     gains_of,
     outputs_along,
     search_greedily,
@@ -137,57 +137,6 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, re
         assert max(values[: needed[i] - 1], default=-np.inf) < max(values)
         assert bounds[i] >= max(values) - 1e-9
         assert naive.next(answer) is None
-
-
-# -- starts ---------------------------------------------------------------------------------------
-
-
-def test_starts_keep_the_guess_but_for_so_many_and_draw_evenly():
-    n, m = 6, 4000
-    scores = frozen(np.random.default_rng(0).normal(size=(m, 3 * n)))
-    forbidden = np.zeros((m, 3 * n), dtype=np.bool_)
-    forbidden[:, 4] = True  # the second label of the second variable
-    guess = whole(np.zeros((m, n)))
-    sizes, offsets = whole([3] * n), whole(np.arange(0, 3 * n + 1, 3))
-    for redrawn in (0, 2, 6):
-        starts = draw_starts(scores, frozen(forbidden), guess, sizes, offsets, redrawn, 1, 7)
-        assert (starts != 0).sum(axis=1).max() <= redrawn
-        # Each variable is drawn with the same chance, and each label it may have.
-        share = redrawn / n
-        for j in range(n):
-            counts = np.bincount(starts[:, j], minlength=3) / m
-            if j == 1:
-                assert counts[1] == 0.0
-                assert counts[2] == pytest.approx(share / 2, abs=0.04)
-            else:
-                assert counts[1:].tolist() == pytest.approx([share / 3] * 2, abs=0.04)
-
-
-def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
-    rng = np.random.default_rng(1)
-    scores, guess = frozen(rng.normal(size=(3, 20))), whole(np.zeros((3, 10)))
-    none, sizes = frozen(np.zeros((3, 20), np.bool_)), whole([2] * 10)
-    offsets = whole(np.arange(0, 21, 2))
-
-    def starts(rows, restart=0, seed=0):
-        part = slice(None) if rows is None else rows
-        return draw_starts(
-            frozen(scores[part]), none, frozen(guess[part]), sizes, offsets, 10, restart, seed
-        ).tolist()
-
-    every = starts(None)
-    assert starts([2, 0]) == [every[2], every[0]]
-    assert starts(None, restart=1) != every
-    assert starts(None, seed=1) != every
-    assert len({tuple(one) for one in every}) == 3
-
-
-def test_a_variable_that_may_have_no_label_stays_as_it_is():
-    closed = frozen(np.array([[True, True, False, True]]))
-    starts = draw_starts(
-        frozen(np.ones((1, 4))), closed, whole([[1, 1]]), whole([2, 2]), whole([0, 2, 4]), 2, 0, 0
-    )
-    assert starts.tolist() == [[1, 0]]
 
 
 # -- gains ----------------------------------------------------------------------------------------

@@ -28,9 +28,7 @@ def answered(
 
     Raises `InfeasibleSpace` when the space itself, with no label closed, has no output.
     """
-    value = space.worth(objective.scores, labels)
-    if objective.term is not None:
-        value = value + objective.term.value(labels[:, None, :])[:, 0]
+    value = objective.worth(space, labels)
     missing = value.min(initial=0.0) == -np.inf
     if status is None:
         status = np.zeros(len(labels), dtype=np.int64)  # OPTIMAL

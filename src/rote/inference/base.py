@@ -110,6 +110,13 @@ class Objective:
             None if self.inputs is None else self.inputs.rows(index),
         )
 
+    def worth(self, space: Space, labels: IntArray) -> FloatArray:
+        """What one output of each input is worth, its term included."""
+        worth = space.worth(self.scores, labels)
+        if self.term is not None:
+            worth = worth + self.term.value(labels[:, None, :])[:, 0]
+        return np.asarray(worth)
+
     @property
     def closed(self) -> BoolArray:
         """The labels that are not allowed, for kernels: no row at all when all are."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.jit import kernel
-from rote.types import FloatArray, IntArray
+from rote.kernels.jit import inlined, kernel
+from rote.types import BoolArray, FloatArray, IntArray
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the steps of SplitMix64
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -21,6 +21,23 @@ def mixed(state: np.uint64) -> np.uint64:
 
 
 @kernel
+def seed_of(scores: FloatArray, i: int, seed: int) -> np.uint64:
+    """Where the draws for an input begin: a function of its scores and the seed."""
+    bits = scores.view(np.int64)
+    state = mixed(np.uint64(seed) + GOLDEN)
+    for p in range(bits.shape[1]):
+        state = mixed(state + GOLDEN + np.uint64(bits[i, p]))
+    return state
+
+
+@inlined
+def below(state: np.uint64, top: int) -> int:
+    """A number from 0 to top - 1, from a state: the upper half of its bits, as a share."""
+    share = (mixed(state) >> np.uint64(32)) * np.uint64(top)
+    return int(np.int64(share >> np.uint64(32)))
+
+
+@kernel
 def draw_subsets(scores: FloatArray, gold: IntArray, k: int, sample: int, seed: int) -> IntArray:
     """``sample`` sets of k of the n variables for each input, one after the other, each sorted.
 
@@ -28,22 +45,17 @@ def draw_subsets(scores: FloatArray, gold: IntArray, k: int, sample: int, seed: 
     variable that is there already stands for the newest.
     """
     m, n = gold.shape
-    bits = scores.view(np.int64)
     members = np.empty(m * sample * k, np.int64)
     taken = np.empty(n, np.bool_)
     for i in range(m):
-        state = mixed(np.uint64(seed) + GOLDEN)
-        for p in range(bits.shape[1]):
-            state = mixed(state + GOLDEN + np.uint64(bits[i, p]))
+        state = seed_of(scores, i, seed)
         for j in range(n):
             state = mixed(state + GOLDEN + np.uint64(gold[i, j]))
         for s in range(sample):
             taken[:] = False
             for top in range(n - k, n):
                 state += GOLDEN
-                # The upper half of the bits, as a share of the numbers up to top.
-                share = (mixed(state) >> np.uint64(32)) * np.uint64(top + 1)
-                j = int(np.int64(share >> np.uint64(32)))
+                j = below(state, top + 1)
                 taken[top if taken[j] else j] = True
             at = (i * sample + s) * k
             for j in range(n):
@@ -51,3 +63,59 @@ def draw_subsets(scores: FloatArray, gold: IntArray, k: int, sample: int, seed: 
                     members[at] = j
                     at += 1
     return members
+
+
+@inlined
+def draw_start(
+    sizes: IntArray,
+    offsets: IntArray,
+    forbidden: BoolArray,
+    state: np.uint64,
+    redrawn: int,
+    order: IntArray,
+    labels: IntArray,
+) -> None:
+    """Give so many variables, drawn at random, a label drawn at random of those they may have.
+
+    The variables are the first of ``order`` afterwards.
+    """
+    n = labels.shape[0]
+    for k in range(n):
+        order[k] = k
+    for k in range(redrawn):
+        state += GOLDEN
+        other = k + below(state, n - k)
+        order[k], order[other] = order[other], order[k]
+        j = order[k]
+        free = 0
+        for a in range(sizes[j]):
+            free += int(not forbidden[offsets[j] + a])
+        if free == 0:
+            continue
+        state += GOLDEN
+        left = below(state, free)
+        for a in range(sizes[j]):
+            if not forbidden[offsets[j] + a]:
+                if left == 0:
+                    labels[j] = a
+                left -= 1
+
+
+@kernel
+def draw_starts(
+    scores: FloatArray,
+    forbidden: BoolArray,
+    guess: IntArray,
+    sizes: IntArray,
+    offsets: IntArray,
+    redrawn: int,
+    restart: int,
+    seed: int,
+) -> IntArray:
+    """The starts of one restart of greedy search; ``forbidden`` is of shape (m, labels)."""
+    starts = guess.copy()
+    order = np.empty(guess.shape[1], np.int64)
+    for i in range(guess.shape[0]):
+        state = mixed(seed_of(scores, i, seed) + np.uint64(restart))
+        draw_start(sizes, offsets, forbidden[i], state, redrawn, order, starts[i])
+    return starts

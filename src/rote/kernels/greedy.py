@@ -26,9 +26,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.kernels.ascent import load
-from rote.kernels.draws import GOLDEN, mixed
+from rote.kernels.draws import draw_start, mixed, seed_of
 from rote.kernels.jit import inlined, kernel
-from rote.kernels.neighbours import change_rows, entry_at, pass_on
+from rote.kernels.neighbours import change_rows, pass_on, take_gains
 from rote.kernels.outputs import read_scores
 from rote.kernels.ranges import add_up
 from rote.kernels.structs import Graph
@@ -112,33 +112,14 @@ def stand_at(
     graph: Graph, theta: FloatArray, forbidden: BoolArray, extra: Extra, at: Standing
 ) -> None:
     """Find out all there is to know of the output whose labels are there."""
-    labels, gains, faults = at.labels, at.gains, at.faults
-    tables, offsets = graph.tables, graph.offsets
-    value, wrong, right, on = 0.0, 0, 0, 0
-    for j in range(labels.shape[0]):
-        here = offsets[j] + labels[j]
-        value += theta[here]
-        wrong += int(forbidden[here])
-        if extra.kind != NO_TERM:
-            right += is_right(extra, j, labels[j])
-            on += int(labels[j] > 0)
-        for e in range(offsets[j], offsets[j + 1]):
-            gains[e] = theta[e] - theta[here]
-            faults[e] = int(forbidden[e]) - int(forbidden[here])
-    for b in range(tables.ptr.shape[0] - 1):
-        here = entry_at(graph, b, labels)
-        value += theta[here]
-        wrong += int(forbidden[here])
-        for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
-            j = tables.scope[k]
-            there = here - tables.strides[k] * labels[j]
-            for e in range(offsets[j], offsets[j + 1]):
-                gains[e] += theta[there] - theta[here]
-                faults[e] += int(forbidden[there]) - int(forbidden[here])
-                there += tables.strides[k]
-    at.value[0], at.wrong[0] = value, wrong
-    at.wrong[1] = add_up(graph.rows, offsets, labels, at.activity)
-    at.counts[0], at.counts[1] = right, on
+    labels = at.labels
+    at.value[0], at.wrong[0] = take_gains(graph, theta, forbidden, labels, at.gains, at.faults)
+    at.wrong[1] = add_up(graph.rows, graph.offsets, labels, at.activity)
+    at.counts[:] = 0
+    if extra.kind != NO_TERM:
+        for j in range(labels.shape[0]):
+            at.counts[0] += is_right(extra, j, labels[j])
+            at.counts[1] += int(labels[j] > 0)
 
 
 @kernel
@@ -252,59 +233,6 @@ def climb(
             steps[count, 0] = j
             steps[count, 1] = label
         count += 1
-
-
-@kernel
-def seed_of(scores: FloatArray, i: int, seed: int) -> np.uint64:
-    """Where the draws for an input begin: a function of its scores and the seed."""
-    bits = scores.view(np.int64)
-    state = mixed(np.uint64(seed) + GOLDEN)
-    for p in range(bits.shape[1]):
-        state = mixed(state + GOLDEN + np.uint64(bits[i, p]))
-    return state
-
-
-@inlined
-def below(state: np.uint64, top: int) -> int:
-    """A number from 0 to top - 1, from a state: the upper half of its bits, as a share."""
-    share = (mixed(state) >> np.uint64(32)) * np.uint64(top)
-    return int(np.int64(share >> np.uint64(32)))
-
-
-@inlined
-def draw_start(
-    sizes: IntArray,
-    offsets: IntArray,
-    forbidden: BoolArray,
-    state: np.uint64,
-    redrawn: int,
-    order: IntArray,
-    labels: IntArray,
-) -> None:
-    """Give so many variables, drawn at random, a label drawn at random of those they may have.
-
-    The variables are the first of ``order`` afterwards.
-    """
-    n = labels.shape[0]
-    for k in range(n):
-        order[k] = k
-    for k in range(redrawn):
-        state += GOLDEN
-        other = k + below(state, n - k)
-        order[k], order[other] = order[other], order[k]
-        j = order[k]
-        free = 0
-        for a in range(sizes[j]):
-            free += int(not forbidden[offsets[j] + a])
-        if free == 0:
-            continue
-        state += GOLDEN
-        left = below(state, free)
-        for a in range(sizes[j]):
-            if not forbidden[offsets[j] + a]:
-                if left == 0:
-                    labels[j] = a
-                left -= 1
 
 
 @kernel
@@ -449,52 +377,23 @@ def search_greedily(
 
 
 @kernel
-def draw_starts(
-    scores: FloatArray,
-    forbidden: BoolArray,
-    guess: IntArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    redrawn: int,
-    restart: int,
-    seed: int,
-) -> IntArray:
-    """The starts of one restart of `search_greedily`; ``forbidden`` is of shape (m, labels)."""
-    starts = guess.copy()
-    order = np.empty(guess.shape[1], np.int64)
-    for i in range(guess.shape[0]):
-        state = mixed(seed_of(scores, i, seed) + np.uint64(restart))
-        draw_start(sizes, offsets, forbidden[i], state, redrawn, order, starts[i])
-    return starts
-
-
-@kernel
 def gains_of(scores: FloatArray, labels: IntArray, graph: Graph) -> FloatArray:
     """What every label of every variable would add to the scores of outputs; rules are left aside.
 
     Of shape (m, labels).
     """
     m, n = labels.shape
+    # Auxiliary variables, which come last, are in no table.
     gains = np.zeros((m, graph.offsets[n]))
     theta = np.empty(graph.tables.ptr[-1])
+    none, faults = np.zeros(theta.shape[0], np.bool_), np.empty(graph.offsets[n], np.int64)
     source = graph.source
     for i in range(m):
         for e in range(theta.shape[0]):
             theta[e] = 0.0
             for g in range(source.ptr[e], source.ptr[e + 1]):
                 theta[e] += scores[i, source.gather[g]]
-        for j in range(n):
-            here = graph.offsets[j] + labels[i, j]
-            for e in range(graph.offsets[j], graph.offsets[j + 1]):
-                gains[i, e] += theta[e] - theta[here]
-        for b in range(graph.tables.ptr.shape[0] - 1):
-            here = entry_at(graph, b, labels[i])
-            for k in range(graph.tables.scope_ptr[b], graph.tables.scope_ptr[b + 1]):
-                j = graph.tables.scope[k]
-                there = here - graph.tables.strides[k] * labels[i, j]
-                for e in range(graph.offsets[j], graph.offsets[j + 1]):
-                    gains[i, e] += theta[there] - theta[here]
-                    there += graph.tables.strides[k]
+        take_gains(graph, theta, none, labels[i], gains[i], faults)
     return gains
 
 

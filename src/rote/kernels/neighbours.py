@@ -169,17 +169,16 @@ class Room(NamedTuple):
 
 
 @kernel
-def take_stock(
+def take_gains(
     graph: Graph,
     theta: FloatArray,
     forbidden: BoolArray,
     labels: IntArray,
-    room: Room,
-    activity: FloatArray,
-) -> None:
-    """Value, forbidden entries, broken rows and gains of an output, entered at depth 0."""
-    rows, tables, offsets = graph.rows, graph.tables, graph.offsets
-    gains, gained = room.gains[0], room.gained[0]
+    gains: FloatArray,
+    gained: IntArray,
+) -> tuple[float, int]:
+    """The score of an output and its forbidden entries; and what every label would add to both."""
+    tables, offsets = graph.tables, graph.offsets
     value, faults = 0.0, 0
     for j in range(labels.shape[0]):
         here = offsets[j] + labels[j]
@@ -199,8 +198,23 @@ def take_stock(
                 gains[e] += theta[there] - theta[here]
                 gained[e] += int(forbidden[there]) - int(forbidden[here])
                 there += tables.strides[k]
-    room.value[0], room.faults[0] = value, faults
-    room.broken[0] = add_up(rows, offsets, labels, activity)
+    return value, faults
+
+
+@kernel
+def take_stock(
+    graph: Graph,
+    theta: FloatArray,
+    forbidden: BoolArray,
+    labels: IntArray,
+    room: Room,
+    activity: FloatArray,
+) -> None:
+    """Value, forbidden entries, broken rows and gains of an output, entered at depth 0."""
+    room.value[0], room.faults[0] = take_gains(
+        graph, theta, forbidden, labels, room.gains[0], room.gained[0]
+    )
+    room.broken[0] = add_up(graph.rows, graph.offsets, labels, activity)
 
 
 @kernel

@@ -16,18 +16,16 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.ascent import load
-from rote.kernels.draws import mixed
+from rote.kernels.draws import draw_start, mixed, seed_of
 from rote.kernels.greedy import (
     NO_TERM,
     WRONG,
     Extra,
     count_on,
-    draw_start,
     is_right,
     loss_at,
     most_of_all,
     pair_up,
-    seed_of,
 )
 from rote.kernels.jit import inlined, kernel
 from rote.kernels.structs import Graph

@@ -150,18 +150,19 @@ def test_starts_that_break_a_rule_are_repaired():
 
 
 def test_where_every_climb_ends_outside_of_the_rules_there_is_no_answer():
-    # Two far ends obey; every single change from the middle makes it worse.
+    # From two b's of four, one change leads to one or to three, and neither will do.
     builder = SpaceBuilder()
-    variables = [builder.variable(f"x{j}", "ab") for j in range(10)]
-    for j in range(9):
-        builder.require(variables[j]["b"] >> variables[j + 1]["b"])
-    builder.require(variables[9]["b"] >> variables[0]["b"])
-    space = builder.build()
-    start = [0, 1] * 5
-    found, needed = RGS(1.0, 3, Fixed(start)).searched(space, np.zeros(space.parts))
-    assert (found.status[0] == Status.TIMED_OUT) == (needed[0] == 0)
-    many = RGS(restarts=200).solve(space, np.zeros((5, space.parts)))
-    assert space.holds(many.labels[many.status != Status.TIMED_OUT]).all()
+    on = [builder.variable(f"x{j}", "ab")["b"] for j in range(4)]
+    builder.require(exactly(0, on) | exactly(4, on))
+    for limit in (None, 1):  # the rule is a table, or rows
+        with rules_as_rows(limit):
+            space = builder.build()
+            stuck, needed = RGS(1.0, 3, Fixed([0, 0, 1, 1])).searched(space, np.zeros(space.parts))
+            near = RGS(1.0, 3, Fixed([0, 1, 1, 1])).solve(space, np.zeros(space.parts))
+        assert stuck.status.tolist() == [Status.TIMED_OUT]
+        assert stuck.labels.tolist() == [[-1] * 4]
+        assert needed.tolist() == [0]
+        assert near.labels.tolist() == [[1] * 4]
 
 
 def test_a_variable_without_a_label_makes_an_input_infeasible():

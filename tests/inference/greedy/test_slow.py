@@ -24,7 +24,6 @@ class Alternations:
 
     def __init__(self, weights):
         self.weights = np.asarray(weights, dtype=np.float64)
-        self.asked = 0
 
     def __len__(self):
         return len(self.weights)

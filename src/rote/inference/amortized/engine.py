@@ -159,7 +159,7 @@ class Amortized:
             pieces.append(self._tested(space, part) if test else self._untested(space, part))
             start += count
             count, test = thrift.next(m - start)
-        return _joined(pieces)
+        return Solutions.joined(pieces)
 
     def _around(self, space: Space, objective: Objective) -> Solutions:
         """What is best of all says little of what is best around gold.
@@ -212,7 +212,7 @@ class Amortized:
             entries.append(now)
             start, size = start + len(rows), 2 * size
         shelf.asked = np.concatenate(entries)
-        return solutions[0] if len(solutions) == 1 else _joined(solutions)
+        return Solutions.joined(solutions)
 
     def _batch(
         self, shelf: Shelf, objective: Objective, starts: IntArray
@@ -363,10 +363,3 @@ def _chosen(certificate: str | Certificate | Sequence[Certificate]) -> tuple[Cer
             f"[DualBound(), Same()]; got {certificate!r}"
         )
     return tuple(each)
-
-
-def _joined(pieces: Sequence[Solutions]) -> Solutions:
-    names = ("labels", "value", "bound", "status", "source")
-    return Solutions(
-        *(frozen(np.concatenate([getattr(each, name) for each in pieces])) for name in names)
-    )

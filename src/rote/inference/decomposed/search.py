@@ -151,9 +151,7 @@ class Search:
 
     def _offer(self, owner: IntArray, labels: IntArray, doubtful: BoolArray) -> None:
         part = self.objective.rows(owner)
-        worth = self.space.worth(part.scores, frozen(labels))
-        if part.term is not None:
-            worth = worth + part.term.value(labels[:, None, :])[:, 0]
+        worth = part.worth(self.space, frozen(labels))
         take_better(
             self.labels,
             self.values,

@@ -21,7 +21,7 @@ from rote.errors import SettingError
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.engine import RGS
-from rote.inference.greedy.paths import Best, Paths, Round, climb_from, starts_of, worth_of
+from rote.inference.greedy.paths import Best, Paths, Round, climb_from, starts_of
 from rote.kernels.regression import regress, sums_at
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen
@@ -100,13 +100,15 @@ class AmortizedRGS:
                 "what a start is worth is learned from feature vectors, and the objective has "
                 "none; ask through a model, or use RGS"
             )
-        infeasible = self.search.guesses(space, objective).min(axis=1, initial=0) < 0
-        labels = np.full((len(objective), len(space.variables)), -1, dtype=np.int64)
-        needed = np.zeros(len(objective), dtype=np.int64)
-        for now in self.rounds(space, objective):
-            labels, needed = now.labels, now.needed
-        status = np.where(needed > 0, Status.FEASIBLE, Status.TIMED_OUT)
-        status[infeasible] = Status.INFEASIBLE
+        rounds = self.rounds(space, objective)
+        last = first = next(rounds)
+        for later in rounds:  # one at a time: a round holds all of its paths
+            last = later
+        labels, needed = last.labels, last.needed
+        # What is not even climbed for has a variable without a label.
+        status = np.full(len(labels), Status.INFEASIBLE.value)
+        status[first.climbed] = Status.TIMED_OUT
+        status[needed > 0] = Status.FEASIBLE
         bound = np.full(len(labels), np.inf)
         found = answered(space, objective, labels, Source.GREEDY, bound=bound, status=status)
         return found, needed
@@ -126,7 +128,7 @@ class AmortizedRGS:
         for restart in range(1, self.search.restarts + 1):
             part = objective.rows(active)
             paths = climb_from(space, part, starts)
-            values = worth_of(space, part, paths.ends)
+            values = part.worth(space, paths.ends)
             better = best.take(active, paths, values, part.ties)
             self._count(len(active), led, len(guess) if restart == 1 else 0)
             yield best.now(active, paths)

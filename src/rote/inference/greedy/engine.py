@@ -26,7 +26,6 @@ from rote.inference.greedy.paths import (
     climb_from,
     is_paired,
     starts_of,
-    worth_of,
 )
 from rote.inference.greedy.slow import search_slowly
 from rote.kernels.greedy import NO_TERM, search_greedily
@@ -100,7 +99,7 @@ class RGS:
         for restart in range(self.restarts if redrawn else 1):
             starts = starts_of(space, part, own, redrawn, restart, self.seed)
             paths = climb_from(space, part, starts)
-            best.take(active, paths, worth_of(space, part, paths.ends), part.ties)
+            best.take(active, paths, part.worth(space, paths.ends), part.ties)
             yield best.now(active, paths)
 
     def _redrawn(self, space: Space) -> int:

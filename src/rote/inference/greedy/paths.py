@@ -8,7 +8,8 @@ import numpy as np
 
 from rote.errors import UnsupportedSpace
 from rote.inference.base import Objective
-from rote.kernels.greedy import NO_TERM, climb_all, draw_starts, outputs_along
+from rote.kernels.draws import draw_starts
+from rote.kernels.greedy import NO_TERM, climb_all, outputs_along
 from rote.space.network import Network
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
@@ -72,14 +73,6 @@ class Best:
             frozen(climbed),
             paths,
         )
-
-
-def worth_of(space: Space, objective: Objective, labels: IntArray) -> FloatArray:
-    """What outputs are worth, their term included."""
-    worth = space.worth(objective.scores, labels)
-    if objective.term is not None:
-        worth = worth + objective.term.value(labels[:, None, :])[:, 0]
-    return np.asarray(worth)
 
 
 def climb_from(space: Space, objective: Objective, starts: IntArray) -> Paths:

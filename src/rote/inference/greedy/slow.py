@@ -29,7 +29,7 @@ def search_slowly(
         for k, i in enumerate(possible.tolist()):
             one = part.rows(np.array([k]))
             end, wrong = _climbed(space, one, closed[k], starts[k])
-            value = _worth(space, one, end)
+            value = float(one.worth(space, frozen(end[None]))[0])
             if wrong == 0 and value > best[i] + objective.ties[i]:
                 labels[i], best[i], needed[i] = end, value, restart + 1
     return labels, needed, np.full(len(guess), np.inf)
@@ -69,13 +69,6 @@ def _gains(space: Space, one: Objective, labels: IntArray, successors: IntArray)
         return np.asarray(gains + one.term.changes(labels[None])[0])
     now = one.term.value(labels[None, None])[0, 0]
     return np.asarray(gains + one.term.value(successors[None])[0] - now)
-
-
-def _worth(space: Space, one: Objective, labels: IntArray) -> float:
-    value = float(space.worth(one.scores, frozen(labels[None]))[0])
-    if one.term is not None:
-        value += float(one.term.value(labels[None, None])[0, 0])
-    return value
 
 
 def _wrong(space: Space, closed: BoolArray, labels: IntArray) -> IntArray:
