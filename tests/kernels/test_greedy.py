@@ -15,7 +15,9 @@ from rote.kernels.greedy import (
     outputs_along,
     search_greedily,
 )
+from rote.kernels.wide import no_traits
 from rote.space import SpaceBuilder
+from rote.space.traits import Histogram, TraitScores, TraitSet, Tuples
 from rote.types import frozen
 from tests.kernels.bodies import activities, entries_of, loaded, networks, plain, scores_of
 from tests.kernels.parts import whole
@@ -45,15 +47,16 @@ def loss(kind, gold, labels):
 class Naive:
     """One input: what outputs are worth, what is wrong with them, and where they lead."""
 
-    def __init__(self, graph, scores, closed, kind, gold):
+    def __init__(self, graph, scores, closed, kind, gold, traits=None):
         shown = scores.copy()
         shown[: len(closed)][closed] = -np.inf
-        self.graph, self.kind, self.gold = graph, kind, gold
+        self.graph, self.kind, self.gold, self.traits = graph, kind, gold, traits
         self.theta = loaded(graph, shown)
 
     def worth(self, labels):
         entries = self.theta[entries_of(self.graph, labels)]
-        return entries[entries > -np.inf].sum() + loss(self.kind, self.gold, labels)
+        more = 0.0 if self.traits is None else self.traits.worth(np.array([labels]))[0]
+        return entries[entries > -np.inf].sum() + loss(self.kind, self.gold, labels) + more
 
     def wrong(self, labels):
         rows, totals = self.graph.rows, activities(self.graph, labels)
@@ -96,6 +99,32 @@ def question(space, net, seed, close=False, m=2):
     return scores, frozen(closed), gold, guess
 
 
+def traits_of(space, seed):
+    """Tuples over some variables and, where all have as many labels, a histogram; or nothing."""
+    rng = np.random.default_rng(seed)
+    n, sizes = len(space.variables), space.sizes
+    families = []
+    for number in range(rng.integers(3)):
+        scope = rng.permutation(n)[: rng.integers(1, 1 + min(n, 3))]
+        shape = tuple(sizes[scope].tolist())
+        others = [tuple(rng.permutation(n)[: len(scope)].tolist()) for _ in range(3)]
+        alike = [other for other in others if tuple(sizes[list(other)].tolist()) == shape]
+        families.append(Tuples(f"tuples {number}", (tuple(scope.tolist()), *alike), shape))
+    if (sizes == sizes[0]).all() and rng.random() < 0.7:
+        families.append(Histogram("shares", int(sizes[0]), int(rng.integers(2, 5))))
+    if not families:
+        return None
+    firsts = np.cumsum([3, *(family.width for family in families)])
+    counts = [family.count for family in families]
+    weights = frozen(rng.integers(-8, 9, size=firsts[-1]) / 4)
+    origins = np.repeat(firsts[:-1], counts)
+    return TraitScores(TraitSet(tuple(families)), frozen(origins), weights)
+
+
+def told(traits, space):
+    return no_traits() if traits is None else traits.wide(len(space.variables))
+
+
 def is_paired(graph):
     pairwise = all(np.diff(graph.tables.scope_ptr) == 2) and len(graph.tables.ptr) > 1
     return bool(pairwise and (graph.sizes == 2).all() and graph.source.allowed.all())
@@ -111,7 +140,8 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, re
     redrawn = min(redrawn, len(space.variables))
     ties = frozen(np.full(len(scores), TIE))
     given_closed = closed if close else NONE_CLOSED
-    arguments = (scores, given_closed, ties, guess, gold, kind, graph)
+    traits = traits_of(space, seed)
+    arguments = (scores, given_closed, ties, guess, gold, kind, told(traits, space), graph)
     labels, needed, bounds = search_greedily(*arguments, redrawn, restarts, seed)
     body = plain(search_greedily)(*arguments, redrawn, restarts, seed)
     for one, other in zip((labels, needed, bounds), body, strict=True):
@@ -122,7 +152,7 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, re
         for r in range(restarts)
     ]
     for i in range(len(scores)):
-        naive = Naive(graph, scores[i], closed[i], kind, gold[i])
+        naive = Naive(graph, scores[i], closed[i], kind, gold[i], traits)
         ends = [naive.climbed(tuple(start[i].tolist())) for start in starts]
         values = [-np.inf if naive.wrong(end) else naive.worth(end) for end in ends]
         if max(values) == -np.inf:
@@ -135,7 +165,7 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, re
         assert answer == ends[needed[i] - 1]
         assert values[needed[i] - 1] == pytest.approx(max(values), abs=1e-9)
         assert max(values[: needed[i] - 1], default=-np.inf) < max(values)
-        assert bounds[i] >= max(values) - 1e-9
+        assert bounds[i] + (0.0 if traits is None else traits.most) >= max(values) - 1e-9
         assert naive.next(answer) is None
 
 
@@ -166,7 +196,7 @@ def test_no_input_no_variables_and_no_label(run):
     none = whole(np.empty((1, 0)))
     ties = frozen(np.array([TIE]))
     labels, needed, bounds = run(
-        frozen(np.empty((1, 0))), NONE_CLOSED, ties, none, none, 0, graph, 0, 1, 0
+        frozen(np.empty((1, 0))), NONE_CLOSED, ties, none, none, 0, no_traits(), graph, 0, 1, 0
     )
     assert labels.shape == (1, 0)
     assert needed.tolist() == [1]
@@ -176,12 +206,22 @@ def test_no_input_no_variables_and_no_label(run):
     graph = builder.build().network.graph
     empty = whole(np.empty((0, 1)))
     labels, _, _ = run(
-        frozen(np.empty((0, 2))), NONE_CLOSED, ties[:0], empty, empty, 0, graph, 1, 2, 0
+        frozen(np.empty((0, 2))),
+        NONE_CLOSED,
+        ties[:0],
+        empty,
+        empty,
+        0,
+        no_traits(),
+        graph,
+        1,
+        2,
+        0,
     )
     assert labels.shape == (0, 1)
     closed, missing = frozen(np.array([[True, True]])), whole([[-1]])
     labels, needed, _ = run(
-        frozen(np.ones((1, 2))), closed, ties, missing, missing, 0, graph, 1, 2, 0
+        frozen(np.ones((1, 2))), closed, ties, missing, missing, 0, no_traits(), graph, 1, 2, 0
     )
     assert labels.tolist() == [[-1]]
     assert needed.tolist() == [0]
@@ -199,7 +239,9 @@ def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
     scores, closed, gold, starts = question(space, net, seed, close)
     ties = frozen(np.full(len(scores), TIE))
     shown = closed if close else NONE_CLOSED
-    arguments = scores, shown, ties, starts, gold, kind, graph, is_paired(graph), most
+    traits = traits_of(space, seed)
+    more = told(traits, space), graph, is_paired(graph), most
+    arguments = scores, shown, ties, starts, gold, kind, *more
     ends, obeys, steps, counts = climb_all(*arguments)
     for one, other in zip((ends, obeys, steps, counts), plain(climb_all)(*arguments), strict=True):
         assert one.tolist() == other.tolist()
@@ -208,7 +250,7 @@ def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
     assert outputs.tolist() == body[0].tolist()
     assert owner.tolist() == body[1].tolist()
     for i in range(len(scores)):
-        naive = Naive(graph, scores[i], closed[i], kind, gold[i])
+        naive = Naive(graph, scores[i], closed[i], kind, gold[i], traits)
         path = [tuple(starts[i].tolist())]
         while (better := naive.next(path[-1])) is not None:
             path.append(better)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rote.kernels.greedy import climb_all, search_greedily
 from rote.kernels.pairs import own_parts, search_pairs
+from rote.kernels.wide import no_traits
 from rote.space import SpaceBuilder
 from rote.types import frozen
 from tests.kernels.bodies import loaded, plain
@@ -40,7 +41,7 @@ def test_it_says_what_the_general_search_says(seed, n, kind, redrawn):
     scores, _, gold, guess = question(space, space.network, seed, m=3)
     ties, more = frozen(np.full(3, TIE)), (min(redrawn, n), 4, seed)
     labels, needed, bounds = search_pairs(scores, ties, guess, gold, kind, graph, *more)
-    other = search_greedily(scores, NONE_CLOSED, ties, guess, gold, kind, graph, *more)
+    other = search_greedily(scores, NONE_CLOSED, ties, guess, gold, kind, no_traits(), graph, *more)
     assert labels.tolist() == other[0].tolist()
     assert needed.tolist() == other[1].tolist()
     assert bounds == pytest.approx(other[2])
@@ -57,7 +58,7 @@ def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
     scores, _, gold, starts = question(space, space.network, seed, m=3)
     ties = frozen(np.full(3, TIE))
     one, other = (
-        climb_all(scores, NONE_CLOSED, ties, starts, gold, kind, graph, paired, 12)
+        climb_all(scores, NONE_CLOSED, ties, starts, gold, kind, no_traits(), graph, paired, 12)
         for paired in (True, False)
     )
     for a, b in zip(one, other, strict=True):

@@ -57,6 +57,9 @@ def phi(task, layout, x, labels):
         column, vector = (0, slot.vector + label) if slot.each else (label, slot.vector)
         for feature, value in _entries(layout, frame, vectors, vector):
             dense[places[feature, column]] += value
+    for family in frame.traits:
+        for value in family.values(np.array([labels]))[0].tolist():
+            dense[layout.block(numbers, family.block)[0, value]] += 1
     return dense
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from rote.errors import SpaceError
 from rote.space import SpaceBuilder
+from rote.space.traits import Histogram, Tuples
 from rote.tasks.base import Frame, Slot
 
 
@@ -64,3 +65,17 @@ def test_frames_are_equal_when_all_they_hold_is():
 def test_slots_that_do_not_fit_the_space_are_refused(slots, kinds, says):
     with pytest.raises(SpaceError, match=says):
         Frame(space(), slots, kinds)
+
+
+def test_traits_have_to_fit_the_space():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    builder.variable("y", "abc")
+    space, slots = builder.build(), (Slot("x"), Slot("y"))
+    assert Frame(space, slots, (), (Tuples("both", ((0, 1),), (2, 3)),)).trait_set is not None
+    with pytest.raises(SpaceError, match=r"over the variables \(1, 0\)"):
+        Frame(space, slots, (), (Tuples("both", ((1, 0),), (2, 3)),))
+    with pytest.raises(SpaceError, match=r"over the variables \(0, 2\)"):
+        Frame(space, slots, (), (Tuples("both", ((0, 2),), (2, 3)),))
+    with pytest.raises(SpaceError, match="not all variables of the space have as many"):
+        Frame(space, slots, (), (Histogram("shares", 2, 3),))

@@ -197,3 +197,16 @@ def test_superpixels_gain_from_their_neighbours():
         found[joined] = np.mean((predicted == gold)[gold != VOID])
     assert found[True] > 0.8  # "other" everywhere has 0.62
     assert found[True] > found[False]
+
+
+def test_a_histogram_lets_nodes_learn_how_many_of_them_have_a_label():
+    # Nodes look all the same, and one of three is on: no node can know by itself.
+    graph = Graph(np.zeros((3, 1)), np.empty((0, 2), dtype=int))
+    found = []
+    for bins in (0, 4):
+        task = LabelledGraph(("off", "on"), histogram=bins)
+        prepared = prepare(task, [graph], [[0, 0, 1]])
+        model = Model(task, prepared.layout, prepared.layout.zeros(), Exhaustive())
+        learned = fit(Perceptron(iterations=20, average=False), model, prepared)
+        found.append(sorted(learned.predict([graph])[0].tolist()))
+    assert found == [[0, 0, 0], [0, 0, 1]]

@@ -76,9 +76,9 @@ def _followed(
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
     """Sums over a group: prediction, generation and seconds by climb; and what was needed."""
     group = prepared.groups[number]
-    inputs, gold = prepared.inputs(group), group.gold
+    gold = group.gold
     assert gold is not None
-    objective = Objective(inputs.scores(model.weights), checked=group.space, inputs=inputs)
+    objective = prepared.inputs(group).objective(group.space, model.weights)
     nearest = np.zeros(len(group))
     sums: list[tuple[float, float, float]] = []
     needed: IntArray = np.zeros(len(group), dtype=np.int64)

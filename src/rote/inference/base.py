@@ -26,6 +26,7 @@ from rote.kernels.outputs import all_finite, ties_of
 from rote.kernels.structs import Slots, Vectors
 from rote.space.losses import Term
 from rote.space.space import Space
+from rote.space.traits import TraitScores, TraitSet
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, Scalar, frozen
 
 TIE = 1e-10
@@ -64,6 +65,7 @@ class Inputs(NamedTuple):
     slots: Slots
     firsts: IntArray  # the first vector of each input
     size: int  # how many weights there are
+    traits: TraitSet | None = None  # of the space, whose slots are the last ones
 
     def rows(self, index: AnyArray) -> Inputs:
         """Some of the inputs."""
@@ -75,6 +77,20 @@ class Inputs(NamedTuple):
             raise ScoreError(f"these inputs have {self.size} weights, got {weights.shape}")
         return frozen(scores_of(frozen(weights), self.vectors, self.slots, self.firsts))
 
+    def objective(
+        self, space: Space, weights: FloatArray, gold: IntArray | None = None
+    ) -> Objective:
+        """What outputs are worth under some weights."""
+        scores, traits = self.scores(weights), self.trait_scores(weights)
+        return Objective(scores, checked=space, gold=gold, inputs=self, traits=traits)
+
+    def trait_scores(self, weights: FloatArray) -> TraitScores | None:
+        """The scores of traits under some weights."""
+        if self.traits is None:
+            return None
+        first = len(self.slots.origin) - int(self.traits.counts.sum())
+        return TraitScores(self.traits, frozen(self.slots.origin[first:]), frozen(weights))
+
 
 @dataclass(frozen=True, eq=False)
 class Objective:
@@ -82,7 +98,8 @@ class Objective:
 
     ``allowed`` of shape (m, labels) closes labels for single inputs; this is how
     variables are clamped (see `clamp`). None leaves every label open. A ``term`` adds to an
-    output's score what no sum over parts can say; engines that take no terms refuse it.
+    output's score what no sum over parts can say, and so do the ``traits`` of whole outputs, which
+    have weights of their own; engines that look at parts alone refuse both.
     Learners say which outputs are right, the ``gold`` ones of shape (m, variables): `Decomposed`
     looks around them, and other engines do not look at them at all. Learners and models also say
     what the scores come from, the ``inputs``: engines that learn score them with weights of their
@@ -95,6 +112,7 @@ class Objective:
     checked: Space | None = field(default=None, repr=False)  # the space it was checked for
     gold: IntArray | None = None
     inputs: Inputs | None = field(default=None, repr=False)
+    traits: TraitScores | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -108,13 +126,29 @@ class Objective:
             self.checked,
             None if self.gold is None else frozen(self.gold[index]),
             None if self.inputs is None else self.inputs.rows(index),
+            self.traits,
         )
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether outputs are worth the sum of their parts."""
+        return self.term is None and self.traits is None
+
     def worth(self, space: Space, labels: IntArray) -> FloatArray:
-        """What one output of each input is worth, its term included."""
+        """What one output of each input is worth, term and traits included."""
         worth = space.worth(self.scores, labels)
-        if self.term is not None:
-            worth = worth + self.term.value(labels[:, None, :])[:, 0]
+        if not self.adds_up:
+            there = labels.min(axis=1, initial=0) >= 0
+            worth[there] += self.beyond_parts(labels[:, None, :])[there, 0]
+        return np.asarray(worth)
+
+    def beyond_parts(self, labels: IntArray) -> FloatArray:
+        """What term and traits add to outputs of shape (m, k, variables): (m, k)."""
+        m, k, n = labels.shape
+        worth = np.zeros((m, k)) if self.term is None else self.term.value(labels)
+        if self.traits is not None:
+            whole = np.maximum(labels, 0).reshape(m * k, n)
+            worth = worth + self.traits.worth(whole).reshape(m, k)
         return np.asarray(worth)
 
     @property
@@ -218,6 +252,11 @@ def as_objective(
         raise UnsupportedSpace(
             "the objective has a term that does not add up over parts, and this engine takes "
             "none; use RGS or Exhaustive, or a loss that adds up, such as Hamming"
+        )
+    if objective.traits is not None and not terms:
+        raise UnsupportedSpace(
+            "the objective has traits of whole outputs, and this engine looks at parts alone; use "
+            "RGS or Exhaustive, or a task without traits"
         )
     if objective.checked is space:
         return objective

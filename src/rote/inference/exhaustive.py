@@ -41,8 +41,8 @@ class Exhaustive:
                 f"{space!r} has {space.outputs:.4g} outputs and Exhaustive looks at no more than "
                 f"{self.most_outputs}; use Exact, or raise most_outputs"
             )
-        if objective.term is not None:
-            labels = _best_with_term(space, objective)
+        if not objective.adds_up:
+            labels = _best_with_more(space, objective)
             return answered(space, objective, labels, Source.ENUMERATION)
         factors = _factors(space)
         labels = best_outputs(
@@ -108,9 +108,8 @@ def _running(counts: list[int]) -> IntArray:
     return frozen(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
 
 
-def _best_with_term(space: Space, objective: Objective) -> IntArray:
-    """What `best_outputs` does, block by block, where a term has a say."""
-    assert objective.term is not None
+def _best_with_more(space: Space, objective: Objective) -> IntArray:
+    """What `best_outputs` does, block by block, where a term or traits have a say."""
     m = len(objective)
     count = int(space.outputs)
     block = max(1, BLOCK // max(1, m))
@@ -123,7 +122,8 @@ def _best_with_term(space: Space, objective: Objective) -> IntArray:
             if objective.allowed is not None:
                 open_ = objective.allowed[i][space.offsets[:-1] + outputs].all(axis=1)
                 worth[i, first:end][~open_] = -np.inf
-        worth[:, first:end] += objective.term.value(np.broadcast_to(outputs, (m, *outputs.shape)))
+        each = frozen(np.broadcast_to(outputs, (m, *outputs.shape)))
+        worth[:, first:end] += objective.beyond_parts(each)
     feasible = np.unpackbits(_feasible(space), count=count).astype(np.bool_)
     worth[:, ~feasible] = -np.inf
     best = worth.max(axis=1)

@@ -17,6 +17,7 @@ away again.
 
 A term that looks at the whole output (F1, Jaccard, zero-one) depends on two counts alone: labels
 that are right, and labels that are on. What a change adds to it is the difference of two numbers.
+Traits are looked up as `rote.kernels.wide` says.
 """
 
 from __future__ import annotations
@@ -31,10 +32,21 @@ from rote.kernels.jit import inlined, kernel
 from rote.kernels.neighbours import change_rows, pass_on, take_gains
 from rote.kernels.outputs import read_scores
 from rote.kernels.ranges import add_up
-from rote.kernels.structs import Graph
+from rote.kernels.structs import Graph, Wide
+from rote.kernels.wide import add_tuples, pass_on_tuples, share_changes, shares_worth
 from rote.types import BoolArray, FloatArray, IntArray
 
 NO_TERM, F1, JACCARD, WRONG = 0, 1, 2, 3
+
+
+class Terrain(NamedTuple):
+    """What the climbs of one input go over."""
+
+    graph: Graph
+    theta: FloatArray  # per entry; 0 where it is forbidden
+    forbidden: BoolArray  # per entry
+    pairs: FloatArray  # the matrix of tables where there is one, and empty elsewhere
+    wide: Wide
 
 
 class Standing(NamedTuple):
@@ -47,6 +59,8 @@ class Standing(NamedTuple):
     value: FloatArray  # one number: the score
     wrong: IntArray  # forbidden entries; broken rows
     counts: IntArray  # of the term: labels that are right, labels that are on
+    having: IntArray  # per label, where there is a histogram: how many variables have it
+    changes: FloatArray  # per two labels: what the histogram gains by the second for the first
 
 
 class Extra(NamedTuple):
@@ -58,8 +72,18 @@ class Extra(NamedTuple):
 
 
 @kernel
-def standing_for(graph: Graph, variables: int) -> Standing:
+def terrain_of(graph: Graph, wide: Wide, variables: int, paired: bool) -> Terrain:
+    """Room for the scores of an input."""
+    entries, square = graph.tables.ptr[-1], variables if paired else 0
+    forbidden = np.empty(entries, np.bool_)
+    return Terrain(graph, np.empty(entries), forbidden, np.empty((square, square)), wide)
+
+
+@kernel
+def standing_for(terrain: Terrain, variables: int) -> Standing:
     """Room for what is known of an output."""
+    graph = terrain.graph
+    labels = graph.widest if terrain.wide.bins > 0 else 0
     return Standing(
         np.empty(variables, np.int64),
         np.empty(graph.offsets[-1]),
@@ -68,6 +92,8 @@ def standing_for(graph: Graph, variables: int) -> Standing:
         np.empty(1),
         np.empty(2, np.int64),
         np.empty(2, np.int64),
+        np.empty(labels, np.int64),
+        np.empty((labels, labels)),
     )
 
 
@@ -81,6 +107,7 @@ def copy_standing(source: Standing, target: Standing) -> None:
     target.value[:] = source.value
     target.wrong[:] = source.wrong
     target.counts[:] = source.counts
+    target.having[:] = source.having
 
 
 @inlined
@@ -108,18 +135,32 @@ def is_right(extra: Extra, j: int, label: int) -> int:
 
 
 @kernel
-def stand_at(
-    graph: Graph, theta: FloatArray, forbidden: BoolArray, extra: Extra, at: Standing
-) -> None:
+def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
     """Find out all there is to know of the output whose labels are there."""
+    graph, theta, forbidden, _, wide = terrain
     labels = at.labels
     at.value[0], at.wrong[0] = take_gains(graph, theta, forbidden, labels, at.gains, at.faults)
+    at.value[0] += add_tuples(wide, labels, graph.sizes, graph.offsets, at.gains)
+    if wide.bins > 0:
+        at.having[:] = 0
+        for j in range(labels.shape[0]):
+            at.having[labels[j]] += 1
     at.wrong[1] = add_up(graph.rows, graph.offsets, labels, at.activity)
     at.counts[:] = 0
     if extra.kind != NO_TERM:
         for j in range(labels.shape[0]):
             at.counts[0] += is_right(extra, j, labels[j])
             at.counts[1] += int(labels[j] > 0)
+
+
+@inlined
+def whole_worth(wide: Wide, extra: Extra, at: Standing) -> float:
+    """What an output is worth: its score, the term, and the histogram."""
+    n = at.labels.shape[0]
+    worth: float = at.value[0] + loss_at(extra, n, at.counts[0], at.counts[1])
+    if wide.bins > 0:
+        worth += shares_worth(wide, at.having, n)
+    return worth
 
 
 @kernel
@@ -137,20 +178,10 @@ def pair_up(graph: Graph, theta: FloatArray, pairs: FloatArray) -> None:
 
 @inlined
 def change(
-    graph: Graph,
-    theta: FloatArray,
-    forbidden: BoolArray,
-    pairs: FloatArray,
-    extra: Extra,
-    at: Standing,
-    rank: IntArray,
-    j: int,
-    label: int,
+    terrain: Terrain, extra: Extra, at: Standing, rank: IntArray, j: int, label: int
 ) -> None:
-    """Give a variable another label. ``rank`` is 1 everywhere, before and after.
-
-    ``pairs`` is the matrix of tables where there is one, and empty elsewhere.
-    """
+    """Give a variable another label. ``rank`` is 1 everywhere, before and after."""
+    graph, theta, forbidden, pairs, wide = terrain
     first, last = graph.offsets[j], graph.offsets[j + 1]
     gain, fault, before = at.gains[first + label], at.faults[first + label], at.labels[j]
     at.value[0] += gain
@@ -159,6 +190,11 @@ def change(
     if extra.kind != NO_TERM:
         at.counts[0] += is_right(extra, j, label) - is_right(extra, j, before)
         at.counts[1] += int(label > 0) - int(before > 0)
+    if wide.bins > 0:
+        at.having[before] -= 1
+        at.having[label] += 1
+    if wide.origin.shape[0] > 0:
+        pass_on_tuples(wide, at.labels, graph.sizes, graph.offsets, j, label, at.gains)
     if pairs.shape[0] > 0:
         row, sign = pairs[j], 1.0 if label == 1 else -1.0
         for k in range(row.shape[0]):
@@ -176,15 +212,19 @@ def change(
 
 
 @inlined
-def best_change(graph: Graph, extra: Extra, at: Standing, least: float) -> tuple[int, int]:
+def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> tuple[int, int]:
     """The variable and label of the best change, or -1.
 
     While something is forbidden or broken, this is the change that leaves least of it, and of such
     the one that gains most; afterwards, one that gains more than ``least``.
     """
+    graph, wide = terrain.graph, terrain.wide
     rows, offsets, labels = graph.rows, graph.offsets, at.labels
     wrong = at.wrong[0] + at.wrong[1]
     now = loss_at(extra, labels.shape[0], at.counts[0], at.counts[1])
+    shared = wide.bins > 0
+    if shared:
+        share_changes(wide, at.having, labels.shape[0], at.changes)
     variable, chosen, best, fewest = -1, -1, least, 0
     if wrong > 0:
         best, fewest = -np.inf, wrong - 1
@@ -196,6 +236,8 @@ def best_change(graph: Graph, extra: Extra, at: Standing, least: float) -> tuple
                 right = at.counts[0] + is_right(extra, j, a) - is_right(extra, j, own)
                 on = at.counts[1] + int(a > 0) - int(own > 0)
                 gain += loss_at(extra, labels.shape[0], right, on) - now
+            if shared:
+                gain += at.changes[own, a]
             if a == own or (wrong == 0 and gain <= best):
                 continue
             left = wrong + at.faults[first + a]
@@ -209,10 +251,7 @@ def best_change(graph: Graph, extra: Extra, at: Standing, least: float) -> tuple
 
 @inlined
 def climb(
-    graph: Graph,
-    theta: FloatArray,
-    forbidden: BoolArray,
-    pairs: FloatArray,
+    terrain: Terrain,
     extra: Extra,
     at: Standing,
     rank: IntArray,
@@ -225,10 +264,10 @@ def climb(
     """
     count = 0
     while True:
-        j, label = best_change(graph, extra, at, least)
+        j, label = best_change(terrain, extra, at, least)
         if j < 0:
             return count
-        change(graph, theta, forbidden, pairs, extra, at, rank, j, label)
+        change(terrain, extra, at, rank, j, label)
         if count < steps.shape[0]:
             steps[count, 0] = j
             steps[count, 1] = label
@@ -252,21 +291,18 @@ def most_of_all(graph: Graph, theta: FloatArray, forbidden: BoolArray, variables
 
 @kernel
 def read_input(
-    scores: FloatArray,
-    closed: BoolArray,
-    i: int,
-    graph: Graph,
-    work: FloatArray,
-    theta: FloatArray,
-    forbidden: BoolArray,
+    scores: FloatArray, closed: BoolArray, i: int, work: FloatArray, terrain: Terrain
 ) -> None:
     """The scores of every entry for one input; what is forbidden scores 0, and is marked."""
+    graph, theta, forbidden, pairs, _ = terrain
     read_scores(scores, closed, i, work)
     load(work, graph.source, theta)
     for e in range(theta.shape[0]):
         forbidden[e] = theta[e] == -np.inf
         if forbidden[e]:
             theta[e] = 0.0
+    if pairs.shape[0] > 0:
+        pair_up(graph, theta, pairs)
 
 
 @inlined
@@ -286,6 +322,7 @@ def climb_all(
     starts: IntArray,
     gold: IntArray,
     kind: int,
+    wide: Wide,
     graph: Graph,
     paired: bool,
     most: int,
@@ -295,21 +332,16 @@ def climb_all(
     Changes are of shape (m, most, 2), of which so many are there; of longer ways the first.
     """
     m, n = starts.shape
-    entries = graph.tables.ptr[-1]
-    work, theta = np.empty(scores.shape[1]), np.empty(entries)
-    forbidden = np.empty(entries, np.bool_)
-    at, rank = standing_for(graph, n), np.ones(n, np.int64)
-    pairs = np.empty((n, n)) if paired else np.empty((0, 0))
+    work, terrain = np.empty(scores.shape[1]), terrain_of(graph, wide, n, paired)
+    at, rank = standing_for(terrain, n), np.ones(n, np.int64)
     ends, obeys = np.empty((m, n), np.int64), np.empty(m, np.bool_)
     steps, counts = np.full((m, most, 2), -1), np.empty(m, np.int64)
     for i in range(m):
-        read_input(scores, closed, i, graph, work, theta, forbidden)
+        read_input(scores, closed, i, work, terrain)
         extra = Extra(kind, gold[i], count_on(gold[i]))
-        if paired:
-            pair_up(graph, theta, pairs)
         at.labels[:] = starts[i]
-        stand_at(graph, theta, forbidden, extra, at)
-        count = climb(graph, theta, forbidden, pairs, extra, at, rank, ties[i], steps[i])
+        stand_at(terrain, extra, at)
+        count = climb(terrain, extra, at, rank, ties[i], steps[i])
         counts[i] = min(count, most)
         ends[i] = at.labels
         obeys[i] = at.wrong[0] + at.wrong[1] == 0
@@ -324,6 +356,7 @@ def search_greedily(
     guess: IntArray,
     gold: IntArray,
     kind: int,
+    wide: Wide,
     graph: Graph,
     redrawn: int,
     restarts: int,
@@ -333,28 +366,26 @@ def search_greedily(
 
     Starts are ``guess`` with so many labels ``redrawn``. Labels are -1, and the restart is 0, where
     every climb ended at an output that breaks a rule. ``kind`` is that of the term, and ``gold``
-    what it compares with. The bound adds up the best that every label and every table can give.
+    what it compares with. The bound adds up the best that every label and every table can give;
+    what traits can give is for the caller to add.
     """
     m, n = guess.shape
-    entries = graph.tables.ptr[-1]
-    work = np.empty(scores.shape[1])
-    theta = np.empty(entries)
-    forbidden = np.empty(entries, np.bool_)
-    base, at = standing_for(graph, n), standing_for(graph, n)
+    work, terrain = np.empty(scores.shape[1]), terrain_of(graph, wide, n, False)
+    base, at = standing_for(terrain, n), standing_for(terrain, n)
     start, order, rank = np.empty(n, np.int64), np.empty(n, np.int64), np.ones(n, np.int64)
     steps = np.empty((0, 2), np.int64)
-    pairs = np.empty((0, 0))
     answers = np.full((m, n), -1)
     found = np.zeros(m, np.int64)
     bounds = np.empty(m)
     for i in range(m):
-        read_input(scores, closed, i, graph, work, theta, forbidden)
-        bounds[i] = most_of_all(graph, theta, forbidden, n) + int(kind != NO_TERM)
+        read_input(scores, closed, i, work, terrain)
+        forbidden = terrain.forbidden
+        bounds[i] = most_of_all(graph, terrain.theta, forbidden, n) + int(kind != NO_TERM)
         if n > 0 and guess[i].min() < 0:
             continue
         extra = Extra(kind, gold[i], count_on(gold[i]))
         base.labels[:] = guess[i]
-        stand_at(graph, theta, forbidden, extra, base)
+        stand_at(terrain, extra, base)
         first, best = seed_of(scores, i, seed), -np.inf
         for r in range(restarts):
             copy_standing(base, at)
@@ -364,11 +395,11 @@ def search_greedily(
             for k in range(redrawn):
                 j = order[k]
                 if start[j] != at.labels[j]:
-                    change(graph, theta, forbidden, pairs, extra, at, rank, j, start[j])
-            climb(graph, theta, forbidden, pairs, extra, at, rank, ties[i], steps)
+                    change(terrain, extra, at, rank, j, start[j])
+            climb(terrain, extra, at, rank, ties[i], steps)
             if at.wrong[0] + at.wrong[1] > 0:
                 continue
-            value = at.value[0] + loss_at(extra, n, at.counts[0], at.counts[1])
+            value = whole_worth(wide, extra, at)
             if value > best + ties[i]:
                 best = value
                 answers[i] = at.labels

@@ -26,6 +26,8 @@ def place_of(slots: Slots, slot: int, first: int, label: int) -> tuple[int, int]
     vector = first + own if own >= 0 else 0
     if slots.each[slot]:
         vector += label
+    if slots.start[slot] == slots.start[slot + 1]:  # of a trait
+        return vector, slots.origin[slot] + label
     return vector, slots.origin[slot] + slots.column[slots.start[slot] + label]
 
 

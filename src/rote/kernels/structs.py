@@ -137,7 +137,8 @@ class Slots(NamedTuple):
 
     The weight of feature k and label a is ``weights[origin + k * stride + column]``, where the
     column of a is mostly a itself. Labels of a ``tied`` slot share columns. In a slot with
-    ``each``, label a has the vector ``vector + a``, and all labels share one column.
+    ``each``, label a has the vector ``vector + a``, and all labels share one column. Slots of
+    traits come last: they have no parts, and their columns are their values.
     """
 
     vector: IntArray  # per slot: counted from the input's first, or -1 for the constant one
@@ -147,3 +148,21 @@ class Slots(NamedTuple):
     tied: BoolArray  # per slot
     start: IntArray  # per slot: its first part; one more ends the last
     column: IntArray  # per part
+
+
+class Wide(NamedTuple):
+    """Scores of traits, as far as kernels know them: those of label tuples and of label shares.
+
+    The value of a tuple is Σ stride · label over its places. Of a histogram, every label has a bin.
+    """
+
+    weights: FloatArray
+    origin: IntArray  # per tuple: the weight of its first value
+    ptr: IntArray  # per tuple: its places
+    variable: IntArray  # per place
+    stride: IntArray  # per place
+    of_ptr: IntArray  # per variable: the tuples it is in
+    of: IntArray
+    of_stride: IntArray  # beside ``of``: the variable's stride there
+    shares: int  # the weight of the first label's first bin
+    bins: int  # 0 without a histogram

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from rote.kernels.linear import scores_of
 from rote.model import Group, Prepared
 from rote.space import Space
 from rote.space.losses import Loss, ZeroOne
+from rote.space.traits import TraitScores
 from rote.types import FloatArray, IntArray, frozen
 
 
@@ -61,8 +63,11 @@ def worst_of(
     if scale != 1.0:
         scores *= scale
     assert group.gold is not None
-    inputs = prepared.inputs(group)
-    return Worst(group, *worst(engine, group.space, scores, group.gold, loss, inputs))
+    inputs, traits = prepared.inputs(group), None
+    if inputs.traits is not None:
+        traits = inputs.trait_scores(weights if scale == 1.0 else scale * weights)
+    found = worst(engine, group.space, scores, group.gold, loss, inputs, traits)
+    return Worst(group, *found)
 
 
 def worst(
@@ -72,36 +77,34 @@ def worst(
     gold: IntArray,
     loss: Loss,
     inputs: Inputs | None = None,
+    traits: TraitScores | None = None,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Labels, slacks and losses for a batch of one space; losses are added to ``scores`` itself."""
-    right = space.worth(frozen(scores), frozen(gold))
+    plain = Objective(frozen(scores), checked=space, gold=gold, inputs=inputs, traits=traits)
+    right = plain.worth(space, frozen(gold))
     offsets = loss.offsets(space, gold)
     if offsets is not None:
-        scores[:, : space.labels] += offsets
-        objective = Objective(frozen(scores), checked=space, gold=gold, inputs=inputs)
-        solutions = engine.solve(space, objective)
+        scores[:, : space.labels] += offsets  # those of the objective, which are the same array
+        solutions = engine.solve(space, plain)
         found = _found(solutions)
         losses = frozen(loss.value(space, gold, found))
         return found, frozen(solutions.value - right), losses
     if isinstance(loss, ZeroOne):
-        found = _best_but_gold(engine, space, scores, gold, inputs)
+        found = _best_but_gold(engine, space, plain, gold)
     else:
-        objective = Objective(frozen(scores), term=loss.term(gold), gold=gold, inputs=inputs)
+        objective = replace(plain, term=loss.term(gold), checked=None)
         found = _found(engine.solve(space, objective))
     losses = frozen(loss.value(space, gold, found))
-    return found, frozen(space.worth(frozen(scores), found) - right + losses), losses
+    return found, frozen(plain.worth(space, found) - right + losses), losses
 
 
-def _best_but_gold(
-    engine: Engine, space: Space, scores: FloatArray, gold: IntArray, inputs: Inputs | None
-) -> IntArray:
-    objective = Objective(frozen(scores), checked=space, gold=gold, inputs=inputs)
+def _best_but_gold(engine: Engine, space: Space, objective: Objective, gold: IntArray) -> IntArray:
     labels = _found(engine.solve(space, objective)).copy()
     hit = np.flatnonzero((labels == gold).all(axis=1))
     if len(hit):
         second = k_best(space, objective.rows(hit), 2, engine)[1]
         other = second.status == Status.OPTIMAL
-        lead = space.worth(frozen(scores[hit]), frozen(gold[hit])) - second.value
+        lead = objective.rows(hit).worth(space, frozen(gold[hit])) - second.value
         worse = hit[other & (lead < 1.0)]
         labels[worse] = second.labels[other & (lead < 1.0)]
     return frozen(labels)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from rote.errors import SettingError
-from rote.inference import Engine, Objective
+from rote.inference import Engine
 from rote.inference.base import TIE, Inputs
 from rote.inference.exact import chain_of
 from rote.kernels.linear import move_both
@@ -88,7 +88,12 @@ class _Steps:
         self.own = own
         self.view = frozen(own.weights)  # the same memory: it sees every step
         full = update == "full"
-        self.chains = {id(g): chain_of(engine, g.space) if full else None for g in prepared.groups}
+        if not full and any(group.frame.traits for group in prepared.groups):
+            raise SettingError('prefixes have no traits of whole outputs; take update="full"')
+        self.chains = {
+            id(group): chain_of(engine, group.space) if full and not group.frame.traits else None
+            for group in prepared.groups
+        }
 
     def __call__(self, group: Group, place: int) -> bool:
         """Whether the example was taken for a mistake."""
@@ -113,15 +118,15 @@ class _Steps:
 
     def _step(self, group: Group, place: int) -> bool:
         space, slots, here = group.space, group.slots, slice(place, place + 1)
-        inputs = Inputs(self.vectors, slots, group.firsts[here], len(self.view))
-        scores = inputs.scores(self.view)
+        traits = group.frame.trait_set
+        inputs = Inputs(self.vectors, slots, group.firsts[here], len(self.view), traits)
         assert group.gold is not None
-        objective = Objective(scores, checked=space, gold=group.gold[here], inputs=inputs)
+        objective = inputs.objective(space, self.view, group.gold[here])
         found = self.engine.solve(space, objective).labels
         toward, away = group.gold_columns[place], group.columns(found)[0]
         if self.update != "full":
-            early = self.update == "early"
-            away = wrong_prefix(scores[0], slots.start, space.slot_ends, toward, away, early)
+            early, scores = self.update == "early", objective.scores[0]
+            away = wrong_prefix(scores, slots.start, space.slot_ends, toward, away, early)
         if (away == toward).all():
             return False
         move_both(

@@ -48,6 +48,8 @@ class Reuse:
         """
         space, gold = group.space, group.gold
         assert gold is not None
+        if group.frame.traits:
+            raise SettingError("reuse looks at parts alone; leave it, or the traits, out")
         scores = scores_of(weights, prepared.vectors, group.slots, group.firsts)
         known = self._outputs.get(space, frozen(np.empty((0, gold.shape[1]), dtype=np.int64)))
         labels, slacks = self._remembered(space, scores, gold, loss, known)

@@ -16,7 +16,7 @@ import numpy as np
 from rote.errors import LabelError, SpaceError
 from rote.features import CONSTANT, Index
 from rote.kernels.structs import Slots
-from rote.tasks.base import Frame
+from rote.tasks.base import Frame, Slot
 from rote.types import FloatArray, frozen
 
 
@@ -59,25 +59,32 @@ class Layout:
     def slots(self, frame: Frame) -> Slots:
         """What kernels need to score the inputs of a frame."""
         for slot, width in zip(frame.slots, frame.widths.tolist(), strict=True):
-            known = self._by_name.get(slot.block)
-            if known is None:
-                raise SpaceError(
-                    f"the model has no block {slot.block!r}; it was trained on "
-                    f"{', '.join(sorted(self._by_name))}"
-                )
+            known = self._known(slot.block)
             self._check(known, slot.block, _kind(frame, slot.vector), width)
-        blocks = [self._by_name[slot.block] for slot in frame.slots]
+        for family in frame.traits:
+            self._check(self._known(family.block), family.block, CONSTANT, family.width)
+        traits = sum(family.count for family in frame.traits)
+        slots = [*frame.slots, *(Slot(f.block) for f in frame.traits for _ in range(f.count))]
+        blocks = [self._by_name[slot.block] for slot in slots]
         return Slots(
-            frozen(np.array([-1 if s.vector is None else s.vector for s in frame.slots], np.int64)),
+            frozen(np.array([-1 if s.vector is None else s.vector for s in slots], np.int64)),
             frozen(
                 np.array([self._origin[b.kind] + self._first[b.name] for b in blocks], np.int64)
             ),
             frozen(np.array([self._stride[b.kind] for b in blocks], np.int64)),
-            frozen(np.array([slot.each for slot in frame.slots], np.bool_)),
-            frozen(np.array([slot.tied is not None for slot in frame.slots], np.bool_)),
-            frame.starts,
+            frozen(np.array([slot.each for slot in slots], np.bool_)),
+            frozen(np.array([slot.tied is not None for slot in slots], np.bool_)),
+            frozen(np.concatenate([frame.starts, np.repeat(frame.starts[-1:], traits)])),
             frame.columns,
         )
+
+    def _known(self, name: str) -> Block:
+        if name not in self._by_name:
+            raise SpaceError(
+                f"the model has no block {name!r}; it was trained on "
+                f"{', '.join(sorted(self._by_name))}"
+            )
+        return self._by_name[name]
 
     @staticmethod
     def of(frames: Sequence[Frame], indices: Mapping[str, Index]) -> Layout:
@@ -87,6 +94,10 @@ class Layout:
             for slot, width in zip(frame.slots, frame.widths.tolist(), strict=True):
                 block = Block(slot.block, _kind(frame, slot.vector), width)
                 Layout._check(blocks.setdefault(slot.block, block), slot.block, block.kind, width)
+            for family in frame.traits:
+                block = Block(family.block, CONSTANT, family.width)
+                known = blocks.setdefault(family.block, block)
+                Layout._check(known, family.block, CONSTANT, family.width)
         return Layout(tuple(blocks.values()), dict(indices))
 
     @staticmethod

@@ -1,6 +1,8 @@
 """`Model`: a task, weights over its features, and the engine that predicts.
 
 score(x, y) = Σ over the slots of x of weights · features,    predict = the best y in its space
+
+Traits are slots as well, and their features are constants.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from rote.errors import ScoreError
-from rote.inference import Engine, Exact, Objective, Solutions, Status
+from rote.inference import Engine, Exact, Solutions, Status
 from rote.model.layout import Layout
 from rote.model.prepared import Group, Prepared, prepare
 from rote.tasks.base import Task
@@ -75,8 +77,7 @@ class Model(Generic[X, Y]):
         ]
 
     def _answer(self, prepared: Prepared, group: Group) -> Solutions:
-        inputs = prepared.inputs(group)
-        objective = Objective(inputs.scores(self.weights), checked=group.space, inputs=inputs)
+        objective = prepared.inputs(group).objective(group.space, self.weights)
         return self.engine.solve(group.space, objective)
 
     def predict(self, xs: Iterable[X]) -> list[Y]:

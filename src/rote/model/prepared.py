@@ -70,8 +70,11 @@ class Group:
         return self.columns(self.gold)
 
     def columns(self, labels: IntArray) -> IntArray:
-        """The label or label tuple of each slot in each output of a batch that an engine found."""
-        return frozen(self.space.known_parts_of(labels) - self.frame.starts[:-1])
+        """The label, label tuple or trait of each slot in each output that an engine found."""
+        columns = self.space.known_parts_of(labels) - self.frame.starts[:-1]
+        if self.frame.trait_set is None:
+            return frozen(columns)
+        return frozen(np.hstack([columns, self.frame.trait_set.values(labels)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,8 @@ class Prepared:
 
     def inputs(self, group: Group) -> Inputs:
         """What engines may know of the examples of a group."""
-        return Inputs(self.vectors, group.slots, group.firsts, self.layout.size)
+        traits = group.frame.trait_set
+        return Inputs(self.vectors, group.slots, group.firsts, self.layout.size, traits)
 
     def scores(self, weights: FloatArray, group: Group) -> FloatArray:
         """Scores of shape (m, parts) for the examples of a group."""

@@ -4,7 +4,8 @@ A task turns an input x into a `Frame` and feature vectors, and outputs y into l
 back. The frame holds what inputs of one shape share, so it should be built once per shape
 (decorate its builder with `functools.lru_cache`): the space, and for each variable and
 factor of it a *slot*: the block of weights it uses, and which of the input's vectors it
-looks at. Slots that name the same block share their weights.
+looks at. Slots that name the same block share their weights. A frame may also have *traits*:
+features of whole outputs (`rote.space.traits`), which have blocks of weights of their own.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from rote.errors import SpaceError
 from rote.features import Features
 from rote.space import Space
+from rote.space.traits import Histogram, Traits, TraitSet, Tuples
 from rote.types import IntArray, frozen
 
 X_contra = TypeVar("X_contra", contravariant=True)
@@ -47,8 +49,11 @@ class Frame:
     space: Space
     slots: tuple[Slot, ...]  # one per variable, then one per factor
     kinds: tuple[str, ...] = ()  # the kind of each vector of an input
+    traits: tuple[Traits, ...] = ()
 
     def __post_init__(self) -> None:
+        for family in self.traits:
+            self._check_traits(family)
         expected = len(self.space.variables) + len(self.space.factors)
         if len(self.slots) != expected:
             raise SpaceError(
@@ -82,6 +87,27 @@ class Frame:
                 f"a tied slot of block {slot.block!r} says for each of {width} label tuples which "
                 f"of the columns 0, 1, … it has; got {len(tied)} numbers"
             )
+
+    def _check_traits(self, family: Traits) -> None:
+        sizes, n = self.space.sizes, len(self.space.variables)
+        if isinstance(family, Tuples):
+            for scope in family.scopes:
+                fits = min(scope) >= 0 and max(scope) < n
+                if not fits or tuple(sizes[list(scope)].tolist()) != family.sizes:
+                    raise SpaceError(
+                        f"a tuple of block {family.block!r} is over the variables {scope}, which "
+                        f"are to have {family.sizes} labels; those of the space are others"
+                    )
+        if isinstance(family, Histogram) and (sizes != family.labels).any():
+            raise SpaceError(
+                f"the histogram {family.block!r} is over {family.labels} labels, and not all "
+                "variables of the space have as many"
+            )
+
+    @cached_property
+    def trait_set(self) -> TraitSet | None:
+        """All traits together; None where there are none."""
+        return TraitSet(self.traits) if self.traits else None
 
     @property
     def _parts(self) -> list[int]:

@@ -24,6 +24,7 @@ from rote.data.msrc21 import VOID, Image
 from rote.errors import DataError, LabelError
 from rote.features import Features
 from rote.space import SpaceBuilder
+from rote.space.traits import Histogram
 from rote.tasks.base import Frame, Slot
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
@@ -71,7 +72,8 @@ class LabelledGraph:
     """With ``constant``, nodes and edges get one more feature that is always 1.
 
     With ``potts``, an edge has weights for equal and for different labels only, instead of P for
-    every pair: far fewer, where there are many labels.
+    every pair: far fewer, where there are many labels. A ``histogram`` of so many bins scores, for
+    every label, which share of the nodes has it, for engines that search (`RGS`).
 
     >>> task = LabelledGraph(("land", "sea"))
     >>> task.frame(Graph(np.zeros((6, 3)), grid(2, 3))).space
@@ -81,12 +83,13 @@ class LabelledGraph:
     labels: tuple[str, ...]
     constant: bool = True
     potts: bool = False
+    histogram: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
 
     def frame(self, x: Graph) -> Frame:
-        return _frame(self.labels, len(x), x.edges.tobytes(), self.potts)
+        return _frame(self.labels, len(x), x.edges.tobytes(), self.potts, self.histogram)
 
     def vectors(self, x: Graph) -> Sequence[Features]:
         return [*self._rows(x.nodes), *self._rows(x.edge_features)]
@@ -167,7 +170,7 @@ def _check_edges(edges: AnyArray, nodes: int) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _frame(labels: tuple[str, ...], nodes: int, edges: bytes, potts: bool) -> Frame:
+def _frame(labels: tuple[str, ...], nodes: int, edges: bytes, potts: bool, histogram: int) -> Frame:
     builder = SpaceBuilder()
     variables = [builder.variable(str(i), labels) for i in range(nodes)]
     slots = [Slot(NODE, i) for i in range(nodes)]
@@ -176,4 +179,6 @@ def _frame(labels: tuple[str, ...], nodes: int, edges: bytes, potts: bool) -> Fr
     for number, (i, j) in enumerate(pairs.tolist()):
         builder.factor(variables[i], variables[j])
         slots.append(Slot(EDGE, nodes + number, tied=tied))
-    return Frame(builder.build(), tuple(slots), (NODE,) * nodes + (EDGE,) * len(pairs))
+    traits = (Histogram("shares", len(labels), histogram),) if histogram else ()
+    kinds = (NODE,) * nodes + (EDGE,) * len(pairs)
+    return Frame(builder.build(), tuple(slots), kinds, traits)

@@ -2,7 +2,8 @@
 
 An input is a sequence of tokens; an output is as many labels. The vectors of an input come from
 templates (`rote.features.Templates`) over tokens with named columns, or from a function of the
-whole input, which may return arrays. A factor over k neighbours has one weight per label tuple.
+whole input, which may return arrays. A factor over k neighbours has one weight per label tuple. So
+has a trait, which is not written out as a table: greedy search can look at four neighbours at once.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from rote.errors import LabelError, SettingError
 from rote.features import Features, Templates
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
+from rote.space.traits import tuples_along
 from rote.tasks.base import Frame, Slot
 
 KIND = "token"
@@ -27,7 +29,8 @@ class Tagging:
 
     ``features`` are templates, or a function from an input to one vector per token. With ``bio``,
     labels I-X may follow only B-X and I-X. ``rules`` adds rules to the space of a sequence, given
-    its builder and variables.
+    its builder and variables. Tuples of up to ``wide`` neighbours that no factor has are traits of
+    the output, for engines that search (`RGS`).
 
     >>> from rote.features import Templates
     >>> task = Tagging(("B-NP", "I-NP", "O"), Templates(("word",), ("word[0]",)), bio=True)
@@ -40,14 +43,17 @@ class Tagging:
     order: int = 1
     bio: bool = False
     rules: Rules | None = None
+    wide: int = 0
 
     def __post_init__(self) -> None:
-        if self.order < 0:
-            raise SettingError(f"order is a whole number of at least 0, got {self.order}")
+        for name in ("order", "wide"):
+            if getattr(self, name) < 0:
+                value = getattr(self, name)
+                raise SettingError(f"{name} is a whole number of at least 0, got {value}")
         object.__setattr__(self, "labels", tuple(self.labels))
 
     def frame(self, x: Sequence[Any]) -> Frame:
-        return _frame(len(x), self.labels, self.order, self.bio, self.rules)
+        return _frame(len(x), self.labels, self.order, self.bio, self.rules, self.wide)
 
     def vectors(self, x: Sequence[Any]) -> Sequence[Features]:
         if isinstance(self.features, Templates):
@@ -75,12 +81,16 @@ def _positions(labels: tuple[str, ...]) -> dict[str, int]:
 
 @lru_cache(maxsize=4096)
 def _frame(
-    length: int, labels: tuple[str, ...], order: int, bio: bool, rules: Rules | None
+    length: int, labels: tuple[str, ...], order: int, bio: bool, rules: Rules | None, wide: int
 ) -> Frame:
     space: Space = _space(length, labels, order, bio, rules)
     slots = [Slot("label", t) for t in range(length)]
     slots += [Slot(f"{len(factor.variables)} labels") for factor in space.factors]
-    return Frame(space, tuple(slots), (KIND,) * length)
+    traits = tuple(
+        tuples_along(f"{span} labels", length, span, len(labels))
+        for span in range(order + 2, wide + 1)
+    )
+    return Frame(space, tuple(slots), (KIND,) * length, traits)
 
 
 @template

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import InfeasibleSpace, SettingError
+from rote import Amortized, Decomposed, Subsets
+from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
 from rote.inference import Exact, Exhaustive, Objective, Source, Status
 from rote.inference.greedy import RGS
 from rote.space import SpaceBuilder, at_most, exactly
 from rote.space.losses import OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.space.traits import Histogram, Own, TraitScores, TraitSet, tuples_along
 from rote.types import frozen
 from tests.strategies import Judge, problems, rules_as_rows, spaces, worth
 
@@ -190,3 +195,66 @@ def test_a_variable_without_a_label_makes_an_input_infeasible():
 def test_settings_that_make_no_sense_are_refused(settings_, match):
     with pytest.raises(SettingError, match=match):
         RGS(**settings_)
+
+
+# -- traits ---------------------------------------------------------------------------------------
+
+
+def with_traits(n, labels, seed, own=False):
+    """A chain whose triples and shares of labels are traits; as kernels know them, or as own."""
+    builder = SpaceBuilder()
+    variables = [builder.variable(str(j), labels) for j in range(n)]
+    for one, other in pairwise(variables):
+        builder.factor(one, other)
+    builder.require(at_most(2, [variable[labels[0]] for variable in variables]))
+    space, k = builder.build(), len(labels)
+    rng = np.random.default_rng(seed)
+    families = (tuples_along("triples", n, 3, k), Histogram("shares", k, 4))
+    firsts = np.cumsum([5, *(family.width for family in families)])
+    origins = np.repeat(firsts[:-1], [family.count for family in families])
+    if own:
+        families = tuple(Own(f.block, f.width, f.count, f.values) for f in families)
+    weights = frozen(rng.normal(size=firsts[-1]))
+    traits = TraitScores(TraitSet(families), frozen(origins), weights)
+    return space, Objective(frozen(rng.normal(size=(5, space.parts))), traits=traits)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("loss", [None, OneMinusF1()])
+def test_traits_of_ones_own_are_searched_as_those_that_kernels_know(seed, loss):
+    space, known = with_traits(6, "abc", seed)
+    _, own = with_traits(6, "abc", seed, own=True)
+    term = None if loss is None else loss.term(np.random.default_rng(seed).integers(3, size=(5, 6)))
+    engine = RGS(restarts=4)
+    fast, fast_needed = engine.searched(space, replace(known, term=term))
+    slow, slow_needed = engine.searched(space, replace(own, term=term))
+    assert fast.labels.tolist() == slow.labels.tolist()
+    assert fast.value.tolist() == pytest.approx(slow.value.tolist())
+    assert fast_needed.tolist() == slow_needed.tolist()
+    assert space.holds(fast.labels).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_restarts_find_the_best_output_under_traits(seed):
+    space, objective = with_traits(5, "ab", seed)
+    best = Exhaustive().solve(space, objective)
+    found = RGS(restarts=60).solve(space, objective)
+    assert found.value == pytest.approx(best.value)
+    assert (found.bound >= best.value - 1e-9).all()
+    _, own = with_traits(5, "ab", seed, own=True)
+    assert Exhaustive().solve(space, own).labels.tolist() == best.labels.tolist()
+
+
+@pytest.mark.parametrize("engine", [Exact(), Amortized(Exact(), thrifty=False)])
+def test_engines_that_look_at_parts_alone_refuse_traits(engine):
+    space, objective = with_traits(4, "ab", 0)
+    with pytest.raises(UnsupportedSpace, match="traits of whole outputs"):
+        engine.solve(space, objective)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_subsets_around_gold_are_all_outputs_under_traits_too(seed):
+    space, objective = with_traits(4, "ab", seed)
+    gold = np.full((5, 4), 1)
+    around = Decomposed(Exact(), Subsets(4)).solve(space, replace(objective, gold=gold))
+    assert around.value == pytest.approx(Exhaustive().solve(space, objective).value)

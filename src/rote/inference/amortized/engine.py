@@ -143,7 +143,7 @@ class Amortized:
         objective = as_objective(space, objective, terms=True)
         if objective.gold is not None and looks_around(self.engine):
             return self._around(space, objective)
-        if objective.term is not None or not len(objective):
+        if not objective.adds_up or not len(objective):
             return self._untested(space, objective)
         if not space.variables:
             return self._undecided(space, objective)

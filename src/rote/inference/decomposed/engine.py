@@ -125,8 +125,8 @@ class Decomposed:
     ) -> Solutions:
         """What was found around gold, ties broken."""
         labels = search.labels
-        # Ties are told by sums of scores, which a term does not enter.
-        if search.doubtful.any() and objective.term is None:
+        # Ties are told by sums of scores, which terms and traits do not enter.
+        if search.doubtful.any() and objective.adds_up:
             labels = canonical(space, objective, labels, search.doubtful, self._some_best)
         unsettled = search.bounds > search.values + objective.ties
         status = np.where(

@@ -67,8 +67,8 @@ def _check_count(space: Space, sets: Sequence[Sequence[int]], most: int) -> None
     if count > MOST:
         raise UnsupportedSpace(
             f"there are up to {count:.2g} outputs around a gold one, and no more than {MOST} are "
-            "written out, as has to be done for objectives with a term and for rules with "
-            "auxiliary columns; take smaller sets, or sample some"
+            "written out, as has to be done for terms, traits, and rules with auxiliary "
+            "columns; take smaller sets, or sample some"
         )
 
 
@@ -76,8 +76,8 @@ def _worth(space: Space, objective: Objective, outputs: IntArray) -> FloatArray:
     """What outputs are worth to one input; -inf for those that are not possible."""
     scores = frozen(np.broadcast_to(objective.scores, (len(outputs), space.parts)))
     worth = space.worth(scores, outputs)
-    if objective.term is not None:
-        worth = worth + objective.term.value(outputs[None])[0]
+    if not objective.adds_up:
+        worth = worth + objective.beyond_parts(outputs[None])[0]
     possible = space.holds(outputs)
     if objective.allowed is not None:
         possible &= objective.allowed[0][space.offsets[:-1] + outputs].all(axis=1)

@@ -55,7 +55,7 @@ class Search:
         few = [around for around in sets if around.most < EVERY]
         large = [around for around in sets if around.most == EVERY]
         network = self.space.network
-        if self.objective.term is None and network.variables == network.own:
+        if self.objective.adds_up and network.variables == network.own:
             for around in few:
                 self._enumerate(around, settle=len(sets) == 1)
             for around in large:

@@ -11,7 +11,7 @@ and θ is kept from one question to the next, so that starts get better with use
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from threading import Lock
 
@@ -160,7 +160,14 @@ class AmortizedRGS:
         weights, squares = self._weights(inputs.size)
         outputs, owner = paths.outputs()
         parts = space.known_parts_of(outputs)
-        errors = values[owner] - sums_at(inputs.scores(weights), owner, parts)
+        columns = parts - inputs.slots.start[: parts.shape[1]]
+        predicted = sums_at(inputs.scores(weights), owner, parts)
+        traits = inputs.trait_scores(weights)
+        if traits is not None:
+            own = traits.traits.values(outputs)
+            columns = np.hstack([columns, own])
+            predicted += weights[traits.origins + own].sum(axis=1)
+        errors = values[owner] - predicted
         far = np.flatnonzero(np.abs(errors) > self.tolerance * np.maximum(1, np.abs(values[owner])))
         if len(far):
             regress(
@@ -170,7 +177,7 @@ class AmortizedRGS:
                 inputs.vectors,
                 inputs.slots,
                 frozen(inputs.firsts[owner[far]]),
-                frozen(parts[far] - inputs.slots.start[:-1]),
+                frozen(columns[far]),
                 frozen(values[owner[far]]),
                 float(self.step),
                 int(self.passes),
@@ -179,8 +186,9 @@ class AmortizedRGS:
     def _led(self, space: Space, objective: Objective, ends: IntArray) -> tuple[IntArray, AnyArray]:
         """Where E leads from the ends of paths, and from which of them it leads anywhere."""
         assert objective.inputs is not None
-        scores = objective.inputs.scores(self._weights(objective.inputs.size)[0])
-        paths = climb_from(space, Objective(scores, objective.allowed), ends)
+        weights = self._weights(objective.inputs.size)[0]
+        worth = replace(objective.inputs.objective(space, weights), allowed=objective.allowed)
+        paths = climb_from(space, worth, ends)
         return paths.ends, paths.obeys & (paths.counts > 0)
 
     def _weights(self, size: int) -> tuple[FloatArray, FloatArray]:

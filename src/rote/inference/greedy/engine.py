@@ -25,10 +25,11 @@ from rote.inference.greedy.paths import (
     Round,
     climb_from,
     is_paired,
+    known_to_kernels,
     starts_of,
 )
 from rote.inference.greedy.slow import search_slowly
-from rote.kernels.greedy import NO_TERM, search_greedily
+from rote.kernels.greedy import search_greedily
 from rote.kernels.pairs import search_pairs
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen
@@ -83,8 +84,10 @@ class RGS:
         infeasible = guess.min(axis=1, initial=0) < 0
         status = np.where(needed > 0, Status.FEASIBLE, Status.TIMED_OUT)
         status[infeasible] = Status.INFEASIBLE
-        best = space.worth(objective.scores, labels)
+        if objective.traits is not None:
+            bound = bound + objective.traits.most
         if objective.term is None:  # a bound that is reached is a proof
+            best = objective.worth(space, labels)
             status[(needed > 0) & (best >= bound - objective.ties)] = Status.OPTIMAL
         found = answered(space, objective, labels, Source.GREEDY, bound=bound, status=status)
         return found, needed
@@ -119,14 +122,18 @@ class RGS:
         redrawn = self._redrawn(space)
         # All starts are the same when nothing is drawn.
         restarts = self.restarts if redrawn else 1
-        network, term = space.network, objective.term
-        kind = NO_TERM if term is None else getattr(term, "kind", None)
-        if kind is None or network.variables > network.own:
+        known = known_to_kernels(space, objective)
+        if known is None:
             return search_slowly(space, objective, guess, redrawn, restarts, self.seed)
-        gold = guess if term is None else term.gold  # type: ignore[attr-defined]
-        apart, ties = network.unmerged, objective.ties
-        rest = guess, gold, kind, apart.graph
-        more = redrawn, restarts, int(self.seed)
-        if is_paired(apart) and not apart.rows and objective.allowed is None:
-            return search_pairs(objective.scores, ties, *rest, *more)
-        return search_greedily(objective.scores, objective.closed, ties, *rest, *more)
+        kind, gold, wide = known
+        gold = guess if gold is None else gold
+        scores, ties, apart = objective.scores, objective.ties, space.network.unmerged
+        more = apart.graph, redrawn, restarts, int(self.seed)
+        if (
+            is_paired(apart)
+            and not apart.rows
+            and objective.allowed is None
+            and objective.traits is None
+        ):
+            return search_pairs(scores, ties, guess, gold, kind, *more)
+        return search_greedily(scores, objective.closed, ties, guess, gold, kind, wide, *more)

@@ -10,10 +10,13 @@ from rote.errors import UnsupportedSpace
 from rote.inference.base import Objective
 from rote.kernels.draws import draw_starts
 from rote.kernels.greedy import NO_TERM, climb_all, outputs_along
+from rote.kernels.structs import Wide
+from rote.kernels.wide import no_traits
 from rote.space.network import Network
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
+NO_TRAITS = no_traits()
 MOST_STEPS = 4  # per variable: of longer ways the first are kept
 
 
@@ -77,14 +80,14 @@ class Best:
 
 def climb_from(space: Space, objective: Objective, starts: IntArray) -> Paths:
     """The path of every input from a start of its own."""
-    network, term = space.network, objective.term
-    kind = NO_TERM if term is None else getattr(term, "kind", None)
-    if kind is None or network.variables > network.own:
+    network, known = space.network, known_to_kernels(space, objective)
+    if known is None:
         raise UnsupportedSpace(
-            "paths are kept for rules without auxiliary columns and for terms that kernels know; "
-            "use RGS without asking for paths"
+            "paths are kept for rules without auxiliary columns, and for terms and traits that "
+            "kernels know; use RGS without asking for paths"
         )
-    gold = starts if term is None else term.gold  # type: ignore[attr-defined]
+    kind, gold, wide = known
+    gold = starts if gold is None else gold
     ends, obeys, steps, counts = climb_all(
         objective.scores,
         objective.closed,
@@ -92,11 +95,26 @@ def climb_from(space: Space, objective: Objective, starts: IntArray) -> Paths:
         starts,
         gold,
         kind,
+        wide,
         network.unmerged.graph,
         is_paired(network.unmerged),
         MOST_STEPS * max(1, len(space.variables)),
     )
     return Paths(starts, frozen(ends), frozen(obeys), frozen(steps), frozen(counts))
+
+
+def known_to_kernels(
+    space: Space, objective: Objective
+) -> tuple[int, IntArray | None, Wide] | None:
+    """The kind of the term, its gold, and the traits; None where kernels do not know them all."""
+    term, traits = objective.term, objective.traits
+    kind = NO_TERM if term is None else getattr(term, "kind", None)
+    if kind is None or space.network.variables > space.network.own:
+        return None
+    gold = None if term is None else term.gold  # type: ignore[attr-defined]
+    if traits is None:
+        return kind, gold, NO_TRAITS
+    return (kind, gold, traits.wide(len(space.variables))) if traits.traits.is_known else None
 
 
 def starts_of(

@@ -1,4 +1,4 @@
-"""Greedy search for what kernels do not know: terms of your own, and rules with auxiliary columns.
+"""Greedy search for what kernels do not know: terms and traits of your own, auxiliary columns.
 
 The starts and the steps are those of `rote.kernels.greedy`; every step looks at all outputs that
 differ in one label, asks the term what they are worth, and `Space.rules` which of them obey.
@@ -63,6 +63,8 @@ def _climbed(
 def _gains(space: Space, one: Objective, labels: IntArray, successors: IntArray) -> FloatArray:
     """What each change would add, to the scores and to the term."""
     gains = gains_of(one.scores, frozen(labels[None]), space.network.unmerged.graph)[0]
+    if one.traits is not None:
+        gains = gains + one.traits.worth(successors) - one.traits.worth(labels[None])
     if one.term is None:
         return np.asarray(gains)
     if hasattr(one.term, "changes"):

@@ -1,0 +1,250 @@
+"""Traits: features of whole outputs, which no sum over variables and written-out tables can say.
+
+A trait of an output has one of so many values, and every value has a weight; a family of traits
+shares a block of weights. So are label tuples of many neighbours scored without a table of all of
+them, how often each label occurs, or whatever a function of your own says. An output is worth its
+parts and, for every trait, the weight of the value that it has there. Only engines that search
+(`RGS`, `AmortizedRGS`) and `Exhaustive` take traits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from rote.errors import SettingError, SpaceError
+from rote.kernels.structs import Wide
+from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+
+class Traits(Protocol):
+    """A family of traits. Frames are compared by their families, so these can be hashed."""
+
+    @property
+    def block(self) -> str:
+        """The name of its weights."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """How many values there are, and so weights."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many traits an output has."""
+        ...
+
+    def values(self, labels: IntArray) -> IntArray:
+        """For outputs of shape (k, variables), the values of their traits: (k, count)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tuples:
+    """The labels of some variables together; all scopes have labels of the same ``sizes``.
+
+    >>> pairs = Tuples("pairs", ((0, 1), (1, 2)), (3, 3))
+    >>> pairs.values(np.array([[2, 0, 1]])).tolist()
+    [[6, 1]]
+    """
+
+    block: str
+    scopes: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for scope in self.scopes:
+            if len(scope) != len(self.sizes) or len(set(scope)) != len(scope):
+                raise SpaceError(
+                    f"a tuple of block {self.block!r} is over {len(self.sizes)} different "
+                    f"variables, got {scope}"
+                )
+
+    @property
+    def width(self) -> int:
+        return int(np.prod(self.sizes, dtype=object))
+
+    @property
+    def count(self) -> int:
+        return len(self.scopes)
+
+    @cached_property
+    def strides(self) -> IntArray:
+        """What the label at each place of a tuple moves its value by."""
+        return frozen(np.cumprod((1, *self.sizes[:0:-1]))[::-1].astype(np.int64))
+
+    @cached_property
+    def _scopes(self) -> IntArray:
+        return frozen(np.array(self.scopes, dtype=np.int64).reshape(-1, len(self.sizes)))
+
+    def values(self, labels: IntArray) -> IntArray:
+        return np.asarray(labels[:, self._scopes] @ self.strides)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """For every label, which share of the variables has it, in ``bins``; the first is for none.
+
+    All variables have the same labels, so many.
+
+    >>> Histogram("shares", 2, 3).values(np.array([[1, 1, 1, 0], [1, 1, 1, 1]])).tolist()
+    [[1, 5], [0, 5]]
+    """
+
+    block: str
+    labels: int
+    bins: int
+
+    def __post_init__(self) -> None:
+        if self.bins < 2:
+            raise SettingError(f"a histogram has at least 2 bins, got {self.bins}")
+
+    @property
+    def width(self) -> int:
+        return self.labels * self.bins
+
+    @property
+    def count(self) -> int:
+        return self.labels
+
+    def values(self, labels: IntArray) -> IntArray:
+        n = labels.shape[1]
+        having = (labels[:, :, None] == np.arange(self.labels)).sum(axis=1)
+        bins = np.minimum(self.bins - 1, 1 + (having - 1) * (self.bins - 1) // max(1, n))
+        return np.asarray(np.arange(self.labels) * self.bins + np.where(having == 0, 0, bins))
+
+
+@dataclass(frozen=True)
+class Own:
+    """Traits of your own: ``function`` says the value of each for outputs of shape (k, variables).
+
+    A function is asked about all outputs around one at once, and about no more than these.
+
+    >>> same_ends = Own("ends", 2, 1, lambda y: (y[:, :1] == y[:, -1:]).astype(int))
+    >>> same_ends.values(np.array([[0, 1, 0], [0, 1, 1]])).tolist()
+    [[1], [0]]
+    """
+
+    block: str
+    width: int
+    count: int
+    function: Callable[[IntArray], AnyArray]
+
+    def values(self, labels: IntArray) -> IntArray:
+        values = np.asarray(self.function(labels))
+        if values.shape != (len(labels), self.count) or values.dtype.kind not in "iub":
+            raise SpaceError(
+                f"the traits of block {self.block!r} have whole numbers of the shape "
+                f"({len(labels)}, {self.count}); got {values.dtype} of {values.shape}"
+            )
+        if values.size and not (values.min() >= 0 and values.max() < self.width):
+            raise SpaceError(
+                f"the traits of block {self.block!r} have values from 0 to {self.width - 1}; got "
+                f"{values.min()} to {values.max()}"
+            )
+        return values.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class TraitSet:
+    """All families of a frame. Those that kernels know are told to them as `Wide`."""
+
+    families: tuple[Traits, ...]
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """How many traits each family has."""
+        return frozen(np.array([family.count for family in self.families], dtype=np.int64))
+
+    def values(self, labels: IntArray) -> IntArray:
+        """The values of all traits, of shape (k, traits), family after family."""
+        return np.hstack([family.values(labels) for family in self.families])
+
+    @property
+    def is_known(self) -> bool:
+        """Whether kernels know all families."""
+        kinds = [type(family) for family in self.families]
+        return set(kinds) <= {Tuples, Histogram} and kinds.count(Histogram) <= 1
+
+    def wide(self, weights: FloatArray, origins: IntArray, variables: int) -> Wide:
+        """What kernels are told, given where the weights of each trait begin."""
+        of, ptr, variable, stride = self._places
+        shares = bins = 0
+        tuples = np.repeat([isinstance(f, Tuples) for f in self.families], self.counts)
+        for family, first in zip(self.families, np.cumsum(self.counts) - self.counts, strict=True):
+            if isinstance(family, Histogram):
+                shares, bins = int(origins[first]), family.bins
+        by_variable, of_stride, of_ptr = self._by_variable(variables)
+        return Wide(
+            weights,
+            frozen(origins[tuples]),
+            ptr,
+            variable,
+            stride,
+            of_ptr,
+            frozen(of[by_variable]),
+            of_stride,
+            shares,
+            bins,
+        )
+
+    @cached_property
+    def _places(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Of the places of all tuples: the tuple, where each tuple begins, variable, stride."""
+        families = [family for family in self.families if isinstance(family, Tuples)]
+        lengths = [len(family.sizes) for family in families for _ in family.scopes]
+        scopes = [j for family in families for scope in family.scopes for j in scope]
+        strides = [s for family in families for _ in family.scopes for s in family.strides.tolist()]
+        return (
+            frozen(np.repeat(np.arange(len(lengths)), lengths).astype(np.int64)),
+            frozen(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)),
+            frozen(np.array(scopes, dtype=np.int64)),
+            frozen(np.array(strides, dtype=np.int64)),
+        )
+
+    def _by_variable(self, variables: int) -> tuple[IntArray, IntArray, IntArray]:
+        """The places of each variable, the strides there, and where those of each begin."""
+        _, _, variable, stride = self._places
+        order = np.argsort(variable, kind="stable")
+        counts = np.bincount(variable, minlength=variables)
+        ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return frozen(order), frozen(stride[order]), frozen(ptr)
+
+
+@dataclass(frozen=True, eq=False)
+class TraitScores:
+    """Traits under weights; all inputs of a batch share them."""
+
+    traits: TraitSet
+    origins: IntArray  # per trait: where its block begins among the weights
+    weights: FloatArray
+
+    def worth(self, labels: IntArray) -> FloatArray:
+        """What the traits of outputs of shape (k, variables) are worth."""
+        return np.asarray(self.weights[self.origins + self.traits.values(labels)].sum(axis=1))
+
+    @cached_property
+    def most(self) -> float:
+        """What they are worth at most."""
+        total, first = 0.0, 0
+        for family in self.traits.families:
+            if family.count:
+                begin = int(self.origins[first])
+                total += family.count * float(self.weights[begin : begin + family.width].max())
+            first += family.count
+        return total
+
+    def wide(self, variables: int) -> Wide:
+        """What kernels are told."""
+        return self.traits.wide(self.weights, self.origins, variables)
+
+
+def tuples_along(block: str, variables: int, span: int, labels: int) -> Tuples:
+    """The tuples of so many neighbours in a sequence; none where it is too short."""
+    scopes = tuple(tuple(range(t, t + span)) for t in range(variables - span + 1))
+    return Tuples(block, scopes, (labels,) * span)
