@@ -8,8 +8,9 @@ in the same order, beginning with an empty memory. All of them must give the sam
     Amortized(…)          the same engine underneath; tests where that pays
     …, tests everything   thrifty=False: what is paid and gained by testing
 
-Times are medians over turns, per problem; engines take turns. Where the engine underneath is
-fast, testing does not pay, and the wrapper must be seen to stay out of the way.
+Times are processor times, which others on the machine disturb least: medians over turns, per
+problem; engines take turns. Where the engine underneath is fast, testing does not pay, and the
+wrapper must be seen to stay out of the way.
 
     python -m benchmarks.amortized [--quick] [--repeats N] [--case NAME] [--base NAME] [--json FILE]
 """
@@ -23,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -151,9 +152,9 @@ class Turn:
 def take_turn(make: Callable[[], Engine], training: Training) -> Turn:
     """All questions of a training, to an engine that remembers nothing yet."""
     engine = make()
-    start = perf_counter()
+    start = process_time()
     answers = [engine.solve(space, Objective(scores)) for space, scores in training.questions]
-    seconds = perf_counter() - start
+    seconds = process_time() - start
     calls = engine.counters.solver_calls if isinstance(engine, Amortized) else training.problems
     return Turn(seconds, calls, [each.labels for each in answers])
 

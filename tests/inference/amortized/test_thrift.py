@@ -10,7 +10,17 @@ import pytest
 from rote.inference import Exact
 from rote.inference.amortized import Amortized, Same
 from rote.inference.amortized import engine as engine_module
-from rote.inference.amortized.thrift import AGAIN, FEW, FIRST, SHARE, SOME, STRANGE, Purse, Thrift
+from rote.inference.amortized.thrift import (
+    FEW,
+    FIRST,
+    LATE,
+    SHARE,
+    SOME,
+    SOON,
+    STRANGE,
+    Purse,
+    Thrift,
+)
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
 
@@ -77,8 +87,8 @@ def run(clock, solve, test, hits, batches=100, size=100, space=SPACE):
 
 def test_over_a_slow_engine_everything_is_tested_but_what_is_needed_to_find_out(clock):
     engine = run(clock, solve=1.0, test=0.01, hits=0.9)
-    # Until the time of a solve is known, and to know it still.
-    assert 2 * FEW <= engine.counters.untested <= 2 * FEW + engine.counters.queries / AGAIN
+    # Until the time of a solve is known, and to know it still: a batch, which is 100 inputs.
+    assert 2 * FEW <= engine.counters.untested <= 2 * FEW + 100
     assert engine.counters.solver_calls < 0.15 * engine.counters.queries
 
 
@@ -184,7 +194,8 @@ def measured(solve, test, hits):
     thrift = Thrift(10, Purse())
     for _ in range(60):
         thrift.enter_solved(10, 10 * solve)
-        thrift.enter_tested(10, int(10 * hits), 10 * test)
+        failures = 10 - int(10 * hits)
+        thrift.enter_tested(10, 10 - failures, 10 * test, failures * solve)
     return thrift
 
 
@@ -201,15 +212,15 @@ def test_a_few_inputs_are_solved_until_the_time_of_a_solve_is_known():
 def test_the_first_test_is_no_measurement():
     thrift = Thrift(10, Purse())
     guess = thrift.test
-    thrift.enter_tested(10, 0, 1e6)
+    thrift.enter_tested(10, 0, 1e6, 1.0)
     assert (thrift.test, thrift.hits) == (guess, 0.5)
-    thrift.enter_tested(10, 0, 1.0)
+    thrift.enter_tested(10, 0, 1.0, 1.0)
     assert thrift.test > guess
     assert thrift.hits < 0.5
 
 
 def test_larger_spaces_are_taken_to_cost_more():
-    assert Thrift(1000, Purse()).test > 10 * Thrift(10, Purse()).test
+    assert Thrift(10_000, Purse()).test > 10 * Thrift(1000, Purse()).test / 2
 
 
 @pytest.mark.parametrize(
@@ -226,7 +237,7 @@ def test_as_many_are_tested_at_once_as_were_tested_before():
         thrift.enter_solved(10, 10.0)
     for count in (FIRST, FIRST, 2 * FIRST, 4 * FIRST):
         assert thrift.next(10**6) == (count, True)
-        thrift.enter_tested(count, count, 1e-3)
+        thrift.enter_tested(count, count, 1e-3, 0.0)
 
 
 def test_what_testing_may_lose_is_a_share_of_the_time_spent_solving():
@@ -235,17 +246,39 @@ def test_what_testing_may_lose_is_a_share_of_the_time_spent_solving():
     thrift.enter_solved(1000, 1000.0)
     assert purse.left == pytest.approx(SHARE * 1000.0)
     for _ in range(2):
-        thrift.enter_tested(10, 0, 2.0)
-    assert purse.left == pytest.approx(SHARE * 1000.0 - 2.0)  # the first one may have compiled
+        thrift.enter_tested(10, 0, 2.0, 50.0)
+    assert purse.left == pytest.approx(SHARE * 1100.0 - 4.0)
+
+
+def test_before_anything_was_tested_the_purse_has_to_pay_for_it():
+    thrift = Thrift(10, Purse())
+    for _ in range(2):
+        thrift.enter_solved(1, thrift.test / 10)
+    assert thrift.next(100) == (100, False)
+    thrift._purse.left = FIRST * thrift.test
+    assert thrift.next(100) == (FIRST, True)
+
+
+def test_inputs_whose_test_fails_may_be_those_that_take_long_to_solve():
+    thrift = measured(1.0, 0.1, 0.5)
+    assert thrift.gain(1.0) == pytest.approx(0.4)
+    for _ in range(60):
+        thrift.enter_solved(10, 10.0)
+        thrift.enter_tested(10, 5, 1.0, 5 * 2.0)
+    # Those that were tested took as long as those that were not: half of them twice as long.
+    assert thrift.gain(1.0) == pytest.approx(-0.1, abs=1e-3)
+    thrift._purse.left = 0.0
+    assert thrift.next(600) == (600, False)
 
 
 def test_tests_that_pay_cost_nothing():
     purse = Purse()
     thrift = Thrift(10, purse)
+    thrift.enter_solved(10, 10.0)
     for _ in range(3):
         thrift.enter_solved(10, 10.0)
         before = purse.left
-        thrift.enter_tested(10, 9, 1.0)
+        thrift.enter_tested(10, 9, 1.0, 0.0)
         assert purse.left == before
 
 
@@ -259,14 +292,38 @@ def test_with_an_empty_purse_nothing_is_tested_and_with_a_full_one_some():
     assert SOME <= count <= 2 * SOME
 
 
-def test_where_all_are_hits_one_is_solved_now_and_then():
-    thrift = measured(1.0, 0.1, 1.0)
-    while thrift._since < AGAIN:
-        assert thrift.next(100) == (100, True)
-        thrift.enter_tested(100, 100, 10.0)
-    assert thrift.next(100) == (1, False)
-    thrift.enter_solved(1, 1.0)
-    assert thrift.next(100) == (100, True)
+def test_where_all_are_hits_some_are_solved_now_and_then_and_ever_more_seldom():
+    thrift = Thrift(10, Purse())
+    for _ in range(2):
+        thrift.enter_solved(10, 10.0)
+    thrift.enter_tested(10, 10, 5.0, 0.0)
+    waits = []
+    for _ in range(8):
+        batches = 0
+        while thrift.next(10)[1]:
+            thrift.enter_tested(10, 10, 5.0, 0.0)  # half of what solving takes
+            batches += 1
+        assert thrift.next(100) == (10, False)
+        thrift.enter_solved(10, 10.0)
+        waits.append(batches)
+    assert waits[1] == pytest.approx(2 * 2 * SOON, abs=1)
+    assert waits[-1] == pytest.approx(2 * LATE, abs=4)
+    assert waits == sorted(waits)
+
+
+def test_where_solving_has_become_cheap_it_is_found_out():
+    thrift = Thrift(10, Purse())
+    for _ in range(2):
+        thrift.enter_solved(10, 10.0)
+    spent = 0
+    for _ in range(200):
+        count, tested = thrift.next(10)
+        spent += tested
+        if tested:
+            thrift.enter_tested(count, count, 0.5 * count, 0.0)
+        else:
+            thrift.enter_solved(count, 0.01 * count)
+    assert spent <= 20
 
 
 def test_a_solve_that_was_interrupted_is_not_believed():

@@ -33,6 +33,7 @@ from rote.inference.amortized.counters import Counters
 from rote.inference.amortized.memory import Memory
 from rote.inference.amortized.shelf import Shelf
 from rote.inference.amortized.stores.base import Store
+from rote.inference.amortized.thrift import Thrift
 from rote.inference.base import Engine, Objective, Solutions, Status, as_objective
 from rote.inference.decomposed import Decomposed, looks_around
 from rote.inference.exact import Exact
@@ -143,16 +144,18 @@ class Amortized:
         objective = as_objective(space, objective, terms=True)
         if objective.gold is not None and looks_around(self.engine):
             return self._around(space, objective)
-        if not objective.adds_up or not len(objective):
+        if not objective.adds_up or not len(objective.scores):
             return self._untested(space, objective)
         if not space.variables:
             return self._undecided(space, objective)
         if not self.thrifty or self.epsilon > 0:
             return self._tested(space, objective)
-        thrift, m = self._memory.thrift(space), len(objective)
+        thrift, m = self._memory.thrift(space), len(objective.scores)
         count, test = thrift.next(m)
         if count == m:
-            return self._tested(space, objective) if test else self._untested(space, objective)
+            if test:
+                return self._tested(space, objective)
+            return self._untested(space, objective, thrift)
         pieces, start = [], 0
         while start < m:
             part = objective.rows(np.arange(start, start + count))
@@ -171,13 +174,15 @@ class Amortized:
         asking = self._sharing(replace(self, engine=self.engine.engine))
         return self.engine.over(asking).solve(space, objective)
 
-    def _untested(self, space: Space, objective: Objective) -> Solutions:
+    def _untested(
+        self, space: Space, objective: Objective, thrift: Thrift | None = None
+    ) -> Solutions:
         """Straight to the engine underneath."""
         start = perf_counter()
         solutions = self.engine.solve(space, objective)
         took = perf_counter() - start
-        memory, m = self._memory, len(objective)
-        thrift, tally = memory.thrift(space), memory.tally
+        memory, m = self._memory, len(objective.scores)
+        thrift, tally = thrift or memory.thrift(space), memory.tally
         with memory.lock:
             thrift.enter_solved(m, took)
             tally.queries += m
@@ -237,8 +242,7 @@ class Amortized:
             entries, new, searched = self._remember(shelf, objective, answers, starts, solved)
             testing += perf_counter() - begun
             calls, thrift, tally = len(solved), memory.thrift(shelf.space), memory.tally
-            thrift.enter_tested(m, m - calls, testing)
-            thrift.enter_solved(calls, solving)
+            thrift.enter_tested(m, m - calls, testing, solving)
             tally.queries += m
             tally.solver_calls += calls
             tally.new_outputs += new
