@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-HEAVY = ("gurobipy", "highspy", "numba", "rich", "scipy", "typer")
+HEAVY = ("gurobipy", "highspy", "numba", "rich", "scipy", "torch", "typer")
 SECONDS = 1.0  # over three times what an idle machine needs; `make bench` prints the real time
 
 
