@@ -17,12 +17,14 @@ from rote.data.coreference import (
 from rote.errors import LabelError, SettingError
 from rote.evaluation import coreference_scores
 from rote.inference import Source
+from rote.inference.greedy import RGS
 from rote.learning import Perceptron, fit
 from rote.model import Model, prepare
 from rote.tasks.coreference import (
     Coreference,
     clusters_of,
     describe,
+    entity_traits,
     new_features,
     pair_features,
 )
@@ -187,3 +189,31 @@ def test_real_documents_are_read_better_than_with_one_cluster_or_none(name):
     together = coreference_scores(gold, [clusters_of([0] * n) for n in sizes]).conll
     assert ours > 0.55
     assert ours > max(alone, together) + 0.1
+
+
+def test_entities_are_told_by_attributes_of_their_mentions():
+    family = entity_traits([describe(STORY, mention) for mention in STORY.mentions])
+    # Gender, number, kind, head; the first of each value is 1. A pronoun's head says nothing.
+    assert family.attributes == (
+        (1, 1, 1, 1),
+        (0, 1, 2, 2),
+        (2, 1, 1, 3),
+        (1, 1, 1, 0),
+        (3, 1, 2, 0),
+    )
+    assert [("PROP", "NOM", "PRON")[form] for form in family.forms] == [
+        describe(STORY, mention).form for mention in STORY.mentions
+    ]
+
+
+def test_what_no_pair_can_say_is_learned_of_entities():
+    task = Coreference(entities=True)
+    frame = task.frame(STORY)
+    assert frame is task.frame(STORY)
+    assert frame.space is Coreference().frame(STORY).space
+    documents = [(STORY, [0, 1, 2, 0, 1])]
+    prepared = prepare(task, [STORY], [clusters_of(y) for _, y in documents])
+    model = Model(task, prepared.layout, prepared.layout.zeros(), RGS(restarts=20))
+    learned = fit(Perceptron(iterations=10), model, prepared)
+    assert learned.predict([STORY]) == [clusters_of([0, 1, 2, 0, 1])]
+    assert np.abs(prepared.layout.block(learned.weights, "entity")).max() > 0

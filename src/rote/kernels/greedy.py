@@ -28,6 +28,7 @@ import numpy as np
 
 from rote.kernels.ascent import load
 from rote.kernels.draws import draw_start, mixed, seed_of
+from rote.kernels.entities import entities_worth, entity_changes
 from rote.kernels.jit import inlined, kernel
 from rote.kernels.neighbours import change_rows, pass_on, take_gains
 from rote.kernels.outputs import read_scores
@@ -60,6 +61,8 @@ class Standing(NamedTuple):
     wrong: IntArray  # forbidden entries; broken rows
     counts: IntArray  # of the term: labels that are right, labels that are on
     having: IntArray  # per label, where there is a histogram: how many variables have it
+    entities: FloatArray  # one number: what their traits are worth
+    moves: FloatArray  # per label, where there are entities: what it would add to their traits
     changes: FloatArray  # per two labels: what the histogram gains by the second for the first
 
 
@@ -93,6 +96,8 @@ def standing_for(terrain: Terrain, variables: int) -> Standing:
         np.empty(2, np.int64),
         np.empty(2, np.int64),
         np.empty(labels, np.int64),
+        np.zeros(1),
+        np.empty(graph.offsets[-1] if terrain.wide.mentions.values > 0 else 0),
         np.empty((labels, labels)),
     )
 
@@ -108,6 +113,8 @@ def copy_standing(source: Standing, target: Standing) -> None:
     target.wrong[:] = source.wrong
     target.counts[:] = source.counts
     target.having[:] = source.having
+    target.entities[:] = source.entities
+    target.moves[:] = source.moves
 
 
 @inlined
@@ -135,6 +142,33 @@ def is_right(extra: Extra, j: int, label: int) -> int:
 
 
 @kernel
+def look_at_moves(terrain: Terrain, at: Standing, one: int, other: int) -> None:
+    """What changes add to entities, worked out again for two of them, or with -1 for all."""
+    graph, wide = terrain.graph, terrain.wide
+    touched = np.array([one, other])
+    entity_changes(
+        wide.mentions, wide.weights, graph.sizes, graph.offsets, at.labels, touched, at.moves
+    )
+
+
+@kernel
+def root_of(labels: IntArray, j: int) -> int:
+    """The first mention of an entity."""
+    while labels[j] > 0:
+        j -= labels[j]
+    return j
+
+
+@kernel
+def settle(terrain: Terrain, at: Standing) -> None:
+    """Find out about entities."""
+    mentions, weights = terrain.wide.mentions, terrain.wide.weights
+    if mentions.values > 0:
+        at.entities[0] = entities_worth(mentions, weights, at.labels)
+        look_at_moves(terrain, at, -1, -1)
+
+
+@kernel
 def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
     """Find out all there is to know of the output whose labels are there."""
     graph, theta, forbidden, _, wide = terrain
@@ -145,6 +179,7 @@ def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
         at.having[:] = 0
         for j in range(labels.shape[0]):
             at.having[labels[j]] += 1
+    settle(terrain, at)
     at.wrong[1] = add_up(graph.rows, graph.offsets, labels, at.activity)
     at.counts[:] = 0
     if extra.kind != NO_TERM:
@@ -153,11 +188,11 @@ def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
             at.counts[1] += int(labels[j] > 0)
 
 
-@inlined
+@kernel
 def whole_worth(wide: Wide, extra: Extra, at: Standing) -> float:
-    """What an output is worth: its score, the term, and the histogram."""
+    """What an output is worth: its score, the term, and what looks at the whole of it."""
     n = at.labels.shape[0]
-    worth: float = at.value[0] + loss_at(extra, n, at.counts[0], at.counts[1])
+    worth: float = at.value[0] + at.entities[0] + loss_at(extra, n, at.counts[0], at.counts[1])
     if wide.bins > 0:
         worth += shares_worth(wide, at.having, n)
     return worth
@@ -180,7 +215,10 @@ def pair_up(graph: Graph, theta: FloatArray, pairs: FloatArray) -> None:
 def change(
     terrain: Terrain, extra: Extra, at: Standing, rank: IntArray, j: int, label: int
 ) -> None:
-    """Give a variable another label. ``rank`` is 1 everywhere, before and after."""
+    """Give a variable another label. ``rank`` is 1 everywhere, before and after.
+
+    Entities are left as they were.
+    """
     graph, theta, forbidden, pairs, wide = terrain
     first, last = graph.offsets[j], graph.offsets[j + 1]
     gain, fault, before = at.gains[first + label], at.faults[first + label], at.labels[j]
@@ -222,7 +260,7 @@ def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> t
     rows, offsets, labels = graph.rows, graph.offsets, at.labels
     wrong = at.wrong[0] + at.wrong[1]
     now = loss_at(extra, labels.shape[0], at.counts[0], at.counts[1])
-    shared = wide.bins > 0
+    shared, linked = wide.bins > 0, wide.mentions.values > 0
     if shared:
         share_changes(wide, at.having, labels.shape[0], at.changes)
     variable, chosen, best, fewest = -1, -1, least, 0
@@ -238,6 +276,8 @@ def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> t
                 gain += loss_at(extra, labels.shape[0], right, on) - now
             if shared:
                 gain += at.changes[own, a]
+            if linked:
+                gain += at.moves[first + a]
             if a == own or (wrong == 0 and gain <= best):
                 continue
             left = wrong + at.faults[first + a]
@@ -249,29 +289,47 @@ def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> t
     return variable, chosen
 
 
-@inlined
+@kernel
 def climb(
     terrain: Terrain,
     extra: Extra,
     at: Standing,
     rank: IntArray,
+    drawn: IntArray,
+    start: IntArray,
     least: float,
     steps: IntArray,
 ) -> int:
-    """The best change as long as there is one; how many there were.
+    """Go to a start, by giving the ``drawn`` variables its labels, and climb from there.
 
-    As many as fit are written to ``steps``, of shape (·, 2): a variable and its label.
+    That is the best change as long as there is one; how many there were. As many as fit are written
+    to ``steps``, of shape (·, 2): a variable and its label.
     """
-    count = 0
+    linked, offsets = terrain.wide.mentions.values > 0, terrain.graph.offsets
+    count, k = 0, 0
     while True:
-        j, label = best_change(terrain, extra, at, least)
-        if j < 0:
-            return count
-        change(terrain, extra, at, rank, j, label)
-        if count < steps.shape[0]:
+        climbs = k == drawn.shape[0]
+        if climbs:
+            j, label = best_change(terrain, extra, at, least)
+            if j < 0:
+                return count
+        else:
+            j = drawn[k]
+            label = start[j]
+            k += 1
+        before = root_of(at.labels, j) if linked else 0
+        if linked:
+            at.entities[0] += at.moves[offsets[j] + label] if climbs else 0.0
+        if label != at.labels[j]:
+            change(terrain, extra, at, rank, j, label)
+        if linked and climbs:
+            look_at_moves(terrain, at, before, root_of(at.labels, j))
+        elif linked and k == drawn.shape[0]:
+            settle(terrain, at)
+        if climbs and count < steps.shape[0]:
             steps[count, 0] = j
             steps[count, 1] = label
-        count += 1
+        count += int(climbs)
 
 
 @kernel
@@ -336,12 +394,13 @@ def climb_all(
     at, rank = standing_for(terrain, n), np.ones(n, np.int64)
     ends, obeys = np.empty((m, n), np.int64), np.empty(m, np.bool_)
     steps, counts = np.full((m, most, 2), -1), np.empty(m, np.int64)
+    nothing = np.empty(0, np.int64)
     for i in range(m):
         read_input(scores, closed, i, work, terrain)
         extra = Extra(kind, gold[i], count_on(gold[i]))
         at.labels[:] = starts[i]
         stand_at(terrain, extra, at)
-        count = climb(terrain, extra, at, rank, ties[i], steps[i])
+        count = climb(terrain, extra, at, rank, nothing, starts[i], ties[i], steps[i])
         counts[i] = min(count, most)
         ends[i] = at.labels
         obeys[i] = at.wrong[0] + at.wrong[1] == 0
@@ -392,11 +451,7 @@ def search_greedily(
             start[:] = guess[i]
             state = mixed(first + np.uint64(r))
             draw_start(graph.sizes, graph.offsets, forbidden, state, redrawn, order, start)
-            for k in range(redrawn):
-                j = order[k]
-                if start[j] != at.labels[j]:
-                    change(terrain, extra, at, rank, j, start[j])
-            climb(terrain, extra, at, rank, ties[i], steps)
+            climb(terrain, extra, at, rank, order[:redrawn], start, ties[i], steps)
             if at.wrong[0] + at.wrong[1] > 0:
                 continue
             value = whole_worth(wide, extra, at)

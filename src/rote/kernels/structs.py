@@ -150,8 +150,18 @@ class Slots(NamedTuple):
     column: IntArray  # per part
 
 
+class Mentions(NamedTuple):
+    """Mentions, whose links make entities, and where the weights of their traits begin."""
+
+    origin: int
+    attributes: IntArray  # (mentions, attributes): values, no two attributes share one; 0: unknown
+    form: IntArray  # per mention
+    forms: int
+    values: int  # one more than the largest value; 0 without entities
+
+
 class Wide(NamedTuple):
-    """Scores of traits, as far as kernels know them: those of label tuples and of label shares.
+    """Scores of traits, as far as kernels know them: of label tuples, label shares and entities.
 
     The value of a tuple is Σ stride · label over its places. Of a histogram, every label has a bin.
     """
@@ -166,3 +176,4 @@ class Wide(NamedTuple):
     of_stride: IntArray  # beside ``of``: the variable's stride there
     shares: int  # the weight of the first label's first bin
     bins: int  # 0 without a histogram
+    mentions: Mentions

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.jit import inlined, kernel
-from rote.kernels.structs import Wide
+from rote.kernels.structs import Mentions, Wide
 from rote.types import FloatArray, IntArray, frozen
 
 
@@ -92,7 +92,7 @@ def share_worth(wide: Wide, label: int, count: int, variables: int) -> float:
     return weight
 
 
-@inlined
+@kernel
 def shares_worth(wide: Wide, counts: IntArray, variables: int) -> float:
     """What a histogram is worth, given how many variables have each label."""
     worth = 0.0
@@ -101,7 +101,7 @@ def shares_worth(wide: Wide, counts: IntArray, variables: int) -> float:
     return worth
 
 
-@inlined
+@kernel
 def share_changes(wide: Wide, counts: IntArray, variables: int, changes: FloatArray) -> None:
     """For every two labels, what it adds that one variable has the second instead of the first."""
     for a in range(counts.shape[0]):
@@ -118,4 +118,10 @@ def share_changes(wide: Wide, counts: IntArray, variables: int, changes: FloatAr
 def no_traits() -> Wide:
     """What kernels are told where there are no traits."""
     none, zero = frozen(np.empty(0, np.int64)), frozen(np.zeros(1, np.int64))
-    return Wide(frozen(np.empty(0)), none, zero, none, none, none, none, none, 0, 0)
+    nobody = no_mentions()
+    return Wide(frozen(np.empty(0)), none, zero, none, none, none, none, none, 0, 0, nobody)
+
+
+def no_mentions() -> Mentions:
+    """What kernels are told where there are no mentions."""
+    return Mentions(0, frozen(np.empty((0, 0), np.int64)), frozen(np.empty(0, np.int64)), 0, 0)

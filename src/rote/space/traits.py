@@ -17,8 +17,12 @@ from typing import Protocol
 import numpy as np
 
 from rote.errors import SettingError, SpaceError
-from rote.kernels.structs import Wide
+from rote.kernels.entities import STATES, entity_values
+from rote.kernels.structs import Mentions, Wide
+from rote.kernels.wide import no_mentions
 from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+FORMS = 4  # of mentions
 
 
 class Traits(Protocol):
@@ -120,6 +124,65 @@ class Histogram:
 
 
 @dataclass(frozen=True)
+class Entities:
+    """What mentions have in common with those before them in the entity that links make.
+
+    Label b > 0 of mention i links it to mention i - b, and label 0 makes it new. ``attributes`` has
+    for each mention the same number of values, such as its gender, number and head; 0 stands for
+    what is not known. ``forms`` is a number for each mention: weights are learned for each form
+    apart. A mention has a trait for every attribute, whether it is the first of its entity, unknown
+    against those before it, the same as one of them, or other than all; and one for how many
+    there are.
+
+    >>> two = Entities("entity", ((1,), (2,), (1,)), (0, 0, 0))
+    >>> two.values(np.array([[0, 1, 2]])).tolist()  # first, other, same; none, one, two before
+    [[0, 5, 3, 6, 2, 7]]
+    """
+
+    block: str
+    attributes: tuple[tuple[int, ...], ...]
+    forms: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len({len(own) for own in self.attributes}) > 1 or len(self.attributes) != len(
+            self.forms
+        ):
+            raise SpaceError("mentions have one form and equally many attributes each")
+        if min((v for own in self.attributes for v in own), default=0) < 0 or not set(
+            self.forms
+        ) <= set(range(FORMS)):
+            raise SpaceError(f"attributes are whole numbers >= 0, and forms those below {FORMS}")
+
+    @property
+    def width(self) -> int:
+        return (self._each + 1) * FORMS * STATES
+
+    @property
+    def count(self) -> int:
+        return (self._each + 1) * len(self.forms)
+
+    @property
+    def _each(self) -> int:
+        return len(self.attributes[0]) if self.attributes else 0
+
+    def values(self, labels: IntArray) -> IntArray:
+        return entity_values(self.mentions(0), frozen(labels))
+
+    def mentions(self, origin: int) -> Mentions:
+        """What kernels are told."""
+        return Mentions(origin, *self._arrays)
+
+    @cached_property
+    def _arrays(self) -> tuple[IntArray, IntArray, int, int]:
+        given = np.array(self.attributes, dtype=np.int64).reshape(len(self.forms), self._each)
+        # No two attributes share a value but 0.
+        shift = np.concatenate([[0], np.cumsum(given.max(axis=0, initial=0))[:-1]])
+        values = np.where(given > 0, given + shift.astype(np.int64)[: self._each], 0)
+        form = frozen(np.array(self.forms, dtype=np.int64))
+        return frozen(values), form, FORMS, int(values.max(initial=0)) + 1
+
+
+@dataclass(frozen=True)
 class Own:
     """Traits of your own: ``function`` says the value of each for outputs of shape (k, variables).
 
@@ -169,16 +232,19 @@ class TraitSet:
     def is_known(self) -> bool:
         """Whether kernels know all families."""
         kinds = [type(family) for family in self.families]
-        return set(kinds) <= {Tuples, Histogram} and kinds.count(Histogram) <= 1
+        once = (kinds.count(Histogram), kinds.count(Entities))
+        return set(kinds) <= {Tuples, Histogram, Entities} and max(once) <= 1
 
     def wide(self, weights: FloatArray, origins: IntArray, variables: int) -> Wide:
         """What kernels are told, given where the weights of each trait begin."""
         of, ptr, variable, stride = self._places
-        shares = bins = 0
+        shares, bins, mentions = 0, 0, no_mentions()
         tuples = np.repeat([isinstance(f, Tuples) for f in self.families], self.counts)
         for family, first in zip(self.families, np.cumsum(self.counts) - self.counts, strict=True):
             if isinstance(family, Histogram):
                 shares, bins = int(origins[first]), family.bins
+            if isinstance(family, Entities) and family.count:
+                mentions = family.mentions(int(origins[first]))
         by_variable, of_stride, of_ptr = self._by_variable(variables)
         return Wide(
             weights,
@@ -191,6 +257,7 @@ class TraitSet:
             of_stride,
             shares,
             bins,
+            mentions,
         )
 
     @cached_property

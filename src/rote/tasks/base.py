@@ -20,7 +20,7 @@ import numpy as np
 from rote.errors import SpaceError
 from rote.features import Features
 from rote.space import Space
-from rote.space.traits import Histogram, Traits, TraitSet, Tuples
+from rote.space.traits import Entities, Histogram, Traits, TraitSet, Tuples
 from rote.types import IntArray, frozen
 
 X_contra = TypeVar("X_contra", contravariant=True)
@@ -98,6 +98,13 @@ class Frame:
                         f"a tuple of block {family.block!r} is over the variables {scope}, which "
                         f"are to have {family.sizes} labels; those of the space are others"
                     )
+        if isinstance(family, Entities) and (
+            len(family.forms) != n or (sizes > np.arange(1, n + 1)).any()
+        ):
+            raise SpaceError(
+                f"the entities {family.block!r} are those of {len(family.forms)} mentions, each of "
+                "which can be new or linked to one before it; the variables of the space are others"
+            )
         if isinstance(family, Histogram) and (sizes != family.labels).any():
             raise SpaceError(
                 f"the histogram {family.block!r} is over {family.labels} labels, and not all "

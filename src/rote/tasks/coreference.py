@@ -9,7 +9,8 @@ Many trees have the same clusters. The right one links each mention to the close
 cluster, as a reader would; a mention whose cluster has no candidate in sight counts as new.
 
 Features are those of the usual mention-pair models: whether texts and heads match, how far apart
-the two are, their forms (name, noun phrase, pronoun), kinds, numbers and genders.
+the two are, their forms (name, noun phrase, pronoun), kinds, numbers and genders. With entities,
+what a mention has in common with all mentions linked before it is scored as well.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 from rote.data.coreference import Document, Mention
 from rote.errors import LabelError, SettingError
 from rote.space import SpaceBuilder
+from rote.space.traits import Entities
 from rote.tasks.base import Frame, Slot
 from rote.types import AnyArray
 
@@ -74,6 +76,9 @@ OPENERS = _words("of in on at to for from with by about who whom which that whos
 class Coreference:
     """A mention may be linked to each of the ``most_antecedents`` mentions before it.
 
+    With ``entities``, outputs have traits of whole entities (`rote.space.traits.Entities`: gender,
+    number, kind and head, and how many mentions there are), for engines that search (`RGS`).
+
     >>> task = Coreference(most_antecedents=2)
     >>> document = Document("a", "news", (), (Mention(0, 0, 1, "person"),) * 4)
     >>> [variable.labels[1:] for variable in task.frame(document).space.variables]
@@ -83,6 +88,7 @@ class Coreference:
     """
 
     most_antecedents: int = 50
+    entities: bool = False
 
     def __post_init__(self) -> None:
         if self.most_antecedents < 1:
@@ -91,7 +97,10 @@ class Coreference:
             )
 
     def frame(self, x: Document) -> Frame:
-        return _frame(len(x.mentions), self.most_antecedents)
+        if not self.entities:
+            return _frame(len(x.mentions), self.most_antecedents)
+        described = [describe(x, mention) for mention in x.mentions]
+        return _with_entities(self.most_antecedents, entity_traits(described))
 
     def vectors(self, x: Document) -> list[list[str]]:
         described = [describe(x, mention) for mention in x.mentions]
@@ -278,6 +287,28 @@ def _homes(clusters: Collection[Collection[int]], mentions: int) -> list[int]:
             f"mention {home.index(-1)} is in no cluster; one that stands alone is a cluster of one"
         )
     return home
+
+
+def entity_traits(mentions: Sequence[Described]) -> Entities:
+    """The attributes that entities are told by, numbered in the order in which they occur."""
+    numbers: list[dict[str, int]] = [{} for _ in range(4)]
+    attributes = []
+    for mention in mentions:
+        head = "" if mention.form == PRONOUN else mention.head
+        known = (mention.gender, mention.number, mention.kind, head)
+        own = [
+            seen.setdefault(value, len(seen) + 1) if value else 0
+            for seen, value in zip(numbers, known, strict=True)
+        ]
+        attributes.append(tuple(own))
+    forms = tuple((NAME, NOUN, PRONOUN).index(mention.form) for mention in mentions)
+    return Entities("entity", tuple(attributes), forms)
+
+
+@lru_cache(maxsize=256)
+def _with_entities(most: int, traits: Entities) -> Frame:
+    plain = _frame(len(traits.forms), most)
+    return Frame(plain.space, plain.slots, plain.kinds, (traits,))
 
 
 @lru_cache(maxsize=256)

@@ -16,7 +16,7 @@ from rote.inference import Exact, Exhaustive, Objective, Source, Status
 from rote.inference.greedy import RGS
 from rote.space import SpaceBuilder, at_most, exactly
 from rote.space.losses import OneMinusF1, OneMinusJaccard, ZeroOne
-from rote.space.traits import Histogram, Own, TraitScores, TraitSet, tuples_along
+from rote.space.traits import Entities, Histogram, Own, TraitScores, TraitSet, tuples_along
 from rote.types import frozen
 from tests.strategies import Judge, problems, rules_as_rows, spaces, worth
 
@@ -258,3 +258,26 @@ def test_all_subsets_around_gold_are_all_outputs_under_traits_too(seed):
     gold = np.full((5, 4), 1)
     around = Decomposed(Exact(), Subsets(4)).solve(space, replace(objective, gold=gold))
     assert around.value == pytest.approx(Exhaustive().solve(space, objective).value)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_entities_are_searched_as_traits_of_ones_own_are(seed):
+    rng, n = np.random.default_rng(seed), 7
+    builder = SpaceBuilder()
+    for i in range(n):
+        builder.variable(str(i), [str(back) for back in range(i + 1)])
+    space = builder.build()
+    attributes = tuple(tuple(rng.integers(3, size=2).tolist()) for _ in range(n))
+    family = Entities("entity", attributes, tuple(rng.integers(3, size=n).tolist()))
+    own = Own("entity", family.width, family.count, family.values)
+    weights = frozen(rng.normal(size=3 + family.width))
+    scores = frozen(rng.normal(size=(4, space.parts)))
+    origins = frozen(np.full(family.count, 3))
+    answers = []
+    for one in (family, own):
+        traits = TraitScores(TraitSet((one,)), origins, weights)
+        answers.append(RGS(restarts=5).searched(space, Objective(scores, traits=traits)))
+    (fast, fast_needed), (slow, slow_needed) = answers
+    assert fast.labels.tolist() == slow.labels.tolist()
+    assert fast.value == pytest.approx(slow.value)
+    assert fast_needed.tolist() == slow_needed.tolist()
