@@ -39,7 +39,7 @@ from rote.inference import (
 )
 from rote.inference.amortized import Amortized
 from rote.inference.decomposed import Decomposed, SignedComponents, Subsets
-from rote.inference.greedy import RGS, AmortizedRGS
+from rote.inference.greedy import RGS, AmortizedRGS, ExactEvery
 from rote.learning import Learner, Local, Perceptron, Staged, State, StructuredSVM, Subgradient
 from rote.learning.iid import fit_iid
 from rote.learning.training import train
@@ -77,6 +77,7 @@ __all__ = [
     "Elimination",
     "Engine",
     "Exact",
+    "ExactEvery",
     "Exhaustive",
     "Factor",
     "Frame",

@@ -360,3 +360,35 @@ def test_the_engine_of_the_model_finds_the_worst_outputs():
         model, prepared = start(task, xs, ys, engine)
         ends.append(states(StructuredSVM(delta=1e-4, iterations=50), model, prepared)[-1])
     np.testing.assert_allclose(ends[0].weights, ends[1].weights, atol=1e-9)
+
+
+@pytest.mark.parametrize("batch", [1, 3, 100])
+@pytest.mark.parametrize("squared", [True, False])
+def test_batches_of_any_size_come_to_the_same_optimum(squared, batch):
+    model, prepared = start(*chains(3, count=12))
+    settings = {"C": 0.5, "squared": squared, "delta": 1e-4, "iterations": 400, "passes": 10}
+    whole, parts = (
+        [state.kept() for state in StructuredSVM(**settings, batch=size).iterate(model, prepared)]
+        for size in (None, batch)
+    )
+    assert whole[-1].done
+    assert parts[-1].done
+    assert parts[-1].measures["dual"] == pytest.approx(whole[-1].measures["dual"], rel=1e-3)
+    assert parts[-1].measures["gap"] <= 0.02 * parts[-1].measures["primal"]
+    # Weights change while examples are looked at, so that the primal is known at the end alone.
+    assert np.isnan(parts[3].measures["primal"])
+
+
+def test_online_learning_makes_the_same_steps_when_it_is_resumed():
+    model, prepared = start(*chains(3, count=12))
+    learner = StructuredSVM(C=0.5, iterations=8, batch=1)
+    states = [state.kept() for state in learner.iterate(model, prepared)]
+    again = [state.kept() for state in learner.iterate(model, prepared, states[2])]
+    assert again[-1].weights.tolist() == states[-1].weights.tolist()
+
+
+def test_a_batch_is_a_whole_number_and_reuse_has_none():
+    with pytest.raises(SettingError, match="batch is a whole number"):
+        StructuredSVM(batch=0)
+    with pytest.raises(SettingError, match="no batch"):
+        StructuredSVM(batch=2, reuse=True)

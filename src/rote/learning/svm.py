@@ -41,7 +41,7 @@ from rote.space.losses import Hamming, Loss
 from rote.types import AnyArray, IntArray, frozen
 
 FEW = 8  # examples that warm up together
-WARM_PASSES = 2
+BATCH_PASSES = 2  # of the update phase, after each batch
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,12 @@ class StructuredSVM:
 
     In the first ``warm_up`` iterations a few examples at a time go through inference and update,
     so that the first candidates are not those of weights that know nothing yet; with 0 this is
-    the algorithm of the paper to the letter. A candidate whose dual has been 0 for ``patience``
-    iterations is let go. ``reuse`` takes outputs found before without solving where they will do
-    (`rote.learning.reuse`); it needs squared slacks, a loss that adds up, and one thread.
+    the algorithm of the paper to the letter. With a ``batch``, so many examples of one space at a
+    time go on doing so: 1 is online learning. The primal is then known only where no candidate
+    came, when all examples are looked at under the same weights. A candidate whose dual has been 0
+    for ``patience`` iterations is let go. ``reuse`` takes outputs found before without solving
+    where they will do (`rote.learning.reuse`); it needs squared slacks, a loss that adds up, and
+    one thread.
     """
 
     C: float = 0.1
@@ -66,6 +69,7 @@ class StructuredSVM:
     seed: int = 0
     n_jobs: int = 1
     reuse: bool = False
+    batch: int | None = None
 
     def __post_init__(self) -> None:
         check_number("C", self.C, least=0, above=True)
@@ -73,6 +77,10 @@ class StructuredSVM:
         check_whole("warm_up", self.warm_up, least=0)
         for name in ("iterations", "passes", "patience", "n_jobs"):
             check_whole(name, getattr(self, name), least=1)
+        if self.batch is not None:
+            check_whole("batch", self.batch, least=1)
+            if self.reuse:
+                raise SettingError("reuse looks at all examples under the same weights; no batch")
         if self.reuse and not self.squared:
             raise SettingError("reuse needs squared slacks; leave squared as it is, or reuse")
 
@@ -84,12 +92,13 @@ class StructuredSVM:
         run = _Run(self, model.engine, prepared, state)
         for iteration in iterations_left(state, self.iterations):
             dual = run.dual()
-            if iteration <= self.warm_up:
-                primal, added, passes = np.nan, run.warm_up(iteration), 1
-                done = False
-            else:
-                primal, added = run.infer()
-                done = added == 0 and run.largest_gain() <= self.delta
+            warm, primal, added, passes, done = iteration <= self.warm_up, np.nan, 0, 1, False
+            if warm or self.batch is not None:
+                added = run.in_batches(iteration, FEW if self.batch is None else self.batch)
+            if not warm:
+                if added == 0:
+                    primal, added = run.infer()
+                    done = added == 0 and run.largest_gain() <= self.delta
                 passes = 0 if done else run.update(iteration)
             measures = {
                 "primal": primal,
@@ -168,14 +177,14 @@ class _Run:
         """The update phase over all candidates; returns the number of passes."""
         return self._descend(np.arange(len(self.prepared)), self.svm.passes, iteration)
 
-    def warm_up(self, iteration: int) -> int:
-        """Both phases for a few examples at a time; returns how many candidates came."""
+    def in_batches(self, iteration: int, most: int) -> int:
+        """Both phases for some examples at a time; returns how many candidates came."""
         added = 0
-        for piece in pieces_of(self.prepared, FEW, self.svm.seed, iteration):
+        for piece in pieces_of(self.prepared, most, self.svm.seed, iteration):
             added += self._add(
                 worst_of(self.engine, self.prepared, self.view, self.svm.loss, piece)
             )
-            self._descend(piece.members, WARM_PASSES, iteration)
+            self._descend(piece.members, BATCH_PASSES, iteration)
         return added
 
     def largest_gain(self) -> float:

@@ -39,7 +39,7 @@ from rote.features import Index, index_from_json
 from rote.inference import Engine
 from rote.inference.amortized import Amortized
 from rote.inference.decomposed import Decomposed
-from rote.inference.greedy import IID, RGS, AmortizedRGS
+from rote.inference.greedy import IID, RGS, AmortizedRGS, ExactEvery
 from rote.inference.timed import Timed
 from rote.model.layout import Block, Layout
 from rote.model.model import Model
@@ -150,7 +150,7 @@ def _engine(folder: Path, saved: dict[str, Any], classifier: FloatArray | None) 
 
 def _underneath(engine: Engine) -> Engine:
     """What a file says of an engine: what it predicts with, not what it remembers or learned by."""
-    while isinstance(engine, Amortized | AmortizedRGS | Decomposed | Timed):
+    while isinstance(engine, Amortized | AmortizedRGS | Decomposed | ExactEvery | Timed):
         engine = engine.search if isinstance(engine, AmortizedRGS) else engine.engine
     return engine
 
