@@ -80,8 +80,13 @@ def test_changes_are_differences_and_stay_so_when_only_what_was_touched_is_looke
     touched = np.array([-1, -1])
     for _ in range(1 + steps):
         arguments = mentions, weights, sizes, offsets, labels, touched
-        entity_changes(*arguments, changes)
-        plain(entity_changes)(*arguments, body)
+        stale = [np.zeros(n, dtype=np.bool_) for _ in range(2)]
+        before = changes.copy()
+        entity_changes(*arguments, changes, stale[0])
+        plain(entity_changes)(*arguments, body, stale[1])
+        assert stale[0].tolist() == stale[1].tolist()
+        moved = np.repeat(stale[0], sizes)
+        assert (changes == before)[~moved].all()
         assert changes.tolist() == body.tolist()
         now = weights[2:][by_definition(family, labels.tolist())].sum()
         for j in range(n):

@@ -76,9 +76,7 @@ def worth_of_two(
     mentions: Mentions,
     weights: FloatArray,
     one: IntArray,
-    ones: int,
     other: IntArray,
-    others: int,
     seen: IntArray,
     stamp: IntArray,
 ) -> float:
@@ -90,6 +88,7 @@ def worth_of_two(
     stamp[0] += 1
     now = stamp[0]
     attributes = mentions.attributes.shape[1]
+    ones, others = one.shape[0], other.shape[0]
     worth, p, q = 0.0, 0, 0
     known = 0  # a bit for each attribute that a mention before this one has
     while p < ones or q < others:
@@ -119,26 +118,34 @@ def worth_of_two(
 def entities_worth(mentions: Mentions, weights: FloatArray, labels: IntArray) -> float:
     """What the traits of all entities of an output are worth."""
     n = labels.shape[0]
-    root, members = np.empty(n, np.int64), np.empty(n, np.int64)
+    root = np.empty(n, np.int64)
     seen, stamp = np.zeros(mentions.values, np.int64), np.zeros(1, np.int64)
     find_roots(labels, root)
+    begin, members = collect(root)
     total = 0.0
     for r in range(n):
-        if root[r] == r:
-            count = collect(root, r, members)
-            total += worth_of_two(mentions, weights, members, count, members, 0, seen, stamp)
+        own = members[begin[r] : begin[r + 1]]
+        total += worth_of_two(mentions, weights, own, own[:0], seen, stamp)
     return total
 
 
 @kernel
-def collect(root: IntArray, r: int, members: IntArray) -> int:
-    """Write down the mentions of the entity that begins with r; how many there are."""
-    count = 0
-    for i in range(r, root.shape[0]):
-        if root[i] == r:
-            members[count] = i
-            count += 1
-    return count
+def collect(root: IntArray) -> tuple[IntArray, IntArray]:
+    """The mentions of every entity, in order, entities by their first mention; where each begins.
+
+    Where no entity begins, there are none.
+    """
+    n = root.shape[0]
+    begin, members = np.zeros(n + 1, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        begin[root[i] + 1] += 1
+    for i in range(n):
+        begin[i + 1] += begin[i]
+    filled = begin[:-1].copy()
+    for i in range(n):
+        members[filled[root[i]]] = i
+        filled[root[i]] += 1
+    return begin, members
 
 
 @kernel
@@ -150,49 +157,51 @@ def entity_changes(
     labels: IntArray,
     touched: IntArray,
     changes: FloatArray,
+    stale: BoolArray,
 ) -> None:
-    """For every label of every mention, what it would add to the traits of mentions.
+    """For every label of every mention, what it would add to the traits of entities.
 
     ``touched`` are the first mentions of two entities: only what has to do with them is worked out
-    again. A negative one stands for all.
+    again. A negative one stands for all. Mentions whose changes were worked out are ``stale``.
     """
     n = labels.shape[0]
-    root, branch = np.empty(n, np.int64), np.empty(n, np.bool_)
-    moved, left, there = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    root, branch = np.empty(n, np.int64), np.zeros(n, np.bool_)
+    moved, left = np.empty(n, np.int64), np.empty(n, np.int64)
     alone, joined = np.empty(n), np.empty(n)  # worth by first mention: by itself, with the branch
-    known = np.empty(n, np.int64)  # for which mention ``joined`` was worked out
+    known = np.full(n, -1)  # for which mention ``joined`` was worked out
     seen, stamp = np.zeros(mentions.values, np.int64), np.zeros(1, np.int64)
     find_roots(labels, root)
-    known[:] = -1
+    begin, members = collect(root)
+    nobody = members[:0]
     everything = touched[0] < 0
     for r in range(n):
-        if root[r] == r:
-            count = collect(root, r, there)
-            alone[r] = worth_of_two(mentions, weights, there, count, there, 0, seen, stamp)
+        own = members[begin[r] : begin[r + 1]]
+        alone[r] = worth_of_two(mentions, weights, own, nobody, seen, stamp)
     for j in range(n):
-        own = root[j]
-        mine = everything or own == touched[0] or own == touched[1]
-        ready = False  # whether the branch of j is known
-        apart = 0.0  # what j's entity loses without the branch
+        home = root[j]
+        mine = everything or home == touched[0] or home == touched[1]
+        moves = stays = 0
+        apart = 0.0  # what j's entity loses without the branch of j
         for a in range(sizes[j]):
             target = root[j - a] if a > 0 else -1
             if not (mine or target == touched[0] or target == touched[1]):
                 continue
-            if not ready:
-                moves, stays = divide(labels, root, j, branch, moved, left)
-                apart = worth_of_two(mentions, weights, left, stays, left, 0, seen, stamp)
-                apart -= alone[own]
-                ready = True
-            if target == own and stays > 0:
+            if moves == 0:
+                own = members[begin[home] : begin[home + 1]]
+                moves, stays = divide(labels, own, j, branch, moved, left)
+                apart = worth_of_two(mentions, weights, left[:stays], nobody, seen, stamp)
+                apart -= alone[home]
+                stale[j] = True
+            if target == home or (target < 0 and stays == 0):
                 changes[offsets[j] + a] = 0.0
             elif target < 0:
-                by_itself = worth_of_two(mentions, weights, moved, moves, moved, 0, seen, stamp)
-                changes[offsets[j] + a] = apart + by_itself if stays > 0 else 0.0
+                by_itself = worth_of_two(mentions, weights, moved[:moves], nobody, seen, stamp)
+                changes[offsets[j] + a] = apart + by_itself
             else:
                 if known[target] != j:
-                    count = collect(root, target, there)
+                    other = members[begin[target] : begin[target + 1]]
                     joined[target] = worth_of_two(
-                        mentions, weights, moved, moves, there, count, seen, stamp
+                        mentions, weights, moved[:moves], other, seen, stamp
                     )
                     known[target] = j
                 changes[offsets[j] + a] = apart + joined[target] - alone[target]
@@ -201,20 +210,16 @@ def entity_changes(
 @kernel
 def divide(
     labels: IntArray,
-    root: IntArray,
+    own: IntArray,
     j: int,
     branch: BoolArray,
     moved: IntArray,
     left: IntArray,
 ) -> tuple[int, int]:
-    """The mentions of j's entity that hang on j, itself included, and the others; how many."""
+    """Of the mentions of j's entity, those that hang on j, j included, and the others; how many."""
     moves = stays = 0
-    for i in range(root[j], labels.shape[0]):
-        branch[i] = i == j
-        if root[i] != root[j]:
-            continue
-        if i > j and labels[i] > 0 and i - labels[i] >= j and branch[i - labels[i]]:
-            branch[i] = True
+    for i in own:
+        branch[i] = i == j or (labels[i] > 0 and branch[i - labels[i]])
         if branch[i]:
             moved[moves] = i
             moves += 1

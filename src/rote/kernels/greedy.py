@@ -63,6 +63,9 @@ class Standing(NamedTuple):
     having: IntArray  # per label, where there is a histogram: how many variables have it
     entities: FloatArray  # one number: what their traits are worth
     moves: FloatArray  # per label, where there are entities: what it would add to their traits
+    stale: BoolArray  # per variable: whether its best change has to be looked for
+    chosen: IntArray  # per variable: the label of its best change
+    lead: FloatArray  # per variable: what that gains
     changes: FloatArray  # per two labels: what the histogram gains by the second for the first
 
 
@@ -98,6 +101,9 @@ def standing_for(terrain: Terrain, variables: int) -> Standing:
         np.empty(labels, np.int64),
         np.zeros(1),
         np.empty(graph.offsets[-1] if terrain.wide.mentions.values > 0 else 0),
+        np.empty(variables, np.bool_),
+        np.empty(variables, np.int64),
+        np.empty(variables),
         np.empty((labels, labels)),
     )
 
@@ -115,6 +121,9 @@ def copy_standing(source: Standing, target: Standing) -> None:
     target.having[:] = source.having
     target.entities[:] = source.entities
     target.moves[:] = source.moves
+    target.stale[:] = source.stale
+    target.chosen[:] = source.chosen
+    target.lead[:] = source.lead
 
 
 @inlined
@@ -147,7 +156,14 @@ def look_at_moves(terrain: Terrain, at: Standing, one: int, other: int) -> None:
     graph, wide = terrain.graph, terrain.wide
     touched = np.array([one, other])
     entity_changes(
-        wide.mentions, wide.weights, graph.sizes, graph.offsets, at.labels, touched, at.moves
+        wide.mentions,
+        wide.weights,
+        graph.sizes,
+        graph.offsets,
+        at.labels,
+        touched,
+        at.moves,
+        at.stale,
     )
 
 
@@ -173,6 +189,7 @@ def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
     """Find out all there is to know of the output whose labels are there."""
     graph, theta, forbidden, _, wide = terrain
     labels = at.labels
+    at.stale[:] = True
     at.value[0], at.wrong[0] = take_gains(graph, theta, forbidden, labels, at.gains, at.faults)
     at.value[0] += add_tuples(wide, labels, graph.sizes, graph.offsets, at.gains)
     if wide.bins > 0:
@@ -243,10 +260,48 @@ def change(
         rank[j] = 0
         pass_on(graph, theta, forbidden, at.labels, j, label, rank, at.gains, at.faults)
         rank[j] = 1
+        mark_neighbours(graph, wide, j, at.stale)
     for e in range(first, last):
         at.gains[e] -= gain
         at.faults[e] -= fault
     at.labels[j] = label
+
+
+@inlined
+def mark_neighbours(graph: Graph, wide: Wide, j: int, stale: BoolArray) -> None:
+    """Say that j and all that share a table or tuple with it have other gains."""
+    tables = graph.tables
+    stale[j] = True
+    for k in range(tables.place_ptr[j], tables.place_ptr[j + 1]):
+        b = tables.place_table[tables.places[k]]
+        for p in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
+            stale[tables.scope[p]] = True
+    if wide.origin.shape[0] > 0:
+        for k in range(wide.of_ptr[j], wide.of_ptr[j + 1]):
+            for p in range(wide.ptr[wide.of[k]], wide.ptr[wide.of[k] + 1]):
+                stale[wide.variable[p]] = True
+
+
+@inlined
+def best_of_each(graph: Graph, linked: bool, at: Standing, least: float) -> tuple[int, int]:
+    """The best change where nothing is wrong, and gains of a variable change by its neighbours.
+
+    Of all others, the best change is remembered.
+    """
+    variable, chosen, best = -1, -1, least
+    for j in range(at.labels.shape[0]):
+        if at.stale[j]:
+            first, top, lead = graph.offsets[j], -1, -np.inf
+            for a in range(graph.sizes[j]):
+                gain = at.gains[first + a]
+                if linked:
+                    gain += at.moves[first + a]
+                if gain > lead and a != at.labels[j] and at.faults[first + a] <= 0:
+                    top, lead = a, gain
+            at.chosen[j], at.lead[j], at.stale[j] = top, lead, False
+        if at.lead[j] > best:
+            variable, chosen, best = j, at.chosen[j], at.lead[j]
+    return variable, chosen
 
 
 @inlined
@@ -305,12 +360,19 @@ def climb(
     That is the best change as long as there is one; how many there were. As many as fit are written
     to ``steps``, of shape (·, 2): a variable and its label.
     """
-    linked, offsets = terrain.wide.mentions.values > 0, terrain.graph.offsets
+    graph, wide = terrain.graph, terrain.wide
+    linked, offsets = wide.mentions.values > 0, graph.offsets
+    # Rows, terms, histograms and dense pairs let every change look different after each.
+    local = graph.rows.lower.shape[0] == 0 and terrain.pairs.shape[0] == 0
+    local = local and extra.kind == NO_TERM and wide.bins == 0
     count, k = 0, 0
     while True:
         climbs = k == drawn.shape[0]
         if climbs:
-            j, label = best_change(terrain, extra, at, least)
+            if local and at.wrong[0] == 0:
+                j, label = best_of_each(graph, linked, at, least)
+            else:
+                j, label = best_change(terrain, extra, at, least)
             if j < 0:
                 return count
         else:

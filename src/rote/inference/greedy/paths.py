@@ -111,7 +111,8 @@ def known_to_kernels(
     kind = NO_TERM if term is None else getattr(term, "kind", None)
     if kind is None or space.network.variables > space.network.own:
         return None
-    gold = None if term is None else term.gold  # type: ignore[attr-defined]
+    # Kernels are compiled anew for arrays that may be written to.
+    gold = None if term is None else frozen(term.gold)  # type: ignore[attr-defined]
     if traits is None:
         return kind, gold, NO_TRAITS
     return (kind, gold, traits.wide(len(space.variables))) if traits.traits.is_known else None
