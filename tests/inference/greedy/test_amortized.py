@@ -167,6 +167,7 @@ def test_without_vectors_or_with_those_of_another_model_it_refuses(world):
         ({"passes": 0}, "passes is a whole number"),
         ({"patience": 1.5}, "patience is a whole number"),
         ({"tolerance": -0.1}, "tolerance is a number of at least 0"),
+        ({"outputs": 1}, "outputs is a whole number of at least 2"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, match):

@@ -81,3 +81,21 @@ def test_what_only_plain_python_knows_has_no_paths():
         space = builder.build()
         with pytest.raises(UnsupportedSpace, match="auxiliary columns"):
             climb_from(space, as_objective(space, np.zeros(8)), frozen(np.zeros((1, 4), np.int64)))
+
+
+@pytest.mark.parametrize("most", [2, 3, 5, 100])
+def test_some_outputs_of_each_path_are_evenly_spread(most):
+    space, scores = grid(4)
+    objective = as_objective(space, scores)
+    starts = np.random.default_rng(0).integers(2, size=(4, 16))
+    paths = climb_from(space, objective, frozen(starts))
+    everything, owner = paths.outputs()
+    some, whose = paths.outputs(most)
+    for i in range(4):
+        path, kept = everything[owner == i].tolist(), some[whose == i].tolist()
+        assert len(kept) == min(most, len(path))
+        places = [path.index(output) for output in kept]
+        assert places[0] == 0
+        assert places[-1] == len(path) - 1
+        gaps = np.diff(places)
+        assert gaps.max() - gaps.min() <= 1

@@ -41,9 +41,10 @@ class AmortizedRGS:
     """`RGS` whose later starts are learned.
 
     ``search`` says how starts are drawn, and how many climbs there are at most. An input is left
-    when ``patience`` climbs in a row found nothing better. E is learned by ``passes`` over those
-    outputs of each round that it is wrong about by more than ``tolerance``, relative to what they
-    are worth, with steps of ``step``, or by ``adagrad``. It needs feature vectors, and so a
+    when ``patience`` climbs in a row found nothing better. E is learned by ``passes`` over
+    ``outputs`` of each path, evenly spread (None for all of them, as in the paper), as far as it is
+    wrong about them by more than ``tolerance``, relative to what they are worth, with steps of
+    ``step``, or by ``adagrad``. It needs feature vectors, and so a
     model that asks, or an objective with ``inputs``. A θ that was learned before can be given as
     ``learned``.
     """
@@ -54,6 +55,7 @@ class AmortizedRGS:
     adagrad: bool = False
     patience: int = 2
     tolerance: float = 0.05
+    outputs: int | None = 8
     learned: FloatArray | None = field(default=None, repr=False)
     _state: list[tuple[FloatArray, FloatArray]] = field(init=False, repr=False)
     _spent: list[Spent] = field(init=False, repr=False)
@@ -64,10 +66,12 @@ class AmortizedRGS:
             raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
         if not isinstance(self.tolerance, Real) or not self.tolerance >= 0:
             raise SettingError(f"tolerance is a number of at least 0, got {self.tolerance!r}")
-        for name in ("passes", "patience"):
+        for name, least in (("passes", 1), ("patience", 1), ("outputs", 2)):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise SettingError(f"{name} is a whole number of at least 1, got {value!r}")
+            if value is None and name == "outputs":
+                continue
+            if not isinstance(value, Integral) or value < least:
+                raise SettingError(f"{name} is a whole number of at least {least}, got {value!r}")
         object.__setattr__(self, "_state", [])
         if self.learned is not None:
             weights = np.array(self.learned, dtype=np.float64)
@@ -76,7 +80,7 @@ class AmortizedRGS:
         object.__setattr__(self, "_lock", Lock())
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        names = ("search", "step", "passes", "adagrad", "patience", "tolerance")
+        names = ("search", "step", "passes", "adagrad", "patience", "tolerance", "outputs")
         return AmortizedRGS, (*(getattr(self, name) for name in names), self.weights)
 
     @property
@@ -158,7 +162,7 @@ class AmortizedRGS:
         assert objective.inputs is not None
         inputs = objective.inputs
         weights, squares = self._weights(inputs.size)
-        outputs, owner = paths.outputs()
+        outputs, owner = paths.outputs(self.outputs)
         parts = space.known_parts_of(outputs)
         columns = parts - inputs.slots.start[: parts.shape[1]]
         predicted = sums_at(inputs.scores(weights), owner, parts)

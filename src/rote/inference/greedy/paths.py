@@ -30,9 +30,21 @@ class Paths:
     steps: IntArray  # (m, most, 2): a variable and its new label
     counts: IntArray  # (m,): how many steps there are
 
-    def outputs(self) -> tuple[IntArray, IntArray]:
-        """All outputs on all paths, each start first and each end last; and whose they are."""
+    def outputs(self, most: int | None = None) -> tuple[IntArray, IntArray]:
+        """The outputs on all paths, each start first and each end last; and whose they are.
+
+        All of them, or ``most`` of each path, evenly spread, with its start and its end.
+        """
         outputs, owner = outputs_along(self.starts, self.steps, self.counts)
+        if most is not None:
+            steps = self.counts[owner]
+            place = np.arange(len(owner)) - (np.cumsum(self.counts + 1) - self.counts - 1)[owner]
+            # A place is kept where the way so far, in parts of the whole, enters another part.
+            part, before = (
+                where * (most - 1) // np.maximum(1, steps) for where in (place, place - 1)
+            )
+            kept = (steps < most) | (part != before)
+            outputs, owner = outputs[kept], owner[kept]
         return frozen(outputs), frozen(owner)
 
 
