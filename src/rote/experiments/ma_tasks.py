@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from rote.experiments.ma_features import (
 )
 from rote.learning import StructuredSVM
 from rote.space.losses import Hamming, OneMinusF1
+from rote.tasks.base import Task
 from rote.tasks.multilabel import MultiLabel, correlated_pairs
 from rote.tasks.tagging import Tagging
 from rote.types import IntArray
@@ -52,6 +53,8 @@ SHARE = 0.2  # of training examples that are for validation
 # were chosen on the first, so the second must be another.
 SMALL, LARGE = 0, 9
 ACCURACY = "accuracy"
+
+Judge: TypeAlias = Callable[[Sequence[Any], Sequence[Any]], dict[str, float]]
 
 
 class Examples(NamedTuple):
@@ -70,13 +73,14 @@ class Case:
     """A data set and how it is learned; ``paper`` has the figures of RGS(α), in per cent."""
 
     name: str
-    task: Tagging | MultiLabel
+    task: Task[Any, Any]
     learner: StructuredSVM
     paper: Mapping[str, float]
     _train: Examples = field(repr=False)
     _validation: Examples = field(repr=False)
     _test: Examples = field(repr=False)
     _whole: Examples = field(repr=False)
+    judge: Judge | None = None  # of what is neither a sequence nor a set of labels
 
     def train(self) -> Examples:
         """What is learned from while settings are chosen."""
@@ -95,13 +99,15 @@ class Case:
         return self._whole
 
     def measures(self, gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
-        """Of outputs, all in per cent: accuracies, and for sets of labels F1."""
+        """Of outputs, all in per cent; what settings are chosen by comes first."""
+        if self.judge is not None:
+            return self.judge(gold, predicted)
         if isinstance(self.task, Tagging):
             return {ACCURACY: 100 * token_accuracy(gold, predicted)}
         scores = example_scores(*(self._on(ys) for ys in (gold, predicted)))
         return {
-            "hamming_accuracy": float(100 * scores.hamming.mean()),
             "example_f1": float(100 * scores.f1.mean()),
+            "hamming_accuracy": float(100 * scores.hamming.mean()),
             "example_accuracy": float(100 * scores.accuracy.mean()),
         }
 
@@ -127,16 +133,18 @@ def _parts(examples: Sequence[Example[Any, Any]]) -> Examples:
     return Examples([e.x for e in examples], [e.y for e in examples])
 
 
-def _drawn(
+def drawn(
     name: str,
-    task: Tagging | MultiLabel,
+    task: Task[Any, Any],
     learner: StructuredSVM,
     paper: Mapping[str, float],
     whole: Examples,
     test: Examples,
+    judge: Judge | None = None,
 ) -> Case:
+    """A case whose validation examples are a fifth of the whole."""
     train, validation = (whole.rows(places) for places in held_out(len(whole.ys)))
-    return Case(name, task, learner, paper, train, validation, test, whole)
+    return Case(name, task, learner, paper, train, validation, test, whole, judge)
 
 
 def _handwriting(name: str) -> Case:
@@ -145,7 +153,7 @@ def _handwriting(name: str) -> Case:
     task = Tagging(LETTERS, pixel_pairs, order=2)
     learner = StructuredSVM(1.0, iterations=15)
     paper = {ACCURACY: 92.56 if small else 97.96}
-    return _drawn(name, task, learner, paper, _parts(data["train"]), _parts(data["test"]))
+    return drawn(name, task, learner, paper, _parts(data["train"]), _parts(data["test"]))
 
 
 def _phoneme() -> Case:
@@ -153,7 +161,7 @@ def _phoneme() -> Case:
     task = Tagging(OUTPUTS["phoneme"], PHONEME)
     learner = StructuredSVM(0.3, iterations=20)
     whole, test = _parts(data["train"]), _parts(data["test"])
-    return _drawn("phoneme", task, learner, {ACCURACY: 82.45}, whole, test)
+    return drawn("phoneme", task, learner, {ACCURACY: 82.45}, whole, test)
 
 
 def _stress() -> Case:
@@ -161,7 +169,7 @@ def _stress() -> Case:
     task = Tagging(OUTPUTS["stress"], STRESS, order=3)
     learner = StructuredSVM(0.03, iterations=20)
     whole, test = _parts(data["train"]), _parts(data["test"])
-    return _drawn("stress", task, learner, {ACCURACY: 81.00}, whole, test)
+    return drawn("stress", task, learner, {ACCURACY: 81.00}, whole, test)
 
 
 def _protein() -> Case:
@@ -170,7 +178,7 @@ def _protein() -> Case:
     # Slacks are squared, and those of long chains are large.
     learner = StructuredSVM(1e-4, iterations=40, passes=10)
     whole, test = _parts(data["train"]), _parts(data["test"])
-    return _drawn("protein", task, learner, {ACCURACY: 65.20}, whole, test)
+    return drawn("protein", task, learner, {ACCURACY: 65.20}, whole, test)
 
 
 def _twitter() -> Case:
@@ -220,7 +228,7 @@ def _sets(name: str) -> Case:
     task = MultiLabel(
         data.label_names, "complete" if own.pairs is None else correlated_pairs(table, own.pairs)
     )
-    return _drawn(name, task, own.learner, own.paper, whole, test)
+    return drawn(name, task, own.learner, own.paper, whole, test)
 
 
 def _rows(part: Labelled, *, length: float | None) -> Examples:
