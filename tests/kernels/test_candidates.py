@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rote.kernels import candidates
 from rote.kernels.candidates import (
     ATOM_FIELDS,
     OTHER,
@@ -208,6 +209,58 @@ def test_atoms_are_shared_by_the_candidates_of_an_example(seed):
     arrays = problem.candidates
     told_apart = arrays.atom[: problem.atoms, [OWNER, VECTOR, OTHER, RIGHT, WRONG]]
     assert len(np.unique(told_apart, axis=0)) == problem.atoms
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_atoms_are_the_same_ones_whether_walked_to_or_looked_up(seed, monkeypatch):
+    walked = Problem(seed, compiled=False, squared=True, rounds=8)
+    monkeypatch.setattr(candidates, "MANY", 0)
+    looked_up = Problem(seed, compiled=False, squared=True, rounds=8)
+    assert looked_up.atoms == walked.atoms
+    for one, other in zip(looked_up.candidates, walked.candidates, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+@BOTH
+def test_outputs_that_differ_in_many_slots_share_their_atoms(compiled):
+    run = add_candidates if compiled else plain(add_candidates)
+    n = 3 * candidates.MANY
+    vectors = Vectors(whole([0, 1]), whole([0]), frozen(np.ones(1)))
+    slots = Slots(
+        whole([-1] * n),
+        whole(range(0, 3 * n, 3)),
+        whole([0] * n),
+        frozen(np.zeros(n, dtype=np.bool_)),
+        frozen(np.zeros(n, dtype=np.bool_)),
+        whole(range(0, 3 * n + 1, 3)),
+        whole([0, 1, 2] * n),
+    )
+    arrays, count, atoms = empty(1, room=8 * n), 0, 0
+    gold = np.zeros((1, n), dtype=np.int64)
+    # All ones; then every third is a two: two of three atoms are known.
+    for found in (gold + 1, gold + 1 + (np.arange(n) % 3 == 0)):
+        count, atoms = run(
+            arrays,
+            count,
+            atoms,
+            np.zeros(3 * n),
+            frozen(np.zeros(3 * n)),
+            vectors,
+            slots,
+            whole([0]),
+            whole([0]),
+            frozen(gold),
+            frozen(found),
+            frozen(np.ones(1)),
+            frozen(np.ones(1)),
+            frozen(np.ones(1)),
+            True,
+            0.1,
+        )
+    assert (count, atoms) == (2, n + n // 3)
+    # A shared atom has a right and a wrong label in common, the others the right one alone.
+    shared = n - n // 3
+    assert arrays.products[:3].tolist() == [2 * n, 2 * shared + n // 3, 2 * n]
 
 
 @BOTH

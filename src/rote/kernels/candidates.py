@@ -30,6 +30,7 @@ from rote.types import BoolArray, FloatArray, IntArray
 
 FULL = 1.0 - 1e-12  # of C_i: from here on A_i has no room left
 ROUNDS = 8  # over the candidates of one example in one visit
+MANY = 64  # slots that differ from gold, from which on atoms are looked up in a table
 
 
 # What is known of an atom stands in one row, and so in one line of the processor's cache.
@@ -123,27 +124,59 @@ def clear(scratch: FloatArray, vectors: Vectors, candidates: Candidates, atom: i
 
 
 @kernel
-def atom_of(
-    candidates: Candidates,
-    known: int,
-    example: int,
-    vector: int,
-    other: int,
-    right: int,
-    wrong: int,
+def is_atom(
+    candidates: Candidates, atom: int, vector: int, other: int, right: int, wrong: int
+) -> bool:
+    """Whether an atom is this one."""
+    row = candidates.atom[atom]
+    return bool(
+        row[WRONG] == wrong
+        and row[RIGHT] == right
+        and row[VECTOR] == vector
+        and row[OTHER] == other
+    )
+
+
+@kernel
+def walk_to(
+    candidates: Candidates, example: int, vector: int, other: int, right: int, wrong: int
 ) -> int:
-    """The atom of an example that is this one, or ``known``, where the next one goes."""
+    """The atom of an example that is this one, or -1; for few atoms faster than a table."""
+    atom = candidates.last_atom[example]
+    while atom >= 0 and not is_atom(candidates, atom, vector, other, right, wrong):
+        atom = candidates.atom[atom, BEFORE]
+    return int(atom)
+
+
+@kernel
+def index_of(candidates: Candidates, example: int, more: int) -> IntArray:
+    """A hash table of an example's atoms, at most half full with so many more; -1 is free."""
+    count, atom = more, candidates.last_atom[example]
+    while atom >= 0:
+        count += 1
+        atom = candidates.atom[atom, BEFORE]
+    size = 8
+    while size < 2 * count:
+        size *= 2
+    index = np.full(size, -1)
     atom = candidates.last_atom[example]
     while atom >= 0:
-        if (
-            candidates.atom[atom, WRONG] == wrong
-            and candidates.atom[atom, RIGHT] == right
-            and candidates.atom[atom, VECTOR] == vector
-            and candidates.atom[atom, OTHER] == other
-        ):
-            return int(atom)
-        atom = candidates.atom[atom, BEFORE]
-    return known
+        row = candidates.atom[atom]
+        index[room_of(candidates, index, row[VECTOR], row[OTHER], row[RIGHT], row[WRONG])] = atom
+        atom = row[BEFORE]
+    return index
+
+
+@kernel
+def room_of(
+    candidates: Candidates, index: IntArray, vector: int, other: int, right: int, wrong: int
+) -> int:
+    """Where an atom stands in a hash table, or where it may."""
+    mask = index.shape[0] - 1
+    room = (vector * 31 + other * 17 + right * 7 + wrong * 3) & mask
+    while index[room] >= 0 and not is_atom(candidates, index[room], vector, other, right, wrong):
+        room = (room + 1) & mask
+    return int(room)
 
 
 @kernel
@@ -224,13 +257,25 @@ def add_candidates(
                 continue
         before = known
         begin = end = candidates.atom_ptr[count]
+        different = 0
+        for s in range(slots.vector.shape[0]):
+            different += int(gold[i, s] != found[i, s])
+        many = different >= MANY
+        index = index_of(candidates, example, different) if many else candidates.atoms[:0]
         for s in range(slots.vector.shape[0]):
             if gold[i, s] == found[i, s]:
                 continue
             vector, right = place_of(slots, s, firsts[i], gold[i, s])
             other, wrong = place_of(slots, s, firsts[i], found[i, s])
-            atom = atom_of(candidates, known, example, vector, other, right, wrong)
-            if atom == known:
+            room = room_of(candidates, index, vector, other, right, wrong) if many else -1
+            if many:
+                atom = index[room]
+            else:
+                atom = walk_to(candidates, example, vector, other, right, wrong)
+            if atom < 0:
+                atom = known
+                if many:
+                    index[room] = atom
                 candidates.atom[atom, OWNER] = example
                 candidates.atom[atom, VECTOR] = vector
                 candidates.atom[atom, OTHER] = other
