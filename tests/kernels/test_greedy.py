@@ -118,11 +118,11 @@ def traits_of(space, seed):
     counts = [family.count for family in families]
     weights = frozen(rng.integers(-8, 9, size=firsts[-1]) / 4)
     origins = np.repeat(firsts[:-1], counts)
-    return TraitScores(TraitSet(tuple(families)), frozen(origins), weights)
+    return TraitScores(TraitSet(tuple(families), n), frozen(origins), weights)
 
 
 def told(traits, space):
-    return no_traits() if traits is None else traits.wide(len(space.variables))
+    return no_traits() if traits is None else traits.wide
 
 
 def is_paired(graph):

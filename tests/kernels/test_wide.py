@@ -28,8 +28,8 @@ def drawn(seed, n=5, k=3):
     families = tuples_along("triples", n, 3, k), Histogram("shares", k, 4)
     origins = np.repeat([2, 2 + k**3], [families[0].count, k])
     weights = frozen(rng.normal(size=2 + k**3 + 4 * k))
-    scores = TraitScores(TraitSet(families), frozen(origins), weights)
-    return scores, scores.wide(n), rng.integers(k, size=n)
+    scores = TraitScores(TraitSet(families, n), frozen(origins), weights)
+    return scores, scores.wide, rng.integers(k, size=n)
 
 
 def tuples_worth(scores, labels):

@@ -46,7 +46,7 @@ def test_shares_fall_into_bins_of_equal_width():
 def test_worth_adds_the_weight_of_every_value():
     families = Tuples("pairs", ((0, 1), (1, 2)), (2, 2)), Histogram("h", 2, 2)
     weights = np.arange(100.0)
-    scores = TraitScores(TraitSet(families), frozen(np.array([10, 10, 20, 20])), frozen(weights))
+    scores = TraitScores(TraitSet(families, 3), frozen(np.array([10, 10, 20, 20])), frozen(weights))
     # (1, 0) and (0, 0); both labels occur.
     assert scores.worth(np.array([[1, 0, 0]])).tolist() == [(10 + 2) + (10 + 0) + 21 + 23]
     assert scores.most == 2 * 13 + 2 * 23
@@ -66,9 +66,9 @@ def test_own_traits_are_checked():
 
 def test_kernels_know_tuples_and_one_histogram():
     pairs, shares = Tuples("pairs", ((0, 1),), (2, 2)), Histogram("h", 2, 2)
-    assert TraitSet((pairs, shares)).is_known
-    assert not TraitSet((shares, Histogram("other", 2, 3))).is_known
-    assert not TraitSet((pairs, Own("own", 1, 0, lambda y: y[:, :0]))).is_known
+    assert TraitSet((pairs, shares), 2).is_known
+    assert not TraitSet((shares, Histogram("other", 2, 3)), 2).is_known
+    assert not TraitSet((pairs, Own("own", 1, 0, lambda y: y[:, :0])), 2).is_known
 
 
 def test_bad_settings():

@@ -218,6 +218,7 @@ class TraitSet:
     """All families of a frame. Those that kernels know are told to them as `Wide`."""
 
     families: tuple[Traits, ...]
+    variables: int  # of the space
 
     @cached_property
     def counts(self) -> IntArray:
@@ -235,7 +236,7 @@ class TraitSet:
         once = (kinds.count(Histogram), kinds.count(Entities))
         return set(kinds) <= {Tuples, Histogram, Entities} and max(once) <= 1
 
-    def wide(self, weights: FloatArray, origins: IntArray, variables: int) -> Wide:
+    def wide(self, weights: FloatArray, origins: IntArray) -> Wide:
         """What kernels are told, given where the weights of each trait begin."""
         of, ptr, variable, stride = self._places
         shares, bins, mentions = 0, 0, no_mentions()
@@ -245,7 +246,7 @@ class TraitSet:
                 shares, bins = int(origins[first]), family.bins
             if isinstance(family, Entities) and family.count:
                 mentions = family.mentions(int(origins[first]))
-        by_variable, of_stride, of_ptr = self._by_variable(variables)
+        by_variable, of_stride, of_ptr = self._by_variable
         return Wide(
             weights,
             frozen(origins[tuples]),
@@ -274,11 +275,12 @@ class TraitSet:
             frozen(np.array(strides, dtype=np.int64)),
         )
 
-    def _by_variable(self, variables: int) -> tuple[IntArray, IntArray, IntArray]:
+    @cached_property
+    def _by_variable(self) -> tuple[IntArray, IntArray, IntArray]:
         """The places of each variable, the strides there, and where those of each begin."""
         _, _, variable, stride = self._places
         order = np.argsort(variable, kind="stable")
-        counts = np.bincount(variable, minlength=variables)
+        counts = np.bincount(variable, minlength=self.variables)
         ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return frozen(order), frozen(stride[order]), frozen(ptr)
 
@@ -306,9 +308,10 @@ class TraitScores:
             first += family.count
         return total
 
-    def wide(self, variables: int) -> Wide:
+    @cached_property
+    def wide(self) -> Wide:
         """What kernels are told."""
-        return self.traits.wide(self.weights, self.origins, variables)
+        return self.traits.wide(self.weights, self.origins)
 
 
 def tuples_along(block: str, variables: int, span: int, labels: int) -> Tuples:

@@ -114,7 +114,7 @@ class Frame:
     @cached_property
     def trait_set(self) -> TraitSet | None:
         """All traits together; None where there are none."""
-        return TraitSet(self.traits) if self.traits else None
+        return TraitSet(self.traits, len(self.space.variables)) if self.traits else None
 
     @property
     def _parts(self) -> list[int]:

@@ -215,7 +215,7 @@ def with_traits(n, labels, seed, own=False):
     if own:
         families = tuple(Own(f.block, f.width, f.count, f.values) for f in families)
     weights = frozen(rng.normal(size=firsts[-1]))
-    traits = TraitScores(TraitSet(families), frozen(origins), weights)
+    traits = TraitScores(TraitSet(families, n), frozen(origins), weights)
     return space, Objective(frozen(rng.normal(size=(5, space.parts))), traits=traits)
 
 
@@ -275,7 +275,7 @@ def test_entities_are_searched_as_traits_of_ones_own_are(seed):
     origins = frozen(np.full(family.count, 3))
     answers = []
     for one in (family, own):
-        traits = TraitScores(TraitSet((one,)), origins, weights)
+        traits = TraitScores(TraitSet((one,), n), origins, weights)
         answers.append(RGS(restarts=5).searched(space, Objective(scores, traits=traits)))
     (fast, fast_needed), (slow, slow_needed) = answers
     assert fast.labels.tolist() == slow.labels.tolist()

@@ -129,8 +129,8 @@ class AmortizedRGS:
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
         starts = self._drawn(space, objective.rows(active), frozen(guess[active]), 0)
         led = 0
+        part = _some(objective, active)
         for restart in range(1, self.search.restarts + 1):
-            part = objective.rows(active)
             paths = climb_from(space, part, starts)
             values = part.worth(space, paths.ends)
             better = best.take(active, paths, values, part.ties)
@@ -142,10 +142,14 @@ class AmortizedRGS:
             if not kept.any():
                 return
             active, ends = active[kept], frozen(paths.ends[kept])
-            part = objective.rows(active)
+            part = _some(part, np.flatnonzero(kept))
             starts, moved = self._led(space, part, ends)
-            drawn = self._drawn(space, part, frozen(guess[active]), restart)
-            starts, led = frozen(np.where(moved[:, None], starts, drawn)), int(moved.sum())
+            still = np.flatnonzero(~moved)
+            if len(still):
+                starts = starts.copy()
+                own = frozen(guess[active[still]])
+                starts[still] = self._drawn(space, _some(part, still), own, restart)
+            starts, led = frozen(starts), int(moved.sum())
 
     def _count(self, climbs: int, led: int, inputs: int) -> None:
         past = self._spent.pop()
@@ -204,3 +208,8 @@ class AmortizedRGS:
                 f"asks has {size}; use another one for it"
             )
         return self._state[0]
+
+
+def _some(objective: Objective, rows: IntArray) -> Objective:
+    """The objective of some inputs; the same one for all of them, with what it knows already."""
+    return objective if len(rows) == len(objective) else objective.rows(rows)

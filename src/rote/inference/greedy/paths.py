@@ -127,7 +127,7 @@ def known_to_kernels(
     gold = None if term is None else frozen(term.gold)  # type: ignore[attr-defined]
     if traits is None:
         return kind, gold, NO_TRAITS
-    return (kind, gold, traits.wide(len(space.variables))) if traits.traits.is_known else None
+    return (kind, gold, traits.wide) if traits.traits.is_known else None
 
 
 def starts_of(
