@@ -65,6 +65,19 @@ def test_starts_it_has_learned_lead_further_than_random_ones():
         assert led.value.sum() > few.solve(space, objective).value.sum()
 
 
+def test_a_climb_that_comes_back_is_followed_by_a_start_around_where_e_leads(world):
+    space, objective = question(world)
+    engine = AmortizedRGS(RGS(alpha=0.8, restarts=12, classifier=Fixed([0] * 10)), patience=12)
+    rounds = list(engine.rounds(space, objective))
+    came_back = 0
+    for before, now, after in zip(rounds, rounds[1:], rounds[2:], strict=False):
+        same = (before.paths.ends == now.paths.ends).all(axis=1)
+        came_back += int(same.sum())
+        # Some labels are drawn anew, so that the search does not go in circles.
+        assert (now.paths.starts[same] != after.paths.starts[same]).any(axis=1).mean() > 0.5
+    assert came_back > 0
+
+
 def test_what_was_done_is_counted(world):
     space, objective = question(world)
     engine = AmortizedRGS(RGS(restarts=6), patience=2)

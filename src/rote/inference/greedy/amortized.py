@@ -6,6 +6,9 @@
 
 until no better output has been found for some rounds. E says what an output is worth as a start,
 and θ is kept from one question to the next, so that starts get better with use.
+
+Beyond the paper: where a climb has come back to the end before it, E would lead to the same start
+again. The next one is then drawn around where E leads, as others are around a classifier's guess.
 """
 
 from __future__ import annotations
@@ -125,7 +128,7 @@ class AmortizedRGS:
     def _rounds(self, space: Space, objective: Objective) -> Iterator[Round]:
         guess = self.search.guesses(space, objective)
         best = Best(*guess.shape)
-        idle = np.zeros(len(guess), dtype=np.int64)
+        idle, last = np.zeros(len(guess), dtype=np.int64), np.full(guess.shape, -1)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
         starts = self._drawn(space, objective.rows(active), frozen(guess[active]), 0)
         led = 0
@@ -138,17 +141,20 @@ class AmortizedRGS:
             yield best.now(active, paths)
             idle[active] = np.where(better, 0, idle[active] + 1)
             self._learn(space, part, paths, values)
+            new = (paths.ends != last[active]).any(axis=1)
+            last[active] = paths.ends
             kept = idle[active] < self.patience
             if not kept.any():
                 return
             active, ends = active[kept], frozen(paths.ends[kept])
             part = _some(part, np.flatnonzero(kept))
             starts, moved = self._led(space, part, ends)
-            still = np.flatnonzero(~moved)
-            if len(still):
+            # From the same end, E leads to the same start, and that to the same end again.
+            away = np.flatnonzero(~moved | ~new[kept])
+            if len(away):
+                own = np.where(moved[away, None], starts[away], guess[active[away]])
                 starts = starts.copy()
-                own = frozen(guess[active[still]])
-                starts[still] = self._drawn(space, _some(part, still), own, restart)
+                starts[away] = self._drawn(space, _some(part, away), frozen(own), restart)
             starts, led = frozen(starts), int(moved.sum())
 
     def _count(self, climbs: int, led: int, inputs: int) -> None:
