@@ -67,7 +67,7 @@ def test_starts_it_has_learned_lead_further_than_random_ones():
 
 def test_a_climb_that_comes_back_is_followed_by_a_start_around_where_e_leads(world):
     space, objective = question(world)
-    engine = AmortizedRGS(RGS(alpha=0.8, restarts=12, classifier=Fixed([0] * 10)), patience=12)
+    engine = AmortizedRGS(RGS(alpha=0.8, restarts=12, classifier=Fixed([0] * 8)), patience=12)
     rounds = list(engine.rounds(space, objective))
     came_back = 0
     for before, now, after in zip(rounds, rounds[1:], rounds[2:], strict=False):

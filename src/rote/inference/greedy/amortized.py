@@ -27,7 +27,9 @@ from rote.inference.greedy.engine import RGS
 from rote.inference.greedy.paths import Best, Paths, Round, climb_from, starts_of
 from rote.kernels.regression import regress, sums_at
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+KEPT = 0.5  # the least share of labels that a start around where E leads has from there
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ class AmortizedRGS:
         best = Best(*guess.shape)
         idle, last = np.zeros(len(guess), dtype=np.int64), np.full(guess.shape, -1)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
-        starts = self._drawn(space, objective.rows(active), frozen(guess[active]), 0)
+        own, share = frozen(guess[active]), self.search.alpha
+        starts = self._drawn(space, objective.rows(active), own, share, 0)
         led = 0
         part = _some(objective, active)
         for restart in range(1, self.search.restarts + 1):
@@ -148,24 +151,40 @@ class AmortizedRGS:
                 return
             active, ends = active[kept], frozen(paths.ends[kept])
             part = _some(part, np.flatnonzero(kept))
-            starts, moved = self._led(space, part, ends)
-            # From the same end, E leads to the same start, and that to the same end again.
-            away = np.flatnonzero(~moved | ~new[kept])
-            if len(away):
-                own = np.where(moved[away, None], starts[away], guess[active[away]])
-                starts = starts.copy()
-                starts[away] = self._drawn(space, _some(part, away), frozen(own), restart)
-            starts, led = frozen(starts), int(moved.sum())
+            starts, led = self._next(space, part, ends, new[kept], guess[active], restart)
+
+    def _next(
+        self,
+        space: Space,
+        objective: Objective,
+        ends: IntArray,
+        new: BoolArray,
+        guess: IntArray,
+        restart: int,
+    ) -> tuple[IntArray, int]:
+        """The next starts, given where the last climbs ended; how many of them E had a say in."""
+        led, moved = self._led(space, objective, ends)
+        starts, alpha = led.copy(), self.search.alpha
+        for rows, around, share in (
+            (np.flatnonzero(~moved), guess, alpha),
+            (np.flatnonzero(moved & ~new), led, max(KEPT, alpha)),
+        ):
+            if len(rows):
+                part, own = _some(objective, rows), frozen(around[rows])
+                starts[rows] = self._drawn(space, part, own, share, restart)
+        return frozen(starts), int(moved.sum())
 
     def _count(self, climbs: int, led: int, inputs: int) -> None:
         past = self._spent.pop()
         self._spent.append(Spent(past.inputs + inputs, past.climbs + climbs, past.learned + led))
 
-    def _drawn(self, space: Space, objective: Objective, guess: IntArray, restart: int) -> IntArray:
-        search = self.search
+    def _drawn(
+        self, space: Space, objective: Objective, guess: IntArray, share: float, restart: int
+    ) -> IntArray:
+        """Starts that have a share of their labels as a guess says."""
         n = len(space.variables)
-        redrawn = n - round(search.alpha * n)
-        return starts_of(space, objective, guess, redrawn, restart, search.seed)
+        redrawn = n - round(share * n)
+        return starts_of(space, objective, guess, redrawn, restart, self.search.seed)
 
     def _learn(self, space: Space, objective: Objective, paths: Paths, values: FloatArray) -> None:
         """Every output on a path is worth its end; those are learned from that E is far from."""
