@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from rote.data.protein import RESIDUES, load_protein, read_chains
+from rote.data.protein import RESIDUES, load_protein, protein_numbers, read_chains
 from rote.errors import DataError
 from tests.data.damage import damaged, refused
 
@@ -48,6 +48,12 @@ def test_other_chains_are_not_taken_for_the_real_ones(tmp_path):
         load_protein(tmp_path)
 
 
+def test_every_chain_is_known_by_its_protein(tmp_path):
+    for part, text in (("train", SAMPLE), ("test", "7\tW\t_\n")):
+        (tmp_path / f"protein_{part}.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    assert protein_numbers(tmp_path) == {"train": (0, 0, 1), "test": (7,)}
+
+
 def test_the_real_chains_are_as_published():
     if not os.environ.get("ROTE_DATA"):
         pytest.skip("the real chains are read where ROTE_DATA names the folder of protein/")
@@ -59,3 +65,5 @@ def test_the_real_chains_are_as_published():
     assert Counter(label for e in data["test"] for label in e.y) == {"h": 849, "e": 748, "_": 1923}
     assert {residue for e in data["train"] for (residue,) in e.x} == set(RESIDUES)
     assert "".join(residue for (residue,) in data["train"][0].x).startswith("GVGTVPMTDYGND")
+    numbers = protein_numbers()
+    assert [len(set(numbers[part])) for part in ("train", "test")] == [91, 15]

@@ -14,7 +14,7 @@ from rote.data.ocr import Ocr
 from rote.errors import SettingError
 from rote.experiments import ma_tasks
 from rote.experiments.ma_features import Dictionaries
-from rote.experiments.ma_tasks import CASES, Case, Examples, case_of, held_out
+from rote.experiments.ma_tasks import CASES, Case, Examples, by_protein, case_of, held_out
 from rote.learning import StructuredSVM
 from rote.learning.training import train
 from rote.tasks.multilabel import MultiLabel
@@ -29,7 +29,7 @@ SIZES = {  # train, validation, test, whole
     "phoneme": (800, 200, 1000, 1000),
     "stress": (800, 200, 1000, 1000),
     "twitter-pos": (1000, 327, 547, 1000),
-    "protein": (89, 22, 17, 111),
+    "protein": (90, 21, 17, 111),
     "yeast": (1200, 300, 917, 1500),
     "bibtex": (3904, 976, 2515, 4880),
     "delicious": (10336, 2584, 3185, 12920),
@@ -76,6 +76,8 @@ def made_up(monkeypatch):
     tweets = {part: spelled(WORDS, "NVA") for part in ("train", "dev", "daily547")}
     monkeypatch.setattr(ma_tasks, "load_nettalk", spoken)
     monkeypatch.setattr(ma_tasks, "load_protein", lambda: DataSet("protein", chains))
+    numbers = {"train": (0, 1, 2, 2, 3, 4, 5, 6, 7, 8), "test": (9,)}
+    monkeypatch.setattr(ma_tasks, "protein_numbers", lambda: numbers)
     monkeypatch.setattr(ma_tasks, "load_twitter_pos", lambda: DataSet("tweets", tweets))
     monkeypatch.setattr(ma_tasks, "dictionaries", lambda: Dictionaries({"a": "DT"}, {}))
     monkeypatch.setattr(ma_tasks, "load_ocr", handwriting)
@@ -94,6 +96,29 @@ def test_a_fifth_is_held_out_and_nothing_is_in_both():
 def test_what_is_held_out_depends_on_the_seed_alone():
     assert held_out(50) == held_out(50)
     assert held_out(50) != held_out(50, seed=1)
+
+
+def test_all_chains_of_a_protein_are_on_one_side():
+    numbers = [k // 3 for k in range(30)]
+    learned, validation = by_protein(numbers)
+    assert sorted(learned + validation) == list(range(30))
+    assert len(validation) == 6
+    assert not {numbers[k] for k in learned} & {numbers[k] for k in validation}
+
+
+def test_a_case_may_have_a_judge_of_its_own():
+    odd = Case(
+        "odd",
+        Tagging(("a",), list),
+        StructuredSVM(),
+        {},
+        NONE,
+        NONE,
+        NONE,
+        NONE,
+        lambda gold, predicted: {"both": float(len(gold) + len(predicted))},
+    )
+    assert odd.measures([1], [2, 3]) == {"both": 3.0}
 
 
 def test_accuracy_is_over_all_tokens_together():
@@ -130,7 +155,7 @@ def test_a_case_can_be_learned_and_judged(name):
     assert set(found.paper) in (set(measures), set())
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "twitter-pos"])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("twitter-pos", "protein")])
 @pytest.mark.usefixtures("made_up")
 def test_validation_examples_are_a_fifth_of_the_whole_and_no_others(name):
     found = case_of(name)
@@ -138,6 +163,15 @@ def test_validation_examples_are_a_fifth_of_the_whole_and_no_others(name):
     whole = found.whole().xs
     assert len(found.validation().xs) == round(len(whole) / 5)
     assert sorted(map(id, parts)) == sorted(map(id, whole))
+
+
+@pytest.mark.usefixtures("made_up")
+def test_chains_of_the_made_up_protein_stay_together():
+    protein = case_of("protein")
+    assert len(protein.train().xs) + len(protein.validation().xs) == len(protein.whole().xs)
+    sides = [{id(x) for x in part.xs} for part in (protein.train(), protein.validation())]
+    third, fourth = (id(protein.whole().xs[k]) for k in (2, 3))
+    assert [third in side for side in sides] == [fourth in side for side in sides]
 
 
 @pytest.mark.usefixtures("made_up")

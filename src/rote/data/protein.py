@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from rote.data.checks import check_counts, line_error, part_sizes
 from rote.data.columns import Row, read_table, spelled
@@ -50,12 +51,34 @@ def load_protein(folder: str | Path | None = None) -> DataSet[Tokens, Labels]:
     return DataSet(NAME, parts)
 
 
+def protein_numbers(folder: str | Path | None = None) -> dict[str, tuple[int, ...]]:
+    """For each chain of `load_protein`, by parts, which protein it is of.
+
+    Chains of one protein may be alike, so that what is learned from one of them is no fair judge
+    of another.
+    """
+    folder = data_folder(NAME) if folder is None else Path(folder)
+    return {
+        part: tuple(protein for protein, _ in _numbered(folder / f"protein_{part}.tsv.gz"))
+        for part in ("train", "test")
+    }
+
+
 def read_chains(path: str | Path) -> tuple[TaggedExample, ...]:
     """The chains of a file in this format, plain or compressed."""
-    path = Path(path)
-    examples = []
+    return tuple(chain for _, chain in _numbered(Path(path)))
+
+
+class _Numbered(NamedTuple):
+    protein: int
+    chain: TaggedExample
+
+
+def _numbered(path: Path) -> list[_Numbered]:
+    found = []
     for number, (protein, *chain) in read_table(path, COLUMNS):
         if not protein.isdecimal():
             raise line_error(path, number, f"expected the number of a protein, got {protein!r}")
-        examples.append(spelled(path, Row(number, tuple(chain)), (RESIDUES, LABELS), 1))
-    return tuple(examples)
+        example = spelled(path, Row(number, tuple(chain)), (RESIDUES, LABELS), 1)
+        found.append(_Numbered(int(protein), example))
+    return found

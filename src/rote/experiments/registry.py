@@ -19,6 +19,10 @@ from rote.experiments import (
     chang_perceptron,
     chang_scene,
     conll04_learners,
+    ma_accuracy,
+    ma_alpha,
+    ma_testtime,
+    ma_training,
     punyakanok_features,
     punyakanok_synthetic,
     samdani_extraction,
@@ -44,6 +48,10 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             samdani_synthetic.EXPERIMENT,
             samdani_multilabel.EXPERIMENT,
             samdani_extraction.EXPERIMENT,
+            ma_accuracy.EXPERIMENT,
+            ma_alpha.EXPERIMENT,
+            ma_testtime.EXPERIMENT,
+            ma_training.EXPERIMENT,
         )
     }
 )

@@ -1,0 +1,258 @@
+"""Figure 2 of Ma et al. (2019): prediction and generation accuracy of RGS(α) by α.
+
+*Prediction* judges the output that scores best of all that 50 restarts came by, *generation* the
+one that is nearest to gold. Both are on validation examples: F1 for sets of labels, and the share
+of right labels otherwise, the mean over examples; superpixels without a class are left out.
+
+The paper says that α is for training and testing. Here a case has one model for all α, trained
+with an α of its own (``training_alpha``), so that what changes is the search alone. A row is an
+α; ``*_low`` and ``*_high`` are the least and the largest of the trials, which differ in the seed of
+the search.
+
+A quick run has little data of two cases, or made-up data where ROTE_DATA is not set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rote.data.folder import VARIABLE
+from rote.evaluation import follow, share_right
+from rote.evaluation.searches import Judge
+from rote.experiments.base import Experiment, Outcome, Settings
+from rote.experiments.ma_accuracy import PAPER, case_named, limited, made_up_case
+from rote.experiments.ma_bench import Bench, Searching, first, highest
+from rote.experiments.ma_structures import Photographs, known_only
+from rote.experiments.ma_tasks import Case
+from rote.experiments.plots import (
+    BAND,
+    COLOURS,
+    GREY,
+    LINES,
+    MARKERS,
+    Curve,
+    Panel,
+    load_matplotlib,
+    tidy,
+)
+from rote.experiments.records import Claim, Record, Row
+from rote.inference.greedy import RGS
+from rote.tasks.multilabel import MultiLabel
+from rote.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CURVES = ("prediction", "generation")
+ALPHAS = tuple(k / 10 for k in range(11))
+LARGE = ("msrc21", "litbank-coref")  # outputs with hundreds of variables
+ENOUGH = 0.5  # points by which a curve must fall, or rise, to do so
+
+
+@dataclass(frozen=True)
+class Part:
+    """A case: the α that its model is trained with, and how many examples are learned and judged.
+
+    None is for all of them.
+    """
+
+    case: str
+    alpha: float
+    train: int | None = None
+    validation: int | None = None
+    searching: Searching = field(default_factory=Searching)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done."""
+
+    parts: tuple[Part, ...]
+    alphas: tuple[float, ...] = ALPHAS
+    trials: int = 3
+    most: int | None = None
+
+
+FULL = Plan(
+    (
+        Part("yeast", 0.5),
+        Part("hw-large", 0.5, 1500, 400, Searching(iterations=10)),
+        Part("msrc21", 0.9),
+        Part("litbank-coref", 0.9, 40, 6, Searching(training_restarts=1)),
+    ),
+    trials=2,
+)
+SMALL = Searching(5, 2, 30, iterations=3)
+QUICK = Plan(
+    (Part("stress", 0.5, searching=SMALL), Part("yeast", 0.5, searching=SMALL)),
+    alphas=(0.0, 0.5, 1.0),
+    trials=2,
+    most=40,
+)
+
+
+def run(settings: Settings) -> Outcome:
+    """All cases."""
+    plan = QUICK if settings.quick else FULL
+    if settings.trials is not None:
+        plan = replace(plan, trials=settings.trials)
+    return trace(plan, settings)
+
+
+def trace(plan: Plan, settings: Settings) -> Outcome:
+    """The experiment, as large as a plan says."""
+    made_up = settings.quick and not os.environ.get(VARIABLE)
+    rows: list[Row] = []
+    for done, part in enumerate(plan.parts, start=1):
+        case = made_up_case(part.case) if made_up else case_named(part.case)
+        rows += curves_of(limited(case, plan.most), part, plan, settings.seed)
+        settings.progress(done, len(plan.parts))
+    return Outcome(
+        {
+            "quick": settings.quick,
+            "seed": settings.seed,
+            "plan": asdict(plan),
+            "data": f"made up, as {VARIABLE} is not set" if made_up else "real",
+            "models": "one for each case, trained once with its training_alpha",
+        },
+        rows,
+        list(_claims(rows)),
+    )
+
+
+def curves_of(case: Case, part: Part, plan: Plan, seed: int) -> Iterator[Row]:
+    """A row for each α."""
+    bench = Bench(case, part.searching, first(case.train(), part.train), highest(case.task))
+    model, spent = bench.trained(part.alpha, seed)
+    judged = first(case.validation(), part.validation)
+    if isinstance(case.task, Photographs):
+        judged = known_only(judged)
+    prepared = model.prepare(*judged)
+    judge = label_f1 if isinstance(case.task, MultiLabel) else share_right
+    for alpha in plan.alphas:
+        found = np.array(
+            [
+                _ends(model, prepared, alpha, bench, judge, seed + trial)
+                for trial in range(plan.trials)
+            ]
+        )
+        metrics: dict[str, Any] = {"alpha": alpha}
+        for name, each in zip(CURVES, 100 * found[:, :2].T, strict=True):
+            metrics |= {
+                name: float(each.mean()),
+                f"{name}_low": float(each.min()),
+                f"{name}_high": float(each.max()),
+            }
+        metrics |= {
+            "seconds": float(found[:, 2].mean()),
+            "training_alpha": part.alpha,
+            "training_seconds": spent,
+            "examples": len(judged.ys),
+        }
+        yield Row(case.name, metrics)
+
+
+def _ends(
+    model: Any, prepared: Any, alpha: float, bench: Bench, judge: Judge, seed: int
+) -> tuple[float, float, float]:
+    search = RGS(alpha, bench.searching.restarts, bench.classifier, seed)
+    found = follow(model, prepared, search, judge)
+    return float(found.prediction[-1]), float(found.generation[-1]), float(found.seconds[-1])
+
+
+def label_f1(gold: IntArray, labels: IntArray) -> FloatArray:
+    """F1 of every output; gold is one output, or one for each. Two empty sets are the same."""
+    both = 2.0 * ((gold == 1) & (labels == 1)).sum(axis=-1)
+    all_on = (gold == 1).sum(axis=-1) + (labels == 1).sum(axis=-1)
+    return np.where(all_on > 0, both / np.maximum(1, all_on), 1.0)
+
+
+def draw(record: Record) -> Figure:
+    """A panel for each case, from a record."""
+    panels = [
+        Panel(case, [Curve.of(own, name, "alpha", name) for name in CURVES])
+        for case, own in _by_case(record.rows).items()
+    ]
+    figure = load_matplotlib()(figsize=(0.7 + 3.1 * len(panels), 3.8), layout="constrained")
+    from matplotlib.patches import Patch
+
+    figure.set_facecolor("white")
+    all_axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axes, panel in zip(all_axes, panels, strict=True):
+        for k, curve in enumerate(panel.curves):
+            axes.fill_between(
+                curve.x, curve.low, curve.high, color=COLOURS[k], alpha=BAND, linewidth=0
+            )
+            axes.plot(
+                curve.x,
+                curve.mean,
+                color=COLOURS[k],
+                marker=MARKERS[k],
+                linestyle=LINES[k + 1],
+                linewidth=2,
+                label=curve.name,
+            )
+        axes.set_title(panel.title, fontsize="medium")
+        axes.set_xlabel("α")
+        tidy(axes)
+    all_axes[0].set_ylabel("per cent, on validation examples")
+    handles, names = all_axes[0].get_legend_handles_labels()
+    figure.legend(
+        [*handles, Patch(color=GREY, alpha=BAND, linewidth=0)],
+        [*names, "least to largest of trials"],
+        loc="outside upper center",
+        ncols=len(names) + 1,
+        frameon=False,
+    )
+    return figure
+
+
+EXPERIMENT = Experiment(
+    "ma2019-alpha",
+    f"{PAPER}, Figure 2",
+    "Prediction and generation accuracy of greedy search, by the share of likely labels in starts",
+    run,
+    draw,
+)
+
+
+def _by_case(rows: Sequence[Row]) -> Mapping[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.method, []).append(row)
+    return found
+
+
+def _claims(rows: Sequence[Row]) -> Iterator[Claim]:
+    cases = _by_case(rows)
+    below = [row for row in rows if float(row.metrics["generation"]) < _of(row, "prediction")]
+    yield Claim(
+        "Generation accuracy is nowhere below prediction accuracy",
+        not below,
+        f"{len(rows) - len(below)} of {len(rows)} rows.",
+    )
+    for name, own in cases.items():
+        curve = {_of(row, "alpha"): _of(row, "generation") for row in own}
+        peak, last = max(curve, key=curve.__getitem__), max(curve)
+        yield Claim(
+            f"{name}: generation accuracy falls after its peak",
+            curve[peak] - curve[last] >= ENOUGH,
+            f"{curve[peak]:.1f} at α = {peak:g}, {curve[last]:.1f} at α = {last:g}.",
+        )
+    for name in (name for name in LARGE if name in cases):
+        curve = {_of(row, "alpha"): _of(row, "prediction") for row in cases[name]}
+        best = max(curve, key=curve.__getitem__)
+        yield Claim(
+            f"{name}: likely starts help prediction where outputs are large",
+            curve[best] - curve[min(curve)] >= ENOUGH,
+            f"{curve[min(curve)]:.1f} at α = {min(curve):g}, {curve[best]:.1f} at α = {best:g}.",
+        )
+
+
+def _of(row: Row, metric: str) -> float:
+    return float(row.metrics[metric])
