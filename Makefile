@@ -37,9 +37,10 @@ run: $(VENV)/.installed
 	@echo
 	@$(BIN)/rote reproduce conll04-learners --quick --out report
 
+# Each worker takes a half of the tests in a row, so that few kernels are compiled by both.
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --cov=src/rote/kernels tests/kernels
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist worksteal --cov=src/rote/kernels tests/kernels
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
