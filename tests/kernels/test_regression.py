@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.regression import add_output, predicted, regress, sums_at
+from rote.kernels.regression import add_output, predicted, predictions, regress
 from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.kernels.parts import phi, random_columns, random_parts, whole
@@ -96,8 +96,11 @@ def test_no_examples_have_no_error():
     assert not weights.any()
 
 
-def test_parts_add_up_under_the_scores_of_their_owner():
-    scores = frozen(np.array([[1.0, 2.0, 4.0], [10.0, 20.0, 40.0]]))
-    for run in (sums_at, plain(sums_at)):
-        found = run(scores, whole([1, 0, 0]), whole([[0, 2], [0, 1], [2, 2]]))
-        assert found.tolist() == [50.0, 3.0, 8.0]
+@given(seeds)
+@settings(max_examples=30)
+def test_predictions_of_a_batch_are_those_of_each(seed):
+    vectors, slots, firsts, columns, rows = example(seed)
+    weights = np.random.default_rng(seed).normal(size=rows.shape[1])
+    for run in (predictions, plain(predictions)):
+        found = run(frozen(weights), vectors, slots, firsts, columns)
+        assert found == pytest.approx(rows @ weights, abs=1e-9)

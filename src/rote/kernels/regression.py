@@ -21,16 +21,6 @@ from rote.types import FloatArray, IntArray
 
 
 @kernel
-def sums_at(scores: FloatArray, owner: IntArray, parts: IntArray) -> FloatArray:
-    """What the parts of outputs add up to, each under the scores of its owner."""
-    sums = np.zeros(owner.shape[0])
-    for i in range(owner.shape[0]):
-        for s in range(parts.shape[1]):
-            sums[i] += scores[owner[i], parts[i, s]]
-    return sums
-
-
-@kernel
 def predicted(
     weights: FloatArray, vectors: Vectors, slots: Slots, first: int, columns: IntArray
 ) -> float:
@@ -41,6 +31,17 @@ def predicted(
         for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
             total += vectors.value[k] * weights[origin + vectors.column[k] * slots.stride[s]]
     return total
+
+
+@kernel
+def predictions(
+    weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntArray, columns: IntArray
+) -> FloatArray:
+    """`predicted` for every output of a batch, each of an input of its own."""
+    found = np.empty(firsts.shape[0])
+    for i in range(firsts.shape[0]):
+        found[i] = predicted(weights, vectors, slots, firsts[i], columns[i])
+    return found
 
 
 @kernel

@@ -25,7 +25,7 @@ from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.engine import RGS
 from rote.inference.greedy.paths import Best, Paths, Round, climb_from, starts_of
-from rote.kernels.regression import regress, sums_at
+from rote.kernels.regression import predictions, regress
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
@@ -194,13 +194,11 @@ class AmortizedRGS:
         outputs, owner = paths.outputs(self.outputs)
         parts = space.known_parts_of(outputs)
         columns = parts - inputs.slots.start[: parts.shape[1]]
-        predicted = sums_at(inputs.scores(weights), owner, parts)
-        traits = inputs.trait_scores(weights)
-        if traits is not None:
-            own = traits.traits.values(outputs)
-            columns = np.hstack([columns, own])
-            predicted += weights[traits.origins + own].sum(axis=1)
-        errors = values[owner] - predicted
+        if inputs.traits is not None:
+            columns = np.hstack([columns, inputs.traits.values(outputs)])
+        firsts, columns = frozen(inputs.firsts[owner]), frozen(columns)
+        said = predictions(frozen(weights), inputs.vectors, inputs.slots, firsts, columns)
+        errors = values[owner] - said
         far = np.flatnonzero(np.abs(errors) > self.tolerance * np.maximum(1, np.abs(values[owner])))
         if len(far):
             regress(
@@ -209,7 +207,7 @@ class AmortizedRGS:
                 np.zeros(inputs.size),
                 inputs.vectors,
                 inputs.slots,
-                frozen(inputs.firsts[owner[far]]),
+                frozen(firsts[far]),
                 frozen(columns[far]),
                 frozen(values[owner[far]]),
                 float(self.step),
