@@ -150,6 +150,7 @@ def test_few_restarts_are_not_enough_if_what_they_find_is_worse(monkeypatch):
     assert (fewer.held, better.held) == (True, False)
     (row,) = (row for row in _rows(found, FULL, whole=False) if row.method == "A-RGS (20)")
     assert row.metrics["best_of_both_percent"] == 50
+    assert row.metrics["restarts_to_best"] == (1 + 21) / 2
 
 
 def test_as_good_is_a_share_of_inputs():

@@ -174,7 +174,7 @@ def _handwriting() -> Ready:
 def _images() -> Ready:
     case = STRUCTURES[IMAGES]()
     whole, test = (Examples([_scaled(x) for x in xs], ys) for xs, ys in (case.whole(), case.test()))
-    learner = StructuredSVM(1e-3, passes=20)
+    learner = StructuredSVM(1e-4, passes=20)
     return Ready(IMAGES, IMAGES, case.task, learner, whole, test, case.measures, "global_accuracy")
 
 
