@@ -93,6 +93,7 @@ def test_every_public_engine_can_be_named():
     made = {type(make()) for make in [*ANYTIME.values(), *UNTIMED.values()]}
     public = [getattr(rote, name) for name in rote.__all__ if name != "Engine"]
     wrappers = {rote.Amortized, rote.Decomposed}  # they are options: --cache and --around
+    wrappers |= {rote.ExactEvery}  # takes two of them
     wrappers |= {rote.AmortizedRGS}  # knows features alone, which a file of a problem has not
     assert made == {value for value in public if hasattr(value, "solve")} - wrappers
 

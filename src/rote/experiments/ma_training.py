@@ -72,8 +72,8 @@ FULL = Plan(
         YEAST: Share(1500, 917, iterations=20),
         HANDWRITING: Share(1000, 675, iterations=8),
         IMAGES: Share(120, 256, iterations=25),
-        DOCUMENTS: Share(8, 4, iterations=4),
-        BIBTEX: Share(1000, 500, iterations=4),
+        DOCUMENTS: Share(8, 4, iterations=10),
+        BIBTEX: Share(1000, 500, iterations=15),
     }
 )
 QUICK = Plan(

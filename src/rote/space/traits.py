@@ -136,7 +136,7 @@ class Entities:
 
     >>> two = Entities("entity", ((1,), (2,), (1,)), (0, 0, 0))
     >>> two.values(np.array([[0, 1, 2]])).tolist()  # first, other, same; none, one, two before
-    [[0, 5, 3, 6, 2, 7]]
+    [[0, 20, 3, 21, 2, 22]]
     """
 
     block: str
