@@ -34,6 +34,8 @@ def draw_testtime(record: Record, bins: Sequence[str]) -> Figure:
 
 
 def _draw_curves(axes: Axes, rows: Sequence[Row]) -> None:
+    from matplotlib.ticker import NullFormatter
+
     for k, search in enumerate(SEARCHES):
         points = [row.metrics for row in rows if row.method == f"curve of {search}"]
         axes.plot(
@@ -46,6 +48,7 @@ def _draw_curves(axes: Axes, rows: Sequence[Row]) -> None:
             label=search,
         )
     axes.set_xscale("log")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("seconds")
     tidy(axes)
 
@@ -60,6 +63,8 @@ def _draw_bars(axes: Axes, rows: Sequence[Row], bins: Sequence[str]) -> None:
         heights = [float(row.metrics[f"needed_{name}_percent"]) for name in bins]
         places = [place + 0.4 * (k - 0.5) for place in range(len(bins))]
         axes.bar(places, heights, width=0.38, color=COLOURS[k], label=search)
-    axes.set_xticks(range(len(bins)), [name.replace("_to_", "-") for name in bins])
+    axes.set_xticks(
+        range(len(bins)), [name.replace("_to_", "-") for name in bins], fontsize="small"
+    )
     axes.set_xlabel("required restarts")
     tidy(axes)
