@@ -136,7 +136,8 @@ def test_the_suite_knows_the_engines_of_the_first_release():
 
 def test_an_engine_of_the_public_package_is_one_of_the_rooms():
     public = {name for name in rote.__all__ if hasattr(getattr(rote, name), "solve")}
-    greedy = {"RGS", "AmortizedRGS"}  # prove nothing: what they promise is in tests of their own
+    # They prove nothing by themselves: what they promise is in tests of their own.
+    greedy = {"RGS", "AmortizedRGS", "ExactEvery"}
     assert public - {"Engine"} - greedy <= set(exported_engines())
     assert greedy <= set(rote.inference.greedy.__all__)
 
