@@ -377,6 +377,10 @@ def reproduce(
         typer.Option(help="How often to repeat it with other data.", show_default="its own"),
     ] = None,
     seed: Annotated[int, typer.Option(help="What random choices begin from.")] = 0,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this case, of an experiment on several.", show_default="all"),
+    ] = None,
     out: Annotated[
         Path, typer.Option(help="The folder for the record and its figure.", file_okay=False)
     ] = Path("results"),
@@ -401,7 +405,11 @@ def reproduce(
     with Progress(console=errors, transient=True, disable=not errors.is_terminal) as bar:
         step = bar.add_task(name, total=None)
         settings = Settings(
-            quick, trials, seed, lambda done, of: bar.update(step, completed=done, total=of)
+            quick,
+            trials,
+            seed,
+            lambda done, of: bar.update(step, completed=done, total=of),
+            tuple(case or ()),
         )
         written = run(name, settings, out)
     show_record(written.record, Console())

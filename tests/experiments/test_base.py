@@ -24,3 +24,11 @@ def test_fewer_than_two_trials_are_refused(trials):
 def test_a_negative_seed_is_refused():
     with pytest.raises(SettingError, match="seed"):
         Settings(seed=-1)
+
+
+def test_cases_are_taken_in_the_order_of_the_experiment_and_all_without_any():
+    names = ("a", "b", "c")
+    assert Settings().among(names) == names
+    assert Settings(cases=("c", "a")).among(names) == ("a", "c")
+    with pytest.raises(SettingError, match="the cases are a, b, c; got 'd'"):
+        Settings(cases=("a", "d")).among(names)

@@ -154,7 +154,6 @@ def test_what_trials_differ_by_is_no_difference(drawn, likely, held):
     assert claim.held is held
 
 
-def test_the_same_search_is_said_to_be_the_same():
+def test_nothing_is_claimed_of_a_search_and_itself():
     pair = [result("odd", method, [80.0], alpha=0.0) for method in (RGS0, RGSA)]
-    (claim,) = _claims(pair, whole=True)
-    assert "the same" in claim.evidence
+    assert list(_claims(pair, whole=True)) == []

@@ -30,6 +30,7 @@ from rote.experiments.ma_testtime import (
     run,
 )
 from rote.experiments.records import Record
+from tests.experiments.conftest import on_made_up
 
 TINY = Plan(
     {name: Share(8, 6, iterations=2, restarts=2) for name in NAMES},
@@ -40,15 +41,8 @@ TINY = Plan(
 
 
 @pytest.fixture(scope="module")
-def steps() -> list[tuple[int, int]]:
-    return []
-
-
-@pytest.fixture(scope="module")
 def outcome(steps):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return compare(TINY, Settings(progress=lambda *step: steps.append(step)))
+    return on_made_up(compare, TINY, steps)
 
 
 def reached(accuracy=80.0, values=(1.0, 2.0), needed=(1, 2), seconds=1.0, climbs=1.0):
@@ -188,3 +182,5 @@ def test_plans_have_all_cases_and_there_are_no_trials():
     assert set(FULL.shares) == set(QUICK.shares) == set(NAMES)
     with pytest.raises(SettingError, match="one trial"):
         run(Settings(trials=3))
+    with pytest.raises(SettingError, match=r"the cases are yeast.*'moon'"):
+        run(Settings(cases=("moon",)))

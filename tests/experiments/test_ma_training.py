@@ -22,21 +22,15 @@ from rote.experiments.ma_training import (
     compare,
     run,
 )
+from tests.experiments.conftest import on_made_up
 
 ALL = (*NAMES, BIBTEX)
 TINY = Plan({name: Share(8, 6, iterations=3) for name in ALL}, most=4)
 
 
 @pytest.fixture(scope="module")
-def steps() -> list[tuple[int, int]]:
-    return []
-
-
-@pytest.fixture(scope="module")
 def outcome(steps):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return compare(TINY, Settings(progress=lambda *step: steps.append(step)))
+    return on_made_up(compare, TINY, steps)
 
 
 @pytest.fixture
@@ -126,3 +120,5 @@ def test_plans_have_all_cases_and_there_are_no_trials():
     assert set(FULL.shares) == set(QUICK.shares) == set(ALL)
     with pytest.raises(SettingError, match="one trial"):
         run(Settings(trials=3))
+    with pytest.raises(SettingError, match=r"the cases are yeast.*'moon'"):
+        run(Settings(cases=("moon",)))

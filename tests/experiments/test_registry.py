@@ -84,3 +84,16 @@ def test_the_record_stays_when_the_figure_lacks_a_package(tmp_path, tiny):
     written = reproduce("a-tiny-one", Settings(), tmp_path)
     assert read_record(written.file) == written.record
     assert (written.figure, written.missing) == (None, "install it")
+
+
+def test_a_record_of_some_cases_does_not_stand_in_for_the_whole(tiny, tmp_path):
+    tiny(replace(TINY, by_case=True))
+    reproduce("a-tiny-one", Settings(), tmp_path)
+    written = reproduce("a-tiny-one", Settings(cases=("one", "two")), tmp_path)
+    assert written.file.name == "a-tiny-one-one-two.json"
+    assert {path.name for path in tmp_path.iterdir()} == {"a-tiny-one.json", written.file.name}
+
+
+def test_cases_of_an_experiment_that_has_none_are_refused():
+    with pytest.raises(SettingError, match="a-tiny-one has no cases"):
+        run_experiment(TINY, Settings(cases=("one",)))

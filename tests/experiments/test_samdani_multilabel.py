@@ -30,6 +30,7 @@ from rote.experiments.samdani_multilabel import (
 from rote.inference import BranchAndBound, Exact
 from rote.inference.timed import Timed
 from rote.space import SpaceBuilder
+from tests.experiments.conftest import on_made_up
 
 needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 TINY = Plan(20, 12, 14, labels=4, C=(0.1, 1.0), iterations=6, timed=2)
@@ -41,15 +42,8 @@ def made_up(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def steps() -> list[tuple[int, int]]:
-    return []
-
-
-@pytest.fixture(scope="module")
 def outcome(steps):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return compare(TINY, Settings(progress=lambda *step: steps.append(step)))
+    return on_made_up(compare, TINY, steps)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,12 +24,14 @@ class Settings:
     """What every experiment can be asked for; without ``trials``, it takes as many as it should.
 
     ``quick`` is for a first look: less data and fewer trials, so that it ends within a minute.
+    Some experiments have ``cases``, of which only those named are done; none stands for all.
     """
 
     quick: bool = False
     trials: int | None = None
     seed: int = 0
     progress: Progress = unwatched
+    cases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.trials is not None and self.trials < 2:
@@ -39,6 +41,14 @@ class Settings:
             )
         if self.seed < 0:
             raise SettingError(f"seed is a whole number of at least 0, got {self.seed}")
+
+    def among(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of an experiment's cases that are to be done, in its own order."""
+        known = tuple(names)
+        unknown = [case for case in self.cases if case not in known]
+        if unknown:
+            raise SettingError(f"the cases are {', '.join(known)}; got {unknown[0]!r}")
+        return tuple(name for name in known if not self.cases or name in self.cases)
 
 
 @dataclass(frozen=True)
@@ -52,10 +62,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or a figure of a paper, by its name."""
+    """A table or a figure of a paper, by its name; ``by_case`` says that cases can be chosen."""
 
     name: str
     paper: str
     about: str
     run: Callable[[Settings], Outcome]
     draw: Callable[[Record], Figure] | None = None
+    by_case: bool = False

@@ -9,11 +9,11 @@ kinds: points, words, grids and documents.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from rote.data.msrc21 import CLASSES
 from rote.data.synthetic import linked_labels
 from rote.errors import SettingError
 from rote.evaluation import example_scores, token_accuracy
+from rote.experiments.base import Settings
 from rote.experiments.ma_bench import fit_quietly
 from rote.experiments.ma_structures import (
     STRUCTURES,
@@ -44,6 +45,9 @@ from rote.tasks.graphs import Graph, LabelledGraph, grid
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging
 from rote.types import AnyArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 PAPER = "Ma et al. (2019)"
 YEAST, HANDWRITING, IMAGES, DOCUMENTS = "yeast", "hw-large", "msrc21", "litbank-coref"
@@ -138,6 +142,31 @@ def ready(name: str, share: Share, seed: int = SEED) -> Ready:
         learned=_first(case.learned, share.train),
         judged=_first(case.judged, share.test),
     )
+
+
+def each_case(shares: Mapping[str, Share], settings: Settings) -> Iterator[tuple[Ready, Share]]:
+    """The cases to be done, one after the other, each with its share."""
+    if settings.trials is not None:
+        raise SettingError("each case has one split, and so one trial; leave trials out")
+    names = settings.among(shares)
+    for done, name in enumerate(names, start=1):
+        yield ready(name, shares[name], settings.seed), shares[name]
+        settings.progress(done, len(names))
+
+
+def said(settings: Settings, plan: DataclassInstance, cases: Sequence[Ready]) -> dict[str, Any]:
+    """What a record says of how it was made."""
+    usual = AmortizedRGS()
+    return {
+        "quick": settings.quick,
+        "seed": settings.seed,
+        "plan": asdict(plan),
+        "A-RGS": {
+            name: getattr(usual, name) for name in ("step", "passes", "tolerance", "outputs")
+        },
+        "data": {case.name: case.source for case in cases},
+        "accuracy": {case.name: case.metric for case in cases},
+    }
 
 
 def start_learning(case: Ready) -> Learned:

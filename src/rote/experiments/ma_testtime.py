@@ -22,7 +22,7 @@ Rows of the curve are Figure 3: RGS with so many restarts, and A-RGS (50) after 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,7 +41,8 @@ from rote.experiments.ma_hard import (
     Ready,
     Share,
     Watched,
-    ready,
+    each_case,
+    said,
     start_learning,
 )
 from rote.experiments.ma_plots import SEARCHES, draw_testtime
@@ -76,16 +77,12 @@ ACE = "ACE 2005 in the paper: required restarts 5.359 and 3.239, 282,864 and 55,
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is done; ``step`` to ``outputs`` are those of `AmortizedRGS`."""
+    """How much is done; ``patience`` is that of `AmortizedRGS`."""
 
     shares: Mapping[str, Share]
     most: int = MOST
     fixed: int = FIXED
-    step: float = 0.1
-    passes: int = 5
     patience: int = 1  # answers that stay as they are in two rounds, as in the paper
-    tolerance: float = 0.05
-    outputs: int | None = 8
     after: tuple[int, ...] = AFTER
 
     def __post_init__(self) -> None:
@@ -93,18 +90,6 @@ class Plan:
             raise SettingError(
                 f"the curve has no point after {self.fixed} or {self.most} climbs, got {self.after}"
             )
-
-    def amortized(self, search: RGS, learned: FloatArray | None, patience: int) -> AmortizedRGS:
-        """A search that begins with an E."""
-        return AmortizedRGS(
-            search,
-            step=self.step,
-            passes=self.passes,
-            patience=patience,
-            tolerance=self.tolerance,
-            outputs=self.outputs,
-            learned=learned,
-        )
 
 
 FULL = Plan(
@@ -164,24 +149,18 @@ class Found(NamedTuple):
 
 def run(settings: Settings) -> Outcome:
     """All cases and searches."""
-    if settings.trials is not None:
-        raise SettingError("each case has one split, and so one trial; leave trials out")
     return compare(QUICK if settings.quick else FULL, settings)
 
 
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
-    found = []
-    for done, (name, share) in enumerate(plan.shares.items(), start=1):
-        found.append(searched(ready(name, share, settings.seed), share, plan, settings.seed))
-        settings.progress(done, len(plan.shares))
+    found = [
+        searched(case, share, plan, settings.seed)
+        for case, share in each_case(plan.shares, settings)
+    ]
     return Outcome(
         {
-            "quick": settings.quick,
-            "seed": settings.seed,
-            "plan": asdict(plan),
-            "data": {each.case.name: each.case.source for each in found},
-            "accuracy": {each.case.name: each.case.metric for each in found},
+            **said(settings, plan, [each.case for each in found]),
             "litbank-coref in the place of": ACE,
         },
         [row for each in found for row in _rows(each, plan, whole=not settings.quick)],
@@ -200,6 +179,7 @@ EXPERIMENT = Experiment(
     "Greedy search whose starts are learned, at test time: time, accuracy and required restarts",
     run,
     draw,
+    by_case=True,
 )
 
 
@@ -210,9 +190,9 @@ def searched(case: Ready, share: Share, plan: Plan, seed: int) -> Found:
     short = replace(search, restarts=share.restarts)
     model = fit(case.learner, model.with_engine(short), learned)
     judged = model.prepare(case.judged.xs)
-    _warm_up(model, learned, plan, search)
+    _warm_up(model, learned, search)
 
-    teaching = plan.amortized(search, None, plan.patience)
+    teaching = AmortizedRGS(search, patience=plan.patience)
     start = perf_counter()
     model.with_engine(teaching).answers(learned)
     seconds = perf_counter() - start
@@ -228,22 +208,23 @@ def searched(case: Ready, share: Share, plan: Plan, seed: int) -> Found:
     reached(replace(search, restarts=1))  # spaces of test inputs are looked at once, by nobody
     # Every number of restarts is a search of its own: those that show their rounds are slower.
     drawn = {k: reached(replace(search, restarts=k)) for k in plan.after}
-    amortized = plan.amortized(search, theta, plan.patience)
+    amortized = AmortizedRGS(search, patience=plan.patience, learned=theta)
     ours = reached(amortized)
     control = reached(replace(search, restarts=max(1, round(ours.climbs))))
-    led = _led(case, model, judged, plan.amortized(search, theta, plan.most), plan.after)
+    untiring = AmortizedRGS(search, patience=plan.most, learned=theta)
+    led = _led(case, model, judged, untiring, plan.after)
     searches = {THEIRS: drawn[plan.most], OURS: ours, LONG: led[plan.most], CONTROL: control}
     spent = amortized.spent
     by_e = 100 * spent.learned / max(1, spent.climbs - spent.inputs)
     return Found(case, searches, drawn, led, seconds, by_e)
 
 
-def _warm_up(model: Model[Any, Any], prepared: Prepared, plan: Plan, search: RGS) -> None:
+def _warm_up(model: Model[Any, Any], prepared: Prepared, search: RGS) -> None:
     """Compile, so that no time is told of it."""
     group = min(prepared.groups, key=lambda group: len(group.space.variables))
     few = group.rows(slice(0, 2))
     objective = prepared.inputs(few).objective(few.space, model.weights)
-    for engine in (search, plan.amortized(search, None, plan.patience)):
+    for engine in (search, AmortizedRGS(search)):
         engine.searched(few.space, objective)
 
 

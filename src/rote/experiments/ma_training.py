@@ -13,12 +13,11 @@ here iterations and examples are fewer, so that factors alone stand side by side
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rote.errors import SettingError
 from rote.experiments.base import Experiment, Outcome, Settings
 from rote.experiments.ma_hard import (
     BIBTEX,
@@ -33,7 +32,8 @@ from rote.experiments.ma_hard import (
     Ready,
     Share,
     Watched,
-    ready,
+    each_case,
+    said,
     start_learning,
 )
 from rote.experiments.records import Claim, Metric, Row
@@ -56,15 +56,11 @@ ACCURACIES: Mapping[str, tuple[float, float]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is done; ``patience`` and what follows are those of `AmortizedRGS`."""
+    """How much is done; ``patience`` is that of `AmortizedRGS`."""
 
     shares: Mapping[str, Share]
     most: int = MOST
     patience: int = 1  # answers that stay as they are in two rounds, as in the paper
-    step: float = 0.1
-    passes: int = 5
-    tolerance: float = 0.05
-    outputs: int | None = 8
 
 
 FULL = Plan(
@@ -121,25 +117,18 @@ class Both(NamedTuple):
 
 def run(settings: Settings) -> Outcome:
     """All cases, learned in both ways."""
-    if settings.trials is not None:
-        raise SettingError("each case has one split, and so one trial; leave trials out")
     return compare(QUICK if settings.quick else FULL, settings)
 
 
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
-    found = []
-    for done, (name, share) in enumerate(plan.shares.items(), start=1):
-        case = ready(name, share, settings.seed)
-        found.append(Both(case, share, learn_both(case, share, plan, settings.seed)))
-        settings.progress(done, len(plan.shares))
+    found = [
+        Both(case, share, learn_both(case, share, plan, settings.seed))
+        for case, share in each_case(plan.shares, settings)
+    ]
     return Outcome(
         {
-            "quick": settings.quick,
-            "seed": settings.seed,
-            "plan": asdict(plan),
-            "data": {each.case.name: each.case.source for each in found},
-            "accuracy": {each.case.name: each.case.metric for each in found},
+            **said(settings, plan, [each.case for each in found]),
             "C": {each.case.name: each.case.learner.C for each in found},
         },
         [row for each in found for row in _rows(each, whole=not settings.quick)],
@@ -152,6 +141,7 @@ EXPERIMENT = Experiment(
     f"{PAPER}, Tables 4 and 5",
     "Time and accuracy of learning with greedy search, and with greedy search that learns",
     run,
+    by_case=True,
 )
 
 
@@ -172,14 +162,7 @@ def _trained(
 ) -> Trained:
     engine: RGS | AmortizedRGS = search
     if kind == OURS:
-        engine = AmortizedRGS(
-            search,
-            step=plan.step,
-            passes=plan.passes,
-            patience=plan.patience,
-            tolerance=plan.tolerance,
-            outputs=plan.outputs,
-        )
+        engine = AmortizedRGS(search, patience=plan.patience)
     watched = Watched(engine)
     start = perf_counter()
     model = fit(replace(learner, warm_up=0), begun.model.with_engine(watched), begun.prepared)

@@ -1,6 +1,7 @@
 """The experiments there are, by name, and the one way to run them.
 
-A run writes FOLDER/NAME.json, the record, and FOLDER/NAME.png if the experiment has a figure.
+A run writes FOLDER/NAME.json, the record, and FOLDER/NAME.png if the experiment has a figure. That
+of some cases has their names behind its own, so that it does not stand in for the whole.
 """
 
 from __future__ import annotations
@@ -77,10 +78,12 @@ def experiment(name: str) -> Experiment:
 
 def run_experiment(chosen: Experiment, settings: Settings) -> Record:
     """Run an experiment, and say with what and for how long it ran."""
+    if settings.cases and not chosen.by_case:
+        raise SettingError(f"{chosen.name} has no cases to choose from; leave them out")
     start = perf_counter()
     outcome = chosen.run(settings)
     return Record(
-        chosen.name,
+        "-".join((chosen.name, *settings.cases)),
         chosen.paper,
         outcome.settings,
         outcome.rows,

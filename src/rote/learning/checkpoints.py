@@ -58,7 +58,9 @@ def save_state(state: State, path: str | Path, run: Mapping[str, str] | None = N
 def load_state(path: str | Path, run: Mapping[str, str] | None = None) -> State:
     """The state of a file, with everything checked, also that it is of this ``run`` if given."""
     path = Path(path)
-    arrays, metadata = _read(path)
+    arrays, metadata = read_tensors(path, "numpy")
+    for array in arrays.values():
+        array.setflags(write=False)
     version = metadata.get("version", "")
     number = int(version) if version.isdecimal() and version.isascii() else version
     check_version(path, {**metadata, "version": number}, FORMAT, VERSION)
@@ -83,22 +85,20 @@ def load_state(path: str | Path, run: Mapping[str, str] | None = None) -> State:
     return State(iteration, weights, done, MappingProxyType(measures), MappingProxyType(memory))
 
 
-def _read(path: Path) -> tuple[dict[str, AnyArray], dict[str, str]]:
+def read_tensors(path: Path, framework: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The arrays of a safetensors file, in the form of "numpy" or "pt", and its texts."""
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(path, framework="numpy") as file:
+        with safe_open(path, framework=framework) as file:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            metadata = file.metadata() or {}
+            return arrays, file.metadata() or {}
     except FileNotFoundError:
         raise ModelError(f"{path}: there is no such file") from None
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (SafetensorError, ValueError, TypeError, KeyError) as error:
         raise ModelError(f"{path}: is no whole safetensors file: {error}") from None
-    for array in arrays.values():
-        array.setflags(write=False)
-    return arrays, metadata
 
 
 def _digest(arrays: Mapping[str, AnyArray], texts: Mapping[str, str]) -> str:

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from torch import Tensor, nn
 
 from rote.errors import ModelError, RoteError
+from rote.learning.checkpoints import read_tensors
 from rote.learning.torch.inputs import Dense, Inputs, Vocabulary
 from rote.model.files import ENGINES, check_version, write_whole
 from rote.tasks.described import Registry, described, outline, restored
@@ -77,7 +78,7 @@ def read_network(
 ) -> tuple[S, Inputs, dict[str, Tensor]]:
     """Settings of this kind with those given ``again``, what inputs are, and the weights."""
     path = Path(path)
-    weights, metadata = _read(path)
+    weights, metadata = read_tensors(path, "pt")
     number = metadata.get("version", "")
     whole = int(number) if number.isdecimal() and number.isascii() else number
     check_version(path, {**metadata, "version": whole}, FORMAT, VERSION)
@@ -105,21 +106,6 @@ def read_network(
         return replace(settings, **again), inputs, weights  # type: ignore[type-var]
     except RoteError as error:
         raise ModelError(f"{path}: {error}") from None
-
-
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="pt") as file:
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return weights, file.metadata() or {}
-    except FileNotFoundError:
-        raise ModelError(f"{path}: there is no such file") from None
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (SafetensorError, ValueError, TypeError, KeyError) as error:
-        raise ModelError(f"{path}: is no whole safetensors file: {error}") from None
 
 
 def _digest(weights: Mapping[str, Tensor], about: str) -> str:
