@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from rote.errors import SettingError, SpaceError
-from rote.space.traits import Histogram, Own, TraitScores, TraitSet, Tuples, tuples_along
+from rote.space import SpaceBuilder
+from rote.space.traits import (
+    Histogram,
+    Own,
+    TraitScores,
+    TraitSet,
+    Tuples,
+    columns_of,
+    tuples_along,
+)
 from rote.types import frozen
 
 
@@ -78,3 +87,14 @@ def test_bad_settings():
         Tuples("pairs", ((0, 1, 2),), (2, 2))
     with pytest.raises(SettingError, match="at least 2 bins"):
         Histogram("h", 2, 1)
+
+
+def test_columns_are_labels_then_label_tuples_then_traits():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "abc")
+    builder.factor(x, y)
+    space = builder.build()
+    traits = TraitSet((Own("ends", 2, 1, lambda labels: (labels[:, :1] > 0).astype(int)),), 2)
+    labels = np.array([[1, 2], [0, 1]])
+    assert columns_of(space, None, labels).tolist() == [[1, 2, 5], [0, 1, 1]]
+    assert columns_of(space, traits, labels).tolist() == [[1, 2, 5, 1], [0, 1, 1, 0]]

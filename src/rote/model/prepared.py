@@ -18,6 +18,7 @@ from rote.inference.base import Inputs
 from rote.kernels.structs import Slots, Vectors
 from rote.model.layout import Layout
 from rote.space import Space
+from rote.space.traits import columns_of
 from rote.tasks.base import Frame, Task
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
@@ -71,10 +72,7 @@ class Group:
 
     def columns(self, labels: IntArray) -> IntArray:
         """The label, label tuple or trait of each slot in each output that an engine found."""
-        columns = self.space.known_parts_of(labels) - self.frame.starts[:-1]
-        if self.frame.trait_set is None:
-            return frozen(columns)
-        return frozen(np.hstack([columns, self.frame.trait_set.values(labels)]))
+        return columns_of(self.space, self.frame.trait_set, labels)
 
 
 @dataclass(frozen=True, eq=False)

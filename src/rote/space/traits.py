@@ -20,6 +20,7 @@ from rote.errors import SettingError, SpaceError
 from rote.kernels.entities import STATES, entity_values
 from rote.kernels.structs import Mentions, Wide
 from rote.kernels.wide import no_mentions
+from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 FORMS = 4  # of mentions
@@ -312,6 +313,16 @@ class TraitScores:
     def wide(self) -> Wide:
         """What kernels are told."""
         return self.traits.wide(self.weights, self.origins)
+
+
+def columns_of(space: Space, traits: TraitSet | None, labels: IntArray) -> IntArray:
+    """What stands for outputs in learning: labels, then label tuples of factors, then traits.
+
+    Outputs are those that an engine found, of shape (k, variables).
+    """
+    starts = np.concatenate([space.offsets[:-1], space.factor_offsets[:-1]])
+    columns = space.known_parts_of(labels) - starts
+    return frozen(columns if traits is None else np.hstack([columns, traits.values(labels)]))
 
 
 def tuples_along(block: str, variables: int, span: int, labels: int) -> Tuples:

@@ -27,6 +27,7 @@ from rote.inference.greedy.engine import RGS
 from rote.inference.greedy.paths import Best, Paths, Round, climb_from, starts_of
 from rote.kernels.regression import predictions, regress
 from rote.space.space import Space
+from rote.space.traits import columns_of
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 KEPT = 0.5  # the least share of labels that a start around where E leads has from there
@@ -192,11 +193,8 @@ class AmortizedRGS:
         inputs = objective.inputs
         weights, squares = self._weights(inputs.size)
         outputs, owner = paths.outputs(self.outputs)
-        parts = space.known_parts_of(outputs)
-        columns = parts - inputs.slots.start[: parts.shape[1]]
-        if inputs.traits is not None:
-            columns = np.hstack([columns, inputs.traits.values(outputs)])
-        firsts, columns = frozen(inputs.firsts[owner]), frozen(columns)
+        columns = columns_of(space, inputs.traits, outputs)
+        firsts = frozen(inputs.firsts[owner])
         said = predictions(frozen(weights), inputs.vectors, inputs.slots, firsts, columns)
         errors = values[owner] - said
         far = np.flatnonzero(np.abs(errors) > self.tolerance * np.maximum(1, np.abs(values[owner])))

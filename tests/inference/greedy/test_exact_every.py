@@ -59,12 +59,12 @@ def test_learning_with_it_ends_where_exact_learning_ends():
     for name, engine in {
         "exact": Exact(),
         "lazy": Lazy(),
-        "every third": ExactEvery(Lazy(), 5),
+        "every fifth": ExactEvery(Lazy(), 5),
     }.items():
         for state in learner.iterate(model.with_engine(engine), prepared):
             duals[name] = state.measures["dual"]
     assert duals["lazy"] < 0.9 * duals["exact"]
-    assert duals["every third"] == pytest.approx(duals["exact"], rel=0.02)
+    assert duals["every fifth"] == pytest.approx(duals["exact"], rel=0.02)
 
 
 def test_a_copy_counts_anew_and_knows_its_engines():
