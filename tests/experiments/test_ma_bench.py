@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rote.experiments.ma_accuracy import made_up_case
-from rote.experiments.ma_bench import Bench, Searching, chosen_alpha, first, highest, judged
+from rote.experiments.ma_bench import NOISE, Bench, Searching, chosen_alpha, first, highest, judged
 from rote.experiments.ma_tasks import Examples
 from rote.inference import Exact
 from rote.learning.iid import fit_iid
@@ -69,10 +69,11 @@ def test_the_classifier_alone_is_the_best_label_of_each_variable(bench):
     assert bench.guessed(case.test()) == judged(case, model, case.test())
 
 
-def test_the_best_alpha_on_validation_examples_is_taken(bench):
+def test_the_smallest_alpha_is_taken_that_only_noise_is_better_than(bench):
     validation = bench.case.validation()
     alpha, reached = chosen_alpha(bench, (0.0, 0.5, 1.0), validation)
     for each, value in reached.items():
         found = judged(bench.case, bench.trained(each).model, validation)
         assert next(iter(found.values())) == value
-    assert alpha == min(each for each in reached if reached[each] == max(reached.values()))
+    best = max(reached.values())
+    assert alpha == min(each for each in reached if reached[each] >= best - NOISE)

@@ -6,21 +6,31 @@ import numpy as np
 import pytest
 
 from rote.data.ocr import HEIGHT, WIDTH
+from rote.data.protein import RESIDUES
 from rote.experiments.ma_features import (
+    AROUND,
+    CLASSES,
     PHONEME,
     PROTEIN,
     TWEETS,
     Dictionaries,
+    FirstLook,
+    SecondLook,
     pixel_pairs,
     plain,
     spread_pairs,
     usual_tags,
     windows,
+    with_classes,
     with_tags,
 )
 
 PAIRS = HEIGHT * (WIDTH - 1) + (HEIGHT - 1) * WIDTH + 2 * (HEIGHT - 1) * (WIDTH - 1)
 TAGS = Dictionaries({"run": "VB/NN", "soo": "RB"}, {"run": "VB"})
+
+
+def chain(residues):
+    return tuple((residue,) for residue in residues)
 
 
 def letter(*black):
@@ -50,9 +60,41 @@ def test_a_letter_is_looked_at_with_the_letters_around_it():
     assert "letter[-1]|letter[0]|letter[1]=o|a|k" in second
 
 
-def test_a_residue_is_looked_at_with_those_four_places_on():
-    first = PROTEIN.rows([(residue,) for residue in "GVGTV"])[0]
-    assert "residue[0]|residue[4]=G|V" in first
+def test_a_residue_is_looked_at_with_the_class_of_those_four_places_on():
+    first = PROTEIN.rows(with_classes(chain("GVGTK")))[0]
+    assert "residue[0]=G" in first
+    assert "class[0]|class[4]=G|positive" in first
+
+
+def test_every_residue_has_a_class():
+    assert set(CLASSES) == set(RESIDUES)
+
+
+def test_a_first_look_learns_what_residues_have_which_label():
+    look = FirstLook.learned([chain("AV" * 40)], [("h", "e") * 40])
+    likely = look(chain("VAVA"))
+    assert likely.argmax(axis=1).tolist() == [1, 0, 1, 0]  # of h, e and _
+    np.testing.assert_allclose(likely.mean(axis=1), 1)
+
+
+def test_a_second_look_has_the_first_looks_around_a_residue_and_that_of_the_chain():
+    look = SecondLook.learned([chain("AVG"), chain("VAG")], [tuple("he_"), tuple("eh_")], [0, 1])
+    likely = look.first(chain("GA"))
+    first, second = look(np.array(chain("GA")))
+    middle = 3 * AROUND
+    np.testing.assert_allclose(first[middle : middle + 6], 0.3 * np.log(likely).ravel())
+    assert not first[:middle].any()
+    np.testing.assert_allclose(second[middle - 3 : middle], first[middle : middle + 3])
+    np.testing.assert_allclose(first[-4:], [*(0.3 * likely.mean(axis=0)), 1])
+
+
+def test_a_chain_that_was_learned_from_is_looked_at_by_what_learned_from_other_folds():
+    xs, ys = [chain("AVG"), chain("VAG"), chain("GGA")], [tuple("he_"), tuple("eh_"), tuple("__h")]
+    look = SecondLook.learned(xs, ys, [0, 1, 1])
+    np.testing.assert_allclose(look.known[xs[0]], FirstLook.learned(xs[1:], ys[1:])(xs[0]))
+    np.testing.assert_allclose(look.known[xs[2]], FirstLook.learned(xs[:1], ys[:1])(xs[2]))
+    own = SecondLook(look.first, {})
+    assert not np.allclose(look(xs[0]), own(xs[0]))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,15 @@ from rote.data.ocr import Ocr
 from rote.errors import SettingError
 from rote.experiments import ma_tasks
 from rote.experiments.ma_features import Dictionaries
-from rote.experiments.ma_tasks import CASES, Case, Examples, by_protein, case_of, held_out
+from rote.experiments.ma_tasks import (
+    CASES,
+    Case,
+    Examples,
+    by_protein,
+    case_of,
+    held_out,
+    protein_folds,
+)
 from rote.learning import StructuredSVM
 from rote.learning.training import train
 from rote.tasks.multilabel import MultiLabel
@@ -104,6 +112,13 @@ def test_all_chains_of_a_protein_are_on_one_side():
     assert sorted(learned + validation) == list(range(30))
     assert len(validation) == 6
     assert not {numbers[k] for k in learned} & {numbers[k] for k in validation}
+
+
+def test_proteins_have_five_folds_and_the_first_is_for_validation():
+    numbers = [k // 3 for k in range(33)]
+    folds = protein_folds(numbers)
+    assert [folds.count(fold) for fold in range(5)] == [6, 6, 6, 6, 9]
+    assert [k for k, fold in enumerate(folds) if fold == 0] == by_protein(numbers)[1]
 
 
 def test_a_case_may_have_a_judge_of_its_own():

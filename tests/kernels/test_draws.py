@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.draws import GOLDEN, draw_starts, draw_subsets, mixed
+from rote.kernels.draws import GOLDEN, draw_starts, draw_subsets, mixed, seeds_of
 from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
@@ -192,8 +192,9 @@ def test_starts_keep_the_guess_but_for_so_many_and_draw_evenly():
     forbidden[:, 4] = True  # the second label of the second variable
     guess = whole(np.zeros((m, n)))
     sizes, offsets = whole([3] * n), whole(np.arange(0, 3 * n + 1, 3))
+    seeds = frozen(seeds_of(scores, 7))
     for redrawn in (0, 2, 6):
-        starts = draw_starts(scores, frozen(forbidden), guess, sizes, offsets, redrawn, 1, 7)
+        starts = draw_starts(seeds, frozen(forbidden), guess, sizes, offsets, redrawn, 1)
         assert (starts != 0).sum(axis=1).max() <= redrawn
         # Each variable is drawn with the same chance, and each label it may have.
         share = redrawn / n
@@ -214,9 +215,8 @@ def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
 
     def starts(rows, restart=0, seed=0):
         part = slice(None) if rows is None else rows
-        return draw_starts(
-            frozen(scores[part]), none, frozen(guess[part]), sizes, offsets, 10, restart, seed
-        ).tolist()
+        seeds = frozen(seeds_of(frozen(scores[part]), seed))
+        return draw_starts(seeds, none, frozen(guess[part]), sizes, offsets, 10, restart).tolist()
 
     every = starts(None)
     assert starts([2, 0]) == [every[2], every[0]]
@@ -227,7 +227,5 @@ def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
 
 def test_a_variable_that_may_have_no_label_stays_as_it_is():
     closed = frozen(np.array([[True, True, False, True]]))
-    starts = draw_starts(
-        frozen(np.ones((1, 4))), closed, whole([[1, 1]]), whole([2, 2]), whole([0, 2, 4]), 2, 0, 0
-    )
+    starts = draw_starts(whole([7]), closed, whole([[1, 1]]), whole([2, 2]), whole([0, 2, 4]), 2, 0)
     assert starts.tolist() == [[1, 0]]

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rote.kernels import greedy
-from rote.kernels.draws import draw_starts
+from rote.kernels.draws import draw_starts, seeds_of
 from rote.kernels.greedy import (
     climb_all,
     gains_of,
@@ -147,8 +147,9 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, re
     for one, other in zip((labels, needed, bounds), body, strict=True):
         assert one.tolist() == other.tolist()
     forbidden = frozen(closed | ~net.allowed[: space.labels])
+    seeds = frozen(seeds_of(scores, seed))
     starts = [
-        draw_starts(scores, forbidden, guess, space.sizes, space.offsets, redrawn, r, seed)
+        draw_starts(seeds, forbidden, guess, space.sizes, space.offsets, redrawn, r)
         for r in range(restarts)
     ]
     for i in range(len(scores)):

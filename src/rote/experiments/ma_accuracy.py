@@ -32,6 +32,7 @@ from rote.data.synthetic import linked_labels
 from rote.errors import MissingExtra
 from rote.experiments.base import Experiment, Outcome, Settings
 from rote.experiments.ma_bench import (
+    NOISE,
     Bench,
     Searching,
     chosen_alpha,
@@ -61,7 +62,6 @@ PAPER = "Ma et al. (2019)"
 RGS0, RGSA, IID, EXACT = "RGS(0)", "RGS(α)", "IID", "Exact"
 LSTM, LSTM_RGS, CONVOLUTIONS = "BiLSTM", "BiLSTM-RGS", "CNN"
 ALPHAS = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
-NOISE = 0.2  # points that are no difference, beside what trials differ by
 
 # Per cent, of the measure that settings are chosen by; RGS(α) is in the cases.
 IN_PAPER: Mapping[str, Mapping[str, float]] = {
@@ -104,9 +104,10 @@ FULL = Plan(
         "hw-large": Searching(sweep=1500, validation=600, iterations=8, trials=2),
         "phoneme": Searching(sweep=400, iterations=10),
         "twitter-pos": Searching(sweep=500, iterations=10),
-        "protein": Searching(training_restarts=2, sweep=45, iterations=30),
+        "protein": Searching(training_restarts=2, iterations=30, sweep_trials=2),
         "bibtex": Searching(training_restarts=2, sweep=1500, trials=2),
-        "delicious": Searching(10, 1, sweep=800, validation=500, learned=2000, trials=2),
+        "yeast": Searching(training_restarts=20),
+        "delicious": Searching(10, 1, 20, sweep=400, validation=300, learned=1000, trials=2),
         "msrc21": Searching(training_restarts=1, sweep=90, trials=2),
         "litbank-coref": CLUSTERS,
         "gum-coref": CLUSTERS,

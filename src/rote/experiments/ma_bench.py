@@ -25,6 +25,7 @@ from rote.tasks.base import Task
 from rote.tasks.tagging import Tagging
 
 WIDEST = 4  # labels in a row that are scored together
+NOISE = 0.2  # points that are no difference
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,9 @@ class Searching:
 
     ``sweep`` is the number of training examples while α is chosen, ``validation`` that of the
     examples it is chosen by, ``learned`` that of the examples the models of the table learn from,
-    and ``iterations`` those of all trainings; None leaves them as they are in the case.
+    and ``iterations`` those of all trainings; None leaves them as they are in the case. α is judged
+    by ``sweep_trials`` models that differ in their seeds, and so are the models of the table by
+    ``trials``.
     """
 
     restarts: int = 50
@@ -43,6 +46,7 @@ class Searching:
     validation: int | None = None
     learned: int | None = None
     iterations: int | None = None
+    sweep_trials: int = 1
     trials: int = 3
 
 
@@ -119,13 +123,20 @@ def judged(
 def chosen_alpha(
     bench: Bench, alphas: Sequence[float], validation: Examples
 ) -> tuple[float, dict[float, float]]:
-    """The α that is best on validation examples, of equals the smallest; and what each reached."""
+    """The smallest α that is as good as the best on validation examples; and what each reached.
+
+    As good is what is behind by noise alone: an α above 0 has to be worth it.
+    """
     prepared = prepare(bench.task, validation.xs, layout=bench.learned.layout)
     reached = {}
     for alpha in alphas:
-        found = judged(bench.case, bench.trained(alpha).model, validation, prepared)
-        reached[alpha] = next(iter(found.values()))
-    return max(reached, key=reached.__getitem__), reached
+        found = [
+            judged(bench.case, bench.trained(alpha, trial).model, validation, prepared)
+            for trial in range(bench.searching.sweep_trials)
+        ]
+        reached[alpha] = float(np.mean([next(iter(each.values())) for each in found]))
+    best = max(reached.values())
+    return min(alpha for alpha in alphas if reached[alpha] >= best - NOISE), reached
 
 
 def fit_quietly(prepared: Prepared, iterations: int) -> IID:

@@ -5,6 +5,9 @@ Handwritten letters are looked at by pixels and by pairs of near pixels that are
 vector has length 1, or else the weights of label tuples would have to be large beside those of
 some hundred pixels, and a learner that keeps weights small would not let them be.
 
+Residues are looked at twice, as by the cascaded networks of Qian and Sejnowski (1988). What a first
+look thinks of the residues around one, and of the whole chain, are the features of the model.
+
 A word of a tweet gets three more columns. Where a spelling is common elsewhere, the tags it has
 there say more than a thousand tweets do: *known* are its usual tags in news (CoNLL-2000) and on
 the web (English Web Treebank), and *web* those on the web alone. Both are of other texts, and
@@ -15,17 +18,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from rote.data.conll2000 import load_conll2000
-from rote.data.examples import Tokens
+from rote.data.examples import Labels, Tokens
 from rote.data.ocr import HEIGHT, WIDTH, Images
+from rote.data.protein import LABELS as STRUCTURES
 from rote.data.up_english_ewt import load_up_english_ewt
 from rote.features import POS_TAGGING, Templates
+from rote.inference.greedy import IID
+from rote.learning.iid import fit_iid
+from rote.model import Layout, prepare
+from rote.tasks.tagging import Tagging
 from rote.types import FloatArray
 
 NEAR = ((0, 1), (1, 0), (1, 1), (1, -1))  # down and right, from a pixel to the other of its pair
@@ -33,6 +42,10 @@ UNKNOWN = "?"
 SHARE = 0.1  # of the uses of a spelling that a tag has, to be one of its usual ones
 MOST = 3  # usual tags of a spelling
 WEB_COUNTS = 3  # times as much as news does
+
+AROUND = 8  # places on either side of a residue that a second look takes in
+LOOK_COST = 0.01  # of the logistic regression of first looks
+LOOK_SCALE = 0.3  # of what they think, beside label tuples
 
 _RUN = re.compile(r"(.)\1{2,}")
 _DIGIT = re.compile(r"\d")
@@ -68,8 +81,21 @@ def spread_pairs(column: str, reach: int, most: int) -> tuple[str, ...]:
 PHONEME = Templates(("letter",), windows("letter", 4, {2: 3, 3: 3, 4: 3}))
 STRESS = Templates(("letter",), windows("letter", 6, {2: 4, 3: 4, 4: 4}))
 PROTEIN = Templates(
-    ("residue",), (*windows("residue", 8, {}), *spread_pairs("residue", reach=6, most=4))
+    ("residue", "class"), (*windows("residue", 8, {}), *spread_pairs("class", reach=6, most=4))
 )
+_SINGLY = Tagging(STRUCTURES, PROTEIN, order=0)
+# Residues that like oil, like water, have a charge of either sign, or are like no other.
+CLASSES = {
+    residue: name
+    for name, residues in (
+        ("oily", "VILMFWYC"),
+        ("polar", "STNQH"),
+        ("positive", "KR"),
+        ("negative", "DE"),
+        *((residue, residue) for residue in "AGP"),
+    )
+    for residue in residues
+}
 TWEETS = Templates(
     ("word", "plain", "known", "web"),
     (
@@ -110,6 +136,66 @@ def pixel_pairs(x: Images) -> list[FloatArray]:
     columns.append(np.ones((len(x), 1), dtype=np.uint8))
     vectors = np.concatenate(columns, axis=1).astype(np.float64)
     return list(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def with_classes(x: Tokens) -> Tokens:
+    """A chain with the columns of `PROTEIN`."""
+    return tuple((residue, CLASSES[residue]) for (residue,) in x)
+
+
+@dataclass(frozen=True, eq=False)
+class FirstLook:
+    """Logistic regression over `PROTEIN`, of each residue by itself."""
+
+    layout: Layout
+    classifier: IID
+
+    @staticmethod
+    def learned(xs: Sequence[Tokens], ys: Sequence[Labels]) -> FirstLook:
+        prepared = prepare(_SINGLY, [with_classes(x) for x in xs], ys)
+        return FirstLook(prepared.layout, fit_iid(prepared, cost=LOOK_COST))
+
+    def __call__(self, x: Tokens) -> FloatArray:
+        """How likely each label of each residue is, with 1 for what all would be by chance."""
+        prepared = prepare(_SINGLY, [with_classes(x)], layout=self.layout)
+        scores = prepared.scores(self.classifier.weights, prepared.groups[0])
+        likely = np.exp(scores.reshape(len(x), -1))
+        found: FloatArray = likely / likely.mean(axis=1, keepdims=True)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class SecondLook:
+    """What a first look thinks of the residues up to `AROUND` places away, and of the chain.
+
+    ``known`` has the first looks at the chains that were learned from, each by one that had learned
+    from other proteins: of those it knows, it would be too sure. These features, those of the first
+    look and C were chosen by cross-validation over training proteins.
+    """
+
+    first: FirstLook
+    known: Mapping[Tokens, FloatArray]
+
+    @staticmethod
+    def learned(xs: Sequence[Tokens], ys: Sequence[Labels], folds: Sequence[int]) -> SecondLook:
+        """``folds`` says of each chain which others it is looked at with."""
+        known: dict[Tokens, FloatArray] = {}
+        for fold in sorted(set(folds)):
+            others = [k for k, own in enumerate(folds) if own != fold]
+            first = FirstLook.learned([xs[k] for k in others], [ys[k] for k in others])
+            known |= {x: first(x) for x, own in zip(xs, folds, strict=True) if own == fold}
+        return SecondLook(FirstLook.learned(xs, ys), known)
+
+    def __call__(self, x: Sequence[Sequence[str]]) -> list[FloatArray]:
+        chain = tuple((str(residue),) for (residue,) in x)
+        likely = self.known[chain] if chain in self.known else self.first(chain)
+        count, labels = likely.shape
+        padded = np.pad(np.log(likely), ((AROUND, AROUND), (0, 0)))
+        vectors = np.ones((count, (2 * AROUND + 2) * labels + 1))
+        for k in range(2 * AROUND + 1):
+            vectors[:, k * labels : (k + 1) * labels] = LOOK_SCALE * padded[k : k + count]
+        vectors[:, -labels - 1 : -1] = LOOK_SCALE * likely.mean(axis=0)
+        return list(vectors)
 
 
 def plain(word: str) -> str:

@@ -32,7 +32,7 @@ from rote.experiments.ma_structures import (
     coreference_measures,
     image_measures,
 )
-from rote.experiments.ma_tasks import SEED, Examples, case_of
+from rote.experiments.ma_tasks import SEED, Case, Examples, case_of
 from rote.inference import Objective, Solutions
 from rote.inference.greedy import RGS, AmortizedRGS, Guesses
 from rote.learning import StructuredSVM
@@ -182,54 +182,36 @@ def _first(examples: Examples, count: int) -> Examples:
     return Examples(examples.xs[:count], examples.ys[:count])
 
 
-def _multi_label(name: str) -> Ready:
-    case = case_of(name)
+def _as_it_is(case: Case, metric: str) -> Ready:
     whole, test = case.whole(), case.test()
-    return Ready(name, name, case.task, case.learner, whole, test, case.measures, "example_f1")
+    return Ready(case.name, case.name, case.task, case.learner, whole, test, case.measures, metric)
 
 
 def _handwriting() -> Ready:
-    case = case_of(HANDWRITING)
+    case = _as_it_is(case_of(HANDWRITING), "accuracy")
     assert isinstance(case.task, Tagging)
     # The first words of a fold are by few people.
-    whole = case.whole()
-    drawn = whole.rows(np.random.default_rng(SEED).permutation(len(whole.ys)).tolist())
-    task = replace(case.task, order=1, wide=WIDE)
-    return Ready(
-        case.name, case.name, task, case.learner, drawn, case.test(), case.measures, "accuracy"
+    order = np.random.default_rng(SEED).permutation(len(case.learned.ys))
+    return replace(
+        case,
+        task=replace(case.task, order=1, wide=WIDE),
+        learned=case.learned.rows(order.tolist()),
     )
-
-
-def _images() -> Ready:
-    case = STRUCTURES[IMAGES]()
-    whole, test = (Examples([_scaled(x) for x in xs], ys) for xs, ys in (case.whole(), case.test()))
-    learner = StructuredSVM(1e-4, passes=20)
-    return Ready(IMAGES, IMAGES, case.task, learner, whole, test, case.measures, "global_accuracy")
-
-
-def _scaled(graph: Graph) -> Graph:
-    """Log-probabilities from 0 to 1 or so: large ones of all classes alike are learned slowly."""
-    return Graph(1 + graph.nodes / 14, graph.edges, graph.edge_features)
 
 
 def _documents() -> Ready:
-    case = STRUCTURES[DOCUMENTS]()
-    whole = case.whole()
+    case = _as_it_is(STRUCTURES[DOCUMENTS](), "conll")
     # Those that are learned from are few, and the shortest are learned from soonest.
-    order = sorted(range(len(whole.ys)), key=lambda k: len(whole.xs[k].mentions))
-    learned = whole.rows(order)
-    learner = StructuredSVM(0.01, passes=20)
-    return Ready(
-        DOCUMENTS, DOCUMENTS, case.task, learner, learned, case.test(), case.measures, "conll"
-    )
+    order = sorted(range(len(case.learned.ys)), key=lambda k: len(case.learned.xs[k].mentions))
+    return replace(case, learned=case.learned.rows(order))
 
 
 READY: Mapping[str, Callable[[], Ready]] = MappingProxyType(
     {
-        YEAST: lambda: _multi_label(YEAST),
-        BIBTEX: lambda: _multi_label(BIBTEX),
+        YEAST: lambda: _as_it_is(case_of(YEAST), "example_f1"),
+        BIBTEX: lambda: _as_it_is(case_of(BIBTEX), "example_f1"),
         HANDWRITING: _handwriting,
-        IMAGES: _images,
+        IMAGES: lambda: _as_it_is(STRUCTURES[IMAGES](), "global_accuracy"),
         DOCUMENTS: _documents,
     }
 )

@@ -102,20 +102,28 @@ def draw_start(
 
 
 @kernel
+def seeds_of(scores: FloatArray, seed: int) -> IntArray:
+    """`seed_of` for every input, as whole numbers with a sign."""
+    seeds = np.empty(scores.shape[0], np.uint64)
+    for i in range(scores.shape[0]):
+        seeds[i] = seed_of(scores, i, seed)
+    return seeds.view(np.int64)
+
+
+@kernel
 def draw_starts(
-    scores: FloatArray,
+    seeds: IntArray,
     forbidden: BoolArray,
     guess: IntArray,
     sizes: IntArray,
     offsets: IntArray,
     redrawn: int,
     restart: int,
-    seed: int,
 ) -> IntArray:
     """The starts of one restart of greedy search; ``forbidden`` is of shape (m, labels)."""
     starts = guess.copy()
     order = np.empty(guess.shape[1], np.int64)
     for i in range(guess.shape[0]):
-        state = mixed(seed_of(scores, i, seed) + np.uint64(restart))
+        state = mixed(np.uint64(seeds[i]) + np.uint64(restart))
         draw_start(sizes, offsets, forbidden[i], state, redrawn, order, starts[i])
     return starts

@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.ascent import load
 from rote.kernels.draws import draw_start, mixed, seed_of
 from rote.kernels.entities import entities_worth, entity_changes
 from rote.kernels.jit import inlined, kernel
@@ -415,12 +414,14 @@ def read_input(
 ) -> None:
     """The scores of every entry for one input; what is forbidden scores 0, and is marked."""
     graph, theta, forbidden, pairs, _ = terrain
+    source = graph.source
     read_scores(scores, closed, i, work)
-    load(work, graph.source, theta)
     for e in range(theta.shape[0]):
-        forbidden[e] = theta[e] == -np.inf
-        if forbidden[e]:
-            theta[e] = 0.0
+        value = 0.0
+        for g in range(source.ptr[e], source.ptr[e + 1]):
+            value += work[source.gather[g]]
+        forbidden[e] = not source.allowed[e] or value == -np.inf
+        theta[e] = 0.0 if forbidden[e] else value
     if pairs.shape[0] > 0:
         pair_up(graph, theta, pairs)
 

@@ -100,22 +100,33 @@ def regress(
     AdaGrad where ``squares`` are as many as weights. ``features`` are zeros, before and after.
     """
     total = 0.0
+    adaptive = squares.shape[0] > 0
+    norms = np.empty(targets.shape[0])
     for turn in range(passes):
         for i in range(targets.shape[0]):
             error = targets[i] - predicted(weights, vectors, slots, firsts[i], columns[i])
             if turn == 0:
                 total += error * error
-            add_output(features, vectors, slots, firsts[i], columns[i], 1.0)
-            norm = predicted(features, vectors, slots, firsts[i], columns[i])
-            if norm > 0.0 and squares.shape[0] > 0:
-                scaled = error / np.sqrt(norm)
-                adapt(
-                    weights, squares, features, vectors, slots, firsts[i], columns[i], step, scaled
-                )
-                continue
-            clear(features, vectors, slots, firsts[i], columns[i])
-            if norm > 0.0:
-                share = step * error / norm
+            if turn == 0 or adaptive:
+                add_output(features, vectors, slots, firsts[i], columns[i], 1.0)
+                norms[i] = predicted(features, vectors, slots, firsts[i], columns[i])
+                if adaptive and norms[i] > 0.0:
+                    scaled = error / np.sqrt(norms[i])
+                    adapt(
+                        weights,
+                        squares,
+                        features,
+                        vectors,
+                        slots,
+                        firsts[i],
+                        columns[i],
+                        step,
+                        scaled,
+                    )
+                    continue
+                clear(features, vectors, slots, firsts[i], columns[i])
+            if norms[i] > 0.0:
+                share = step * error / norms[i]
                 add_output(weights, vectors, slots, firsts[i], columns[i], share)
     mean: float = total / max(1, targets.shape[0])
     return mean

@@ -10,6 +10,7 @@ from rote.inference import Objective
 from rote.inference.base import as_objective
 from rote.inference.greedy import RGS, climb_from
 from rote.inference.greedy.paths import MOST_STEPS, closed_labels, starts_of
+from rote.kernels.draws import seeds_of
 from rote.space import SpaceBuilder, at_most
 from rote.space.losses import OneMinusF1
 from rote.types import frozen
@@ -40,8 +41,9 @@ def test_the_best_end_of_all_restarts_is_the_answer():
     objective = as_objective(space, scores)
     engine = RGS(restarts=4, seed=5)
     guess = engine.guesses(space, objective)
+    seeds = frozen(seeds_of(objective.scores, 5))
     ends = [
-        climb_from(space, objective, starts_of(space, objective, guess, 9, k, 5)).ends
+        climb_from(space, objective, starts_of(space, objective, seeds, guess, 9, k)).ends
         for k in range(4)
     ]
     values = [space.worth(objective.scores, end) for end in ends]

@@ -25,6 +25,7 @@ from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.engine import RGS
 from rote.inference.greedy.paths import Best, Paths, Round, climb_from, starts_of
+from rote.kernels.draws import seeds_of
 from rote.kernels.regression import predictions, regress
 from rote.space.space import Space
 from rote.space.traits import columns_of
@@ -133,10 +134,10 @@ class AmortizedRGS:
         best = Best(*guess.shape)
         idle, last = np.zeros(len(guess), dtype=np.int64), np.full(guess.shape, -1)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
-        own, share = frozen(guess[active]), self.search.alpha
-        starts = self._drawn(space, objective.rows(active), own, share, 0)
-        led = 0
         part = _some(objective, active)
+        seeds = frozen(seeds_of(part.scores, int(self.search.seed)))
+        starts = self._drawn(space, part, seeds, frozen(guess[active]), self.search.alpha, 0)
+        led = 0
         for restart in range(1, self.search.restarts + 1):
             paths = climb_from(space, part, starts)
             values = part.worth(space, paths.ends)
@@ -151,13 +152,14 @@ class AmortizedRGS:
             if not kept.any():
                 return
             active, ends = active[kept], frozen(paths.ends[kept])
-            part = _some(part, np.flatnonzero(kept))
-            starts, led = self._next(space, part, ends, new[kept], guess[active], restart)
+            part, seeds = _some(part, np.flatnonzero(kept)), seeds[kept]
+            starts, led = self._next(space, part, seeds, ends, new[kept], guess[active], restart)
 
     def _next(
         self,
         space: Space,
         objective: Objective,
+        seeds: IntArray,
         ends: IntArray,
         new: BoolArray,
         guess: IntArray,
@@ -171,8 +173,8 @@ class AmortizedRGS:
             (np.flatnonzero(moved & ~new), led, max(KEPT, alpha)),
         ):
             if len(rows):
-                part, own = _some(objective, rows), frozen(around[rows])
-                starts[rows] = self._drawn(space, part, own, share, restart)
+                part, own, mine = _some(objective, rows), frozen(around[rows]), seeds[rows]
+                starts[rows] = self._drawn(space, part, frozen(mine), own, share, restart)
         return frozen(starts), int(moved.sum())
 
     def _count(self, climbs: int, led: int, inputs: int) -> None:
@@ -180,12 +182,17 @@ class AmortizedRGS:
         self._spent.append(Spent(past.inputs + inputs, past.climbs + climbs, past.learned + led))
 
     def _drawn(
-        self, space: Space, objective: Objective, guess: IntArray, share: float, restart: int
+        self,
+        space: Space,
+        objective: Objective,
+        seeds: IntArray,
+        guess: IntArray,
+        share: float,
+        restart: int,
     ) -> IntArray:
         """Starts that have a share of their labels as a guess says."""
         n = len(space.variables)
-        redrawn = n - round(share * n)
-        return starts_of(space, objective, guess, redrawn, restart, self.search.seed)
+        return starts_of(space, objective, seeds, guess, n - round(share * n), restart)
 
     def _learn(self, space: Space, objective: Objective, paths: Paths, values: FloatArray) -> None:
         """Every output on a path is worth its end; those are learned from that E is far from."""

@@ -29,6 +29,7 @@ from rote.inference.greedy.paths import (
     starts_of,
 )
 from rote.inference.greedy.slow import search_slowly
+from rote.kernels.draws import seeds_of
 from rote.kernels.greedy import search_greedily
 from rote.kernels.pairs import search_pairs
 from rote.space.space import Space
@@ -99,8 +100,9 @@ class RGS:
         best, redrawn = Best(*guess.shape), self._redrawn(space)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
         part, own = objective.rows(active), frozen(guess[active])
+        seeds = frozen(seeds_of(part.scores, int(self.seed)))
         for restart in range(self.restarts if redrawn else 1):
-            starts = starts_of(space, part, own, redrawn, restart, self.seed)
+            starts = starts_of(space, part, seeds, own, redrawn, restart)
             paths = climb_from(space, part, starts)
             best.take(active, paths, part.worth(space, paths.ends), part.ties)
             yield best.now(active, paths)

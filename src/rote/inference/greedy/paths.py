@@ -131,21 +131,16 @@ def known_to_kernels(
 
 
 def starts_of(
-    space: Space, objective: Objective, guess: IntArray, redrawn: int, restart: int, seed: int
+    space: Space,
+    objective: Objective,
+    seeds: IntArray,
+    guess: IntArray,
+    redrawn: int,
+    restart: int,
 ) -> IntArray:
     """Guesses with so many labels drawn anew: where `RGS` starts from in one of its restarts."""
-    return frozen(
-        draw_starts(
-            objective.scores,
-            frozen(closed_labels(space, objective)),
-            guess,
-            space.sizes,
-            space.offsets,
-            redrawn,
-            restart,
-            seed,
-        )
-    )
+    closed = frozen(closed_labels(space, objective))
+    return frozen(draw_starts(seeds, closed, guess, space.sizes, space.offsets, redrawn, restart))
 
 
 def closed_labels(space: Space, objective: Objective) -> BoolArray:

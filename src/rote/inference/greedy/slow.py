@@ -10,6 +10,7 @@ import numpy as np
 
 from rote.inference.base import Objective
 from rote.inference.greedy.paths import closed_labels, starts_of
+from rote.kernels.draws import seeds_of
 from rote.kernels.greedy import gains_of
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
@@ -24,8 +25,9 @@ def search_slowly(
     best = np.full(len(guess), -np.inf)
     possible = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
     part, closed = objective.rows(possible), closed_labels(space, objective)[possible]
+    seeds, own = frozen(seeds_of(part.scores, int(seed))), frozen(guess[possible])
     for restart in range(restarts):
-        starts = starts_of(space, part, frozen(guess[possible]), redrawn, restart, seed)
+        starts = starts_of(space, part, seeds, own, redrawn, restart)
         for k, i in enumerate(possible.tolist()):
             one = part.rows(np.array([k]))
             end, wrong = _climbed(space, one, closed[k], starts[k])
