@@ -12,6 +12,7 @@ from rote.kernels.draws import draw_starts, seeds_of
 from rote.kernels.greedy import (
     climb_all,
     gains_of,
+    ground_of,
     outputs_along,
     search_greedily,
 )
@@ -242,8 +243,17 @@ def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
     shown = closed if close else NONE_CLOSED
     traits = traits_of(space, seed)
     more = told(traits, space), graph, is_paired(graph), most
-    arguments = scores, shown, ties, starts, gold, kind, *more
+    ground = ground_of(scores, shown, graph)
+    for one, other in zip(ground, plain(ground_of)(scores, shown, graph), strict=True):
+        assert one.tolist() == other.tolist()
+    # The last input comes first: climbs go over the rows of the ground that they are told.
+    back = frozen(np.arange(len(scores))[::-1].copy())
+    turned = (frozen(each[back].copy()) for each in (ties, starts, gold))
+    found = climb_all(ground, back, *turned, kind, *more)
+    arguments = ground, frozen(np.arange(len(scores))), ties, starts, gold, kind, *more
     ends, obeys, steps, counts = climb_all(*arguments)
+    for one, other in zip((ends, obeys, steps, counts), found, strict=True):
+        assert one[back].tolist() == other.tolist()
     for one, other in zip((ends, obeys, steps, counts), plain(climb_all)(*arguments), strict=True):
         assert one.tolist() == other.tolist()
     outputs, owner = outputs_along(starts, steps, counts)

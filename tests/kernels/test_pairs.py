@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.greedy import climb_all, search_greedily
+from rote.kernels.greedy import climb_all, ground_of, search_greedily
 from rote.kernels.pairs import own_parts, search_pairs
 from rote.kernels.wide import no_traits
 from rote.space import SpaceBuilder
@@ -57,8 +57,9 @@ def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
     graph = space.network.unmerged.graph
     scores, _, gold, starts = question(space, space.network, seed, m=3)
     ties = frozen(np.full(3, TIE))
+    ground, every = ground_of(scores, NONE_CLOSED, graph), frozen(np.arange(3))
     one, other = (
-        climb_all(scores, NONE_CLOSED, ties, starts, gold, kind, no_traits(), graph, paired, 12)
+        climb_all(ground, every, ties, starts, gold, kind, no_traits(), graph, paired, 12)
         for paired in (True, False)
     )
     for a, b in zip(one, other, strict=True):

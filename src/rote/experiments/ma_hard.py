@@ -61,13 +61,16 @@ Measures = Callable[[Sequence[Any], Sequence[Any]], dict[str, float]]
 
 @dataclass(frozen=True)
 class Share:
-    """How many inputs a case is learned from and judged on at most, and how it is learned."""
+    """How many inputs a case is learned from and judged on at most, and how it is learned.
+
+    ``alpha`` is the one that ma2019-accuracy chooses on validation examples.
+    """
 
     train: int
     test: int
     iterations: int
     restarts: int = 50  # of a search in learning
-    alpha: float = 0.5
+    alpha: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ Validation examples are a fifth of the training examples, drawn by a fixed seed;
 own, and chains of one protein stay together. When all is chosen, a model is learned from
 `Case.whole`, which has the validation examples in it again where they had been drawn from it.
 
-Delicious stands in for bookmarks, so the paper has no figures of it; its settings are those of
-bibtex, and were not chosen. Labels of both have factors only for the pairs that go together most.
+Delicious stands in for bookmarks, so the paper has no figures of it; its settings were found on
+bibtex. Labels of both have factors only for the pairs that go together most.
 """
 
 from __future__ import annotations
@@ -230,6 +230,8 @@ class _Sets(NamedTuple):
 
 # The length says how much an input counts beside pairs of labels. F1 itself was learned slowly.
 _TEXTS = StructuredSVM(0.015, Hamming({"on": 3.0}), iterations=20, passes=20)
+# Plain slacks did better than squared ones here, on two different fifths for validation.
+_BIBTEX = StructuredSVM(0.09, Hamming({"on": 3.0}), squared=False, iterations=20, passes=20)
 SETS: Mapping[str, _Sets] = MappingProxyType(
     {
         "yeast": _Sets(
@@ -239,7 +241,7 @@ SETS: Mapping[str, _Sets] = MappingProxyType(
             0.0,
             _figures(80.10, 63.90, 52.90),
         ),
-        "bibtex": _Sets(_TEXTS, 200, 5.0, 0.5, _figures(98.62, 44.86, 36.78)),
+        "bibtex": _Sets(_BIBTEX, 800, 5.0, 0.5, _figures(98.62, 44.86, 36.78)),
         "delicious": _Sets(_TEXTS, 200, 5.0, 0.5, {}),
     }
 )

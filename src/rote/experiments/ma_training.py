@@ -67,8 +67,8 @@ FULL = Plan(
     {
         YEAST: Share(1500, 917, iterations=20),
         HANDWRITING: Share(1000, 675, iterations=8),
-        IMAGES: Share(120, 256, iterations=25),
-        DOCUMENTS: Share(8, 4, iterations=10),
+        IMAGES: Share(120, 256, iterations=20, alpha=0.75),
+        DOCUMENTS: Share(8, 4, iterations=8, alpha=0.9),
         BIBTEX: Share(1000, 500, iterations=15),
     }
 )
@@ -76,8 +76,8 @@ QUICK = Plan(
     {
         YEAST: Share(60, 40, iterations=5),
         HANDWRITING: Share(40, 20, iterations=4),
-        IMAGES: Share(12, 6, iterations=4),
-        DOCUMENTS: Share(1, 1, iterations=1),
+        IMAGES: Share(12, 6, iterations=4, alpha=0.75),
+        DOCUMENTS: Share(1, 1, iterations=1, alpha=0.9),
         BIBTEX: Share(40, 20, iterations=2),
     },
     most=5,

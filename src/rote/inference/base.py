@@ -77,6 +77,17 @@ class Inputs(NamedTuple):
             raise ScoreError(f"these inputs have {self.size} weights, got {weights.shape}")
         return frozen(scores_of(frozen(weights), self.vectors, self.slots, self.firsts))
 
+    def label_scores(self, weights: FloatArray, variables: int) -> FloatArray:
+        """Of the parts, the labels of so many variables alone: those come first."""
+        slots = self.slots
+        return self._replace(
+            slots=slots._replace(
+                vector=frozen(slots.vector[:variables]),
+                start=frozen(slots.start[: variables + 1]),
+                tied=frozen(slots.tied[:variables]),
+            )
+        ).scores(weights)
+
     def objective(
         self, space: Space, weights: FloatArray, gold: IntArray | None = None
     ) -> Objective:

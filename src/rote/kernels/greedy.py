@@ -39,6 +39,13 @@ from rote.types import BoolArray, FloatArray, IntArray
 NO_TERM, F1, JACCARD, WRONG = 0, 1, 2, 3
 
 
+class Ground(NamedTuple):
+    """The scores of entries, of several inputs, as climbs need them."""
+
+    theta: FloatArray  # (m, entries); 0 where it is forbidden
+    forbidden: BoolArray  # (m, entries)
+
+
 class Terrain(NamedTuple):
     """What the climbs of one input go over."""
 
@@ -77,18 +84,17 @@ class Extra(NamedTuple):
 
 
 @kernel
-def terrain_of(graph: Graph, wide: Wide, variables: int, paired: bool) -> Terrain:
-    """Room for the scores of an input."""
-    entries, square = graph.tables.ptr[-1], variables if paired else 0
+def terrain_of(graph: Graph, wide: Wide) -> Terrain:
+    """Room for the scores of an input, without a matrix."""
+    entries = graph.tables.ptr[-1]
     forbidden = np.empty(entries, np.bool_)
-    return Terrain(graph, np.empty(entries), forbidden, np.empty((square, square)), wide)
+    return Terrain(graph, np.empty(entries), forbidden, np.empty((0, 0)), wide)
 
 
 @kernel
-def standing_for(terrain: Terrain, variables: int) -> Standing:
+def standing_for(graph: Graph, wide: Wide, variables: int) -> Standing:
     """Room for what is known of an output."""
-    graph = terrain.graph
-    labels = graph.widest if terrain.wide.bins > 0 else 0
+    labels = graph.widest if wide.bins > 0 else 0
     return Standing(
         np.empty(variables, np.int64),
         np.empty(graph.offsets[-1]),
@@ -99,7 +105,7 @@ def standing_for(terrain: Terrain, variables: int) -> Standing:
         np.empty(2, np.int64),
         np.empty(labels, np.int64),
         np.zeros(1),
-        np.empty(graph.offsets[-1] if terrain.wide.mentions.values > 0 else 0),
+        np.empty(graph.offsets[-1] if wide.mentions.values > 0 else 0),
         np.empty(variables, np.bool_),
         np.empty(variables, np.int64),
         np.empty(variables),
@@ -409,11 +415,16 @@ def most_of_all(graph: Graph, theta: FloatArray, forbidden: BoolArray, variables
 
 
 @kernel
-def read_input(
-    scores: FloatArray, closed: BoolArray, i: int, work: FloatArray, terrain: Terrain
+def read_entries(
+    scores: FloatArray,
+    closed: BoolArray,
+    i: int,
+    work: FloatArray,
+    graph: Graph,
+    theta: FloatArray,
+    forbidden: BoolArray,
 ) -> None:
     """The scores of every entry for one input; what is forbidden scores 0, and is marked."""
-    graph, theta, forbidden, pairs, _ = terrain
     source = graph.source
     read_scores(scores, closed, i, work)
     for e in range(theta.shape[0]):
@@ -422,8 +433,6 @@ def read_input(
             value += work[source.gather[g]]
         forbidden[e] = not source.allowed[e] or value == -np.inf
         theta[e] = 0.0 if forbidden[e] else value
-    if pairs.shape[0] > 0:
-        pair_up(graph, theta, pairs)
 
 
 @inlined
@@ -436,9 +445,20 @@ def count_on(gold: IntArray) -> int:
 
 
 @kernel
+def ground_of(scores: FloatArray, closed: BoolArray, graph: Graph) -> Ground:
+    """What is read of scores, once for many climbs."""
+    m, entries = scores.shape[0], graph.tables.ptr[-1]
+    ground = Ground(np.empty((m, entries)), np.empty((m, entries), np.bool_))
+    work = np.empty(scores.shape[1])
+    for i in range(m):
+        read_entries(scores, closed, i, work, graph, ground.theta[i], ground.forbidden[i])
+    return ground
+
+
+@kernel
 def climb_all(
-    scores: FloatArray,
-    closed: BoolArray,
+    ground: Ground,
+    members: IntArray,
     ties: FloatArray,
     starts: IntArray,
     gold: IntArray,
@@ -450,16 +470,21 @@ def climb_all(
 ) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
     """Where climbs from given starts end, whether these obey, and the changes on the way.
 
-    Changes are of shape (m, most, 2), of which so many are there; of longer ways the first.
+    ``members`` are the rows of the ground that climbs go over. Changes are of shape (m, most, 2),
+    of which so many are there; of longer ways the first.
     """
     m, n = starts.shape
-    work, terrain = np.empty(scores.shape[1]), terrain_of(graph, wide, n, paired)
-    at, rank = standing_for(terrain, n), np.ones(n, np.int64)
+    square = n if paired else 0
+    pairs = np.empty((square, square))
+    at, rank = standing_for(graph, wide, n), np.ones(n, np.int64)
     ends, obeys = np.empty((m, n), np.int64), np.empty(m, np.bool_)
     steps, counts = np.full((m, most, 2), -1), np.empty(m, np.int64)
     nothing = np.empty(0, np.int64)
     for i in range(m):
-        read_input(scores, closed, i, work, terrain)
+        k = members[i]
+        terrain = Terrain(graph, ground.theta[k], ground.forbidden[k], pairs, wide)
+        if paired:
+            pair_up(graph, terrain.theta, pairs)
         extra = Extra(kind, gold[i], count_on(gold[i]))
         at.labels[:] = starts[i]
         stand_at(terrain, extra, at)
@@ -492,16 +517,16 @@ def search_greedily(
     what traits can give is for the caller to add.
     """
     m, n = guess.shape
-    work, terrain = np.empty(scores.shape[1]), terrain_of(graph, wide, n, False)
-    base, at = standing_for(terrain, n), standing_for(terrain, n)
+    work, terrain = np.empty(scores.shape[1]), terrain_of(graph, wide)
+    base, at = standing_for(graph, wide, n), standing_for(graph, wide, n)
     start, order, rank = np.empty(n, np.int64), np.empty(n, np.int64), np.ones(n, np.int64)
     steps = np.empty((0, 2), np.int64)
     answers = np.full((m, n), -1)
     found = np.zeros(m, np.int64)
     bounds = np.empty(m)
     for i in range(m):
-        read_input(scores, closed, i, work, terrain)
         forbidden = terrain.forbidden
+        read_entries(scores, closed, i, work, graph, terrain.theta, forbidden)
         bounds[i] = most_of_all(graph, terrain.theta, forbidden, n) + int(kind != NO_TERM)
         if n > 0 and guess[i].min() < 0:
             continue

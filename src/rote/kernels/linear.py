@@ -32,9 +32,20 @@ def place_of(slots: Slots, slot: int, first: int, label: int) -> tuple[int, int]
 
 
 @kernel
+def columns_of_tied(slots: Slots) -> int:
+    """The most columns that the labels of a tied slot share."""
+    most = 0
+    for s in range(slots.tied.shape[0]):
+        if slots.tied[s]:
+            most = max(most, slots.column[slots.start[s] : slots.start[s + 1]].max() + 1)
+    return most
+
+
+@kernel
 def scores_of(weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntArray) -> FloatArray:
     """Scores of shape (m, parts) for inputs that share a space, by their first vectors."""
     scores = np.zeros((firsts.shape[0], slots.start[-1]))
+    sums = np.empty(columns_of_tied(slots))
     for i in range(firsts.shape[0]):
         for s in range(slots.vector.shape[0]):
             begin = slots.start[s]
@@ -48,13 +59,19 @@ def scores_of(weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntAr
                         at = origin + vectors.column[k] * slots.stride[s]
                         own[a] += vectors.value[k] * weights[at]
                 continue
+            if slots.tied[s]:  # few columns are added up, and then dealt out to many labels
+                count = slots.column[begin : begin + width].max() + 1
+                sums[:count] = 0.0
+                for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
+                    at = origin + vectors.column[k] * slots.stride[s]
+                    for c in range(count):
+                        sums[c] += vectors.value[k] * weights[at + c]
+                for a in range(width):
+                    own[a] = sums[slots.column[begin + a]]
+                continue
             for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
                 at = origin + vectors.column[k] * slots.stride[s]
                 value = vectors.value[k]
-                if slots.tied[s]:
-                    for a in range(width):
-                        own[a] += value * weights[at + slots.column[begin + a]]
-                    continue
                 run = weights[at : at + width]  # a slice of its own lets the loop be vectorised
                 for a in range(own.shape[0]):
                     own[a] += value * run[a]

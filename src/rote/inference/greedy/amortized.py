@@ -24,7 +24,7 @@ from rote.errors import SettingError
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.engine import RGS
-from rote.inference.greedy.paths import Best, Paths, Round, climb_from, starts_of
+from rote.inference.greedy.paths import Best, Climber, Paths, Round, climb_from, starts_of
 from rote.kernels.draws import seeds_of
 from rote.kernels.regression import predictions, regress
 from rote.space.space import Space
@@ -137,9 +137,9 @@ class AmortizedRGS:
         part = _some(objective, active)
         seeds = frozen(seeds_of(part.scores, int(self.search.seed)))
         starts = self._drawn(space, part, seeds, frozen(guess[active]), self.search.alpha, 0)
-        led = 0
+        climber, members, led = Climber(space, part), np.arange(len(active)), 0
         for restart in range(1, self.search.restarts + 1):
-            paths = climb_from(space, part, starts)
+            paths = climber.climb(starts, members)
             values = part.worth(space, paths.ends)
             better = best.take(active, paths, values, part.ties)
             self._count(len(active), led, len(guess) if restart == 1 else 0)
@@ -151,7 +151,7 @@ class AmortizedRGS:
             kept = idle[active] < self.patience
             if not kept.any():
                 return
-            active, ends = active[kept], frozen(paths.ends[kept])
+            active, members, ends = active[kept], members[kept], frozen(paths.ends[kept])
             part, seeds = _some(part, np.flatnonzero(kept)), seeds[kept]
             starts, led = self._next(space, part, seeds, ends, new[kept], guess[active], restart)
 

@@ -22,8 +22,8 @@ from rote.inference.base import Objective, Solutions, Source, Status, as_objecti
 from rote.inference.greedy.guesses import Guesses, likely_labels
 from rote.inference.greedy.paths import (
     Best,
+    Climber,
     Round,
-    climb_from,
     is_paired,
     known_to_kernels,
     starts_of,
@@ -101,9 +101,10 @@ class RGS:
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
         part, own = objective.rows(active), frozen(guess[active])
         seeds = frozen(seeds_of(part.scores, int(self.seed)))
+        climber = Climber(space, part)
         for restart in range(self.restarts if redrawn else 1):
             starts = starts_of(space, part, seeds, own, redrawn, restart)
-            paths = climb_from(space, part, starts)
+            paths = climber.climb(starts)
             best.take(active, paths, part.worth(space, paths.ends), part.ties)
             yield best.now(active, paths)
 

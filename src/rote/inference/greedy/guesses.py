@@ -38,7 +38,7 @@ class IID:
                 "a classifier looks at feature vectors, and the objective has none; ask through a "
                 "model, or give Objective(..., inputs=...)"
             )
-        scores = objective.inputs.scores(self.weights)
+        scores = objective.inputs.label_scores(self.weights, len(space.variables))
         return likely_labels(space, Objective(scores, objective.allowed))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from rote.errors import UnsupportedSpace
 from rote.inference.base import Objective
 from rote.kernels.draws import draw_starts
-from rote.kernels.greedy import NO_TERM, climb_all, outputs_along
+from rote.kernels.greedy import NO_TERM, climb_all, ground_of, outputs_along
 from rote.kernels.structs import Wide
 from rote.kernels.wide import no_traits
 from rote.space.network import Network
@@ -90,29 +90,41 @@ class Best:
         )
 
 
+class Climber:
+    """Climbs the scores of inputs, as often as asked, and reads them once."""
+
+    def __init__(self, space: Space, objective: Objective) -> None:
+        known = known_to_kernels(space, objective)
+        if known is None:
+            raise UnsupportedSpace(
+                "paths are kept for rules without auxiliary columns, and for terms and traits that "
+                "kernels know; use RGS without asking for paths"
+            )
+        self.kind, self.gold, self.wide = known
+        self.ties, self.network = objective.ties, space.network.unmerged
+        self.ground = ground_of(objective.scores, objective.closed, self.network.graph)
+
+    def climb(self, starts: IntArray, members: IntArray | None = None) -> Paths:
+        """The path of every input from a start of its own; ``members`` are which, if not all."""
+        rows = np.arange(len(starts)) if members is None else members
+        ends, obeys, steps, counts = climb_all(
+            self.ground,
+            frozen(rows),
+            frozen(self.ties[rows]),
+            starts,
+            starts if self.gold is None else frozen(self.gold[rows]),
+            self.kind,
+            self.wide,
+            self.network.graph,
+            is_paired(self.network),
+            MOST_STEPS * max(1, starts.shape[1]),
+        )
+        return Paths(starts, frozen(ends), frozen(obeys), frozen(steps), frozen(counts))
+
+
 def climb_from(space: Space, objective: Objective, starts: IntArray) -> Paths:
     """The path of every input from a start of its own."""
-    network, known = space.network, known_to_kernels(space, objective)
-    if known is None:
-        raise UnsupportedSpace(
-            "paths are kept for rules without auxiliary columns, and for terms and traits that "
-            "kernels know; use RGS without asking for paths"
-        )
-    kind, gold, wide = known
-    gold = starts if gold is None else gold
-    ends, obeys, steps, counts = climb_all(
-        objective.scores,
-        objective.closed,
-        objective.ties,
-        starts,
-        gold,
-        kind,
-        wide,
-        network.unmerged.graph,
-        is_paired(network.unmerged),
-        MOST_STEPS * max(1, len(space.variables)),
-    )
-    return Paths(starts, frozen(ends), frozen(obeys), frozen(steps), frozen(counts))
+    return Climber(space, objective).climb(starts)
 
 
 def known_to_kernels(
