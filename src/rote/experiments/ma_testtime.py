@@ -97,7 +97,7 @@ FULL = Plan(
         YEAST: Share(1500, 917, iterations=20, restarts=10),
         HANDWRITING: Share(2000, 675, iterations=10, restarts=10),
         IMAGES: Share(335, 256, iterations=20, restarts=2, alpha=0.75),
-        DOCUMENTS: Share(20, 6, iterations=8, restarts=1, alpha=0.9),
+        DOCUMENTS: Share(20, 6, iterations=8, restarts=1, alpha=0.25),
     }
 )
 QUICK = Plan(
@@ -105,7 +105,7 @@ QUICK = Plan(
         YEAST: Share(60, 40, iterations=5, restarts=5),
         HANDWRITING: Share(40, 20, iterations=4, restarts=5),
         IMAGES: Share(12, 6, iterations=4, restarts=3, alpha=0.75),
-        DOCUMENTS: Share(2, 1, iterations=2, restarts=1, alpha=0.9),
+        DOCUMENTS: Share(2, 1, iterations=2, restarts=1, alpha=0.25),
     },
     most=10,
     fixed=5,

@@ -68,8 +68,8 @@ FULL = Plan(
         YEAST: Share(1500, 917, iterations=20),
         HANDWRITING: Share(1000, 675, iterations=8),
         IMAGES: Share(120, 256, iterations=20, alpha=0.75),
-        DOCUMENTS: Share(8, 4, iterations=8, alpha=0.9),
-        BIBTEX: Share(1000, 500, iterations=15),
+        DOCUMENTS: Share(6, 4, iterations=6, alpha=0.25),
+        BIBTEX: Share(1000, 500, iterations=15, alpha=0.9),
     }
 )
 QUICK = Plan(
@@ -77,8 +77,8 @@ QUICK = Plan(
         YEAST: Share(60, 40, iterations=5),
         HANDWRITING: Share(40, 20, iterations=4),
         IMAGES: Share(12, 6, iterations=4, alpha=0.75),
-        DOCUMENTS: Share(1, 1, iterations=1, alpha=0.9),
-        BIBTEX: Share(40, 20, iterations=2),
+        DOCUMENTS: Share(1, 1, iterations=1, alpha=0.25),
+        BIBTEX: Share(40, 20, iterations=2, alpha=0.9),
     },
     most=5,
 )
