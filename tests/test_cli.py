@@ -95,6 +95,8 @@ def test_every_public_engine_can_be_named():
     wrappers = {rote.Amortized, rote.Decomposed}  # they are options: --cache and --around
     wrappers |= {rote.ExactEvery}  # takes two of them
     wrappers |= {rote.AmortizedRGS}  # knows features alone, which a file of a problem has not
+    wrappers |= {rote.Speedup}  # learns from many inputs, and a file has one
+    wrappers |= {rote.Beam, rote.ConstrainedBeam}  # for orders that a file does not tell
     assert made == {value for value in public if hasattr(value, "solve")} - wrappers
 
 

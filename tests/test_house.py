@@ -76,6 +76,11 @@ GLOSSARY = [
     "candidate",
     "atom",
     "record",
+    "beam",
+    "node",
+    "course",
+    "pattern",
+    "habit",
 ]
 
 # Modules without a mirrored test file, and the file that tests them instead.

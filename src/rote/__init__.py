@@ -38,6 +38,7 @@ from rote.inference import (
     max_marginals,
 )
 from rote.inference.amortized import Amortized
+from rote.inference.beam import Beam, ConstrainedBeam, Patterns, Speedup
 from rote.inference.decomposed import Decomposed, SignedComponents, Subsets
 from rote.inference.greedy import RGS, AmortizedRGS, ExactEvery
 from rote.learning import Learner, Local, Perceptron, Staged, State, StructuredSVM, Subgradient
@@ -69,8 +70,10 @@ __all__ = [
     "RGS",
     "Amortized",
     "AmortizedRGS",
+    "Beam",
     "BranchAndBound",
     "Chain",
+    "ConstrainedBeam",
     "DataError",
     "Decomposed",
     "Duals",
@@ -94,6 +97,7 @@ __all__ = [
     "Objective",
     "OneMinusF1",
     "OneMinusJaccard",
+    "Patterns",
     "Perceptron",
     "RoteError",
     "Rule",
@@ -108,6 +112,7 @@ __all__ = [
     "Space",
     "SpaceBuilder",
     "SpaceError",
+    "Speedup",
     "Staged",
     "State",
     "Status",

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import rote.inference
 import rote.inference.amortized
+import rote.inference.beam
 import rote.inference.decomposed
 import rote.inference.greedy
 from rote.errors import InfeasibleSpace, LabelError, RoteError, ScoreError, UnsupportedSpace
@@ -138,8 +139,10 @@ def test_an_engine_of_the_public_package_is_one_of_the_rooms():
     public = {name for name in rote.__all__ if hasattr(getattr(rote, name), "solve")}
     # They prove nothing by themselves: what they promise is in tests of their own.
     greedy = {"RGS", "AmortizedRGS", "ExactEvery"}
-    assert public - {"Engine"} - greedy <= set(exported_engines())
+    beam = {"Beam", "ConstrainedBeam", "Speedup"}
+    assert public - {"Engine"} - greedy - beam <= set(exported_engines())
     assert greedy <= set(rote.inference.greedy.__all__)
+    assert beam <= set(rote.inference.beam.__all__)
 
 
 # What an engine may say it did. Some see that the best labels are the answer by themselves.

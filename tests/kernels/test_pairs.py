@@ -57,7 +57,7 @@ def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
     graph = space.network.unmerged.graph
     scores, _, gold, starts = question(space, space.network, seed, m=3)
     ties = frozen(np.full(3, TIE))
-    ground, every = ground_of(scores, NONE_CLOSED, graph), frozen(np.arange(3))
+    ground, every = ground_of(scores, NONE_CLOSED, graph, True), frozen(np.arange(3))
     one, other = (
         climb_all(ground, every, ties, starts, gold, kind, no_traits(), graph, paired, 12)
         for paired in (True, False)

@@ -10,15 +10,30 @@ import numpy as np
 import pytest
 from safetensors.numpy import save as packed
 
-from rote import RGS, Amortized, BranchAndBound, Decomposed, Exact, Exhaustive, Milp, Subsets
+from rote import (
+    RGS,
+    Amortized,
+    BranchAndBound,
+    Decomposed,
+    Exact,
+    Exhaustive,
+    Milp,
+    Perceptron,
+    Speedup,
+    Subsets,
+    train,
+)
+from rote.data.english import english_sentences
 from rote.errors import ModelError
 from rote.features import FeatureIndex, Templates
 from rote.inference.greedy import IID, AmortizedRGS
 from rote.inference.timed import Timed
 from rote.inference.unruled import Unruled
+from rote.learning.teaching import teach
 from rote.model import Layout, Model, prepare
 from rote.model import files as files_module
 from rote.model.files import load, save, write_whole
+from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.tagging import Tagging
 from tests.small_tasks import LABELS, ORDERS, TAGGING, TEMPLATES, Order, tagged
 
@@ -397,3 +412,29 @@ def test_a_file_is_written_whole_or_left_as_it_was(tmp_path, monkeypatch):
         write_whole(path, b"new and long")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_speedup_has_learned_is_saved_beside_the_weights(tmp_path):
+    sentences = english_sentences(60, 0)
+    outputs = [Extraction.of(x) for x in sentences]
+    model = train(EntityRelation(), sentences, outputs, learner=Perceptron(iterations=2))
+    taught = model.with_engine(Speedup(Timed(Exact()), width=3, theta=0.25, step=0.1))
+    teach(taught, model.prepare(sentences))
+    taught.save(tmp_path)
+    found = Model.load(tmp_path)
+    assert isinstance(found.engine, Speedup)
+    assert (found.engine.width, found.engine.theta) == (3, 0.25)
+    assert found.engine.engine == Exact()
+    assert found.engine.knowledge[0] == taught.engine.knowledge[0]
+    assert found.engine.knowledge[1].tolist() == taught.engine.knowledge[1].tolist()
+    assert found.predict(sentences) == taught.predict(sentences)
+    path = tmp_path / "model.json"
+    saved = json.loads(path.read_text())
+    for families in (None, {}, dict.fromkeys(saved["engine"]["families"], 10 ** 9)):
+        damaged = {**saved, "engine": {**saved["engine"], "families": families}}
+        path.write_text(json.dumps(damaged))
+        if families == {}:
+            assert Model.load(tmp_path).predict(sentences[:1])
+        else:
+            with pytest.raises(ModelError, match="families"):
+                Model.load(tmp_path)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
+from time import process_time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -193,9 +193,9 @@ def searched(case: Ready, share: Share, plan: Plan, seed: int) -> Found:
     _warm_up(model, learned, search)
 
     teaching = AmortizedRGS(search, patience=plan.patience)
-    start = perf_counter()
+    start = process_time()
     model.with_engine(teaching).answers(learned)
-    seconds = perf_counter() - start
+    seconds = process_time() - start
     theta = teaching.weights
 
     def reached(engine: RGS | AmortizedRGS) -> Reached:
@@ -241,15 +241,15 @@ def _led(
     rounds: dict[int, list[Round]] = {climbs: [] for climbs in after}
     for group in judged.groups:
         objective = judged.inputs(group).objective(group.space, model.weights)
-        spent, start = 0.0, perf_counter()
+        spent, start = 0.0, process_time()
         for climbs, now in enumerate(search.rounds(group.space, objective), start=1):
-            spent += perf_counter() - start
+            spent += process_time() - start
             if climbs in seconds:
                 seconds[climbs] += spent
                 rounds[climbs].append(now)
                 for member, labels in zip(group.members.tolist(), now.labels.tolist(), strict=True):
                     outputs[climbs][member] = case.task.decode(case.judged.xs[member], labels)
-            start = perf_counter()
+            start = process_time()
     return {
         climbs: Reached(
             case.judge(outputs[climbs]),

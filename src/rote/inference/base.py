@@ -56,6 +56,7 @@ class Source(IntEnum):
     CERTIFICATE = 8  # an output proved by duals
     NEIGHBOUR = 9  # the best of the outputs around the gold one
     GREEDY = 10  # the best of those that a greedy search came to
+    BEAM = 11  # the best of those that were left in a beam
 
 
 class Inputs(NamedTuple):

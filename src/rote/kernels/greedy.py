@@ -445,10 +445,16 @@ def count_on(gold: IntArray) -> int:
 
 
 @kernel
-def ground_of(scores: FloatArray, closed: BoolArray, graph: Graph) -> Ground:
-    """What is read of scores, once for many climbs."""
+def ground_of(scores: FloatArray, closed: BoolArray, graph: Graph, as_it_is: bool) -> Ground:
+    """What is read of scores, once for many climbs.
+
+    Where entries lie ``as_it_is``, in the order of parts and none forbidden, they are copied.
+    """
     m, entries = scores.shape[0], graph.tables.ptr[-1]
-    ground = Ground(np.empty((m, entries)), np.empty((m, entries), np.bool_))
+    ground = Ground(np.empty((m, entries)), np.zeros((m, entries), np.bool_))
+    if as_it_is and closed.shape[0] == 0:
+        ground.theta[:] = scores
+        return ground
     work = np.empty(scores.shape[1])
     for i in range(m):
         read_entries(scores, closed, i, work, graph, ground.theta[i], ground.forbidden[i])

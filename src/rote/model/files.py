@@ -1,8 +1,8 @@
 """Saved models: a folder with a model.json and the weights beside it, and no code in either.
 
     model.json                       what the weights mean, as JSON
-    weights-0123456789ab.safetensors an array "weights", and "classifier" where the engine has one;
-                                     named after its digest
+    weights-0123456789ab.safetensors an array "weights", and a "classifier" or "patterns" where the
+                                     engine has learned some; named after its digest
 
     {"format": "rote model", "version": 1, "rote": "0.1.0",
      "task": {"kind": "Tagging", "settings": {"labels": [...], ...}, "left_out": []},
@@ -38,6 +38,7 @@ from rote.errors import DataError, ModelError, SettingError
 from rote.features import Index, index_from_json
 from rote.inference import Engine
 from rote.inference.amortized import Amortized
+from rote.inference.beam import Speedup
 from rote.inference.decomposed import Decomposed
 from rote.inference.greedy import IID, RGS, AmortizedRGS, ExactEvery
 from rote.inference.timed import Timed
@@ -51,14 +52,18 @@ FORMAT, VERSION = "rote model", 1
 DESCRIPTION = "model.json"
 ENGINES: Registry = MappingProxyType(
     {
+        "Beam": "rote.inference.beam.engine",
         "BranchAndBound": "rote.inference.branch",
         "Chain": "rote.inference.chain",
+        "ConstrainedBeam": "rote.inference.beam.constrained",
         "Elimination": "rote.inference.elimination",
         "Exact": "rote.inference.exact",
         "Exhaustive": "rote.inference.exhaustive",
         "Milp": "rote.inference.milp",
+        "Patterns": "rote.inference.beam.patterns",
         "RGS": "rote.inference.greedy.engine",
         "Separable": "rote.inference.separable",
+        "Speedup": "rote.inference.beam.speedup",
         "Tree": "rote.inference.tree",
         "Unruled": "rote.inference.unruled",
     }
@@ -81,12 +86,8 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
     folder = Path(folder)
     if not np.isfinite(model.weights).all():
         raise ModelError("the model has weights that are not finite, and predicts nothing; train")
-    arrays, engine = {"weights": np.asarray(model.weights)}, _underneath(model.engine)
-    described = outline(engine, ENGINES)
-    if isinstance(engine, RGS) and isinstance(engine.classifier, IID):
-        arrays["classifier"] = np.asarray(engine.classifier.weights)
-        described["left_out"].remove("classifier")
-    content = packed(arrays)
+    described, more = _described(_underneath(model.engine))
+    content = packed({"weights": np.asarray(model.weights), **more})
     digest = hashlib.sha256(content).hexdigest()
     layout = model.layout
     name = f"weights-{digest[:12]}.safetensors"
@@ -129,12 +130,35 @@ def load(
     else:
         _compare(folder, saved["task"], outline(task))
     if engine is None:
-        engine = _engine(folder, saved["engine"], arrays.get("classifier"))
+        engine = _engine(folder, saved["engine"], arrays)
     return Model(task, layout, arrays["weights"], engine)
 
 
-def _engine(folder: Path, saved: dict[str, Any], classifier: FloatArray | None) -> Engine:
-    """The engine that was saved; its classifier lies beside the weights."""
+def _described(engine: Engine) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    """What JSON says of an engine, and the arrays that lie beside the weights."""
+    if isinstance(engine, Speedup):
+        families, patterns = engine.knowledge
+        described = outline(
+            replace(engine, engine=_underneath(engine.engine), learned=None), ENGINES
+        )
+        return {**described, "families": families}, {"patterns": np.asarray(patterns)}
+    described = outline(engine, ENGINES)
+    if isinstance(engine, RGS) and isinstance(engine.classifier, IID):
+        described["left_out"].remove("classifier")
+        return described, {"classifier": np.asarray(engine.classifier.weights)}
+    return described, {}
+
+
+def _engine(folder: Path, saved: dict[str, Any], arrays: Mapping[str, FloatArray]) -> Engine:
+    """The engine that was saved; what it has learned lies beside the weights."""
+    classifier, patterns = arrays.get("classifier"), arrays.get("patterns")
+    if patterns is not None:
+        return _knowing(
+            folder,
+            _restored(folder, saved, "engine", ENGINES),
+            saved.get("families"),
+            patterns,
+        )
     if classifier is None or not isinstance(saved.get("settings"), dict):
         found: Engine = _restored(folder, saved, "engine", ENGINES)
         return found
@@ -146,6 +170,19 @@ def _engine(folder: Path, saved: dict[str, Any], classifier: FloatArray | None) 
     except (SettingError, TypeError) as error:
         raise ModelError(f"{folder / DESCRIPTION}: {error}") from None
     return found
+
+
+def _knowing(folder: Path, engine: Engine, families: object, patterns: FloatArray) -> Engine:
+    """A `Speedup` with what it had learned."""
+    if isinstance(engine, Speedup) and isinstance(families, dict):
+        try:
+            return replace(engine, learned=(families, patterns))
+        except (SettingError, TypeError, ValueError) as error:
+            raise ModelError(f"{folder / DESCRIPTION}: {error}") from None
+    raise ModelError(
+        f"{folder / DESCRIPTION}: the weights file has patterns, and the engine does not say where "
+        "their families begin"
+    )
 
 
 def _underneath(engine: Engine) -> Engine:
@@ -257,7 +294,11 @@ def _read_weights(folder: Path, saved: dict[str, Any], size: int) -> dict[str, F
         raise ModelError(f"{path}: is no safetensors file: {error}") from None
     if "weights" not in arrays or any(one.dtype != np.float64 for one in arrays.values()):
         raise ModelError(f"{path}: expected an array 'weights' of float64, got {sorted(arrays)}")
-    for weights in arrays.values():
+    for name, weights in arrays.items():
+        if name == "patterns":
+            if weights.ndim != 1 or not np.isfinite(weights).all():
+                raise ModelError(f"{path}: patterns have one finite weight each")
+            continue
         if weights.shape != (size,) or saved["count"] != size:
             raise ModelError(
                 f"{path}: the blocks and indices of the model have {size} weights, {DESCRIPTION} "

@@ -81,8 +81,12 @@ class Model(Generic[X, Y]):
         return self.engine.solve(group.space, objective)
 
     def predict(self, xs: Iterable[X]) -> list[Y]:
-        """The best output of every input."""
+        """The best output of every input; by an engine that need not look at all of it, lazily."""
         inputs = list(xs)
+        if getattr(self.engine, "is_lazy", False):
+            from rote.model.lazy import predict_lazily
+
+            return predict_lazily(self, inputs).outputs
         return self.decode(inputs, self.answers(self.prepare(inputs)))
 
     def decode(self, inputs: Sequence[X], answers: Iterable[tuple[Group, Solutions]]) -> list[Y]:

@@ -165,6 +165,17 @@ class Network:
         domains = np.split(self.allowed[: self.labels], self.offsets[1:-1])
         return assemble(self.sizes, self.own, domains, sources, self.apart, self.rows)
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether entries are the parts of the space, in their order, and all are allowed."""
+        entries = np.arange(len(self.allowed))
+        return bool(
+            self.allowed.all()
+            and len(self.gather) == len(entries)
+            and (self.gather == entries).all()
+            and (np.diff(self.gather_ptr) == 1).all()
+        )
+
     @property
     def message_ptr(self) -> IntArray:
         """Where the messages of each place of each scope start: one number per label."""

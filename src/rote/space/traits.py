@@ -239,7 +239,7 @@ class TraitSet:
 
     def wide(self, weights: FloatArray, origins: IntArray) -> Wide:
         """What kernels are told, given where the weights of each trait begin."""
-        of, ptr, variable, stride = self._places
+        _, ptr, variable, stride = self._places
         shares, bins, mentions = 0, 0, no_mentions()
         tuples = np.repeat([isinstance(f, Tuples) for f in self.families], self.counts)
         for family, first in zip(self.families, np.cumsum(self.counts) - self.counts, strict=True):
@@ -247,7 +247,7 @@ class TraitSet:
                 shares, bins = int(origins[first]), family.bins
             if isinstance(family, Entities) and family.count:
                 mentions = family.mentions(int(origins[first]))
-        by_variable, of_stride, of_ptr = self._by_variable
+        of, of_stride, of_ptr = self._by_variable
         return Wide(
             weights,
             frozen(origins[tuples]),
@@ -255,7 +255,7 @@ class TraitSet:
             variable,
             stride,
             of_ptr,
-            frozen(of[by_variable]),
+            of,
             of_stride,
             shares,
             bins,
@@ -278,12 +278,12 @@ class TraitSet:
 
     @cached_property
     def _by_variable(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The places of each variable, the strides there, and where those of each begin."""
-        _, _, variable, stride = self._places
+        """The tuples of each variable, its strides there, and where those of each begin."""
+        of, _, variable, stride = self._places
         order = np.argsort(variable, kind="stable")
         counts = np.bincount(variable, minlength=self.variables)
         ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return frozen(order), frozen(stride[order]), frozen(ptr)
+        return frozen(of[order]), frozen(stride[order]), frozen(ptr)
 
 
 @dataclass(frozen=True, eq=False)

@@ -102,7 +102,8 @@ class Climber:
             )
         self.kind, self.gold, self.wide = known
         self.ties, self.network = objective.ties, space.network.unmerged
-        self.ground = ground_of(objective.scores, objective.closed, self.network.graph)
+        scores, closed, network = objective.scores, objective.closed, self.network
+        self.ground = ground_of(scores, closed, network.graph, network.is_plain)
 
     def climb(self, starts: IntArray, members: IntArray | None = None) -> Paths:
         """The path of every input from a start of its own; ``members`` are which, if not all."""

@@ -1,0 +1,176 @@
+"""`Beam`: variables get labels one after the other, and the best few partial outputs are kept.
+
+Rules are looked at when outputs are whole: the answer is the best output of the last beam that
+obeys them. Where none does there is no answer (`Status.TIMED_OUT`); `ConstrainedBeam` obeys on the
+way, and `Speedup` learns to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Integral
+
+import numpy as np
+
+from rote.errors import SettingError
+from rote.inference.answers import answered
+from rote.inference.base import Objective, Solutions, Source, Status, as_objective
+from rote.inference.beam.patterns import Ledger, Named, Order, course_of, in_order, with_names
+from rote.inference.branch import BranchAndBound
+from rote.inference.duals import dual_bound
+from rote.kernels.beam import Course, search_beam
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+Priority = Callable[[Space, IntArray, FloatArray], AnyArray]
+NO_WEIGHTS = frozen(np.empty(0))
+
+
+@dataclass(frozen=True)
+class Beam:
+    """``width`` partial outputs are kept, those that score most.
+
+    A ``priority`` of your own says what partial outputs are worth instead: it is given the space,
+    labels of shape (k, variables) with -1 where there is none yet, and their scores so far. It is
+    asked in Python, once for each step of each input. ``order`` says for a space in which order its
+    variables get labels; as they stand, if it is not given. With ``proof``, dual ascent bounds how
+    good outputs can be: an answer that reaches its bound is optimal.
+
+    >>> from rote import Beam, SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> builder.require(x["b"] >> y["b"])
+    >>> space = builder.build()
+    >>> found = Beam(width=4).solve(space, space.scores({"x": {"b": 2.0}, "y": {"b": -1.0}}))
+    >>> space.decode(found.labels), found.value.tolist()
+    ([{'x': 'b', 'y': 'b'}], [1.0])
+    """
+
+    width: int = 4
+    priority: Priority | None = None
+    order: Order | None = None
+    proof: bool = False
+    _courses: dict[Named, Course] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        check_width(self.width)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return Beam, (self.width, self.priority, self.order, self.proof)
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        objective = as_objective(space, objective)
+        shut = shut_labels(space, objective)
+        if self.priority is None:
+            key = with_names(space)
+            if key not in self._courses:
+                self._courses[key] = course_of(space, self.order or in_order, None, Ledger())
+            nodes, _ = search_beam(
+                objective.scores, shut, NO_WEIGHTS, int(self.width), np.inf, self._courses[key]
+            )
+            outputs, size = nodes.labels, nodes.size
+        else:
+            outputs, size = self._slowly(space, objective, shut, self.priority)
+        labels, obeys = first_to_obey(space, outputs, size)
+        labels[~obeys] = -1
+        return bounded(space, objective, labels, proof=self.proof)
+
+    def _slowly(
+        self, space: Space, objective: Objective, shut: BoolArray, priority: Priority
+    ) -> tuple[IntArray, IntArray]:
+        m, n = len(objective), len(space.variables)
+        order = course_of(space, self.order or in_order, None, Ledger()).order.tolist()
+        outputs = np.full((m, self.width, n), -1)
+        size = np.zeros(m, dtype=np.int64)
+        for i in range(m):
+            beam = np.full((1, n), -1)
+            for j in order:
+                labels = np.flatnonzero(~shut[i, space.offsets[j] : space.offsets[j + 1]])
+                beam, parents = np.repeat(beam, len(labels), axis=0), len(beam)
+                if len(beam) == 0:
+                    break
+                beam[:, j] = np.tile(labels, parents)
+                scores = partial_scores(space, objective.scores[i], beam)
+                ranks = np.asarray(priority(space, frozen(beam), scores), dtype=np.float64)
+                if ranks.shape != (len(beam),):
+                    raise SettingError(
+                        f"a priority is one number for each of {len(beam)} partial outputs; got "
+                        f"the shape {ranks.shape}"
+                    )
+                beam = beam[np.argsort(-ranks, kind="stable")[: self.width]]
+            size[i] = len(beam)
+            outputs[i, : len(beam)] = beam
+        return outputs, size
+
+
+def check_width(width: object) -> None:
+    """Beams have at least one node."""
+    if not isinstance(width, Integral) or width < 1:
+        raise SettingError(f"width is a whole number of at least 1, got {width!r}")
+
+
+def shut_labels(space: Space, objective: Objective) -> BoolArray:
+    """Which labels are closed, to all or to single inputs, of shape (m, labels)."""
+    shut = np.broadcast_to(~space.network.allowed[: space.labels], (len(objective), space.labels))
+    return frozen(shut.copy() if objective.allowed is None else shut | ~objective.allowed)
+
+
+def partial_scores(space: Space, scores: FloatArray, labels: IntArray) -> FloatArray:
+    """What the parts score that lie in partial outputs of shape (k, variables)."""
+    found = np.zeros(len(labels))
+    for j in range(len(space.variables)):
+        there = labels[:, j] >= 0
+        found[there] += scores[space.offsets[j] + labels[there, j]]
+    for f, factor in enumerate(space.factors):
+        own = labels[:, list(factor.variables)]
+        there = np.asarray((own >= 0).all(axis=1))
+        shape = tuple(space.sizes[list(factor.variables)].tolist())
+        place = np.ravel_multi_index(tuple(own[there].T), shape)
+        found[there] += scores[space.factor_offsets[f] + place]
+    return found
+
+
+def first_to_obey(space: Space, outputs: IntArray, size: IntArray) -> tuple[IntArray, BoolArray]:
+    """Of every beam, of shape (m, width, variables), the first output that obeys the rules.
+
+    Where none does, that is the first of all, and it is said so.
+    """
+    m, width, n = outputs.shape
+    there = np.arange(width) < size[:, None]
+    whole = frozen(np.maximum(outputs, 0).reshape(m * width, n))
+    obeys = space.obeyed(whole).reshape(m, width) & there
+    found: BoolArray = np.asarray(obeys.any(axis=1))
+    return outputs[np.arange(m), obeys.argmax(axis=1)], found
+
+
+def bounded(space: Space, objective: Objective, labels: IntArray, *, proof: bool) -> Solutions:
+    """Answers with a bound: that of all parts by themselves, or of duals.
+
+    Labels are -1 where no output was found.
+    """
+    status = np.where(labels.min(axis=1, initial=0) < 0, Status.TIMED_OUT, Status.FEASIBLE)
+    if len(space.variables):
+        shut = shut_labels(space, objective)
+        none_left = np.logical_and.reduceat(shut, space.offsets[:-1], axis=1).any(axis=1)
+        status[none_left] = Status.INFEASIBLE
+    bound = bound_of(space, objective, proof=proof)
+    reached = space.worth(objective.scores, labels) >= bound - objective.ties
+    status[(status == Status.FEASIBLE) & reached] = Status.OPTIMAL
+    return answered(space, objective, labels, Source.BEAM, bound=bound, status=status)
+
+
+def bound_of(space: Space, objective: Objective, *, proof: bool) -> FloatArray:
+    """What no output is worth more than."""
+    if proof:
+        duals = BranchAndBound().duals(space, objective)
+        return dual_bound(space, objective, duals)
+    starts = np.concatenate([space.offsets[:-1], space.factor_offsets[:-1]])
+    if len(starts) == 0:
+        return np.zeros(len(objective))
+    scores = objective.scores.copy()
+    scores[:, : space.labels][shut_labels(space, objective)] = -np.inf
+    found: FloatArray = np.maximum.reduceat(scores, starts, axis=1).sum(axis=1)
+    return found

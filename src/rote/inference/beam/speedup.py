@@ -1,0 +1,305 @@
+"""`Speedup`: beam search that learns to mimic an engine, as in Pan and Srikumar (2018).
+
+    rank(v) = g(v) + h(v),     h(v) = w · φ(v)
+
+The weights w of patterns (`rote.inference.beam.patterns`) are learned from the engine's own
+answers, which needs no right outputs: wherever the search leaves the way to the engine's answer, w
+moves (`rote.kernels.beam.learn_beam`). What rules forbid is soon unlikely, and the search comes to
+outputs that obey without looking at a rule.
+
+With a ``theta``, h decides alone where it is ahead by more than that. If the gap is larger
+than what scores could change, the beam is the same (Theorem 2); and the feature vectors of such a
+decision need not be worked out at all, which `Model.predict` then does not do.
+
+Beyond the paper: an output that breaks a rule is searched for again by a search that obeys, so that
+every answer does; with ``proof`` every answer has a bound by duals; and ``share`` of the inputs are
+given to the engine as well, so that learning goes on in service.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from threading import Lock
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from rote.errors import SettingError
+from rote.inference.base import Engine, Objective, Solutions, as_objective
+from rote.inference.beam.constrained import obedient
+from rote.inference.beam.engine import bounded, check_width, first_to_obey, shut_labels
+from rote.inference.beam.patterns import (
+    Ledger,
+    Named,
+    Order,
+    Patterns,
+    course_of,
+    grown,
+    in_order,
+    with_names,
+)
+from rote.inference.exact import Exact
+from rote.kernels.beam import (
+    Course,
+    Learned,
+    decide,
+    first_nodes,
+    learn_beam,
+    propose,
+    search_beam,
+)
+from rote.kernels.draws import seeds_of
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+
+class Served(NamedTuple):
+    """What a `Speedup` has done."""
+
+    inputs: int = 0  # that it answered
+    broken: int = 0  # whose output broke a rule, and was searched for again
+    taught: int = 0  # that the engine solved, to learn from
+    mistakes: int = 0  # that were learned from
+    steps: int = 0  # decisions
+    skipped: int = 0  # decisions by h alone
+
+
+class Beams(NamedTuple):
+    """The best outputs that a search came to, before rules are looked at."""
+
+    labels: IntArray  # (m, variables)
+    obeys: BoolArray  # (m,)
+    skipped: IntArray  # (m,): decisions by h alone
+
+
+class Rows(Protocol):
+    """Scores that are worked out when they are asked for."""
+
+    def __len__(self) -> int: ...
+
+    def scores(self, slots: IntArray, members: IntArray) -> FloatArray:
+        """Of shape (members, parts); those of other variables and factors may be anything."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Speedup:
+    """Beam search that learns from ``engine``.
+
+    A mistake moves w by ``step``: where that is large beside scores, h overrules them. ``average``
+    ranks by the mean of all w so far, which changes less from one mistake to the next.
+    What was learned is in ``knowledge``, and can be given to another one as ``learned``.
+
+    >>> import numpy as np
+    >>> from rote import Exact, Speedup, SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> builder.require(x["b"] >> y["b"])
+    >>> space = builder.build()
+    >>> scores = np.random.default_rng(0).normal(size=(200, space.parts))
+    >>> speedup = Speedup(Exact(), width=2)
+    >>> speedup.learn(space, scores) > 0
+    True
+    >>> bool(speedup.searched(space, scores).obeys.mean() > 0.9)
+    True
+    """
+
+    engine: Engine = field(default_factory=Exact)
+    width: int = 8
+    theta: float | None = None
+    features: Patterns = field(default_factory=Patterns)
+    order: Order | None = None
+    step: float = 0.01
+    average: bool = True
+    share: float = 0.0
+    proof: bool = False
+    learned: tuple[dict[str, int], FloatArray] | None = field(default=None, repr=False)
+    _ledger: Ledger = field(init=False, repr=False)
+    _courses: dict[Named, Course] = field(init=False, repr=False, default_factory=dict)
+    _state: list[Learned] = field(init=False, repr=False)
+    _served: list[Served] = field(init=False, repr=False)
+    _lock: Lock = field(init=False, repr=False, default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.engine, type) or not callable(getattr(self.engine, "solve", None)):
+            raise SettingError(
+                f"the engine to learn from is one such as Exact(); got {self.engine!r}"
+            )
+        check_width(self.width)
+        if self.theta is not None and (
+            not isinstance(self.theta, Real) or not 0 <= self.theta < np.inf
+        ):
+            raise SettingError(f"theta is a number of at least 0, or None, got {self.theta!r}")
+        if not isinstance(self.step, Real) or not self.step > 0:
+            raise SettingError(f"step is a number above 0, got {self.step!r}")
+        if not isinstance(self.share, Real) or not 0 <= self.share <= 1:
+            raise SettingError(f"share is a number from 0 to 1, got {self.share!r}")
+        ledger, weights = Ledger(), np.zeros(0)
+        if self.learned is not None:
+            origins, given = self.learned
+            ledger.origins, ledger.size = dict(origins), len(given)
+            weights = np.array(given, dtype=np.float64)
+            if any(at < 0 or at + ledger.size_of(key) > len(given) for key, at in origins.items()):
+                raise SettingError(
+                    f"learned is the knowledge of another one: {len(given)} weights are fewer than "
+                    "its families of patterns have"
+                )
+        object.__setattr__(self, "_ledger", ledger)
+        state = Learned(weights, np.zeros(len(weights)), np.zeros(1))
+        object.__setattr__(self, "_state", [state])
+        object.__setattr__(self, "_served", [Served()])
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        names = ("engine", "width", "theta", "features", "order", "step", "average")
+        return Speedup, (
+            *(getattr(self, name) for name in names),
+            self.share,
+            self.proof,
+            self.knowledge,
+        )
+
+    @property
+    def knowledge(self) -> tuple[dict[str, int], FloatArray]:
+        """What has been learned: where each family of patterns begins, and all weights."""
+        with self._lock:
+            return dict(self._ledger.origins), frozen(self._weights())
+
+    @property
+    def served(self) -> Served:
+        """What has been done so far."""
+        return self._served[0]
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether some inputs need not be looked at."""
+        return self.theta is not None
+
+    @property
+    def _gap(self) -> float:
+        return np.inf if self.theta is None else float(self.theta)
+
+    def with_theta(self, theta: float | None) -> Speedup:
+        """One that knows as much and has another threshold."""
+        return replace(self, theta=theta, learned=self.knowledge)
+
+    def learn(self, space: Space, objective: Objective | AnyArray) -> int:
+        """Learn from inputs by the engine's answers to them; how many mistakes there were."""
+        objective = as_objective(space, objective)
+        return self._learn(space, objective, self.engine.solve(space, objective))
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        objective = as_objective(space, objective)
+        taught = self._to_teach(objective)
+        if not taught.any():
+            return self._answered(space, objective)
+        rows = np.flatnonzero(taught), np.flatnonzero(~taught)
+        solved = self.engine.solve(space, objective.rows(rows[0]))
+        self._learn(space, objective.rows(rows[0]), solved)
+        parts = [solved, self._answered(space, objective.rows(rows[1]))]
+        return Solutions.joined(parts).rows(np.argsort(np.concatenate(rows)))
+
+    def searched(self, space: Space, objective: Objective | AnyArray) -> Beams:
+        """What the search alone comes to, whether it obeys or not."""
+        objective = as_objective(space, objective)
+        with self._lock:
+            course, weights = self._course(space), frozen(self._weights())
+        shut = shut_labels(space, objective)
+        nodes, skipped = search_beam(
+            objective.scores, shut, weights, int(self.width), self._gap, course
+        )
+        labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
+        self._count(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
+        return Beams(frozen(labels), frozen(obeys), frozen(skipped))
+
+    def searched_lazily(self, space: Space, rows: Rows) -> Beams:
+        """As `searched`, and only scores that decide something are asked for."""
+        with self._lock:
+            course, weights = self._course(space), frozen(self._weights())
+        m, n = len(rows), len(space.variables)
+        shut = frozen(np.tile(~space.network.allowed[: space.labels], (m, 1)))
+        nodes = first_nodes(m, int(self.width), course)
+        skipped = np.full(m, n)
+        for t in range(n):
+            needed = np.flatnonzero(propose(shut, weights, self._gap, course, t, nodes))
+            if len(needed):
+                skipped[needed] -= 1
+                scores = rows.scores(_slots(space, course, t), needed)
+                decide(frozen(scores), shut, weights, course, t, nodes, frozen(needed))
+        labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
+        self._count(inputs=m, steps=labels.size, skipped=int(skipped.sum()))
+        return Beams(frozen(labels), frozen(obeys), frozen(skipped))
+
+    def repaired(self, space: Space, objective: Objective) -> IntArray:
+        """Outputs that obey, for inputs whose search came to others."""
+        return self._obedient(space, objective, proof=False).labels
+
+    def _answered(self, space: Space, objective: Objective) -> Solutions:
+        found = self.searched(space, objective)
+        labels = found.labels.copy()
+        broken = np.flatnonzero(~found.obeys)
+        labels[broken] = -1
+        answers = bounded(space, objective, labels, proof=self.proof)
+        if len(broken) == 0:
+            return answers
+        rest = objective.rows(broken)
+        return answers.with_rows(broken, self._obedient(space, rest, proof=self.proof))
+
+    def _obedient(self, space: Space, objective: Objective, *, proof: bool) -> Solutions:
+        with self._lock:
+            course, weights = self._course(space), frozen(self._weights())
+        self._count(broken=len(objective))
+        return obedient(space, objective, weights, self.width, course, proof=proof)
+
+    def _to_teach(self, objective: Objective) -> BoolArray:
+        """Which inputs the engine is given; a function of their scores."""
+        if self.share == 0:
+            return np.zeros(len(objective), dtype=np.bool_)
+        place = seeds_of(objective.scores, 0).view(np.uint64) >> np.uint64(40)
+        return np.asarray(place < self.share * float(1 << 24))
+
+    def _learn(self, space: Space, objective: Objective, solved: Solutions) -> int:
+        there = np.flatnonzero(solved.labels.min(axis=1, initial=0) >= 0)
+        part = objective.rows(there)
+        with self._lock:
+            course = self._course(space)
+            gold = frozen(solved.labels[there])
+            shut = shut_labels(space, part)
+            wrong = learn_beam(
+                part.scores,
+                shut,
+                gold,
+                self._state[0],
+                int(self.width),
+                float(self.step),
+                course,
+            )
+        self._count(taught=len(objective), mistakes=int(wrong.sum()))
+        return int(wrong.sum())
+
+    def _course(self, space: Space) -> Course:
+        key = with_names(space)
+        if key not in self._courses:
+            self._courses[key] = course_of(
+                space, self.order or in_order, self.features, self._ledger
+            )
+            weights, sums, clock = self._state[0]
+            size = self._ledger.size
+            self._state[0] = Learned(grown(weights, size), grown(sums, size), clock)
+        return self._courses[key]
+
+    def _weights(self) -> FloatArray:
+        weights, sums, clock = self._state[0]
+        return weights - sums / max(1.0, clock[0]) if self.average else weights.copy()
+
+    def _count(self, **more: int) -> None:
+        with self._lock:
+            past = self._served[0]._asdict()
+            self._served[0] = Served(**{name: past[name] + more.get(name, 0) for name in past})
+
+
+def _slots(space: Space, course: Course, t: int) -> IntArray:
+    """The variable of a step, and the factors that are whole after it."""
+    span = slice(int(course.factor_ptr[t]), int(course.factor_ptr[t + 1]))
+    factors = np.searchsorted(space.factor_offsets, course.factor_part[span])
+    return np.concatenate([[course.order[t]], len(space.variables) + factors]).astype(np.int64)

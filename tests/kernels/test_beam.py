@@ -1,0 +1,343 @@
+"""Beam search: compiled, as plain Python, and by a search over dictionaries from the definition."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rote.inference.beam.patterns import Ledger, Patterns, course_of
+from rote.kernels.beam import (
+    MOST_COUNTED,
+    Learned,
+    by_habit,
+    by_score,
+    decide,
+    expand,
+    first_nodes,
+    keep_best,
+    learn_beam,
+    propose,
+    room_for,
+    search_beam,
+    take,
+)
+from rote.space import SpaceBuilder, at_most
+from rote.types import frozen
+from tests.kernels.beams import Case, as_node, eighths
+from tests.kernels.bodies import networks, plain
+from tests.kernels.parts import whole
+from tests.strategies import spaces, worth
+
+seeds = st.integers(0, 2**32 - 1)
+widths = st.sampled_from([1, 2, 3, 7])
+NO_WEIGHTS = frozen(np.empty(0))
+
+
+def beam_of(nodes, i):
+    """What a kernel left, as the naive search has it."""
+    span = range(int(nodes.size[i]))
+    return [
+        (as_node(nodes.labels[i, k]), float(nodes.score[i, k]), float(nodes.habit[i, k]))
+        for k in span
+    ]
+
+
+def same_nodes(one, other):
+    return [beam_of(one, i) == beam_of(other, i) for i in range(len(one.size))]
+
+
+@given(networks(), seeds, widths, st.sampled_from([np.inf, 0.0, 0.125, 100.0]))
+@settings(max_examples=60)
+def test_the_search_is_the_one_of_the_definition(network, seed, width, theta):
+    case = Case(network[0], seed)
+    arguments = case.scores, case.shut, case.weights, width, theta, case.course
+    nodes, skipped = search_beam(*arguments)
+    for i in range(len(case.scores)):
+        beam, by_h = case.input(i).search(width, theta)
+        assert beam_of(nodes, i) == beam
+        assert skipped[i] == by_h
+    body, by_body = plain(search_beam)(*arguments)
+    assert all(same_nodes(nodes, body))
+    assert skipped.tolist() == by_body.tolist()
+
+
+@given(networks(), seeds, widths, st.sampled_from([np.inf, 0.0, 0.25]))
+@settings(max_examples=40)
+def test_step_by_step_it_is_the_same_search(network, seed, width, theta):
+    case = Case(network[0], seed)
+    expected, by_h = search_beam(case.scores, case.shut, case.weights, width, theta, case.course)
+    for proposing, deciding in ((propose, decide), (plain(propose), plain(decide))):
+        nodes, skipped = first_nodes(3, width, case.course), np.zeros(3, np.int64)
+        for t in range(len(case.order)):
+            needed = proposing(case.shut, case.weights, theta, case.course, t, nodes)
+            skipped += ~needed
+            members = frozen(np.flatnonzero(needed))
+            own = frozen(case.scores[members])
+            deciding(own, case.shut, case.weights, case.course, t, nodes, members)
+        assert all(same_nodes(nodes, expected))
+        assert skipped.tolist() == by_h.tolist()
+
+
+@given(spaces(1, 4, most_rules=0), seeds)
+@settings(max_examples=30)
+def test_a_beam_with_room_for_everything_has_the_best_output_first(space, seed):
+    case = Case(space, seed, closed=0.0)
+    everything = list(itertools.product(*map(range, space.sizes.tolist())))
+    nodes, _ = search_beam(
+        case.scores,
+        case.shut,
+        frozen(np.zeros(case.ledger.size)),
+        len(everything),
+        np.inf,
+        case.course,
+    )
+    for i, scores in enumerate(case.scores):
+        values = [worth(space, scores, labels) for labels in everything]
+        assert nodes.size[i] == len(everything)
+        assert nodes.score[i].tolist() == sorted(values, reverse=True)
+        assert values[everything.index(tuple(nodes.labels[i, 0].tolist()))] == max(values)
+
+
+def pair(**options):
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "abc"), builder.variable("y", "ab")
+    builder.factor(x, y)
+    return Case(builder.build(), 0, m=1, closed=0.0, **options)
+
+
+def test_of_equals_the_child_of_the_better_parent_and_the_smaller_label_come_first():
+    case = pair()
+    course = course_of(case.space, lambda _: [0, 1], None, Ledger())
+    shut = frozen(np.zeros((1, 5), np.bool_))
+    scores = np.zeros((1, 11))
+    nodes, _ = search_beam(frozen(scores), shut, NO_WEIGHTS, 4, np.inf, course)
+    assert nodes.labels[0].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    # c is the best parent; (c, a) loses what c was ahead by, and is still first among equals.
+    scores[0, 2], scores[0, 5 + 4] = 1.0, -1.0
+    nodes, _ = search_beam(frozen(scores), shut, NO_WEIGHTS, 4, np.inf, course)
+    assert nodes.labels[0].tolist() == [[2, 1], [2, 0], [0, 0], [0, 1]]
+    assert nodes.score[0].tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_what_h_decides_looks_at_no_score():
+    """By hand: y follows x. h says b after b by 2, and θ is 1.5; x has no pattern of its own."""
+    case = pair(patterns=Patterns(triples=False))
+    course = course_of(case.space, lambda _: [0, 1], Patterns(triples=False), ledger := Ledger())
+    assert ledger.size == 6
+    weights = np.zeros(6)
+    weights[course.origin[0] + course.stride[0] * 1 + course.other_stride[0, 0] * 1] = 2.0
+    scores = np.zeros((2, 11))
+    scores[:, 1] = 1.0  # x is b
+    scores[:, 3] = 50.0  # y would be a
+    shut = frozen(np.zeros((2, 5), np.bool_))
+    nodes, skipped = search_beam(frozen(scores), shut, frozen(weights), 1, 1.5, course)
+    assert nodes.labels[:, 0].tolist() == [[1, 1]] * 2
+    assert skipped.tolist() == [1, 1]
+    assert nodes.score[:, 0].tolist() == [1.0, 1.0]  # of x alone
+    assert nodes.habit[:, 0].tolist() == [2.0, 2.0]
+    nodes, skipped = search_beam(frozen(scores), shut, frozen(weights), 1, 2.0, course)
+    assert nodes.labels[:, 0].tolist() == [[1, 0]] * 2
+    assert skipped.tolist() == [0, 0]
+
+
+def test_an_input_without_a_label_for_a_variable_has_no_nodes():
+    case = pair()
+    shut = np.zeros((2, 5), np.bool_)
+    shut[1, 3:] = True
+    scores = frozen(np.zeros((2, 11)))
+    for theta in (0.0, np.inf):
+        nodes, _ = search_beam(scores, frozen(shut), case.weights, 2, theta, case.course)
+        assert nodes.size.tolist() == [2, 0]
+
+
+def test_nothing_to_decide_leaves_the_empty_node():
+    case = Case(SpaceBuilder().build(), 0, m=2)
+    nodes, skipped = search_beam(case.scores, case.shut, case.weights, 3, 0.0, case.course)
+    assert nodes.size.tolist() == [1, 1]
+    assert skipped.tolist() == [0, 0]
+
+
+@given(st.lists(st.integers(-2, 2), max_size=9), st.integers(1, 5))
+def test_the_best_are_kept_in_order(rank, most):
+    kept = np.full(most, -1)
+    size = plain(keep_best)(np.array(rank, float), len(rank), most, kept)
+    assert kept[:size].tolist() == sorted(range(len(rank)), key=lambda k: -rank[k])[:most]
+
+
+# -- Theorem 2 ----------------------------------------------------------------------------
+
+
+def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(4)]
+    for x, y in itertools.pairwise(variables):
+        builder.factor(x, y)
+    builder.require(variables[0]["a"] >> variables[2]["b"])
+    space, decided = builder.build(), 0
+    for seed in range(40):
+        case = Case(space, seed, m=1, closed=0.0, heavy=16.0)
+        for width in (1, 2, 4):
+            nodes, found = (
+                plain(first_nodes)(1, width, case.course),
+                plain(room_for)(width, case.course),
+            )
+            for t in range(4):
+                count = plain(expand)(case.course, case.weights, case.shut[0], t, nodes, 0, found)
+                gap = -np.inf
+                if count > width:
+                    assert not plain(by_habit)(found, count, width, np.inf)
+                    order = np.sort(found.habit[:count])[::-1]
+                    gap = order[width - 1] - order[width]
+                by_h = set(np.argsort(-found.habit[:count], kind="stable")[:width].tolist())
+                size = plain(by_score)(
+                    case.course, case.scores[0], t, nodes, 0, found, count, width
+                )
+                by_both = set(found.kept[:size].tolist())
+                g = found.score[:count]
+                if gap > g.max() - g.min():
+                    decided += 1
+                    assert by_both == by_h
+                plain(take)(case.course, t, nodes, 0, found, size, True)
+    assert decided > 40
+
+
+# -- Algorithm 1 --------------------------------------------------------------------------
+
+
+def naive_learning(case, gold, width, step):
+    """Algorithm 1 and the average of its weights, line by line."""
+    weights = np.zeros(case.ledger.size)
+    used, wrong = [], []
+    for i, y in enumerate(gold):
+        y = {j: int(label) for j, label in enumerate(y)}
+        used.append(weights.copy())
+        naive = case.input(i, weights)
+        beam, known, good = [{}], {}, True
+        for j in case.order:
+            nodes = [n for v in beam for n in naive.successors(v, j)]
+            beam = sorted(nodes, key=lambda v: -(naive.g(v) + naive.h(v)))[:width]
+            known = {**known, j: y[j]}
+            good = known in beam
+            if not good:
+                break
+        mistake = not good or (bool(case.order) and beam[0] != known)
+        if mistake:
+            lost = [naive.phi(v) for v in (beam[:1] if good else beam)]
+            weights = weights - step / len(lost) * sum(lost) + step * naive.phi(known)
+        wrong.append(mistake)
+    return weights, np.mean(used, axis=0), wrong
+
+
+@given(networks(1), seeds, st.sampled_from([1, 2, 4]))
+@settings(max_examples=40)
+def test_learning_is_algorithm_1(network, seed, width):
+    space, _ = network
+    case = Case(space, seed, m=5, closed=0.05)
+    rng = np.random.default_rng(seed)
+    gold = whole([[rng.integers(size) for size in space.sizes] for _ in range(5)])
+    closed = np.take_along_axis(case.shut, space.offsets[:-1] + gold, axis=1)
+    assume(not closed.any())
+    step = 12.0  # so that means over up to four nodes are whole
+    weights, mean, wrong = naive_learning(case, gold, width, step)
+    for learning in (learn_beam, plain(learn_beam)):
+        learned = Learned(np.zeros(case.ledger.size), np.zeros(case.ledger.size), np.zeros(1))
+        found = learning(case.scores, case.shut, gold, learned, width, step, case.course)
+        assert found.tolist() == wrong
+        assert learned.weights.tolist() == weights.tolist()
+        assert learned.clock[0] == 5
+        assert learned.weights - learned.sums / 5 == pytest.approx(mean)
+
+
+def test_long_rules_are_counted_up_to_a_limit():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(8)]
+    builder.require(at_most(4, [x["a"] for x in variables]))
+    space, rng = builder.build(), np.random.default_rng(0)
+    for seed in range(6):
+        case = Case(space, seed, m=4, closed=0.0)
+        assert case.ledger.size == MOST_COUNTED
+        nodes, _ = search_beam(case.scores, case.shut, case.weights, 3, np.inf, case.course)
+        for i in range(4):
+            assert beam_of(nodes, i) == case.input(i).search(3, np.inf)[0]
+        gold = whole(rng.choice(3, size=(4, 8), p=[0.8, 0.1, 0.1]))
+        weights, _, wrong = naive_learning(case, gold, 2, 12.0)
+        learned = Learned(*(np.zeros(MOST_COUNTED) for _ in range(2)), np.zeros(1))
+        found = learn_beam(case.scores, case.shut, gold, learned, 2, 12.0, case.course)
+        assert found.tolist() == wrong
+        assert learned.weights.tolist() == weights.tolist()
+
+
+def stream(lengths, rng):
+    """Chains whose first variable has one label; what follows what is known by weights."""
+    ledger, found = Ledger(), []
+    for n in lengths:
+        builder = SpaceBuilder()
+        variables = [builder.variable("x0", "*")]
+        variables += [builder.variable(f"x{k}", "abc") for k in range(1, n)]
+        for x, y in itertools.pairwise(variables):
+            builder.factor(x, y)
+        case = Case(builder.build(), int(rng.integers(1 << 30)), m=12, closed=0.0)
+        case.order = list(range(n))
+        case.course = course_of(
+            case.space, lambda space: range(len(space.variables)), Patterns(), ledger
+        )
+        case.scores = eighths(rng, True, case.scores.shape)
+        found.append(case)
+    for case in found:
+        case.ledger, case.weights = ledger, np.zeros(ledger.size)
+    return ledger.size, found
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_mistakes_on_a_separable_stream_are_as_few_as_theorem_1_says(seed, width):
+    rng = np.random.default_rng(seed)
+    size, cases = stream([2, 4, 5], rng)
+    # After * comes one label, and after every label one; a pair that is not so costs 1.
+    after = {"*": int(rng.integers(3)), **{k: int(rng.integers(3)) for k in range(3)}}
+    truth = np.zeros(size)
+    most_phi, most_g, margin, golds = 0.0, 0.0, np.inf, []
+    for case in cases:
+        gold = [0, after["*"]]
+        while len(gold) < len(case.order):
+            gold.append(after[gold[-1]])
+        golds.append(gold)
+        naive = case.input(0)
+        truth = np.maximum(truth, naive.phi(dict(enumerate(gold))) > 0)
+    truth /= np.linalg.norm(truth)
+    for case, gold in zip(cases, golds, strict=True):
+        for level in range(1, len(gold) + 1):
+            ranges = map(range, case.space.sizes[:level].tolist())
+            nodes = [dict(enumerate(labels)) for labels in itertools.product(*ranges)]
+            good = nodes.index(dict(enumerate(gold[:level])))
+            phis = np.array([case.input(0).phi(v) for v in nodes])
+            gaps = (phis[good] - phis) @ truth
+            margin = min([margin, *np.delete(gaps, good)])
+            apart = np.linalg.norm(phis[:, None] - phis[None], axis=2)
+            most_phi = max(most_phi, apart.max())
+            for i in range(len(case.scores)):
+                values = [case.input(i).g(v) for v in nodes]
+                most_g = max(most_g, max(values) - min(values))
+    assert margin > 0
+    most = (most_phi**2 + 2 * most_g) / margin**2
+    learned, mistakes = Learned(np.zeros(size), np.zeros(size), np.zeros(1)), 0
+    for _ in range(200):
+        before = mistakes
+        for case, gold in zip(cases, golds, strict=True):
+            every = whole([gold] * len(case.scores))
+            wrong = learn_beam(case.scores, case.shut, every, learned, width, 1.0, case.course)
+            mistakes += int(wrong.sum())
+        assert mistakes <= most
+        if mistakes == before:
+            break
+    assert mistakes == before
+    assert mistakes > 0
+    for case, gold in zip(cases, golds, strict=True):  # and what is left is consistent
+        nodes, _ = search_beam(
+            case.scores, case.shut, frozen(learned.weights), width, np.inf, case.course
+        )
+        assert (nodes.labels[:, 0] == gold).all()
