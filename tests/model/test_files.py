@@ -430,7 +430,7 @@ def test_what_a_speedup_has_learned_is_saved_beside_the_weights(tmp_path):
     assert found.predict(sentences) == taught.predict(sentences)
     path = tmp_path / "model.json"
     saved = json.loads(path.read_text())
-    for families in (None, {}, dict.fromkeys(saved["engine"]["families"], 10 ** 9)):
+    for families in (None, {}, dict.fromkeys(saved["engine"]["families"], 10**9)):
         damaged = {**saved, "engine": {**saved["engine"], "families": families}}
         path.write_text(json.dumps(damaged))
         if families == {}:
