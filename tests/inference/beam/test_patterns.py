@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import SettingError
+from rote.inference.beam import patterns as patterns_module
 from rote.inference.beam.patterns import (
+    Courses,
     Ledger,
     Patterns,
     course_of,
     grown,
     in_order,
-    with_names,
 )
 from rote.kernels.beam import Learned, learn_beam, search_beam
 from rote.space import SpaceBuilder
@@ -153,10 +154,22 @@ def test_by_name_every_variable_has_weights_of_its_own():
     assert ledger.size == 7 * 9
 
 
-def test_spaces_that_differ_in_names_alone_are_told_apart_by_their_key():
+def test_spaces_that_differ_in_names_alone_have_courses_of_their_own():
+    courses = Courses(lambda space: range(2) if space.variables[0].name[0] == "y" else (1, 0))
     assert chain(2) == chain(2, names="y")
-    assert with_names(chain(2)) != with_names(chain(2, names="y"))
-    assert with_names(chain(2)) == with_names(chain(2))
+    assert courses.of(chain(2)).order.tolist() == [1, 0]
+    assert courses.of(chain(2, names="y")).order.tolist() == [0, 1]
+    assert courses.of(chain(2)) is courses.of(chain(2))
+
+
+def test_the_courses_that_were_made_last_are_kept(monkeypatch):
+    monkeypatch.setattr(patterns_module, "MOST_COURSES", 2)
+    courses = Courses(None)
+    first, second = courses.of(chain(2)), courses.of(chain(3))
+    assert courses.of(chain(2)) is first
+    courses.of(chain(4))
+    assert courses.of(chain(3)) is second
+    assert courses.of(chain(2)) is not first
 
 
 def test_a_long_rule_is_counted():

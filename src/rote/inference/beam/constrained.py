@@ -19,7 +19,7 @@ from rote.inference.beam.engine import (
     first_to_obey,
     shut_labels,
 )
-from rote.inference.beam.patterns import Ledger, Named, Order, course_of, in_order, with_names
+from rote.inference.beam.patterns import Courses, Order
 from rote.inference.exact import Exact
 from rote.kernels.beam import Course
 from rote.kernels.consistency import search_consistently
@@ -44,23 +44,19 @@ class ConstrainedBeam:
     width: int = 4
     order: Order | None = None
     proof: bool = False
-    _courses: dict[Named, Course] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
+    _courses: Courses = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_width(self.width)
+        object.__setattr__(self, "_courses", Courses(self.order))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return ConstrainedBeam, (self.width, self.order, self.proof)
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective)
-        key = with_names(space)
-        if key not in self._courses:
-            self._courses[key] = course_of(space, self.order or in_order, None, Ledger())
         return obedient(
-            space, objective, NO_WEIGHTS, self.width, self._courses[key], proof=self.proof
+            space, objective, NO_WEIGHTS, self.width, self._courses.of(space), proof=self.proof
         )
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from rote.errors import SettingError
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
-from rote.inference.beam.patterns import Ledger, Named, Order, course_of, in_order, with_names
+from rote.inference.beam.patterns import Courses, Order
 from rote.inference.branch import BranchAndBound
 from rote.inference.duals import dual_bound
-from rote.kernels.beam import Course, search_beam
+from rote.kernels.beam import search_beam
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
@@ -51,12 +51,11 @@ class Beam:
     priority: Priority | None = None
     order: Order | None = None
     proof: bool = False
-    _courses: dict[Named, Course] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
+    _courses: Courses = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_width(self.width)
+        object.__setattr__(self, "_courses", Courses(self.order))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return Beam, (self.width, self.priority, self.order, self.proof)
@@ -65,11 +64,9 @@ class Beam:
         objective = as_objective(space, objective)
         shut = shut_labels(space, objective)
         if self.priority is None:
-            key = with_names(space)
-            if key not in self._courses:
-                self._courses[key] = course_of(space, self.order or in_order, None, Ledger())
+            course = self._courses.of(space)
             nodes, _ = search_beam(
-                objective.scores, shut, NO_WEIGHTS, int(self.width), np.inf, self._courses[key]
+                objective.scores, shut, NO_WEIGHTS, int(self.width), np.inf, course
             )
             outputs, size = nodes.labels, nodes.size
         else:
@@ -82,7 +79,7 @@ class Beam:
         self, space: Space, objective: Objective, shut: BoolArray, priority: Priority
     ) -> tuple[IntArray, IntArray]:
         m, n = len(objective), len(space.variables)
-        order = course_of(space, self.order or in_order, None, Ledger()).order.tolist()
+        order = self._courses.of(space).order.tolist()
         outputs = np.full((m, self.width, n), -1)
         size = np.zeros(m, dtype=np.int64)
         for i in range(m):

@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import combinations
+from threading import Lock
 
 import numpy as np
 
@@ -26,10 +27,10 @@ from rote.space.network import Table
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
+MOST_COURSES = 1024
 MOST_PARTNERS = 4  # earlier variables of one that triples are made of
 
 Order = Callable[[Space], Sequence[int]]
-Named = tuple[Space, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -66,14 +67,35 @@ class Ledger:
         return int(key.rpartition(":")[2])
 
 
-def with_names(space: Space) -> Named:
-    """A key of courses: spaces are equal whatever names they have, and orders may look at names."""
-    return space, tuple(variable.name for variable in space.variables)
-
-
 def in_order(space: Space) -> Sequence[int]:
     """The variables as the space has them."""
     return range(len(space.variables))
+
+
+class Courses:
+    """The courses of spaces, in one order and with the patterns of one ledger, each made once.
+
+    So many as `MOST_COURSES` are kept, those that were made last.
+    """
+
+    def __init__(
+        self, order: Order | None, patterns: Patterns | None = None, ledger: Ledger | None = None
+    ) -> None:
+        self.order, self.patterns = order or in_order, patterns
+        self.ledger = Ledger() if ledger is None else ledger
+        self._kept: dict[tuple[Space, tuple[str, ...]], Course] = {}
+        self._lock = Lock()
+
+    def of(self, space: Space) -> Course:
+        """The course of a space."""
+        # Spaces are equal whatever names they have, and orders and patterns may look at names.
+        key = space, tuple(variable.name for variable in space.variables)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = course_of(space, self.order, self.patterns, self.ledger)
+                if len(self._kept) > MOST_COURSES:
+                    del self._kept[next(iter(self._kept))]
+            return self._kept[key]
 
 
 class _Lists:

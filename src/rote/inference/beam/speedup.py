@@ -29,16 +29,7 @@ from rote.errors import SettingError
 from rote.inference.base import Engine, Objective, Solutions, as_objective
 from rote.inference.beam.constrained import obedient
 from rote.inference.beam.engine import bounded, check_width, first_to_obey, shut_labels
-from rote.inference.beam.patterns import (
-    Ledger,
-    Named,
-    Order,
-    Patterns,
-    course_of,
-    grown,
-    in_order,
-    with_names,
-)
+from rote.inference.beam.patterns import Courses, Ledger, Order, Patterns, grown
 from rote.inference.exact import Exact
 from rote.kernels.beam import (
     Course,
@@ -116,7 +107,7 @@ class Speedup:
     proof: bool = False
     learned: tuple[dict[str, int], FloatArray] | None = field(default=None, repr=False)
     _ledger: Ledger = field(init=False, repr=False)
-    _courses: dict[Named, Course] = field(init=False, repr=False, default_factory=dict)
+    _courses: Courses = field(init=False, repr=False)
     _state: list[Learned] = field(init=False, repr=False)
     _served: list[Served] = field(init=False, repr=False)
     _lock: Lock = field(init=False, repr=False, default_factory=Lock)
@@ -146,6 +137,7 @@ class Speedup:
                     "its families of patterns have"
                 )
         object.__setattr__(self, "_ledger", ledger)
+        object.__setattr__(self, "_courses", Courses(self.order, self.features, ledger))
         state = Learned(weights, np.zeros(len(weights)), np.zeros(1))
         object.__setattr__(self, "_state", [state])
         object.__setattr__(self, "_served", [Served()])
@@ -278,15 +270,12 @@ class Speedup:
         return int(wrong.sum())
 
     def _course(self, space: Space) -> Course:
-        key = with_names(space)
-        if key not in self._courses:
-            self._courses[key] = course_of(
-                space, self.order or in_order, self.features, self._ledger
-            )
-            weights, sums, clock = self._state[0]
-            size = self._ledger.size
+        course = self._courses.of(space)
+        weights, sums, clock = self._state[0]
+        size = self._ledger.size
+        if len(weights) < size:
             self._state[0] = Learned(grown(weights, size), grown(sums, size), clock)
-        return self._courses[key]
+        return course
 
     def _weights(self) -> FloatArray:
         weights, sums, clock = self._state[0]
