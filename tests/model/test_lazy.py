@@ -233,3 +233,15 @@ def test_rules_that_cannot_be_obeyed_are_named():
     model = Model(task, prepared.layout, prepared.layout.zeros(), Speedup(theta=0.5))
     with pytest.raises(InfeasibleSpace, match="no a"):
         model.predict(["one", "two"])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_share_of_inputs_is_given_to_the_teacher_and_learned_from(share):
+    model = model_of(EntityRelation(), SENTENCES, theta=0.0, share=share)
+    before = model.engine.served
+    outputs = predict_lazily(model, SENTENCES).outputs
+    taught = model.engine.served.taught - before.taught
+    assert taught == share * len(SENTENCES)
+    if share == 1:
+        assert outputs == model.with_engine(Exact()).predict(SENTENCES)
+        assert model.engine.served.mistakes > before.mistakes

@@ -62,6 +62,11 @@ class LazyScores:
             found[:, begin:end] = self._one(s, end - begin, members.tolist())
         return found
 
+    def objective(self, members: IntArray) -> Objective:
+        """All scores of some inputs."""
+        space, every = self.frame.space, np.arange(len(self.frame.slots))
+        return Objective(frozen(self.scores(every, members)), checked=space)
+
     def _one(self, s: int, width: int, members: list[int]) -> FloatArray:
         """The scores of one slot: its vectors, under the weights of its block."""
         slot, all_slots = self.frame.slots[s], self.slots
@@ -105,10 +110,11 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
         labels, broken = found.labels.copy(), np.flatnonzero(~found.obeys)
         vectors += sum(len(row) for row in rows.rows)
         computed += sum(row.computed for row in rows.rows)
+        lessons = engine.lessons(len(inputs))
         if len(broken):
-            every = np.arange(len(frame.slots))
-            objective = Objective(frozen(rows.scores(every, broken)), checked=space)
-            labels[broken] = engine.repaired(space, objective)
+            labels[broken] = engine.repaired(space, rows.objective(broken))
+        if len(lessons):
+            labels[lessons] = engine.taught(space, rows.objective(lessons)).labels
         obeyed[members] = found.obeys
         for number, chosen in zip(members, labels.tolist(), strict=True):
             outputs[number] = model.task.decode(xs[number], chosen)

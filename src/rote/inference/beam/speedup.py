@@ -110,6 +110,7 @@ class Speedup:
     _courses: Courses = field(init=False, repr=False)
     _state: list[Learned] = field(init=False, repr=False)
     _served: list[Served] = field(init=False, repr=False)
+    _asked: list[int] = field(init=False, repr=False, default_factory=lambda: [0])
     _lock: Lock = field(init=False, repr=False, default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -186,10 +187,26 @@ class Speedup:
         if not taught.any():
             return self._answered(space, objective)
         rows = np.flatnonzero(taught), np.flatnonzero(~taught)
-        solved = self.engine.solve(space, objective.rows(rows[0]))
-        self._learn(space, objective.rows(rows[0]), solved)
+        solved = self.taught(space, objective.rows(rows[0]))
         parts = [solved, self._answered(space, objective.rows(rows[1]))]
         return Solutions.joined(parts).rows(np.argsort(np.concatenate(rows)))
+
+    def taught(self, space: Space, objective: Objective) -> Solutions:
+        """The engine's own answers, which are learned from."""
+        solved = self.engine.solve(space, objective)
+        self._learn(space, objective, solved)
+        return solved
+
+    def lessons(self, count: int) -> IntArray:
+        """Which of so many inputs are for the engine, where no scores are there to say so.
+
+        They are as many as ``share`` says, one after so many others.
+        """
+        with self._lock:
+            first = self._asked[0]
+            self._asked[0] += count
+        due = np.floor(np.arange(first, first + count + 1) * float(self.share))
+        return np.flatnonzero(np.diff(due) > 0)
 
     def searched(self, space: Space, objective: Objective | AnyArray) -> Beams:
         """What the search alone comes to, whether it obeys or not."""
