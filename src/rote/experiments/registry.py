@@ -24,6 +24,7 @@ from rote.experiments import (
     ma_alpha,
     ma_testtime,
     ma_training,
+    pan_speedup,
     punyakanok_features,
     punyakanok_synthetic,
     samdani_extraction,
@@ -53,6 +54,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             ma_alpha.EXPERIMENT,
             ma_testtime.EXPERIMENT,
             ma_training.EXPERIMENT,
+            pan_speedup.EXPERIMENT,
         )
     }
 )

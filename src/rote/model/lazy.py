@@ -37,7 +37,7 @@ class Lazily(Generic[Y]):
 
     @property
     def skipped(self) -> float:
-        """The share of vectors that were never worked out."""
+        """The share of vectors that the search did not need; repairs need all of an input."""
         return 1.0 - self.computed / self.vectors if self.vectors else 0.0
 
 
