@@ -161,9 +161,9 @@ def test_all_subsets_are_drawn_equally_often(n, k):
     every = dict.fromkeys(combinations(range(n), k), 0)
     # From one question, and one set from each of many questions.
     scores, gold = question(1, n, seed=n)
-    many, golds = question(20_000, n, seed=k)
+    many, golds = question(5_000, n, seed=k)
     for drawn in (
-        draw_subsets(scores, gold, k, 20_000, 4).reshape(-1, k),
+        draw_subsets(scores, gold, k, 5_000, 4).reshape(-1, k),
         draw_subsets(many, golds, k, 1, 4).reshape(-1, k),
     ):
         counts = dict(every)
@@ -175,7 +175,7 @@ def test_all_subsets_are_drawn_equally_often(n, k):
 def test_two_sets_of_one_question_are_independent():
     from scipy.stats import chi2_contingency
 
-    scores, gold = question(20_000, 4, seed=11)
+    scores, gold = question(5_000, 4, seed=11)
     pairs = draw_subsets(scores, gold, 1, 2, 0).reshape(-1, 2)
     table = np.zeros((4, 4))
     np.add.at(table, (pairs[:, 0], pairs[:, 1]), 1)
