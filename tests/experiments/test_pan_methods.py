@@ -11,8 +11,8 @@ from rote.errors import MissingExtra, UnsupportedSpace
 from rote.experiments import pan_methods
 from rote.experiments.ma_tasks import Examples
 from rote.experiments.pan_methods import (
+    BOX,
     CONSTRAINED,
-    EXACT,
     GUROBI,
     HIGHS,
     ONE_BY_ONE,
@@ -147,7 +147,7 @@ def test_programs_solved_one_by_one_give_the_same_answers(case):
 
 def test_methods_have_rows_in_the_order_of_the_tables(case):
     plain = [method.name for method in plain_methods(case, Licensed())]
-    assert plain == [HIGHS, GUROBI, ONE_BY_ONE, EXACT, SEARCH, CONSTRAINED]
+    assert plain == [HIGHS, GUROBI, ONE_BY_ONE, BOX, SEARCH, CONSTRAINED]
     assert GUROBI not in [method.name for method in plain_methods(case, None)]
     taught = {b: Speedup(Exact(), b) for b in (1, 2)}
     chosen = {1: Chosen(0.1, 90.0, 0.3), 2: Chosen(0.01, 95.0)}

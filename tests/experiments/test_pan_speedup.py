@@ -10,8 +10,8 @@ import pytest
 from rote.errors import SettingError
 from rote.experiments.base import Settings
 from rote.experiments.pan_methods import (
+    BOX,
     CONSTRAINED,
-    EXACT,
     GUROBI,
     HIGHS,
     ONE_BY_ONE,
@@ -78,7 +78,7 @@ def found_on(case, *, gurobi=None, **changed):
     """All methods are right and take 1 ms but for integer programs, which take 100."""
     base = Reached(case.test.ys, (1.0,), (1.0,), 1.0, 1.0)
     slow = base._replace(milliseconds=(100.0,), search_milliseconds=(100.0,))
-    reached = {HIGHS: slow, EXACT: base}
+    reached = {HIGHS: slow, BOX: base}
     if gurobi is not None:
         reached[GUROBI] = slow._replace(**gurobi)
     for width in CHOSEN:
@@ -86,7 +86,7 @@ def found_on(case, *, gurobi=None, **changed):
         reached[name_of(width, "theta chosen")] = base._replace(skipped=40.0)
     for name, fields in changed.items():
         full = {"ours": name_of(8), "narrow": name_of(2), "lazy": name_of(2, "theta chosen")}
-        full["exact"] = EXACT
+        full["exact"] = BOX
         reached[full[name]] = reached[full[name]]._replace(**fields)
     methods = [Method(name, Exact()) for name in reached]
     return Found(case, methods, reached, CHOSEN, {2: [3, 1], 8: [2, 1]}, (0, 500), 2)
@@ -98,7 +98,7 @@ def held(found):
 
 def test_there_is_a_row_for_each_method_of_both_tables(outcome):
     rows = rows_of(outcome, SENTENCES)
-    plain = [HIGHS, EXACT, SEARCH, CONSTRAINED, name_of(1), name_of(2)]
+    plain = [HIGHS, BOX, SEARCH, CONSTRAINED, name_of(1), name_of(2)]
     names = [name for name in rows if name not in (GUROBI, ONE_BY_ONE)]
     assert ONE_BY_ONE in rows
     assert names[:6] == plain
@@ -110,12 +110,14 @@ def test_there_is_a_row_for_each_method_of_both_tables(outcome):
 def test_the_integer_program_is_its_own_measure_and_exact_answers_alike(outcome):
     for name, metric in ((SENTENCES, "relation_f1"), (CITATIONS, "accuracy")):
         rows = rows_of(outcome, name)
-        assert rows[HIGHS][f"{metric}_ilp"] == rows[EXACT][f"{metric}_ilp"] == 100
-        assert rows[HIGHS][metric] == rows[EXACT][metric]
+        assert rows[HIGHS][f"{metric}_ilp"] == rows[BOX][f"{metric}_ilp"] == 100
+        assert rows[HIGHS][metric] == rows[BOX][metric]
         assert outcome.settings["cases"][name][
-            "Exact stands for the ILP when speed-ups learn; answers that differ"
+            "the black box stands for the ILP when speed-ups learn; answers that differ"
         ].startswith("0 of ")
-    assert [claim.held for claim in outcome.claims if "Exact answers" in claim.claim] == [True] * 2
+    assert [claim.held for claim in outcome.claims if "answers as the integer" in claim.claim] == [
+        True
+    ] * 2
 
 
 def test_all_answers_of_speed_ups_obey_and_search_by_itself_does_not(outcome):

@@ -11,7 +11,7 @@ import pytest
 from rote.data.conll04 import Sentence
 from rote.data.coreference import Document, Mention, ParsedSentence
 from rote.data.english import english_sentences
-from rote.errors import InfeasibleSpace, UnsupportedSpace
+from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
 from rote.features import LazyRows
 from rote.inference import Exact
 from rote.inference.beam import Speedup
@@ -245,3 +245,9 @@ def test_a_share_of_inputs_is_given_to_the_teacher_and_learned_from(share):
     if share == 1:
         assert outputs == model.with_engine(Exact()).predict(SENTENCES)
         assert model.engine.served.mistakes > before.mistakes
+
+
+def test_other_engines_have_to_look_at_all_inputs():
+    model = model_of(EntityRelation(), SENTENCES).with_engine(Exact())
+    with pytest.raises(SettingError, match="only a Speedup"):
+        predict_lazily(model, SENTENCES[:1])

@@ -40,7 +40,7 @@ from rote.model.lazy import predict_lazily
 from rote.space import Space
 from rote.types import AnyArray, frozen
 
-HIGHS, GUROBI, EXACT = "ILP (HiGHS)", "ILP (Gurobi)", "Exact"
+HIGHS, GUROBI, BOX = "ILP (HiGHS)", "ILP (Gurobi)", "black box"
 ONE_BY_ONE = "ILP (HiGHS, one by one)"
 SEARCH, CONSTRAINED = "search", "constrained search"
 LOSS = 0.2  # points that a theta may lose on held-out examples
@@ -185,7 +185,7 @@ def plain_methods(case: Ready, gurobi: Licensed | None) -> Iterator[Method]:
         yield Method(GUROBI, gurobi)
     if case.name == SENTENCES:  # citations would take minutes
         yield Method(ONE_BY_ONE, OneByOne())
-    yield Method(EXACT, case.black_box.engine)
+    yield Method(BOX, case.black_box.engine)
     yield Method(SEARCH, Unruled(Beam(1)), {"width": 1})
     yield Method(CONSTRAINED, ConstrainedBeam(1), {"width": 1})
 

@@ -170,6 +170,13 @@ class Objective:
             return NONE_CLOSED
         return frozen(~self.allowed)
 
+    def closed_labels(self, space: Space) -> BoolArray:
+        """The labels that no input may have, or not this one, of shape (m, labels)."""
+        never = ~space.network.allowed[: space.labels]
+        return frozen(
+            np.tile(never, (len(self), 1)) if self.allowed is None else never | ~self.allowed
+        )
+
     @cached_property
     def ties(self) -> FloatArray:
         """How close two values of each input are when they count as equal."""

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from rote.errors import UnsupportedSpace
+from rote.errors import SettingError, UnsupportedSpace
 from rote.features import LazyRows, VectorBuilder
 from rote.inference.base import Objective
 from rote.inference.beam import Speedup
@@ -94,7 +94,8 @@ class LazyScores:
 def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
     """The outputs of a model whose engine is a `Speedup`, and what they took."""
     engine = model.engine
-    assert isinstance(engine, Speedup)
+    if not isinstance(engine, Speedup):
+        raise SettingError(f"only a Speedup need not look at all inputs; the engine is {engine!r}")
     # Tasks give out the same frame again, and its hash is not cheap.
     by_frame: dict[int, tuple[Frame, list[int]]] = {}
     for number, x in enumerate(xs):

@@ -9,7 +9,7 @@ from rote.errors import UnsupportedSpace
 from rote.inference import Objective
 from rote.inference.base import as_objective
 from rote.inference.greedy import RGS, climb_from
-from rote.inference.greedy.paths import MOST_STEPS, closed_labels, starts_of
+from rote.inference.greedy.paths import MOST_STEPS, starts_of
 from rote.kernels.draws import seeds_of
 from rote.space import SpaceBuilder, at_most
 from rote.space.losses import OneMinusF1
@@ -65,9 +65,9 @@ def test_closed_labels_are_those_of_rules_and_of_the_input():
     builder.require(~x["b"])
     space = builder.build()
     objective = Objective(np.zeros((2, 3)))
-    assert closed_labels(space, objective).tolist() == [[False, True, False]] * 2
+    assert objective.closed_labels(space).tolist() == [[False, True, False]] * 2
     allowed = np.array([[True, True, True], [False, True, True]])
-    closed = closed_labels(space, Objective(np.zeros((2, 3)), allowed))
+    closed = Objective(np.zeros((2, 3)), allowed).closed_labels(space)
     assert closed.tolist() == [[False, True, False], [True, True, False]]
 
 

@@ -17,7 +17,6 @@ from rote.inference.beam.engine import (
     bounded,
     check_width,
     first_to_obey,
-    shut_labels,
 )
 from rote.inference.beam.patterns import Courses, Order
 from rote.inference.exact import Exact
@@ -71,7 +70,7 @@ def obedient(
 ) -> Solutions:
     """Search that obeys, and `Exact` where it comes to nothing."""
     graph = space.network.graph
-    shut = shut_labels(space, objective)
+    shut = objective.closed_labels(space)
     nodes = search_consistently(objective.scores, shut, weights, int(width), course, graph)
     labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
     dead = np.flatnonzero(~obeys)

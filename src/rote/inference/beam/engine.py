@@ -18,7 +18,7 @@ from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.beam.patterns import Courses, Order
 from rote.inference.branch import BranchAndBound
-from rote.inference.duals import dual_bound
+from rote.inference.duals import dual_bound, zero_duals
 from rote.kernels.beam import search_beam
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
@@ -62,7 +62,7 @@ class Beam:
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective)
-        shut = shut_labels(space, objective)
+        shut = objective.closed_labels(space)
         if self.priority is None:
             course = self._courses.of(space)
             nodes, _ = search_beam(
@@ -109,12 +109,6 @@ def check_width(width: object) -> None:
         raise SettingError(f"width is a whole number of at least 1, got {width!r}")
 
 
-def shut_labels(space: Space, objective: Objective) -> BoolArray:
-    """Which labels are closed, to all or to single inputs, of shape (m, labels)."""
-    shut = np.broadcast_to(~space.network.allowed[: space.labels], (len(objective), space.labels))
-    return frozen(shut.copy() if objective.allowed is None else shut | ~objective.allowed)
-
-
 def partial_scores(space: Space, scores: FloatArray, labels: IntArray) -> FloatArray:
     """What the parts score that lie in partial outputs of shape (k, variables)."""
     found = np.zeros(len(labels))
@@ -144,30 +138,16 @@ def first_to_obey(space: Space, outputs: IntArray, size: IntArray) -> tuple[IntA
 
 
 def bounded(space: Space, objective: Objective, labels: IntArray, *, proof: bool) -> Solutions:
-    """Answers with a bound: that of all parts by themselves, or of duals.
+    """Answers with a bound by duals: those of a dual ascent, or none, which bounds part by part.
 
     Labels are -1 where no output was found.
     """
+    duals = zero_duals(space, len(objective))
+    if proof:
+        duals = BranchAndBound().duals(space, objective, duals)
+    bound = dual_bound(space, objective, duals)
     status = np.where(labels.min(axis=1, initial=0) < 0, Status.TIMED_OUT, Status.FEASIBLE)
-    if len(space.variables):
-        shut = shut_labels(space, objective)
-        none_left = np.logical_and.reduceat(shut, space.offsets[:-1], axis=1).any(axis=1)
-        status[none_left] = Status.INFEASIBLE
-    bound = bound_of(space, objective, proof=proof)
+    status[bound == -np.inf] = Status.INFEASIBLE
     reached = space.worth(objective.scores, labels) >= bound - objective.ties
     status[(status == Status.FEASIBLE) & reached] = Status.OPTIMAL
     return answered(space, objective, labels, Source.BEAM, bound=bound, status=status)
-
-
-def bound_of(space: Space, objective: Objective, *, proof: bool) -> FloatArray:
-    """What no output is worth more than."""
-    if proof:
-        duals = BranchAndBound().duals(space, objective)
-        return dual_bound(space, objective, duals)
-    starts = np.concatenate([space.offsets[:-1], space.factor_offsets[:-1]])
-    if len(starts) == 0:
-        return np.zeros(len(objective))
-    scores = objective.scores.copy()
-    scores[:, : space.labels][shut_labels(space, objective)] = -np.inf
-    found: FloatArray = np.maximum.reduceat(scores, starts, axis=1).sum(axis=1)
-    return found

@@ -28,7 +28,7 @@ import numpy as np
 from rote.errors import SettingError
 from rote.inference.base import Engine, Objective, Solutions, as_objective
 from rote.inference.beam.constrained import obedient
-from rote.inference.beam.engine import bounded, check_width, first_to_obey, shut_labels
+from rote.inference.beam.engine import bounded, check_width, first_to_obey
 from rote.inference.beam.patterns import Courses, Ledger, Order, Patterns, grown
 from rote.inference.exact import Exact
 from rote.kernels.beam import (
@@ -213,7 +213,7 @@ class Speedup:
         objective = as_objective(space, objective)
         with self._lock:
             course, weights = self._course(space), frozen(self._weights())
-        shut = shut_labels(space, objective)
+        shut = objective.closed_labels(space)
         nodes, skipped = search_beam(
             objective.scores, shut, weights, int(self.width), self._gap, course
         )
@@ -273,7 +273,7 @@ class Speedup:
         with self._lock:
             course = self._course(space)
             gold = frozen(solved.labels[there])
-            shut = shut_labels(space, part)
+            shut = part.closed_labels(space)
             wrong = learn_beam(
                 part.scores,
                 shut,

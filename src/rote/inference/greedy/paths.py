@@ -152,14 +152,8 @@ def starts_of(
     restart: int,
 ) -> IntArray:
     """Guesses with so many labels drawn anew: where `RGS` starts from in one of its restarts."""
-    closed = frozen(closed_labels(space, objective))
+    closed = objective.closed_labels(space)
     return frozen(draw_starts(seeds, closed, guess, space.sizes, space.offsets, redrawn, restart))
-
-
-def closed_labels(space: Space, objective: Objective) -> BoolArray:
-    """Which labels an input may not have, of shape (m, labels)."""
-    closed = np.broadcast_to(~space.network.allowed[: space.labels], (len(objective), space.labels))
-    return closed if objective.allowed is None else closed | ~objective.allowed
 
 
 def is_paired(network: Network) -> bool:

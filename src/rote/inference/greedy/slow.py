@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.inference.base import Objective
-from rote.inference.greedy.paths import closed_labels, starts_of
+from rote.inference.greedy.paths import starts_of
 from rote.kernels.draws import seeds_of
 from rote.kernels.greedy import gains_of
 from rote.space.space import Space
@@ -24,7 +24,7 @@ def search_slowly(
     needed = np.zeros(len(guess), dtype=np.int64)
     best = np.full(len(guess), -np.inf)
     possible = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
-    part, closed = objective.rows(possible), closed_labels(space, objective)[possible]
+    part, closed = objective.rows(possible), objective.closed_labels(space)[possible]
     seeds, own = frozen(seeds_of(part.scores, int(seed))), frozen(guess[possible])
     for restart in range(restarts):
         starts = starts_of(space, part, seeds, own, redrawn, restart)
