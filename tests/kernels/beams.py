@@ -63,7 +63,7 @@ class Naive:
             for p in range(course.pattern_ptr[t], course.pattern_ptr[t + 1]):
                 others = zip(course.other[p], course.other_stride[p], strict=True)
                 moved = sum(stride * node[k] for k, stride in others if k >= 0)
-                found[course.origin[p] + course.stride[p] * node[j] + moved] += 1
+                found[course.origin[p] + node[j] + moved] += 1
             for k in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
                 if course.counted[k, node[j]]:
                     before = tallies.get(course.tally[k], 0)

@@ -13,12 +13,15 @@ from rote.inference.beam.patterns import Ledger, Patterns, course_of
 from rote.kernels.beam import (
     MOST_COUNTED,
     Learned,
-    by_habit,
-    by_score,
+    Successors,
+    add_worth,
+    beam_of,
     decide,
     expand,
+    find_twins,
     first_nodes,
     keep_best,
+    leap,
     learn_beam,
     propose,
     room_for,
@@ -37,7 +40,7 @@ widths = st.sampled_from([1, 2, 3, 7])
 NO_WEIGHTS = frozen(np.empty(0))
 
 
-def beam_of(nodes, i):
+def left_in(nodes, i):
     """What a kernel left, as the naive search has it."""
     span = range(int(nodes.size[i]))
     return [
@@ -47,7 +50,7 @@ def beam_of(nodes, i):
 
 
 def same_nodes(one, other):
-    return [beam_of(one, i) == beam_of(other, i) for i in range(len(one.size))]
+    return [left_in(one, i) == left_in(other, i) for i in range(len(one.size))]
 
 
 @given(networks(), seeds, widths, st.sampled_from([np.inf, 0.0, 0.125, 100.0]))
@@ -58,7 +61,7 @@ def test_the_search_is_the_one_of_the_definition(network, seed, width, theta):
     nodes, skipped = search_beam(*arguments)
     for i in range(len(case.scores)):
         beam, by_h = case.input(i).search(width, theta)
-        assert beam_of(nodes, i) == beam
+        assert left_in(nodes, i) == beam
         assert skipped[i] == by_h
     body, by_body = plain(search_beam)(*arguments)
     assert all(same_nodes(nodes, body))
@@ -129,7 +132,7 @@ def test_what_h_decides_looks_at_no_score():
     course = course_of(case.space, lambda _: [0, 1], Patterns(triples=False), ledger := Ledger())
     assert ledger.size == 6
     weights = np.zeros(6)
-    weights[course.origin[0] + course.stride[0] * 1 + course.other_stride[0, 0] * 1] = 2.0
+    weights[course.origin[0] + 1 + course.other_stride[0, 0] * 1] = 2.0
     scores = np.zeros((2, 11))
     scores[:, 1] = 1.0  # x is b
     scores[:, 3] = 50.0  # y would be a
@@ -161,14 +164,56 @@ def test_nothing_to_decide_leaves_the_empty_node():
     assert skipped.tolist() == [0, 0]
 
 
-@given(st.lists(st.integers(-2, 2), max_size=9), st.integers(1, 5))
-def test_the_best_are_kept_in_order(rank, most):
-    kept = np.full(most, -1)
-    size = plain(keep_best)(np.array(rank, float), len(rank), most, kept)
-    assert kept[:size].tolist() == sorted(range(len(rank)), key=lambda k: -rank[k])[:most]
+@st.composite
+def ranked(draw):
+    """Nodes, some of them twins, and what labels add; closed ones add -inf."""
+    size, labels = draw(st.integers(0, 4)), draw(st.integers(1, 3))
+    some = st.sampled_from([-np.inf, -2.0, -1.0, 0.0, 1.0, 2.0])
+    base = draw(st.lists(st.integers(-2, 2), min_size=size, max_size=size))
+    twin = [draw(st.integers(0, node)) for node in range(size)]
+    more = [[draw(some) for _ in range(labels)] for _ in range(size)]
+    return np.array(twin, int), np.array(base, float), np.array(more).reshape(size, labels)
+
+
+@given(ranked(), st.integers(1, 6))
+def test_the_best_are_kept_in_order(successors, most):
+    twin, base, more = successors
+    size, labels = more.shape
+    room = np.zeros(size * labels + most, int), np.zeros(size * labels + most, int)
+    rank = np.zeros(size * labels + most)
+    found = Successors(twin, base, more, more, more, *room, rank, None)
+    kept = plain(keep_best)(found, more, size, labels, most)
+    every = itertools.product(range(size), range(labels))
+    ranks = {(v, a): base[v] + more[twin[v], a] for v, a in every}
+    expected = sorted(
+        (key for key, value in ranks.items() if value > -np.inf), key=lambda key: -ranks[key]
+    )[:most]
+    assert list(zip(*(found[k][:kept].tolist() for k in (5, 6)), strict=True)) == expected
+    assert rank[:kept].tolist() == [ranks[key] for key in expected]
+
+
+def test_twins_are_nodes_that_a_step_cannot_tell_apart():
+    """By hand: z looks at y alone, which a factor ties it to."""
+    builder = SpaceBuilder()
+    x, y, z = (builder.variable(name, "ab") for name in "xyz")
+    builder.factor(x, y)
+    builder.factor(y, z)
+    course = course_of(builder.build(), lambda _: [0, 1, 2], Patterns(), Ledger())
+    nodes = plain(first_nodes)(1, 4, course)
+    nodes.labels[0, :, :2] = [[1, 0], [0, 1], [0, 0], [1, 1]]
+    found = plain(room_for)(4, course)
+    plain(find_twins)(course, 2, plain(beam_of)(nodes, 0), 4, found)
+    assert found.twin.tolist() == [0, 1, 0, 1]
+    nodes.labels[0, :, 0] = [1, 0, 0, 1]
+    plain(find_twins)(course, 1, plain(beam_of)(nodes, 0), 3, found)
+    assert found.twin[:3].tolist() == [0, 1, 1]
 
 
 # -- Theorem 2 ----------------------------------------------------------------------------
+
+
+def copy(beam):
+    return type(beam)(*(array.copy() for array in beam))
 
 
 def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
@@ -181,27 +226,28 @@ def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
     for seed in range(40):
         case = Case(space, seed, m=1, closed=0.0, heavy=16.0)
         for width in (1, 2, 4):
-            nodes, found = (
-                plain(first_nodes)(1, width, case.course),
-                plain(room_for)(width, case.course),
-            )
+            beam = plain(beam_of)(plain(first_nodes)(1, width, case.course), 0)
+            found, size = plain(room_for)(width, case.course), 1
             for t in range(4):
-                count = plain(expand)(case.course, case.weights, case.shut[0], t, nodes, 0, found)
-                gap = -np.inf
-                if count > width:
-                    assert not plain(by_habit)(found, count, width, np.inf)
-                    order = np.sort(found.habit[:count])[::-1]
-                    gap = order[width - 1] - order[width]
-                by_h = set(np.argsort(-found.habit[:count], kind="stable")[:width].tolist())
-                size = plain(by_score)(
-                    case.course, case.scores[0], t, nodes, 0, found, count, width
-                )
-                by_both = set(found.kept[:size].tolist())
-                g = found.score[:count]
+                known = case.course, case.weights, case.shut[0]
+                plain(expand)(*known, t, beam, size, found)
+                plain(add_worth)(case.course, case.scores[0], t, beam, size, found)
+                rows = found.twin[:size]
+                h = (beam.habit[:size, None] + found.gain[rows, :3]).ravel()
+                g = (beam.score[:size, None] + found.worth[rows, :3]).ravel()
+                order = np.argsort(-h, kind="stable")
+                gap = h[order[width - 1]] - h[order[width]] if len(h) > width else -np.inf
+                kept = plain(keep_best)(found, found.more, size, 3, width)
+                by_both = set((3 * found.node[:kept] + found.label[:kept]).tolist())
                 if gap > g.max() - g.min():
                     decided += 1
-                    assert by_both == by_h
-                plain(take)(case.course, t, nodes, 0, found, size, True)
+                    assert by_both == set(order[:width].tolist())
+                    assert plain(leap)(*known, g.max() - g.min(), t, copy(beam), size, found)
+                    by_h = set((3 * found.node[:width] + found.label[:width]).tolist())
+                    assert by_h == by_both
+                    kept = plain(keep_best)(found, found.more, size, 3, width)
+                plain(take)(case.course, t, beam, size, found, kept, True)
+                size = kept
     assert decided > 40
 
 
@@ -262,7 +308,7 @@ def test_long_rules_are_counted_up_to_a_limit():
         assert case.ledger.size == MOST_COUNTED
         nodes, _ = search_beam(case.scores, case.shut, case.weights, 3, np.inf, case.course)
         for i in range(4):
-            assert beam_of(nodes, i) == case.input(i).search(3, np.inf)[0]
+            assert left_in(nodes, i) == case.input(i).search(3, np.inf)[0]
         gold = whole(rng.choice(3, size=(4, 8), p=[0.8, 0.1, 0.1]))
         weights, _, wrong = naive_learning(case, gold, 2, 12.0)
         learned = Learned(*(np.zeros(MOST_COUNTED) for _ in range(2)), np.zeros(1))

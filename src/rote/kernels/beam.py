@@ -29,7 +29,7 @@ class Course(NamedTuple):
     """The order in which the variables of a space get labels, and what is known after each step.
 
     A pattern belongs to the step that labels the last of its variables. Its value is the weight at
-    ``origin + stride · label + Σ other_stride · label of another variable``.
+    ``origin + label + Σ other_stride · label of another variable``.
     """
 
     order: IntArray  # per step: its variable
@@ -42,9 +42,10 @@ class Course(NamedTuple):
     scope_stride: IntArray
     pattern_ptr: IntArray  # per step
     origin: IntArray  # per pattern
-    stride: IntArray
     other: IntArray  # (patterns, 2): variables labelled before, or -1
     other_stride: IntArray
+    read_ptr: IntArray  # per step
+    read: IntArray  # the earlier variables that its patterns and factors look at
     tally_ptr: IntArray  # per step
     tally: IntArray  # which counter
     tally_origin: IntArray
@@ -62,6 +63,15 @@ class Nodes(NamedTuple):
     size: IntArray  # (m,): nodes in the beam
 
 
+class OneBeam(NamedTuple):
+    """That of one input."""
+
+    labels: IntArray
+    score: FloatArray
+    habit: FloatArray
+    counts: IntArray
+
+
 class Learned(NamedTuple):
     """The weights w of patterns; their average so far is ``weights - sums / clock``."""
 
@@ -70,15 +80,22 @@ class Learned(NamedTuple):
     clock: FloatArray  # one number: inputs learned from
 
 
-class Candidates(NamedTuple):
-    """The successors of the nodes of one beam."""
+class Successors(NamedTuple):
+    """Those of the nodes of one beam, and which of them are kept.
 
-    node: IntArray
+    Most nodes of a beam are alike in all that a step looks at: *twins*, to whom a label adds the
+    same. What it adds stands in the row of the first of them.
+    """
+
+    twin: IntArray  # per node
+    base: FloatArray  # per node: what ranks it
+    gain: FloatArray  # (width, labels): what is added to h, -inf if the label is closed
+    worth: FloatArray  # what is added to g
+    more: FloatArray  # both
+    node: IntArray  # those that are kept, the best first
     label: IntArray
-    score: FloatArray
-    habit: FloatArray
     rank: FloatArray
-    kept: IntArray  # those of the next beam, the best first
+    parents: OneBeam  # room for the nodes themselves
 
 
 @kernel
@@ -94,41 +111,36 @@ def first_nodes(inputs: int, width: int, course: Course) -> Nodes:
     )
 
 
-@kernel
-def room_for(width: int, course: Course) -> Candidates:
-    """Room for the successors of a beam."""
-    most = 1
-    for j in range(course.sizes.shape[0]):
-        most = max(most, course.sizes[j])
-    most *= width
-    return Candidates(
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-        np.empty(most),
-        np.empty(most),
-        np.empty(most),
-        np.empty(width + 1, np.int64),
-    )
-
-
 @inlined
-def score_of(course: Course, scores: FloatArray, t: int, labels: IntArray, label: int) -> float:
-    """What the parts score that a label makes whole."""
-    j = course.order[t]
-    total: float = scores[course.offsets[j] + label]
-    for f in range(course.factor_ptr[t], course.factor_ptr[t + 1]):
-        part = course.factor_part[f]
-        for k in range(course.scope_ptr[f], course.scope_ptr[f + 1]):
-            own = label if course.scope[k] == j else labels[course.scope[k]]
-            part += course.scope_stride[k] * own
-        total += scores[part]
-    return total
+def beam_of(nodes: Nodes, i: int) -> OneBeam:
+    """That of one input, which is not a copy."""
+    return OneBeam(nodes.labels[i], nodes.score[i], nodes.habit[i], nodes.counts[i])
+
+
+@kernel
+def room_for(width: int, course: Course) -> Successors:
+    """Room for the successors of a beam."""
+    labels = 1
+    for j in range(course.sizes.shape[0]):
+        labels = max(labels, course.sizes[j])
+    most = width * labels + 1
+    return Successors(
+        np.empty(width, np.int64),
+        np.empty(width),
+        np.empty((width, labels)),
+        np.empty((width, labels)),
+        np.empty((width, labels)),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most),
+        beam_of(first_nodes(1, width, course), 0),
+    )
 
 
 @inlined
 def place_of_pattern(course: Course, p: int, labels: IntArray, label: int) -> int:
     """The weight of a pattern."""
-    at: int = course.origin[p] + course.stride[p] * label
+    at: int = course.origin[p] + label
     for k in range(2):
         if course.other[p, k] >= 0:
             at += course.other_stride[p, k] * labels[course.other[p, k]]
@@ -136,115 +148,187 @@ def place_of_pattern(course: Course, p: int, labels: IntArray, label: int) -> in
 
 
 @inlined
-def habit_of(
-    course: Course, weights: FloatArray, t: int, labels: IntArray, counts: IntArray, label: int
-) -> float:
-    """What a label adds to h."""
-    total = 0.0
-    for p in range(course.pattern_ptr[t], course.pattern_ptr[t + 1]):
-        total += weights[place_of_pattern(course, p, labels, label)]
-    for k in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
-        if course.counted[k, label]:
-            total += weights[
-                course.tally_origin[k] + min(counts[course.tally[k]], MOST_COUNTED - 1)
-            ]
-    return total
+def find_twins(course: Course, t: int, beam: OneBeam, size: int, found: Successors) -> None:
+    """The first node of a beam that is as each one in all that a step looks at."""
+    for node in range(size):
+        twin, alike = -1, False
+        while not alike:
+            twin += 1
+            alike = True
+            for k in range(course.read_ptr[t], course.read_ptr[t + 1]):
+                v = course.read[k]
+                alike = alike and beam.labels[twin, v] == beam.labels[node, v]
+            for c in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
+                q = course.tally[c]
+                alike = alike and beam.counts[twin, q] == beam.counts[node, q]
+        found.twin[node] = twin
 
 
-@kernel
-def keep_best(rank: FloatArray, count: int, most: int, kept: IntArray) -> int:
-    """The places of the largest numbers, the largest first; of equals the first. How many."""
-    size = 0
-    for k in range(count):
-        at = size
-        while at > 0 and rank[k] > rank[kept[at - 1]]:
-            at -= 1
-        if at >= most:
-            continue
-        if size < most:
-            size += 1
-        for other in range(size - 1, at, -1):
-            kept[other] = kept[other - 1]
-        kept[at] = k
-    return size
-
-
-@kernel
+@inlined
 def expand(
     course: Course,
     weights: FloatArray,
     shut: BoolArray,
     t: int,
-    nodes: Nodes,
-    i: int,
-    found: Candidates,
-) -> int:
-    """The successors of a beam with their h; how many. ``shut`` says which labels are closed."""
-    j, count = course.order[t], 0
-    for node in range(nodes.size[i]):
-        for label in range(course.sizes[j]):
-            if shut[course.offsets[j] + label]:
-                continue
-            found.node[count] = node
-            found.label[count] = label
-            found.habit[count] = nodes.habit[i, node] + habit_of(
-                course, weights, t, nodes.labels[i, node], nodes.counts[i, node], label
-            )
-            count += 1
-    return count
-
-
-@kernel
-def by_habit(found: Candidates, count: int, width: int, theta: float) -> bool:
-    """Whether h alone decides the next beam; its nodes are the first of ``kept`` then."""
-    if count <= width:
-        return False
-    keep_best(found.habit, count, width + 1, found.kept)
-    gap = found.habit[found.kept[width - 1]] - found.habit[found.kept[width]]
-    return bool(gap > theta)
-
-
-@kernel
-def by_score(
-    course: Course,
-    scores: FloatArray,
-    t: int,
-    nodes: Nodes,
-    i: int,
-    found: Candidates,
-    count: int,
-    width: int,
-) -> int:
-    """Put the best by g + h into ``kept``; how many."""
-    for k in range(count):
-        node = found.node[k]
-        own = score_of(course, scores, t, nodes.labels[i, node], found.label[k])
-        found.score[k] = nodes.score[i, node] + own
-        found.rank[k] = found.score[k] + found.habit[k]
-    return keep_best(found.rank, count, width, found.kept)
-
-
-@kernel
-def take(
-    course: Course, t: int, nodes: Nodes, i: int, found: Candidates, size: int, scored: bool
+    beam: OneBeam,
+    size: int,
+    found: Successors,
 ) -> None:
-    """Make the candidates that are kept the next beam."""
-    j, width = course.order[t], nodes.labels.shape[1]
+    """What labels add to the h of a beam of so many nodes; ``shut`` says which are closed."""
+    find_twins(course, t, beam, size, found)
+    j = course.order[t]
+    for node in range(size):
+        if found.twin[node] == node:
+            for a in range(course.sizes[j]):
+                found.gain[node, a] = -np.inf if shut[course.offsets[j] + a] else 0.0
+            for p in range(course.pattern_ptr[t], course.pattern_ptr[t + 1]):
+                at = course.origin[p]
+                for k in range(2):
+                    if course.other[p, k] >= 0:
+                        at += course.other_stride[p, k] * beam.labels[node, course.other[p, k]]
+                for a in range(course.sizes[j]):
+                    found.gain[node, a] += weights[at + a]
+            for c in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
+                before = min(beam.counts[node, course.tally[c]], MOST_COUNTED - 1)
+                for a in range(course.sizes[j]):
+                    if course.counted[c, a]:
+                        found.gain[node, a] += weights[course.tally_origin[c] + before]
+
+
+@inlined
+def add_worth(
+    course: Course, scores: FloatArray, t: int, beam: OneBeam, size: int, found: Successors
+) -> None:
+    """What labels add to g, and what ranks nodes and their successors by g + h."""
+    j = course.order[t]
+    for node in range(size):
+        found.base[node] = beam.score[node] + beam.habit[node]
+        if found.twin[node] == node:
+            for a in range(course.sizes[j]):
+                found.worth[node, a] = scores[course.offsets[j] + a]
+            for f in range(course.factor_ptr[t], course.factor_ptr[t + 1]):
+                part, stride = course.factor_part[f], 0
+                for k in range(course.scope_ptr[f], course.scope_ptr[f + 1]):
+                    if course.scope[k] == j:
+                        stride += course.scope_stride[k]
+                    else:
+                        part += course.scope_stride[k] * beam.labels[node, course.scope[k]]
+                for a in range(course.sizes[j]):
+                    found.worth[node, a] += scores[part + stride * a]
+            for a in range(course.sizes[j]):
+                found.more[node, a] = found.gain[node, a] + found.worth[node, a]
+
+
+@inlined
+def keep_best(found: Successors, more: FloatArray, size: int, labels: int, most: int) -> int:
+    """Keep the successors of so many nodes that rank highest, at most ``most``; how many.
+
+    Ranks are ``base + more``. Of equals, the first is ahead; closed labels are never kept.
+    """
+    floor = -np.inf
+    if size == most:  # every node has a best successor: what is below all of these is not kept
+        floor = np.inf
+        for node in range(size):
+            best = -np.inf
+            for a in range(labels):
+                best = max(best, more[found.twin[node], a])
+            floor = min(floor, found.base[node] + best)
+    kept = 0
+    for node in range(size):
+        for a in range(labels):
+            rank = found.base[node] + more[found.twin[node], a]
+            full = kept == most
+            if rank < floor or rank == -np.inf or (full and rank <= found.rank[most - 1]):
+                continue
+            at = most - 1 if full else kept
+            kept = min(kept + 1, most)
+            while at > 0 and rank > found.rank[at - 1]:
+                found.rank[at] = found.rank[at - 1]
+                found.node[at] = found.node[at - 1]
+                found.label[at] = found.label[at - 1]
+                at -= 1
+            found.rank[at] = rank
+            found.node[at] = node
+            found.label[at] = a
+    return kept
+
+
+@inlined
+def take(
+    course: Course, t: int, beam: OneBeam, size: int, found: Successors, kept: int, scored: bool
+) -> None:
+    """Make the successors that are kept, so many, the next beam."""
+    j, n, parents = course.order[t], course.order.shape[0], found.parents
+    moved = False
+    for at in range(kept):
+        moved = moved or found.node[at] != at
     # A parent may be needed after its own place has another node.
-    labels, counts = nodes.labels[i].copy(), nodes.counts[i].copy()
-    score = nodes.score[i].copy()
-    for at in range(min(size, width)):
-        k = found.kept[at]
-        node, label = found.node[k], found.label[k]
-        nodes.labels[i, at] = labels[node]
-        nodes.labels[i, at, j] = label
-        nodes.counts[i, at] = counts[node]
+    for node in range(size):
+        parents.score[node] = beam.score[node]
+        parents.habit[node] = beam.habit[node]
+        if moved:
+            for v in range(n):
+                parents.labels[node, v] = beam.labels[node, v]
+            for c in range(course.counters):
+                parents.counts[node, c] = beam.counts[node, c]
+    for at in range(kept):
+        node, label = found.node[at], found.label[at]
+        if node != at:
+            for v in range(n):
+                beam.labels[at, v] = parents.labels[node, v]
+            for c in range(course.counters):
+                beam.counts[at, c] = parents.counts[node, c]
+        beam.labels[at, j] = label
         for q in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
             if course.counted[q, label]:
-                nodes.counts[i, at, course.tally[q]] += 1
-        nodes.score[i, at] = found.score[k] if scored else score[node]
-        nodes.habit[i, at] = found.habit[k]
-    nodes.size[i] = size
+                beam.counts[at, course.tally[q]] += 1
+        twin = found.twin[node]
+        beam.score[at] = parents.score[node] + (found.worth[twin, label] if scored else 0.0)
+        beam.habit[at] = parents.habit[node] + found.gain[twin, label]
+
+
+@inlined
+def advance(
+    course: Course,
+    weights: FloatArray,
+    shut: BoolArray,
+    scores: FloatArray,
+    t: int,
+    beam: OneBeam,
+    size: int,
+    found: Successors,
+) -> int:
+    """Take a step by g + h; how many nodes the beam has then."""
+    expand(course, weights, shut, t, beam, size, found)
+    add_worth(course, scores, t, beam, size, found)
+    labels = course.sizes[course.order[t]]
+    kept = keep_best(found, found.more, size, labels, beam.score.shape[0])
+    take(course, t, beam, size, found, kept, True)
+    return kept
+
+
+@kernel
+def leap(
+    course: Course,
+    weights: FloatArray,
+    shut: BoolArray,
+    theta: float,
+    t: int,
+    beam: OneBeam,
+    size: int,
+    found: Successors,
+) -> bool:
+    """Take a step by h alone, if it decides; whether it did. The beam is full then."""
+    width = beam.score.shape[0]
+    expand(course, weights, shut, t, beam, size, found)
+    for node in range(size):
+        found.base[node] = beam.habit[node]
+    labels = course.sizes[course.order[t]]
+    kept = keep_best(found, found.gain, size, labels, width + 1)
+    decides: bool = kept > width and found.rank[width - 1] - found.rank[width] > theta
+    if decides:
+        take(course, t, beam, size, found, width, False)
+    return decides
 
 
 @kernel
@@ -264,14 +348,14 @@ def search_beam(
     nodes, found = first_nodes(m, width, course), room_for(width, course)
     skipped = np.zeros(m, np.int64)
     for i in range(m):
+        beam, size, own, closed = beam_of(nodes, i), 1, scores[i], shut[i]
         for t in range(n):
-            count = expand(course, weights, shut[i], t, nodes, i, found)
-            if by_habit(found, count, width, theta):
+            if theta < np.inf and leap(course, weights, closed, theta, t, beam, size, found):
+                size = width
                 skipped[i] += 1
-                take(course, t, nodes, i, found, width, False)
             else:
-                size = by_score(course, scores[i], t, nodes, i, found, count, width)
-                take(course, t, nodes, i, found, size, True)
+                size = advance(course, weights, closed, own, t, beam, size, found)
+        nodes.size[i] = size
     return nodes, skipped
 
 
@@ -280,12 +364,12 @@ def propose(
     shut: BoolArray, weights: FloatArray, theta: float, course: Course, t: int, nodes: Nodes
 ) -> BoolArray:
     """Take a step with those inputs whose h decides it alone; which others need their scores."""
-    m, width = nodes.size.shape[0], nodes.labels.shape[1]
+    m, width = nodes.score.shape
     found, needed = room_for(width, course), np.zeros(m, np.bool_)
     for i in range(m):
-        count = expand(course, weights, shut[i], t, nodes, i, found)
-        if by_habit(found, count, width, theta):
-            take(course, t, nodes, i, found, width, False)
+        beam = beam_of(nodes, i)
+        if leap(course, weights, shut[i], theta, t, beam, nodes.size[i], found):
+            nodes.size[i] = width
         else:
             needed[i] = True
     return needed
@@ -302,13 +386,11 @@ def decide(
     members: IntArray,
 ) -> None:
     """Take a step with ``members``, whose scores for it are there, a row for each."""
-    width = nodes.labels.shape[1]
-    found = room_for(width, course)
+    found = room_for(nodes.score.shape[1], course)
     for k in range(members.shape[0]):
         i = members[k]
-        count = expand(course, weights, shut[i], t, nodes, i, found)
-        size = by_score(course, scores[k], t, nodes, i, found, count, width)
-        take(course, t, nodes, i, found, size, True)
+        beam = beam_of(nodes, i)
+        nodes.size[i] = advance(course, weights, shut[i], scores[k], t, beam, nodes.size[i], found)
 
 
 @kernel
@@ -369,21 +451,20 @@ def learn_beam(
     wrong = np.zeros(m, np.bool_)
     for i in range(m):
         learned.clock[0] += 1.0
+        beam, size, own, closed = beam_of(nodes, i), 1, scores[i], shut[i]
         for t in range(n):
-            count = expand(course, learned.weights, shut[i], t, nodes, i, found)
-            size = by_score(course, scores[i], t, nodes, i, found, count, width)
-            take(course, t, nodes, i, found, size, True)
+            size = advance(course, learned.weights, closed, own, t, beam, size, found)
             good = False
             for node in range(size):
-                good = good or is_good(course, nodes.labels[i, node], gold[i], t + 1)
+                good = good or is_good(course, beam.labels[node], gold[i], t + 1)
             if not good:
                 wrong[i] = True
                 learn_from(learned, course, gold[i], t + 1, step)
                 for node in range(size):
-                    learn_from(learned, course, nodes.labels[i, node], t + 1, -step / size)
+                    learn_from(learned, course, beam.labels[node], t + 1, -step / size)
                 break
-        if not wrong[i] and n > 0 and not is_good(course, nodes.labels[i, 0], gold[i], n):
+        if not wrong[i] and n > 0 and not is_good(course, beam.labels[0], gold[i], n):
             wrong[i] = True
             learn_from(learned, course, gold[i], n, step)
-            learn_from(learned, course, nodes.labels[i, 0], n, -step)
+            learn_from(learned, course, beam.labels[0], n, -step)
     return wrong

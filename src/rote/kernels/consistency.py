@@ -13,11 +13,12 @@ import numpy as np
 from rote.kernels.beam import (
     Course,
     Nodes,
+    add_worth,
+    beam_of,
     expand,
     first_nodes,
     keep_best,
     room_for,
-    score_of,
     take,
 )
 from rote.kernels.jit import kernel
@@ -146,37 +147,34 @@ def search_consistently(
     labels = graph.offsets[-1]
     is_open = np.empty((width, labels), np.bool_)
     after = np.empty((width, labels), np.bool_)
-    seen, kept = np.empty(labels, np.bool_), np.empty(found.label.shape[0], np.int64)
+    seen = np.empty(labels, np.bool_)
     everything = np.zeros(course.offsets[-1], np.bool_)
     for i in range(m):
         is_open[0] = graph.source.allowed[:labels]
         is_open[0, : shut.shape[1]] &= ~shut[i]
         if not make_consistent(graph, is_open[0], seen):
             nodes.size[i] = 0
+        beam, size = beam_of(nodes, i), nodes.size[i]
         for t in range(n):
-            if nodes.size[i] == 0:
-                break
             j = course.order[t]
-            count = expand(course, weights, everything, t, nodes, i, found)
+            expand(course, weights, everything, t, beam, size, found)
+            add_worth(course, scores[i], t, beam, size, found)
+            count = keep_best(found, found.more, size, course.sizes[j], size * course.sizes[j])
+            alive = 0
             for k in range(count):
-                node = found.node[k]
-                own = score_of(course, scores[i], t, nodes.labels[i, node], found.label[k])
-                found.score[k] = nodes.score[i, node] + own
-                found.rank[k] = found.score[k] + found.habit[k]
-            keep_best(found.rank, count, count, kept)
-            size = 0
-            for q in range(count):
-                k = kept[q]
-                if size == width:
+                if alive == width:
                     break
-                if not is_open[found.node[k], graph.offsets[j] + found.label[k]]:
+                node, label = found.node[k], found.label[k]
+                if not is_open[node, graph.offsets[j] + label]:
                     continue
-                after[size] = is_open[found.node[k]]
-                after[size, graph.offsets[j] : graph.offsets[j + 1]] = False
-                after[size, graph.offsets[j] + found.label[k]] = True
-                if make_consistent(graph, after[size], seen):
-                    found.kept[size] = k
-                    size += 1
-            take(course, t, nodes, i, found, size, True)
+                after[alive] = is_open[node]
+                after[alive, graph.offsets[j] : graph.offsets[j + 1]] = False
+                after[alive, graph.offsets[j] + label] = True
+                if make_consistent(graph, after[alive], seen):
+                    found.node[alive], found.label[alive] = node, label
+                    alive += 1
+            take(course, t, beam, size, found, alive, True)
+            size = alive
             is_open[:size] = after[:size]
+        nodes.size[i] = size
     return nodes

@@ -209,7 +209,7 @@ def test_patterns_are_of_variables_labelled_before_and_never_leave_their_family(
             others = [int(k) for k in course.other[p] if k >= 0]
             assert set(others) <= set(order[:t])
             places = {
-                int(course.origin[p] + course.stride[p] * label)
+                int(course.origin[p] + label)
                 + sum(
                     int(s) * a for s, a in zip(course.other_stride[p], given_labels, strict=False)
                 )
@@ -227,6 +227,11 @@ def test_patterns_are_of_variables_labelled_before_and_never_leave_their_family(
         for f in range(course.factor_ptr[t], course.factor_ptr[t + 1]):
             scope = set(course.scope[course.scope_ptr[f] : course.scope_ptr[f + 1]].tolist())
             assert order[t] in scope <= set(order[: t + 1])
+        read = course.read[course.read_ptr[t] : course.read_ptr[t + 1]].tolist()
+        looked_at = set(course.other[slice(*course.pattern_ptr[t : t + 2])].ravel().tolist())
+        for f in range(*course.factor_ptr[t : t + 2]):
+            looked_at.update(course.scope[slice(*course.scope_ptr[f : f + 2])].tolist())
+        assert read == sorted(looked_at - {-1, order[t]})
 
 
 def test_what_is_learned_in_one_space_is_known_in_a_larger_one():

@@ -18,7 +18,7 @@ from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.beam.patterns import Courses, Order
 from rote.inference.branch import BranchAndBound
-from rote.inference.duals import dual_bound, zero_duals
+from rote.inference.duals import dual_bound
 from rote.kernels.beam import search_beam
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
@@ -129,25 +129,41 @@ def first_to_obey(space: Space, outputs: IntArray, size: IntArray) -> tuple[IntA
 
     Where none does, that is the first of all, and it is said so.
     """
-    m, width, n = outputs.shape
-    there = np.arange(width) < size[:, None]
-    whole = frozen(np.maximum(outputs, 0).reshape(m * width, n))
-    obeys = space.obeyed(whole).reshape(m, width) & there
-    found: BoolArray = np.asarray(obeys.any(axis=1))
-    return outputs[np.arange(m), obeys.argmax(axis=1)], found
+    firsts = frozen(np.maximum(outputs[:, 0], 0))
+    found = space.obeyed(firsts) & (size > 0)
+    labels = outputs[:, 0].copy()
+    rest = np.flatnonzero(~found)
+    if len(rest):  # most beams need no second look
+        m, (width, n) = len(rest), outputs.shape[1:]
+        whole = frozen(np.maximum(outputs[rest], 0).reshape(m * width, n))
+        obeys = space.obeyed(whole).reshape(m, width) & (np.arange(width) < size[rest, None])
+        found[rest] = obeys.any(axis=1)
+        labels[rest] = outputs[rest, obeys.argmax(axis=1)]
+    return labels, found
 
 
 def bounded(space: Space, objective: Objective, labels: IntArray, *, proof: bool) -> Solutions:
-    """Answers with a bound by duals: those of a dual ascent, or none, which bounds part by part.
+    """Answers with a bound: by duals, or that of all parts by themselves.
 
     Labels are -1 where no output was found.
     """
-    duals = zero_duals(space, len(objective))
     if proof:
-        duals = BranchAndBound().duals(space, objective, duals)
-    bound = dual_bound(space, objective, duals)
+        bound = dual_bound(space, objective, BranchAndBound().duals(space, objective))
+    else:
+        bound = bound_by_parts(space, objective)
     status = np.where(labels.min(axis=1, initial=0) < 0, Status.TIMED_OUT, Status.FEASIBLE)
     status[bound == -np.inf] = Status.INFEASIBLE
     reached = space.worth(objective.scores, labels) >= bound - objective.ties
     status[(status == Status.FEASIBLE) & reached] = Status.OPTIMAL
     return answered(space, objective, labels, Source.BEAM, bound=bound, status=status)
+
+
+def bound_by_parts(space: Space, objective: Objective) -> FloatArray:
+    """The best open label of every variable and the best tuple of every factor, whatever fits."""
+    starts = np.concatenate([space.offsets[:-1], space.factor_offsets[:-1]])
+    if len(starts) == 0:
+        return np.zeros(len(objective))
+    scores = objective.scores.copy()
+    scores[:, : space.labels][objective.closed_labels(space)] = -np.inf
+    found: FloatArray = np.maximum.reduceat(scores, starts, axis=1).sum(axis=1)
+    return found

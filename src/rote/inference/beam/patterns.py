@@ -102,7 +102,7 @@ class _Lists:
     """What a course is made of, step by step."""
 
     def __init__(self) -> None:
-        self.patterns: list[tuple[int, int, tuple[int, int], tuple[int, int]]] = []
+        self.patterns: list[tuple[int, tuple[int, int], tuple[int, int]]] = []
         self.pattern_ptr = [0]
         self.tallies: list[tuple[int, int, list[bool]]] = []
         self.tally_ptr = [0]
@@ -198,9 +198,8 @@ def _add_patterns(
 ) -> None:
     own = int(space.sizes[j])
     for k, how in partners.items():
-        other = int(space.sizes[k])
-        origin = ledger.origin(("pair", sorted(how)), own * other)
-        lists.patterns.append((origin, other, (k, -1), (1, 0)))
+        origin = ledger.origin(("pair", sorted(how)), own * int(space.sizes[k]))
+        lists.patterns.append((origin, (k, -1), (own, 0)))
     if not patterns.triples or len(partners) > MOST_PARTNERS:
         return
     # Of two that are tied to a third in the same way, either may come first.
@@ -208,7 +207,7 @@ def _add_patterns(
         first, second = int(space.sizes[one]), int(space.sizes[two])
         family = ("triple", sorted(partners[one]), sorted(partners[two]))
         origin = ledger.origin(family, own * first * second)
-        lists.patterns.append((origin, first * second, (one, two), (second, 1)))
+        lists.patterns.append((origin, (one, two), (own * second, own)))
 
 
 def _tallied(
@@ -246,6 +245,13 @@ def _packed(space: Space, steps: list[int], lists: _Lists, counters: int) -> Cou
         strides += (np.cumprod([1, *shape[:0:-1].tolist()])[::-1]).tolist()
         scope_ptr.append(len(scope))
         parts.append(int(space.factor_offsets[f]))
+    reads = []
+    for t, j in enumerate(steps):
+        patterns = lists.patterns[lists.pattern_ptr[t] : lists.pattern_ptr[t + 1]]
+        factors = lists.factors[lists.factor_ptr[t] : lists.factor_ptr[t + 1]]
+        looked_at = {v for _, others, _ in patterns for v in others}
+        looked_at.update(v for f in factors for v in space.factors[f].variables)
+        reads.append(sorted(looked_at - {-1, j}))
     widest = int(space.sizes.max(initial=1))
     counted = np.zeros((len(lists.tallies), widest), dtype=np.bool_)
     for k, (_, _, which) in enumerate(lists.tallies):
@@ -260,10 +266,11 @@ def _packed(space: Space, steps: list[int], lists: _Lists, counters: int) -> Cou
         _whole(scope),
         _whole(strides),
         _whole(lists.pattern_ptr),
-        _whole([origin for origin, _, _, _ in lists.patterns]),
-        _whole([stride for _, stride, _, _ in lists.patterns]),
-        _whole([other for _, _, other, _ in lists.patterns], width=2),
-        _whole([stride for _, _, _, stride in lists.patterns], width=2),
+        _whole([origin for origin, _, _ in lists.patterns]),
+        _whole([other for _, other, _ in lists.patterns], width=2),
+        _whole([stride for _, _, stride in lists.patterns], width=2),
+        _whole([0, *np.cumsum([len(own) for own in reads])]),
+        _whole([v for own in reads for v in own]),
         _whole(lists.tally_ptr),
         _whole([counter for counter, _, _ in lists.tallies]),
         _whole([origin for _, origin, _ in lists.tallies]),
