@@ -1,0 +1,17 @@
+"""Outputs to look at: one layout, painted as text in a terminal and as SVG in a notebook."""
+
+from rote.pictures.kinds import (
+    picture_of_extraction,
+    picture_of_grid,
+    picture_of_labels,
+    picture_of_tagging,
+)
+from rote.pictures.picture import Picture
+
+__all__ = [
+    "Picture",
+    "picture_of_extraction",
+    "picture_of_grid",
+    "picture_of_labels",
+    "picture_of_tagging",
+]
