@@ -45,6 +45,7 @@ from rote.learning import Learner, Local, Perceptron, Staged, State, StructuredS
 from rote.learning.iid import fit_iid
 from rote.learning.training import train
 from rote.model import Model
+from rote.pictures import Picture
 from rote.space import (
     Factor,
     Rule,
@@ -63,6 +64,7 @@ from rote.space import (
 )
 from rote.space.losses import Hamming, Loss, OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.tasks.base import Frame, Slot, Task
+from rote.tasks.show import show
 
 __version__ = "0.1.0"
 
@@ -99,6 +101,7 @@ __all__ = [
     "OneMinusJaccard",
     "Patterns",
     "Perceptron",
+    "Picture",
     "RoteError",
     "Rule",
     "RuleError",
@@ -139,6 +142,7 @@ __all__ = [
     "k_best",
     "max_marginals",
     "one_of",
+    "show",
     "template",
     "train",
 ]

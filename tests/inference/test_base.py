@@ -223,6 +223,25 @@ def test_repr_counts_statuses_and_sources(space):
     assert repr(solutions) == "Solutions(3: 2 optimal, 1 infeasible; by 1 argmax, 2 branch)"
 
 
+def test_an_answer_is_shown_with_its_proof(space):
+    objective = clamp(space, np.zeros((2, 11)), {})
+    solutions = answered(space, objective, np.array([[0, 0], [-1, -1]]), Source.BRANCH)
+    text = solutions.show(space).text(60)
+    for variable in space.variables:
+        assert f"{variable.name} {variable.labels[0]}" in text
+    assert solutions.proof() == "value 0, bound 0: optimal, by branch"
+    assert solutions.proof() in text
+
+
+@pytest.mark.parametrize("status", [Status.INFEASIBLE, Status.TIMED_OUT])
+def test_an_answer_without_an_output_says_so(space, status):
+    objective = clamp(space, np.zeros((1, 11)), {})
+    found = answered(space, objective, np.array([[-1, -1]]), Source.MILP)
+    found = dataclasses.replace(found, status=np.array([status]))
+    assert found.show(space).text(80).strip() == found.proof()
+    assert found.proof().startswith(status.name.lower().replace("_", " "))
+
+
 def test_codes_of_statuses_and_sources_are_fixed():
     """They are stored in files and sent between processes."""
     assert {status.name: int(status) for status in Status} == {

@@ -68,6 +68,16 @@ def test_features_the_model_does_not_know_are_left_out():
     assert model.predict([]) == []
 
 
+def test_a_model_shows_what_it_predicts_with_its_proof():
+    model, xs = random_model(2, count=3)
+    for x in xs:
+        (y,) = model.predict([x])
+        picture = model.show(x, gold=y)
+        assert tuple(span.text for span in picture.drawing.spans) == y
+        assert "optimal, by" in picture.facts[0]
+        assert f"differs from gold in 0 of {len(x)} variables" in picture.facts[1]
+
+
 def test_a_model_is_frozen_and_its_copies_differ_in_one_thing():
     model, _ = random_model()
     other = model.with_engine(Exhaustive())

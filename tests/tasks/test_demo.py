@@ -65,18 +65,19 @@ def test_the_rules_change_what_the_story_says(result):
     assert output["e0"] == "Peop"
     assert output["r0_1"] == "Work_For"
     assert output["r0_2"] == "Live_In"
-    assert len(result.broken) == 4
+    assert len(result.space.broken(result.without_rules)) == 4
 
 
 def test_the_text_shows_sentence_answers_broken_rules_and_proof(text):
-    assert "[London], who edits the [Herald]" in text
     rows = {" ".join(line.split()) for line in text.splitlines()}
     assert "London Loc 1.4, Peop 1.1, Org 0.2 Loc Peop *" in rows
     assert "London -> Riga Located_In 0.9, Live_In 0.8 Located_In Live_In *" in rows
     assert "Herald -> Riga none 0.9, OrgBased_In 0.7 none none" in rows
-    assert "breaks 4 of 33 rules" in text
-    assert "- Work_For(London, Herald) needs Peop and Org" in text
-    assert "- London and Herald are related in one direction at most" in text
+    assert "London , who edits the Herald , has never lived" in " ".join(text.split())
+    assert "broken rules: 4 of 33" in text
+    assert "✗1 Work_For(London, Herald) needs Peop and Org" in text
+    assert "✗2 London and Herald are related in one direction at most" in text
+    assert "broken rules: none of 33" in text
     assert "4 of 9 decisions change" in text
     assert "value without rules   10.70" in text
     assert "value with rules       9.90   optimal, found by" in text
@@ -85,7 +86,7 @@ def test_the_text_shows_sentence_answers_broken_rules_and_proof(text):
 
 def test_the_text_fits_a_terminal_of_80_columns(text):
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
-    assert len(text.splitlines()) <= 36
+    assert len(text.splitlines()) <= 42
     # Nothing is folded: every row of the table is one line.
     assert sum(" * " in f"{line} " for line in text.splitlines()) == 4
 

@@ -18,7 +18,9 @@ from rote import (
     Exhaustive,
     InfeasibleSpace,
     Milp,
+    Model,
     Objective,
+    Picture,
     RoteError,
     Rule,
     Separable,
@@ -41,6 +43,7 @@ from rote import (
     k_best,
     max_marginals,
     one_of,
+    show,
     template,
 )
 
@@ -118,6 +121,14 @@ def some_variables_may_be_given(engine: Engine, space: Space) -> Solutions:
     objective = clamp(space, space.scores({"x": {"a": 1.0}}), {"y": "b"})
     assert_type(objective, Objective)
     return engine.solve(space, objective)
+
+
+def answers_can_be_looked_at(
+    answer: Solutions, space: Space, model: Model[list[str], list[str]]
+) -> None:
+    assert_type(answer.show(space), Picture)
+    assert_type(model.show(["a"], gold=["O"]), Picture)
+    assert_type(show(model.task, ["a"], ["O"]), Picture)
 
 
 def there_is_more_than_one_answer(space: Space, scores: NDArray[np.float64]) -> None:

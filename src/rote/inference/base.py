@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from rote.space.losses import Term
 from rote.space.space import Space
 from rote.space.traits import TraitScores, TraitSet
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, Scalar, frozen
+
+if TYPE_CHECKING:
+    from rote.pictures import Picture
 
 TIE = 1e-10
 NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
@@ -246,6 +249,27 @@ class Solutions:
         with np.errstate(invalid="ignore"):
             gap = self.bound - self.value
         return np.where(np.isnan(gap), 0.0, gap)
+
+    def proof(self, i: int = 0) -> str:
+        """What is known of the answer to one input, as a sentence."""
+        source = Source(int(self.source[i])).name.lower()
+        match Status(int(self.status[i])):
+            case Status.INFEASIBLE:
+                return "infeasible: no output obeys the rules and the given labels"
+            case Status.TIMED_OUT:
+                return f"timed out: no output was found, by {source}"
+            case status:
+                value, bound = float(self.value[i]), float(self.bound[i])
+                return f"value {value:.6g}, bound {bound:.6g}: {status.name.lower()}, by {source}"
+
+    def show(self, space: Space, i: int = 0) -> Picture:
+        """The answer to one input, to look at in a notebook or a terminal."""
+        from rote.pictures import Picture, picture_of_labels
+        from rote.pictures.listing import Listing
+
+        if Status(int(self.status[i])) in (Status.INFEASIBLE, Status.TIMED_OUT):
+            return Picture("No output", Listing(()), (), (self.proof(i),))
+        return picture_of_labels(space, self.labels[i], facts=(self.proof(i),))
 
     def __repr__(self) -> str:
         statuses = _tally(self.status, Status)

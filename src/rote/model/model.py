@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from rote.model.layout import Layout
 from rote.model.prepared import Group, Prepared, prepare
 from rote.tasks.base import Task
 from rote.types import FloatArray, frozen
+
+if TYPE_CHECKING:
+    from rote.pictures import Picture
 
 X = TypeVar("X")
 Y = TypeVar("Y")
@@ -88,6 +91,14 @@ class Model(Generic[X, Y]):
 
             return predict_lazily(self, inputs).outputs
         return self.decode(inputs, self.answers(self.prepare(inputs)))
+
+    def show(self, x: X, gold: Y | None = None) -> Picture:
+        """The best output of an input, to look at; with the gold one, where they differ."""
+        from rote.tasks.show import show
+
+        answers = self.answers(self.prepare([x]))
+        (y,) = self.decode([x], answers)
+        return show(self.task, x, y, gold, facts=[answers[0][1].proof()])
 
     def decode(self, inputs: Sequence[X], answers: Iterable[tuple[Group, Solutions]]) -> list[Y]:
         """The outputs that `answers` to these inputs stand for, in the order of the inputs."""

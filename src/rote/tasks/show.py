@@ -1,0 +1,233 @@
+"""`show`: a picture of what a task's output says of its input, wherever the output comes from.
+
+Sentences with entities and relations, taggings and fields, and graphs that are grids have pictures
+of their own; outputs of all other tasks are shown variable by variable. The rules that an output
+breaks are found in the space of its input.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from rote.pictures import (
+    Picture,
+    picture_of_extraction,
+    picture_of_grid,
+    picture_of_labels,
+    picture_of_tagging,
+)
+from rote.pictures.kinds import about_rules
+from rote.pictures.shapes import DIFFERENT_SIGN
+from rote.space.reasons import BrokenRule, broken_rules
+from rote.tasks.base import Task
+from rote.types import AnyArray
+
+if TYPE_CHECKING:
+    from rote.data.conll04 import Sentence
+    from rote.tasks.entity_relation import EntityRelation, Extraction
+    from rote.tasks.fields import Fields
+    from rote.tasks.graphs import Graph, LabelledGraph
+    from rote.tasks.tagging import Tagging
+
+X = TypeVar("X")
+Y = TypeVar("Y")
+
+
+def show(
+    task: Task[X, Y], x: X, y: Y, gold: Y | None = None, *, facts: Sequence[str] = ()
+) -> Picture:
+    """A picture of the output y of an input; with a gold output, what differs from it is marked.
+
+    >>> from rote.features import Templates
+    >>> from rote.tasks.tagging import Tagging
+    >>> task = Tagging(("B-NP", "I-NP", "O"), Templates(("word",), ("word[0]",)), bio=True)
+    >>> print(show(task, [["dogs"], ["bark"]], ["O", "I-NP"]))
+    dogs    bark
+    O ✗1 └I-NP ✗1┘
+    <BLANKLINE>
+    broken rules: 1 of 2
+    ✗1 I-NP at 1 goes on
+    """
+    from rote.tasks.entity_relation import EntityRelation
+    from rote.tasks.fields import Fields
+    from rote.tasks.graphs import LabelledGraph
+    from rote.tasks.tagging import Tagging
+
+    some: Any = (x, y, gold, list(facts))
+    match task:
+        case EntityRelation():
+            return _extraction(task, *some)
+        case Tagging():
+            return _tagging(task, *some)
+        case Fields():
+            return _fields(task, *some)
+        case LabelledGraph():
+            return _graph(task, *some)
+        case _:
+            return _variables(task, *some)
+
+
+def _extraction(
+    task: EntityRelation, x: Sentence, y: Extraction, gold: Extraction | None, facts: list[str]
+) -> Picture:
+    broken, about = _rules(task, x, y)
+    names = [x.text(entity) for entity in x.entities]
+    return picture_of_extraction(
+        x.words,
+        [(entity.start, entity.stop) for entity in x.entities],
+        y.entities,
+        y.relations,
+        gold=None if gold is None else (gold.entities, gold.relations),
+        broken=[rule._replace(name=spoken(rule.name, names)) for rule in broken],
+        labels=task.entity_labels,
+        facts=[*facts, *_about_gold(task, x, y, gold), *about],
+    )
+
+
+def spoken(rule: str, entities: Sequence[str]) -> str:
+    """The name of a rule about entities with their words in place of e0, e1, ….
+
+    >>> spoken("Kill(e0, e1) needs Peop and Peop", ["Oswald", "Kennedy"])
+    'Kill(Oswald, Kennedy) needs Peop and Peop'
+    """
+    return re.sub(r"\be(\d+)\b", lambda found: entities[int(found[1])], rule)
+
+
+def _tagging(
+    task: Tagging, x: Sequence[Any], y: Sequence[str], gold: Sequence[str] | None, facts: list[str]
+) -> Picture:
+    broken, about = _rules(task, x, y)
+    return picture_of_tagging(
+        words_of(task, x),
+        y,
+        gold=gold,
+        broken=broken,
+        labels=task.labels,
+        facts=[*facts, *_about_gold(task, x, y, gold), *about],
+    )
+
+
+def _fields(
+    task: Fields, x: Sequence[Any], y: Sequence[str], gold: Sequence[str] | None, facts: list[str]
+) -> Picture:
+    from rote.tasks.fields import spans
+
+    segments = [range(*span) for span in spans(task.read(x), len(x))]
+    inside = [
+        BrokenRule(f"labels change only at borders, and there is none before word {t}", (t - 1, t))
+        for segment in segments
+        for t in segment[1:]
+        if y[t] != y[t - 1]
+    ]
+    if inside:  # such an output cannot be said in labels, so that no other rule can be asked
+        broken, about = inside, [f"broken rules: {len(inside)}, and maybe others"]
+    else:
+        found, about = _rules(task, x, y)
+        broken = [
+            rule._replace(variables=tuple(t for v in rule.variables for t in segments[v]))
+            for rule in found
+        ]
+    differ = [] if gold is None else [a != b for a, b in zip(y, gold, strict=True)]
+    return picture_of_tagging(
+        words_of(task, x),
+        y,
+        gold=gold,
+        broken=broken,
+        labels=task.labels,
+        joined="equal",
+        facts=[*facts, *_differing(differ, "words"), *about],
+    )
+
+
+def words_of(task: Tagging | Fields, x: Sequence[Any]) -> list[str]:
+    """What is written for each token: itself, its word, or its number where it has none.
+
+    The word is the column of that name where templates name columns, else the first column.
+    """
+    from rote.features import Templates
+
+    column = 0
+    if isinstance(task.features, Templates) and "word" in task.features.columns:
+        column = task.features.columns.index("word")
+    return [_word(token, column, t) for t, token in enumerate(x)]
+
+
+def _word(token: object, column: int, number: int) -> str:
+    match token:
+        case str():
+            return token
+        case Mapping():
+            return str(token.get("word", number))
+        case [*cells] if cells and isinstance(cells[column], str):
+            return str(cells[column])
+        case _:
+            return str(number)
+
+
+def _graph(
+    task: LabelledGraph, x: Graph, y: AnyArray, gold: AnyArray | None, facts: list[str]
+) -> Picture:
+    labels = np.array(task.encode(x, y))
+    right = None if gold is None else np.asarray(gold)
+    shape = grid_shape(x)
+    differ = [] if right is None else ((right >= 0) & (right != labels)).tolist()
+    told = [*facts, *_differing(differ, "nodes")]
+    if shape is None:
+        known = None if right is None else np.where(right < 0, labels, right)
+        return picture_of_labels(task.frame(x).space, labels, gold=known, facts=told)
+    broken, about = _rules(task, x, y)
+    return picture_of_grid(
+        labels.reshape(shape),
+        task.labels,
+        gold=None if right is None else right.reshape(shape),
+        broken=broken,
+        facts=[*told, *about],
+    )
+
+
+def grid_shape(x: Graph) -> tuple[int, int] | None:
+    """The rows and columns of the grid that a graph is, its nodes numbered row by row, if it is."""
+    from rote.tasks.graphs import grid
+
+    def ordered(edges: AnyArray) -> AnyArray:
+        return np.unique(np.sort(edges, axis=1), axis=0)
+
+    n, own = len(x), ordered(x.edges)
+    for rows in (rows for rows in range(1, n + 1) if n % rows == 0):
+        edges = grid(rows, n // rows)
+        if len(edges) == len(own) and np.array_equal(ordered(edges), own):
+            return rows, n // rows
+    return None
+
+
+def _variables(task: Task[X, Y], x: X, y: Y, gold: Y | None, facts: list[str]) -> Picture:
+    return picture_of_labels(
+        task.frame(x).space,
+        np.array(task.encode(x, y)),
+        gold=None if gold is None else np.array(task.encode(x, gold)),
+        facts=[*facts, *_about_gold(task, x, y, gold)],
+    )
+
+
+def _rules(task: Task[X, Y], x: X, y: Y) -> tuple[Sequence[BrokenRule], list[str]]:
+    """The rules that an output breaks, and a sentence about them."""
+    space = task.frame(x).space
+    broken = broken_rules(space, np.array(task.encode(x, y)))
+    return broken, about_rules(space, broken)
+
+
+def _about_gold(task: Task[X, Y], x: X, y: Y, gold: Y | None) -> list[str]:
+    if gold is None:
+        return []
+    both = zip(task.encode(x, y), task.encode(x, gold), strict=True)
+    return _differing([a != b for a, b in both], "variables")
+
+
+def _differing(differ: Sequence[bool], what: str) -> list[str]:
+    if not differ:
+        return []
+    return [f"{DIFFERENT_SIGN} differs from gold in {sum(differ)} of {len(differ)} {what}"]
