@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -12,6 +12,7 @@ from rote import SpaceBuilder
 from rote.errors import LabelError
 from rote.pictures import (
     picture_of_extraction,
+    picture_of_graph,
     picture_of_grid,
     picture_of_labels,
     picture_of_tagging,
@@ -136,6 +137,39 @@ def test_a_grid_marks_the_cells_that_rules_blame():
 def test_a_grid_of_something_else_is_refused(cells, gold, match):
     with pytest.raises(LabelError, match=match):
         picture_of_grid(cells, ["land", "sea"], gold=gold)
+
+
+def test_nodes_of_a_graph_stand_where_they_lie():
+    across, down = np.meshgrid(np.arange(4.0), np.arange(2.0))
+    places = np.column_stack([across.ravel(), down.ravel()])
+    nodes = np.arange(8)
+    cells = np.array(picture_of_graph(places, nodes, "abcdefgh").drawing.cells)
+    for one, other in combinations(nodes, 2):
+        here, there = np.argwhere(cells == one), np.argwhere(cells == other)
+        (x, y), (x2, y2) = places[one], places[other]
+        assert x >= x2 or here[:, 1].mean() < there[:, 1].mean()
+        assert y >= y2 or here[:, 0].mean() < there[:, 0].mean()
+
+
+def test_every_node_has_cells_of_its_own_even_where_all_lie_in_one_place():
+    rng = np.random.default_rng(0)
+    for places in (np.zeros((7, 2)), rng.normal(size=(7, 2)), rng.normal(size=(7, 2)) * (1, 0)):
+        picture = picture_of_graph(
+            places, range(7), "abcdefg", gold=[-1] * 7, broken=[BrokenRule("no", (2, 5))]
+        )
+        cells = np.array(picture.drawing.cells)
+        assert set(cells.ravel()) == set(range(7))
+        blamed = {(int(r), int(c)) for r, c in np.argwhere((cells == 2) | (cells == 5))}
+        assert picture.drawing.broken == blamed
+        assert {cell for row in picture.drawing.gold for cell in row} == {None}
+
+
+def test_a_graph_of_something_else_is_refused():
+    with pytest.raises(LabelError, match=r"shape \(n, 2\)"):
+        picture_of_graph(np.zeros(3), [0, 0, 0], "a")
+    with pytest.raises(LabelError, match=r"3 nodes have the positions of as many labels"):
+        picture_of_graph(np.zeros((3, 2)), [0, 0], "a")
+    assert picture_of_graph(np.zeros((0, 2)), [], "a").text() == ""
 
 
 def test_any_space_shows_its_variables_and_marks_those_to_blame():

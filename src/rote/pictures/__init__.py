@@ -2,6 +2,7 @@
 
 from rote.pictures.kinds import (
     picture_of_extraction,
+    picture_of_graph,
     picture_of_grid,
     picture_of_labels,
     picture_of_tagging,
@@ -11,6 +12,7 @@ from rote.pictures.picture import Picture
 __all__ = [
     "Picture",
     "picture_of_extraction",
+    "picture_of_graph",
     "picture_of_grid",
     "picture_of_labels",
     "picture_of_tagging",

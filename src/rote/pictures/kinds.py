@@ -1,4 +1,4 @@
-"""Pictures of outputs, by what they are outputs of: an extraction, a tagging, a grid, any space.
+"""Pictures of outputs by their kind: an extraction, a tagging, a grid, a graph, any space.
 
 All but the last take plain values, and broken rules (`rote.space.reasons`) whose variables are
 numbered as each function says. What a rule blames bears the rule's number; the rules are listed
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -22,7 +23,7 @@ from rote.pictures.sentence import Link, Sentence, Span
 from rote.pictures.shapes import DIFFERENT_SIGN, Tone, mark_of
 from rote.space.reasons import BrokenRule, broken_rules
 from rote.space.space import Space
-from rote.types import AnyArray
+from rote.types import AnyArray, IntArray
 
 Relations: TypeAlias = Mapping[tuple[int, int], str]
 Joined: TypeAlias = Literal["bio", "equal", "none"]
@@ -142,6 +143,46 @@ def picture_of_grid(
         tuple(rule.name for rule in broken),
         tuple(facts),
     )
+
+
+def picture_of_graph(
+    places: AnyArray,
+    nodes: AnyArray | Sequence[int],
+    labels: Sequence[str],
+    *,
+    gold: AnyArray | Sequence[int] | None = None,
+    broken: Sequence[BrokenRule] = (),
+    facts: Sequence[str] = (),
+) -> Picture:
+    """The nodes of a graph, such as the regions of an image, about where they lie.
+
+    ``places`` of shape (n, 2) say how far right and how far down each node is. It gets the closest
+    cell of a grid that is still free, and cells that are left over belong to the closest node.
+    Rules blame nodes 0, 1, ….
+    """
+    node_of = _raster(np.asarray(places, dtype=np.float64))
+    n = len(places)
+
+    def cells(values: AnyArray | Sequence[int]) -> AnyArray:
+        given = np.asarray(values)
+        if given.shape != (n,) or (n and given.dtype.kind not in "iu"):
+            raise LabelError(
+                f"{n} nodes have the positions of as many labels; got the shape {given.shape} of "
+                f"{given.dtype}"
+            )
+        return given.astype(np.int64)[node_of]
+
+    picture = picture_of_grid(
+        cells(nodes),
+        labels,
+        gold=None if gold is None else cells(gold),
+        broken=[
+            BrokenRule(name, tuple(np.flatnonzero(np.isin(node_of, blamed)).tolist()))
+            for name, blamed in broken
+        ],
+        facts=facts,
+    )
+    return replace(picture, title=f"{n} nodes of a graph")
 
 
 def picture_of_labels(
@@ -270,6 +311,32 @@ def _blamed(broken: Sequence[BrokenRule]) -> dict[int, list[int]]:
 
 def _tone(mark: str) -> Tone:
     return Tone.BROKEN if mark else Tone.PLAIN
+
+
+def _raster(places: AnyArray) -> IntArray:
+    """A grid with the node of each cell; every node has at least one."""
+    if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
+        raise LabelError(
+            f"places of nodes are finite and have the shape (n, 2); got the shape {places.shape}"
+        )
+    n = len(places)
+    if not n:
+        return np.empty((0, 0), dtype=np.int64)
+    low, extent = places.min(axis=0), np.ptp(places, axis=0)
+    span = np.where(extent > 0, extent, 1.0)
+    # About two cells for each node, so that most lie where they should.
+    ratio = float(np.clip(span[0] / span[1], 0.25, 4.0))
+    rows = max(1, round((2 * n / ratio) ** 0.5))
+    columns = -(-2 * n // rows)
+    wanted = (places - low) / span * (columns - 1, rows - 1)
+    down, right = np.divmod(np.arange(rows * columns), columns)
+    away = np.hypot(right - wanted[:, :1], down - wanted[:, 1:])
+    node_of: IntArray = away.argmin(axis=0)
+    free = np.ones(rows * columns, dtype=np.bool_)
+    for node, distances in enumerate(away):
+        cell = np.where(free, distances, np.inf).argmin()
+        node_of[cell], free[cell] = node, False
+    return node_of.reshape(rows, columns)
 
 
 def _cells(given: AnyArray | Sequence[Sequence[int]], labels: int) -> Cells:
