@@ -7,7 +7,7 @@ import pytest
 
 from rote.errors import DataError
 from rote.pictures.sentence import Link, Sentence, Span
-from rote.pictures.shapes import Arc, End, Said, Tile, width_of
+from rote.pictures.shapes import Arc, End, Said, Tile, Tone, width_of
 from rote.pictures.terminal import plain_text
 
 WORDS = ("Oswald", "shot", "Kennedy", "in", "Dallas")
@@ -58,6 +58,13 @@ def test_spans_that_overlap_stand_below_each_other():
     drawing = Sentence(WORDS, (Span(0, 3, "a"), Span(1, 2, "b"), Span(3, 4, "c")))
     tiles = {s.text: s.row for s in drawing.layout(60).shapes if isinstance(s, Tile)}
     assert tiles == {"a": 1, "b": 2, "c": 1}
+
+
+def test_two_spans_of_the_same_words_can_be_linked():
+    same = (Span(2, 3, "a"), Span(2, 3, "a", tone=Tone.BROKEN))
+    shown = text(Sentence(WORDS, same, (Link(0, 1, "Is"),)), 40)
+    assert "Is" in shown[0]
+    assert shown[-2:] == [f"{'└──a──┘':>19}"] * 2
 
 
 def test_a_span_outside_the_words_is_refused():

@@ -216,14 +216,15 @@ class Sentence:
         for number, link in sorted(enumerate(self.links), key=length):
             low, high = sorted((link.first, link.second), key=lambda span: self.spans[span][:2])
             missing = width_of(link.text) + 3 - (foot(number, high) - foot(number, low))
-            if missing > 0 and missing + width_of(link.text) <= room:
+            apart = self.spans[low].stop <= self.spans[high].start
+            if apart and 0 < missing <= room - width_of(link.text):
                 gaps[self.spans[high].start] += missing
         return gaps
 
     def _units(self) -> Iterator[range]:
         """Words that stay together: those of a span."""
         start = stop = 0
-        for span in sorted((*self.spans, *(self.gold or ()))):
+        for span in sorted((*self.spans, *(self.gold or ())), key=lambda span: span[:2]):
             if span.start >= stop:
                 if stop > start:
                     yield range(start, stop)
