@@ -14,11 +14,14 @@ from rote.errors import (
     LabelError,
     MissingExtra,
     ModelError,
+    Overloaded,
     RoteError,
     RuleError,
     ScoreError,
+    ServiceError,
     SpaceError,
     StoreError,
+    TooLarge,
     UnsupportedSpace,
 )
 
@@ -47,6 +50,9 @@ def test_every_error_is_a_rote_error_and_is_drawn_in_the_tree(error):
         (DataError, (ValueError,)),
         (ModelError, (ValueError,)),
         (StoreError, (RuntimeError,)),
+        (TooLarge, (DataError,)),
+        (ServiceError, (RuntimeError,)),
+        (Overloaded, (ServiceError,)),
         (MissingExtra, (ImportError,)),
     ],
 )

@@ -8,9 +8,12 @@
     ├── SettingError             an option outside what it may be
     ├── UnsupportedSpace         an engine was given a space it cannot solve
     ├── InfeasibleSpace          no output obeys the rules; carries the conflict
-    ├── DataError                a file that is missing or damaged
+    ├── DataError                a file that is missing or damaged, or an input that cannot be read
+    │   └── TooLarge             an input or a request beyond a limit
     ├── ModelError               a saved model or state that is damaged, foreign or of another task
     ├── StoreError               a store that cannot be opened, read or written
+    ├── ServiceError             a service that cannot answer: its engine failed
+    │   └── Overloaded           it has too much to do, or is closing; try again later
     └── MissingExtra             an optional package is not installed
 
 Each message says what was expected, what came, and what to do.
@@ -74,7 +77,11 @@ class InfeasibleSpace(RoteError, ValueError):
 
 
 class DataError(RoteError, ValueError):
-    """A file that is missing or damaged; says which file, which line, and why."""
+    """A file or an input that is missing or damaged; says which file, which line, and why."""
+
+
+class TooLarge(DataError):
+    """An input or a request beyond a limit."""
 
 
 class ModelError(RoteError, ValueError):
@@ -83,6 +90,21 @@ class ModelError(RoteError, ValueError):
 
 class StoreError(RoteError, RuntimeError):
     """A store that cannot be reached, or is damaged, foreign or of another format."""
+
+
+class ServiceError(RoteError, RuntimeError):
+    """A service that cannot answer: its engine failed on what was asked."""
+
+
+class Overloaded(ServiceError):
+    """A service that has too much to do or is closing; ``seconds`` says when to try again."""
+
+    def __init__(self, sentence: str, seconds: int = 1) -> None:
+        self.seconds = seconds
+        super().__init__(sentence)
+
+    def __reduce__(self) -> tuple[type, tuple[str, int]]:
+        return type(self), (str(self), self.seconds)
 
 
 class MissingExtra(RoteError, ImportError):

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from rote.data.checks import line_error
-from rote.data.conll04 import read_sentences
+from rote.data.conll04 import Sentence, read_sentences
 from rote.data.words import read_text
 from rote.errors import DataError, LabelError, ModelError, SettingError
 from rote.features import Features, Templates
@@ -135,7 +135,7 @@ def output_text(contents: Contents, outputs: Sequence[Any]) -> str:
     if contents.name == TAGGING:
         lines = _with_labels(contents.source, outputs)
     elif contents.name == ENTITY_RELATION:
-        lines = map(_extracted, contents.source, outputs)
+        lines = map(json.dumps, map(extracted, contents.source, outputs))
     else:
         pairs = zip(contents.source, outputs, strict=True)
         lines = (json.dumps({**given, "y": y}) for given, y in pairs)
@@ -223,19 +223,18 @@ def _read_sentences(path: Path) -> Contents:
     )
 
 
-def _extracted(sentence: Any, output: Extraction) -> str:
+def extracted(sentence: Sentence, output: Extraction) -> dict[str, Any]:
+    """The output of a sentence as JSON has it, with its words and the spans of its entities."""
     spans = zip(sentence.entities, output.entities, strict=True)
-    return json.dumps(
-        {
-            "id": sentence.id,
-            "words": sentence.words,
-            "entities": [{"start": e.start, "stop": e.stop, "label": label} for e, label in spans],
-            "relations": [
-                {"first": first, "second": second, "label": label}
-                for (first, second), label in output.relations.items()
-            ],
-        }
-    )
+    return {
+        "id": sentence.id,
+        "words": sentence.words,
+        "entities": [{"start": e.start, "stop": e.stop, "label": label} for e, label in spans],
+        "relations": [
+            {"first": first, "second": second, "label": label}
+            for (first, second), label in output.relations.items()
+        ],
+    }
 
 
 def _read_objects(path: Path, name: str, output: Callable[[Any], Any]) -> Contents:
@@ -248,7 +247,7 @@ def _read_objects(path: Path, name: str, output: Callable[[Any], Any]) -> Conten
             continue
         try:
             value = _object(line)
-            xs.append(_features(value["x"]))
+            xs.append(features_of(value["x"]))
             if given and ("y" in value) != ("y" in given[0]):
                 raise DataError('"y" is in some lines and not in others')
             if len(xs) > 1:
@@ -272,7 +271,8 @@ def _object(line: str) -> dict[str, Any]:
     return value
 
 
-def _features(x: Any) -> Features:
+def features_of(x: Any) -> Features:
+    """The feature vector that JSON has as an object, a list of names or a list of numbers."""
     if isinstance(x, dict):
         return {name: _number(value) for name, value in x.items()}
     if isinstance(x, list) and all(isinstance(value, str) for value in x):

@@ -1,0 +1,142 @@
+"""A service behind HTTP.
+
+    POST /predict   {"input": x} or {"inputs": [x, ...]}; {"answers": [...]}, one for each, in order
+    GET /stats      what the service is and what it has done
+    GET /health     whether it takes requests
+    GET /           a page that shows all this
+
+    413  a request or an input beyond a limit        422  an input that cannot be read, and why
+    500  the engine failed on this request           503  too much to do, or closing: Retry-After
+
+Errors are {"error": a sentence}. The event loop only hands requests on and waits for answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+import rote
+from rote.errors import DataError, MissingExtra, Overloaded, RoteError, TooLarge
+from rote.serve.service import Service
+
+try:
+    from fastapi import FastAPI, Request
+    from fastapi.responses import HTMLResponse, JSONResponse
+except ImportError as error:
+    raise MissingExtra(
+        "a service needs the packages fastapi and uvicorn, which are not installed; "
+        "run: pip install 'rote[serve]'"
+    ) from error
+
+# The page is whole in itself; the browser is told to hold it to that.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "properties": {"input": {}, "inputs": {"type": "array", "items": {}}},
+                    "minProperties": 1,
+                    "maxProperties": 1,
+                    "additionalProperties": False,
+                }
+            }
+        },
+    }
+}
+
+
+def create_app(service: Service) -> FastAPI:
+    """The application; when it is shut down, so is the service."""
+
+    @asynccontextmanager
+    async def closing(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(service.close)
+
+    # FastAPI's own pages of documentation would be fetched from the network.
+    app = FastAPI(
+        title="rote", version=rote.__version__, docs_url=None, redoc_url=None, lifespan=closing
+    )
+    page = files("rote.serve").joinpath("page.html").read_text(encoding="utf-8")
+
+    @app.post("/predict", openapi_extra=BODY)
+    async def predict(request: Request) -> JSONResponse:
+        try:
+            values = _inputs(await _body(request, service.limits.size))
+            future = service.submit(values)
+        except TooLarge:
+            service.refuse("too large")
+            raise
+        except DataError:
+            service.refuse("not understood")
+            raise
+        except Overloaded:
+            service.refuse("overloaded")
+            raise
+        answers = await asyncio.wrap_future(future)
+        return JSONResponse({"answers": [answer.record() for answer in answers]})
+
+    @app.get("/stats")
+    async def stats() -> JSONResponse:
+        return JSONResponse(service.stats())
+
+    @app.get("/health")
+    async def health() -> JSONResponse:
+        if service.is_open:
+            return JSONResponse({"status": "open"})
+        return JSONResponse({"status": "closed"}, 503)
+
+    @app.get("/", include_in_schema=False)
+    async def show() -> HTMLResponse:
+        return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
+
+    app.add_exception_handler(RoteError, _failed)
+    return app
+
+
+async def _failed(_: Request, error: Exception) -> JSONResponse:
+    sentence = {"error": " ".join(str(error).split())}
+    if isinstance(error, TooLarge):
+        return JSONResponse(sentence, 413)
+    if isinstance(error, DataError):
+        return JSONResponse(sentence, 422)
+    if isinstance(error, Overloaded):
+        return JSONResponse(sentence, 503, headers={"Retry-After": str(error.seconds)})
+    return JSONResponse(sentence, 500)
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """The body of a request, read no further than a limit allows."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > most:
+            raise TooLarge(f"a request has at most {most} bytes; send fewer inputs at once")
+    return bytes(body)
+
+
+def _inputs(body: bytes) -> list[Any]:
+    try:
+        asked = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"expected a request in JSON: {error}") from None
+    if isinstance(asked, dict) and asked.keys() == {"input"}:
+        return [asked["input"]]
+    if isinstance(asked, dict) and asked.keys() == {"inputs"} and isinstance(asked["inputs"], list):
+        values: list[Any] = asked["inputs"]
+        return values
+    raise DataError(
+        'a request is {"input": ...} or {"inputs": [...]} and nothing else; '
+        f"got {body[:80].decode('utf-8', 'replace')}"
+    )

@@ -1,0 +1,64 @@
+"""A service behind a port, until it is told to stop."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.util import find_spec
+
+from rote.errors import MissingExtra, SettingError
+from rote.serve.service import Service
+
+PACKAGES = ("fastapi", "uvicorn")
+PORTS = range(1 << 16)
+
+
+def check_extra() -> None:
+    """Refuse to go on without the packages that serving needs."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        raise MissingExtra(
+            f"a service needs the packages {' and '.join(PACKAGES)}; not installed: "
+            f"{', '.join(missing)}; run: pip install 'rote[serve]'"
+        )
+
+
+def serve(
+    service: Service,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve until the process is interrupted or terminated; then answer what was taken and close.
+
+    ``ready`` is told the address. Port 0 is any that is free.
+    """
+    with service:
+        check_extra()
+        import uvicorn
+
+        from rote.serve.app import create_app
+
+        config = uvicorn.Config(create_app(service), log_level="warning", access_log=False)
+        with bound(host, port) as listening, suppress(KeyboardInterrupt):
+            if ready is not None:
+                name = f"[{host}]" if ":" in host else host
+                ready(f"http://{name}:{listening.getsockname()[1]}/")
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens there."""
+    if port not in PORTS:
+        raise SettingError(f"a port is a number from 0 to {PORTS[-1]}, got {port}")
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            said = "is taken by another program; name another port, or 0 for any that is free"
+        else:
+            said = f"cannot be listened on: {error.strerror}"
+        raise SettingError(f"port {port} of {host} {said}") from None

@@ -1,0 +1,236 @@
+"""`Service`: requests from any thread, answered in batches by one.
+
+Whatever has come while a batch was answered is the next batch: nobody waits for others to come, and
+under load batches grow by themselves. If a batch fails, its requests are tried one by one, so that
+only those fail that are at fault. A service that is closed takes nothing more, and answers all that
+it has taken.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, fields
+from math import ceil
+from pathlib import Path
+from threading import Condition, Thread
+from time import perf_counter
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from rote.errors import DataError, Overloaded, SettingError, TooLarge
+from rote.inference import Engine
+from rote.inference.amortized import Amortized
+from rote.inference.amortized.stores import Store
+from rote.inference.beam import Speedup
+from rote.model import Model
+from rote.serve.answers import Answer, Answering, digest_of
+from rote.serve.forms import Form, check_size, form_for
+from rote.serve.remembered import Remembered
+from rote.serve.stats import Stats
+
+LONGEST = 60  # seconds that anybody is told to wait
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a service takes."""
+
+    size: int = 1 << 20  # bytes of a request
+    inputs: int = 256  # of a request
+    waiting: int = 4096  # inputs that were taken and not answered yet
+    batch: int = 512  # inputs answered together, if a single request has not more
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if type(value) is not int or value < 1:
+                raise SettingError(f"{each.name} is a whole number of at least 1, got {value!r}")
+
+
+class _Job(NamedTuple):
+    values: Sequence[Any]
+    future: Future[list[Answer]]
+
+
+class Service:
+    """Answers inputs in JSON, of the form that the model's task has or of one that is given.
+
+    With ``remember``, answers proved optimal are said again when the same input comes again; a
+    ``store`` keeps them beyond the process. If the model's engine has a `Speedup`, what that knows
+    is saved into the folder ``learned`` at the end.
+
+    >>> from rote import train
+    >>> from rote.tasks.multiclass import Multiclass
+    >>> model = train(Multiclass(("go", "stop")), [["green"], ["red"]], ["go", "stop"])
+    >>> with Service(model) as service:
+    ...     answer = service.predict([["red"]])[0]
+    >>> answer.output, answer.status
+    ('stop', 'optimal')
+    """
+
+    def __init__(
+        self,
+        model: Model[Any, Any],
+        *,
+        form: Form | None = None,
+        name: str = "model",
+        store: Store | None = None,
+        remember: bool = True,
+        learned: Path | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.model = model
+        self.name = name
+        self.form = form_for(model.task) if form is None else form
+        self.limits = Limits() if limits is None else limits
+        self.engine = " over ".join(type(each).__name__ for each in _layers(model.engine))
+        self._store = store
+        self._learned = learned
+        self._remembered = Remembered(digest_of(model, self.engine), store) if remember else None
+        self._answering = Answering(model, self.form, self._remembered)
+        self._stats = Stats()
+        self._jobs: deque[_Job] = deque()
+        self._waiting = 0
+        self._closing = False
+        self._changed = Condition()
+        self._thread = Thread(target=self._work, name="rote service", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        return not self._closing and self._thread.is_alive()
+
+    def submit(self, values: Sequence[Any]) -> Future[list[Answer]]:
+        """Take a request; its answers come when they are there."""
+        future: Future[list[Answer]] = Future()
+        check_size("inputs in a request", len(values), self.limits.inputs)
+        with self._changed:
+            if self._closing:
+                raise Overloaded("the service is closing; ask again when it is back")
+            if self._waiting + len(values) > self.limits.waiting:
+                each = self._stats.seconds_per_answer
+                raise Overloaded(
+                    f"{self._waiting} inputs are waiting, and at most {self.limits.waiting} may; "
+                    "ask again later",
+                    min(LONGEST, max(1, ceil(self._waiting * each))),
+                )
+            self._jobs.append(_Job(values, future))
+            self._waiting += len(values)
+            self._changed.notify()
+        return future
+
+    def predict(self, values: Sequence[Any]) -> list[Answer]:
+        """The answers to a request."""
+        return self.submit(values).result()
+
+    def refuse(self, why: str) -> None:
+        """Count a request that was turned away before it came here."""
+        self._stats.refuse(why)
+
+    def stats(self) -> dict[str, Any]:
+        """What the service is, and what it has done so far, as JSON."""
+        amortized, speedup = _amortized(self.model.engine), _speedup(self.model.engine)
+        counters = None if amortized is None else amortized.counters
+        served = None if speedup is None else speedup.served
+        solved = self._answering.given if counters is None else counters.solver_calls
+        return {
+            "model": self.name,
+            "task": type(self.model.task).__name__,
+            "weights": self.model.layout.size,
+            "engine": self.engine,
+            "input": {"hint": self.form.hint, "example": self.form.example},
+            "limits": asdict(self.limits),
+            **self._stats.record(),
+            "waiting": self._waiting,
+            "remembered": 0 if self._remembered is None else len(self._remembered),
+            "solved": solved if served is None else served.taught,
+            "proved": {} if counters is None else dict(counters.hits),
+            "speedup": None if served is None else served._asdict(),
+        }
+
+    def close(self) -> None:
+        """Answer what was taken, save what was learned, and let go of the store."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._thread.join()
+        speedup = _speedup(self.model.engine)
+        try:
+            if self._learned is not None and speedup is not None:
+                self.model.with_engine(speedup).save(self._learned)
+        finally:
+            if self._store is not None:
+                self._store.close()
+
+    def _work(self) -> None:
+        while jobs := self._next():
+            taken = [job for job in jobs if job.future.set_running_or_notify_cancel()]
+            if taken:
+                self._answer(taken)
+            with self._changed:
+                self._waiting -= sum(len(job.values) for job in jobs)
+
+    def _next(self) -> list[_Job]:
+        """All that waits, up to a limit; nothing when the service is closed and all is answered."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._jobs or self._closing)
+            jobs: list[_Job] = []
+            count = 0
+            while self._jobs and (
+                not jobs or count + len(self._jobs[0].values) <= self.limits.batch
+            ):
+                jobs.append(self._jobs.popleft())
+                count += len(jobs[-1].values)
+            return jobs
+
+    def _answer(self, jobs: Sequence[_Job]) -> None:
+        start = perf_counter()
+        try:
+            found = self._answering.answers([value for job in jobs for value in job.values])
+        except Exception as error:  # noqa: BLE001  # it goes to whoever asked
+            if len(jobs) > 1:
+                for job in jobs:
+                    self._answer([job])
+                return
+            self._stats.refuse(_why(error))
+            jobs[0].future.set_exception(error)
+            return
+        self._stats.enter(len(jobs), found, perf_counter() - start)
+        rest = iter(found)
+        for job in jobs:
+            job.future.set_result([next(rest) for _ in job.values])
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, TooLarge):
+        return "too large"
+    return "not understood" if isinstance(error, DataError) else "failed"
+
+
+def _layers(engine: Engine) -> list[Engine]:
+    """A wrapper, the engine underneath, and so on."""
+    layers = [engine]
+    while isinstance(layers[-1], Amortized | Speedup):
+        layers.append(layers[-1].engine)
+    return layers
+
+
+def _amortized(engine: Engine) -> Amortized | None:
+    return next((each for each in _layers(engine) if isinstance(each, Amortized)), None)
+
+
+def _speedup(engine: Engine) -> Speedup | None:
+    return next((each for each in _layers(engine) if isinstance(each, Speedup)), None)
