@@ -451,7 +451,8 @@ def serve(
     from rote.serve.run import serve as run
 
     check_extra()
-    chosen = engine if engine in (AMORTIZED, SPEEDUP) else _engine(engine, None)
+    remembering = (AMORTIZED, SPEEDUP)
+    chosen = engine if engine in remembering else _engine(engine, None, remembering)
     service = open_service(model, chosen, store=store, share=share, learned=learned)
     run(
         service,
@@ -577,11 +578,11 @@ def _show_data(found: Sequence[Found], console: Console) -> None:
     console.print(sources)
 
 
-def _engine(name: str, seconds: float | None) -> rote.Engine:
+def _engine(name: str, seconds: float | None, others: Sequence[str] = ()) -> rote.Engine:
     if name in ANYTIME:
         return ANYTIME[name](time_limit=seconds)
     if name not in UNTIMED:
-        known = ", ".join([*ANYTIME, *UNTIMED])
+        known = ", ".join([*others, *ANYTIME, *UNTIMED])
         raise SettingError(f"--engine is one of {known}; got {name!r}")
     if seconds is not None:
         raise SettingError(

@@ -106,10 +106,7 @@ class Answering:
                 for row, member in enumerate(group.members.tolist()):
                     found[member] = self._answer(xs[member], solutions, row)
         except Exception as error:
-            LOG.exception("the engine failed")
-            raise ServiceError(
-                f"the engine failed with {type(error).__name__}, which is in the log of the service"
-            ) from error
+            raise _failure("engine", error) from error
         self.given += len(xs)
         return [answer for answer in found if answer is not None]
 
@@ -130,6 +127,8 @@ class Answering:
                 except RoteError as error:
                     raise DataError(f"input {place}: {error}") from None
             raise
+        except Exception as error:
+            raise _failure("task", error) from error
 
     def _answer(self, x: Any, solutions: Solutions, row: int) -> Answer:
         status = Status(int(solutions.status[row]))
@@ -144,6 +143,12 @@ class Answering:
             status.name.lower(),
             Source(int(solutions.source[row])).name.lower(),
         )
+
+
+def _failure(what: str, error: Exception) -> ServiceError:
+    LOG.error("the %s failed", what, exc_info=error)
+    name = type(error).__name__
+    return ServiceError(f"the {what} failed with {name}, which is in the log of the service")
 
 
 def _key(value: Any, place: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +14,7 @@ from rote.serve.service import Service
 
 PACKAGES = ("fastapi", "uvicorn")
 PORTS = range(1 << 16)
+WAITING = 2048  # connections that were not accepted yet
 
 
 def check_extra() -> None:
@@ -53,12 +55,22 @@ def bound(host: str, port: int) -> socket.socket:
     """A socket that listens there."""
     if port not in PORTS:
         raise SettingError(f"a port is a number from 0 to {PORTS[-1]}, got {port}")
+    listening: socket.socket | None = None
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=2048)
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # Without its protocol named, asyncio would leave Nagle's algorithm on, and every answer
+        # on a connection that stays open would wait 40 ms for a delayed acknowledgement.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        if os.name == "posix":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(WAITING)
     except OSError as error:
+        if listening is not None:
+            listening.close()
         if error.errno == errno.EADDRINUSE:
             said = "is taken by another program; name another port, or 0 for any that is free"
         else:
             said = f"cannot be listened on: {error.strerror}"
         raise SettingError(f"port {port} of {host} {said}") from None
+    return listening

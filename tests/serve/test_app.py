@@ -1,0 +1,219 @@
+"""The service over HTTP: answers, statuses, and a page that is whole in itself."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+
+from rote import Exact
+from rote.errors import MissingExtra
+from rote.serve import Limits, Service
+from rote.serve.app import create_app
+
+
+@pytest.fixture
+def ask(tagger):
+    """Ask an application of its own; each call is a list of (method, path, options)."""
+    services = []
+
+    def call(*requests, together=False, **options):
+        engine = options.pop("engine", None)
+        model = tagger if engine is None else tagger.with_engine(engine)
+        service = Service(model, **options)
+        services.append(service)
+        transport = httpx.ASGITransport(create_app(service))
+
+        async def all_of_them():
+            async with httpx.AsyncClient(transport=transport, base_url="http://rote") as client:
+                each = (client.request(m, path, **how) for m, path, how in requests)
+                if together:
+                    return await asyncio.gather(*each)
+                return [await one for one in each]
+
+        return asyncio.run(all_of_them())
+
+    yield call
+    for service in services:
+        service.close()
+
+
+def post(body):
+    how = {"content": body} if isinstance(body, (str, bytes)) else {"json": body}
+    return "POST", "/predict", how
+
+
+STATS = ("GET", "/stats", {})
+
+
+def test_one_input_and_many_are_answered_alike(ask):
+    one, many = ask(post({"input": "the dog"}), post({"inputs": ["the dog", ["a", "cat"]]}))
+    assert one.status_code == many.status_code == 200
+    answer = one.json()["answers"][0]
+    assert answer["output"] == ["B-NP", "I-NP"]
+    assert answer["status"] == "optimal"
+    assert answer["gap"] == 0
+    assert answer["value"] == answer["bound"]
+    assert [a["output"] for a in many.json()["answers"]] == [["B-NP", "I-NP"]] * 2
+    assert many.json()["answers"][0]["source"] == "cache"
+    assert ask(post({"inputs": []}))[0].json() == {"answers": []}
+
+
+def test_fifty_requests_at_once_get_each_its_own_answer(ask, tagger):
+    texts = [
+        f"{a} {b} {c}" for a in ("the", "a") for b in ("old", "dog", "saw") for c in "0123456789"
+    ]
+    replies = ask(*(post({"input": text}) for text in texts), together=True)
+    expected = tagger.predict([[[word] for word in text.split()] for text in texts])
+    assert [reply.json()["answers"][0]["output"] for reply in replies] == [
+        list(y) for y in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('{"input', "expected a request in JSON"),
+        (b"\xff", "expected a request in JSON"),
+        ("[" * 5000 + "]" * 5000, "JSON"),
+        ({"inputs": "the dog"}, 'a request is {"input": ...} or {"inputs": [...]}'),
+        ({"input": "a", "inputs": []}, "and nothing else"),
+        ([], "and nothing else"),
+        ({"input": {"a": "dog"}}, "input 0: an input is a text or a list of tokens"),
+        ({"inputs": ["a", [["b", "c"]]]}, "input 1: token 0: expected a text for each column"),
+        ('{"input": "\\ud800"}', "input 0: is no text"),
+    ],
+)
+def test_what_cannot_be_read_is_answered_by_a_sentence(ask, body, said):
+    refused, stats = ask(post(body), STATS)
+    assert refused.status_code == 422
+    assert said in refused.json()["error"]
+    assert stats.json()["refused"] == {"not understood": 1}
+
+
+def test_a_bad_request_spoils_none_that_comes_with_it(ask):
+    bodies = [{"input": "the dog"}, {"input": 7}, {"input": "a cat"}] * 5
+    replies = ask(*map(post, bodies), together=True)
+    assert [reply.status_code for reply in replies] == [200, 422, 200] * 5
+
+
+def test_requests_beyond_a_limit_are_refused(ask):
+    limits = Limits(size=100, inputs=2)
+    large, many, long, stats = ask(
+        post({"input": "a" * 100}),
+        post({"inputs": ["a"] * 3}),
+        post({"input": "a"}),
+        STATS,
+        limits=limits,
+    )
+    assert (large.status_code, many.status_code, long.status_code) == (413, 413, 200)
+    assert "at most 100 bytes" in large.json()["error"]
+    assert "at most 2 inputs in a request, got 3" in many.json()["error"]
+    assert stats.json()["refused"] == {"too large": 2}
+
+
+def test_an_input_beyond_a_limit_is_refused(ask):
+    assert ask(post({"input": "a " * 1001}))[0].status_code == 413
+
+
+def test_a_service_with_too_much_to_do_says_when_to_come_again(ask):
+    busy, stats = ask(post({"inputs": ["a", "b"]}), STATS, limits=Limits(waiting=1))
+    assert busy.status_code == 503
+    assert int(busy.headers["Retry-After"]) >= 1
+    assert "ask again later" in busy.json()["error"]
+    assert stats.json()["refused"] == {"overloaded": 1}
+
+
+def test_an_engine_that_fails_is_a_500_and_the_service_goes_on(ask):
+    class Failing:
+        def solve(self, space, objective):
+            if len(space.variables) == 1:
+                raise ZeroDivisionError("secret")
+            return Exact().solve(space, objective)
+
+    failed, well, health = ask(
+        post({"input": "dog"}), post({"input": "the dog"}), ("GET", "/health", {}), engine=Failing()
+    )
+    assert failed.status_code == 500
+    assert "ZeroDivisionError" in failed.json()["error"]
+    assert "secret" not in failed.text
+    assert well.status_code == health.status_code == 200
+
+
+def test_stats_say_what_serves_and_what_it_did(ask):
+    _, _, reply = ask(post({"input": "the dog"}), post({"input": "the dog"}), STATS, name="chunker")
+    stats = reply.json()
+    assert (stats["model"], stats["task"], stats["engine"]) == ("chunker", "Tagging", "Exact")
+    assert (stats["asked"], stats["requests"], stats["solved"]) == (2, 2, 1)
+    assert stats["by_source"]["cache"] == 1
+    assert sum(answers for answers, _ in stats["curve"]) == 2
+    assert stats["waiting"] == 0
+
+
+def test_the_service_is_closed_with_the_application(tagger):
+    service = Service(tagger)
+    app = create_app(service)
+
+    async def live():
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://rote") as client:
+            async with app.router.lifespan_context(app):
+                before = await client.get("/health")
+            return before, await client.get("/health"), await client.post("/predict", content="{}")
+
+    before, after, late = asyncio.run(live())
+    assert (before.status_code, before.json()) == (200, {"status": "open"})
+    assert (after.status_code, after.json()) == (503, {"status": "closed"})
+    assert late.status_code == 422
+    assert not service.is_open
+
+
+def test_the_page_is_whole_in_itself_and_can_be_used_by_all(ask):
+    page = ask(("GET", "/", {}))[0]
+    assert page.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert not re.search(r"(https?:)?//\w", page.text)  # nothing is fetched from elsewhere
+    assert "prefers-color-scheme: dark" in page.text
+    assert 'name="viewport"' in page.text
+    assert "innerHTML" not in page.text  # what people type is shown as text
+
+    class Names(HTMLParser):
+        def __init__(self):
+            super().__init__()
+            self.ids, self.named = set(), set()
+
+        def handle_starttag(self, tag, attrs):
+            for name, value in attrs:
+                if name == "id":
+                    assert value not in self.ids
+                    self.ids.add(value)
+                if name in ("for", "aria-labelledby", "aria-describedby"):
+                    self.named.add(value)
+
+    names = Names()
+    names.feed(page.text)
+    assert names.named <= names.ids
+    assert set(re.findall(r'at\("(\w+)"\)', page.text)) <= names.ids
+    assert '<html lang="en">' in page.text
+
+
+def test_the_page_reads_only_what_stats_have(ask):
+    page, stats = (reply for reply in ask(("GET", "/", {}), STATS))
+    assert set(re.findall(r"stats\.(\w+)", page.text)) <= set(stats.json())
+
+
+def test_the_schema_tells_what_a_request_is(ask):
+    schema = ask(("GET", "/openapi.json", {}))[0].json()
+    body = schema["paths"]["/predict"]["post"]["requestBody"]
+    assert set(body["content"]["application/json"]["schema"]["properties"]) == {"input", "inputs"}
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.delitem(sys.modules, "rote.serve.app")
+    with pytest.raises(MissingExtra, match=r"pip install 'rote\[serve\]'"):
+        import rote.serve.app  # noqa: F401

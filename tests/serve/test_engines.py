@@ -1,0 +1,158 @@
+"""A service for a saved model, by the name of its engine; a restart remembers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rote import Amortized, Exact, Milp, Speedup
+from rote.errors import ModelError, SettingError
+from rote.inference.amortized import DualBound
+from rote.serve import open_service
+
+
+@pytest.fixture
+def folder(extractor, tmp_path):
+    extractor.save(tmp_path / "extractor")
+    return tmp_path / "extractor"
+
+
+def asked(sentences, as_json):
+    return [as_json(x) for x in sentences]
+
+
+def test_the_models_own_engine_is_amortized_unless_another_is_given(folder):
+    with open_service(folder) as service:
+        assert isinstance(service.model.engine, Amortized)
+        assert isinstance(service.model.engine.engine, Exact)
+        assert service.name == "extractor"
+    with open_service(folder, Milp()) as service:
+        assert isinstance(service.model.engine, Milp)
+
+
+def test_every_way_of_serving_gives_outputs_of_the_same_worth(folder, sentences, as_json):
+    values = asked(sentences, as_json)
+    worth = {}
+    for engine in ("amortized", "speedup", Milp(), Exact()):
+        with open_service(folder, engine) as service:
+            worth[str(engine)] = [(a.value, a.bound, a.status) for a in service.predict(values)]
+    best = [value for value, _, _ in worth[str(Exact())]]
+    for answers in worth.values():
+        for right, (value, bound, status) in zip(best, answers, strict=True):
+            assert value <= right + 1e-9 <= bound + 2e-9
+            if status == "optimal":
+                assert value == pytest.approx(right)
+
+
+def test_an_engine_alone_remembers_nothing(folder, sentences, as_json):
+    values = asked(sentences[:3], as_json)
+    with open_service(folder, Exact()) as service:
+        first, again = service.predict(values), service.predict(values)
+        assert first == again
+        assert "cache" not in service.stats()["by_source"]
+        assert service.stats()["solved"] == 6
+
+
+def test_a_restart_remembers_what_is_in_the_store(folder, sentences, as_json, tmp_path):
+    values = asked(sentences, as_json)
+    store = str(tmp_path / "answers.sqlite")
+    with open_service(folder, store=store) as service:
+        first = service.predict(values)
+    with open_service(folder, store=store) as service:
+        again = service.predict(values)
+        stats = service.stats()
+        assert service.model.engine.counters.queries == 0  # not even features were looked at
+    assert [a.output for a in again] == [a.output for a in first]
+    assert stats["by_source"] == {"cache": len(values)}
+    assert stats["solved"] == 0
+
+
+def test_another_model_does_not_take_the_answers_of_this_one(folder, extractor, tmp_path):
+    store = str(tmp_path / "answers.sqlite")
+    text = "[Maria] lives in [Lincoln] ."
+    with open_service(folder, store=store) as service:
+        value = service.predict([text])[0].value
+    extractor.with_weights(extractor.weights * 2).save(tmp_path / "twice")
+    with open_service(tmp_path / "twice", store=store) as service:
+        answer = service.predict([text])[0]
+    assert answer.source != "cache"
+    assert answer.value == pytest.approx(2 * value)
+
+
+def test_a_speedup_learns_while_it_serves_and_goes_on_after_a_restart(
+    extractor, sentences, as_json, tmp_path
+):
+    values = asked(sentences, as_json)
+    folder, learned = tmp_path / "small", tmp_path / "learned"
+    extractor.with_weights(extractor.weights / 300).save(folder)  # a step counts for something
+    with open_service(folder, "speedup", share=1.0, learned=learned) as service:
+        service.predict(values)
+        speedup = service.model.engine.engine
+        assert speedup.served.taught == len(values)
+        assert speedup.served.mistakes > 0
+        families, weights = speedup.knowledge
+        assert np.abs(weights).max() > 0
+    with open_service(folder, "speedup", share=0.0, learned=learned) as service:
+        again = service.model.engine.engine
+        assert again.knowledge[0] == families
+        assert (again.knowledge[1] == weights).all()
+        found = service.predict(values)
+        assert again.served.taught == 0
+        taught = again.served.broken
+    with open_service(folder, "speedup", share=0.0) as service:
+        service.predict(values)
+        ignorant = service.model.engine.engine.served.broken
+    assert taught < ignorant  # it has learned to obey
+    assert {answer.source for answer in found} == {"beam"}
+
+
+def test_a_share_is_solved_by_the_models_own_engine(folder, sentences, as_json):
+    with open_service(folder, "speedup", share=0.3) as service:
+        service.predict(asked(sentences, as_json))
+        stats = service.stats()
+    assert 0 < stats["solved"] < len(sentences)
+    assert stats["solved"] == stats["speedup"]["taught"]
+
+
+def test_a_saved_speedup_keeps_what_it_knows(extractor, sentences, tmp_path):
+    taught = Speedup(width=4)
+    prepared = extractor.prepare(sentences)
+    for group in prepared.groups:
+        taught.learn(group.space, prepared.scores(extractor.weights, group))
+    extractor.with_engine(taught).save(tmp_path / "fast")
+    with open_service(tmp_path / "fast", "speedup", share=0.1) as service:
+        speedup = service.model.engine.engine
+        assert (speedup.width, speedup.share, speedup.proof) == (4, 0.1, True)
+        assert (speedup.knowledge[1] == taught.knowledge[1]).all()
+        assert isinstance(speedup.engine, Exact)
+
+
+def test_what_was_learned_under_another_model_is_refused(folder, extractor, tmp_path):
+    extractor.with_weights(extractor.weights * 2).with_engine(Speedup()).save(tmp_path / "other")
+    with pytest.raises(ModelError, match="name another folder for what is learned"):
+        open_service(folder, "speedup", learned=tmp_path / "other")
+    with pytest.raises(ModelError, match="name another folder for what is learned"):
+        open_service(folder, "speedup", learned=folder)  # a model, and no Speedup
+
+
+@pytest.mark.parametrize(
+    ("engine", "options", "said"),
+    [
+        ("quick", {}, "amortized, speedup or one of your own; got 'quick'"),
+        ("amortized", {"share": 0.1}, "for the engine speedup"),
+        (Exact(), {"learned": "folder"}, "for the engine speedup"),
+        (Exact(), {"store": "a.sqlite"}, "keeps nothing in a store"),
+        ("speedup", {"share": 2.0}, "from 0 to 1"),
+        ("amortized", {"store": "answers"}, "a store is"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(folder, engine, options, said):
+    with pytest.raises(SettingError, match=said):
+        open_service(folder, engine, **options)
+
+
+def test_duals_are_tried_only_where_nothing_is_to_be_learned(folder):
+    with open_service(folder) as service:
+        assert DualBound() in service.model.engine.certificate
+    with open_service(folder, "speedup") as service:
+        assert service.model.engine.certificate.name == "same"

@@ -1,0 +1,183 @@
+"""Requests from many threads are answered together, each rightly, and fail alone."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+
+from rote import Amortized, Exact, Speedup
+from rote.errors import DataError, Overloaded, ServiceError, SettingError, TooLarge
+from rote.inference.amortized.stores import MemoryStore
+from rote.model import Model
+from rote.serve import Limits, Service
+
+SECONDS = 30  # far more than anything here takes
+
+
+class Gate:
+    """An engine that waits until it is let go, and fails for spaces of one size."""
+
+    def __init__(self, fails_at=-1):
+        self.entered, self.open = Event(), Event()
+        self.calls = []
+        self.fails_at = fails_at
+
+    def solve(self, space, objective):
+        self.entered.set()
+        assert self.open.wait(SECONDS)
+        self.calls.append((len(space.variables), len(objective)))
+        if len(space.variables) == self.fails_at:
+            raise ZeroDivisionError
+        return Exact().solve(space, objective)
+
+
+@pytest.fixture
+def gated(tagger):
+    """A service that is busy with a first request, so that others come to wait."""
+    gate = Gate(fails_at=3)
+    made = []
+
+    def start(**options):
+        service = Service(tagger.with_engine(gate), remember=False, **options)
+        made.append(service)
+        first = service.submit(["first"])
+        assert gate.entered.wait(SECONDS)
+        return service, gate, first
+
+    yield start
+    gate.open.set()
+    for service in made:
+        service.close()
+
+
+def test_what_comes_while_others_are_answered_is_one_batch(gated, tagger):
+    service, gate, first = gated()
+    words = [f"{a} {b}" for a in ("the", "a", "old", "saw", "barked") for b in map(str, range(10))]
+    with ThreadPoolExecutor(16) as pool:
+        waiting = list(pool.map(lambda text: service.submit([text]), words))
+    gate.open.set()
+    found = [future.result(SECONDS)[0].output for future in waiting]
+    expected = tagger.predict([[[word] for word in text.split()] for text in words])
+    assert found == [list(y) for y in expected]
+    assert len({tuple(labels) for labels in found}) > 1
+    assert first.result()[0].output
+    assert gate.calls == [(1, 1), (2, 50)]
+    stats = service.stats()
+    assert (stats["requests"], stats["batches"], stats["largest_batch"]) == (51, 2, 50)
+    assert stats["solved"] == 51
+
+
+def test_a_batch_has_a_limit_and_a_larger_request_is_not_cut(gated):
+    service, gate, _ = gated(limits=Limits(batch=3))
+    sizes = [2, 2, 4, 1]
+    waiting = [service.submit([f"a {k}{i}" for i in range(size)]) for k, size in enumerate(sizes)]
+    gate.open.set()
+    assert [len(future.result(SECONDS)) for future in waiting] == sizes
+    assert [count for _, count in gate.calls] == [1, 2, 2, 4, 1]
+
+
+def test_a_bad_request_and_one_on_which_the_engine_fails_spoil_no_other(gated, tagger):
+    service, gate, _ = gated()
+    good = service.submit(["the dog", "a cat barked again"])
+    bad = service.submit(["the dog", 7])
+    fatal = service.submit(["one two three"])
+    last = service.submit(["the cat"])
+    gate.open.set()
+    assert [a.output[0] for a in good.result(SECONDS)] == ["B-NP", "B-NP"]
+    with pytest.raises(DataError, match=r"input 1: .* got 7"):
+        bad.result(SECONDS)
+    with pytest.raises(ServiceError, match="ZeroDivisionError"):
+        fatal.result(SECONDS)
+    assert last.result(SECONDS)[0].output == ["B-NP", "I-NP"]
+    assert service.predict(["the dog"])[0].output == ["B-NP", "I-NP"]  # it goes on
+    assert service.stats()["refused"] == {"not understood": 1, "failed": 1}
+    assert service.is_open
+
+
+def test_too_much_is_refused_at_once_and_taken_again_later(gated):
+    service, gate, first = gated(limits=Limits(waiting=3, inputs=3))
+    second = service.submit(["a", "b"])
+    with pytest.raises(Overloaded, match="3 inputs are waiting, and at most 3 may") as raised:
+        service.submit(["c"])
+    assert raised.value.seconds >= 1
+    with pytest.raises(TooLarge, match="at most 3 inputs in a request, got 4"):
+        service.submit(["a"] * 4)
+    gate.open.set()
+    assert len(second.result(SECONDS)) == 2
+    assert len(first.result(SECONDS)) == 1
+    assert service.predict(["c"])[0].status == "optimal"
+
+
+def test_a_service_that_closes_answers_what_it_has_taken_and_takes_nothing_more(gated):
+    service, gate, first = gated()
+    taken = [service.submit([f"a {k}"]) for k in range(5)]
+    with ThreadPoolExecutor(1) as pool:
+        closing = pool.submit(service.close)
+        while service.is_open:
+            pass
+        with pytest.raises(Overloaded, match="is closing"):
+            service.submit(["late"])
+        assert not closing.done()
+        gate.open.set()
+        closing.result(SECONDS)
+    assert all(future.done() for future in (first, *taken))
+    assert all(len(future.result()) == 1 for future in taken)
+
+
+def test_a_request_that_nobody_waits_for_is_passed_over(gated):
+    service, gate, _ = gated()
+    gone, there = service.submit(["gone away"]), service.submit(["still there"])
+    assert gone.cancel()
+    gate.open.set()
+    assert len(there.result(SECONDS)) == 1
+    assert gate.calls == [(1, 1), (2, 1)]
+
+
+def test_answers_say_where_they_come_from_and_counts_agree(extractor, sentences, as_json):
+    engine = Amortized(Exact(), certificate="condition", thrifty=False)
+    with Service(extractor.with_engine(engine)) as service:
+        values = [as_json(x) for x in sentences]
+        first = service.predict(values)
+        calls = engine.counters.solver_calls
+        again = service.predict(values)
+        stats = service.stats()
+    assert [a.output for a in again] == [a.output for a in first]
+    assert {a.source for a in again} == {"cache"}
+    assert 0 < stats["solved"] == engine.counters.solver_calls == calls
+    assert stats["by_source"]["cache"] >= len(values)
+    assert (stats["asked"], stats["remembered"]) == (2 * len(values), len(values))
+    assert stats["engine"] == "Amortized over Exact"
+    assert stats["task"] == "EntityRelation"
+
+
+def test_the_store_is_let_go_even_if_what_was_learned_cannot_be_saved(tagger, tmp_path):
+    class Open(MemoryStore):
+        closed = False
+
+        def close(self):
+            self.closed = True
+
+    (tmp_path / "file").write_text("in the way")
+    store = Open()
+    service = Service(tagger.with_engine(Speedup()), store=store, learned=tmp_path / "file")
+    with pytest.raises(Exception, match="cannot be written"):
+        service.close()
+    assert store.closed
+
+
+def test_what_a_speedup_has_learned_is_saved_at_the_end(tagger, tmp_path):
+    with Service(tagger.with_engine(Speedup(share=1.0)), learned=tmp_path / "learned") as service:
+        service.predict(["the old dog barked", "a cat"])
+        knowledge = service.model.engine.knowledge
+        assert service.stats()["speedup"]["taught"] == service.stats()["solved"] == 2
+    families, weights = Model.load(tmp_path / "learned").engine.knowledge
+    assert families == knowledge[0]
+    assert (weights == knowledge[1]).all()
+
+
+@pytest.mark.parametrize("limit", [{"size": 0}, {"inputs": 1.5}, {"waiting": -1}, {"batch": True}])
+def test_a_limit_is_a_whole_number_above_zero(limit):
+    with pytest.raises(SettingError, match="whole number of at least 1"):
+        Limits(**limit)
