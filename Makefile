@@ -56,6 +56,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.svm_speed
 	$(BIN)/python -m benchmarks.amortized
 	$(BIN)/python -m benchmarks.greedy
+	$(BIN)/python -m benchmarks.serving
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/mkdocs build --strict
@@ -72,4 +73,4 @@ $(VENV)/.installed-dev: pyproject.toml
 	$(call install,.[dev])
 
 $(VENV)/.installed-bench: pyproject.toml
-	$(call install,.[bench])
+	$(call install,.[bench,serve])

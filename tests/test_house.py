@@ -83,6 +83,9 @@ GLOSSARY = [
     "course",
     "pattern",
     "habit",
+    "service",
+    "request",
+    "form",
 ]
 
 # Modules without a mirrored test file, and the file that tests them instead.
