@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
-from rote.inference.amortized.stores import Store
+from rote.inference.amortized.stores import SERVED, Store
 
 FORMAT = 1
 LIMIT = 1 << 26  # bytes in memory
@@ -34,7 +34,7 @@ class Remembered:
     """
 
     def __init__(self, model: str, store: Store | None = None, limit: int = LIMIT) -> None:
-        self.shelf = f"served-{FORMAT}-{model}"
+        self.shelf = f"{SERVED}{FORMAT}-{model}"
         self.store = store
         self.limit = limit
         self._bodies: OrderedDict[bytes, bytes] = OrderedDict()

@@ -62,6 +62,12 @@ def test_damaged_packs_are_counted_and_left_out(store, tmp_path):
     assert len(lines(tmp_path / "all.jsonl")) == 1
 
 
+def test_answers_of_a_service_are_no_damaged_entries(store, tmp_path):
+    store.add("served-1-a", [b"an answer"])
+    store.add("1-a", [pack(ENTRY, "1-a")])
+    assert export(store, tmp_path / "all.jsonl") == (1, 0)
+
+
 def test_an_empty_store_is_an_empty_file(store, tmp_path):
     assert export(store, tmp_path / "all.jsonl") == (0, 0)
     assert (tmp_path / "all.jsonl").read_bytes() == b""

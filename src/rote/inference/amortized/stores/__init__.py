@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from rote.errors import SettingError, StoreError
-from rote.inference.amortized.stores.base import LIMIT, ShelfSize, Store, shelf_called
+from rote.inference.amortized.stores.base import LIMIT, SERVED, ShelfSize, Store, shelf_called
 from rote.inference.amortized.stores.memory import MemoryStore
 from rote.inference.amortized.stores.redis import RedisStore
 from rote.inference.amortized.stores.sqlite import SqliteStore
 
 __all__ = [
     "LIMIT",
+    "SERVED",
     "MemoryStore",
     "RedisStore",
     "ShelfSize",

@@ -1,7 +1,8 @@
 """What a store remembers, as JSON lines for other programs: one entry per line.
 
 A line has the name of its shelf and the entry's labels, scores, messages, multipliers and
-margin. JSON has no infinite numbers: they become null.
+margin. JSON has no infinite numbers: they become null. Shelves of a service hold answers and no
+entries, and are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from rote.errors import DataError
 from rote.inference.amortized.entries import Entry, unpack
-from rote.inference.amortized.stores.base import Store
+from rote.inference.amortized.stores.base import SERVED, Store
 from rote.types import FloatArray
 
 
@@ -57,6 +58,8 @@ def _write(store: Store, path: Path) -> Exported:
 
 def _entries(store: Store) -> Iterator[tuple[str, Entry | None]]:
     for shelf in sorted(store.info()):
+        if shelf.startswith(SERVED):
+            continue
         for pack in store.read(shelf)[0]:
             yield shelf, unpack(pack, shelf)
 
