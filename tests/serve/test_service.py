@@ -133,6 +133,16 @@ def test_a_request_that_nobody_waits_for_is_passed_over(gated):
     gate.open.set()
     assert len(there.result(SECONDS)) == 1
     assert gate.calls == [(1, 1), (2, 1)]
+    assert service.stats()["waiting"] == 0
+
+
+def test_there_is_room_again_as_soon_as_an_answer_is_there(tagger):
+    with Service(tagger, limits=Limits(waiting=1)) as service:
+        for k in range(200):
+            assert len(service.predict([f"word {k}"])) == 1
+        with pytest.raises(DataError):
+            service.predict([7])
+        assert len(service.predict(["word"])) == 1
 
 
 def test_answers_say_where_they_come_from_and_counts_agree(extractor, sentences, as_json):

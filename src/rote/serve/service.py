@@ -177,11 +177,11 @@ class Service:
 
     def _work(self) -> None:
         while jobs := self._next():
-            taken = [job for job in jobs if job.future.set_running_or_notify_cancel()]
+            gone = [job for job in jobs if not job.future.set_running_or_notify_cancel()]
+            self._no_longer_waits(gone)
+            taken = [job for job in jobs if not job.future.cancelled()]
             if taken:
                 self._answer(taken)
-            with self._changed:
-                self._waiting -= sum(len(job.values) for job in jobs)
 
     def _next(self) -> list[_Job]:
         """All that waits, up to a limit; nothing when the service is closed and all is answered."""
@@ -206,12 +206,19 @@ class Service:
                     self._answer([job])
                 return
             self._stats.refuse(_why(error))
+            self._no_longer_waits(jobs)
             jobs[0].future.set_exception(error)
             return
         self._stats.enter(len(jobs), found, perf_counter() - start)
+        self._no_longer_waits(jobs)
         rest = iter(found)
         for job in jobs:
             job.future.set_result([next(rest) for _ in job.values])
+
+    def _no_longer_waits(self, jobs: Sequence[_Job]) -> None:
+        """Make room before answers are given, for who asks again as soon as one is there."""
+        with self._changed:
+            self._waiting -= sum(len(job.values) for job in jobs)
 
 
 def _why(error: Exception) -> str:
