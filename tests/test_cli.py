@@ -315,6 +315,40 @@ def test_reproduce_refuses_a_single_trial_in_one_line(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_reproduce_all_tells_of_each_and_its_exit_code_of_failures(run, tmp_path, monkeypatch):
+    from rote.errors import DataError
+    from rote.experiments import registry, suite
+    from rote.experiments.base import Experiment, Outcome
+    from rote.experiments.records import Claim
+
+    def failing(_: object) -> Outcome:
+        raise DataError("there is\nno such folder")
+
+    fine = Outcome({}, [], [Claim("one", True, ""), Claim("two", False, "")])
+    good = Experiment("good", "Nobody (2005)", "", lambda _: fine, plan=lambda _: {})
+    there = {"bad": Experiment("bad", "Nobody (2005)", "", failing, plan=lambda _: {})}
+    for module in (registry, suite):
+        monkeypatch.setattr(module, "EXPERIMENTS", there | {"good": good})
+    code, printed, wrong = run("reproduce", "--all", "--out", tmp_path)
+    assert (code, wrong) == (1, "")
+    bad_line, good_line, last = printed.splitlines()
+    assert bad_line == "bad: failed: there is no such folder"
+    assert good_line.startswith("good: 1 of 2 claims held, 0.0 seconds")
+    assert last == f"1 of 2 have a record in {tmp_path}"
+    for module in (registry, suite):
+        monkeypatch.setattr(module, "EXPERIMENTS", {"good": good})
+    code, printed, _ = run("reproduce", "--all", "--out", tmp_path)
+    assert code == 0
+    assert printed.splitlines()[0] == "good: 1 of 2 claims held, kept"
+
+
+@pytest.mark.parametrize("more", [("conll04-learners",), ("--trials", "3"), ("--case", "yeast")])
+def test_reproduce_all_takes_nothing_that_is_for_one_experiment(run, more):
+    code, _, wrong = run("reproduce", "--all", *more)
+    assert code == 2
+    assert is_one_line(wrong)
+
+
 TOKENS = "the DT B-NP\ndog NN I-NP\nruns VB O\n\na DT B-NP\ncat NN I-NP\n"
 
 

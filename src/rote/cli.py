@@ -23,8 +23,11 @@ import rote
 from rote.errors import RoteError, SettingError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from rote.data.catalog import Found
     from rote.evaluation.files import Scores
+    from rote.experiments.base import Settings
     from rote.inference.amortized.stores import ShelfSize, Store
     from rote.tasks.tables import FileAnswer
 
@@ -369,6 +372,10 @@ def reproduce(
     names: Annotated[
         bool, typer.Option("--list", help="List the experiments there are, and leave.")
     ] = False,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="Run all of them; stopped, it goes on where it was."),
+    ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Take a first look: less data, under a minute.")
     ] = False,
@@ -386,8 +393,6 @@ def reproduce(
     ] = Path("results"),
 ) -> None:
     """Run an experiment of a paper again, and say which of its claims hold."""
-    from rich.progress import Progress
-
     from rote.experiments.base import Settings
     from rote.experiments.registry import EXPERIMENTS
     from rote.experiments.registry import reproduce as run
@@ -399,10 +404,15 @@ def reproduce(
             table.add_row(*map(Text, (known.name, known.about, known.paper)))
         Console().print(table)
         return
+    if every:
+        if name is not None or trials is not None or case:
+            raise SettingError("a name, --trials and --case are for one experiment; not with --all")
+        _reproduce_all(Settings(quick, seed=seed), out)
+        return
     if name is None:
-        raise SettingError(f"name an experiment, one of {', '.join(EXPERIMENTS)}, or say --list")
-    errors = Console(stderr=True)
-    with Progress(console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        known_names = ", ".join(EXPERIMENTS)
+        raise SettingError(f"name an experiment, one of {known_names}, or say --list or --all")
+    with _bar() as bar:
         step = bar.add_task(name, total=None)
         settings = Settings(
             quick,
@@ -462,6 +472,51 @@ def serve(
             f"{service.name} is served by {service.engine} at {address}; stop with Ctrl-C"
         ),
     )
+
+
+def _bar() -> Progress:
+    """Progress on the error stream, where there is somebody to look at it."""
+    from rich.progress import Progress
+
+    errors = Console(stderr=True)
+    return Progress(
+        console=errors,
+        transient=True,
+        # What is printed meanwhile goes above the bar, unless it goes elsewhere.
+        redirect_stdout=sys.stdout.isatty(),
+        disable=not errors.is_terminal,
+    )
+
+
+def _reproduce_all(settings: Settings, out: Path) -> None:
+    from rote.experiments.suite import Job, jobs, reproduce_all
+
+    todo = jobs(settings)
+    failed = 0
+    with _bar() as bar:
+        whole = bar.add_task("experiments", total=len(todo))
+
+        def watch(number: int, job: Job) -> Callable[[int, int], None]:
+            bar.update(whole, completed=number)
+            for over in bar.task_ids[1:]:
+                bar.remove_task(over)
+            each = bar.add_task(job.name, total=None)
+            return lambda done, of: bar.update(each, completed=done, total=of)
+
+        for one in reproduce_all(todo, out, watch):
+            if one.record is None:
+                failed += 1
+                said, colour = f"failed: {' '.join(one.failure.split())}", "red"
+            else:
+                claims = one.record.claims
+                held = sum(claim.held for claim in claims)
+                how = "kept" if one.kept else f"{one.record.seconds:.1f} seconds"
+                said, colour = f"{held} of {len(claims)} claims held, {how}", ""
+            Console().print(Text(f"{one.name}: {said}", style=colour), soft_wrap=True)
+    there = len(todo) - failed
+    Console().print(Text(f"{there} of {len(todo)} have a record in {out}"), soft_wrap=True)
+    if failed:
+        raise typer.Exit(1)
 
 
 @cache.command()

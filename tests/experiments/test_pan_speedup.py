@@ -245,7 +245,7 @@ def test_where_no_theta_is_good_enough_nothing_is_skipped(case):
 
 def test_plans_have_both_cases_and_there_are_no_trials():
     assert set(FULL) == set(QUICK) == {SENTENCES, CITATIONS}
-    assert EXPERIMENT.by_case
+    assert EXPERIMENT.cases is not None
     with pytest.raises(SettingError, match="one trial"):
         run(Settings(trials=3))
     with pytest.raises(SettingError, match=r"the cases are conll04, cora; got 'moon'"):

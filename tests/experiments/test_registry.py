@@ -11,7 +11,14 @@ from rote.experiments import registry
 from rote.experiments.base import Experiment, Outcome, Settings
 from rote.experiments.plots import Curve, Panel, draw_panels
 from rote.experiments.records import NAME, Claim, Row, environment, read_record
-from rote.experiments.registry import EXPERIMENTS, experiment, reproduce, run_experiment
+from rote.experiments.registry import (
+    EXPERIMENTS,
+    asked,
+    experiment,
+    experiment_of,
+    reproduce,
+    run_experiment,
+)
 
 
 def found(settings: Settings) -> Outcome:
@@ -21,7 +28,12 @@ def found(settings: Settings) -> Outcome:
     )
 
 
-TINY = Experiment("a-tiny-one", "Nobody (2005)", "nothing", found)
+def plan_of(settings: Settings) -> dict[str, object]:
+    return {"size": 1 if settings.quick else 2, "cases": ("one", "two")}
+
+
+TINY = Experiment("a-tiny-one", "Nobody (2005)", "nothing", found, plan=plan_of)
+BY_CASE = replace(TINY, cases=lambda plan: plan["cases"])
 
 
 @pytest.fixture
@@ -54,7 +66,7 @@ def test_a_run_is_recorded_with_its_environment_and_time():
     seen = []
     record = run_experiment(TINY, Settings(seed=3, progress=lambda *step: seen.append(step)))
     assert (record.name, record.paper) == ("a-tiny-one", "Nobody (2005)")
-    assert record.settings == {"seed": 3}
+    assert record.settings["seed"] == 3
     assert record.environment == environment()
     assert record.seconds >= 0
     assert seen == [(1, 1)]
@@ -87,7 +99,7 @@ def test_the_record_stays_when_the_figure_lacks_a_package(tmp_path, tiny):
 
 
 def test_a_record_of_some_cases_does_not_stand_in_for_the_whole(tiny, tmp_path):
-    tiny(replace(TINY, by_case=True))
+    tiny(BY_CASE)
     reproduce("a-tiny-one", Settings(), tmp_path)
     written = reproduce("a-tiny-one", Settings(cases=("one", "two")), tmp_path)
     assert written.file.name == "a-tiny-one-one-two.json"
@@ -97,3 +109,44 @@ def test_a_record_of_some_cases_does_not_stand_in_for_the_whole(tiny, tmp_path):
 def test_cases_of_an_experiment_that_has_none_are_refused():
     with pytest.raises(SettingError, match="a-tiny-one has no cases"):
         run_experiment(TINY, Settings(cases=("one",)))
+
+
+def test_a_record_says_all_that_its_run_was_asked_for(monkeypatch):
+    monkeypatch.delenv("ROTE_DATA", raising=False)
+    record = run_experiment(BY_CASE, Settings(quick=True, seed=3, cases=("one",)))
+    told = dict(record.settings["asked"])
+    assert len(told.pop("plan")) == 16
+    assert told == {"quick": True, "seed": 3, "trials": None, "cases": ["one"], "data sets": False}
+
+
+def test_another_plan_or_other_data_ask_for_something_else(monkeypatch):
+    monkeypatch.delenv("ROTE_DATA", raising=False)
+    first = asked(TINY, Settings())
+    assert asked(TINY, Settings()) == first
+    assert asked(replace(TINY, plan=lambda _: {"size": 3}), Settings()) != first
+    monkeypatch.setenv("ROTE_DATA", "somewhere")
+    assert asked(TINY, Settings()) != first
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_plan_of_every_experiment_can_be_told_and_has_all_its_cases(name):
+    one = EXPERIMENTS[name]
+    quick, whole = (asked(one, Settings(quick=quick)) for quick in (True, False))
+    assert quick["plan"] != whole["plan"]
+    if one.cases is not None:
+        cases = list(one.cases(one.plan(Settings())))
+        assert len(cases) > 1
+        assert all(NAME.fullmatch(case) for case in cases)
+
+
+def test_a_plan_that_cannot_be_told_is_refused():
+    with pytest.raises(SettingError, match="values that JSON knows"):
+        asked(replace(TINY, plan=lambda _: {"size": object()}), Settings())
+
+
+def test_a_record_is_found_to_be_of_an_experiment_and_a_case():
+    assert experiment_of("ma2019-alpha") == (EXPERIMENTS["ma2019-alpha"], "")
+    found = experiment_of("ma2019-accuracy-litbank-coref")
+    assert found == (EXPERIMENTS["ma2019-accuracy"], "litbank-coref")
+    assert experiment_of("conll04-learners-more") is None  # it has no cases
+    assert experiment_of("nothing-2005") is None

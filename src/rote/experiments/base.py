@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rote.errors import SettingError
@@ -62,11 +62,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or a figure of a paper, by its name; ``by_case`` says that cases can be chosen."""
+    """A table or a figure of a paper, by its name.
+
+    ``plan`` says how much is done under settings, and ``cases``, where cases can be chosen, which
+    there are in a plan.
+    """
 
     name: str
     paper: str
     about: str
     run: Callable[[Settings], Outcome]
     draw: Callable[[Record], Figure] | None = None
-    by_case: bool = False
+    plan: Callable[[Settings], Any] = field(kw_only=True)
+    cases: Callable[[Any], Iterable[str]] | None = None

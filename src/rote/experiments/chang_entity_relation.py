@@ -162,6 +162,11 @@ def cases(plan: Plan) -> dict[Case, tuple[Method, ...]]:
     }
 
 
+def plan_of(settings: Settings) -> Plan:
+    """How much is done under these settings."""
+    return QUICK if settings.quick else FULL
+
+
 def run(settings: Settings) -> Outcome:
     """All trainings, and the time of plain integer programs."""
     if settings.trials is not None:
@@ -169,7 +174,7 @@ def run(settings: Settings) -> Outcome:
             "what is counted here is the same in every trial with the same sentences; leave "
             "trials out, and choose others with seed"
         )
-    return compare(QUICK if settings.quick else FULL, settings)
+    return compare(plan_of(settings), settings)
 
 
 def compare(plan: Plan, settings: Settings) -> Outcome:
@@ -266,6 +271,7 @@ EXPERIMENT = Experiment(
     "Solver calls and time of training with amortized inference on entities and relations",
     run,
     draw,
+    plan=plan_of,
 )
 
 

@@ -53,11 +53,16 @@ FULL = Plan()
 QUICK = Plan(sentences=150, iterations=30)
 
 
+def plan_of(settings: Settings) -> Plan:
+    """How much is done under these settings."""
+    return QUICK if settings.quick else FULL
+
+
 def run(settings: Settings) -> Outcome:
     """Three trainings."""
     if settings.trials is not None:
         raise SettingError("a figure shows one training of each kind; leave trials out")
-    return trace(QUICK if settings.quick else FULL, settings)
+    return trace(plan_of(settings), settings)
 
 
 def trace(plan: Plan, settings: Settings) -> Outcome:
@@ -122,6 +127,7 @@ EXPERIMENT = Experiment(
     "Solver calls along training: raw, oracle, the paper's condition and our certificates",
     run,
     draw,
+    plan=plan_of,
 )
 
 

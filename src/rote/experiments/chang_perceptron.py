@@ -72,11 +72,16 @@ FULL = Plan()
 QUICK = Plan(sentences=50, iterations=6)
 
 
+def plan_of(settings: Settings) -> Plan:
+    """How much is done under these settings."""
+    return QUICK if settings.quick else FULL
+
+
 def run(settings: Settings) -> Outcome:
     """All methods with each solver."""
     if settings.trials is not None:
         raise SettingError("there is one trial; leave trials out, and choose others with seed")
-    return compare(QUICK if settings.quick else FULL, settings)
+    return compare(plan_of(settings), settings)
 
 
 def compare(plan: Plan, settings: Settings) -> Outcome:
@@ -113,6 +118,7 @@ EXPERIMENT = Experiment(
     f"{PAPER}, Table 1, averaged perceptron",
     "Solver calls and time of training a perceptron with amortized inference",
     run,
+    plan=plan_of,
 )
 
 Judged = Mapping[tuple[str, str], Mapping[str, float]]

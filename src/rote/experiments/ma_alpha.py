@@ -96,12 +96,17 @@ QUICK = Plan(
 )
 
 
-def run(settings: Settings) -> Outcome:
-    """All cases."""
+def plan_of(settings: Settings) -> Plan:
+    """How much is done under these settings."""
     plan = QUICK if settings.quick else FULL
     if settings.trials is not None:
         plan = replace(plan, trials=settings.trials)
-    return trace(plan, settings)
+    return plan
+
+
+def run(settings: Settings) -> Outcome:
+    """All cases."""
+    return trace(plan_of(settings), settings)
 
 
 def trace(plan: Plan, settings: Settings) -> Outcome:
@@ -220,7 +225,8 @@ EXPERIMENT = Experiment(
     "Prediction and generation accuracy of greedy search, by the share of likely labels in starts",
     run,
     draw,
-    by_case=True,
+    plan=plan_of,
+    cases=lambda plan: [part.case for part in plan.parts],
 )
 
 

@@ -147,9 +147,14 @@ class Found(NamedTuple):
         return float(self.drawn[climbs].needed.mean()), float(self.led[climbs].needed.mean())
 
 
+def plan_of(settings: Settings) -> Plan:
+    """How much is done under these settings."""
+    return QUICK if settings.quick else FULL
+
+
 def run(settings: Settings) -> Outcome:
     """All cases and searches."""
-    return compare(QUICK if settings.quick else FULL, settings)
+    return compare(plan_of(settings), settings)
 
 
 def compare(plan: Plan, settings: Settings) -> Outcome:
@@ -179,7 +184,8 @@ EXPERIMENT = Experiment(
     "Greedy search whose starts are learned, at test time: time, accuracy and required restarts",
     run,
     draw,
-    by_case=True,
+    plan=plan_of,
+    cases=lambda plan: plan.shares,
 )
 
 

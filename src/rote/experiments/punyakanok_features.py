@@ -97,12 +97,15 @@ class Measured:
         )
 
 
+def plan_of(settings: Settings) -> Plan:
+    """How much is done under these settings."""
+    plan = QUICK if settings.quick else FULL
+    return plan if settings.trials is None else replace(plan, trials=settings.trials)
+
+
 def run(settings: Settings) -> Outcome:
     """The curve over numbers of features."""
-    plan = QUICK if settings.quick else FULL
-    return compare(
-        plan if settings.trials is None else replace(plan, trials=settings.trials), settings
-    )
+    return compare(plan_of(settings), settings)
 
 
 def compare(plan: Plan, settings: Settings) -> Outcome:
@@ -261,6 +264,7 @@ EXPERIMENT = Experiment(
     "LO, L+I and IBT by the number of features, on entities and relations",
     run,
     draw,
+    plan=plan_of,
 )
 
 

@@ -68,12 +68,15 @@ class Reached(NamedTuple):
     exact_match: float
 
 
+def plan_of(settings: Settings) -> Plan:
+    """How much is done under these settings."""
+    plan = QUICK if settings.quick else FULL
+    return plan if settings.trials is None else replace(plan, trials=settings.trials)
+
+
 def run(settings: Settings) -> Outcome:
     """All panels."""
-    plan = QUICK if settings.quick else FULL
-    return compare(
-        plan if settings.trials is None else replace(plan, trials=settings.trials), settings
-    )
+    return compare(plan_of(settings), settings)
 
 
 def compare(plan: Plan, settings: Settings) -> Outcome:
@@ -170,6 +173,7 @@ EXPERIMENT = Experiment(
     "LO, L+I and IBT by the number of examples, where local decisions are easy and hard",
     run,
     draw,
+    plan=plan_of,
 )
 
 

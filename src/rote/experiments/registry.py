@@ -1,17 +1,24 @@
 """The experiments there are, by name, and the one way to run them.
 
 A run writes FOLDER/NAME.json, the record, and FOLDER/NAME.png if the experiment has a figure. That
-of some cases has their names behind its own, so that it does not stand in for the whole.
+of some cases has their names behind its own, so that it does not stand in for the whole. Among a
+record's settings, "asked" says all that a run was asked for, and for how large a plan, as a digest:
+a run that is asked for the same need not be made again.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from rote.data.folder import VARIABLE
 from rote.errors import MissingExtra, SettingError
 from rote.experiments import (
     chang_cv,
@@ -78,16 +85,44 @@ def experiment(name: str) -> Experiment:
         raise SettingError(f"the experiments are {known}; got {name!r}") from None
 
 
+def experiment_of(record: str) -> tuple[Experiment, str] | None:
+    """Whose record this is, by its name, and of which case; without one for all of them."""
+    for one in EXPERIMENTS.values():
+        if record == one.name:
+            return one, ""
+        if one.cases is not None and record.startswith(f"{one.name}-"):
+            return one, record.removeprefix(f"{one.name}-")
+    return None
+
+
+def name_of(chosen: Experiment, settings: Settings) -> str:
+    """The name of a record, and of its file."""
+    return "-".join((chosen.name, *settings.cases))
+
+
+def asked(chosen: Experiment, settings: Settings) -> dict[str, Any]:
+    """All that a run is asked for."""
+    plan = json.dumps(chosen.plan(settings), default=_plain, sort_keys=True, ensure_ascii=False)
+    return {
+        "quick": settings.quick,
+        "seed": settings.seed,
+        "trials": settings.trials,
+        "cases": list(settings.cases),
+        "plan": sha256(plan.encode()).hexdigest()[:16],
+        "data sets": bool(os.environ.get(VARIABLE)),
+    }
+
+
 def run_experiment(chosen: Experiment, settings: Settings) -> Record:
     """Run an experiment, and say with what and for how long it ran."""
-    if settings.cases and not chosen.by_case:
+    if settings.cases and chosen.cases is None:
         raise SettingError(f"{chosen.name} has no cases to choose from; leave them out")
     start = perf_counter()
     outcome = chosen.run(settings)
     return Record(
-        "-".join((chosen.name, *settings.cases)),
+        name_of(chosen, settings),
         chosen.paper,
-        outcome.settings,
+        {**outcome.settings, "asked": asked(chosen, settings)},
         outcome.rows,
         outcome.claims,
         environment(),
@@ -110,3 +145,12 @@ def reproduce(name: str, settings: Settings, folder: str | Path) -> Written:
     except MissingExtra as error:
         return Written(record, file, None, str(error))
     return Written(record, file, figure, None)
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """A part of a plan that JSON does not know."""
+    if is_dataclass(value):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise SettingError(f"a plan is made of values that JSON knows, got {value!r:.80}")

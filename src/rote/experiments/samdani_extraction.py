@@ -127,8 +127,8 @@ Key: TypeAlias = tuple[str, int, str, str]  # corpus, size, solver, method
 Results: TypeAlias = Mapping[Key, Sequence[Measured]]
 
 
-def run(settings: Settings) -> Outcome:
-    """Learn from small and large training sets, with each solver."""
+def plan_of(settings: Settings) -> Plan:
+    """How much is done under these settings."""
     plan = QUICK if settings.quick else FULL
     if settings.trials is not None:
         if settings.trials > SAMPLE_COUNT:
@@ -137,7 +137,12 @@ def run(settings: Settings) -> Outcome:
                 f"announcements; got trials={settings.trials}"
             )
         plan = replace(plan, trials=settings.trials, folds=settings.trials)
-    return extract(plan, settings)
+    return plan
+
+
+def run(settings: Settings) -> Outcome:
+    """Learn from small and large training sets, with each solver."""
+    return extract(plan_of(settings), settings)
 
 
 EXPERIMENT = Experiment(
@@ -145,6 +150,7 @@ EXPERIMENT = Experiment(
     f"{PAPER}, Table 3",
     "HMM, LL+C, GL and DecL on citations and announcements under global rules",
     run,
+    plan=plan_of,
 )
 
 

@@ -109,12 +109,17 @@ class Measured:
     chosen: Mapping[str, list[float]]  # C
 
 
-def run(settings: Settings) -> Outcome:
-    """All methods."""
+def plan_of(settings: Settings) -> Plan:
+    """How much is done under these settings."""
     plan = QUICK if settings.quick else FULL
     if settings.trials is not None:
         plan = replace(plan, trials=settings.trials, timed=min(plan.timed, settings.trials))
-    return compare(plan, settings)
+    return plan
+
+
+def run(settings: Settings) -> Outcome:
+    """All methods."""
+    return compare(plan_of(settings), settings)
 
 
 def compare(plan: Plan, settings: Settings) -> Outcome:
@@ -240,6 +245,7 @@ EXPERIMENT = Experiment(
     "global learning",
     run,
     draw,
+    plan=plan_of,
 )
 
 
