@@ -349,6 +349,29 @@ def test_reproduce_all_takes_nothing_that_is_for_one_experiment(run, more):
     assert is_one_line(wrong)
 
 
+def test_report_writes_a_page_and_tells_of_what_is_missing(run, tmp_path):
+    from rote.experiments.records import Claim, Record, Row, write_record
+
+    claims = [Claim("one", True, "1."), Claim("two", False, "2.")]
+    rows = [Row("LO", {"f1": 50.0})]
+    write_record(Record("conll04-learners", "Some (2005)", {}, rows, claims, {}, 1.0), tmp_path)
+    (tmp_path / "cut.json").write_text("{")
+    page = tmp_path / "page.html"
+    code, printed, wrong = run("report", tmp_path, "--out", page)
+    assert code == 0
+    assert printed.splitlines() == ["1 records, 0 figures, 1 of 2 claims held", str(page)]
+    assert is_one_line(wrong)
+    assert "cut.json" in wrong
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_report_of_a_folder_without_records_is_one_line(run, tmp_path):
+    code, printed, wrong = run("report", tmp_path)
+    assert (code, printed) == (2, "")
+    assert is_one_line(wrong)
+    assert "rote reproduce --all --quick" in wrong
+
+
 TOKENS = "the DT B-NP\ndog NN I-NP\nruns VB O\n\na DT B-NP\ncat NN I-NP\n"
 
 

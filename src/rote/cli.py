@@ -519,6 +519,29 @@ def _reproduce_all(settings: Settings, out: Path) -> None:
         raise typer.Exit(1)
 
 
+@app.command()
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="The folder that `rote reproduce` wrote into.", show_default=False),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The page to write.", dir_okay=False, show_default="DIR/index.html"),
+    ] = None,
+) -> None:
+    """Build one page of HTML from records: claims, tables and figures, ours beside the papers'."""
+    from rote.report import write_report
+
+    written = write_report(folder, out)
+    for problem in written.problems:
+        Console(stderr=True).print(Text(f"rote: {problem}", style="yellow"), soft_wrap=True)
+    held, claims = written.claims
+    said = f"{written.records} records, {written.figures} figures, {held} of {claims} claims held"
+    for line in (said, str(written.file)):
+        Console().print(Text(line), soft_wrap=True)
+
+
 @cache.command()
 def info(
     store: StoreAddress,

@@ -213,7 +213,7 @@ def draw(record: Record) -> Figure:
         [*handles, Patch(color=GREY, alpha=BAND, linewidth=0)],
         [*names, "least to largest of trials"],
         loc="outside upper center",
-        ncols=len(names) + 1,
+        ncols=len(names) + 1 if len(panels) > 1 else 2,  # as wide as the panels are
         frameon=False,
     )
     return figure

@@ -1,0 +1,59 @@
+"""Claims are told with a sign and a word, and the summary says which did not hold, and why."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from rote.experiments.records import Claim, write_record
+from rote.report.claims import Tally, claims_html, summary_html
+from rote.report.collect import CaseClaim, collect
+from tests.report.made_up import record
+
+
+def test_a_verdict_is_a_sign_and_a_word_with_its_evidence():
+    html = claims_html([CaseClaim("", Claim("A < B", True, "1 & 2."))])
+    assert "✓" in html
+    assert "Held" in html
+    assert "A &lt; B" in html
+    assert '<p class="evidence">1 &amp; 2.</p>' in html
+    html = claims_html([CaseClaim("", Claim("A", False, ""))])
+    assert "✗" in html
+    assert "Did not hold" in html
+
+
+def test_a_claim_of_one_case_names_it_once():
+    html = claims_html(
+        [CaseClaim("yeast", Claim(claim, True, "")) for claim in ("on every case", "yeast: fast")]
+    )
+    assert "yeast: on every case" in html
+    assert html.count("yeast: fast") == 1
+    assert "yeast: yeast" not in html
+
+
+def test_the_summary_counts_claims_by_paper(folder):
+    collected = collect(folder)
+    html = summary_html(collected)
+    tally = Tally.of(collected.exhibits)
+    assert tally == (10, 18)
+    assert f"{tally.held} of {tally.claims} claims held." in html
+    rows = re.findall(r'<tr><th scope="row">.*?</tr>', html)
+    counts = [[int(n) for n in re.findall(r"<td>(\d+)</td>", row)] for row in rows]
+    assert counts == [[4, 2, 2, 2], [2, 1, 1, 0], [6, 3, 3, 0], [2, 1, 1, 0], [4, 3, 1, 0]]
+    assert "2 of them were judged by quick runs" in html
+
+
+def test_what_did_not_hold_is_open_with_its_evidence_and_a_way_to_the_experiment(folder):
+    html = summary_html(collect(folder))
+    opened = re.findall(r"<details open>.*?</details>", html)
+    assert len(opened) == 5
+    assert all("Did not hold" in part and "60 against 61." in part for part in opened)
+    assert '<a class="where" href="#ma2019-testtime-cases">' in html
+    assert html.count('<span class="tag">quick</span>') == 2
+
+
+def test_a_paper_without_claims_says_so(tmp_path):
+    write_record(replace(record("conll04-learners", []), claims=()), tmp_path)
+    html = summary_html(collect(tmp_path))
+    assert html.count("No claim was judged.") == 5
+    assert "quick runs" not in html
