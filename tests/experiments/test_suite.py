@@ -110,6 +110,16 @@ def test_one_that_fails_says_why_and_the_others_go_on(put, tmp_path, failure, sa
     assert [path.name for path in tmp_path.iterdir()] == ["e.json"]
 
 
+def test_a_run_that_is_stopped_within_a_kernel_stops_all(put, tmp_path):
+    stopped = SystemError("returned a result with an exception set")
+    stopped.__cause__ = KeyboardInterrupt()
+    runs: Runs = []
+    put(counting("a", runs, stopped), counting("e", runs))
+    with pytest.raises(KeyboardInterrupt):
+        done(tmp_path)
+    assert runs == [("a",)]
+
+
 def test_whoever_watches_is_told_of_every_job_and_of_its_steps(put, tmp_path):
     put(counting("a", []), counting("e", []))
     seen: list[tuple[int, str, int, int]] = []

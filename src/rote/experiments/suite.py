@@ -66,7 +66,9 @@ def reproduce_all(todo: list[Job], folder: str | Path, watch: Watch) -> Iterator
             written = reproduce(job.experiment.name, settings, folder)
         except RoteError as error:
             yield Finished(job.name, None, failure=str(error))
-        except Exception as error:  # noqa: BLE001 - hours of other experiments are still to come
+        except Exception as error:  # hours of other experiments may be still to come
+            if _stopped(error):
+                raise KeyboardInterrupt from error
             yield Finished(job.name, None, failure=f"{type(error).__name__}: {error}")
         else:
             yield Finished(job.name, written.record)
@@ -82,3 +84,12 @@ def kept_record(job: Job, folder: str | Path) -> Record | None:
         return record
     same = record.settings.get("asked") == asked(job.experiment, job.settings)
     return record if same and record.environment.get("rote") == environment()["rote"] else None
+
+
+def _stopped(error: BaseException | None) -> bool:
+    """Whether somebody pressed Ctrl-C, which comes out of a kernel as an error of another kind."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
