@@ -45,9 +45,9 @@ def summary_html(collected: Collected) -> str:
     rows = "".join(_overview(paper, exhibits) for paper, exhibits in collected.sections.items())
     table = (
         '<div class="scroll" role="region" tabindex="0" aria-label="Claims by paper"><table>'
-        '<thead><tr><th scope="col" class="word">paper</th><th scope="col">claims</th>'
-        '<th scope="col">held</th><th scope="col">did not hold</th>'
-        '<th scope="col">quick</th></tr></thead>'
+        '<thead><tr><th scope="col" class="word">paper</th><th scope="col">held</th>'
+        '<th scope="col">did not hold</th><th scope="col">claims</th>'
+        '<th scope="col">of quick runs</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
     papers = "".join(_by_paper(paper, exhibits) for paper, exhibits in collected.sections.items())
@@ -69,7 +69,7 @@ def _item(each: CaseClaim, where: str = "") -> str:
 def _overview(paper: Paper, exhibits: Sequence[Exhibit]) -> str:
     tally = Tally.of(exhibits)
     quick = Tally.of(exhibit for exhibit in exhibits if exhibit.quick)
-    numbers = (tally.claims, tally.held, tally.claims - tally.held, quick.claims)
+    numbers = (tally.held, tally.claims - tally.held, tally.claims, quick.claims)
     cells = "".join(f"<td>{count}</td>" for count in numbers)
     link = f'<a href="#{paper.anchor}">{escape(paper.authors)}</a>'
     return f'<tr><th scope="row">{link}</th>{cells}</tr>'
