@@ -7,9 +7,13 @@ import sys
 from dataclasses import replace
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from rote.data.conll04 import Entity, Relation, Sentence
 from rote.data.english import english_sentences
+from rote.features.words import is_symbol, short_shape
+from rote.tasks.entity_relation import EntityRelation
 from rote.tasks.entity_relation_features import entity_features, pair_features
 
 # Anna Bell lives in New York COMMA near IBM .
@@ -20,6 +24,139 @@ SENTENCE = Sentence(
     (Entity(0, 2, "Peop"), Entity(4, 6, "Loc"), Entity(8, 9, "Org")),
     (Relation(0, 1, "Live_In"),),
 )
+
+
+# -- the judge: every name by its definition, nothing kept -----------------------------------
+
+
+def plain_entity(sentence, i):
+    """The features of an entity, read off the sentence name by name."""
+    begin, end = sentence.entities[i].start, sentence.entities[i].stop
+    own = sentence.words[begin:end]
+    low, looks = [w.lower() for w in own], [short_shape(w) for w in own]
+
+    def word(k):
+        return sentence.words[k].lower() if k in range(len(sentence.words)) else "<edge>"
+
+    def tag(k):
+        return sentence.pos[k].lower() if k in range(len(sentence.pos)) else "<edge>"
+
+    yield from ("bias", f"length={min(4, len(own))}", "text=" + " ".join(low))
+    yield from ("first=" + low[0], "last=" + low[-1], "shapes=" + " ".join(looks[:4]))
+    yield "tags=" + " ".join(sentence.pos[begin:end][:4])
+    yield from ("first shape=" + looks[0], "last shape=" + looks[-1])
+    yield from ("word=" + w for k, w in enumerate(low) if w not in low[:k])
+    yield from ("shape=" + s for k, s in enumerate(looks) if s not in looks[:k])
+    yield from (f"words={low[k]} {low[k + 1]}" for k in range(len(low) - 1))
+    yield from ("last ends=" + low[-1][-k:] for k in (2, 3, 4))
+    yield from ("last begins=" + low[-1][:k] for k in (2, 3, 4))
+    yield from ("first ends=" + low[0][-k:] for k in (2, 3))
+    yield from ["all capitals"] * all(w.isupper() for w in own)
+    yield from ["a number"] * any(w.isdigit() for w in own)
+    yield from ["no capital"] * (not any(w[:1].isupper() for w in own))
+    yield from ["at the start"] * (begin == 0)
+    for k in (1, 2, 3):
+        left, right = word(begin - k), word(end + k - 1)
+        yield from (f"-{k}={left}", f"+{k}={right}", f"near={left}", f"near={right}")
+        yield from (f"tag-{k}={tag(begin - k)}", f"tag+{k}={tag(end + k - 1)}")
+    yield f"-2-1={word(begin - 2)} {word(begin - 1)}"
+    yield f"+1+2={word(end)} {word(end + 1)}"
+    yield f"-1+1={word(begin - 1)} {word(end)}"
+    yield f"-1 shape={word(begin - 1)} {looks[0]}"
+    yield f"+1 shape={word(end)} {looks[-1]}"
+
+
+def plain_pair(sentence, i, j):
+    """The features of a pair, read off the sentence name by name."""
+    order, (left, right) = ("<>"[i < j], sorted((i, j)))
+    begin, end = sentence.entities[left].stop, sentence.entities[right].start
+    inside, tags = [w.lower() for w in sentence.words[begin:end]], sentence.pos[begin:end]
+    ends, looks = [], []
+    for k in (i, j):
+        first, stop = sentence.entities[k].start, sentence.entities[k].stop
+        ends.append(sentence.words[stop - 1].lower())
+        look = short_shape(sentence.words[stop - 1])
+        looks.append(f"{look}/{sentence.pos[stop - 1]}/{min(4, stop - first)}")
+
+    def around(column, back, on):
+        spot = sentence.entities[left].start - back, sentence.entities[right].stop + on - 1
+        at = [column[k].lower() if k in range(len(column)) else "<edge>" for k in spot]
+        return at[0] if not on else at[1] if not back else " ".join(at)
+
+    def names():
+        words = sentence.words
+        yield from (
+            f"distance={min(12, len(inside))}",
+            f"entities between={min(4, right - left - 1)}",
+        )
+        yield "signs=" + "".join(w for w in inside if is_symbol(w) or w == "comma")
+        yield "tags=" + " ".join(tags[:12])
+        yield from ("before=" + around(words, 1, 0), "after=" + around(words, 0, 1))
+        yield "around=" + around(words, 1, 1)
+        yield f"before before={around(words, 2, 0)} {around(words, 1, 0)}"
+        yield f"after after={around(words, 0, 1)} {around(words, 0, 2)}"
+        yield "tags around=" + around(sentence.pos, 1, 1)
+        yield "outlines=" + " ".join(looks)
+        if len(inside) < 5:
+            yield "all=" + " ".join(inside)
+            yield f"all between={looks[0]} {' '.join(inside)} {looks[1]}"
+        if inside:
+            yield from ("first between=" + inside[0], "last between=" + inside[-1])
+        two = [f"{inside[k]} {inside[k + 1]}" for k in range(len(inside) - 1)]
+        verbs = [inside[k] for k in range(len(inside)) if tags[k][:2] == "VB"]
+        for name, seen in (("between", inside), ("words", two), ("verb", verbs)):
+            yield from (f"{name}={it}" for k, it in enumerate(seen) if it not in seen[:k])
+
+    yield from (
+        "bias",
+        f"bias{order}",
+        f"one={ends[0]}",
+        f"two={ends[1]}",
+        "ends=" + " ".join(ends),
+    )
+    yield from ("one looks=" + looks[0], "two looks=" + looks[1])
+    yield from names()
+    yield from (order + name for name in names())
+
+
+def plain(sentence):
+    """All vectors of a sentence, as lists of names."""
+    n = range(len(sentence.entities))
+    return [list(plain_entity(sentence, i)) for i in n] + [
+        list(plain_pair(sentence, i, j)) for i in n for j in n if i != j
+    ]
+
+
+# Words that come again, differ only in case, are signs or numbers, or are odd in small letters.
+WORDS = ("the", "The", "IBM", "ibm", "Anna", "said", "1990", "COMMA", "comma", "--", "", "İ", "a b")
+TAGS = ("NNP", "VBD", "VB", ",", "", "vbz")
+
+
+@st.composite
+def sentences(draw):
+    words = draw(st.lists(st.sampled_from(WORDS) | st.text(max_size=4), max_size=24))
+    tags = draw(st.lists(st.sampled_from(TAGS), min_size=len(words), max_size=len(words)))
+    # As the reader gives them, or in any order and overlapping, which nothing forbids.
+    cuts = draw(st.lists(st.integers(0, len(words)), max_size=10))
+    if draw(st.booleans()):
+        cuts = sorted(set(cuts))
+    spans = [sorted(two) for two in zip(cuts[::2], cuts[1::2], strict=False)]
+    found = tuple(Entity(begin, end, "Peop") for begin, end in spans if begin < end)
+    return Sentence(0, tuple(words), tuple(tags), found, ())
+
+
+@given(sentences())
+@example(SENTENCE)
+@example(replace(SENTENCE, entities=()))
+@example(replace(SENTENCE, entities=SENTENCE.entities[1:2]))
+def test_vectors_are_what_their_definition_says_name_by_name(sentence):
+    assert EntityRelation().vectors(sentence) == plain(sentence)
+
+
+def test_sentences_one_after_the_other_do_not_see_each_other():
+    task = EntityRelation()
+    for sentence in english_sentences(60, seed=5):
+        assert task.vectors(sentence) == plain(sentence)
 
 
 @pytest.mark.parametrize(
