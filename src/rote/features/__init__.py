@@ -11,6 +11,7 @@ from rote.features.index import (
 from rote.features.lazy import LazyRows
 from rote.features.templates import CHUNKING, EDGE, POS_TAGGING, Templates
 from rote.features.vectors import CONSTANT, Features, VectorBuilder
+from rote.features.writing import Writer, Written
 
 __all__ = [
     "CHUNKING",
@@ -26,5 +27,7 @@ __all__ = [
     "Pruned",
     "Templates",
     "VectorBuilder",
+    "Writer",
+    "Written",
     "index_from_json",
 ]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress, repeat
 from typing import Any, NamedTuple, Protocol
 from zlib import crc32
@@ -24,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rote.errors import DataError, SettingError
+from rote.features.writing import Writer
 from rote.types import IntArray, frozen
 
 UNKNOWN = -1  # the column of a name that a frozen index does not know
@@ -36,6 +38,19 @@ class Index(Protocol):
     @property
     def frozen(self) -> bool:
         """Whether a new name is answered with -1, or no name is ever new."""
+        ...
+
+    @property
+    def writer(self) -> Writer[int] | None:
+        """What writes names as columns; None while columns may be given, or nothing is listed."""
+        ...
+
+    def behind(self, mark: str) -> IntArray | None:
+        """For each column that of the same name behind a mark, or -1; the last entry is -1.
+
+        None where a column does not tell: there is no writer, or a name is listed behind the
+        mark and not without it.
+        """
         ...
 
     def freeze(self) -> None:
@@ -90,6 +105,9 @@ class FeatureIndex:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._columns = _Growing()
         self._frozen = False
+        # Both follow from the names, and are not saved, copied or compared.
+        self._writer: Writer[int] | None = None
+        self._behind: dict[str, IntArray | None] = {}
         self._ordered: tuple[str, ...] = ()
         for expected, column in enumerate(self.columns(names)):
             if column != expected:
@@ -112,8 +130,32 @@ class FeatureIndex:
         _refuse_text(names)
         # No Python code runs for a name that is known, whether the index grows or not.
         if self._frozen:
-            return list(map(self._columns.get, names, repeat(UNKNOWN)))
+            return _columns(self._columns, names)
         return list(map(self._columns.__getitem__, names))
+
+    @property
+    def writer(self) -> Writer[int] | None:
+        if self._frozen and self._writer is None:
+            self._writer = Writer(partial(_columns, self._columns))
+        return self._writer
+
+    def behind(self, mark: str) -> IntArray | None:
+        if not self._frozen:
+            return None
+        if mark not in self._behind:
+            self._behind[mark] = self._column_behind(mark)
+        return self._behind[mark]
+
+    def _column_behind(self, mark: str) -> IntArray | None:
+        columns = self._columns
+        behind = np.full(len(columns) + 1, UNKNOWN)  # its last entry, number -1, is that of UNKNOWN
+        for name, column in columns.items():
+            if name.startswith(mark):
+                alone = columns.get(name[len(mark) :])
+                if alone is None:
+                    return None
+                behind[alone] = column
+        return frozen(behind)
 
     def names(self) -> tuple[str, ...]:
         # Names are only ever added, so their number tells whether the tuple is up to date.
@@ -159,6 +201,9 @@ class FeatureIndex:
 
     __hash__ = None  # type: ignore[assignment]  # an index that grows cannot be a key
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_writer": None, "_behind": {}}
+
     def __repr__(self) -> str:
         return f"<FeatureIndex of {len(self)} names, {'frozen' if self._frozen else 'growing'}>"
 
@@ -186,6 +231,13 @@ class HashedIndex:
     @property
     def frozen(self) -> bool:
         return True
+
+    @property
+    def writer(self) -> None:
+        return None
+
+    def behind(self, mark: str) -> None:
+        return None
 
     def freeze(self) -> None:
         """A hashed index is frozen from the start."""
@@ -242,6 +294,13 @@ class Positions:
     @property
     def frozen(self) -> bool:
         return True
+
+    @property
+    def writer(self) -> None:
+        return None
+
+    def behind(self, mark: str) -> None:
+        return None
 
     def freeze(self) -> None:
         """The positions of an array are fixed from the start."""
@@ -336,6 +395,10 @@ class _Growing(dict[str, int]):
             )
         column = self[name] = len(self)
         return column
+
+
+def _columns(known: Mapping[str, int], names: Iterable[str]) -> list[int]:
+    return list(map(known.get, names, repeat(UNKNOWN)))
 
 
 def _refuse_text(names: Iterable[str]) -> None:

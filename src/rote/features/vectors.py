@@ -1,8 +1,8 @@
 """Feature vectors as arrays: names become columns of an index, once.
 
 A vector is given as a mapping from names to values, as a sequence of names (each counts
-1, a repeated name counts again), as an array with one axis, or as one row of a SciPy
-sparse array. Vectors of one *kind* share an index. It grows until it is frozen; names that
+1, a repeated name counts again), as `Written` names, as an array with one axis, or as one row of
+a SciPy sparse array. Vectors of one *kind* share an index. It grows until it is frozen; names that
 a frozen index does not know are left out.
 """
 
@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rote.errors import DataError
-from rote.features.index import FeatureIndex, HashedIndex, Index, Positions
+from rote.features.index import UNKNOWN, FeatureIndex, HashedIndex, Index, Positions
+from rote.features.writing import Written
 from rote.kernels.structs import Vectors
-from rote.types import AnyArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.
-Features: TypeAlias = Mapping[str, float] | Sequence[str] | AnyArray | Any
+Features: TypeAlias = Mapping[str, float] | Sequence[str] | Written | AnyArray | Any
 
 CONSTANT = "constant"  # the kind of the one vector that all inputs share: a single 1
 
@@ -47,15 +48,19 @@ class VectorBuilder:
         self._columns: list[AnyArray] = [np.zeros(1, dtype=np.int64)]
         self._values: list[AnyArray] = [np.ones(1)]
         self._named: list[int] = []  # columns of named features that are not arrays yet
-        self._numbers: list[float] = []
+        self._numbers: list[tuple[int, list[float]]] = []
         self._lengths: list[int] = [1]
+        # Which vectors go on behind a mark, and where in them that begins, by kind and mark.
+        self._marked: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
 
     def __len__(self) -> int:
         return len(self._lengths)
 
     def add(self, kind: str, features: Features) -> None:
         """Append one vector."""
-        if isinstance(features, np.ndarray):
+        if isinstance(features, Written):
+            self._add_written(kind, features)
+        elif isinstance(features, np.ndarray):
             self._add_array(kind, features)
         elif hasattr(features, "tocsr"):
             self._add_sparse(kind, features)
@@ -67,26 +72,64 @@ class VectorBuilder:
                 f"{features!r}; put it into a list"
             )
         else:
-            columns = [k for k in self._index(kind).columns(features) if k >= 0]
-            self._append(columns, [1.0] * len(columns))
+            self._append(self._index(kind).columns(features))
 
     def build(self) -> Vectors:
         """All vectors so far."""
         self._settle()
         ptr = np.zeros(len(self._lengths) + 1, dtype=np.int64)
         np.cumsum(self._lengths, out=ptr[1:])
-        columns, values = np.concatenate(self._columns), np.concatenate(self._values)
-        return Vectors(
-            frozen(ptr),
-            frozen(columns.astype(np.int64, copy=False)),
-            frozen(values.astype(np.float64, copy=False)),
-        )
+        columns = np.concatenate(self._columns).astype(np.int64, copy=False)
+        values = np.concatenate(self._values).astype(np.float64, copy=False)
+        if self._marked:
+            ptr, columns, values = self._with_marked(ptr, columns, values)
+        known = columns != UNKNOWN
+        if not known.all():
+            before = np.zeros(len(columns) + 1, dtype=np.int64)
+            np.cumsum(known, out=before[1:])
+            ptr, columns, values = before[ptr], columns[known], values[known]
+        return Vectors(frozen(ptr), frozen(columns), frozen(values))
+
+    def _with_marked(
+        self, ptr: IntArray, columns: IntArray, values: FloatArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """The same with what follows behind marks, if anything, after each vector."""
+        # Two stretches for each vector: what it has, and of that what follows behind the mark.
+        starts, sizes = np.repeat(ptr[:-1], 2), np.zeros(2 * len(ptr) - 2, dtype=np.int64)
+        sizes[::2] = np.diff(ptr)
+        for vectors, alone in self._marked.values():
+            second = 2 * np.array(vectors) + 1
+            starts[second] += alone
+            sizes[second] = np.maximum(sizes[second - 1] - alone, 0)
+        ends = np.cumsum(sizes)
+        source = np.arange(ends[-1]) + np.repeat(starts - ends + sizes, sizes)
+        columns, values = columns[source], values[source]
+        for (kind, mark), (vectors, _) in self._marked.items():
+            behind = self.indices[kind].behind(mark)
+            assert behind is not None
+            second = np.zeros(len(sizes), dtype=np.bool_)
+            second[2 * np.array(vectors) + 1] = True
+            places = np.flatnonzero(np.repeat(second, sizes))
+            columns[places] = behind[columns[places]]
+        return np.concatenate([ptr[:1], ends[1::2]]), columns, values
+
+    def _add_written(self, kind: str, features: Written) -> None:
+        index = self._index(kind)
+        writer, mark = index.writer, features.mark
+        if writer is None or (mark and index.behind(mark) is None):
+            self._append(index.columns(features.names()))
+            return
+        self._append(features.written(writer))
+        if mark:
+            vectors, alone = self._marked.setdefault((kind, mark), ([], []))
+            vectors.append(len(self) - 1)
+            alone.append(features.alone)
 
     def _add_mapping(self, kind: str, features: Mapping[str, float]) -> None:
         columns = self._index(kind).columns(list(features))
         values = [_number(name, value) for name, value in features.items()]
-        known = [k for k, column in enumerate(columns) if column >= 0]
-        self._append([columns[k] for k in known], [values[k] for k in known])
+        self._numbers.append((len(self._named), values))
+        self._append(columns)
 
     def _add_array(self, kind: str, features: AnyArray) -> None:
         if features.ndim != 1 or features.dtype.kind not in "fiub":
@@ -130,16 +173,18 @@ class VectorBuilder:
             )
         return index
 
-    def _append(self, columns: list[int], values: list[float]) -> None:
+    def _append(self, columns: list[int]) -> None:
         self._named += columns
-        self._numbers += values
         self._lengths.append(len(columns))
 
     def _settle(self) -> None:
         """Turn named features into arrays, so that vectors stay in the order they came in."""
         if self._named:
             self._columns.append(np.array(self._named, dtype=np.int64))
-            self._values.append(np.array(self._numbers))
+            values = np.ones(len(self._named))
+            for start, numbers in self._numbers:
+                values[start : start + len(numbers)] = numbers
+            self._values.append(values)
             self._named, self._numbers = [], []
 
 
