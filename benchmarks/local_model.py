@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from rote.data.conll04 import Sentence
-from rote.tasks.entity_relation import ENTITY_LABELS, RELATION_LABELS, pairs
-from rote.tasks.entity_relation_features import entity_features, pair_features
+from rote.tasks.entity_relation import ENTITY_LABELS, RELATION_LABELS, EntityRelation, pairs
 from rote.types import FloatArray
 
 HASHED = 1 << 17
@@ -61,11 +60,13 @@ class _Classifier:
 
 
 def _entities(sentence: Sentence) -> list[Features]:
-    return [entity_features(sentence, i) for i in range(len(sentence.entities))]
+    vectors = EntityRelation().vectors(sentence)
+    return [vector.names() for vector in vectors[: len(sentence.entities)]]
 
 
 def _pairs(sentence: Sentence) -> list[Features]:
-    return [pair_features(sentence, i, j) for i, j in pairs(len(sentence.entities))]
+    vectors = EntityRelation().vectors(sentence)
+    return [vector.names() for vector in vectors[len(sentence.entities) :]]
 
 
 def _fitted(

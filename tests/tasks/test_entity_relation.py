@@ -24,7 +24,7 @@ from rote.tasks.entity_relation import (
     entity_relation_space,
     pairs,
 )
-from rote.tasks.entity_relation_features import entity_features, pair_features
+from rote.tasks.entity_relation_features import EntityFeatures, PairFeatures, Shared, Text
 
 SENTENCES = [s for s in english_sentences(60, seed=0) if len(s.entities) == 3][:2]
 
@@ -151,8 +151,9 @@ def test_a_frame_has_a_slot_per_decision_and_is_built_once():
 def test_vectors_are_the_features_of_entities_and_then_of_pairs():
     task, sentence = EntityRelation(), SENTENCES[0]
     vectors = task.vectors(sentence)
-    assert vectors[:3] == [entity_features(sentence, i) for i in range(3)]
-    assert vectors[3:] == [pair_features(sentence, i, j) for i, j in pairs(3)]
+    text = Text(sentence)
+    assert vectors[:3] == [EntityFeatures(text, i) for i in range(3)]
+    assert vectors[3:] == [PairFeatures(Shared(text), i, j) for i, j in pairs(3)]
 
 
 def test_lazy_vectors_are_the_same_and_only_those_asked_for_are_computed():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
@@ -12,9 +15,10 @@ from hypothesis import strategies as st
 
 from rote.data.conll04 import Entity, Relation, Sentence
 from rote.data.english import english_sentences
+from rote.features import FeatureIndex, VectorBuilder, writing
 from rote.features.words import is_symbol, short_shape
 from rote.tasks.entity_relation import EntityRelation
-from rote.tasks.entity_relation_features import entity_features, pair_features
+from rote.tasks.entity_relation_features import EntityFeatures, PairFeatures, Shared, Text
 
 # Anna Bell lives in New York COMMA near IBM .
 SENTENCE = Sentence(
@@ -24,6 +28,14 @@ SENTENCE = Sentence(
     (Entity(0, 2, "Peop"), Entity(4, 6, "Loc"), Entity(8, 9, "Org")),
     (Relation(0, 1, "Live_In"),),
 )
+
+
+def entity_features(sentence, i):
+    return list(EntityFeatures(Text(sentence), i))
+
+
+def pair_features(sentence, i, j):
+    return list(PairFeatures(Shared(Text(sentence)), i, j))
 
 
 # -- the judge: every name by its definition, nothing kept -----------------------------------
@@ -153,10 +165,83 @@ def test_vectors_are_what_their_definition_says_name_by_name(sentence):
     assert EntityRelation().vectors(sentence) == plain(sentence)
 
 
-def test_sentences_one_after_the_other_do_not_see_each_other():
+def learned(left_out=()):
+    """Frozen indices of some sentences, without names that begin in one of these ways."""
+    names = {"entity": {}, "pair": {}}
+    for sentence in (SENTENCE, *english_sentences(20, seed=5)):
+        rows, n = plain(sentence), len(sentence.entities)
+        for kind, own in (("entity", rows[:n]), ("pair", rows[n:])):
+            names[kind].update(dict.fromkeys(name for row in own for name in row))
+    indices = {}
+    for kind, known in names.items():
+        indices[kind] = FeatureIndex(n for n in known if not n.startswith(tuple(left_out)))
+        indices[kind].freeze()
+    return indices
+
+
+def columns(indices, sentence):
+    """The columns of all vectors of a sentence, as they are prepared."""
+    builder = VectorBuilder(indices)
     task = EntityRelation()
-    for sentence in english_sentences(60, seed=5):
-        assert task.vectors(sentence) == plain(sentence)
+    for kind, vector in zip(task.frame(sentence).kinds, task.vectors(sentence), strict=True):
+        builder.add(kind, vector)
+    built = builder.build()
+    assert (built.value == 1).all()
+    return [built.column[a:b].tolist() for a, b in pairwise(built.ptr[1:].tolist())]
+
+
+def plain_columns(indices, sentence):
+    kinds = EntityRelation().frame(sentence).kinds
+    known = {kind: {n: k for k, n in enumerate(i.names())} for kind, i in indices.items()}
+    return [
+        [known[kind][name] for name in row if name in known[kind]]
+        for kind, row in zip(kinds, plain(sentence), strict=True)
+    ]
+
+
+KNOWN = learned()
+
+
+@given(sentences())
+@example(SENTENCE)
+@example(replace(SENTENCE, entities=()))
+@example(replace(SENTENCE, entities=SENTENCE.entities[1:2]))
+def test_columns_are_those_of_the_names_that_are_known(sentence):
+    assert columns(KNOWN, sentence) == plain_columns(KNOWN, sentence)
+    growing = {"entity": FeatureIndex(), "pair": FeatureIndex()}
+    grown = columns(growing, sentence)
+    assert grown == plain_columns(growing, sentence)
+    assert growing["pair"].names() == tuple(
+        dict.fromkeys(n for row in plain(sentence)[len(sentence.entities) :] for n in row)
+    )
+
+
+@pytest.mark.parametrize("left_out", [("bet", "one="), (">",), ("<d", "dist", "near")])
+def test_names_that_are_known_only_behind_a_mark_are_found(left_out):
+    indices = learned(left_out)
+    for sentence in (SENTENCE, *english_sentences(10, seed=6)):
+        assert columns(indices, sentence) == plain_columns(indices, sentence)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 50])
+def test_memos_stay_small_and_full_ones_change_nothing(monkeypatch, limit):
+    monkeypatch.setattr(writing, "LIMIT", limit)
+    indices = learned()
+    for sentence in english_sentences(30, seed=7):
+        assert columns(indices, sentence) == plain_columns(indices, sentence)
+    for index in indices.values():
+        sizes = [len(memo) for memo in index.writer._memos.values()]
+        assert sizes
+        assert max(sizes) <= limit
+
+
+def test_threads_that_share_memos_get_the_same(monkeypatch):
+    monkeypatch.setattr(writing, "LIMIT", 5)  # so that memos are emptied while others read them
+    xs = english_sentences(40, seed=8)
+    indices, expected = learned(), [plain_columns(KNOWN, x) for x in xs]
+    with ThreadPoolExecutor(8) as pool:
+        rounds = [pool.map(partial(columns, indices), xs) for _ in range(4)]
+        assert [list(found) for found in rounds] == [expected] * 4
 
 
 @pytest.mark.parametrize(
@@ -224,9 +309,9 @@ def test_labels_and_relations_are_never_looked_at():
 def test_the_order_of_features_is_the_same_in_every_process():
     code = (
         "from rote.data.english import english_sentences\n"
-        "from rote.tasks.entity_relation_features import entity_features, pair_features\n"
+        "from rote.tasks.entity_relation import EntityRelation\n"
         "for s in english_sentences(5, seed=0):\n"
-        "    print(entity_features(s, 0), pair_features(s, 0, 1))\n"
+        "    print([list(vector) for vector in EntityRelation().vectors(s)])\n"
     )
     texts = {
         subprocess.run(

@@ -162,7 +162,10 @@ class Computed:
 
     def __init__(self, sentences: Sequence[Sentence]) -> None:
         self._task = EntityRelation()
-        self._vectors = {sentence.id: self._task.vectors(sentence) for sentence in sentences}
+        self._vectors = {
+            sentence.id: [vector.names() for vector in self._task.vectors(sentence)]
+            for sentence in sentences
+        }
 
     def frame(self, x: Sentence) -> Frame:
         return self._task.frame(x)

@@ -21,10 +21,10 @@ import numpy as np
 
 from rote.data.conll04 import Sentence
 from rote.errors import LabelError, ScoreError, SpaceError
-from rote.features import LazyRows
+from rote.features import LazyRows, Written
 from rote.space import Space, SpaceBuilder, template
 from rote.tasks.base import Frame, Slot
-from rote.tasks.entity_relation_features import entity_features, pair_features
+from rote.tasks.entity_relation_features import EntityFeatures, PairFeatures, Shared, Text
 from rote.types import AnyArray, FloatArray
 
 ENTITY_LABELS = ("Peop", "Loc", "Org", "Other")
@@ -90,21 +90,17 @@ class EntityRelation:
             tuple(self.arguments.items()),
         )
 
-    def vectors(self, x: Sentence) -> list[list[str]]:
-        n = len(x.entities)
-        rows = [entity_features(x, i) for i in range(n)]
-        rows += [pair_features(x, i, j) for i, j in pairs(n)]
+    def vectors(self, x: Sentence) -> list[Written]:
+        n, text = len(x.entities), Text(x)
+        rows: list[Written] = [EntityFeatures(text, i) for i in range(n)]
+        shared = Shared(text)
+        rows += [PairFeatures(shared, i, j) for i, j in pairs(n)]
         return rows
 
-    def lazy_vectors(self, x: Sentence) -> LazyRows[list[str]]:
+    def lazy_vectors(self, x: Sentence) -> LazyRows[Written]:
         """The same vectors, each computed when it is first asked for."""
-        n = len(x.entities)
-        ordered = pairs(n)
-
-        def vector(k: int) -> list[str]:
-            return entity_features(x, k) if k < n else pair_features(x, *ordered[k - n])
-
-        return LazyRows(n * n, vector)
+        vectors = self.vectors(x)
+        return LazyRows(len(vectors), vectors.__getitem__)
 
     def obeys(self, x: Sentence) -> bool:
         """Whether what the corpus says of a sentence obeys the rules."""
