@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rote.errors import DataError
 from rote.features.index import UNKNOWN, FeatureIndex, HashedIndex, Index, Positions
-from rote.features.writing import Written
+from rote.features.writing import Writer, Written
 from rote.kernels.structs import Vectors
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
@@ -50,8 +50,7 @@ class VectorBuilder:
         self._named: list[int] = []  # columns of named features that are not arrays yet
         self._numbers: list[tuple[int, list[float]]] = []
         self._lengths: list[int] = [1]
-        # Which vectors go on behind a mark, and where in them that begins, by kind and mark.
-        self._marked: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
+        self._ways: dict[tuple[str, str], _Way] = {}  # by kind and mark
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -81,8 +80,9 @@ class VectorBuilder:
         np.cumsum(self._lengths, out=ptr[1:])
         columns = np.concatenate(self._columns).astype(np.int64, copy=False)
         values = np.concatenate(self._values).astype(np.float64, copy=False)
-        if self._marked:
-            ptr, columns, values = self._with_marked(ptr, columns, values)
+        marked = {key: way for key, way in self._ways.items() if way.vectors}
+        if marked:
+            ptr, columns, values = self._with_marked(marked, ptr, columns, values)
         known = columns != UNKNOWN
         if not known.all():
             before = np.zeros(len(columns) + 1, dtype=np.int64)
@@ -91,39 +91,47 @@ class VectorBuilder:
         return Vectors(frozen(ptr), frozen(columns), frozen(values))
 
     def _with_marked(
-        self, ptr: IntArray, columns: IntArray, values: FloatArray
+        self,
+        marked: Mapping[tuple[str, str], _Way],
+        ptr: IntArray,
+        columns: IntArray,
+        values: FloatArray,
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """The same with what follows behind marks, if anything, after each vector."""
         # Two stretches for each vector: what it has, and of that what follows behind the mark.
         starts, sizes = np.repeat(ptr[:-1], 2), np.zeros(2 * len(ptr) - 2, dtype=np.int64)
         sizes[::2] = np.diff(ptr)
-        for vectors, alone in self._marked.values():
-            second = 2 * np.array(vectors) + 1
-            starts[second] += alone
-            sizes[second] = np.maximum(sizes[second - 1] - alone, 0)
+        for way in marked.values():
+            second = 2 * np.array(way.vectors) + 1
+            starts[second] += way.alone
+            sizes[second] = np.maximum(sizes[second - 1] - way.alone, 0)
         ends = np.cumsum(sizes)
         source = np.arange(ends[-1]) + np.repeat(starts - ends + sizes, sizes)
         columns, values = columns[source], values[source]
-        for (kind, mark), (vectors, _) in self._marked.items():
+        for (kind, mark), way in marked.items():
             behind = self.indices[kind].behind(mark)
-            assert behind is not None
-            second = np.zeros(len(sizes), dtype=np.bool_)
-            second[2 * np.array(vectors) + 1] = True
-            places = np.flatnonzero(np.repeat(second, sizes))
+            assert behind is not None  # or there would be no writer
+            own = np.zeros(len(sizes), dtype=np.bool_)
+            own[2 * np.array(way.vectors) + 1] = True
+            places = np.flatnonzero(np.repeat(own, sizes))
             columns[places] = behind[columns[places]]
         return np.concatenate([ptr[:1], ends[1::2]]), columns, values
 
     def _add_written(self, kind: str, features: Written) -> None:
-        index = self._index(kind)
-        writer, mark = index.writer, features.mark
-        if writer is None or (mark and index.behind(mark) is None):
-            self._append(index.columns(features.names()))
+        way = self._ways.get((kind, features.mark)) or self._way(kind, features.mark)
+        if way.writer is None:
+            self._append(self._index(kind).columns(features.names()))
             return
-        self._append(features.written(writer))
-        if mark:
-            vectors, alone = self._marked.setdefault((kind, mark), ([], []))
-            vectors.append(len(self) - 1)
-            alone.append(features.alone)
+        self._append(features.written(way.writer))
+        if features.mark:
+            way.vectors.append(len(self._lengths) - 1)
+            way.alone.append(features.alone)
+
+    def _way(self, kind: str, mark: str) -> _Way:
+        index = self._index(kind)
+        told = not mark or index.behind(mark) is not None
+        way = self._ways[kind, mark] = _Way(index.writer if told else None, [], [])
+        return way
 
     def _add_mapping(self, kind: str, features: Mapping[str, float]) -> None:
         columns = self._index(kind).columns(list(features))
@@ -186,6 +194,14 @@ class VectorBuilder:
                 values[start : start + len(numbers)] = numbers
             self._values.append(values)
             self._named, self._numbers = [], []
+
+
+class _Way(NamedTuple):
+    """How written vectors of a kind and mark get columns: by a writer, or else by their names."""
+
+    writer: Writer[int] | None
+    vectors: list[int]  # those that go on behind the mark
+    alone: list[int]  # and how many of the names of each do not
 
 
 def _number(name: str, value: float) -> float:
