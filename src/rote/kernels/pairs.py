@@ -17,17 +17,9 @@ import numpy as np
 
 from rote.kernels.ascent import load
 from rote.kernels.draws import draw_start, mixed, seed_of
-from rote.kernels.greedy import (
-    NO_TERM,
-    WRONG,
-    Extra,
-    count_on,
-    is_right,
-    loss_at,
-    most_of_all,
-    pair_up,
-)
+from rote.kernels.greedy import most_of_all
 from rote.kernels.jit import inlined, kernel
+from rote.kernels.standing import NO_TERM, WRONG, Extra, count_on, is_right, loss_at, pair_up
 from rote.kernels.structs import Graph
 from rote.types import FloatArray, IntArray
 

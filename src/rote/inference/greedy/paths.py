@@ -9,7 +9,8 @@ import numpy as np
 from rote.errors import UnsupportedSpace
 from rote.inference.base import Objective
 from rote.kernels.draws import draw_starts
-from rote.kernels.greedy import NO_TERM, climb_all, ground_of, outputs_along
+from rote.kernels.greedy import climb_all, ground_of, outputs_along
+from rote.kernels.standing import NO_TERM
 from rote.kernels.structs import Wide
 from rote.kernels.wide import no_traits
 from rote.space.network import Network

@@ -11,7 +11,7 @@ import numpy as np
 from rote.inference.base import Objective
 from rote.inference.greedy.paths import starts_of
 from rote.kernels.draws import seeds_of
-from rote.kernels.greedy import gains_of
+from rote.kernels.standing import gains_of
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
