@@ -33,6 +33,8 @@ from rote.errors import DataError, SettingError
 from rote.features.words import CUTS, SIGNS, TEXTS
 
 EDGE = "<edge>"
+"""What stands for a token before the first and after the last."""
+
 YES, NO = "yes", "no"
 PLACES = ("bias", "is_first", "is_last")
 FUNCTIONS = (*TEXTS, *(f"{name}N" for name in CUTS), *SIGNS)

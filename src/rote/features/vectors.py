@@ -22,8 +22,10 @@ from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.
 Features: TypeAlias = Mapping[str, float] | Sequence[str] | Written | AnyArray | Any
+"""A feature vector: names and values, names alone, an array, or a row of a sparse array."""
 
-CONSTANT = "constant"  # the kind of the one vector that all inputs share: a single 1
+CONSTANT = "constant"
+"""The kind of the one vector that all inputs share: a single 1."""
 
 
 class VectorBuilder:

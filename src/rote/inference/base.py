@@ -279,7 +279,9 @@ class Solutions:
 class Engine(Protocol):
     """Finds the best output of a space under scores, for every input of a batch."""
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions: ...
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        """The best output of each input; plain scores of shape (m, parts) are an objective too."""
+        ...
 
 
 def as_objective(

@@ -22,8 +22,11 @@ from typing import NamedTuple, Protocol, Self
 
 from rote.errors import StoreError
 
-LIMIT = 2**28  # bytes of packs, where nothing else is said
-SERVED = "served-"  # how shelves begin that hold whole answers of a service, and no entries
+LIMIT = 2**28
+"""Bytes of packs that a store holds, where nothing else is said."""
+
+SERVED = "served-"
+"""How the names of shelves begin that hold whole answers of a service, and no entries."""
 
 
 class ShelfSize(NamedTuple):
