@@ -192,8 +192,9 @@ def test_the_design_names_every_room_there_is():
 
 
 def test_every_page_is_in_the_menu_of_the_documentation():
-    pages = {path.name for path in (ROOT / "docs").glob("*.md")}
-    assert pages == set(re.findall(r"(\w+\.md)$", text_of("mkdocs.yml"), re.MULTILINE))
+    docs = ROOT / "docs"
+    pages = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
+    assert pages == set(re.findall(r": (\S+\.md)$", text_of("mkdocs.yml"), re.MULTILINE))
 
 
 def test_the_readme_names_every_engine():

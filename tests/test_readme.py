@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\n*^```text\n(?P<printed>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
@@ -33,7 +33,7 @@ def examples(page: Path) -> list[Example]:
     return [Example(found["code"], found["printed"]) for found in BLOCK.finditer(text)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_print_what_the_page_shows(page):
     scope: dict[str, object] = {"__name__": "__main__"}
     for example in examples(page):

@@ -1,0 +1,186 @@
+"""What the pages of docs/ say of the code is there; `mkdocs build --strict` checks their links.
+
+All of it is read, not imported. The index of the reference links every public name to where it
+is documented: that the list is complete is checked here, and that every link leads somewhere by
+the strict build.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rote.experiments.registry import EXPERIMENTS
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src"
+DOCS = ROOT / "docs"
+PAPERS = sorted((DOCS / "papers").glob("*.md"))
+PATH = re.compile(r"`(rote(?:\.\w+)+)`")
+
+
+@cache
+def tree_of(module: str) -> ast.Module | None:
+    """The code of a module or package, None where there is none."""
+    stem = SOURCE.joinpath(*module.split("."))
+    for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+        if path.is_file():
+            return ast.parse(path.read_text(encoding="utf-8"))
+    return None
+
+
+def exported(module: str) -> list[str]:
+    """The names of a package's ``__all__``; none where it has no such list."""
+    tree = tree_of(module)
+    for node in tree.body if tree else []:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return ast.literal_eval(node.value)
+    return []
+
+
+PACKAGES = [
+    ".".join(path.parent.relative_to(SOURCE).parts)
+    for path in sorted((SOURCE / "rote").rglob("__init__.py"))
+]
+PUBLIC = [
+    (package, name)
+    for package in PACKAGES
+    for name in exported(package)
+    if not name.startswith("__")
+]
+
+
+def defined(module: str, name: str) -> tuple[list[ast.stmt], int] | None:
+    """The statements among which a name is defined and its place, imports followed."""
+    tree = tree_of(module)
+    for at, node in enumerate(tree.body if tree else []):
+        match node:
+            case ast.ClassDef(name=found) | ast.FunctionDef(name=found) if found == name:
+                return tree.body, at
+            case ast.Assign(targets=[ast.Name(id=found)]) if found == name:
+                return tree.body, at
+            case ast.AnnAssign(target=ast.Name(id=found)) if found == name:
+                return tree.body, at
+            case ast.ImportFrom(module=str(source), names=names):
+                if name in [alias.asname or alias.name for alias in names]:
+                    return defined(source, name)
+    return None
+
+
+def docstring_of(module: str, name: str) -> str | None:
+    """A class and a function begin with it; after a value it stands in the next line."""
+    place = defined(module, name)
+    assert place is not None, f"{module} has no {name}"
+    body, at = place
+    node = body[at]
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        return ast.get_docstring(node)
+    after = body[at + 1] if at + 1 < len(body) else None
+    if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+        return after.value.value
+    return None
+
+
+def exists(path: str) -> bool:
+    """Whether a dotted path is a module, or a name of one."""
+    module, _, name = path.rpartition(".")
+    return tree_of(path) is not None or defined(module, name) is not None
+
+
+def test_every_public_name_has_a_docstring():
+    assert len(PUBLIC) > 200
+    assert [f"{m}.{name}" for m, name in PUBLIC if not docstring_of(m, name)] == []
+
+
+def test_the_reference_lists_every_public_name_and_no_other():
+    index = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
+    listed = re.findall(r"\[`(\w+)`\]\[([\w.]+)\]", index)
+    assert all(path.endswith(f".{name}") for name, path in listed)
+    assert sorted(path for _, path in listed) == sorted(f"{m}.{name}" for m, name in PUBLIC)
+
+
+def test_the_reference_has_a_page_for_every_room_that_users_call():
+    rooms = {p.stem for p in (SOURCE / "rote").iterdir() if not p.name.startswith(("_", "py."))}
+    pages = {path.stem for path in (DOCS / "reference").glob("*.md")} - {"index"}
+    assert rooms - pages == {"cli", "kernels", "types"}  # types are with errors
+    assert pages <= rooms
+
+
+@pytest.mark.parametrize("page", PAPERS, ids=lambda page: page.stem)
+def test_what_a_page_about_a_paper_points_to_is_there(page):
+    text = page.read_text(encoding="utf-8")
+    paths = PATH.findall(text)
+    assert len(paths) > 5
+    assert [path for path in paths if not exists(path)] == []
+    assert [path for path in re.findall(r"`(tests/\S+)`", text) if not (ROOT / path).exists()] == []
+
+
+def test_a_path_that_is_not_there_is_noticed():
+    assert exists("rote.learning.svm")
+    assert exists("rote.learning.svm.StructuredSVM")
+    assert exists("rote.learning.StructuredSVM")
+    assert not exists("rote.learning.svn")
+    assert not exists("rote.learning.svm.StructuredSVN")
+
+
+def test_the_papers_pages_name_every_experiment_and_no_other():
+    named = {
+        name
+        for page in PAPERS
+        for name in re.findall(r"`rote reproduce ([\w-]+)`", page.read_text(encoding="utf-8"))
+    }
+    assert named == set(EXPERIMENTS)
+
+
+def test_no_page_fetches_anything_from_a_network():
+    texts = {p: p.read_text(encoding="utf-8") for p in DOCS.rglob("*") if p.is_file()}
+    fetched = re.compile(r"(src=|!\[[^\]]*\]\(|url\(|@import)\s*[\"']?(https?:)?//")
+    assert [path for path, text in texts.items() if fetched.search(text)] == []
+    assert "highlightjs: false" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+# -- docstrings as pages ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def extension():
+    pytest.importorskip("griffe")
+    spec = importlib.util.spec_from_file_location("docstrings", DOCS / "docstrings.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_examples_of_a_docstring_stand_in_fenced_blocks(extension):
+    text = "Adds.\n\n>>> 1 + 1\n2\n\nAnd again:\n\n>>> print('a\\n\\nb')\na\n<BLANKLINE>\nb"
+    assert extension.fenced(text) == (
+        "Adds.\n\n```python\n>>> 1 + 1\n2\n```\n\nAnd again:\n\n"
+        "```python\n>>> print('a\\n\\nb')\na\n\nb\n```"
+    )
+    assert extension.fenced("No example.\n\nNone.") == "No example.\n\nNone."
+
+
+def test_fields_are_in_the_signature_and_not_listed_again(extension, tmp_path):
+    import griffe
+
+    (tmp_path / "shop.py").write_text(
+        "from dataclasses import dataclass\n\n\n"
+        "@dataclass\nclass Item:\n    name: str\n    price: float = 0.0\n"
+        '    """In euros."""\n\n    def sell(self) -> None: ...\n\n\n'
+        'class Shop:\n    """Open.\n\n    >>> 1\n    1\n    """\n    hours = 8\n'
+    )
+    shop = griffe.load(
+        "shop",
+        search_paths=[tmp_path],
+        extensions=griffe.load_extensions("dataclasses", DOCS / "docstrings.py"),
+    )
+    assert [p.name for p in shop["Item"].parameters] == ["self", "name", "price"]
+    assert "name" not in shop["Item"].members
+    assert {"price", "sell"} <= set(shop["Item"].members)
+    assert "hours" in shop["Shop"].members
+    assert "```python\n>>> 1\n1\n```" in shop["Shop"].docstring.value
