@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -22,6 +24,7 @@ SOURCE = ROOT / "src"
 DOCS = ROOT / "docs"
 PAPERS = sorted((DOCS / "papers").glob("*.md"))
 PATH = re.compile(r"`(rote(?:\.\w+)+)`")
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @cache
@@ -135,6 +138,27 @@ def test_the_papers_pages_name_every_experiment_and_no_other():
         for name in re.findall(r"`rote reproduce ([\w-]+)`", page.read_text(encoding="utf-8"))
     }
     assert named == set(EXPERIMENTS)
+
+
+def test_the_drawing_has_the_rooms_in_the_order_that_is_enforced():
+    drawing = ET.parse(DOCS / "rooms.svg")
+    rows: dict[float, set[str]] = {}
+    for text in drawing.iter(f"{SVG}text"):
+        if text.get("class") == "name":
+            rows.setdefault(float(text.get("y")), set()).add(text.text)
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = contracts["tool"]["importlinter"]["contracts"][0]["layers"]
+    order = [{name.strip(" ()") for name in re.split("[|:]", layer)} for layer in layers]
+    assert [rows[y] for y in sorted(rows)] == order[::-1]
+    assert drawing.find(f"{SVG}title").text
+    assert drawing.find(f"{SVG}desc").text
+
+
+def test_the_design_shows_the_drawing_and_says_it_in_words():
+    design = (DOCS / "design.md").read_text(encoding="utf-8")
+    (words,) = re.findall(r"!\[([^\]]+)\]\(rooms\.svg\)", design)
+    named = [words.index(room) for room in ("kernels", "space", "inference", "learning", "cli")]
+    assert named == sorted(named)
 
 
 def test_no_page_fetches_anything_from_a_network():
