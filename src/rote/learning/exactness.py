@@ -13,8 +13,8 @@ for it is a linear program for each y, here written for the cone over W_dec:
     min  w · d(y) - t Δ(gold, y)      w · d(y') ≥ t Δ(gold, y')  for all y' that are around gold
                                       -1 ≤ w ≤ 1,   0 ≤ t ≤ 1
 
-It has a solution always. Where its value is below 0, w / t is in W_dec and not in W*; or t is 0,
-and w is a direction that leads out of W* and not out of W_dec.
+It has a solution always. Where its value is below 0, w / t is in W_dec and not in ``W*``; or t is
+0, and w is a direction that leads out of ``W*`` and not out of W_dec.
 
 *Tolerances.* Columns, then rows, are scaled to have 1 as their largest entry, so that answers do
 not depend on the units of features and losses. Programs are solved to 1e-9 and only a value below
