@@ -1,0 +1,56 @@
+"""Chains beside torch-struct: the same scores for both, and the same optima."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from benchmarks import chains
+from benchmarks.chains import OURS, PACKAGE, Shape, measure, potentials, problem
+from rote import Exhaustive
+
+SMALL = Shape(3, 4, 2)
+
+
+def test_potentials_add_up_to_the_value_of_every_output():
+    pytest.importorskip("torch")
+    space, scores = problem(SMALL, seed=1)
+    given = potentials(SMALL, scores).numpy()
+    best = Exhaustive().solve(space, scores)
+    for row, labels, value in zip(given, best.labels, best.value, strict=True):
+        steps = zip(row, labels[1:], labels, strict=False)
+        assert sum(step[after, before] for step, after, before in steps) == pytest.approx(value)
+
+
+def test_both_find_the_same_optima():
+    pytest.importorskip(PACKAGE)
+    rows = measure(SMALL, repeats=1)
+    assert [row.engine for row in rows] == [chains.OURS, chains.PEER]
+    assert rows[1].max_error < 1e-9
+
+
+def test_without_torch_struct_ours_is_measured_alone_and_that_is_said(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(chains, "find_spec", lambda _: None)
+    monkeypatch.setattr(chains, "SHAPES", [SMALL])
+    path = tmp_path / "rows.json"
+    monkeypatch.setattr(sys, "argv", ["chains", "--repeats", "2", "--json", str(path)])
+    chains.main()
+    (row,) = json.loads(path.read_text())["rows"]
+    assert (row["engine"], row["ratio_to_ours"], row["repeats"]) == (OURS, 1.0, 2)
+    assert "torch-struct is left out" in capsys.readouterr().out
+
+
+def test_no_turn_at_all_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["chains", "--repeats", "0"])
+    with pytest.raises(SystemExit):
+        chains.main()
+    assert "at least 1" in capsys.readouterr().err
+
+
+def test_scores_are_drawn_anew_from_a_seed():
+    assert not np.array_equal(problem(SMALL, 0)[1], problem(SMALL, 1)[1])
