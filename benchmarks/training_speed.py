@@ -52,8 +52,7 @@ CASES: Mapping[str, Callable[[], Corpus]] = MappingProxyType(
 )
 ABSENT = (
     "Not beside us: pystruct, whose last release, 0.3.2, does not build for Python 3.11 or newer "
-    "(its setup needs setuptools before 58, and its C sources, made by an old Cython, do not "
-    "compile any more); SVM-hmm, which is in no package index."
+    "(benchmarks.pystruct_speed asks it in an older one); SVM-hmm, which is in no package index."
 )
 
 
