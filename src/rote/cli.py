@@ -420,9 +420,10 @@ def reproduce(
             seed,
             lambda done, of: bar.update(step, completed=done, total=of),
             tuple(case or ()),
+            lambda what: bar.update(step, description=f"{name}: {what}"),
         )
         written = run(name, settings, out)
-    show_record(written.record, Console())
+    show_record(written.record, Console(), EXPERIMENTS[name].legend)
     figure = written.missing if written.figure is None else str(written.figure)
     for said in filter(None, (f"{written.record.seconds:.1f} seconds", str(written.file), figure)):
         Console().print(Text(said), soft_wrap=True)

@@ -15,8 +15,15 @@ if TYPE_CHECKING:
 Progress: TypeAlias = Callable[[int, int], None]  # so many steps are done, of so many
 
 
+Doing: TypeAlias = Callable[[str], None]  # what is done from now on, in a few words
+
+
 def unwatched(done: int, of: int) -> None:
     """The progress that nobody looks at."""
+
+
+def untold(what: str) -> None:
+    """What is done while nobody asks."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ class Settings:
     seed: int = 0
     progress: Progress = unwatched
     cases: tuple[str, ...] = ()
+    doing: Doing = untold
 
     def __post_init__(self) -> None:
         if self.trials is not None and self.trials < 2:
@@ -65,7 +73,8 @@ class Experiment:
     """A table or a figure of a paper, by its name.
 
     ``plan`` says how much is done under settings, and ``cases``, where cases can be chosen, which
-    there are in a plan.
+    there are in a plan. ``legend`` says what methods and metrics are, to those who have not read
+    the paper.
     """
 
     name: str
@@ -75,3 +84,4 @@ class Experiment:
     draw: Callable[[Record], Figure] | None = None
     plan: Callable[[Settings], Any] = field(kw_only=True)
     cases: Callable[[Any], Iterable[str]] | None = None
+    legend: Mapping[str, str] = field(default_factory=dict)

@@ -37,6 +37,7 @@ from rote.experiments import (
     samdani_extraction,
     samdani_multilabel,
     samdani_synthetic,
+    tour,
 )
 from rote.experiments.base import Experiment, Settings
 from rote.experiments.plots import save_figure
@@ -46,6 +47,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
         experiment.name: experiment
         for experiment in (
+            tour.EXPERIMENT,
             punyakanok_synthetic.EXPERIMENT,
             punyakanok_features.EXPERIMENT,
             conll04_learners.EXPERIMENT,

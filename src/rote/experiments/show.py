@@ -1,12 +1,14 @@
 """A record for people: a table with ours beside the paper's, and a sentence per claim.
 
 A metric whose interval is in the row, as ``metric_low`` and ``metric_high``, stands in one
-column with it.
+column with it. Where a table is too wide, headings are stacked word by word; where that is not
+enough, the last columns follow in a table of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rote.experiments.records import Metric, Record
@@ -18,8 +20,14 @@ if TYPE_CHECKING:
 LOW, HIGH = "_low", "_high"
 
 
-def show_record(record: Record, console: Console) -> None:
-    """Print a record; the paper's numbers stand where it gives some."""
+def show_record(
+    record: Record, console: Console, legend: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Print a record; the paper's numbers stand where it gives some.
+
+    The ``legend`` says what methods and metrics are, and stands below the table.
+    """
+    from rich.table import Table
     from rich.text import Text
 
     metrics = dict.fromkeys(name for row in record.rows for name in row.metrics)
@@ -27,20 +35,27 @@ def show_record(record: Record, console: Console) -> None:
     told = [name for name in columns if not _is_word(record, name)]
     words = columns[: columns.index(told[0])] if told else []  # such as what was solved with
     rest = columns[len(words) :]
-    unlimited = console.options.update(width=10_000)
     while rest or words:
-        # As many columns as fit; the others follow in a table of their own.
-        count = len(rest)
-        while count > 1:
-            table = _table(record, [*words, *rest[:count]])
-            if console.measure(table, options=unlimited).maximum <= console.width:
-                break
-            count -= 1
-        console.print(_table(record, [*words, *rest[:count]]))
+        tables = [
+            (count, _table(record, [*words, *rest[:count]], stacked=stacked))
+            for count in range(len(rest), 0, -1)
+            for stacked in (False, True)
+        ]
+        count, table = next(
+            (each for each in tables if _fits(each[1], console)),
+            (1, _table(record, [*words, *rest[:1]], stacked=False)),
+        )
+        console.print(table)
         rest = rest[count:]
         if not rest:
             break
         console.print()
+    if legend:
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        for name, said in legend.items():
+            grid.add_row(Text(_heading(name)), Text(said))
+        console.print()
+        console.print(grid)
     for claim in record.claims:
         console.print()
         verdict = Text("held", "green") if claim.held else Text("did not hold", "red")
@@ -58,7 +73,16 @@ def _is_word(record: Record, name: str) -> bool:
     return all(isinstance(row.metrics.get(name, ""), str) for row in record.rows)
 
 
-def _table(record: Record, columns: Sequence[str]) -> Table:
+def _fits(table: Table, console: Console) -> bool:
+    unlimited = console.options.update(width=10_000)
+    return console.measure(table, options=unlimited).maximum <= console.width
+
+
+def _heading(metric: str) -> str:
+    return metric.replace("_", " ")
+
+
+def _table(record: Record, columns: Sequence[str], *, stacked: bool) -> Table:
     from rich.table import Table
     from rich.text import Text
 
@@ -66,7 +90,8 @@ def _table(record: Record, columns: Sequence[str]) -> Table:
     table = Table(title=record.paper, box=None, padding=(0, 2, 0, 0))
     table.add_column("method", no_wrap=True)
     for name in columns:
-        table.add_column(name.replace("_", " "), justify="right", overflow="fold")
+        heading = name.replace("_", "\n") if stacked else _heading(name)
+        table.add_column(heading, justify="right", overflow="fold", vertical="bottom")
         if name in given:
             table.add_column("paper", justify="right", style="cyan")
     for row in record.rows:

@@ -1,0 +1,45 @@
+"""The figure of the tour: how good relations are, by how long it takes to learn to find them.
+
+A hollow place is a method of which some answers break rules. A ring says that every answer is
+proved to be the best that obeys.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from rote.experiments.plots import COLOURS, GREY, MARKERS, load_matplotlib, tidy
+from rote.experiments.records import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+X, Y = "learn_seconds", "relation_f1"
+
+
+def draw(record: Record) -> Figure:
+    """Relation F1 by the seconds of learning, from the record alone."""
+    figure = load_matplotlib()(figsize=(7.8, 4.6), layout="constrained")
+    figure.set_facecolor("white")
+    axes = figure.subplots()
+    for number, row in zip(count(), record.rows, strict=False):
+        x, y = float(row.metrics[X]), float(row.metrics[Y])
+        colour, marker = (many[number % len(many)] for many in (COLOURS, MARKERS))
+        face = colour if row.metrics["outputs_obey_percent"] == 100 else "white"
+        look = {"marker": marker, "color": colour, "markerfacecolor": face, "linestyle": ""}
+        axes.plot([x], [y], markersize=8, label=row.method, **look)
+        if row.metrics["answers_proved_percent"] == 100:
+            ring = {"marker": "o", "color": GREY, "markerfacecolor": "none", "linestyle": ""}
+            axes.plot([x], [y], markersize=15, **ring)
+    axes.plot([], [], "o", color=GREY, markerfacecolor="white", label="some answers break rules")
+    axes.plot(
+        [], [], "o", color=GREY, markerfacecolor="none", markersize=13, label="all answers proved"
+    )
+    axes.set_xscale("log")
+    axes.set_xlabel("seconds to learn")
+    axes.set_ylabel("relation F1 (%)")
+    axes.margins(0.1)
+    figure.legend(loc="outside right upper", frameon=False, labelspacing=0.8)
+    tidy(axes)
+    return figure
