@@ -1,6 +1,7 @@
 # Every target sets up .venv by itself the first time, and again when pyproject.toml changes.
 #
-#   make run     what rules change in a sentence; then four ways to learn from a corpus
+#   make run     what rules change in a sentence; then all methods on one set of sentences, in one
+#                table and on a page, report/index.html
 #   make test    all tests, then the kernels' tests once more without compiling them
 #   make check   style, types, import order and documentation
 #   make bench   rote beside other solvers, as ratios
@@ -35,7 +36,14 @@ endef
 run: $(VENV)/.installed
 	@$(BIN)/rote demo
 	@echo
-	@$(BIN)/rote reproduce conll04-learners --quick --out report
+	@echo "Now every method on one set of sentences; the first time, kernels are compiled for about a minute."
+	@$(BIN)/rote reproduce tour --out report
+	@echo
+	@$(BIN)/rote report report
+	@echo
+	@echo "Open report/index.html to see this as a page, with a figure. Then:"
+	@echo "  README.md                                 how to use rote with rules and data of your own"
+	@echo "  $(BIN)/rote reproduce --list              the papers' experiments; --all --quick runs them all"
 
 # Each worker takes a half of the tests in a row, so that few kernels are compiled by both.
 test: $(VENV)/.installed-dev
@@ -67,10 +75,10 @@ clean:
 	find . -name '*.egg-info' -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: pyproject.toml
-	$(call install,.)
+	$(call install,.[report])
 
 $(VENV)/.installed-dev: pyproject.toml
 	$(call install,.[dev])
 
 $(VENV)/.installed-bench: pyproject.toml
-	$(call install,.[bench,serve])
+	$(call install,.[bench,report,serve])

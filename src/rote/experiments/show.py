@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 LOW, HIGH = "_low", "_high"
+WORDS = {"percent": "%", "seconds": "s", "milliseconds": "ms", "f1": "F1"}
 
 
 def show_record(
@@ -78,8 +79,8 @@ def _fits(table: Table, console: Console) -> bool:
     return console.measure(table, options=unlimited).maximum <= console.width
 
 
-def _heading(metric: str) -> str:
-    return metric.replace("_", " ")
+def _heading(metric: str, between: str = " ") -> str:
+    return between.join(WORDS.get(word, word) for word in metric.split("_"))
 
 
 def _table(record: Record, columns: Sequence[str], *, stacked: bool) -> Table:
@@ -87,11 +88,11 @@ def _table(record: Record, columns: Sequence[str], *, stacked: bool) -> Table:
     from rich.text import Text
 
     given = {name for row in record.rows for name in row.paper}
-    table = Table(title=record.paper, box=None, padding=(0, 2, 0, 0))
+    table = Table(title=record.paper, box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("method", no_wrap=True)
     for name in columns:
-        heading = name.replace("_", "\n") if stacked else _heading(name)
-        table.add_column(heading, justify="right", overflow="fold", vertical="bottom")
+        heading = _heading(name, "\n" if stacked else " ")
+        table.add_column(heading, justify="right", overflow="fold")
         if name in given:
             table.add_column("paper", justify="right", style="cyan")
     for row in record.rows:

@@ -34,9 +34,9 @@ def errands() -> dict[str, Callable[[], None]]:
         "Exact": lambda: _learn(Perceptron(2), Exact()),
         "certificates": lambda: _predict(Amortized(Milp(), thrifty=False)),
         "greedy search": lambda: _predict(RGS(restarts=2)),
-        "repairs": lambda: _predict(Speedup(Exact(), width=1, proof=True)),
+        "repairs": lambda: _predict(Speedup(Exact(), width=1)),
         "beams": _teach,
-        "neighbourhoods": lambda: _learn(Perceptron(2), Decomposed(Exact(), Subsets(3))),
+        "neighbourhoods": lambda: _learn(Perceptron(2), Decomposed(Exact(), Subsets(2))),
         "dual descent": lambda: _learn(StructuredSVM(0.1, iterations=2), Unruled()),
         "single decisions": lambda: _predict(Unruled()),
     }

@@ -6,7 +6,7 @@ proved to be the best that obeys.
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from rote.experiments.plots import COLOURS, GREY, MARKERS, load_matplotlib, tidy
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 X, Y = "learn_seconds", "relation_f1"
+SHAPES = (*MARKERS, "X", "*", "p")  # more than there are colours, and no two alike
 
 
 def draw(record: Record) -> Figure:
@@ -23,13 +24,12 @@ def draw(record: Record) -> Figure:
     figure = load_matplotlib()(figsize=(7.8, 4.6), layout="constrained")
     figure.set_facecolor("white")
     axes = figure.subplots()
-    for number, row in zip(count(), record.rows, strict=False):
+    for row, marker, colour in zip(record.rows, SHAPES, cycle(COLOURS), strict=False):
         x, y = float(row.metrics[X]), float(row.metrics[Y])
-        colour, marker = (many[number % len(many)] for many in (COLOURS, MARKERS))
-        face = colour if row.metrics["outputs_obey_percent"] == 100 else "white"
+        face = colour if row.metrics["obey_percent"] == 100 else "white"
         look = {"marker": marker, "color": colour, "markerfacecolor": face, "linestyle": ""}
         axes.plot([x], [y], markersize=8, label=row.method, **look)
-        if row.metrics["answers_proved_percent"] == 100:
+        if row.metrics["proved_percent"] == 100:
             ring = {"marker": "o", "color": GREY, "markerfacecolor": "none", "linestyle": ""}
             axes.plot([x], [y], markersize=15, **ring)
     axes.plot([], [], "o", color=GREY, markerfacecolor="white", label="some answers break rules")

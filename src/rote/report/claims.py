@@ -50,7 +50,9 @@ def summary_html(collected: Collected) -> str:
         '<th scope="col">of quick runs</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
-    papers = "".join(_by_paper(paper, exhibits) for paper, exhibits in collected.sections.items())
+    papers = "".join(
+        _by_paper(paper, exhibits) for paper, exhibits in collected.sections.items() if exhibits
+    )
     return f"<p>{lead}</p>{table}{papers}"
 
 

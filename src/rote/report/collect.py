@@ -45,6 +45,8 @@ PAPERS = (
     ),
 )
 
+TOGETHER = Paper("All five papers", "Their methods side by side")
+
 
 class CaseRecord(NamedTuple):
     """A record, and the case it is of; an empty one stands for all."""
@@ -99,7 +101,10 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Collected:
-    """Exhibits by paper, all five papers among them, and what cannot be shown."""
+    """Exhibits by paper, all five papers among them, and what cannot be shown.
+
+    What is of all of them together comes first, if there is a record of it.
+    """
 
     sections: Mapping[Paper, tuple[Exhibit, ...]]
     problems: tuple[str, ...]
@@ -143,14 +148,17 @@ def paper_of(record: Record) -> Paper:
     """The paper that a record names first."""
     found = AUTHORS.match(record.paper)
     authors = found[1] if found else record.paper
-    return next((paper for paper in PAPERS if paper.authors == authors), Paper(authors, ""))
+    known = (TOGETHER, *PAPERS)
+    return next((paper for paper in known if paper.authors == authors), Paper(authors, ""))
 
 
 def _by_paper(exhibits: tuple[Exhibit, ...]) -> dict[Paper, tuple[Exhibit, ...]]:
-    sections: dict[Paper, tuple[Exhibit, ...]] = dict.fromkeys(PAPERS, ())
+    sections: dict[Paper, tuple[Exhibit, ...]] = dict.fromkeys((TOGETHER, *PAPERS), ())
     for exhibit in exhibits:
         paper = paper_of(exhibit.records[0].record)
         sections[paper] = (*sections.get(paper, ()), exhibit)
+    if not sections[TOGETHER]:
+        del sections[TOGETHER]
     return sections
 
 

@@ -18,7 +18,7 @@ from rote.experiments.registry import EXPERIMENTS
 from rote.report.claims import QUICK, Tally, claims_html, summary_html
 from rote.report.collect import CaseRecord, Collected, Exhibit, Paper, collect
 from rote.report.figures import figure_html
-from rote.report.tables import sheets_of, table_html
+from rote.report.tables import Sheet, sheets_of, table_html, title_in
 
 TITLE = "Five papers on structured prediction, run again"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -140,6 +140,7 @@ def _exhibit(exhibit: Exhibit) -> _Shown:
     )
     sheets = sheets_of(_rows(each) for each in exhibit.records)
     tables = "".join(table_html(sheet, exhibit.name) for sheet in sheets)
+    tables += _legend(exhibit, sheets)
     claims = f"<h4>Claims</h4>{claims_html(exhibit.claims)}" if exhibit.claims else ""
     kicker = " · ".join(
         filter(None, (escape(exhibit.part), f"<code>{escape(exhibit.name)}</code>"))
@@ -152,6 +153,17 @@ def _exhibit(exhibit: Exhibit) -> _Shown:
         "</article>\n"
     )
     return _Shown(html, len(figures), tuple(problems))
+
+
+def _legend(exhibit: Exhibit, sheets: Sequence[Sheet]) -> str:
+    """What rows and columns are, where an experiment says so of some."""
+    legend = {} if exhibit.experiment is None else exhibit.experiment.legend
+    lines = [
+        f"<dt>{escape(title_in(sheet, name))}</dt><dd>{escape(said)}</dd>"
+        for name, said in legend.items()
+        for sheet in sheets[:1]
+    ]
+    return f'<dl class="legend">{"".join(lines)}</dl>' if lines else ""
 
 
 def _rows(each: CaseRecord) -> list[Row]:

@@ -135,6 +135,11 @@ def title_of(metric: str, values: Sequence[Metric] = ()) -> str:
     return f"{title} ({unit})" if unit else title
 
 
+def title_in(sheet: Sheet, name: str) -> str:
+    """What a method or a metric is called in a table."""
+    return title_of(name, _values(sheet, name)) if name in sheet.metrics else name
+
+
 def digits_of(values: Sequence[Metric]) -> int:
     """How many digits a column of ours has after the point: by the size of what is usual in it."""
     numbers = [abs(value) for value in values if isinstance(value, float) and value]
