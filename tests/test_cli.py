@@ -306,6 +306,39 @@ def test_reproduce_shows_the_table_and_the_claims_and_writes_the_record(run, tmp
     assert [rows.count(method) for method in ("LO", "L+I", "IBT")] == [6, 6, 6]
 
 
+def test_reproduce_says_on_its_bar_what_is_done_and_below_its_table_what_it_means(
+    run, tmp_path, monkeypatch
+):
+    from rich.progress import Progress
+
+    from rote.experiments import registry
+    from rote.experiments.base import Experiment, Outcome, Settings
+    from rote.experiments.records import Row
+
+    def watched(settings: Settings) -> Outcome:
+        settings.doing("looking around")
+        settings.progress(1, 2)
+        return Outcome({}, [Row("LO", {"f1": 1.5})], [])
+
+    told = []
+    update = Progress.update
+
+    def seen(bar, *given, **more):
+        told.append(more)
+        update(bar, *given, **more)
+
+    monkeypatch.setattr(Progress, "update", seen)
+    legend = {"LO": "by itself", "f1": "how good it is"}
+    one = Experiment("one", "Nobody (2005)", "", watched, plan=lambda _: {}, legend=legend)
+    monkeypatch.setattr(registry, "EXPERIMENTS", {"one": one})
+    code, printed, _ = run("reproduce", "one", "--out", tmp_path)
+    assert code == 0
+    assert told == [{"description": "one: looking around"}, {"completed": 1, "total": 2}]
+    lines = [line.split() for line in printed.splitlines()]
+    assert ["LO", "by", "itself"] in lines
+    assert ["F1", "how", "good", "it", "is"] in lines
+
+
 def test_reproduce_refuses_a_single_trial_in_one_line(run, tmp_path):
     code, _, wrong = run(
         "reproduce", "punyakanok2005-synthetic", "--trials", "1", "--out", tmp_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rote.errors import SettingError
-from rote.experiments.base import Settings, unwatched
+from rote.experiments.base import Settings, untold, unwatched
 
 
 def test_settings_have_defaults_and_nobody_need_watch():
@@ -13,6 +13,8 @@ def test_settings_have_defaults_and_nobody_need_watch():
     assert (settings.quick, settings.trials, settings.seed) == (False, None, 0)
     assert settings.progress is unwatched
     assert unwatched(1, 2) is None
+    assert settings.doing is untold
+    assert untold("something") is None
 
 
 @pytest.mark.parametrize("trials", [1, 0, -3])

@@ -34,7 +34,7 @@ def shown(record: Record) -> list[str]:
 def test_the_table_has_the_papers_number_beside_ours_and_intervals_in_one_column():
     lines = shown(RECORD)
     header = next(line for line in lines if line.startswith("method"))
-    assert header.split() == ["method", "kappa", "examples", "f1", "paper", "note", "heat", "low"]
+    assert header.split() == ["method", "kappa", "examples", "F1", "paper", "note", "heat", "low"]
     rows = {line.split()[0]: line.split() for line in lines if line}
     assert rows["LO"] == ["LO", "0.1", "1,000", "61.5", "[60,", "63.0]"]
     assert rows["IBT"] == ["IBT", "0.1", "1,000", "70", "72.1"]
@@ -51,6 +51,33 @@ def test_every_claim_has_its_verdict_and_its_evidence():
 def test_a_quick_run_is_said_to_be_one():
     assert not any("quick" in line for line in shown(RECORD))
     assert any("quick" in line for line in shown(replace(RECORD, settings={"quick": True})))
+
+
+def test_headings_are_stacked_before_columns_are_moved():
+    metrics = {"calls_to_learn": 1, "learn_seconds": 2.5, "obey_percent": 60, "entity_f1": 3.5}
+    record = replace(RECORD, rows=[Row("ours", metrics)])
+    assert len([line for line in shown(record) if "calls to learn" in line]) == 1
+    console = Console(width=34)
+    with console.capture() as capture:
+        show_record(record, console)
+    lines = [line.split() for line in capture.get().splitlines()]
+    assert lines[1:5] == [
+        ["calls"],
+        ["to", "learn", "obey", "entity"],
+        ["method", "learn", "s", "%", "F1"],
+        ["ours", "1", "2.5", "60", "3.5"],
+    ]
+
+
+def test_a_legend_stands_between_the_table_and_the_claims():
+    console = Console(width=80)
+    with console.capture() as capture:
+        show_record(RECORD, console, {"LO": "every label by itself", "heat_low": "degrees"})
+    lines = [line.strip() for line in capture.get().splitlines()]
+    at = lines.index("LO        every label by itself")
+    assert lines[at + 1] == "heat low  degrees"
+    assert lines[at - 1] == lines[at + 2] == ""
+    assert lines.index("held: A holds") > at
 
 
 def test_columns_that_do_not_fit_follow_in_a_table_of_their_own():

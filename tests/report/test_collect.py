@@ -9,13 +9,25 @@ import pytest
 from rote.errors import DataError
 from rote.experiments.records import write_record
 from rote.experiments.registry import EXPERIMENTS
-from rote.report.collect import PAPERS, collect, paper_of
+from rote.report.collect import PAPERS, TOGETHER, collect, paper_of
 from tests.report.made_up import by_alpha, record, speedups, synthetic
 
 
-def test_every_experiment_is_of_one_of_the_five_papers():
-    found = {paper_of(record(name, [])) for name in EXPERIMENTS}
-    assert found == set(PAPERS)
+def test_every_experiment_is_of_one_of_the_five_papers_or_of_all():
+    found = {name: paper_of(record(name, [])) for name in EXPERIMENTS}
+    assert found.pop("tour") == TOGETHER
+    assert set(found.values()) == set(PAPERS)
+
+
+def test_what_is_of_all_papers_together_comes_first_if_it_is_there(tmp_path):
+    write_record(record("conll04-learners", []), tmp_path)
+    assert tuple(collect(tmp_path).sections) == PAPERS
+    write_record(record("tour", []), tmp_path)
+    sections = collect(tmp_path).sections
+    assert tuple(sections) == (TOGETHER, *PAPERS)
+    (exhibit,) = sections[TOGETHER]
+    assert exhibit.name == "tour"
+    assert TOGETHER.anchor not in {paper.anchor for paper in PAPERS}
 
 
 def test_papers_are_in_the_order_of_their_years_with_addresses_of_their_own():

@@ -163,3 +163,29 @@ def test_a_page_that_cannot_be_written_is_a_sentence(tmp_path):
     file = write_record(speedups(), tmp_path)
     with pytest.raises(DataError, match="cannot be written"):
         write_report(tmp_path, file / "page.html")
+
+
+def test_a_tour_has_a_legend_below_its_table_and_a_figure_in_the_colours_of_the_page(tmp_path):
+    metrics = {"relation_f1": 55.5, "obey_percent": 60.0, "learn_seconds": 0.5}
+    rows = [
+        Row("LO", {**metrics, "proved_percent": 60.0}),
+        Row("IBT", {**metrics, "obey_percent": 100.0, "proved_percent": 100.0}),
+    ]
+    write_record(record("tour", rows), tmp_path)
+    report = write_report(tmp_path)
+    assert (report.figures, report.problems) == (1, ())
+    html = report.file.read_text(encoding="utf-8")
+    legend = html.index('<dl class="legend">')
+    assert html.index("</table>", html.index('id="tour"')) < legend < html.index("<h4>Claims</h4>")
+    assert "<dt>LO</dt><dd>learns and decides every label by itself; knows no rule</dd>" in html
+    assert "<dt>relation F1 (%)</dt>" in html
+    assert "<dt>learn (s)</dt>" in html
+    (svg,) = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    assert re.findall(r'style="[^"]*#[0-9a-fA-F]{6}', svg) == []
+    reader = Reader()
+    reader.feed(html)
+    assert reader.open == []
+
+
+def test_an_experiment_that_explains_nothing_has_no_legend(page):
+    assert 'class="legend"' not in page.file.read_text(encoding="utf-8")

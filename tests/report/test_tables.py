@@ -14,6 +14,7 @@ from rote.report.tables import (
     number,
     sheets_of,
     table_html,
+    title_in,
     title_of,
 )
 from tests.report.made_up import at_test_time
@@ -146,3 +147,10 @@ def test_a_number_that_would_vanish_is_shown_with_one_digit():
     assert number(-1234.5, 1) == "-1,234.5"
     assert number(None, 2) == ""
     assert number("ended", 2) == "ended"
+
+
+def test_a_metric_is_called_as_its_column_is_and_a_method_by_its_name():
+    sheet = Sheet((Row("LO_1", {"entity_f1": 61.5, "learn_seconds": 0.5}),))
+    assert title_in(sheet, "entity_f1") == "entity F1 (%)"
+    assert title_in(sheet, "learn_seconds") == "learn (s)"
+    assert title_in(sheet, "LO_1") == "LO_1"

@@ -112,7 +112,7 @@ def go_round(
         settings.progress(done, of)
 
     if ahead is not None:
-        settings.doing("compiling kernels, which takes long only the first time")
+        settings.doing("compiling kernels (the first time only)")
         ahead(step)
     settings.doing("reading sentences")
     sentences = sentences_of(plan, settings.seed)
@@ -141,7 +141,9 @@ def sentences_of(plan: Plan, seed: int) -> Sentences:
     if os.environ.get(VARIABLE):
         corpus = load_conll04()
         rest = corpus.split("train") + corpus.split("dev")
-        return Sentences(CORPUS, rest[:first], rest[first:second], corpus.split("test")[: plan.test])
+        return Sentences(
+            CORPUS, rest[:first], rest[first:second], corpus.split("test")[: plan.test]
+        )
     made = english_sentences(second + plan.test, seed)
     return Sentences(MADE_UP, made[:first], made[first:second], made[second:])
 
@@ -207,7 +209,7 @@ def _same_weights(exact: Taken, highs: Taken, amortized: Taken) -> Iterator[Clai
         "Amortized inference learns the same weights, to the last bit, with fewer solver calls",
         same(amortized) and calls < all_calls,
         f"{told(amortized)}; of {amortized.learned.inferences:,} inferences "
-        f"{amortized.learned.inferences - calls:,} were proved without the solver, whose calls fall "
+        f"{amortized.learned.inferences - calls:,} were proved without the solver: its calls fall "
         f"to {100 * calls / all_calls:.3g} %, and the time of inference from "
         f"{highs.learned.inference_seconds:.2f} to {amortized.learned.inference_seconds:.2f} s.",
     )

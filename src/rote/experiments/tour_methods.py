@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,8 +72,13 @@ class Learned(NamedTuple):
 
     def and_then(self, more: Learned) -> Learned:
         """What it took to learn these weights, and something else after them."""
-        sums = (mine + theirs for mine, theirs in zip(self[1:], more[1:], strict=True))
-        return Learned(self.weights, *sums)
+        return Learned(
+            self.weights,
+            self.inferences + more.inferences,
+            self.calls + more.calls,
+            self.seconds + more.seconds,
+            self.inference_seconds + more.inference_seconds,
+        )
 
 
 class Predicted(NamedTuple):
@@ -117,11 +122,13 @@ class Bench:
     ) -> Learned:
         """What a learner comes to with an engine, which may ask the solver."""
         asked, before, start = Timed(engine), solver.inputs, perf_counter()
+        weights = self.model.weights
         for state in learner.iterate(self.model.with_engine(asked), self.learned):
+            weights = state.weights
             step()
         seconds = perf_counter() - start
         calls = solver.inputs - before
-        return Learned(state.weights, asked.inputs, calls, seconds, asked.seconds)
+        return Learned(weights, asked.inputs, calls, seconds, asked.seconds)
 
     def predict(
         self, weights: FloatArray, engine: Engine, solver: Timed, rehearsal: Engine | None = None
@@ -217,6 +224,6 @@ def take(
     step()
 
 
-def agreement(one: Sequence[Any], other: Sequence[Any]) -> float:
+def agreement(one: Sequence[object], other: Sequence[object]) -> float:
     """The share of equal pairs."""
-    return sum(a == b for a, b in zip(one, other, strict=True)) / max(1, len(one))
+    return sum(bool(a == b) for a, b in zip(one, other, strict=True)) / max(1, len(one))

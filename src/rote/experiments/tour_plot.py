@@ -27,11 +27,18 @@ def draw(record: Record) -> Figure:
     for row, marker, colour in zip(record.rows, SHAPES, cycle(COLOURS), strict=False):
         x, y = float(row.metrics[X]), float(row.metrics[Y])
         face = colour if row.metrics["obey_percent"] == 100 else "white"
-        look = {"marker": marker, "color": colour, "markerfacecolor": face, "linestyle": ""}
-        axes.plot([x], [y], markersize=8, label=row.method, **look)
+        axes.plot(
+            [x],
+            [y],
+            marker=marker,
+            markersize=8,
+            color=colour,
+            markerfacecolor=face,
+            linestyle="",
+            label=row.method,
+        )
         if row.metrics["proved_percent"] == 100:
-            ring = {"marker": "o", "color": GREY, "markerfacecolor": "none", "linestyle": ""}
-            axes.plot([x], [y], markersize=15, **ring)
+            axes.plot([x], [y], "o", markersize=15, color=GREY, markerfacecolor="none")
     axes.plot([], [], "o", color=GREY, markerfacecolor="white", label="some answers break rules")
     axes.plot(
         [], [], "o", color=GREY, markerfacecolor="none", markersize=13, label="all answers proved"
