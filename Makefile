@@ -41,9 +41,9 @@ run: $(VENV)/.installed
 	@echo
 	@$(BIN)/rote report report
 	@echo
-	@echo "Open report/index.html to see this as a page, with a figure. Then:"
-	@echo "  README.md                                 how to use rote with rules and data of your own"
-	@echo "  $(BIN)/rote reproduce --list              the papers' experiments; --all --quick runs them all"
+	@echo "Open report/index.html in a browser: the same as a page, with a figure. What next:"
+	@echo "  - README.md tells how to use rote with rules and data of your own;"
+	@echo "  - $(BIN)/rote reproduce --list names the papers' experiments, and --all --quick runs them."
 
 # Each worker takes a half of the tests in a row, so that few kernels are compiled by both.
 test: $(VENV)/.installed-dev

@@ -164,5 +164,5 @@ def test_made_up_sentences_are_split_without_overlap(monkeypatch):
 def test_the_corpus_is_taken_where_it_is_there():
     given = sentences_of(Plan(), 0)
     assert given.source == CORPUS
-    assert [len(part) for part in given[1:]] == [200, 600, 200]
-    assert len({sentence.id for part in given[1:] for sentence in part}) == 1000
+    assert [len(part) for part in given[1:]] == [250, 600, 200]
+    assert len({sentence.id for part in given[1:] for sentence in part}) == 1050

@@ -37,7 +37,8 @@ def errands() -> dict[str, Callable[[], None]]:
         "repairs": lambda: _predict(Speedup(Exact(), width=1)),
         "beams": _teach,
         "neighbourhoods": lambda: _learn(Perceptron(2), Decomposed(Exact(), Subsets(2))),
-        "dual descent": lambda: _learn(StructuredSVM(0.1, iterations=2), Unruled()),
+        # Some candidates are dropped only after a few iterations.
+        "dual descent": lambda: _learn(StructuredSVM(0.1, iterations=6), Unruled()),
         "single decisions": lambda: _predict(Unruled()),
     }
 

@@ -40,10 +40,10 @@ GREEDY, SPEEDUP = "SVM, then RGS", "speed-up"
 class Plan:
     """How much is done: at most so many sentences, and the settings of the methods."""
 
-    train: int = 200
+    train: int = 250
     unlabelled: int = 600
     test: int = 200
-    iterations: int = 5
+    iterations: int = 6
     C: float = 0.1
     around: int = 2  # labels that may be others than the right ones, for decomposed learning
     restarts: int = 10
@@ -182,7 +182,7 @@ def take(
 ) -> Iterator[Taken]:
     """All methods, one after the other."""
     own, highs = Timed(Exact()), Timed(Milp())
-    svm = StructuredSVM(plan.C, iterations=plan.iterations, warm_up=0, seed=seed)
+    svm = StructuredSVM(plan.C, iterations=plan.iterations, seed=seed)
 
     doing(LO)
     learned = bench.learn(Local(plan.iterations, seed=seed), own, own, step)
