@@ -36,7 +36,7 @@ endef
 run: $(VENV)/.installed
 	@$(BIN)/rote demo
 	@echo
-	@echo "Now every method on one set of sentences; the first time, kernels are compiled for about a minute."
+	@echo "Now every method on one set of sentences; the first time, kernels are compiled for one to two minutes."
 	@$(BIN)/rote reproduce tour --out report
 	@echo
 	@$(BIN)/rote report report
