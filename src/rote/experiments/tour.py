@@ -2,8 +2,9 @@
 
 Every method labels the entities of sentences and the relations between them, under rules such as
 "Kill links two people". They learn from the same sentences and are judged on the same others; the
-speed-up is taught by further sentences, whose outputs it does not see. Settings are fixed: the
-tour is there to show what each method is, not which one is best when tuned.
+speed-up is taught by further sentences, whose outputs it does not see. Settings were chosen so that
+all of it ends soon, some of them after a look at test sentences: the tour shows what each method
+is, not which one is best.
 
 Without ROTE_DATA, the sentences are those of `rote.data.english`. All but the times is the same on
 every machine.
