@@ -53,6 +53,7 @@ PACKAGES = [
 PUBLIC = [
     (package, name)
     for package in PACKAGES
+    if package != "rote.cli"  # which is for the shell
     for name in exported(package)
     if not name.startswith("__")
 ]
@@ -137,7 +138,7 @@ def test_the_papers_pages_name_every_experiment_and_no_other():
         for page in PAPERS
         for name in re.findall(r"`rote reproduce ([\w-]+)`", page.read_text(encoding="utf-8"))
     }
-    assert named == set(EXPERIMENTS)
+    assert named == set(EXPERIMENTS) - {"tour"}  # which is about all of them
 
 
 def test_the_drawing_has_the_rooms_in_the_order_that_is_enforced():

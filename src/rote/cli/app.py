@@ -1,0 +1,54 @@
+"""The command `rote`, to which the modules beside this one add its commands.
+
+What rote raises on purpose becomes one red line on the error stream and exit code 2.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+import rote
+from rote.errors import RoteError
+
+if TYPE_CHECKING:
+    pass
+
+
+app = typer.Typer(
+    help="Structured prediction under constraints: the best output that obeys your rules.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+
+def main() -> None:
+    """Run the command line and leave the process."""
+    try:
+        app()
+    except RoteError as error:
+        sentence = " ".join(str(error).split())
+        Console(stderr=True).print(Text(f"rote: {sentence}", style="red"), soft_wrap=True)
+        sys.exit(2)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"rote {rote.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    pass

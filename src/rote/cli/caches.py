@@ -1,0 +1,109 @@
+"""Commands about what amortized inference remembers: `cache info`, `clear` and `export`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rote.cli.app import app
+from rote.cli.printing import show_pairs
+
+if TYPE_CHECKING:
+    from rote.inference.amortized.stores import ShelfSize
+
+
+NAME_SHOWN = 32  # characters of a shelf's name
+
+cache = typer.Typer(
+    help="Look at what amortized inference remembers, forget it, or take it elsewhere.",
+    no_args_is_help=True,
+)
+app.add_typer(cache, name="cache")
+StoreAddress = Annotated[
+    str,
+    typer.Argument(
+        metavar="STORE",
+        help="sqlite:PATH, a path that ends in .sqlite, .sqlite3 or .db, or redis://…",
+        show_default=False,
+    ),
+]
+
+
+@cache.command()
+def info(
+    store: StoreAddress,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """List the shelves of a store: what is remembered of each feasible set."""
+    from rote.inference.amortized.stores import open_store
+
+    with open_store(store, existing=True) as opened:
+        shelves = opened.info()
+    if as_json:
+        records = [
+            {"shelf": shelf, "entries": there.packs, "bytes": there.size}
+            for shelf, there in shelves.items()
+        ]
+        typer.echo(json.dumps(records, indent=2))
+    else:
+        _show_shelves(shelves, Console())
+
+
+@cache.command()
+def clear(
+    store: StoreAddress,
+    shelf: Annotated[
+        str | None,
+        typer.Option(help="Only this shelf: its name, or how no other begins.", show_default="all"),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+) -> None:
+    """Forget what lies on one shelf of a store, or on all of them."""
+    from rote.inference.amortized.stores import open_store, shelf_called
+
+    with open_store(store, existing=True) as opened:
+        name = None if shelf is None else shelf_called(opened, shelf)
+        entries = sum(size.packs for one, size in opened.info().items() if name in (None, one))
+        if not yes:
+            typer.confirm(f"Entries to forget: {entries}. Go on?", abort=True)
+        opened.clear(name)
+    typer.echo(f"forgot {entries} {'entry' if entries == 1 else 'entries'}")
+
+
+@cache.command()
+def export(
+    store: StoreAddress,
+    file: Annotated[
+        Path, typer.Argument(help="The file to write, JSON lines.", show_default=False)
+    ],
+) -> None:
+    """Write all that a store remembers to a file, one entry per line."""
+    from rote.inference.amortized.stores import open_store
+    from rote.inference.amortized.stores.export import export as write
+
+    with open_store(store, existing=True) as opened:
+        written = write(opened, file)
+    show_pairs({"entries": written.entries, "damaged, left out": written.damaged}, Console())
+
+
+def _show_shelves(shelves: Mapping[str, ShelfSize], console: Console) -> None:
+    from rich.filesize import decimal
+
+    table = Table("shelf", box=None, padding=(0, 2, 0, 0))
+    table.add_column("entries", justify="right")
+    table.add_column("size", justify="right")
+    for shelf, there in sorted(shelves.items(), key=lambda item: -item[1].size):
+        short = shelf if len(shelf) <= NAME_SHOWN else f"{shelf[:NAME_SHOWN]}…"
+        # A name may be any string; what a terminal would take as a command is written out.
+        name = ascii(short)[1:-1] if not short.isprintable() else short
+        table.add_row(Text(name), str(there.packs), decimal(there.size))
+    entries, size = (sum(column) for column in zip((0, 0), *shelves.values(), strict=True))
+    table.add_row(f"{len(shelves)} in all", str(entries), decimal(size))
+    console.print(table)

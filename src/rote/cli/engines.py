@@ -1,0 +1,50 @@
+"""What `--engine` knows by name, and stores by their address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import rote
+from rote.errors import SettingError
+
+if TYPE_CHECKING:
+    from rote.inference.amortized.stores import Store
+
+
+# What --engine knows: first those that can stop early, then those that cannot.
+ANYTIME: Mapping[str, Callable[..., rote.Engine]] = {
+    "exact": rote.Exact,
+    "branch": rote.BranchAndBound,
+    "milp": rote.Milp,
+    "gurobi": partial(rote.Milp, solver="gurobi"),
+}
+UNTIMED: Mapping[str, Callable[[], rote.Engine]] = {
+    "elimination": rote.Elimination,
+    "chain": rote.Chain,
+    "tree": rote.Tree,
+    "separable": rote.Separable,
+    "exhaustive": rote.Exhaustive,
+    "greedy": rote.RGS,
+}
+
+
+def engine_named(name: str, seconds: float | None, others: Sequence[str] = ()) -> rote.Engine:
+    if name in ANYTIME:
+        return ANYTIME[name](time_limit=seconds)
+    if name not in UNTIMED:
+        known = ", ".join([*others, *ANYTIME, *UNTIMED])
+        raise SettingError(f"--engine is one of {known}; got {name!r}")
+    if seconds is not None:
+        raise SettingError(
+            f"--engine {name} cannot stop early; leave --time-limit out, or use "
+            f"{' or '.join(ANYTIME)}"
+        )
+    return UNTIMED[name]()
+
+
+def store_at(address: str) -> Store:
+    from rote.inference.amortized.stores import open_store
+
+    return open_store(address)

@@ -1,0 +1,138 @@
+"""Commands about the papers: `reproduce`, `report`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rote.cli.app import app
+from rote.cli.printing import progress_bar
+from rote.errors import SettingError
+
+if TYPE_CHECKING:
+    from rote.experiments.base import Settings
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(help="The name of an experiment.", show_default=False)
+    ] = None,
+    names: Annotated[
+        bool, typer.Option("--list", help="List the experiments there are, and leave.")
+    ] = False,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="Run all of them; stopped, it goes on where it was."),
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Take a first look: less data, under a minute.")
+    ] = False,
+    trials: Annotated[
+        int | None,
+        typer.Option(help="How often to repeat it with other data.", show_default="its own"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What random choices begin from.")] = 0,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this case, of an experiment on several.", show_default="all"),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="The folder for the record and its figure.", file_okay=False)
+    ] = Path("results"),
+) -> None:
+    """Run an experiment of a paper again, and say which of its claims hold."""
+    from rote.experiments.base import Settings
+    from rote.experiments.registry import EXPERIMENTS
+    from rote.experiments.registry import reproduce as run
+    from rote.experiments.show import show_record
+
+    if names:
+        table = Table("name", "what it shows", "paper", box=None, padding=(0, 2, 0, 0))
+        for known in EXPERIMENTS.values():
+            table.add_row(*map(Text, (known.name, known.about, known.paper)))
+        Console().print(table)
+        return
+    if every:
+        if name is not None or trials is not None or case:
+            raise SettingError("a name, --trials and --case are for one experiment; not with --all")
+        _reproduce_all(Settings(quick, seed=seed), out)
+        return
+    if name is None:
+        known_names = ", ".join(EXPERIMENTS)
+        raise SettingError(f"name an experiment, one of {known_names}, or say --list or --all")
+    with progress_bar() as bar:
+        step = bar.add_task(name, total=None)
+        settings = Settings(
+            quick,
+            trials,
+            seed,
+            lambda done, of: bar.update(step, completed=done, total=of),
+            tuple(case or ()),
+            lambda what: bar.update(step, description=f"{name}: {what}"),
+        )
+        written = run(name, settings, out)
+    show_record(written.record, Console(), EXPERIMENTS[name].legend)
+    figure = written.missing if written.figure is None else str(written.figure)
+    for said in filter(None, (f"{written.record.seconds:.1f} seconds", str(written.file), figure)):
+        Console().print(Text(said), soft_wrap=True)
+
+
+def _reproduce_all(settings: Settings, out: Path) -> None:
+    from rote.experiments.suite import Job, jobs, reproduce_all
+
+    todo = jobs(settings)
+    failed = 0
+    with progress_bar() as bar:
+        whole = bar.add_task("experiments", total=len(todo))
+
+        def watch(number: int, job: Job) -> Callable[[int, int], None]:
+            bar.update(whole, completed=number)
+            for over in bar.task_ids[1:]:
+                bar.remove_task(over)
+            each = bar.add_task(job.name, total=None)
+            return lambda done, of: bar.update(each, completed=done, total=of)
+
+        for one in reproduce_all(todo, out, watch):
+            if one.record is None:
+                failed += 1
+                said, colour = f"failed: {' '.join(one.failure.split())}", "red"
+            else:
+                claims = one.record.claims
+                held = sum(claim.held for claim in claims)
+                how = "kept" if one.kept else f"{one.record.seconds:.1f} seconds"
+                said, colour = f"{held} of {len(claims)} claims held, {how}", ""
+            Console().print(Text(f"{one.name}: {said}", style=colour), soft_wrap=True)
+    there = len(todo) - failed
+    Console().print(Text(f"{there} of {len(todo)} have a record in {out}"), soft_wrap=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="The folder that `rote reproduce` wrote into.", show_default=False),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The page to write.", dir_okay=False, show_default="DIR/index.html"),
+    ] = None,
+) -> None:
+    """Build one page of HTML from records: claims, tables and figures, ours beside the papers'."""
+    from rote.report import write_report
+
+    written = write_report(folder, out)
+    for problem in written.problems:
+        Console(stderr=True).print(Text(f"rote: {problem}", style="yellow"), soft_wrap=True)
+    held, claims = written.claims
+    said = f"{written.records} records, {written.figures} figures, {held} of {claims} claims held"
+    for line in (said, str(written.file)):
+        Console().print(Text(line), soft_wrap=True)

@@ -1,0 +1,34 @@
+"""What several commands print."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+def show_pairs(known: Mapping[str, object], console: Console) -> None:
+    grid = Table.grid(padding=(0, 2))
+    for name, said in known.items():
+        grid.add_row(name, str(said))
+    console.print(grid)
+
+
+def progress_bar() -> Progress:
+    """Progress on the error stream, where there is somebody to look at it."""
+    from rich.progress import Progress
+
+    errors = Console(stderr=True)
+    return Progress(
+        console=errors,
+        transient=True,
+        # What is printed meanwhile goes above the bar, unless it goes elsewhere.
+        redirect_stdout=sys.stdout.isatty(),
+        disable=not errors.is_terminal,
+    )

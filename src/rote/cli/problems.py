@@ -1,0 +1,163 @@
+"""Commands about problems and data: `demo`, `solve`, `data`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rote.cli.app import app
+from rote.cli.engines import ANYTIME, UNTIMED, engine_named
+
+if TYPE_CHECKING:
+    from rote.data.catalog import Found
+    from rote.tasks.tables import FileAnswer
+
+
+@app.command()
+def demo() -> None:
+    """Read a sentence with and without rules, and show what the rules changed."""
+    from rote.tasks.demo import demo as run
+    from rote.tasks.demo import render
+
+    render(run(), Console())
+
+
+@app.command()
+def solve(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A problem in the UAI, WCSP or CFN format, plain or compressed.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            show_default=False,
+        ),
+    ],
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop after about this many seconds, with the best output so far.", min=0.001
+        ),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help=f"What to solve with: {', '.join([*ANYTIME, *UNTIMED])}.")
+    ] = "exact",
+    evidence: Annotated[
+        Path | None,
+        typer.Option(
+            help="Labels that are given, for a UAI file.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Find the best output of a problem file, and say what is known of it."""
+    from rote.tasks.tables import solve_file
+
+    answer = solve_file(file, engine=engine_named(engine, time_limit), evidence=evidence)
+    if as_json:
+        typer.echo(json.dumps(_record(answer), indent=2))
+    else:
+        _show(answer, Console())
+
+
+@app.command()
+def data(
+    check: Annotated[
+        bool, typer.Option("--check", help="Read the files too, and compare their digests.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what is there as JSON.")] = False,
+) -> None:
+    """List the data sets: which are here, which are missing, and where people get those."""
+    from rote.data.catalog import look
+
+    found = look(check=check)
+    if as_json:
+        typer.echo(json.dumps([_data_record(one) for one in found], indent=2))
+    else:
+        _show_data(found, Console())
+
+
+def _record(answer: FileAnswer) -> dict[str, object]:
+    """The answer for JSON, which has no infinite numbers: they become null."""
+    numbers = {
+        name: number if number is not None and isfinite(number) else None
+        for name, number in (
+            ("value", answer.value),
+            ("bound", answer.bound),
+            ("cost", answer.cost),
+        )
+    }
+    return {
+        "labels": dict(answer.labels),
+        **numbers,
+        "status": answer.status.name.lower(),
+        "source": answer.source.name.lower(),
+        "seconds": answer.seconds,
+    }
+
+
+def _show(answer: FileAnswer, console: Console) -> None:
+    known = Table.grid(padding=(0, 2))
+    for name, said in _record(answer).items():
+        if name != "labels" and said is not None:
+            known.add_row(name, f"{said:.10g}" if isinstance(said, float) else str(said))
+    console.print(known)
+    labels = Table("variable", "label", box=None, padding=(0, 2, 0, 0))
+    for name, label in answer.labels.items():
+        labels.add_row(Text(name), Text(label))
+    if answer.labels:
+        console.print(labels)
+
+
+def _data_record(found: Found) -> dict[str, object]:
+    entry = found.entry
+    return {
+        "name": entry.name,
+        "about": entry.about,
+        "counts": entry.counts,
+        "state": found.state.value,
+        "files": dict(entry.files),
+        "missing or differing": list(found.files),
+        "where": entry.where,
+        "licence": entry.licence,
+    }
+
+
+def _show_data(found: Sequence[Found], console: Console) -> None:
+    from rote.data.catalog import Presence
+    from rote.data.folder import VARIABLE
+
+    table = Table("name", "what it is", "state", box=None, padding=(0, 2, 0, 0))
+    for one in found:
+        state = one.state.value
+        if one.state is Presence.DIFFERS:
+            state = f"{state}: {', '.join(one.files)}"
+        table.add_row(*map(Text, (one.entry.name, one.entry.about, state)))
+    console.print(table)
+    missing = [one for one in found if one.state is Presence.MISSING]
+    if not missing:
+        return
+    root = os.environ.get(VARIABLE)
+    where = f"{VARIABLE} is {root}" if root else f"{VARIABLE} is not set, so all are missing"
+    console.print(
+        Text(f"\n{where}. A set goes into a folder of its name there; people get it from:\n")
+    )
+    sources = Table.grid(padding=(0, 2))
+    for one in missing:
+        files = ", ".join(one.files)
+        said = f"{one.entry.where}\nlicence: {one.entry.licence}\nmissing: {files}\n"
+        sources.add_row(Text(one.entry.name), Text(said))
+    console.print(sources)

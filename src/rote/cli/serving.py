@@ -1,0 +1,60 @@
+"""The command `serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rote.cli.app import app
+from rote.cli.engines import ANYTIME, UNTIMED, engine_named
+
+if TYPE_CHECKING:
+    pass
+
+
+@app.command()
+def serve(
+    model: Annotated[Path, typer.Argument(help="The folder of a saved model.", show_default=False)],
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; others than this machine: 0.0.0.0.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 is any that is free.")] = 8000,
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="amortized: the model's own engine, under a memory. speedup: a search that learns "
+            f"from it. Or one without memory: {', '.join([*ANYTIME, *UNTIMED])}."
+        ),
+    ] = "amortized",
+    store: Annotated[
+        str | None,
+        typer.Option(help="Remember answers beyond a restart: FILE.sqlite or redis://HOST."),
+    ] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(help="Of the inputs, how many speedup learns from; 0.05 if not given."),
+    ] = None,
+    learned: Annotated[
+        Path | None,
+        typer.Option(help="The folder where what speedup has learned is kept.", file_okay=False),
+    ] = None,
+) -> None:
+    """Answer requests with a model over HTTP, and show on a page what that costs."""
+    from rote.serve.engines import AMORTIZED, SPEEDUP, open_service
+    from rote.serve.run import check_extra
+    from rote.serve.run import serve as run
+
+    check_extra()
+    remembering = (AMORTIZED, SPEEDUP)
+    chosen = engine if engine in remembering else engine_named(engine, None, remembering)
+    service = open_service(model, chosen, store=store, share=share, learned=learned)
+    run(
+        service,
+        host,
+        port,
+        lambda address: typer.echo(
+            f"{service.name} is served by {service.engine} at {address}; stop with Ctrl-C"
+        ),
+    )

@@ -1,0 +1,16 @@
+"""The command `rote` itself."""
+
+from __future__ import annotations
+
+import rote
+
+
+def test_the_version_is_printed(run):
+    assert run("--version") == (0, f"rote {rote.__version__}\n", "")
+
+
+def test_help_names_the_commands(run):
+    code, printed, _ = run("--help")
+    assert code == 0
+    assert "demo" in printed
+    assert "solve" in printed

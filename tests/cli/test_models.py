@@ -1,0 +1,234 @@
+"""`rote train`, `rote predict` and `rote evaluate`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.lines import is_one_line
+
+TOKENS = "the DT B-NP\ndog NN I-NP\nruns VB O\n\na DT B-NP\ncat NN I-NP\n"
+
+
+@pytest.fixture
+def chunker(run, tmp_path):
+    """A folder with a small model, the file it was learned from, and what was printed."""
+    file, model = tmp_path / "train.txt", tmp_path / "model"
+    file.write_text(TOKENS, encoding="utf-8")
+    options = ("--learner", "perceptron", "--iterations", 5, "--bio", "--dev", file)
+    code, printed, wrong = run("train", "tagging", file, "--model", model, *options)
+    assert code == 0, wrong
+    return model, file, printed
+
+
+def test_train_tells_what_was_learned_and_predict_and_evaluate_use_it(run, chunker, tmp_path):
+    model, file, printed = chunker
+    words = [line.split() for line in printed.splitlines()]
+    assert ["examples", "2"] in words
+    assert ["dev", "chunk", "F1", "1.0"] in words
+    assert {"features", "weights", "seconds"} <= {line[0] for line in words}
+    new = tmp_path / "new.txt"
+    new.write_text("the DT\ncat NN\n\nruns VB\n", encoding="utf-8")
+    expected = "the DT B-NP\ncat NN I-NP\n\nruns VB O\n"
+    assert run("predict", model, new) == (0, expected, "")
+    assert run("predict", model, new, "--out", tmp_path / "out.txt") == (0, "", "")
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == expected
+    code, printed, _ = run("evaluate", model, file)
+    words = [line.split() for line in printed.splitlines()]
+    assert code == 0
+    assert ["token", "accuracy", "1.0000"] in words
+    assert ["NP", "1.0000", "1.0000", "1.0000", "2", "2"] in words
+    record = json.loads(run("evaluate", model, file, "--json")[1])
+    assert record["scores"] == {"token accuracy": 1.0, "exact match": 1.0, "chunk F1": 1.0}
+
+
+@pytest.mark.parametrize("learner", ["svm", "perceptron"])
+def test_training_and_prediction_with_a_cache_give_the_same(run, tmp_path, learner):
+    file, new, store = tmp_path / "train.txt", tmp_path / "new.txt", tmp_path / "cache.db"
+    file.write_text(TOKENS * 8, encoding="utf-8")
+    new.write_text("the DT\ncat NN\n\nruns VB\n" * 8, encoding="utf-8")
+    options = ("--learner", learner, "--iterations", 4, "--bio")
+    said = {}
+    for name, cache in (("plain", ()), ("kept", ("--cache", store)), ("memory", "--cache memory")):
+        cache = cache.split() if isinstance(cache, str) else cache
+        model = tmp_path / name
+        code, printed, wrong = run("train", "tagging", file, "--model", model, *options, *cache)
+        assert code == 0, wrong
+        told = dict(line.split() for line in printed.splitlines())
+        if cache:
+            assert 0 <= int(told["solved"]) <= int(told["inferences"])
+            assert int(told["inferences"]) >= 16
+        (weights,) = model.glob("*.safetensors")
+        said[name] = weights.read_bytes(), run("predict", model, new, *cache)
+    assert said["kept"] == said["memory"] == said["plain"]
+    assert said["plain"][1][0] == 0
+    assert store.is_file()
+    assert run("cache", "info", store)[0] == 0
+
+
+@pytest.mark.parametrize("learner", ["svm", "perceptron", "subgradient"])
+def test_training_around_the_right_outputs(run, tmp_path, learner):
+    file = tmp_path / "train.txt"
+    file.write_text(TOKENS * 4, encoding="utf-8")
+    weights = {}
+    for name, options in {
+        "near": ("--around", 1),
+        "kept": ("--around", 1, "--cache", "memory"),
+        "far": ("--around", 99),
+        "all": (),
+    }.items():
+        model = tmp_path / name
+        code, _, wrong = run(
+            "train", "tagging", file, "--model", model, "--learner", learner, "--bio", *options
+        )
+        assert code == 0, wrong
+        (saved,) = model.glob("*.safetensors")
+        weights[name] = saved.read_bytes()
+        assert run("predict", model, file)[0] == 0
+    assert weights["kept"] == weights["near"]
+    assert weights["far"] == weights["all"]
+    code, _, wrong = run("train", "tagging", file, "--model", tmp_path / "no", "--around", 0)
+    assert code != 0
+    assert "k is a whole number of at least 1" in wrong
+
+
+@pytest.mark.parametrize("address", ["cache.txt", "sqlite:", "http://localhost"])
+def test_a_cache_that_is_none_is_one_line(run, chunker, tmp_path, address):
+    model, file, _ = chunker
+    for arguments in (
+        ("predict", model, file, "--cache", address),
+        ("train", "tagging", file, "--model", tmp_path / "other", "--cache", address),
+    ):
+        code, printed, wrong = run(*arguments)
+        assert code == 2
+        assert printed == ""
+        assert is_one_line(wrong)
+        assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(("task", "y"), [("multiclass", "warm"), ("multilabel", ["warm", "red"])])
+def test_json_lines_are_learned_and_predicted(run, tmp_path, task, y):
+    file, model = tmp_path / "train.jsonl", tmp_path / "model"
+    cold = "cold" if task == "multiclass" else ["cold"]
+    examples = [{"x": {"sun": 1}, "y": y}, {"x": {"snow": 1}, "y": cold}]
+    file.write_text("".join(json.dumps(e) + "\n" for e in examples), encoding="utf-8")
+    assert run("train", task, file, "--model", model, "--C", 10)[0] == 0
+    said = [json.loads(line) for line in run("predict", model, file)[1].splitlines()]
+    assert [example["y"] for example in said] == [y if task == "multiclass" else sorted(y), cold]
+    assert json.loads(run("evaluate", model, file, "--json")[1])["task"] == task
+
+
+def test_entities_and_relations_are_learned_and_predicted(run, tmp_path):
+    rows = "3\tPeop\t0\tO\tNNP\tAda\tO\tO\tO\n3\tLoc\t1\tO\tNNP\tRome\tO\tO\tO\n\n0\t1\tLive_In\n\n"
+    file, model = tmp_path / "train.corp", tmp_path / "model"
+    file.write_text(rows, encoding="utf-8")
+    assert run("train", "entity-relation", file, "--model", model, "--learner", "local")[0] == 0
+    said = json.loads(run("predict", model, file)[1])
+    assert [entity["label"] for entity in said["entities"]] == ["Peop", "Loc"]
+    assert said["relations"] == [{"first": 0, "second": 1, "label": "Live_In"}]
+
+
+def test_columns_templates_and_a_checkpoint_reach_the_training(run, tmp_path):
+    file, templates, model = tmp_path / "a.txt", tmp_path / "templates", tmp_path / "model"
+    file.write_text(TOKENS, encoding="utf-8")
+    templates.write_text("tag[0]\n", encoding="utf-8")
+    options = ("--columns", "form,tag", "--templates", templates, "--order", 0)
+    options = (*options, "--learner", "local", "--checkpoint", tmp_path / "state", "--resume")
+    for iterations in (1, 2):
+        code, printed, wrong = run(
+            "train", "tagging", file, "--model", model, *options, "--iterations", iterations
+        )
+        assert code == 0, wrong
+        assert ["features", "3"] in [line.split() for line in printed.splitlines()]
+    assert (tmp_path / "state").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["parsing", "train.txt"], "got 'parsing'"),
+        (["tagging", "nowhere.txt"], "nowhere.txt: there is no such file"),
+        (["tagging", "."], "cannot be read"),
+        (["tagging", "bad.txt"], "bad.txt, line 2: expected 3 columns"),
+        (["multiclass", "train.txt"], "train.txt, line 1: expected an object"),
+        (["tagging", "train.txt", "--learner", "magic"], "got 'magic'"),
+        (["tagging", "train.txt", "--engine", "magic"], "got 'magic'"),
+        (["tagging", "train.txt", "--learner", "local", "--C", "1"], "local has no C"),
+        (["tagging", "train.txt", "--C", "-1"], "C is a number above 0"),
+        (["tagging", "train.txt", "--iterations", "0"], "iterations is a whole number"),
+        (["tagging", "train.txt", "--order", "-1"], "order is a whole number"),
+        (["tagging", "train.txt", "--columns", "word"], "columns names all but the last"),
+        (["tagging", "train.txt", "--columns", "word,1"], "a column is named by"),
+        (["tagging", "train.txt", "--templates", "nowhere"], "nowhere: there is no such file"),
+        (["tagging", "train.txt", "--templates", "bad.txt"], "template"),
+        (["tagging", "train.txt", "--dev", "other.txt"], "other.txt, line 1: 'X' is not a label"),
+        (["tagging", "train.txt", "--dev", "nowhere.txt"], "no such file"),
+        (["tagging", "train.txt", "--pairs", "none"], "pairs is no setting of tagging"),
+        (["tagging", "train.txt", "--resume"], "to resume"),
+        (["tagging", "empty.txt"], "no examples"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_training_that_cannot_be_is_one_line_and_leaves_nothing(
+    run, tmp_path, monkeypatch, options, said
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.txt").write_text(TOKENS, encoding="utf-8")
+    (tmp_path / "bad.txt").write_text("the DT B-NP\ndog NN\n", encoding="utf-8")
+    (tmp_path / "other.txt").write_text("the DT X\n", encoding="utf-8")
+    (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
+    code, printed, wrong = run("train", *options, "--model", "model")
+    assert (code, printed) == (2, "")
+    assert is_one_line(wrong)
+    assert said in wrong
+    assert not (tmp_path / "model").exists()
+
+
+def test_what_cannot_be_predicted_or_evaluated_is_one_line(run, chunker, tmp_path):
+    model, file, _ = chunker
+    foreign = tmp_path / "foreign.jsonl"
+    foreign.write_text('{"x": ["a", "b", "c"], "y": "a"}\n', encoding="utf-8")
+    unknown = tmp_path / "unknown.txt"
+    unknown.write_text("the DT B-NP\ndog NN B-VP\n", encoding="utf-8")
+    out = tmp_path / "out.txt"
+    out.write_text("before", encoding="utf-8")
+    for arguments, said in (
+        (("predict", tmp_path / "nowhere", file), "nowhere"),
+        (("predict", tmp_path, file), "no such file"),
+        (("predict", model, tmp_path / "nowhere.txt"), "nowhere.txt: there is no such file"),
+        (("predict", model, foreign, "--out", out), "foreign.jsonl, line 1: expected the columns"),
+        (("predict", model, file, "--out", tmp_path), "cannot be written"),
+        (("evaluate", model, foreign), "foreign.jsonl, line 1: expected the columns"),
+        (("evaluate", model, unknown), "unknown.txt, line 2: 'B-VP' is not a label"),
+    ):
+        code, printed, wrong = run(*arguments)
+        assert (code, printed) == (2, "")
+        assert is_one_line(wrong)
+        assert said in wrong
+    assert out.read_text(encoding="utf-8") == "before"
+    record = json.loads(run("evaluate", model, unknown, "--allow-unknown", "--json")[1])
+    assert record["scores"]["token accuracy"] == 0.5
+
+
+def test_a_model_of_a_task_without_files_is_one_line(run, chunker, tmp_path):
+    from rote.learning import Local
+    from rote.learning.training import train
+    from rote.tasks.synthetic import BinaryPoints
+
+    task = BinaryPoints(2)
+    train(task, [[[1.0], [2.0]]], [(0, 1)], learner=Local(iterations=1)).save(tmp_path / "points")
+    code, _, wrong = run("predict", tmp_path / "points", chunker[1])
+    assert code == 2
+    assert is_one_line(wrong)
+    assert "BinaryPoints" in wrong
+
+
+def test_help_of_train_names_every_task_and_learner(run, monkeypatch):
+    from rote.learning.files import LEARNERS
+    from rote.tasks.files import NAMES
+
+    monkeypatch.setenv("COLUMNS", "300")
+    code, printed, _ = run("train", "--help")
+    assert code == 0
+    assert [name for name in [*NAMES.values(), *LEARNERS] if name not in printed] == []

@@ -1,0 +1,191 @@
+"""`rote demo`, `rote solve` and `rote data`."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+import rote
+from rote.cli.engines import ANYTIME, UNTIMED
+from tests.cli.lines import is_one_line
+
+# Two variables that must differ; label 1 of the first costs 3, label 1 of the second 1.
+WCSP = """differ 2 2 3 100
+2 2
+1 0 0 1
+1 3
+1 1 0 1
+1 1
+2 0 1 0 2
+0 0 100
+1 1 100
+"""
+
+
+INFEASIBLE = """never 1 2 2 100
+2
+1 0 0 1
+0 100
+1 0 0 1
+1 100
+"""
+
+
+def test_help_of_solve_names_every_engine(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    code, printed, _ = run("solve", "--help")
+    assert code == 0
+    assert [name for name in [*ANYTIME, *UNTIMED] if name not in printed] == []
+
+
+def test_the_demo_shows_a_sentence_with_and_without_rules(run):
+    code, printed, wrong = run("demo")
+    assert (code, wrong) == (0, "")
+    assert "ithout rules" in printed
+    assert "optimal" in printed
+
+
+def test_solve_prints_the_best_output_and_what_is_known_of_it(run, uai):
+    code, printed, _ = run("solve", uai)
+    assert code == 0
+    words = [line.split() for line in printed.splitlines() if line.strip()]
+    assert ["status", "optimal"] in words
+    assert ["value", f"{math.log(0.6):.10g}"] in words
+    assert words[-2][-1] == "1"
+    assert words[-1][-1] == "0"
+
+
+def test_solve_prints_json_for_programs(run, uai):
+    code, printed, _ = run("solve", uai, "--json")
+    record = json.loads(printed)
+    assert code == 0
+    assert list(record["labels"].values()) == ["1", "0"]
+    assert record["value"] == pytest.approx(math.log(0.6))
+    assert record["bound"] == record["value"]
+    assert record["status"] == "optimal"
+    assert record["source"] in {source.name.lower() for source in rote.Source}
+    assert record["seconds"] > 0
+    assert record["cost"] is None
+
+
+def test_solve_gives_the_cost_of_a_file_with_costs(run, tmp_path):
+    file = tmp_path / "differ.wcsp"
+    file.write_text(WCSP, encoding="utf-8")
+    record = json.loads(run("solve", file, "--json")[1])
+    assert record["cost"] == 1
+    assert record["value"] == -1
+    assert list(record["labels"].values()) == ["0", "1"]
+
+
+def test_solve_takes_given_labels_from_an_evidence_file(run, uai, tmp_path):
+    evidence = tmp_path / "problem.uai.evid"
+    evidence.write_text("1 0 0\n", encoding="utf-8")
+    record = json.loads(run("solve", uai, "--evidence", evidence, "--json")[1])
+    assert list(record["labels"].values()) == ["0", "0"]
+
+
+@pytest.mark.parametrize("name", [*ANYTIME, "elimination", "chain", "tree", "exhaustive", "greedy"])
+def test_solve_gives_the_same_answer_by_any_engine(run, uai, name):
+    if name == "gurobi":
+        pytest.importorskip("gurobipy")
+    record = json.loads(run("solve", uai, "--engine", name, "--json")[1])
+    assert list(record["labels"].values()) == ["1", "0"]
+
+
+def test_solve_stops_early_when_asked(run, uai):
+    code, printed, _ = run("solve", uai, "--time-limit", "5", "--engine", "branch", "--json")
+    assert code == 0
+    assert json.loads(printed)["status"] == "optimal"
+
+
+def test_a_space_the_engine_cannot_solve_is_one_line(run, uai):
+    code, _, wrong = run("solve", uai, "--engine", "separable")
+    assert code == 2
+    assert is_one_line(wrong)
+
+
+def test_a_damaged_file_is_one_line_that_names_it(run, tmp_path):
+    file = tmp_path / "broken.uai"
+    file.write_text("MARKOV\n2\n2 x\n", encoding="utf-8")
+    code, printed, wrong = run("solve", file)
+    assert (code, printed) == (2, "")
+    assert is_one_line(wrong)
+    assert "broken.uai" in wrong
+
+
+def test_conflicting_rules_are_one_line(run, tmp_path):
+    file = tmp_path / "never.wcsp"
+    file.write_text(INFEASIBLE, encoding="utf-8")
+    code, _, wrong = run("solve", file)
+    assert code == 2
+    assert is_one_line(wrong)
+    assert "conflict" in wrong
+
+
+def test_a_file_that_is_not_there_is_a_mistake_in_the_call(run, tmp_path):
+    code, _, wrong = run("solve", tmp_path / "nowhere.uai")
+    assert code == 2
+    assert "Traceback" not in wrong
+
+
+def test_a_negative_time_limit_is_a_mistake_in_the_call(run, uai):
+    code, _, wrong = run("solve", uai, "--time-limit", "-1")
+    assert code == 2
+    assert "Traceback" not in wrong
+
+
+def test_an_answer_without_a_finite_number_is_still_json(run, uai, monkeypatch):
+    from rote.tasks import tables
+
+    nothing = tables.FileAnswer(
+        ("x",), {}, -math.inf, math.inf, None, rote.Status.TIMED_OUT, rote.Source.BRANCH, 0.1
+    )
+    monkeypatch.setattr(tables, "solve_file", lambda *_, **__: nothing)
+    record = json.loads(run("solve", uai, "--json")[1])
+    assert record["value"] is None
+    assert record["bound"] is None
+    assert record["status"] == "timed_out"
+    assert record["labels"] == {}
+
+
+def test_data_without_a_folder_says_that_all_is_missing_and_where_to_get_it(run, monkeypatch):
+    monkeypatch.delenv("ROTE_DATA", raising=False)
+    monkeypatch.setenv("COLUMNS", "300")
+    code, printed, wrong = run("data")
+    assert (code, wrong) == (0, "")
+    assert "ROTE_DATA is not set" in printed
+    lines = [line.split() for line in printed.splitlines()]
+    assert ["twitter_pos", "missing"] in [[line[0], line[-1]] for line in lines if line]
+    assert "brendano/ark-tweet-nlp" in printed
+    assert "missing: scene.npz" in printed
+
+
+def test_data_names_the_files_that_differ_only_when_they_are_checked(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("ROTE_DATA", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "300")
+    (tmp_path / "scene").mkdir()
+    (tmp_path / "scene" / "scene.npz").write_bytes(b"another file")
+    unchecked, checked = run("data")[1], run("data", "--check")[1]
+    assert f"ROTE_DATA is {tmp_path}" in unchecked
+    row = next(line for line in unchecked.splitlines() if line.startswith("scene "))
+    assert row.split()[-1] == "present"
+    row = next(line for line in checked.splitlines() if line.startswith("scene "))
+    assert row.split()[-2:] == ["differs:", "scene.npz"]
+    assert "missing: scene.npz" not in unchecked
+
+
+def test_data_prints_json_for_programs(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("ROTE_DATA", str(tmp_path))
+    (tmp_path / "scene").mkdir()
+    (tmp_path / "scene" / "scene.npz").write_bytes(b"another file")
+    code, printed, _ = run("data", "--json", "--check")
+    records = {record["name"]: record for record in json.loads(printed)}
+    assert code == 0
+    assert len(records) == 21
+    assert records["scene"]["state"] == "differs"
+    assert records["scene"]["missing or differing"] == ["scene.npz"]
+    assert records["ocr"]["state"] == "missing"
+    assert "Kassel" in records["ocr"]["where"]
+    assert list(records["ocr"]["files"]) == ["ocr_letters.npz"]
