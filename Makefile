@@ -45,8 +45,11 @@ run: $(VENV)/.installed
 	@echo "  - README.md tells how to use rote with rules and data of your own;"
 	@echo "  - $(BIN)/rote reproduce --list names the papers' experiments, and --all --quick runs them."
 
-# Each worker takes a half of the tests in a row, so that few kernels are compiled by both.
+# Each worker takes a half of the tests in a row. Kernels are compiled before, each by one process:
+# workers would compile many of them twice.
 test: $(VENV)/.installed-dev
+	@echo "Compiling kernels, which takes a minute or two the first time ..."
+	@$(BIN)/python -c "from rote.experiments.tour_ahead import compile_ahead; compile_ahead(lambda: None)"
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist worksteal --cov=src/rote/kernels tests/kernels
 

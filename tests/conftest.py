@@ -12,6 +12,7 @@ collect_ignore = ["typing"]  # only type-checked, by `make check`
 settings.register_profile(
     "rote",
     derandomize=True,
+    max_examples=60,
     deadline=None,  # the first call of a kernel compiles it
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -423,7 +423,7 @@ class Model:
 def test_a_store_does_what_a_list_does(opened):
     store = opened(40)
 
-    @settings(max_examples=80, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=50, suppress_health_check=list(HealthCheck))
     @given(st.lists(steps, max_size=15))
     def agrees(steps):
         store.clear()

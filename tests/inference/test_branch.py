@@ -71,7 +71,7 @@ def test_any_number_of_nodes_brackets_the_optimum(eliminate):
 
 
 @given(problems(inputs=3), st.integers(1, 6), st.sampled_from([None, 1]))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_limits_never_make_an_answer_false(problem, nodes, most_entries):
     space, objective = problem
     judge = Judge(space)

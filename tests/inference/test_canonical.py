@@ -33,7 +33,7 @@ def engine_of(judge, asked):
 
 
 @given(problems(spaces(least=1), inputs=3), st.booleans())
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_any_optimum_becomes_the_first_of_equals(problem, all_doubtful):
     space, objective = problem
     objective = as_objective(space, objective)

@@ -54,7 +54,7 @@ def counted():
 
 
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_any_duals_bound_every_output(problem, seed, most_entries):
     space, objective = problem
     judge = Judge(space)
@@ -81,7 +81,7 @@ def test_zero_duals_take_every_variable_and_table_by_itself(problem):
 
 
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_more_sweeps_never_raise_the_bound(problem, seed, most_entries):
     space, objective = problem
     judge = Judge(space)
@@ -102,7 +102,7 @@ def test_more_sweeps_never_raise_the_bound(problem, seed, most_entries):
 
 
 @given(problems(st.one_of(tree_spaces(), chain_spaces(order=1))))
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_on_trees_the_bound_is_the_optimum(problem):
     space, objective = problem
     judge = Judge(space)
@@ -146,7 +146,7 @@ def test_ascent_moves_multipliers_to_where_the_relaxation_has_them():
 
 
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_a_search_that_starts_from_duals_gives_the_same_answer(problem, seed, most_entries):
     space, objective = problem
     assume(Judge(space).feasible)

@@ -29,7 +29,7 @@ def check(space, objective):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_max_marginals_are_the_best_outputs_with_each_label(family):
-    @settings(max_examples=100)
+    @settings(max_examples=60)
     @given(problems(FAMILIES[family]))
     def agrees(problem):
         check(*problem)

@@ -116,7 +116,7 @@ def run_forward(steps, scores):
 
 
 @given(spaces(), st.sampled_from([None, 4]))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_what_is_eliminated_and_what_is_left_add_up_to_the_optimum(space, most_entries):
     """For the full plan and the partial one: the best of roots plus core is the best output."""
     with rules_as_rows(most_entries):

@@ -14,7 +14,7 @@ from tests.strategies import Judge, problems, row_of, rules_as_rows
 
 
 @given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.sampled_from([None, 1]))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_only_outputs_above_the_floor_are_found(problem, floor, most_entries):
     space, objective = problem
     objective = as_objective(space, objective)
@@ -37,7 +37,7 @@ def test_only_outputs_above_the_floor_are_found(problem, floor, most_entries):
 
 
 @given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.sampled_from([None, 1]))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, most_entries):
     space, objective = problem
     objective = as_objective(space, objective)
@@ -57,7 +57,7 @@ def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, most
 
 
 @given(problems())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_an_answer_that_is_not_doubtful_has_no_equal(problem):
     space, objective = problem
     objective = as_objective(space, objective)

@@ -109,7 +109,7 @@ def test_the_bound_is_the_sum_of_maxima(found, seed):
 
 
 @given(networks(least=1), seeds, st.booleans())
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_a_sweep_changes_no_value_and_never_raises_the_bound(found, seed, settling):
     space, _ = found
     graph, theta, messages, multipliers = prepared(found, seed)

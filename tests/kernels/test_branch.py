@@ -126,7 +126,7 @@ def check(space, objective, plan):
 
 
 @given(problems(spaces(most=4, most_rules=2, depth=2)), st.sampled_from([None, 1]))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_batches_are_solved_with_and_without_elimination(problem, most_entries):
     space, objective = problem
     with rules_as_rows(most_entries):

@@ -135,7 +135,7 @@ def test_tops_are_the_best_labels_and_entries_and_their_sum_is_the_bound_without
 
 
 @given(states)
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_the_gap_of_an_output_is_bound_less_value_and_infinite_where_it_breaks_a_rule(state):
     """gap = B - value(y)."""
     if state.bound == -np.inf:
@@ -153,7 +153,7 @@ def test_the_gap_of_an_output_is_bound_less_value_and_infinite_where_it_breaks_a
 
 
 @given(states)
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_an_output_with_a_label_is_worth_at_most_the_bound_less_the_label_s_loss(state):
     """value(y) <= B - loss_j(y_j), whatever the duals."""
     if state.bound == -np.inf:
@@ -303,7 +303,7 @@ def check_settled(state, found, rest):
     st.sampled_from([0.0, 1.5]),
     st.sampled_from([0.0, 0.05, 1.0]),
 )
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_settling_never_claims_too_much(state, sweeps, start, rest, epsilon):
     """The bound is valid, the value that of the output, and no other is worth more than runner."""
     ranked = state.ranked
@@ -329,7 +329,7 @@ def test_settling_never_claims_too_much(state, sweeps, start, rest, epsilon):
 
 
 @given(states, st.floats(-3, 3), st.integers(0, 4))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_settling_stops_below_a_floor_only_where_nothing_reaches_it(state, floor, sweeps):
     found = settled(state, floor=floor, sweeps=sweeps)
     ranked = state.ranked
@@ -374,7 +374,7 @@ def probed(state, found, rest=0.0, failures=100):
 
 
 @given(states, st.sampled_from([0.0, 1.5]), st.sampled_from([0, 1, 3]), st.sampled_from([1, 9]))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_probing_never_claims_too_much(state, rest, sweeps, failures):
     """As for settling: the value is that of the output, no other is worth more than runner."""
     found = settled(state, rest=rest, sweeps=sweeps)
@@ -561,7 +561,7 @@ def check_certified(question, found):
 
 
 @given(questions())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_what_is_certified_is_the_answer_of_every_exact_engine(question):
     """margin > tie: the canonical answer; margin <= best - second best; bound >= best."""
     with rules_as_rows(question.most_entries):
@@ -569,7 +569,7 @@ def test_what_is_certified_is_the_answer_of_every_exact_engine(question):
 
 
 @given(questions(), st.sampled_from([0.1, 1.0, 30.0]))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_random_duals_never_make_it_wrong(question, scale):
     rng = np.random.default_rng(question.seed)
     largest = np.abs(question.objective.scores).max(axis=1, initial=1.0)
@@ -582,7 +582,7 @@ def test_random_duals_never_make_it_wrong(question, scale):
 
 
 @given(questions(), st.sampled_from([1e4, 1e6, 1e8]))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_duals_far_larger_than_scores_never_make_it_wrong(question, scale):
     """Duals of a problem of another scale drown the digits in which outputs differ."""
     rng = np.random.default_rng(question.seed)

@@ -58,7 +58,7 @@ def naive_components(n, states, scopes, signs):
 
 
 @given(spaces(most=5, most_rules=0), st.integers(0, 2**32 - 1), st.integers(0, 3))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_components_are_those_that_grow_along_factors(space, seed, m):
     rng = np.random.default_rng(seed)
     n = len(space.variables)
@@ -189,7 +189,7 @@ def test_at_most_two_by_hand(gold, members, expected, run, most_entries):
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_where_sets_may_be_swapped_every_possible_output_stays_possible(found, seed):
     _, net = found
     graph, rng, rows = net.graph, np.random.default_rng(seed), net.graph.rows

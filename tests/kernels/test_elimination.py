@@ -66,7 +66,7 @@ def arguments(space, objective):
 
 
 @given(problems(spaces(most=4), inputs=3))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(problem):
     space, objective = problem
     labels, margins = eliminate(*arguments(space, objective))
@@ -87,7 +87,7 @@ def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(p
 
 
 @given(problems(spaces(most=4), inputs=2))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_max_marginals_are_the_best_outputs_with_each_label(problem):
     space, objective = problem
     objective = as_objective(space, objective)

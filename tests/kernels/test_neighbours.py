@@ -242,7 +242,7 @@ def test_looking_ahead_adds_up_the_largest_of_those_to_come(upper, data):
     st.sampled_from([1, 2, 3, 1 << 62]),
     st.booleans(),
 )
-@settings(max_examples=250)
+@settings(max_examples=100)
 def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, most, settle):
     space, net = found
     assume(net.variables == net.own)

@@ -124,7 +124,7 @@ def test_the_root_knows_its_bound_and_what_its_rows_can_reach(found, seed, duals
 
 
 @given(networks(least=1), seeds, st.booleans())
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, duals):
     node = Node(found, seed, duals)
     graph = node.graph
@@ -240,7 +240,7 @@ def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed)
 
 
 @given(networks(least=1), seeds, st.sampled_from([1e-6, 0.3, 2.0]))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_an_output_said_to_be_alone_has_no_equal(found, seed, tie):
     node = Node(found, seed, duals=True)
     graph = node.graph

@@ -104,7 +104,7 @@ def test_scores_are_read_with_minus_infinity_for_closed_labels(read):
 
 
 @given(networks())
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_obeying_is_staying_inside_domains_tables_and_rows(found):
     _, net = found
     everything = list(bodies.labellings(net.graph))
@@ -121,7 +121,7 @@ def test_obeying_is_staying_inside_domains_tables_and_rows(found):
     st.sampled_from(["real", "whole", "near"]),
     st.booleans(),
 )
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_what_is_easy_is_answered_as_by_enumeration(found, seed, kind, some_closed):
     space, net = found
     if space.factors or len(net.rows):

@@ -27,7 +27,7 @@ def valued(graph, theta):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_a_part_gets_its_best_labels_while_the_rest_is_held(found, seed):
     space, net = found
     graph = net.graph

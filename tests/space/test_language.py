@@ -161,7 +161,7 @@ def test_a_rule_knows_its_variables_once_and_in_order(x, y, z):
 
 
 @given(st.data())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_nested_rules_hold_where_a_plain_recursion_says_so(data):
     builder = SpaceBuilder()
     sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
@@ -215,7 +215,7 @@ def is_summary(node) -> bool:
 
 
 @given(st.data())
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_what_a_rule_prints_reads_back_as_the_same_rule(data):
     builder = SpaceBuilder()
     variables = [builder.variable(f"x{j}", "abc") for j in range(3)]

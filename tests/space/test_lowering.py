@@ -76,7 +76,7 @@ def check(rule_or_rules, variables):
 
 
 @given(st.data())
-@settings(max_examples=350)
+@settings(max_examples=100)
 def test_rows_hold_exactly_where_nested_rules_do(data):
     sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     variables = variables_of(*sizes)
@@ -86,7 +86,7 @@ def test_rows_hold_exactly_where_nested_rules_do(data):
 
 
 @given(spaces(least=1))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_the_rows_of_a_space_say_what_its_rules_say(space):
     if space.rows.auxiliary > 8:
         return
@@ -95,7 +95,7 @@ def test_the_rows_of_a_space_say_what_its_rules_say(space):
 
 
 @given(spaces(least=1), st.sampled_from([1, 4, 16]))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_the_rows_of_a_space_do_not_depend_on_which_rules_become_tables(space, most_entries):
     with rules_as_rows(most_entries):
         rows = space.rows
@@ -325,7 +325,7 @@ def test_a_long_conjunction_alone_takes_no_column(monkeypatch):
 
 
 @given(st.data())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_columns_of_a_row_are_sorted_different_and_not_zero(data):
     sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     variables = variables_of(*sizes)

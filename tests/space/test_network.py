@@ -47,7 +47,7 @@ def obeyed(net, labels) -> bool:
 
 
 @given(spaces(), st.sampled_from([None, 1, 4, 16]))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_tables_and_rows_together_allow_what_the_rules_allow(space, most_entries):
     with rules_as_rows(most_entries):
         network = space.network
@@ -65,7 +65,7 @@ def test_tables_and_rows_together_allow_what_the_rules_allow(space, most_entries
 
 
 @given(spaces(), st.sampled_from([None, 1]))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_satisfied_says_what_holds_says(space, most_entries):
     everything = Judge(space).everything_as_array
     with rules_as_rows(most_entries):
@@ -73,7 +73,7 @@ def test_satisfied_says_what_holds_says(space, most_entries):
 
 
 @given(spaces(least=1), st.sampled_from([None, 1]))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_gathered_scores_of_an_output_add_up_to_its_value(space, most_entries):
     with rules_as_rows(most_entries):
         together, apart = space.network, space.network.unmerged
@@ -87,7 +87,7 @@ def test_gathered_scores_of_an_output_add_up_to_its_value(space, most_entries):
 
 
 @given(spaces(least=1))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_a_label_out_of_its_domain_is_in_no_output(space):
     taken = {(j, a) for labels in Judge(space).outputs for j, a in enumerate(labels)}
     for j, domain in enumerate(domains(space)):

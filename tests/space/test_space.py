@@ -73,7 +73,7 @@ def test_repr_says_how_large_it_is(space):
 
 
 @given(spaces(least=1))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_an_output_has_one_part_per_variable_and_factor_and_is_worth_their_sum(space):
     rng = np.random.default_rng(space.parts)
     everything = Judge(space).everything
@@ -104,7 +104,7 @@ def test_scores_that_do_not_fit_the_outputs_are_refused(space, shape):
 
 
 @given(spaces())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_holds_is_that_every_rule_holds(space):
     judge = Judge(space)
     result = space.holds(judge.everything_as_array)

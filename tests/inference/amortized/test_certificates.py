@@ -266,7 +266,7 @@ def test_scores_that_did_not_move_meet_the_condition(relative, space, seed, kind
 
 @pytest.mark.parametrize("relative", [False, True])
 @given(small, seeds, st.sampled_from([0.01, 0.1, 1.0, 10.0]), rows)
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_theorem_1(relative, space, seed, epsilon, most_entries):
     """f_q(best) <= (1 + M ε) f_q(taken), M being (bound - f_q(taken)) / (ε f_q(taken))."""
     with rules_as_rows(most_entries):
@@ -293,7 +293,7 @@ def test_theorem_1(relative, space, seed, epsilon, most_entries):
 
 
 @given(small, seeds, st.sampled_from([0.0, 0.25, 1.0]))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_constants_added_to_a_slot_change_nothing_of_the_relative_condition(space, seed, epsilon):
     found = made(space, seed, "eighths")
     scores = np.round(8 * found.kin(5)) / 8  # eighths have no rounding
@@ -364,7 +364,7 @@ def test_only_entries_with_the_best_remembered_output_are_compared():
 
 
 @given(small, seeds, rows)
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_scores_that_move_less_than_the_margin_keep_the_best_output(space, seed, most_entries):
     """B - d·z(y_p) < m: with d below m / (2 slots) in every part, whatever the relaxation."""
     with rules_as_rows(most_entries):
@@ -437,7 +437,7 @@ def test_a_margin_needs_an_entry_that_has_the_output_still():
 
 
 @given(small, seeds, kinds, st.sampled_from([0.001, 0.05, 0.5]), rows, st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_with_epsilon_duals_take_on_the_true_gap(space, seed, kind, epsilon, most_entries, closing):
     """best - value <= ε |value|, and bound >= best."""
     with rules_as_rows(most_entries):

@@ -41,7 +41,7 @@ def equal(one: Entry, other: Entry) -> bool:
 
 
 @given(entries)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_an_entry_comes_back_as_it_was(entry):
     assert equal(unpack(pack(entry, SHELF), SHELF), entry)
 
@@ -71,7 +71,7 @@ def test_any_single_byte_that_changed_makes_it_no_entry():
 
 
 @given(entries, st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_of_any_entry_a_byte_that_changed_makes_it_none(entry, data):
     packed = bytearray(pack(entry, SHELF))
     packed[data.draw(st.integers(0, len(packed) - 1))] ^= data.draw(st.integers(1, 255))
@@ -79,7 +79,7 @@ def test_of_any_entry_a_byte_that_changed_makes_it_none(entry, data):
 
 
 @given(entries, st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_bytes_that_are_cut_off_or_too_many_are_no_entry(entry, data):
     packed = pack(entry, SHELF)
     cut = data.draw(st.integers(0, len(packed) - 1))
@@ -89,7 +89,7 @@ def test_bytes_that_are_cut_off_or_too_many_are_no_entry(entry, data):
 
 
 @given(st.binary(max_size=120))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_any_other_bytes_are_no_entry_though_their_digest_be_right(body):
     assert unpack(body, SHELF) is None
     assert unpack(signed(body), SHELF) is None
@@ -113,7 +113,7 @@ def test_another_program_s_bytes_are_no_entry():
 
 
 @given(st.text(max_size=90), st.text(max_size=90))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_a_pack_is_of_one_shelf_and_no_other(shelf, other):
     packed = pack(SMALL, shelf)
     assert equal(unpack(packed, shelf), SMALL)

@@ -145,7 +145,7 @@ OPERATIONS = [Both.put, Both.put, Both.put, Both.use, Both.forget, Both.look, Bo
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from(OPERATIONS), min_size=1, max_size=25))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_a_shelf_holds_what_was_put_there_less_what_was_used_longest_ago(seed, operations):
     both = Both(Shelf(joined()), np.random.default_rng(seed))
     for operation in operations:
@@ -276,7 +276,7 @@ def test_only_an_engine_s_answers_are_given_again():
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6), st.data()
 )
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_equal_rows_have_equal_digests_and_others_hardly_ever(row, data):
     scores = np.array([row, row])
     one, two = digests(scores)

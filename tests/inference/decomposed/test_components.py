@@ -179,7 +179,7 @@ def breaks_a_swap(judge, gold, sets):
 
 
 @given(data=st.data(), most_entries=st.sampled_from([None, 1, 4]))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_where_sets_are_used_every_output_is_possible_set_by_set(data, most_entries):
     with rules_as_rows(most_entries):
         space, gold, signs = questions(data.draw)
@@ -190,7 +190,7 @@ def test_where_sets_are_used_every_output_is_possible_set_by_set(data, most_entr
 
 
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_one_rule_in_a_table_asks_for_all_outputs_only_where_it_must(data):
     space, gold, signs = questions(data.draw, rules=1, depth=0)
     split = SignedComponents(signs).split(space, objective_of(space, gold))

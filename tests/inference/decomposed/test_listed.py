@@ -56,7 +56,7 @@ def test_all_outputs_around_gold_are_listed_and_no_others(found, most):
 
 
 @given(questions(), st.booleans())
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_the_best_of_a_list_is_the_best_around_gold(found, settle):
     space, objective, lists = found
     objective = as_objective(space, objective)
@@ -76,7 +76,7 @@ def test_the_best_of_a_list_is_the_best_around_gold(found, settle):
 
 
 @given(questions())
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_the_list_and_the_kernel_say_the_same(found):
     space, objective, lists = found
     objective, network = as_objective(space, objective), space.network

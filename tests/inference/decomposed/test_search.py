@@ -166,7 +166,7 @@ def test_terms_go_to_the_engine_where_sets_are_large():
 
 
 @given(st.data(), st.sampled_from([1, 4, FEW]), st.sampled_from([None, 1]), st.integers(0, 40))
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_every_way_leads_to_a_best_output_and_doubts_where_there_are_equals(
     data, few, as_rows, nodes
 ):

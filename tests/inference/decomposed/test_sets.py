@@ -52,7 +52,7 @@ def lists_of(around):
 
 
 @given(st.lists(st.lists(st.integers(0, 5)), max_size=6))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_what_is_kept_reaches_all_that_was_reached_and_nothing_is_inside_another(sets):
     kept = normalised(sets, 6)
     assert kept == sorted(kept)

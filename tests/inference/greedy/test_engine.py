@@ -43,7 +43,7 @@ def grid(n, labels="ab", seed=0):
 
 
 @given(problems(), st.sampled_from([None, 1]))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows):
     space, objective = problem
     judge = Judge(space)
