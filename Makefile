@@ -6,6 +6,7 @@
 #   make check   style, types, import order and documentation
 #   make bench   rote beside other solvers, as ratios
 #   make docs    the documentation, as pages in site/
+#   make coverage   what the tests of kernels do not reach
 #   make clean   remove .venv and everything that was built
 
 PYTHON ?= python3
@@ -30,7 +31,7 @@ define install
 @touch $@ $(VENV)/.installed
 endef
 
-.PHONY: run test check bench docs clean
+.PHONY: run test coverage check bench docs clean
 .NOTPARALLEL:
 
 run: $(VENV)/.installed
@@ -49,9 +50,13 @@ run: $(VENV)/.installed
 # workers would compile many of them twice.
 test: $(VENV)/.installed-dev
 	@echo "Compiling kernels, which takes a minute or two the first time ..."
-	@$(BIN)/python -c "from rote.experiments.tour_ahead import compile_ahead; compile_ahead(lambda: None)"
+	@$(BIN)/python -m tests.ahead
 	$(BIN)/python -m pytest -n 2 --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist worksteal --cov=src/rote/kernels tests/kernels
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/kernels
+
+# Which lines of the kernels' plain bodies no test of theirs reaches.
+coverage: $(VENV)/.installed-dev
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --cov=src/rote/kernels tests/kernels
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

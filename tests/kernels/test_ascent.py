@@ -50,7 +50,7 @@ def same_worth(graph, before, after, *multipliers):
 
 
 @given(networks(), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_scores_are_loaded_from_where_they_are_gathered(found, seed):
     space, net = found
     scores = scores_of(space, seed)
@@ -90,7 +90,7 @@ def test_marginals_are_maxima_over_the_other_places(axis, run):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_duals_change_the_value_of_no_output(found, seed):
     space, _net = found
     graph, theta, _, multipliers = prepared(found, seed)
@@ -99,7 +99,7 @@ def test_duals_change_the_value_of_no_output(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_the_bound_is_the_sum_of_maxima(found, seed):
     graph, theta, _, multipliers = prepared(found, seed)
     expected = bodies.bound_of(graph, theta, multipliers)
@@ -109,7 +109,7 @@ def test_the_bound_is_the_sum_of_maxima(found, seed):
 
 
 @given(networks(least=1), seeds, st.booleans())
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_a_sweep_changes_no_value_and_never_raises_the_bound(found, seed, settling):
     space, _ = found
     graph, theta, messages, multipliers = prepared(found, seed)
@@ -152,7 +152,7 @@ def settled(graph, theta):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_settling_leaves_at_the_labels_what_tables_can_spare(found, seed):
     graph, theta, messages, multipliers = prepared(found, seed)
     if not bodies.feasible(graph, theta):
@@ -167,7 +167,7 @@ def test_settling_leaves_at_the_labels_what_tables_can_spare(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_entries_closed_by_a_sweep_are_in_no_output(found, seed):
     graph, theta, messages, multipliers = prepared(found, seed)
     possible = {e for y in bodies.feasible(graph, theta) for e in bodies.entries_of(graph, y)}
@@ -199,7 +199,7 @@ def moved(graph, theta, r, step):
 
 
 @given(networks(least=2), seeds)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_row_moves_its_multiplier_to_where_the_bound_is_least(found, seed):
     graph, theta, _, multipliers = prepared(found, seed)
     rng = np.random.default_rng(seed)
@@ -265,7 +265,7 @@ def test_the_slope_is_the_derivative_to_the_left(found, seed):
 
 
 @given(networks(), seeds, st.sampled_from([0, 1, 4]), st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_ascending_a_batch_is_sweeping_each_input(found, seed, sweeps, closing):
     space, net = found
     graph = net.graph

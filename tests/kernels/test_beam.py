@@ -54,7 +54,7 @@ def same_nodes(one, other):
 
 
 @given(networks(), seeds, widths, st.sampled_from([np.inf, 0.0, 0.125, 100.0]))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_search_is_the_one_of_the_definition(network, seed, width, theta):
     case = Case(network[0], seed)
     arguments = case.scores, case.shut, case.weights, width, theta, case.course

@@ -57,7 +57,7 @@ def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, 
 
 
 @given(networks(least=1), seeds, st.sampled_from([-np.inf, 0.0, 1.0]))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
     graph, theta, multipliers, labels = prepared(found, seed)
     value, *_ = plain(search)(graph, theta, multipliers, floor, 1e-9, UNLIMITED, True, labels)
@@ -70,7 +70,7 @@ def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
 
 
 @given(networks(least=2), seeds, st.integers(1, 6))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
     graph, theta, multipliers, labels = prepared(found, seed)
     value, bound, _, visited = plain(search)(
@@ -126,7 +126,7 @@ def check(space, objective, plan):
 
 
 @given(problems(spaces(most=4, most_rules=2, depth=2)), st.sampled_from([None, 1]))
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_batches_are_solved_with_and_without_elimination(problem, most_entries):
     space, objective = problem
     with rules_as_rows(most_entries):

@@ -58,7 +58,7 @@ def naive_components(n, states, scopes, signs):
 
 
 @given(spaces(most=5, most_rules=0), st.integers(0, 2**32 - 1), st.integers(0, 3))
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_components_are_those_that_grow_along_factors(space, seed, m):
     rng = np.random.default_rng(seed)
     n = len(space.variables)
@@ -119,7 +119,7 @@ def random_sets(rng, n):
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_table_allows_a_set_where_all_it_allows_stays_allowed(found, seed):
     _, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
@@ -139,7 +139,7 @@ def test_a_table_allows_a_set_where_all_it_allows_stays_allowed(found, seed):
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_row_that_allows_a_set_is_obeyed_by_all_that_obeyed_it_elsewhere(found, seed):
     _, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
@@ -189,7 +189,7 @@ def test_at_most_two_by_hand(gold, members, expected, run, most_entries):
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_where_sets_may_be_swapped_every_possible_output_stays_possible(found, seed):
     _, net = found
     graph, rng, rows = net.graph, np.random.default_rng(seed), net.graph.rows

@@ -48,7 +48,7 @@ def drawn(graph, seed, share=0.15):
 
 
 @given(networks(1), seeds)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_no_label_is_closed_that_an_output_has(network, seed):
     graph = network[1].graph
     before = drawn(graph, seed)
@@ -130,7 +130,7 @@ def test_a_count_that_is_reached_closes_the_others():
 
 
 @given(networks(), seeds, st.sampled_from([1, 2, 5]))
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_what_is_left_in_a_beam_is_consistent_and_scored_as_it_should(network, seed, width):
     space, _ = network
     case = Case(space, seed, closed=0.05)

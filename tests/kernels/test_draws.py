@@ -91,7 +91,7 @@ def test_the_numbers_are_those_of_splitmix64(run):
     seed=st.integers(0, 2**62),
     data=st.data(),
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_draws_are_those_of_the_naive_twin(n, m, sample, seed, data):
     k = data.draw(st.integers(1, n))
     scores, gold = question(m, n, seed)

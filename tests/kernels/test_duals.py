@@ -51,7 +51,7 @@ def formula(space, net, scores, allowed, messages, multipliers):
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_bound_is_what_the_formula_says(data):
     space, net = data.draw(networks())
     objective = as_objective(space, data.draw(objectives(space)))

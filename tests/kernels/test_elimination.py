@@ -33,7 +33,7 @@ def naive_forward(steps, scores):
 
 
 @given(problems(spaces(most=4), inputs=1))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_forward_fills_every_entry_with_its_best_candidate(problem):
     space, objective = problem
     steps = full_plan(space).steps
@@ -66,7 +66,7 @@ def arguments(space, objective):
 
 
 @given(problems(spaces(most=4), inputs=3))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(problem):
     space, objective = problem
     labels, margins = eliminate(*arguments(space, objective))
@@ -87,7 +87,7 @@ def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(p
 
 
 @given(problems(spaces(most=4), inputs=2))
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_max_marginals_are_the_best_outputs_with_each_label(problem):
     space, objective = problem
     objective = as_objective(space, objective)

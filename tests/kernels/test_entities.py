@@ -55,7 +55,7 @@ def by_definition(family, labels):
 
 
 @given(seeds, st.integers(1, 8), st.integers(0, 3))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_values_and_worth_are_those_of_the_definition(seed, n, attributes):
     family, labels, weights = drawn(seed, n, attributes)
     expected = by_definition(family, labels.tolist())
@@ -67,7 +67,7 @@ def test_values_and_worth_are_those_of_the_definition(seed, n, attributes):
 
 
 @given(seeds, st.integers(1, 8), st.integers(0, 3), st.integers(0, 5))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_changes_are_differences_and_stay_so_when_only_what_was_touched_is_looked_at(
     seed, n, attributes, steps
 ):

@@ -67,7 +67,7 @@ def planted(run, graph, members, n):
 
 
 @given(networks(), seeds)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_parents_come_first_and_loops_are_seen(found, seed):
     _, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
@@ -197,7 +197,7 @@ def test_scores_of_a_child_are_collected_with_its_border_fixed():
     st.sampled_from([0, 2, 5, 1 << 14]),
     st.booleans(),
 )
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, nodes, high):
     space, net = found
     assume(net.variables == net.own)

@@ -131,7 +131,7 @@ def is_paired(graph):
 
 
 @given(networks(least=1), seeds, st.sampled_from(KINDS), st.booleans(), st.integers(0, 4))
-@settings(max_examples=75)
+@settings(max_examples=40)
 def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, redrawn):
     space, net = found
     assume(net.variables == net.own)
@@ -211,7 +211,7 @@ def test_no_input_no_variables_and_no_label(run):
 
 
 @given(networks(least=1), seeds, st.sampled_from(KINDS), st.booleans(), st.integers(0, 6))
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
     space, net = found
     assume(net.variables == net.own)

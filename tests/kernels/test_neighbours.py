@@ -90,7 +90,7 @@ def test_entries_are_found_by_their_labels_and_rules_alone_have_no_scores(found,
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_gains_passed_on_are_those_that_would_be_set_afresh(found, seed):
     space, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
@@ -116,7 +116,7 @@ def test_gains_passed_on_are_those_that_would_be_set_afresh(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_nothing_gains_more_than_the_most(found, seed):
     space, net = found
     graph = net.graph
@@ -140,7 +140,7 @@ def test_nothing_gains_more_than_the_most(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_broken_rows_are_counted_by_what_changes(found, seed):
     space, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
@@ -160,7 +160,7 @@ def test_broken_rows_are_counted_by_what_changes(found, seed):
 
 
 @given(networks(), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_stock_is_taken_of_value_forbidden_entries_and_broken_rows(found, seed):
     space, net = found
     graph = net.graph
@@ -218,7 +218,7 @@ def test_outputs_are_compared_label_by_label_with_one_changed(run):
 
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=6), st.data())
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_looking_ahead_adds_up_the_largest_of_those_to_come(upper, data):
     members = whole(sorted(range(len(upper)), key=lambda j: -upper[j]))
     most = data.draw(st.integers(1, len(upper)))
@@ -242,7 +242,7 @@ def test_looking_ahead_adds_up_the_largest_of_those_to_come(upper, data):
     st.sampled_from([1, 2, 3, 1 << 62]),
     st.booleans(),
 )
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, most, settle):
     space, net = found
     assume(net.variables == net.own)

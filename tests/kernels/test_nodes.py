@@ -108,7 +108,7 @@ def _columns(graph):
 
 
 @given(networks(), seeds, st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_root_knows_its_bound_and_what_its_rows_can_reach(found, seed, duals):
     node = Node(found, seed, duals)
     graph = node.graph
@@ -124,7 +124,7 @@ def test_the_root_knows_its_bound_and_what_its_rows_can_reach(found, seed, duals
 
 
 @given(networks(least=1), seeds, st.booleans())
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, duals):
     node = Node(found, seed, duals)
     graph = node.graph
@@ -165,7 +165,7 @@ def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, dual
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_the_trail_has_room_for_a_label_of_every_variable(found, seed):
     node = Node(found, seed)
     if not node.possible:
@@ -178,7 +178,7 @@ def test_the_trail_has_room_for_a_label_of_every_variable(found, seed):
 
 
 @given(networks(least=2), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_the_best_entry_fits_labels_given_and_labels_open(found, seed):
     node = Node(found, seed)
     graph = node.graph
@@ -205,7 +205,7 @@ def test_the_best_entry_fits_labels_given_and_labels_open(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_the_loss_to_rows_is_what_multipliers_promised_too_much(found, seed):
     node = Node(found, seed, duals=True)
     graph, u = node.graph, node.multipliers
@@ -219,7 +219,7 @@ def test_the_loss_to_rows_is_what_multipliers_promised_too_much(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed):
     node = Node(found, seed, duals=True)
     graph = node.graph
@@ -240,7 +240,7 @@ def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed)
 
 
 @given(networks(least=1), seeds, st.sampled_from([1e-6, 0.3, 2.0]))
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_an_output_said_to_be_alone_has_no_equal(found, seed, tie):
     node = Node(found, seed, duals=True)
     graph = node.graph

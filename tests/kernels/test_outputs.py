@@ -47,7 +47,7 @@ def naive_parts(space, labels):
 
 
 @given(spaces(most=4))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_parts_are_one_per_variable_and_one_per_factor(space):
     judge = Judge(space)
     batch = frozen(judge.everything_as_array)
@@ -57,7 +57,7 @@ def test_parts_are_one_per_variable_and_one_per_factor(space):
 
 
 @given(spaces(most=4), st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_values_are_sums_over_parts(space, seed):
     judge = Judge(space)
     batch = frozen(judge.everything_as_array)
@@ -104,7 +104,7 @@ def test_scores_are_read_with_minus_infinity_for_closed_labels(read):
 
 
 @given(networks())
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_obeying_is_staying_inside_domains_tables_and_rows(found):
     _, net = found
     everything = list(bodies.labellings(net.graph))
@@ -121,7 +121,7 @@ def test_obeying_is_staying_inside_domains_tables_and_rows(found):
     st.sampled_from(["real", "whole", "near"]),
     st.booleans(),
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_what_is_easy_is_answered_as_by_enumeration(found, seed, kind, some_closed):
     space, net = found
     if space.factors or len(net.rows):

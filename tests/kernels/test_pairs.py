@@ -33,7 +33,7 @@ def joined(n, seed):
 
 
 @given(seeds, st.integers(2, 6), st.sampled_from(KINDS), st.integers(0, 6))
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_it_says_what_the_general_search_says(seed, n, kind, redrawn):
     space = joined(n, seed)
     graph = space.network.unmerged.graph

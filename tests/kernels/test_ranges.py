@@ -52,7 +52,7 @@ def touched(graph, members):
 
 
 @given(graphs(), seeds)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_rows_are_added_up_and_broken_ones_counted(graph, seed):
     rng = np.random.default_rng(seed)
     labels = whole([rng.integers(size) for size in graph.sizes])
@@ -65,7 +65,7 @@ def test_rows_are_added_up_and_broken_ones_counted(graph, seed):
 
 
 @given(graphs(), seeds)
-@settings(max_examples=75)
+@settings(max_examples=40)
 def test_open_rows_range_over_all_they_can_be(graph, seed):
     rng = np.random.default_rng(seed)
     labels, members, ranges, broken = opened(graph, rng)
@@ -85,7 +85,7 @@ def test_open_rows_range_over_all_they_can_be(graph, seed):
 
 
 @given(graphs(), seeds)
-@settings(max_examples=75)
+@settings(max_examples=40)
 def test_labels_are_closed_that_no_others_can_save(graph, seed):
     rng = np.random.default_rng(seed)
     labels, members, ranges, _ = opened(graph, rng)
@@ -107,7 +107,7 @@ def test_labels_are_closed_that_no_others_can_save(graph, seed):
 
 
 @given(graphs(), seeds)
-@settings(max_examples=75)
+@settings(max_examples=40)
 def test_labels_are_given_and_taken_back(graph, seed):
     rng = np.random.default_rng(seed)
     labels, members, ranges, _ = opened(graph, rng)

@@ -60,7 +60,7 @@ class Made:
 
 
 @given(seeds, st.booleans())
-@settings(max_examples=75)
+@settings(max_examples=40)
 def test_the_best_remembered_output_is_the_first_of_those_worth_most_that_are_open(seed, closing):
     made = Made(seed)
     m = 4
@@ -110,7 +110,7 @@ def holds(scores, entry_scores, own, slots, epsilon, relative):
 
 
 @given(seeds, st.booleans(), st.sampled_from([0.0, 0.25, 1.0, 8.0]))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_the_first_entry_that_meets_the_condition_is_found(seed, relative, epsilon):
     """Eq. (4), raw and relative; with ε = 0 only entries whose margin is above the least."""
     made = Made(seed)

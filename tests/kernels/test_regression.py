@@ -28,7 +28,7 @@ def example(seed, count=4):
 
 
 @given(seeds)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_predictions_and_steps_are_those_of_dense_features(seed):
     vectors, slots, firsts, columns, rows = example(seed)
     weights = np.random.default_rng(seed).normal(size=rows.shape[1])
@@ -41,7 +41,7 @@ def test_predictions_and_steps_are_those_of_dense_features(seed):
 
 
 @given(seeds, st.booleans(), st.integers(1, 3))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_learning_is_that_of_dense_features(seed, adagrad, passes):
     vectors, slots, firsts, columns, rows = example(seed)
     rng, size = np.random.default_rng(seed), rows.shape[1]

@@ -27,7 +27,7 @@ def valued(graph, theta):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_a_part_gets_its_best_labels_while_the_rest_is_held(found, seed):
     space, net = found
     graph = net.graph
@@ -107,7 +107,7 @@ def test_parts_are_what_undecided_variables_and_tables_join():
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
     space, net = found
     graph = net.graph
@@ -122,7 +122,7 @@ def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_searching_part_by_part_finds_the_best_of_all(found, seed):
     space, net = found
     graph = net.graph

@@ -33,7 +33,7 @@ from tests.kernels.test_greedy import (
 
 
 @given(networks(least=1), seeds)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_gains_are_differences_of_scores(found, seed):
     space, net = found
     scores, _, labels, _ = question(space, net, seed)
@@ -51,7 +51,7 @@ def test_gains_are_differences_of_scores(found, seed):
 
 
 @given(networks(least=1), seeds, st.sampled_from(KINDS))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_changes_lead_to_what_standing_there_anew_says(found, seed, kind):
     space, net = found
     assume(net.variables == net.own)

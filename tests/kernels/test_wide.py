@@ -47,7 +47,7 @@ def gains_by_definition(scores, labels, k):
 
 
 @given(seeds, st.integers(1, 6), st.integers(2, 4))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
     scores, wide, labels = drawn(seed, n, k)
     sizes, offsets = np.full(n, k), np.arange(0, (n + 1) * k, k)
@@ -70,7 +70,7 @@ def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
 
 
 @given(seeds, st.integers(1, 7))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_shares_are_worth_what_the_histogram_says_before_and_after_every_change(seed, n):
     scores, wide, labels = drawn(seed, n)
     histogram = scores.traits.families[1]

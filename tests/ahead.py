@@ -1,0 +1,57 @@
+"""Compile kernels before tests begin, each of them in one process: workers would do many twice.
+
+python -m tests.ahead
+"""
+
+from __future__ import annotations
+
+from joblib import Parallel, delayed
+
+from rote.data.english import english_sentences
+from rote.evaluation.searches import follow
+from rote.experiments.tour_ahead import errands, run_errand
+from rote.inference import Exact
+from rote.inference.beam import Speedup
+from rote.inference.decomposed import Decomposed, Subsets
+from rote.inference.greedy import RGS
+from rote.inference.unruled import Unruled
+from rote.learning import Perceptron
+from rote.learning.training import train
+from rote.model import prepare
+from rote.model.lazy import predict_lazily
+from rote.tasks.entity_relation import EntityRelation, Extraction
+
+SENTENCES = english_sentences(40, 0)
+OUTPUTS = [Extraction.of(x) for x in SENTENCES]
+
+
+def model_by(engine):
+    return train(EntityRelation(), SENTENCES, OUTPUTS, learner=Perceptron(1), engine=engine)
+
+
+def climbs():
+    model = model_by(Unruled())
+    follow(model, prepare(model.task, SENTENCES, OUTPUTS, layout=model.layout), RGS(restarts=2))
+
+
+def waiting_scores():
+    model = model_by(Unruled())
+    predict_lazily(model.with_engine(Speedup(Unruled(), theta=0.1)), SENTENCES)
+
+
+def samples():
+    model_by(Decomposed(Exact(), Subsets(2, sample=3)))
+
+
+OURS = {each.__name__: each for each in (climbs, waiting_scores, samples)}
+
+
+def go(name):
+    if name in OURS:
+        OURS[name]()
+    else:
+        run_errand(name)
+
+
+if __name__ == "__main__":
+    Parallel(2, batch_size=1)(delayed(go)(name) for name in [*errands(), *OURS])
