@@ -170,7 +170,9 @@ def ranked(draw):
     size, labels = draw(st.integers(0, 4)), draw(st.integers(1, 3))
     some = st.sampled_from([-np.inf, -2.0, -1.0, 0.0, 1.0, 2.0])
     base = draw(st.lists(st.integers(-2, 2), min_size=size, max_size=size))
-    twin = [draw(st.integers(0, node)) for node in range(size)]
+    twin: list[int] = []
+    for node in range(size):
+        twin.append(draw(st.sampled_from(sorted({*twin, node}))))
     more = [[draw(some) for _ in range(labels)] for _ in range(size)]
     return np.array(twin, int), np.array(base, float), np.array(more).reshape(size, labels)
 
@@ -181,14 +183,14 @@ def test_the_best_are_kept_in_order(successors, most):
     size, labels = more.shape
     room = np.zeros(size * labels + most, int), np.zeros(size * labels + most, int)
     rank = np.zeros(size * labels + most)
-    found = Successors(twin, base, more, more, more, *room, rank, None)
+    found = Successors(twin, base, more, more, more, np.zeros(size), *room, rank, None)
     kept = plain(keep_best)(found, more, size, labels, most)
     every = itertools.product(range(size), range(labels))
     ranks = {(v, a): base[v] + more[twin[v], a] for v, a in every}
     expected = sorted(
         (key for key, value in ranks.items() if value > -np.inf), key=lambda key: -ranks[key]
     )[:most]
-    assert list(zip(*(found[k][:kept].tolist() for k in (5, 6)), strict=True)) == expected
+    assert list(zip(*(found[k][:kept].tolist() for k in (6, 7)), strict=True)) == expected
     assert rank[:kept].tolist() == [ranks[key] for key in expected]
 
 

@@ -92,6 +92,7 @@ class Successors(NamedTuple):
     gain: FloatArray  # (width, labels): what is added to h, -inf if the label is closed
     worth: FloatArray  # what is added to g
     more: FloatArray  # both
+    top: FloatArray  # per row: the most that a label adds to what ranks nodes
     node: IntArray  # those that are kept, the best first
     label: IntArray
     rank: FloatArray
@@ -130,6 +131,7 @@ def room_for(width: int, course: Course) -> Successors:
         np.empty((width, labels)),
         np.empty((width, labels)),
         np.empty((width, labels)),
+        np.empty(width),
         np.empty(most, np.int64),
         np.empty(most, np.int64),
         np.empty(most),
@@ -225,16 +227,20 @@ def keep_best(found: Successors, more: FloatArray, size: int, labels: int, most:
 
     Ranks are ``base + more``. Of equals, the first is ahead; closed labels are never kept.
     """
-    floor = -np.inf
-    if size == most:  # every node has a best successor: what is below all of these is not kept
-        floor = np.inf
-        for node in range(size):
-            best = -np.inf
+    floor = np.inf
+    for node in range(size):
+        if found.twin[node] == node:
+            found.top[node] = -np.inf
             for a in range(labels):
-                best = max(best, more[found.twin[node], a])
-            floor = min(floor, found.base[node] + best)
+                found.top[node] = max(found.top[node], more[node, a])
+        floor = min(floor, found.base[node] + found.top[found.twin[node]])
+    if size < most:  # or else every node has a best successor, and what is below these is not kept
+        floor = -np.inf
     kept = 0
     for node in range(size):
+        best = found.base[node] + found.top[found.twin[node]]
+        if kept == most and best <= found.rank[most - 1]:
+            continue
         for a in range(labels):
             rank = found.base[node] + more[found.twin[node], a]
             full = kept == most
