@@ -132,7 +132,7 @@ def test_report_writes_a_page_and_tells_of_what_is_missing(run, tmp_path):
     page = tmp_path / "page.html"
     code, printed, wrong = run("report", tmp_path, "--out", page)
     assert code == 0
-    assert printed.splitlines() == ["1 records, 0 figures, 1 of 2 claims held", str(page)]
+    assert printed.splitlines() == ["records: 1, figures: 0, claims held: 1 of 2", str(page)]
     assert is_one_line(wrong)
     assert "cut.json" in wrong
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -133,6 +133,7 @@ def report(
     for problem in written.problems:
         Console(stderr=True).print(Text(f"rote: {problem}", style="yellow"), soft_wrap=True)
     held, claims = written.claims
-    said = f"{written.records} records, {written.figures} figures, {held} of {claims} claims held"
+    made = f"records: {written.records}, figures: {written.figures}"
+    said = f"{made}, claims held: {held} of {claims}"
     for line in (said, str(written.file)):
         Console().print(Text(line), soft_wrap=True)
