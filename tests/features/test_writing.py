@@ -128,5 +128,8 @@ def test_copies_and_files_leave_memos_out(copied):
 
 def test_names_are_written_as_they_are():
     assert NAMES.write(["a", "b"]) == ["a", "b"]
-    with pytest.raises(NotImplementedError):
-        Written().names()
+
+
+def test_a_vector_that_cannot_be_written_is_none():
+    with pytest.raises(TypeError, match="written"):
+        Written()

@@ -11,6 +11,7 @@ that ask for a new piece at the same moment both write it, and write the same.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -45,7 +46,7 @@ class Writer(Generic[T]):
         return found
 
 
-class Written:
+class Written(ABC):
     """A sequence of names that any writer can write; each counts 1.
 
     With a ``mark``, all names but the first ``alone`` follow once more, behind the mark.
@@ -55,9 +56,9 @@ class Written:
     mark: str = ""
     alone: int = 0
 
+    @abstractmethod
     def written(self, writer: Writer[T]) -> list[T]:
         """The names as the writer writes them, without those that follow behind the mark."""
-        raise NotImplementedError
 
     def names(self) -> list[str]:
         """All names."""
