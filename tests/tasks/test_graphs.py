@@ -77,6 +77,24 @@ def test_the_score_of_an_output_is_the_sum_over_nodes_and_edges():
     assert task.frame(x).space.value(scores, [[0, 1]])[0] == pytest.approx(7 + 26 + 3)
 
 
+def test_with_opinions_labels_share_one_weight_for_each_kind_of_them():
+    task = LabelledGraph(("land", "sea", "sky"), opinions=True)
+    first, second = [1.0, 2.0, 3.0], [10.0, 20.0, 30.0]  # two kinds, each with one of every label
+    x = Graph([first + second, second + first], [[0, 1]])
+    prepared = prepare(task, [x], [[0, 1]])
+    weights = np.zeros(prepared.layout.size)
+    shared = prepared.layout.block(weights, "node")
+    assert shared.shape == (2 + 3, 1)  # and a constant for each label
+    shared[:, 0] = [1.0, 0.1, 0.01, 0.02, 0.03]
+    (group,) = prepared.groups
+    scores = prepared.scores(weights, group)
+    # Node 0 is land and node 1 is sky.
+    expected = (1 + 0.1 * 10 + 0.01) + (30 + 0.1 * 3 + 0.03)
+    assert task.frame(x).space.value(scores, [[0, 2]])[0] == pytest.approx(expected)
+    with pytest.raises(DataError, match=r"as many for each of 3 labels; got 4"):
+        task.vectors(Graph(np.zeros((1, 4)), []))
+
+
 def test_with_potts_an_edge_knows_equal_from_different_and_no_more():
     task = LabelledGraph(("land", "sea", "sky"), constant=False, potts=True)
     x = Graph([[1.0], [1.0], [1.0]], [[0, 1], [1, 2]], [[10.0], [100.0]])

@@ -71,6 +71,11 @@ class Graph:
 class LabelledGraph:
     """With ``constant``, nodes and edges get one more feature that is always 1.
 
+    With ``opinions``, the features of a node speak for one label each, those of one kind in the
+    order of labels: all log-probabilities, say, then all probabilities. Labels then share one
+    weight for each kind, instead of a column of U each: far fewer, where another model has learned
+    already.
+
     With ``potts``, an edge has weights for equal and for different labels only, instead of P for
     every pair: far fewer, where there are many labels. A ``histogram`` of so many bins scores, for
     every label, which share of the nodes has it, for engines that search (`RGS`).
@@ -82,6 +87,7 @@ class LabelledGraph:
 
     labels: tuple[str, ...]
     constant: bool = True
+    opinions: bool = False
     potts: bool = False
     histogram: int = 0
 
@@ -89,10 +95,12 @@ class LabelledGraph:
         object.__setattr__(self, "labels", tuple(self.labels))
 
     def frame(self, x: Graph) -> Frame:
-        return _frame(self.labels, len(x), x.edges.tobytes(), self.potts, self.histogram)
+        joined = len(x), x.edges.tobytes()
+        return _frame(self.labels, *joined, self.opinions, self.potts, self.histogram)
 
     def vectors(self, x: Graph) -> Sequence[Features]:
-        return [*self._rows(x.nodes), *self._rows(x.edge_features)]
+        nodes = self._opinions(x.nodes) if self.opinions else self._rows(x.nodes)
+        return [*nodes, *self._rows(x.edge_features)]
 
     def encode(self, x: Graph, y: AnyArray | Sequence[int]) -> list[int]:
         labels = np.asarray(y)
@@ -115,6 +123,19 @@ class LabelledGraph:
 
     def decode(self, x: Graph, labels: Sequence[int]) -> IntArray:
         return frozen(np.array(labels, dtype=np.int64))
+
+    def _opinions(self, features: FloatArray) -> list[AnyArray]:
+        """A vector for every label of every node; a label's constant is one that no other has."""
+        nodes, labels = len(features), len(self.labels)
+        if features.shape[1] % labels:
+            raise DataError(
+                f"opinions are as many for each of {labels} labels; got {features.shape[1]} "
+                "features of nodes"
+            )
+        kinds = features.reshape(nodes, -1, labels).swapaxes(1, 2).reshape(nodes * labels, -1)
+        if not self.constant:
+            return list(kinds)
+        return list(np.hstack([kinds, np.tile(np.eye(labels), (nodes, 1))]))
 
     def _rows(self, features: FloatArray) -> list[AnyArray]:
         if not self.constant:
@@ -170,15 +191,18 @@ def _check_edges(edges: AnyArray, nodes: int) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _frame(labels: tuple[str, ...], nodes: int, edges: bytes, potts: bool, histogram: int) -> Frame:
+def _frame(
+    labels: tuple[str, ...], nodes: int, edges: bytes, opinions: bool, potts: bool, histogram: int
+) -> Frame:
     builder = SpaceBuilder()
     variables = [builder.variable(str(i), labels) for i in range(nodes)]
-    slots = [Slot(NODE, i) for i in range(nodes)]
+    each = len(labels) if opinions else 1  # vectors of a node
+    slots = [Slot(NODE, each * i, each=opinions) for i in range(nodes)]
     pairs = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
     tied = tuple(int(a != b) for a in labels for b in labels) if potts else None
     for number, (i, j) in enumerate(pairs.tolist()):
         builder.factor(variables[i], variables[j])
-        slots.append(Slot(EDGE, nodes + number, tied=tied))
+        slots.append(Slot(EDGE, each * nodes + number, tied=tied))
     traits = (Histogram("shares", len(labels), histogram),) if histogram else ()
-    kinds = (NODE,) * nodes + (EDGE,) * len(pairs)
+    kinds = (NODE,) * (each * nodes) + (EDGE,) * len(pairs)
     return Frame(builder.build(), tuple(slots), kinds, traits)
