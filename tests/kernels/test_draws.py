@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import struct
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.draws import GOLDEN, draw_starts, draw_subsets, mixed, seeds_of
+from rote.kernels.draws import FIRST, GOLDEN, SECOND, draw_starts, draw_subsets, mixed, seeds_of
 from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
@@ -43,12 +43,24 @@ def naive_mixed(state):
     return state ^ (state >> 31)
 
 
+def naive_seed(scores, seed):
+    """Four states take in the scores in turn, and those that are left over go to the first."""
+    first = (seed + STEP) & MASK
+    states = [first, (first + STEP) & MASK, first ^ int(FIRST), first ^ int(SECOND)]
+    for p, score in enumerate(scores):
+        (bits,) = struct.unpack("<Q", struct.pack("<d", score))
+        turn = p % 4 if p < len(scores) // 4 * 4 else 0
+        state = ((states[turn] ^ bits) * int(FIRST)) & MASK
+        states[turn] = state ^ (state >> 32)
+    total = 0
+    for state in states:
+        total = naive_mixed((total + state) & MASK)
+    return total
+
+
 def naive_subsets(scores, gold, k, sample, seed):
     """What is drawn for one input, in Python's whole numbers, which do not run over."""
-    state = naive_mixed((seed + STEP) & MASK)
-    for score in scores:
-        (bits,) = struct.unpack("<Q", struct.pack("<d", score))
-        state = naive_mixed((state + STEP + bits) & MASK)
+    state = naive_seed(scores, seed)
     for label in gold:
         state = naive_mixed((state + STEP + label) & MASK)
     drawn = []
@@ -103,6 +115,21 @@ def test_draws_are_those_of_the_naive_twin(n, m, sample, seed, data):
     ]
     for run in (draw_subsets, plainly(draw_subsets)):
         assert run(scores, gold, k, sample, seed).tolist() == expected
+
+
+@given(st.lists(st.floats(allow_nan=False), max_size=9), st.integers(0, 2**62))
+@settings(max_examples=60)
+def test_seeds_are_those_of_the_naive_twin(scores, seed):
+    row = frozen(np.array([scores], dtype=np.float64).reshape(1, len(scores)))
+    expected = [naive_seed(scores, seed)]
+    for run in (seeds_of, plainly(seeds_of)):
+        assert run(row, seed).view(np.uint64).tolist() == expected
+
+
+def test_no_two_of_many_plain_questions_have_one_seed():
+    # Whole numbers differ in the upper bits of their scores alone.
+    every = frozen(np.array(list(product([0.0, 1.0, 2.0, -1.0], repeat=7))))
+    assert len(set(seeds_of(every, 0).tolist())) == len(every)
 
 
 @each_way

@@ -20,14 +20,27 @@ def mixed(state: np.uint64) -> np.uint64:
     return state ^ (state >> np.uint64(31))
 
 
+@inlined
+def folded(state: np.uint64, bits: np.uint64) -> np.uint64:
+    """A state that has taken in some bits; the upper ones, which a product moves, come down."""
+    state = (state ^ bits) * FIRST
+    return state ^ (state >> np.uint64(32))
+
+
 @kernel
 def seed_of(scores: FloatArray, i: int, seed: int) -> np.uint64:
     """Where the draws for an input begin: a function of its scores and the seed."""
-    bits = scores.view(np.int64)
-    state = mixed(np.uint64(seed) + GOLDEN)
-    for p in range(bits.shape[1]):
-        state = mixed(state + GOLDEN + np.uint64(bits[i, p]))
-    return state
+    bits = scores.view(np.uint64)[i]
+    # Every part goes into one of four states: a multiplication need not wait for the one before.
+    a = np.uint64(seed) + GOLDEN
+    b, c, d = a + GOLDEN, a ^ FIRST, a ^ SECOND
+    end = bits.shape[0] // 4 * 4
+    for p in range(0, end, 4):
+        a, b = folded(a, bits[p]), folded(b, bits[p + 1])
+        c, d = folded(c, bits[p + 2]), folded(d, bits[p + 3])
+    for p in range(end, bits.shape[0]):
+        a = folded(a, bits[p])
+    return mixed(mixed(mixed(mixed(a) + b) + c) + d)
 
 
 @inlined

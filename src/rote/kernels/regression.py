@@ -8,85 +8,111 @@ After a step of 1 the prediction would be right; with less it is nearer, however
 there are. With AdaGrad, every weight also has a step of its own, the smaller the more it moved:
 
     θ_k += step · g_k / sqrt(Σ past g_k²),    g = (target - θ · φ) · φ / |φ|
+
+The slots of an output share weights, many of them where nodes are alike. So φ is added up once, to
+one number per weight, and all passes read that.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rote.kernels.jit import kernel
-from rote.kernels.linear import add_label, place_of
+from rote.kernels.linear import place_of
 from rote.kernels.structs import Slots, Vectors
 from rote.types import FloatArray, IntArray
 
 
+class Rows(NamedTuple):
+    """Sparse rows φ: row i has ``value[k]`` at ``column[k]``, for k from ``ptr[i]``."""
+
+    ptr: IntArray
+    column: IntArray
+    value: FloatArray
+
+
 @kernel
-def predicted(
-    weights: FloatArray, vectors: Vectors, slots: Slots, first: int, columns: IntArray
-) -> float:
-    """weights · φ(x, y), for an output given by the label or label tuple of each slot."""
-    total = 0.0
+def entries_of(vectors: Vectors, slots: Slots, first: int, columns: IntArray) -> int:
+    """How many features the slots of an output have, all together."""
+    total = 0
     for s in range(columns.shape[0]):
-        v, origin = place_of(slots, s, first, columns[s])
-        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-            total += vectors.value[k] * weights[origin + vectors.column[k] * slots.stride[s]]
+        v = place_of(slots, s, first, columns[s])[0]
+        total += vectors.ptr[v + 1] - vectors.ptr[v]
     return total
 
 
 @kernel
-def predictions(
-    weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntArray, columns: IntArray
-) -> FloatArray:
-    """`predicted` for every output of a batch, each of an input of its own."""
-    found = np.empty(firsts.shape[0])
-    for i in range(firsts.shape[0]):
-        found[i] = predicted(weights, vectors, slots, firsts[i], columns[i])
-    return found
+def rows_of(
+    vectors: Vectors,
+    slots: Slots,
+    firsts: IntArray,
+    columns: IntArray,
+    entries: int,
+    place: IntArray,
+) -> Rows:
+    """φ(x, y) of outputs, given by the label or label tuple of each slot.
+
+    ``entries`` is how many features their slots have, and ``place`` has a zero for every weight,
+    before and after.
+    """
+    count = firsts.shape[0]
+    rows = Rows(np.zeros(count + 1, np.int64), np.empty(entries, np.int64), np.empty(entries))
+    end = 0
+    for i in range(count):
+        for s in range(columns.shape[1]):
+            v, origin = place_of(slots, s, firsts[i], columns[i, s])
+            for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
+                at = origin + vectors.column[k] * slots.stride[s]
+                if place[at] == 0:
+                    rows.column[end] = at
+                    rows.value[end] = 0.0
+                    end += 1
+                    place[at] = end
+                rows.value[place[at] - 1] += vectors.value[k]
+        for k in range(rows.ptr[i], end):
+            place[rows.column[k]] = 0
+        rows.ptr[i + 1] = end
+    return rows
 
 
 @kernel
-def add_output(
-    weights: FloatArray,
-    vectors: Vectors,
-    slots: Slots,
-    first: int,
-    columns: IntArray,
-    step: float,
-) -> None:
-    """weights += step · φ(x, y)."""
-    for s in range(columns.shape[0]):
-        add_label(weights, vectors, slots, s, first, columns[s], step)
-
-
-@kernel
-def adapt(
-    weights: FloatArray,
-    squares: FloatArray,
-    features: FloatArray,
-    vectors: Vectors,
-    slots: Slots,
-    first: int,
-    columns: IntArray,
-    step: float,
-    error: float,
-) -> None:
-    """A step of AdaGrad; ``features`` holds φ, and nothing afterwards."""
-    for s in range(columns.shape[0]):
-        v, origin = place_of(slots, s, first, columns[s])
-        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-            at = origin + vectors.column[k] * slots.stride[s]
-            gradient = error * features[at]
-            features[at] = 0.0  # a weight that several slots use is moved once
-            if gradient != 0.0:
-                squares[at] += gradient * gradient
-                weights[at] += step * gradient / np.sqrt(squares[at])
+def predicted(weights: FloatArray, rows: Rows, i: int) -> float:
+    """θ · φ for one row."""
+    total = 0.0
+    for k in range(rows.ptr[i], rows.ptr[i + 1]):
+        total += rows.value[k] * weights[rows.column[k]]
+    return total
 
 
 @kernel
 def regress(
+    weights: FloatArray, squares: FloatArray, rows: Rows, i: int, target: float, step: float
+) -> None:
+    """Learn from one row; AdaGrad where ``squares`` are as many as weights."""
+    norm = 0.0
+    for k in range(rows.ptr[i], rows.ptr[i + 1]):
+        norm += rows.value[k] * rows.value[k]
+    if norm == 0.0:
+        return
+    error = target - predicted(weights, rows, i)
+    if squares.shape[0] == 0:
+        for k in range(rows.ptr[i], rows.ptr[i + 1]):
+            weights[rows.column[k]] += step * error / norm * rows.value[k]
+        return
+    for k in range(rows.ptr[i], rows.ptr[i + 1]):
+        gradient = error / np.sqrt(norm) * rows.value[k]
+        if gradient != 0.0:
+            at = rows.column[k]
+            squares[at] += gradient * gradient
+            weights[at] += step * gradient / np.sqrt(squares[at])
+
+
+@kernel
+def regress_all(
     weights: FloatArray,
     squares: FloatArray,
-    features: FloatArray,
     vectors: Vectors,
     slots: Slots,
     firsts: IntArray,
@@ -94,50 +120,33 @@ def regress(
     targets: FloatArray,
     step: float,
     passes: int,
-) -> float:
-    """Learn from examples, one after the other, so many times; the mean square error of the first.
+    tolerance: float,
+    room: int,
+) -> int:
+    """Learn from outputs, one after the other, so many times; from how many of them.
 
-    AdaGrad where ``squares`` are as many as weights. ``features`` are zeros, before and after.
+    Those are learned from whose prediction is wrong by more than ``tolerance``, relative to the
+    target. Outputs that have more than ``room`` features are learned from in several pieces.
     """
-    total = 0.0
-    adaptive = squares.shape[0] > 0
-    norms = np.empty(targets.shape[0])
-    for turn in range(passes):
-        for i in range(targets.shape[0]):
-            error = targets[i] - predicted(weights, vectors, slots, firsts[i], columns[i])
-            if turn == 0:
-                total += error * error
-            if turn == 0 or adaptive:
-                add_output(features, vectors, slots, firsts[i], columns[i], 1.0)
-                norms[i] = predicted(features, vectors, slots, firsts[i], columns[i])
-                if adaptive and norms[i] > 0.0:
-                    scaled = error / np.sqrt(norms[i])
-                    adapt(
-                        weights,
-                        squares,
-                        features,
-                        vectors,
-                        slots,
-                        firsts[i],
-                        columns[i],
-                        step,
-                        scaled,
-                    )
-                    continue
-                clear(features, vectors, slots, firsts[i], columns[i])
-            if norms[i] > 0.0:
-                share = step * error / norms[i]
-                add_output(weights, vectors, slots, firsts[i], columns[i], share)
-    mean: float = total / max(1, targets.shape[0])
-    return mean
-
-
-@kernel
-def clear(
-    features: FloatArray, vectors: Vectors, slots: Slots, first: int, columns: IntArray
-) -> None:
-    """Zeros where an output has features."""
-    for s in range(columns.shape[0]):
-        v, origin = place_of(slots, s, first, columns[s])
-        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-            features[origin + vectors.column[k] * slots.stride[s]] = 0.0
+    place, far = np.zeros(weights.shape[0], np.int64), np.empty(targets.shape[0], np.int64)
+    begin, learned = 0, 0
+    while begin < targets.shape[0]:
+        end, entries = begin, 0
+        while end < targets.shape[0]:
+            more = entries_of(vectors, slots, firsts[end], columns[end])
+            if end > begin and entries + more > room:
+                break
+            end, entries = end + 1, entries + more
+        piece = firsts[begin:end], columns[begin:end]
+        rows = rows_of(vectors, slots, piece[0], piece[1], entries, place)
+        count = 0
+        for i in range(end - begin):
+            target = targets[begin + i]
+            if abs(target - predicted(weights, rows, i)) > tolerance * max(1.0, abs(target)):
+                far[count] = i
+                count += 1
+        for _ in range(passes):
+            for i in far[:count]:
+                regress(weights, squares, rows, i, targets[begin + i], step)
+        begin, learned = end, learned + count
+    return learned

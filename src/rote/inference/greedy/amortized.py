@@ -26,12 +26,13 @@ from rote.inference.base import Objective, Solutions, Source, Status, as_objecti
 from rote.inference.greedy.engine import RGS
 from rote.inference.greedy.paths import Best, Climber, Paths, Round, climb_from, starts_of
 from rote.kernels.draws import seeds_of
-from rote.kernels.regression import predictions, regress
+from rote.kernels.regression import regress_all
 from rote.space.space import Space
 from rote.space.traits import columns_of
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 KEPT = 0.5  # the least share of labels that a start around where E leads has from there
+ROOM = 1 << 20  # features of outputs that are learned from together
 
 
 @dataclass(frozen=True)
@@ -200,24 +201,19 @@ class AmortizedRGS:
         inputs = objective.inputs
         weights, squares = self._weights(inputs.size)
         outputs, owner = paths.outputs(self.outputs)
-        columns = columns_of(space, inputs.traits, outputs)
-        firsts = frozen(inputs.firsts[owner])
-        said = predictions(frozen(weights), inputs.vectors, inputs.slots, firsts, columns)
-        errors = values[owner] - said
-        far = np.flatnonzero(np.abs(errors) > self.tolerance * np.maximum(1, np.abs(values[owner])))
-        if len(far):
-            regress(
-                weights,
-                squares,
-                np.zeros(inputs.size),
-                inputs.vectors,
-                inputs.slots,
-                frozen(firsts[far]),
-                frozen(columns[far]),
-                frozen(values[owner[far]]),
-                float(self.step),
-                int(self.passes),
-            )
+        regress_all(
+            weights,
+            squares,
+            inputs.vectors,
+            inputs.slots,
+            frozen(inputs.firsts[owner]),
+            columns_of(space, inputs.traits, outputs),
+            frozen(values[owner]),
+            float(self.step),
+            int(self.passes),
+            float(self.tolerance),
+            ROOM,
+        )
 
     def _led(self, space: Space, objective: Objective, ends: IntArray) -> tuple[IntArray, AnyArray]:
         """Where E leads from the ends of paths, and from which of them it leads anywhere."""
