@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rote.errors import SettingError
+from rote.experiments import ma_testtime
 from rote.experiments.base import Settings
 from rote.experiments.ma_hard import DOCUMENTS, HANDWRITING, IMAGES, NAMES, YEAST, Share, ready
 from rote.experiments.ma_testtime import (
@@ -24,6 +25,7 @@ from rote.experiments.ma_testtime import (
     _claims,
     _rows,
     as_good,
+    chosen_patience,
     compare,
     draw,
     histogram,
@@ -36,6 +38,7 @@ TINY = Plan(
     {name: Share(8, 6, iterations=2, restarts=2) for name in NAMES},
     most=6,
     fixed=4,
+    patiences=(1, 2),
     after=(1, 2, 4, 6),
 )
 
@@ -51,7 +54,7 @@ def reached(accuracy=80.0, values=(1.0, 2.0), needed=(1, 2), seconds=1.0, climbs
 
 def found_on(case, *, ours, theirs, led, drawn):
     searches = {THEIRS: theirs, OURS: ours, LONG: ours, CONTROL: theirs}
-    return Found(case, searches, {20: drawn}, {20: led}, 0.5, 90.0)
+    return Found(case, searches, {20: drawn}, {20: led}, 1, 0.5, 90.0)
 
 
 def rows_of(outcome, name):
@@ -67,6 +70,7 @@ def test_there_is_a_row_for_each_search(outcome, name):
     assert rows[LONG]["climbs"] == rows[THEIRS]["climbs"] == 6
     assert rows[CONTROL]["climbs"] == max(1, round(rows[OURS]["climbs"]))
     assert rows[OURS]["learning_seconds"] > 0
+    assert rows[OURS]["patience"] in TINY.patiences
     assert 0 <= rows[OURS]["led_by_e_percent"] <= 100
 
 
@@ -133,6 +137,27 @@ def test_the_claim_wants_speed_and_accuracy(monkeypatch, seconds, accuracy, held
     (claim, *_) = _claims([found_on(case, ours=ours, theirs=theirs, led=ours, drawn=theirs)], 20)
     assert claim.held is held
     assert "against 3.00 s" in claim.evidence
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "chosen"),
+    [({1: 80.0}, 1), ({1: 79.0, 2: 79.85, 3: 80.0}, 2), ({1: 70.0, 2: 79.7, 3: 79.6}, 3)],
+)
+def test_the_least_patience_is_chosen_that_is_as_good_on_held_out_inputs(
+    monkeypatch, accuracies, chosen
+):
+    monkeypatch.delenv("ROTE_DATA", raising=False)
+    share = Share(10, 2, iterations=1, restarts=1)
+    case, plan = ready(YEAST, share), replace(TINY, patiences=(1, 2, 3))
+    judged = []
+
+    def told(engine, trial, model, prepared):
+        judged.append((len(trial.learned.ys), len(trial.judged.ys), len(prepared)))
+        return reached(accuracies[engine.patience] if hasattr(engine, "patience") else 80.0)
+
+    monkeypatch.setattr(ma_testtime, "reached_by", told)
+    assert chosen_patience(case, share, plan, 0) == chosen
+    assert set(judged) == {(8, 2, 2)}  # no test input is looked at
 
 
 def test_few_restarts_are_not_enough_if_what_they_find_is_worse(monkeypatch):

@@ -6,9 +6,10 @@ documents drawn by a fixed seed; the test documents of LitBank are drawn. Both h
 entities.
 
 Images of MSRC-21 have probabilities of their own, which are not those of the paper, and traits that
-say which share of an image has which class. A superpixel is learned from only if most of its pixels
-have a class, and is judged by all pixels that have one. Slacks of images are not squared: with
-squares, the hardest images count so much that a model is worse than its own probabilities.
+say which share of an image has which class. Classes share the weights of probabilities: with a
+weight for every pair of classes, models are worse on new images than the probabilities alone. A
+superpixel is learned from only if most of its pixels have a class, and is judged by all pixels that
+have one. Slacks of images are not squared: with squares, the hardest images count too much.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ def _images() -> Case:
         for part in ("train", "test")
     )
     train, validation = (everything.rows(places) for places in held_out(len(everything.ys)))
-    task = Photographs(LabelledGraph(CLASSES, potts=True, histogram=BINS))
+    task = Photographs(LabelledGraph(CLASSES, opinions=True, potts=True, histogram=BINS))
     learner = StructuredSVM(0.01, squared=False, iterations=20, passes=20)
     paper = {"global_accuracy": 85.29, "class_average": 78.92}
     return Case(
