@@ -167,7 +167,7 @@ def _images() -> Case:
     )
     train, validation = (everything.rows(places) for places in held_out(len(everything.ys)))
     task = Photographs(LabelledGraph(CLASSES, opinions=True, potts=True, histogram=BINS))
-    learner = StructuredSVM(0.01, squared=False, iterations=20, passes=20)
+    learner = StructuredSVM(0.003, squared=False, iterations=20, passes=20)
     paper = {"global_accuracy": 85.29, "class_average": 78.92}
     return Case(
         "msrc21",
