@@ -4,7 +4,7 @@
 
 (or C Σ_i ξ_i with plain slacks). An iteration is an inference phase, which finds the worst output
 of every example under the same weights and makes it a candidate if its gain is above δ, and an
-update phase, which descends over all candidates (`rote.kernels.candidates`). It stops when no
+update phase, which descends over all candidates (`rote.kernels.descent`). It stops when no
 candidate came and no projected gain is above δ.
 
 The primal is worked out from the inference phase, the dual is -D(α) of the duals that gave the
@@ -22,7 +22,8 @@ import numpy as np
 from rote.errors import SettingError
 from rote.inference import Engine
 from rote.inference.decomposed import looks_around
-from rote.kernels.candidates import add_candidates, descend, largest_gain
+from rote.kernels.candidates import add_candidates
+from rote.kernels.descent import descend, largest_gain
 from rote.learning.augmented import Worst, worst_of, worst_outputs
 from rote.learning.base import (
     State,

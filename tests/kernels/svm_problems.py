@@ -1,0 +1,162 @@
+"""Candidates of a small structural SVM, and what they mean as dense directions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rote.kernels.candidates import ATOM_FIELDS, STEP, WORK_FIELDS, Candidates, add_candidates
+from rote.kernels.descent import descend, gains_of, largest_gain, product_of
+from rote.types import frozen
+from tests.kernels.bodies import plain
+from tests.kernels.parts import phi, random_columns, random_parts, whole
+
+BOTH = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
+SLACKS = pytest.mark.parametrize("squared", [True, False], ids=["squared", "plain slacks"])
+EXAMPLES = 3
+REAL = {"dual", "loss", "products", "work", "total"}
+FIELDS = {"atom": (ATOM_FIELDS,), "work": (WORK_FIELDS,)}
+PER_EXAMPLE = {"last", "last_atom", "size", "total"}
+
+
+def empty(examples=EXAMPLES, room=512):
+    arrays = {
+        name: np.zeros(
+            (examples if name in PER_EXAMPLE else room, *FIELDS.get(name, ())),
+            np.float64 if name in REAL else np.int64,
+        )
+        for name in Candidates._fields
+    }
+    arrays["last"][:] = arrays["last_atom"][:] = -1
+    return Candidates(**arrays)
+
+
+class Problem:
+    """Candidates of three examples, and their dense directions."""
+
+    def __init__(self, seed, *, compiled, squared, rounds=3, delta=-100.0):
+        self.compiled, self.squared = compiled, squared
+        self.vectors, self.slots, self.firsts, self.size = random_parts(seed)
+        self.rng = np.random.default_rng(seed)
+        self.weights, self.scratch = np.zeros(self.size), np.zeros(self.size)
+        self.costs = frozen(np.array([1.0, 0.3, 2.0]))
+        self.candidates, self.count, self.atoms = empty(), 0, 0
+        self.gold = random_columns(self.rng, self.slots, EXAMPLES)
+        self.outputs, self.losses = [], []
+        for _ in range(rounds):
+            self.add(self.others(), delta)
+
+    def others(self):
+        return random_columns(self.rng, self.slots, EXAMPLES)
+
+    def run(self, kernel, *arguments):
+        return (kernel if self.compiled else plain(kernel))(*arguments)
+
+    def add(self, found, delta):
+        losses = (found != self.gold).sum(axis=1).astype(np.float64)
+        along = [self.weights @ self.direction(i, y) for i, y in enumerate(found)]
+        before = self.count
+        self.count, self.atoms = self.run(
+            add_candidates,
+            self.candidates,
+            before,
+            self.atoms,
+            self.scratch,
+            frozen(self.weights),
+            self.vectors,
+            self.slots,
+            whole(range(EXAMPLES)),
+            self.firsts,
+            self.gold,
+            found,
+            frozen(losses),
+            frozen(losses - along),
+            self.costs,
+            self.squared,
+            delta,
+        )
+        for c in range(before, self.count):
+            example = int(self.candidates.example[c])
+            self.outputs.append((example, tuple(found[example].tolist())))
+            self.losses.append(losses[example])
+        return self.count - before
+
+    def direction(self, i, y):
+        right = phi(self.vectors, self.slots, self.firsts[i], self.gold[i], self.size)
+        return right - phi(self.vectors, self.slots, self.firsts[i], y, self.size)
+
+    @property
+    def directions(self):
+        return np.array([self.direction(i, y) for i, y in self.outputs])
+
+    @property
+    def duals(self):
+        return self.candidates.dual[: self.count]
+
+    def gains(self):
+        return np.array(self.losses) - self.directions @ self.weights
+
+    def cost(self):
+        """D(α), from the duals alone."""
+        weights = self.duals @ self.directions
+        value = 0.5 * weights @ weights - self.duals @ np.array(self.losses)
+        if self.squared:
+            value += (self.totals() ** 2 / (4 * self.costs)).sum()
+        return value
+
+    def totals(self):
+        examples = [i for i, _ in self.outputs]
+        return np.bincount(examples, self.duals, minlength=EXAMPLES)
+
+    def own(self, example):
+        """The candidates of an example, in the order they came."""
+        return [c for c, (i, _) in enumerate(self.outputs) if i == example]
+
+    def descend(self, passes=1, delta=1e-9, seed=0):
+        return self.run(
+            descend,
+            self.weights,
+            self.vectors,
+            self.candidates,
+            whole(range(EXAMPLES)),
+            self.costs,
+            self.squared,
+            passes,
+            delta,
+            seed,
+        )
+
+    def largest_gain(self):
+        known = frozen(self.weights), self.vectors, self.candidates, self.costs, self.squared
+        return self.run(largest_gain, *known)
+
+    def check_books(self):
+        """Everything that is kept beside the duals is what the duals and outputs say."""
+        arrays, directions = self.candidates, self.directions
+        assert (self.duals >= 0).all()
+        np.testing.assert_allclose(self.weights, self.duals @ directions, atol=1e-9)
+        np.testing.assert_allclose(arrays.total, self.totals(), atol=1e-9)
+        assert arrays.loss[: self.count].tolist() == self.losses
+        assert not self.scratch.any()
+        assert not arrays.work[: self.atoms, STEP].any()
+        for example in range(EXAMPLES):
+            own = self.own(example)
+            assert arrays.size[example] == len(own)
+            assert arrays.rank[own].tolist() == list(range(len(own)))
+            chain, c = [], arrays.last[example]
+            while c >= 0:
+                chain.append(int(c))
+                c = arrays.previous[c]
+            assert chain == own[::-1]
+            products = directions[own] @ directions[own].T
+            ids = whole(own)
+            for r in range(len(own)):
+                for s in range(len(own)):
+                    found = plain(product_of)(arrays, ids, r, s)
+                    assert found == pytest.approx(products[r, s], abs=1e-9)
+
+
+def gains_of_all(problem, weights, example):
+    ids, gains = np.zeros(9, np.int64), np.zeros(9)
+    known = frozen(weights), problem.vectors, problem.candidates, example, ids, gains
+    return problem.run(gains_of, *known), ids, gains
