@@ -55,14 +55,17 @@ def test_answers_are_outputs_with_their_true_value(world):
 
 
 def test_starts_it_has_learned_lead_further_than_random_ones():
-    for seed in range(2):
-        space, objective = question(made_up(40, seed))
+    led, drawn = [], []
+    for seed in range(4):
+        space, objective = question(made_up(20, seed))
         engine = AmortizedRGS(RGS(restarts=20), patience=3)
         for _ in range(6):
             engine.solve(space, objective)
         few = RGS(restarts=3)
-        led = AmortizedRGS(few, patience=3, learned=engine.weights).solve(space, objective)
-        assert led.value.sum() > few.solve(space, objective).value.sum()
+        again = AmortizedRGS(few, patience=3, learned=engine.weights)
+        led.append(again.solve(space, objective).value.sum())
+        drawn.append(few.solve(space, objective).value.sum())
+    assert sum(led) > sum(drawn)
 
 
 def test_a_climb_that_comes_back_is_followed_by_a_start_around_where_e_leads(world):
