@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rote.errors import LabelError, ScoreError
+from rote import Amortized, AmortizedRGS, Decomposed, Exact, ExactEvery, Speedup
+from rote.errors import LabelError, ScoreError, SettingError, SpaceError
 from rote.inference.answers import answered
 from rote.inference.base import (
     TIE,
@@ -252,3 +253,33 @@ def test_codes_of_statuses_and_sources_are_fixed():
     }
     codes = [source.name for source in sorted(Source)]
     assert codes[:7] == ["ENUMERATION", "ARGMAX", "CHAIN", "TREE", "ELIMINATION", "BRANCH", "MILP"]
+
+
+def test_a_builder_is_no_space():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    with pytest.raises(SpaceError, match=r"as builder\.build\(\) gives it; got <"):
+        as_objective(builder, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("wrapper", [Amortized, Decomposed, Speedup, ExactEvery])
+@pytest.mark.parametrize("engine", [Exact, "exact", None])
+def test_a_wrapper_wants_an_engine_and_not_its_class(wrapper, engine):
+    with pytest.raises(SettingError, match=r"is one such as Exact\(\); got"):
+        wrapper(engine)
+
+
+def test_what_is_searched_amortized_is_an_rgs():
+    with pytest.raises(SettingError, match=r"search is one such as RGS\(restarts=10\); got"):
+        AmortizedRGS(Exact())
+
+
+def test_an_address_is_no_store():
+    with pytest.raises(SettingError, match=r"open_store\(address\) for an address; got 'a.sqlite'"):
+        Amortized(Exact(), store="a.sqlite")
+
+
+@pytest.mark.parametrize("limit", ["1", float("nan"), 0, -1.0])
+def test_a_limit_is_a_number_above_zero(limit):
+    with pytest.raises(SettingError, match="time_limit is a number above 0, or None"):
+        Exact(time_limit=limit)

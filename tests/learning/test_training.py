@@ -9,7 +9,7 @@ import pytest
 
 from rote import Exact, Exhaustive
 from rote.errors import DataError, LabelError, ModelError, SettingError
-from rote.learning import Local, Perceptron, StructuredSVM, fit
+from rote.learning import Local, Perceptron, StructuredSVM, Subgradient, fit
 from rote.learning.checkpoints import load_state, save_state
 from rote.learning.training import run_of, train
 from rote.model import Model, prepare
@@ -108,7 +108,7 @@ def test_resuming_without_a_file_begins_at_the_beginning(tmp_path):
 
 def test_a_checkpoint_without_resume_is_begun_anew(tmp_path):
     path = tmp_path / "state"
-    path.write_bytes(b"left over")
+    train(TAGGING, XS, YS, learner=Local(iterations=3), checkpoint=path)
     train(TAGGING, XS, YS, learner=Local(iterations=2), checkpoint=path)
     assert load_state(path).iteration == 2
 
@@ -227,3 +227,58 @@ def test_outputs_that_break_a_rule_are_refused_unless_they_are_allowed():
         train(TAGGING, xs, ys)
     model = train(TAGGING, xs, ys, learner=Local(), allow_broken=True)
     assert set(model.predict(xs)[0]) <= set(LABELS[::2])
+
+
+@pytest.mark.parametrize("learner", [Perceptron, "svm"])
+def test_a_learner_is_made_before_it_learns(learner):
+    with pytest.raises(SettingError, match=r"a learner is one such as StructuredSVM\(C=0.1\)"):
+        train(TAGGING, XS, YS, learner=learner)
+
+
+def test_a_task_is_made_before_it_is_trained():
+    with pytest.raises(SettingError, match="a task is made before it is trained"):
+        train(type(TAGGING), XS, YS)
+
+
+@pytest.mark.parametrize("learner", [Local, Perceptron, StructuredSVM, Subgradient])
+@pytest.mark.parametrize("seed", [-1, 0.5, "0"])
+def test_a_seed_is_a_whole_number(learner, seed):
+    with pytest.raises(SettingError, match="seed is a whole number of at least 0, got"):
+        learner(seed=seed)
+
+
+@pytest.mark.parametrize("learner", [StructuredSVM, Subgradient])
+def test_settings_of_the_wrong_kind_are_refused(learner):
+    for C in ("1", None, float("nan")):
+        with pytest.raises(SettingError, match="C is a number above 0, got"):
+            learner(C=C)
+    for loss in (Hamming, "hamming"):
+        with pytest.raises(SettingError, match=r"loss is one such as Hamming\(\); got"):
+            learner(loss=loss)
+
+
+def test_an_output_that_cannot_be_read_is_named_by_its_number():
+    with pytest.raises(LabelError, match=r"^example 2: 'nothing' is not a label"):
+        train(TAGGING, XS, [*YS[:2], ("nothing",) * len(XS[2]), *YS[3:]])
+
+
+def test_a_checkpoint_takes_the_place_of_nothing_else(tmp_path):
+    for name, data in (("text", b"the\tDT\n"), ("empty", b"")):
+        file = tmp_path / name
+        file.write_bytes(data)
+        with pytest.raises(ModelError, match="it is no state, and is left as it is; name another"):
+            train(TAGGING, XS, YS, learner=LEARNERS[0], checkpoint=file)
+        assert file.read_bytes() == data
+    train(TAGGING, XS, YS, learner=LEARNERS[0]).save(tmp_path / "model")
+    (weights,) = (tmp_path / "model").glob("*.safetensors")
+    before = weights.read_bytes()
+    with pytest.raises(ModelError, match="is no state of a learner, and is left as it is"):
+        train(TAGGING, XS, YS, learner=LEARNERS[0], checkpoint=weights)
+    assert weights.read_bytes() == before
+
+
+def test_where_a_checkpoint_cannot_go_nothing_is_learned(tmp_path):
+    seen = []
+    with pytest.raises(ModelError, match=r"there is no folder .*nowhere to write the state into"):
+        train(TAGGING, XS, YS, watch=seen.append, checkpoint=tmp_path / "nowhere" / "state")
+    assert not seen

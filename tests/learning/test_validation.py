@@ -272,3 +272,15 @@ def test_a_store_in_memory_is_refused_where_processes_would_share_it():
     assert len(tags(engine=engine).runs) == 6
     with pytest.raises(SettingError, match="cannot share a store in memory"):
         tags(engine=engine, n_jobs=2)
+
+
+def test_learners_have_names_and_folds_are_pairs():
+    task, xs, ys = TAGGING, *tagged(4)
+    folds = [([0, 1], [2, 3])]
+    for learners in ([Perceptron()], Perceptron()):
+        with pytest.raises(SettingError, match="a learner by the name of each setting"):
+            cross_validate(task, xs, ys, learners, folds, share_of_labels)
+    with pytest.raises(SettingError, match="a learner is one such as"):
+        cross_validate(task, xs, ys, {1: Perceptron}, folds, share_of_labels)
+    with pytest.raises(SettingError, match=r"as in KFold\(5\)\.split\(xs\); got 5"):
+        cross_validate(task, xs, ys, {1: Perceptron()}, 5, share_of_labels)

@@ -271,15 +271,6 @@ def test_saving_over_a_file_is_refused(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_weights_that_are_not_finite_are_not_saved(tmp_path):
-    model = a_model()
-    weights = model.weights.copy()
-    weights[3] = np.nan
-    with pytest.raises(ModelError, match="not finite"):
-        save(model.with_weights(weights), tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_json_cut_off_anywhere_is_refused(folder):
     path = folder / "model.json"
     content = path.read_bytes()

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rote.errors import ScoreError
+from rote.errors import ScoreError, SettingError
 from rote.inference import Chain, Exact, Exhaustive, Solutions, Status
 from rote.model import Model
 from rote.model import prepared as prepared_module
@@ -128,3 +128,19 @@ def test_several_jobs_have_a_piece_each():
     (group,) = model.prepare([xs[0]] * 7).groups
     assert [len(piece) for piece in group.pieces()] == [7]
     assert [len(piece) for piece in group.pieces(3)] == [3, 3, 1]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_weights_are_finite(bad):
+    model, _ = random_model()
+    weights = model.weights.copy()
+    weights[3] = bad
+    with pytest.raises(ScoreError, match=f"weights are finite; number 3 is {bad}"):
+        model.with_weights(weights)
+
+
+@pytest.mark.parametrize("engine", [Exact, "exact", None])
+def test_a_model_wants_an_engine_and_not_its_class(engine):
+    model, _ = random_model()
+    with pytest.raises(SettingError, match=r"the engine of a model is one such as Exact\(\)"):
+        model.with_engine(engine)

@@ -386,3 +386,19 @@ def test_a_space_with_a_million_parts_builds_and_solves_in_seconds(make):
         for own, table in zip(unary[1:], pairwise, strict=True):
             best = (best[:, None] + table).max(axis=0) + own
         assert solutions.value[0] == pytest.approx(best.max())
+
+
+@pytest.mark.parametrize("given", [[{"x": {"a": 1.0}}], 3.0, "x"])
+def test_scores_by_name_are_for_one_input(given):
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    with pytest.raises(ScoreError, match=r"scores by name are .* for one input; got"):
+        builder.build().scores(given)
+
+
+@pytest.mark.parametrize("given", [[1.0, 2.0], 3.0])
+def test_scores_of_a_variable_name_its_labels(given):
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    with pytest.raises(ScoreError, match=r"the scores of variable 'x' are .*label.*score.*, got"):
+        builder.build().scores({"x": given})

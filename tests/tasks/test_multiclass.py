@@ -112,3 +112,8 @@ def test_handwritten_letters_are_told_apart_by_their_pixels():
     found = model.predict([np.asarray(x, dtype=np.float64) for x, _ in unseen])
     right = np.mean([a == y for a, (_, y) in zip(found, unseen, strict=True)])
     assert right > 0.6  # the most frequent letter alone has 0.1
+
+
+def test_an_output_is_one_label_and_no_list():
+    with pytest.raises(LabelError, match=r"\['a'\] is not a label; the labels are a, b"):
+        Multiclass(("a", "b")).encode([], ["a"])

@@ -118,3 +118,15 @@ def test_wide_tuples_are_those_that_no_factor_has():
     assert Tagging(("a", "b"), lambda x: [], order=2, wide=3).frame("xxx").traits == ()
     with pytest.raises(SettingError, match="wide is a whole number"):
         Tagging(("a", "b"), lambda x: [], wide=-1)
+
+
+@pytest.mark.parametrize("order", [-1, "1", 0.5])
+def test_an_order_is_a_whole_number(order):
+    with pytest.raises(SettingError, match="order is a whole number of at least 0, got"):
+        Tagging(("a", "b"), lambda x: x, order=order)
+
+
+@pytest.mark.parametrize("features", [None, "word[0]"])
+def test_features_are_templates_or_a_function(features):
+    with pytest.raises(SettingError, match="features are Templates, or a function"):
+        Tagging(("a", "b"), features)

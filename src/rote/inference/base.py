@@ -15,12 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rote.errors import LabelError, ScoreError, SettingError, UnsupportedSpace
+from rote.errors import LabelError, ScoreError, SettingError, SpaceError, UnsupportedSpace
 from rote.kernels.linear import scores_of
 from rote.kernels.outputs import all_finite, ties_of
 from rote.kernels.structs import Slots, Vectors
@@ -338,6 +339,8 @@ def as_objective(
 
 def _as_scores(space: Space, given: AnyArray) -> FloatArray:
     """Scores of shape (m, parts), finite, as kernels take them."""
+    if not isinstance(space, Space):
+        raise SpaceError(f"expected a space, as builder.build() gives it; got {space!r:.80}")
     try:
         scores = np.asarray(given)
         if np.iscomplexobj(scores):
@@ -364,9 +367,15 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
     return scores
 
 
+def check_engine(what: str, engine: object) -> None:
+    """Refuse what is no engine, such as the class of one."""
+    if isinstance(engine, type) or not callable(getattr(engine, "solve", None)):
+        raise SettingError(f"{what} is one such as Exact(); got {engine!r}")
+
+
 def positive(name: str, value: float | None) -> None:
     """Refuse a limit that is not above zero; None is no limit."""
-    if value is not None and not value > 0:
+    if value is not None and not (isinstance(value, Real) and value > 0):
         raise SettingError(f"{name} is a number above 0, or None for no limit; got {value!r}")
 
 

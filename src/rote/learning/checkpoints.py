@@ -85,6 +85,21 @@ def load_state(path: str | Path, run: Mapping[str, str] | None = None) -> State:
     return State(iteration, weights, done, MappingProxyType(measures), MappingProxyType(memory))
 
 
+def check_place(path: str | Path) -> None:
+    """Refuse a file that a state cannot be written to, or that holds something else by now."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise ModelError(f"{path}: there is no folder {path.parent} to write the state into")
+    if not path.exists():
+        return
+    try:
+        _, metadata = read_tensors(path, "numpy")
+    except ModelError as error:
+        raise ModelError(f"{error}; it is no state, and is left as it is; name another") from None
+    if metadata.get("format") != FORMAT:
+        raise ModelError(f"{path}: is no state of a learner, and is left as it is; name another")
+
+
 def read_tensors(path: Path, framework: str) -> tuple[dict[str, Any], dict[str, str]]:
     """The arrays of a safetensors file, in the form of "numpy" or "pt", and its texts."""
     from safetensors import SafetensorError, safe_open

@@ -38,6 +38,7 @@ class Local:
 
     def __post_init__(self) -> None:
         check_whole("iterations", self.iterations, least=1)
+        check_whole("seed", self.seed, least=0)
 
     @expiring
     def iterate(

@@ -54,6 +54,7 @@ class Perceptron:
 
     def __post_init__(self) -> None:
         check_whole("iterations", self.iterations, least=1)
+        check_whole("seed", self.seed, least=0)
         if self.update not in get_args(Update):
             raise SettingError(
                 f"update is one of {', '.join(get_args(Update))}; got {self.update!r}"

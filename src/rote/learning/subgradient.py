@@ -22,6 +22,7 @@ from rote.learning.augmented import worst_of
 from rote.learning.base import (
     State,
     check_examples,
+    check_loss,
     check_number,
     check_whole,
     half_norm,
@@ -51,6 +52,8 @@ class Subgradient:
 
     def __post_init__(self) -> None:
         check_number("C", self.C, least=0, above=True)
+        check_whole("seed", self.seed, least=0)
+        check_loss(self.loss)
         check_whole("iterations", self.iterations, least=1)
         check_whole("batch", self.batch, least=1)
 

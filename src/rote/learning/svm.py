@@ -28,6 +28,7 @@ from rote.learning.augmented import Worst, worst_of, worst_outputs
 from rote.learning.base import (
     State,
     check_examples,
+    check_loss,
     check_number,
     check_whole,
     expiring,
@@ -74,6 +75,8 @@ class StructuredSVM:
 
     def __post_init__(self) -> None:
         check_number("C", self.C, least=0, above=True)
+        check_whole("seed", self.seed, least=0)
+        check_loss(self.loss)
         check_number("delta", self.delta, least=0, above=True)
         check_whole("warm_up", self.warm_up, least=0)
         for name in ("iterations", "passes", "patience", "n_jobs"):

@@ -13,8 +13,8 @@ import numpy as np
 
 from rote.errors import ModelError, SettingError
 from rote.inference import Engine, Exact
-from rote.learning.base import Learner, State, check_examples
-from rote.learning.checkpoints import load_state, save_state
+from rote.learning.base import Learner, State, check_examples, check_learner
+from rote.learning.checkpoints import check_place, load_state, save_state
 from rote.learning.svm import StructuredSVM
 from rote.model import Model, Prepared, prepare
 from rote.tasks.base import Task
@@ -61,6 +61,11 @@ def train(
     if every < 1:
         raise SettingError(f"every is a whole number of at least 1, got {every}")
     learner = StructuredSVM() if learner is None else learner
+    check_learner(learner)
+    if isinstance(task, type):
+        raise SettingError(f"a task is made before it is trained, as in Task(...); got {task!r}")
+    if checkpoint is not None:
+        check_place(checkpoint)
     prepared = prepare(
         task, xs, ys, hashed=hashed, importance=importance, allow_broken=allow_broken
     )

@@ -33,7 +33,7 @@ from rote.errors import DataError, SettingError
 from rote.inference import Engine, Exact
 from rote.inference.amortized import Amortized, Counters
 from rote.inference.amortized.stores import MemoryStore, SqliteStore, Store
-from rote.learning.base import Learner, State, check_whole, fit
+from rote.learning.base import Learner, State, check_learner, check_whole, fit
 from rote.model import Model, Prepared, prepare
 from rote.tasks.base import Task
 from rote.types import AnyArray
@@ -131,6 +131,13 @@ def cross_validate(
     """
     start = perf_counter()
     _check(cache, n_jobs)
+    if not isinstance(learners, Mapping):
+        raise SettingError(
+            f"learners has a learner by the name of each setting, as in {{0.1: StructuredSVM(C=0.1)"
+            f"}}; got {learners!r:.80}"
+        )
+    for learner in learners.values():
+        check_learner(learner)
     wrapped = engine if isinstance(engine, Amortized) else Amortized(engine or Exact())
     if wrapped.store is not None:
         _check_store(wrapped.store, cache, n_jobs)
@@ -263,6 +270,11 @@ def _run(bench: _Bench, place: tuple[int, int]) -> tuple[tuple[int, int], Run[An
 
 
 def _pairs(folds: Iterable[tuple[AnyArray, AnyArray]]) -> tuple[tuple[AnyArray, AnyArray], ...]:
+    if not isinstance(folds, Iterable):
+        raise SettingError(
+            "folds are pairs of arrays of places, to learn from and to be judged on, as in "
+            f"KFold(5).split(xs); got {folds!r:.80}"
+        )
     return tuple((np.asarray(learned), np.asarray(judged)) for learned, judged in folds)
 
 

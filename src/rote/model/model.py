@@ -16,6 +16,7 @@ import numpy as np
 
 from rote.errors import ScoreError
 from rote.inference import Engine, Exact, Solutions, Status
+from rote.inference.base import check_engine
 from rote.model.layout import Layout
 from rote.model.prepared import Group, Prepared, prepare
 from rote.tasks.base import Task
@@ -43,6 +44,13 @@ class Model(Generic[X, Y]):
                 f"the layout has {self.layout.size} weights, got an array of shape "
                 f"{self.weights.shape}"
             )
+        if not np.isfinite(self.weights).all():
+            place = int(np.argmin(np.isfinite(self.weights)))
+            raise ScoreError(
+                f"weights are finite; number {place} is {self.weights[place]}; learn from features "
+                "of a smaller scale"
+            )
+        check_engine("the engine of a model", self.engine)
         object.__setattr__(self, "weights", frozen(self.weights))
 
     def with_weights(self, weights: FloatArray) -> Model[X, Y]:

@@ -216,7 +216,10 @@ def _gold(
         y = next(outputs)
     except StopIteration:
         raise DataError(f"input {number} has no output; there are {number} outputs") from None
-    labels = list(task.encode(x, y))
+    try:
+        labels = list(task.encode(x, y))
+    except LabelError as error:
+        raise LabelError(f"example {number}: {error}") from None
     expected = len(frame.space.variables)
     if len(labels) != expected:
         raise LabelError(

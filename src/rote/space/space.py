@@ -277,7 +277,16 @@ class Space:
         Factors' scores are set by position: ``scores[space.part(names, labels)] = …``.
         """
         vector = np.zeros(self.parts)
+        if by_name is not None and not isinstance(by_name, Mapping):
+            raise ScoreError(
+                f'scores by name are {{"variable": {{"label": score}}}}, for one input; '
+                f"got {by_name!r:.80}"
+            )
         for name, labels in (by_name or {}).items():
+            if not isinstance(labels, Mapping):
+                raise ScoreError(
+                    f'the scores of variable {name!r} are {{"label": score}}, got {labels!r:.80}'
+                )
             for label, score in labels.items():
                 vector[self.part(name, label)] = score
         return vector

@@ -48,7 +48,7 @@ class Multiclass:
     def encode(self, x: Features, y: str) -> list[int]:
         try:
             return [self._positions[y]]
-        except KeyError:
+        except (KeyError, TypeError):  # a list cannot even be looked up
             known = ", ".join(self.labels)
             raise LabelError(f"{y!r} is not a label; the labels are {known}") from None
 

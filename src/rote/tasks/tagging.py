@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
 from rote.errors import LabelError, SettingError
@@ -47,9 +48,14 @@ class Tagging:
 
     def __post_init__(self) -> None:
         for name in ("order", "wide"):
-            if getattr(self, name) < 0:
-                value = getattr(self, name)
-                raise SettingError(f"{name} is a whole number of at least 0, got {value}")
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 0:
+                raise SettingError(f"{name} is a whole number of at least 0, got {value!r}")
+        if not callable(self.features) and not isinstance(self.features, Templates):
+            raise SettingError(
+                "features are Templates, or a function from an input to one vector per token; "
+                f"got {self.features!r:.80}"
+            )
         object.__setattr__(self, "labels", tuple(self.labels))
 
     def frame(self, x: Sequence[Any]) -> Frame:

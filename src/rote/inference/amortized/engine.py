@@ -34,7 +34,14 @@ from rote.inference.amortized.memory import Memory
 from rote.inference.amortized.shelf import Shelf
 from rote.inference.amortized.stores.base import Store
 from rote.inference.amortized.thrift import Thrift
-from rote.inference.base import Engine, Objective, Solutions, Status, as_objective
+from rote.inference.base import (
+    Engine,
+    Objective,
+    Solutions,
+    Status,
+    as_objective,
+    check_engine,
+)
 from rote.inference.decomposed import Decomposed, looks_around
 from rote.inference.exact import Exact
 from rote.inference.kbest import k_best
@@ -94,8 +101,12 @@ class Amortized:
     _certificates: tuple[Certificate, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.engine, type) or not callable(getattr(self.engine, "solve", None)):
-            raise SettingError(f"the engine underneath is one such as Exact(); got {self.engine!r}")
+        check_engine("the engine underneath", self.engine)
+        if self.store is not None and not callable(getattr(self.store, "read", None)):
+            raise SettingError(
+                "store is one such as SqliteStore(path), or open_store(address) for an address; "
+                f"got {self.store!r}"
+            )
         if not isinstance(self.epsilon, Real) or not 0 <= self.epsilon < np.inf:
             raise SettingError(f"epsilon is a number of at least 0, got {self.epsilon!r}")
         for name in ("exact_every", "limit"):

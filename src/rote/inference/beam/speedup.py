@@ -26,7 +26,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rote.errors import SettingError
-from rote.inference.base import Engine, Objective, Solutions, as_objective
+from rote.inference.base import Engine, Objective, Solutions, as_objective, check_engine
 from rote.inference.beam.constrained import obedient
 from rote.inference.beam.engine import bounded, check_width, first_to_obey
 from rote.inference.beam.patterns import Courses, Ledger, Order, Patterns, grown
@@ -114,10 +114,7 @@ class Speedup:
     _lock: Lock = field(init=False, repr=False, default_factory=Lock)
 
     def __post_init__(self) -> None:
-        if isinstance(self.engine, type) or not callable(getattr(self.engine, "solve", None)):
-            raise SettingError(
-                f"the engine to learn from is one such as Exact(); got {self.engine!r}"
-            )
+        check_engine("the engine to learn from", self.engine)
         check_width(self.width)
         if self.theta is not None and (
             not isinstance(self.theta, Real) or not 0 <= self.theta < np.inf

@@ -12,9 +12,16 @@ from threading import Lock
 
 import numpy as np
 
-from rote.errors import SettingError
 from rote.inference.answers import answered
-from rote.inference.base import Engine, Objective, Solutions, Source, Status, as_objective
+from rote.inference.base import (
+    Engine,
+    Objective,
+    Solutions,
+    Source,
+    Status,
+    as_objective,
+    check_engine,
+)
 from rote.inference.canonical import canonical
 from rote.inference.decomposed.search import Search
 from rote.inference.decomposed.sets import Decomposition, Function, as_decomposition, of_inputs
@@ -71,8 +78,7 @@ class Decomposed:
     _lock: Lock = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.engine, type) or not callable(getattr(self.engine, "solve", None)):
-            raise SettingError(f"the engine underneath is one such as Exact(); got {self.engine!r}")
+        check_engine("the engine underneath", self.engine)
         object.__setattr__(self, "decomposition", as_decomposition(self.decomposition))
         object.__setattr__(self, "_tally", [Looked()])
         object.__setattr__(self, "_lock", Lock())

@@ -70,6 +70,8 @@ class AmortizedRGS:
     _lock: Lock = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.search, RGS):
+            raise SettingError(f"search is one such as RGS(restarts=10); got {self.search!r}")
         if not isinstance(self.step, Real) or not 0 < self.step < 2:
             raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
         if not isinstance(self.tolerance, Real) or not self.tolerance >= 0:

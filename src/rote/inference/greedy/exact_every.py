@@ -15,7 +15,7 @@ from threading import Lock
 import numpy as np
 
 from rote.errors import SettingError
-from rote.inference.base import Engine, Objective, Solutions, as_objective
+from rote.inference.base import Engine, Objective, Solutions, as_objective, check_engine
 from rote.inference.exact import Exact
 from rote.inference.greedy.engine import RGS
 from rote.space.space import Space
@@ -43,6 +43,8 @@ class ExactEvery:
     _lock: Lock = field(default_factory=Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_engine("the engine", self.engine)
+        check_engine("the exact engine", self.exact)
         if not isinstance(self.every, Integral) or self.every < 1:
             raise SettingError(f"every is a whole number of at least 1, got {self.every!r}")
 
