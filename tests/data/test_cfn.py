@@ -241,3 +241,10 @@ def test_random_gains_have_the_optimum_of_their_tables_and_of_toulbar2(
         (answer,) = toulbar2([path])
         assert (found and found[0]) == (None if expected is None else pytest.approx(expected))
         assert (answer and answer[1]) == (None if expected is None else pytest.approx(expected))
+
+
+def test_more_labels_than_fit_into_memory_are_refused(tmp_path):
+    path = tmp_path / "a.cfn"
+    path.write_text('{"problem": {"name": "a", "mustbe": "<9"}, "variables": {"x": 99999999999}}')
+    with pytest.raises(DataError, match="'x' has 1048576 labels at most, got 99999999999"):
+        read_cfn(path)

@@ -89,7 +89,7 @@ def test_damaged_evidence(write, text, reason):
     ("old", "new", "line", "reason"),
     [
         ("MARKOV", "IMAGE", 1, "expected MARKOV or BAYES, got 'IMAGE'"),
-        ("2 3", "2 0", 3, "a variable's number of labels, at least 1, got 0"),
+        ("2 3", "2 0", 3, "a variable's number of labels, between 1 and 1048576, got 0"),
         ("2 0 1\n", "2 0 2\n", 6, "the index of a variable, between 0 and 1, got 2"),
         ("2 0 1\n", "2 1 1\n", 6, "names each variable once, got .1, 1."),
         ("2 0 1\n", "3 0 1\n", 6, "the arity of a table, between 0 and 2, got 3"),
@@ -156,3 +156,10 @@ def test_random_files_have_the_optimum_that_toulbar2_finds(tmp_path, toulbar2, b
         found = best_output(read_uai(path))
         # Random tables have one best output; the judge's rounded logarithms are not compared.
         assert (found and found[1]) == (judged and judged[0])
+
+
+def test_more_labels_than_fit_into_memory_are_refused(tmp_path):
+    path = tmp_path / "a.uai"
+    path.write_text("MARKOV 1 99999999999 0")
+    with pytest.raises(DataError, match="number of labels, between 1 and 1048576, got 99999999999"):
+        read_uai(path)

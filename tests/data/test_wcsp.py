@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rote.data.wcsp import read_wcsp
+from rote.errors import DataError
 from tests.data.damage import damaged, refused
 
 SMALL = """small 3 3 5 10
@@ -147,3 +148,10 @@ def test_random_files_have_the_optimum_of_their_tables_and_of_toulbar2(
         found = best_output(read_wcsp(path))
         assert (found and -found[0]) == expected
         assert (judged and judged[1]) == expected
+
+
+def test_more_labels_than_fit_into_memory_are_refused(tmp_path):
+    path = tmp_path / "a.wcsp"
+    path.write_text("a 1 99999999999 0 9\n99999999999\n")
+    with pytest.raises(DataError, match="largest number of labels, between 0 and 1048576, got"):
+        read_wcsp(path)

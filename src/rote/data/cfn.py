@@ -27,6 +27,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rote.data.networks import (
+    MOST_LABELS,
     ROUNDING,
     CostNetwork,
     Measure,
@@ -206,6 +207,8 @@ def _count_labels(reader: _Reader, variable: str) -> tuple[str, ...]:
         raise reader.error(f"variable {variable!r} is an interval (a negative size), not read here")
     if not word.isdecimal() or int(word) < 1:
         raise reader.error(f"variable {variable!r} has one label or more, got {word!r}")
+    if int(word) > MOST_LABELS:
+        raise reader.error(f"variable {variable!r} has {MOST_LABELS} labels at most, got {word}")
     return numbered(int(word))
 
 

@@ -26,6 +26,7 @@ from rote.data.words import Words
 from rote.types import BoolArray, FloatArray, IntArray, Scalar, frozen
 
 MOST_ENTRIES = 1 << 24  # of one table: 128 MB
+MOST_LABELS = 1 << 20  # of one variable
 ROUNDING = 1e-9  # decimals of a file are not exact as floats; within this, a total is at top
 
 
