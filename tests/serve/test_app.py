@@ -217,3 +217,11 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "rote.serve.app")
     with pytest.raises(MissingExtra, match=r"pip install 'rote\[serve\]'"):
         import rote.serve.app  # noqa: F401
+
+
+def test_what_there_is_not_is_answered_by_a_sentence_too(ask):
+    path, method = ask(("GET", "/nothing", {}), ("GET", "/predict", {}))
+    assert (path.status_code, method.status_code) == (404, 405)
+    for reply, got in ((path, "GET /nothing"), (method, "GET /predict")):
+        assert reply.json().keys() == {"error"}
+        assert reply.json()["error"].endswith(f"GET /; got {got}")

@@ -5,6 +5,7 @@
     GET /health     whether it takes requests
     GET /           a page that shows all this
 
+    404, 405  no such path, no such method on it
     413  a request or an input beyond a limit        422  an input that cannot be read, and why
     500  the engine failed on this request           503  too much to do, or closing: Retry-After
 
@@ -27,6 +28,7 @@ from rote.serve.service import Service
 try:
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, JSONResponse
+    from starlette.exceptions import HTTPException
 except ImportError as error:
     raise MissingExtra(
         "a service needs the packages fastapi and uvicorn, which are not installed; "
@@ -102,7 +104,16 @@ def create_app(service: Service) -> FastAPI:
         return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
 
     app.add_exception_handler(RoteError, _failed)
+    app.add_exception_handler(HTTPException, _nothing_there)
     return app
+
+
+async def _nothing_there(request: Request, error: Exception) -> JSONResponse:
+    """What the framework refuses by itself: a path or a method that there is not."""
+    assert isinstance(error, HTTPException)
+    there = "there are POST /predict, GET /stats, GET /health and GET /"
+    sentence = f"{there}; got {request.method} {request.url.path}"
+    return JSONResponse({"error": sentence}, error.status_code, headers=error.headers)
 
 
 async def _failed(_: Request, error: Exception) -> JSONResponse:
