@@ -8,7 +8,7 @@ multiclass        accuracy, F1 by label
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -79,13 +79,14 @@ def _tagging(task: Any, gold: Sequence[Any], found: Sequence[Any]) -> _Found:
         "token accuracy": token_accuracy(gold, found),
         "exact match": exact_match(gold, found),
     }
-    if not _are_chunks(task.labels):
+    # Labels that the model does not know may be of another scheme, which has no chunks.
+    if not _are_chunks({*task.labels, *(label for y in gold for label in y)}):
         return numbers, {}
     chunks = chunk_f1(gold, found)
     return {**numbers, "chunk F1": chunks.micro.f1}, {"chunks": chunks}
 
 
-def _are_chunks(labels: Sequence[str]) -> bool:
+def _are_chunks(labels: Iterable[str]) -> bool:
     inside = [label for label in labels if label != OUTSIDE]
     return bool(inside) and all(label.startswith(("B-", "I-")) for label in inside)
 
