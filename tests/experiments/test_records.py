@@ -174,3 +174,18 @@ def test_the_environment_says_versions_and_no_name_of_a_machine_or_a_path():
     text = json.dumps(found)
     assert "/" not in text
     assert platform.node() not in text
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5000, f'{{"seconds": {10**400}}}'])
+def test_json_that_python_cannot_hold_is_no_record(tmp_path, text):
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match=r"a\.json: "):
+        read_record(path)
+
+
+def test_a_number_beyond_floats_is_refused(tmp_path):
+    path = write_record(RECORD, tmp_path)
+    path.write_text(re.sub(r'"seconds": [^\n]*', f'"seconds": {10**400}', path.read_text()))
+    with pytest.raises(DataError, match="'seconds' of a record is a number of at least 0"):
+        read_record(path)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rote.errors import MissingExtra, SettingError
+from rote.errors import DataError, MissingExtra, SettingError
 from rote.experiments import registry
 from rote.experiments.base import Experiment, Outcome, Settings
 from rote.experiments.plots import Curve, Panel, draw_panels
@@ -150,3 +150,27 @@ def test_a_record_is_found_to_be_of_an_experiment_and_a_case():
     assert found == (EXPERIMENTS["ma2019-accuracy"], "litbank-coref")
     assert experiment_of("conll04-learners-more") is None  # it has no cases
     assert experiment_of("nothing-2005") is None
+
+
+def test_a_quick_run_does_not_take_the_place_of_a_whole_one(monkeypatch, tmp_path):
+    def said(settings: Settings) -> Outcome:
+        return replace(found(settings), settings={"quick": settings.quick})
+
+    monkeypatch.setattr(registry, "EXPERIMENTS", {TINY.name: replace(TINY, run=said)})
+    file = reproduce(TINY.name, Settings(), tmp_path).file
+    whole = file.read_bytes()
+    with pytest.raises(SettingError, match="is of a whole run, which a quick one does not replace"):
+        reproduce(TINY.name, Settings(quick=True), tmp_path)
+    assert file.read_bytes() == whole
+    elsewhere = tmp_path / "quick"
+    for _ in range(2):  # a quick one takes the place of a quick one, and of what is no record
+        reproduce(TINY.name, Settings(quick=True), elsewhere)
+    (elsewhere / file.name).write_text("{")
+    assert read_record(reproduce(TINY.name, Settings(quick=True), elsewhere).file)
+
+
+def test_nothing_is_run_where_the_record_cannot_go(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(registry, "EXPERIMENTS", {TINY.name: replace(TINY, run=lambda _: 1 / 0)})
+    with pytest.raises(DataError, match=r"a-tiny-one\.json cannot be written"):
+        reproduce(TINY.name, Settings(), tmp_path / "file")

@@ -106,3 +106,9 @@ def test_no_folder_and_a_folder_without_records_are_refused(tmp_path):
         collect(tmp_path / "nothing")
     with pytest.raises(DataError, match="rote reproduce --all --quick"):
         collect(tmp_path)
+
+
+def test_a_folder_in_which_nothing_is_a_record_has_no_page(tmp_path):
+    (tmp_path / "a.json").write_text("{")
+    with pytest.raises(DataError, match=r"none of the 1 files in .* can be shown\. Not shown: a\."):
+        collect(tmp_path)

@@ -189,3 +189,11 @@ def test_a_tour_has_a_legend_below_its_table_and_a_figure_in_the_colours_of_the_
 
 def test_an_experiment_that_explains_nothing_has_no_legend(page):
     assert 'class="legend"' not in page.file.read_text(encoding="utf-8")
+
+
+def test_a_page_does_not_take_the_place_of_a_record(tmp_path):
+    file = write_record(record("chang2015-er", []), tmp_path)
+    before = file.read_bytes()
+    with pytest.raises(DataError, match="may be a record, and is left as it is; name a page"):
+        write_report(tmp_path, file)
+    assert file.read_bytes() == before

@@ -162,10 +162,10 @@ def read_record(path: str | Path) -> Record:
         return Record.from_json(value)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: not JSON, or cut off: {error}") from None
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not JSON, or cut off: {error}") from None
 
 
 def environment() -> dict[str, Any]:
@@ -215,7 +215,12 @@ def _check_metrics(what: str, metrics: Mapping[str, Metric]) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number beyond those of floats
+        return False
 
 
 def _refuse_constant(name: str) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rote.data.folder import VARIABLE
-from rote.errors import MissingExtra, SettingError
+from rote.errors import DataError, MissingExtra, SettingError
 from rote.experiments import (
     chang_cv,
     chang_entity_relation,
@@ -41,7 +42,7 @@ from rote.experiments import (
 )
 from rote.experiments.base import Experiment, Settings
 from rote.experiments.plots import save_figure
-from rote.experiments.records import Record, environment, write_record
+from rote.experiments.records import Record, environment, read_record, write_record
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
@@ -135,9 +136,11 @@ def run_experiment(chosen: Experiment, settings: Settings) -> Record:
 def reproduce(name: str, settings: Settings, folder: str | Path) -> Written:
     """Run the experiment of this name, and write its record and its figure into a folder.
 
-    The record is written first: it stays, should the figure fail for want of a package.
+    The record is written first: it stays, should the figure fail for want of a package. A quick run
+    does not take the place of a whole one.
     """
     chosen = experiment(name)
+    _check_place(Path(folder), f"{name_of(chosen, settings)}.json", quick=settings.quick)
     record = run_experiment(chosen, settings)
     file = write_record(record, folder)
     if chosen.draw is None:
@@ -147,6 +150,22 @@ def reproduce(name: str, settings: Settings, folder: str | Path) -> Written:
     except MissingExtra as error:
         return Written(record, file, None, str(error))
     return Written(record, file, figure, None)
+
+
+def _check_place(folder: Path, name: str, *, quick: bool) -> None:
+    """Refuse, before hours of work, where the record could not be written or is worth more."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder / name} cannot be written: {error.strerror}") from None
+    if not quick or not (folder / name).is_file():
+        return
+    with suppress(DataError):  # what is no record is none of a whole run
+        if read_record(folder / name).settings.get("quick") is False:
+            raise SettingError(
+                f"{folder / name} is of a whole run, which a quick one does not replace; "
+                "name another folder, or run it without quick"
+            )
 
 
 def _plain(value: Any) -> dict[str, Any]:

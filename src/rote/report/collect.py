@@ -138,6 +138,8 @@ def collect(folder: str | Path) -> Collected:
             records.append(record)
         else:
             problems.append(f"Not shown: {file.name} has the record {record.name}, by its name")
+    if not records:
+        raise DataError(f"none of the {len(files)} files in {folder} can be shown. {problems[0]}")
     exhibits = tuple(_exhibits(records))
     unknown = [exhibit.name for exhibit in exhibits if exhibit.experiment is None]
     problems += [f"{name}: no experiment has this name, so there is no figure" for name in unknown]

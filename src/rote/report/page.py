@@ -44,6 +44,8 @@ def write_report(folder: str | Path, file: str | Path | None = None) -> Report:
     """Write the page of a folder's records; without a file, as index.html in the folder."""
     collected = collect(folder)
     path = Path(folder) / "index.html" if file is None else Path(file)
+    if path.suffix == ".json" and path.exists():
+        raise DataError(f"{path}: may be a record, and is left as it is; name a page, as in a.html")
     shown = [_section(paper, exhibits) for paper, exhibits in collected.sections.items()]
     problems = (*collected.problems, *dict.fromkeys(p for each in shown for p in each.problems))
     page = _page(collected, [each.html for each in shown], problems)

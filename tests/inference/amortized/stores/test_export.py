@@ -14,6 +14,7 @@ from rote.errors import DataError, StoreError
 from rote.inference.amortized.entries import Entry, pack
 from rote.inference.amortized.stores.export import export
 from rote.inference.amortized.stores.memory import MemoryStore
+from rote.inference.amortized.stores.sqlite import SqliteStore
 
 ENTRY = Entry(
     np.array([1, 0]), np.array([0.1, -2.0, 3.5]), np.array([1 / 3]), np.array([]), margin=0.25
@@ -108,3 +109,12 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(store, tmp_path):
     reader.join()
     assert came == [{"shelf": "a", **RECORD}]
     assert pipe.is_fifo()
+
+
+def test_a_store_is_not_replaced_by_what_it_remembers(tmp_path):
+    path = tmp_path / "a.sqlite"
+    with SqliteStore(path) as there:
+        there.add("1-b", [pack(ENTRY, "1-b")])
+        with pytest.raises(DataError, match="is the store itself, and is left as it is"):
+            export(there, path)
+        assert export(there, tmp_path / "b.jsonl").entries == 1

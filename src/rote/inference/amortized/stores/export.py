@@ -30,6 +30,9 @@ class Exported(NamedTuple):
 def export(store: Store, path: str | Path) -> Exported:
     """Write every entry of a store to a file, whole or not at all."""
     path = Path(path)
+    own = getattr(store, "path", None)
+    if own is not None and path.exists() and path.samefile(own):
+        raise DataError(f"{path}: is the store itself, and is left as it is; name another file")
     try:
         if path.exists() and not path.is_file():
             return _write(store, path)  # a pipe or a device, which must not be replaced by a file
