@@ -14,3 +14,11 @@ def test_help_names_the_commands(run):
     assert code == 0
     assert "demo" in printed
     assert "solve" in printed
+
+
+def test_ctrl_c_within_a_kernel_is_no_traceback(run, monkeypatch):
+    def interrupted() -> None:
+        raise SystemError("a kernel returned a result with an exception set") from KeyboardInterrupt
+
+    monkeypatch.setattr("rote.cli.app.app", interrupted)
+    assert run() == (130, "", "")

@@ -90,7 +90,7 @@ def test_training_around_the_right_outputs(run, tmp_path, learner):
     assert weights["far"] == weights["all"]
     code, _, wrong = run("train", "tagging", file, "--model", tmp_path / "no", "--around", 0)
     assert code != 0
-    assert "k is a whole number of at least 1" in wrong
+    assert "--around is a whole number of at least 1" in wrong
 
 
 @pytest.mark.parametrize("address", ["cache.txt", "sqlite:", "http://localhost"])
@@ -165,7 +165,8 @@ def test_columns_templates_and_a_checkpoint_reach_the_training(run, tmp_path):
         (["tagging", "train.txt", "--dev", "other.txt"], "other.txt, line 1: 'X' is not a label"),
         (["tagging", "train.txt", "--dev", "nowhere.txt"], "no such file"),
         (["tagging", "train.txt", "--pairs", "none"], "pairs is no setting of tagging"),
-        (["tagging", "train.txt", "--resume"], "to resume"),
+        (["tagging", "train.txt", "--resume"], "name it with --checkpoint FILE"),
+        (["tagging", "train.txt", "--seed", "-1"], "seed is a whole number of at least 0"),
         (["tagging", "empty.txt"], "no examples"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -232,3 +233,24 @@ def test_help_of_train_names_every_task_and_learner(run, monkeypatch):
     code, printed, _ = run("train", "--help")
     assert code == 0
     assert [name for name in [*NAMES.values(), *LEARNERS] if name not in printed] == []
+
+
+def test_unknown_labels_of_another_scheme_leave_chunks_out(run, chunker, tmp_path):
+    model, _, _ = chunker
+    file = tmp_path / "other.txt"
+    file.write_text("the DT X\ndog NN I-NP\n", encoding="utf-8")
+    code, printed, wrong = run("evaluate", model, file, "--allow-unknown")
+    assert (code, wrong) == (0, "")
+    assert "token accuracy  0.5000" in printed
+    assert "chunk" not in printed
+
+
+def test_a_checkpoint_does_not_take_the_place_of_the_examples(run, tmp_path):
+    file = tmp_path / "train.txt"
+    file.write_text(TOKENS, encoding="utf-8")
+    code, printed, wrong = run(
+        "train", "tagging", file, "--model", tmp_path / "model", "--checkpoint", file
+    )
+    assert (code, printed) == (2, "")
+    assert is_one_line(wrong)
+    assert file.read_text(encoding="utf-8") == TOKENS

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 
 import pytest
 
 import rote
 from rote.cli.engines import ANYTIME, UNTIMED
+from rote.errors import DataError
 from tests.cli.lines import is_one_line
 
 # Two variables that must differ; label 1 of the first costs 3, label 1 of the second 1.
@@ -189,3 +191,21 @@ def test_data_prints_json_for_programs(run, tmp_path, monkeypatch):
     assert records["ocr"]["state"] == "missing"
     assert "Kassel" in records["ocr"]["where"]
     assert list(records["ocr"]["files"]) == ["ocr_letters.npz"]
+
+
+def test_data_says_when_there_is_no_such_folder(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("ROTE_DATA", str(tmp_path / "nowhere"))
+    assert "and there is no such folder" in " ".join(run("data")[1].split())
+
+
+def test_ctrl_c_ends_solve_at_once_and_nothing_else(run, uai, monkeypatch):
+    seen, before = [], signal.getsignal(signal.SIGINT)
+
+    def solve(*_: object, **__: object) -> None:
+        seen.append(signal.getsignal(signal.SIGINT))
+        raise DataError("no more of this")
+
+    monkeypatch.setattr("rote.tasks.tables.solve_file", solve)
+    assert run("solve", uai)[0] == 2
+    assert seen == [signal.SIG_DFL]
+    assert signal.getsignal(signal.SIGINT) == before

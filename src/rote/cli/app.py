@@ -1,6 +1,7 @@
 """The command `rote`, to which the modules beside this one add its commands.
 
-What rote raises on purpose becomes one red line on the error stream and exit code 2.
+What rote raises on purpose becomes one red line on the error stream and exit code 2. Ctrl-C is exit
+code 130.
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ def main() -> None:
         sentence = " ".join(str(error).split())
         Console(stderr=True).print(Text(f"rote: {sentence}", style="red"), soft_wrap=True)
         sys.exit(2)
+    except Exception as error:
+        from rote.experiments.base import stopped
+
+        if not stopped(error):
+            raise
+        sys.exit(130)
 
 
 def _show_version(asked: bool) -> None:

@@ -15,6 +15,7 @@ import rote
 from rote.cli.app import app
 from rote.cli.engines import ANYTIME, UNTIMED, engine_named, store_at
 from rote.cli.printing import show_pairs
+from rote.errors import SettingError
 
 if TYPE_CHECKING:
     from rote.evaluation.files import Scores
@@ -31,7 +32,10 @@ def train(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Examples: columns for tagging and entity-relation, JSON lines for the others.",
+            help="Examples. tagging: a line per token, columns apart by tabs or blanks, the last "
+            "one the label, and a blank line after each sentence. entity-relation: the format of "
+            'conll04. multiclass: a line {"x": ["red", "round"], "y": "apple"} for each; "x" may '
+            'also be {"red": 0.5} or [0.5, 2.0]. multilabel: the same with "y": ["apple", "red"].',
             show_default=False,
         ),
     ],
@@ -109,6 +113,10 @@ def train(
     from rote.evaluation.files import evaluate as scores_of
     from rote.learning.files import TaskSettings, learner_of, read_templates, train_file
 
+    if resume and checkpoint is None:
+        raise SettingError("--resume goes on from a file; name it with --checkpoint FILE")
+    if around is not None and around < 1:
+        raise SettingError(f"--around is a whole number of at least 1, got {around}")
     settings = TaskSettings(
         order=order,
         bio=bio or None,

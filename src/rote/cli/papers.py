@@ -123,7 +123,9 @@ def report(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(help="The page to write.", dir_okay=False, show_default="DIR/index.html"),
+        typer.Option(
+            help="The page to write.", dir_okay=False, show_default="index.html in the folder"
+        ),
     ] = None,
 ) -> None:
     """Build one page of HTML from records: claims, tables and figures, ours beside the papers'."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -66,7 +69,8 @@ def solve(
     """Find the best output of a problem file, and say what is known of it."""
     from rote.tasks.tables import solve_file
 
-    answer = solve_file(file, engine=engine_named(engine, time_limit), evidence=evidence)
+    with _stoppable():
+        answer = solve_file(file, engine=engine_named(engine, time_limit), evidence=evidence)
     if as_json:
         typer.echo(json.dumps(_record(answer), indent=2))
     else:
@@ -88,6 +92,19 @@ def data(
         typer.echo(json.dumps([_data_record(one) for one in found], indent=2))
     else:
         _show_data(found, Console())
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let Ctrl-C end the process at once: kernels do not look for it, and nothing is written."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _record(answer: FileAnswer) -> dict[str, object]:
@@ -151,7 +168,10 @@ def _show_data(found: Sequence[Found], console: Console) -> None:
     if not missing:
         return
     root = os.environ.get(VARIABLE)
-    where = f"{VARIABLE} is {root}" if root else f"{VARIABLE} is not set, so all are missing"
+    where = f"{VARIABLE} is not set, so all are missing"
+    if root:
+        is_folder = Path(root).expanduser().is_dir()
+        where = f"{VARIABLE} is {root}{'' if is_folder else ', and there is no such folder'}"
     console.print(
         Text(f"\n{where}. A set goes into a folder of its name there; people get it from:\n")
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from rote.errors import DataError, RoteError
-from rote.experiments.base import Experiment, Progress, Settings
+from rote.experiments.base import Experiment, Progress, Settings, stopped
 from rote.experiments.records import Record, environment, read_record
 from rote.experiments.registry import EXPERIMENTS, asked, name_of, reproduce
 
@@ -67,7 +67,7 @@ def reproduce_all(todo: list[Job], folder: str | Path, watch: Watch) -> Iterator
         except RoteError as error:
             yield Finished(job.name, None, failure=str(error))
         except Exception as error:  # hours of other experiments may be still to come
-            if _stopped(error):
+            if stopped(error):
                 raise KeyboardInterrupt from error
             yield Finished(job.name, None, failure=f"{type(error).__name__}: {error}")
         else:
@@ -84,12 +84,3 @@ def kept_record(job: Job, folder: str | Path) -> Record | None:
         return record
     same = record.settings.get("asked") == asked(job.experiment, job.settings)
     return record if same and record.environment.get("rote") == environment()["rote"] else None
-
-
-def _stopped(error: BaseException | None) -> bool:
-    """Whether somebody pressed Ctrl-C, which comes out of a kernel as an error of another kind."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
