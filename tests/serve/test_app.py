@@ -225,3 +225,26 @@ def test_what_there_is_not_is_answered_by_a_sentence_too(ask):
     for reply, got in ((path, "GET /nothing"), (method, "GET /predict")):
         assert reply.json().keys() == {"error"}
         assert reply.json()["error"].endswith(f"GET /; got {got}")
+
+
+def test_who_leaves_in_the_middle_of_a_request_is_only_counted(tagger):
+    said = iter(
+        [
+            {"type": "http.request", "body": b'{"inp', "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+    )
+    sent = []
+
+    async def receive():
+        return next(said)
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/predict", "headers": []}
+    with Service(tagger) as service:
+        scope |= {"query_string": b"", "http_version": "1.1", "scheme": "http", "root_path": ""}
+        asyncio.run(create_app(service)(scope, receive, send))
+        assert service.stats()["refused"] == {"not understood": 1}
+    assert sent[0]["status"] == 422

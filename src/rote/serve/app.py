@@ -29,6 +29,7 @@ try:
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, JSONResponse
     from starlette.exceptions import HTTPException
+    from starlette.requests import ClientDisconnect
 except ImportError as error:
     raise MissingExtra(
         "a service needs the packages fastapi and uvicorn, which are not installed; "
@@ -130,10 +131,13 @@ async def _failed(_: Request, error: Exception) -> JSONResponse:
 async def _body(request: Request, most: int) -> bytes:
     """The body of a request, read no further than a limit allows."""
     body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > most:
-            raise TooLarge(f"a request has at most {most} bytes; send fewer inputs at once")
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > most:
+                raise TooLarge(f"a request has at most {most} bytes; send fewer inputs at once")
+    except ClientDisconnect:
+        raise DataError("the connection was closed before the request was whole") from None
     return bytes(body)
 
 
