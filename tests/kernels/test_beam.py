@@ -9,12 +9,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rote.inference.beam.patterns import Ledger, Patterns, course_of
+from rote.inference.beam.patterns import Ledger, Patterns, course_of, in_order
 from rote.kernels.beam import (
     MOST_COUNTED,
     Learned,
     Successors,
-    add_worth,
     beam_of,
     decide,
     expand,
@@ -29,6 +28,7 @@ from rote.kernels.beam import (
     take,
 )
 from rote.space import SpaceBuilder, at_most
+from rote.tasks.entity_relation import entity_relation_space
 from rote.types import frozen
 from tests.kernels.beams import Case, as_node, eighths
 from tests.kernels.bodies import networks, plain
@@ -183,14 +183,17 @@ def test_the_best_are_kept_in_order(successors, most):
     size, labels = more.shape
     room = np.zeros(size * labels + most, int), np.zeros(size * labels + most, int)
     rank = np.zeros(size * labels + most)
-    found = Successors(twin, base, more, more, more, np.zeros(size), *room, rank, None)
-    kept = plain(keep_best)(found, more, size, labels, most)
+    top = more.max(axis=1, initial=-np.inf)
+    given = {"twin": twin, "base": base, "more": more, "top": top, "rank": rank}
+    given |= dict(zip(("node", "label"), room, strict=True))
+    found = Successors(**dict.fromkeys(Successors._fields) | given)
+    kept = plain(keep_best)(found, size, labels, most)
     every = itertools.product(range(size), range(labels))
     ranks = {(v, a): base[v] + more[twin[v], a] for v, a in every}
     expected = sorted(
         (key for key, value in ranks.items() if value > -np.inf), key=lambda key: -ranks[key]
     )[:most]
-    assert list(zip(*(found[k][:kept].tolist() for k in (6, 7)), strict=True)) == expected
+    assert list(zip(*(each[:kept].tolist() for each in room), strict=True)) == expected
     assert rank[:kept].tolist() == [ranks[key] for key in expected]
 
 
@@ -209,6 +212,32 @@ def test_twins_are_nodes_that_a_step_cannot_tell_apart():
     nodes.labels[0, :, 0] = [1, 0, 0, 1]
     plain(find_twins)(course, 1, plain(beam_of)(nodes, 0), 3, found)
     assert found.twin[:3].tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(("largest", "rows"), [(1 << 62, 0), (1 << 62, 5), (0, 0), (3, 3)])
+@given(networks(), seeds, widths)
+@settings(max_examples=15)
+def test_with_few_rows_or_without_codes_it_is_the_same_search(largest, rows, network, seed, width):
+    full = Case(network[0], seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rote.inference.beam.patterns.LARGEST_CODE", largest)
+        patch.setattr("rote.inference.beam.patterns.MOST_ROWS", rows)
+        small = Case(network[0], seed)
+    assert small.course.rows <= rows
+    for theta in (np.inf, 0.125):
+        arguments = full.scores, full.shut, full.weights, width, theta
+        one, by_h = search_beam(*arguments, full.course)
+        other, also = search_beam(*arguments, small.course)
+        assert all(same_nodes(one, other))
+        assert by_h.tolist() == also.tolist()
+
+
+def test_steps_that_add_up_alike_share_rows():
+    """By hand: entities look at nothing; relations at two of 4 labels, or at a third of 6 too."""
+    course = course_of(entity_relation_space(3), in_order, Patterns(), Ledger())
+    assert course.row.tolist() == [0, 0, 0, 1, 1, 17, 1, 17, 17]
+    assert course.rows == 1 + 16 + 96
+    assert not course.apart.any()
 
 
 # -- Theorem 2 ----------------------------------------------------------------------------
@@ -232,14 +261,13 @@ def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
             found, size = plain(room_for)(width, case.course), 1
             for t in range(4):
                 known = case.course, case.weights, case.shut[0]
-                plain(expand)(*known, t, beam, size, found)
-                plain(add_worth)(case.course, case.scores[0], t, beam, size, found)
+                plain(expand)(*known, case.scores[0], t, beam, size, found, True)
                 rows = found.twin[:size]
-                h = (beam.habit[:size, None] + found.gain[rows, :3]).ravel()
+                h = (beam.habit[:size, None] + found.gain[found.row[rows], :3]).ravel()
                 g = (beam.score[:size, None] + found.worth[rows, :3]).ravel()
                 order = np.argsort(-h, kind="stable")
                 gap = h[order[width - 1]] - h[order[width]] if len(h) > width else -np.inf
-                kept = plain(keep_best)(found, found.more, size, 3, width)
+                kept = plain(keep_best)(found, size, 3, width)
                 by_both = set((3 * found.node[:kept] + found.label[:kept]).tolist())
                 if gap > g.max() - g.min():
                     decided += 1
@@ -247,8 +275,9 @@ def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
                     assert plain(leap)(*known, g.max() - g.min(), t, copy(beam), size, found)
                     by_h = set((3 * found.node[:width] + found.label[:width]).tolist())
                     assert by_h == by_both
-                    kept = plain(keep_best)(found, found.more, size, 3, width)
-                plain(take)(case.course, t, beam, size, found, kept, True)
+                    plain(expand)(*known, case.scores[0], t, beam, size, found, True)
+                    kept = plain(keep_best)(found, size, 3, width)
+                plain(take)(case.course, t, beam, size, found, kept)
                 size = kept
     assert decided > 40
 

@@ -11,6 +11,7 @@ from rote.kernels.outputs import (
     all_finite,
     all_obey,
     best_by_themselves,
+    best_parts,
     obeys,
     parts_of,
     read_scores,
@@ -178,6 +179,15 @@ def test_one_number_that_is_not_finite_is_seen(run):
     assert run(frozen(np.empty((0, 3))))
     for bad in (np.nan, np.inf, -np.inf):
         assert not run(frozen(np.array([[0.0, 1.0], [bad, 0.0]])))
+
+
+@pytest.mark.parametrize("run", [best_parts, plain(best_parts)])
+def test_the_best_part_of_each_slot_is_one_that_is_open(run):
+    scores = np.array([[1.0, 2.0, -3.0, 5.0, 4.0], [0.0, -1.0, 7.0, -2.0, -2.0]])
+    closed = np.array([[False, True, False], [True, False, True]])
+    assert run(scores, closed, np.array([0, 2, 3, 5])).tolist() == [[1, -3, 5], [-1, -np.inf, -2]]
+    assert run(scores[:0], closed[:0], np.array([0, 5])).shape == (0, 1)
+    assert run(scores, closed, np.array([0])).shape == (2, 0)
 
 
 def test_a_variable_whose_labels_are_all_closed_is_not_easy():

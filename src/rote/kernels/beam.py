@@ -46,9 +46,14 @@ class Course(NamedTuple):
     other_stride: IntArray
     read_ptr: IntArray  # per step
     read: IntArray  # the earlier variables that its patterns and factors look at
+    read_stride: IntArray  # what their labels count in the code of a node
     tally_ptr: IntArray  # per step
     tally: IntArray  # which counter
     tally_origin: IntArray
+    tally_stride: IntArray
+    apart: IntArray  # per step: 1 where no code tells nodes apart, being too large; 0 elsewhere
+    row: IntArray  # per step: that of code 0 in the table of h, which alike steps share; or -1
+    rows: int  # of that table
     counted: BoolArray  # (tallies of steps, labels): whether a label counts
     counters: int
 
@@ -84,14 +89,22 @@ class Successors(NamedTuple):
     """Those of the nodes of one beam, and which of them are kept.
 
     Most nodes of a beam are alike in all that a step looks at: *twins*, to whom a label adds the
-    same. What it adds stands in the row of the first of them.
+    same. They have the same *code*, and what a label adds stands in the row of the first of them.
+
+    What it adds to h depends on the code alone, whatever the input. So it is worked out once for
+    a code, as long as weights stay as they are, in a table that has a row for each code of a step.
+    Steps with too many codes use the rows after those, one for each node.
     """
 
+    code: IntArray  # per node
     twin: IntArray  # per node
+    row: IntArray  # per node: which one of ``gain`` is its own
+    known: BoolArray  # per row of ``gain``: whether it was worked out, and stays
+    gain: FloatArray  # (rows, labels): what is added to h
+    place: IntArray  # per pattern of a step: its weight for the first label
     base: FloatArray  # per node: what ranks it
-    gain: FloatArray  # (width, labels): what is added to h, -inf if the label is closed
-    worth: FloatArray  # what is added to g
-    more: FloatArray  # both
+    worth: FloatArray  # (width, labels): what is added to g
+    more: FloatArray  # to both, -inf if the label is closed
     top: FloatArray  # per row: the most that a label adds to what ranks nodes
     node: IntArray  # those that are kept, the best first
     label: IntArray
@@ -127,8 +140,12 @@ def room_for(width: int, course: Course) -> Successors:
     most = width * labels + 1
     return Successors(
         np.empty(width, np.int64),
+        np.empty(width, np.int64),
+        np.empty(width, np.int64),
+        np.zeros(course.rows + width, np.bool_),
+        np.empty((course.rows + width, labels)),
+        np.empty(course.origin.shape[0], np.int64),
         np.empty(width),
-        np.empty((width, labels)),
         np.empty((width, labels)),
         np.empty((width, labels)),
         np.empty(width),
@@ -153,17 +170,47 @@ def place_of_pattern(course: Course, p: int, labels: IntArray, label: int) -> in
 def find_twins(course: Course, t: int, beam: OneBeam, size: int, found: Successors) -> None:
     """The first node of a beam that is as each one in all that a step looks at."""
     for node in range(size):
-        twin, alike = -1, False
-        while not alike:
+        code = course.apart[t] * node
+        for k in range(course.read_ptr[t], course.read_ptr[t + 1]):
+            code += course.read_stride[k] * beam.labels[node, course.read[k]]
+        for c in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
+            before = min(beam.counts[node, course.tally[c]], MOST_COUNTED - 1)
+            code += course.tally_stride[c] * before
+        found.code[node] = code
+        twin = 0
+        while found.code[twin] != code:
             twin += 1
-            alike = True
-            for k in range(course.read_ptr[t], course.read_ptr[t + 1]):
-                v = course.read[k]
-                alike = alike and beam.labels[twin, v] == beam.labels[node, v]
-            for c in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
-                q = course.tally[c]
-                alike = alike and beam.counts[twin, q] == beam.counts[node, q]
         found.twin[node] = twin
+
+
+@inlined
+def find_gains(
+    course: Course, weights: FloatArray, t: int, beam: OneBeam, size: int, found: Successors
+) -> None:
+    """What labels add to the h of nodes that are their own twins."""
+    first, last = course.pattern_ptr[t], course.pattern_ptr[t + 1]
+    for node in range(size):
+        row = course.rows + node
+        if course.row[t] >= 0:
+            row = course.row[t] + found.code[node]
+        found.row[node] = row
+        if found.twin[node] == node and not found.known[row]:
+            for p in range(first, last):
+                at = course.origin[p]
+                for k in range(2):
+                    if course.other[p, k] >= 0:
+                        at += course.other_stride[p, k] * beam.labels[node, course.other[p, k]]
+                found.place[p - first] = at
+            for a in range(course.sizes[course.order[t]]):
+                gain = 0.0
+                for p in range(last - first):
+                    gain += weights[found.place[p] + a]
+                for c in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
+                    if course.counted[c, a]:
+                        before = min(beam.counts[node, course.tally[c]], MOST_COUNTED - 1)
+                        gain += weights[course.tally_origin[c] + before]
+                found.gain[row, a] = gain
+            found.known[row] = row < course.rows
 
 
 @inlined
@@ -171,44 +218,27 @@ def expand(
     course: Course,
     weights: FloatArray,
     shut: BoolArray,
+    scores: FloatArray,
     t: int,
     beam: OneBeam,
     size: int,
     found: Successors,
+    scored: bool,
 ) -> None:
-    """What labels add to the h of a beam of so many nodes; ``shut`` says which are closed."""
+    """What labels add to h, and if ``scored`` to g as well; what ranks nodes and successors.
+
+    ``shut`` says which labels are closed.
+    """
     find_twins(course, t, beam, size, found)
+    find_gains(course, weights, t, beam, size, found)
     j = course.order[t]
     for node in range(size):
+        found.base[node] = beam.habit[node] + (beam.score[node] if scored else 0.0)
         if found.twin[node] == node:
+            row, top = found.row[node], -np.inf
             for a in range(course.sizes[j]):
-                found.gain[node, a] = -np.inf if shut[course.offsets[j] + a] else 0.0
-            for p in range(course.pattern_ptr[t], course.pattern_ptr[t + 1]):
-                at = course.origin[p]
-                for k in range(2):
-                    if course.other[p, k] >= 0:
-                        at += course.other_stride[p, k] * beam.labels[node, course.other[p, k]]
-                for a in range(course.sizes[j]):
-                    found.gain[node, a] += weights[at + a]
-            for c in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
-                before = min(beam.counts[node, course.tally[c]], MOST_COUNTED - 1)
-                for a in range(course.sizes[j]):
-                    if course.counted[c, a]:
-                        found.gain[node, a] += weights[course.tally_origin[c] + before]
-
-
-@inlined
-def add_worth(
-    course: Course, scores: FloatArray, t: int, beam: OneBeam, size: int, found: Successors
-) -> None:
-    """What labels add to g, and what ranks nodes and their successors by g + h."""
-    j = course.order[t]
-    for node in range(size):
-        found.base[node] = beam.score[node] + beam.habit[node]
-        if found.twin[node] == node:
-            for a in range(course.sizes[j]):
-                found.worth[node, a] = scores[course.offsets[j] + a]
-            for f in range(course.factor_ptr[t], course.factor_ptr[t + 1]):
+                found.worth[node, a] = scores[course.offsets[j] + a] if scored else 0.0
+            for f in range(course.factor_ptr[t], course.factor_ptr[t + 1] if scored else 0):
                 part, stride = course.factor_part[f], 0
                 for k in range(course.scope_ptr[f], course.scope_ptr[f + 1]):
                     if course.scope[k] == j:
@@ -218,33 +248,36 @@ def add_worth(
                 for a in range(course.sizes[j]):
                     found.worth[node, a] += scores[part + stride * a]
             for a in range(course.sizes[j]):
-                found.more[node, a] = found.gain[node, a] + found.worth[node, a]
+                more = found.gain[row, a] + found.worth[node, a]
+                if shut[course.offsets[j] + a]:
+                    more = -np.inf
+                found.more[node, a] = more
+                top = max(top, more)
+            found.top[node] = top
 
 
 @inlined
-def keep_best(found: Successors, more: FloatArray, size: int, labels: int, most: int) -> int:
+def keep_best(found: Successors, size: int, labels: int, most: int) -> int:
     """Keep the successors of so many nodes that rank highest, at most ``most``; how many.
 
     Ranks are ``base + more``. Of equals, the first is ahead; closed labels are never kept.
     """
-    floor = np.inf
-    for node in range(size):
-        if found.twin[node] == node:
-            found.top[node] = -np.inf
-            for a in range(labels):
-                found.top[node] = max(found.top[node], more[node, a])
-        floor = min(floor, found.base[node] + found.top[found.twin[node]])
-    if size < most:  # or else every node has a best successor, and what is below these is not kept
-        floor = -np.inf
+    floor = -np.inf
+    if size == most:  # every node has a best successor, and what is below these is not kept
+        floor = np.inf
+        for node in range(size):
+            floor = min(floor, found.base[node] + found.top[found.twin[node]])
     kept = 0
     for node in range(size):
-        best = found.base[node] + found.top[found.twin[node]]
-        if kept == most and best <= found.rank[most - 1]:
+        twin, base = found.twin[node], found.base[node]
+        if kept == most and base + found.top[twin] <= found.rank[most - 1]:
             continue
         for a in range(labels):
-            rank = found.base[node] + more[found.twin[node], a]
+            rank = base + found.more[twin, a]
+            if rank < floor or rank == -np.inf:
+                continue
             full = kept == most
-            if rank < floor or rank == -np.inf or (full and rank <= found.rank[most - 1]):
+            if full and rank <= found.rank[most - 1]:
                 continue
             at = most - 1 if full else kept
             kept = min(kept + 1, most)
@@ -260,9 +293,7 @@ def keep_best(found: Successors, more: FloatArray, size: int, labels: int, most:
 
 
 @inlined
-def take(
-    course: Course, t: int, beam: OneBeam, size: int, found: Successors, kept: int, scored: bool
-) -> None:
+def take(course: Course, t: int, beam: OneBeam, size: int, found: Successors, kept: int) -> None:
     """Make the successors that are kept, so many, the next beam."""
     j, n, parents = course.order[t], course.order.shape[0], found.parents
     moved = False
@@ -289,8 +320,8 @@ def take(
             if course.counted[q, label]:
                 beam.counts[at, course.tally[q]] += 1
         twin = found.twin[node]
-        beam.score[at] = parents.score[node] + (found.worth[twin, label] if scored else 0.0)
-        beam.habit[at] = parents.habit[node] + found.gain[twin, label]
+        beam.score[at] = parents.score[node] + found.worth[twin, label]
+        beam.habit[at] = parents.habit[node] + found.gain[found.row[twin], label]
 
 
 @inlined
@@ -305,11 +336,9 @@ def advance(
     found: Successors,
 ) -> int:
     """Take a step by g + h; how many nodes the beam has then."""
-    expand(course, weights, shut, t, beam, size, found)
-    add_worth(course, scores, t, beam, size, found)
-    labels = course.sizes[course.order[t]]
-    kept = keep_best(found, found.more, size, labels, beam.score.shape[0])
-    take(course, t, beam, size, found, kept, True)
+    expand(course, weights, shut, scores, t, beam, size, found, True)
+    kept = keep_best(found, size, course.sizes[course.order[t]], beam.score.shape[0])
+    take(course, t, beam, size, found, kept)
     return kept
 
 
@@ -326,14 +355,11 @@ def leap(
 ) -> bool:
     """Take a step by h alone, if it decides; whether it did. The beam is full then."""
     width = beam.score.shape[0]
-    expand(course, weights, shut, t, beam, size, found)
-    for node in range(size):
-        found.base[node] = beam.habit[node]
-    labels = course.sizes[course.order[t]]
-    kept = keep_best(found, found.gain, size, labels, width + 1)
+    expand(course, weights, shut, beam.score, t, beam, size, found, False)  # whose scores are left
+    kept = keep_best(found, size, course.sizes[course.order[t]], width + 1)
     decides: bool = kept > width and found.rank[width - 1] - found.rank[width] > theta
     if decides:
-        take(course, t, beam, size, found, width, False)
+        take(course, t, beam, size, found, width)
     return decides
 
 
@@ -473,4 +499,6 @@ def learn_beam(
             wrong[i] = True
             learn_from(learned, course, gold[i], n, step)
             learn_from(learned, course, beam.labels[0], n, -step)
+        if wrong[i]:  # weights moved
+            found.known[:] = False
     return wrong

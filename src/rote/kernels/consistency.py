@@ -13,7 +13,6 @@ import numpy as np
 from rote.kernels.beam import (
     Course,
     Nodes,
-    add_worth,
     beam_of,
     expand,
     first_nodes,
@@ -157,9 +156,8 @@ def search_consistently(
         beam, size = beam_of(nodes, i), nodes.size[i]
         for t in range(n):
             j = course.order[t]
-            expand(course, weights, everything, t, beam, size, found)
-            add_worth(course, scores[i], t, beam, size, found)
-            count = keep_best(found, found.more, size, course.sizes[j], size * course.sizes[j])
+            expand(course, weights, everything, scores[i], t, beam, size, found, True)
+            count = keep_best(found, size, course.sizes[j], size * course.sizes[j])
             alive = 0
             for k in range(count):
                 if alive == width:
@@ -173,7 +171,7 @@ def search_consistently(
                 if make_consistent(graph, after[alive], seen):
                     found.node[alive], found.label[alive] = node, label
                     alive += 1
-            take(course, t, beam, size, found, alive, True)
+            take(course, t, beam, size, found, alive)
             size = alive
             is_open[:size] = after[:size]
         nodes.size[i] = size

@@ -158,6 +158,24 @@ def best_by_themselves(
 
 
 @kernel
+def best_parts(scores: FloatArray, closed: BoolArray, starts: IntArray) -> FloatArray:
+    """The best part of each slot, of shape (m, slots), closed labels left out.
+
+    ``starts`` has the first part of each slot, and one more entry.
+    """
+    m, slots = scores.shape[0], starts.shape[0] - 1
+    best = np.empty((m, slots))
+    for i in range(m):
+        for s in range(slots):
+            top = -np.inf
+            for p in range(starts[s], starts[s + 1]):
+                if p >= closed.shape[1] or not closed[i, p]:
+                    top = max(top, scores[i, p])
+            best[i, s] = top
+    return best
+
+
+@kernel
 def ties_of(scores: FloatArray, share: float) -> FloatArray:
     """share · max(1, max |score|) of each input."""
     ties = np.empty(scores.shape[0])

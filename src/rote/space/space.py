@@ -72,6 +72,11 @@ class Space:
     # -- shape ------------------------------------------------------------------------
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Those of the variables."""
+        return tuple(variable.name for variable in self.variables)
+
+    @cached_property
     def sizes(self) -> IntArray:
         """How many labels each variable has."""
         return frozen(np.array([len(v.labels) for v in self.variables], dtype=np.int64))

@@ -20,6 +20,7 @@ from rote.inference.beam.patterns import Courses, Order
 from rote.inference.branch import BranchAndBound
 from rote.inference.duals import dual_bound
 from rote.kernels.beam import search_beam
+from rote.kernels.outputs import best_parts
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
@@ -129,9 +130,8 @@ def first_to_obey(space: Space, outputs: IntArray, size: IntArray) -> tuple[IntA
 
     Where none does, that is the first of all, and it is said so.
     """
-    firsts = frozen(np.maximum(outputs[:, 0], 0))
-    found = space.obeyed(firsts) & (size > 0)
     labels = outputs[:, 0].copy()
+    found = space.obeyed(np.maximum(labels, 0)) & (size > 0)
     rest = np.flatnonzero(~found)
     if len(rest):  # most beams need no second look
         m, (width, n) = len(rest), outputs.shape[1:]
@@ -151,19 +151,19 @@ def bounded(space: Space, objective: Objective, labels: IntArray, *, proof: bool
         bound = dual_bound(space, objective, BranchAndBound().duals(space, objective))
     else:
         bound = bound_by_parts(space, objective)
-    status = np.where(labels.min(axis=1, initial=0) < 0, Status.TIMED_OUT, Status.FEASIBLE)
-    status[bound == -np.inf] = Status.INFEASIBLE
-    reached = space.worth(objective.scores, labels) >= bound - objective.ties
-    status[(status == Status.FEASIBLE) & reached] = Status.OPTIMAL
+    value = space.worth(objective.scores, labels)
+    reached = value >= bound - objective.ties
+    status = np.where(reached, np.int64(Status.OPTIMAL), np.int64(Status.FEASIBLE))
+    missing = value == -np.inf
+    if missing.any():
+        none = bound[missing] == -np.inf
+        status[missing] = np.where(none, Status.INFEASIBLE, Status.TIMED_OUT)
     return answered(space, objective, labels, Source.BEAM, bound=bound, status=status)
 
 
 def bound_by_parts(space: Space, objective: Objective) -> FloatArray:
     """The best open label of every variable and the best tuple of every factor, whatever fits."""
-    starts = np.concatenate([space.offsets[:-1], space.factor_offsets[:-1]])
-    if len(starts) == 0:
-        return np.zeros(len(objective))
-    scores = objective.scores.copy()
-    scores[:, : space.labels][objective.closed_labels(space)] = -np.inf
-    found: FloatArray = np.maximum.reduceat(scores, starts, axis=1).sum(axis=1)
+    starts = frozen(np.concatenate([space.offsets[:-1], space.factor_offsets]))
+    best = best_parts(objective.scores, objective.closed_labels(space), starts)
+    found: FloatArray = best.sum(axis=1)
     return found

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import combinations
+from itertools import accumulate, combinations
+from operator import mul
 from threading import Lock
 
 import numpy as np
@@ -29,6 +30,8 @@ from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 MOST_COURSES = 1024
 MOST_PARTNERS = 4  # earlier variables of one that triples are made of
+LARGEST_CODE = 1 << 62  # of what a step looks at
+MOST_ROWS = 1 << 12  # of the table of h; no more than the largest code
 
 Order = Callable[[Space], Sequence[int]]
 
@@ -89,7 +92,7 @@ class Courses:
     def of(self, space: Space) -> Course:
         """The course of a space."""
         # Spaces are equal whatever names they have, and orders and patterns may look at names.
-        key = space, tuple(variable.name for variable in space.variables)
+        key = space, space.names
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = course_of(space, self.order, self.patterns, self.ledger)
@@ -252,6 +255,7 @@ def _packed(space: Space, steps: list[int], lists: _Lists, counters: int) -> Cou
         looked_at = {v for _, others, _ in patterns for v in others}
         looked_at.update(v for f in factors for v in space.factors[f].variables)
         reads.append(sorted(looked_at - {-1, j}))
+    codes = _codes(space, steps, lists, reads)
     widest = int(space.sizes.max(initial=1))
     counted = np.zeros((len(lists.tallies), widest), dtype=np.bool_)
     for k, (_, _, which) in enumerate(lists.tallies):
@@ -271,12 +275,51 @@ def _packed(space: Space, steps: list[int], lists: _Lists, counters: int) -> Cou
         _whole([stride for _, _, stride in lists.patterns], width=2),
         _whole([0, *np.cumsum([len(own) for own in reads])]),
         _whole([v for own in reads for v in own]),
+        _whole(codes.read),
         _whole(lists.tally_ptr),
         _whole([counter for counter, _, _ in lists.tallies]),
         _whole([origin for _, origin, _ in lists.tallies]),
+        _whole(codes.tally),
+        _whole(codes.apart),
+        _whole(codes.row),
+        codes.rows,
         frozen(counted),
         counters,
     )
+
+
+class _Codes:
+    """By what nodes are told apart in each step, and where the steps' rows of h begin."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+        self.tally: list[int] = []
+        self.apart: list[int] = []
+        self.row: list[int] = []
+        self.rows = 0
+
+
+def _codes(space: Space, steps: list[int], lists: _Lists, reads: list[list[int]]) -> _Codes:
+    found, known = _Codes(), dict[Hashable, int]()
+    for t, (j, own) in enumerate(zip(steps, reads, strict=True)):
+        patterns = lists.patterns[lists.pattern_ptr[t] : lists.pattern_ptr[t + 1]]
+        tallies = lists.tallies[lists.tally_ptr[t] : lists.tally_ptr[t + 1]]
+        counts = [*space.sizes[own].tolist(), *[MOST_COUNTED] * len(tallies)]
+        *strides, codes = accumulate(counts, mul, initial=1)
+        if codes > LARGEST_CODE:
+            strides = [0] * len(counts)
+        found.read += strides[: len(own)]
+        found.tally += strides[len(own) :]
+        found.apart.append(int(codes > LARGEST_CODE))
+        # Steps that look at the same places of their codes in the same order add up the same.
+        places = {v: k for k, v in enumerate(own)}
+        looked_at = [(o, [places.get(v) for v in others], s) for o, others, s in patterns]
+        family = repr((int(space.sizes[j]), counts, looked_at, [own[1:] for own in tallies]))
+        if family not in known and found.rows + codes <= MOST_ROWS:
+            known[family] = found.rows
+            found.rows += codes
+        found.row.append(known.get(family, -1))
+    return found
 
 
 def _whole(values: object, width: int | None = None) -> IntArray:

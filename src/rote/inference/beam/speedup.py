@@ -297,8 +297,9 @@ class Speedup:
 
     def _count(self, **more: int) -> None:
         with self._lock:
-            past = self._served[0]._asdict()
-            self._served[0] = Served(**{name: past[name] + more.get(name, 0) for name in past})
+            past = self._served[0]
+            sums = {name: getattr(past, name) + count for name, count in more.items()}
+            self._served[0] = past._replace(**sums)
 
 
 def _slots(space: Space, course: Course, t: int) -> IntArray:
