@@ -15,14 +15,13 @@ from rote.kernels.beam import (
     Learned,
     Successors,
     beam_of,
-    decide,
     expand,
     find_twins,
     first_nodes,
     keep_best,
     leap,
     learn_beam,
-    propose,
+    proceed,
     room_for,
     search_beam,
     take,
@@ -73,16 +72,18 @@ def test_the_search_is_the_one_of_the_definition(network, seed, width, theta):
 def test_step_by_step_it_is_the_same_search(network, seed, width, theta):
     case = Case(network[0], seed)
     expected, by_h = search_beam(case.scores, case.shut, case.weights, width, theta, case.course)
-    for proposing, deciding in ((propose, decide), (plain(propose), plain(decide))):
-        nodes, skipped = first_nodes(3, width, case.course), np.zeros(3, np.int64)
-        for t in range(len(case.order)):
-            needed = proposing(case.shut, case.weights, theta, case.course, t, nodes)
-            skipped += ~needed
-            members = frozen(np.flatnonzero(needed))
-            own = frozen(case.scores[members])
-            deciding(own, case.shut, case.weights, case.course, t, nodes, members)
+    n = len(case.order)
+    for proceeding in (proceed, plain(proceed)):
+        nodes, there = first_nodes(3, width, case.course), np.zeros((3, n), np.bool_)
+        steps, skipped = np.zeros(3, np.int64), np.zeros(3, np.int64)
+        known = case.shut, case.weights, theta, case.course, nodes, steps, skipped
+        while (wanted := proceeding(case.scores, there, *known)).any():
+            assert not (wanted & there).any()
+            there |= wanted
+        assert steps.tolist() == [n] * 3
         assert all(same_nodes(nodes, expected))
         assert skipped.tolist() == by_h.tolist()
+        assert (there.sum(axis=1) == n - skipped).all()
 
 
 @given(spaces(1, 4, most_rules=0), seeds)

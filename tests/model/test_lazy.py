@@ -15,8 +15,9 @@ from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
 from rote.features import LazyRows
 from rote.inference import Exact
 from rote.inference.beam import Speedup
+from rote.inference.beam.speedup import Wanted
 from rote.model import Model, prepare
-from rote.model.lazy import LazyScores, predict_lazily
+from rote.model.lazy import LazyScores, fill, predict_lazily
 from rote.space import SpaceBuilder
 from rote.tasks.base import Frame, Slot
 from rote.tasks.coreference import Coreference
@@ -100,15 +101,18 @@ def test_scores_of_single_slots_are_those_of_the_model(task, xs):
         expected = prepared.inputs(group).objective(group.space, model.weights).scores
         frame = group.frame
         lazy = LazyScores(model, frame, [xs[k] for k in group.members])
-        every = np.arange(len(group.members))
-        assert lazy.scores(np.arange(len(frame.slots)), every).tolist() == expected.tolist()
+        some = np.arange(len(group.members))[::2]
         for s in range(len(frame.slots)):
-            some = every[::2]
-            found = lazy.scores(np.array([s]), some)
+            fill(model, [lazy], [Wanted(0, some, np.full(len(some), s))])
             span = slice(int(frame.starts[s]), int(frame.starts[s + 1]))
-            assert found[:, span].tolist() == expected[some, span].tolist()
-            found[:, span] = 0.0
-            assert not found.any()
+            assert lazy.scores[some, span].tolist() == expected[some, span].tolist()
+            lazy.scores[:, span] = 0.0
+            assert not lazy.scores.any()
+        every, slots = np.arange(len(group.members)), np.arange(len(frame.slots))
+        wanted = Wanted(0, np.repeat(every, len(slots)), np.tile(slots, len(every)))
+        for _ in range(2):  # again, and it is the same
+            fill(model, [lazy], [wanted])
+            assert lazy.scores.tolist() == expected.tolist()
 
 
 @dataclass(frozen=True)

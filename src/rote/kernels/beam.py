@@ -343,6 +343,25 @@ def advance(
 
 
 @kernel
+def is_decided(
+    course: Course,
+    weights: FloatArray,
+    shut: BoolArray,
+    theta: float,
+    t: int,
+    beam: OneBeam,
+    size: int,
+    found: Successors,
+) -> bool:
+    """Whether h alone decides a step."""
+    width = beam.score.shape[0]
+    expand(course, weights, shut, beam.score, t, beam, size, found, False)  # no scores are read
+    kept = keep_best(found, size, course.sizes[course.order[t]], width + 1)
+    decided: bool = kept > width and found.rank[width - 1] - found.rank[width] > theta
+    return decided
+
+
+@kernel
 def leap(
     course: Course,
     weights: FloatArray,
@@ -354,13 +373,10 @@ def leap(
     found: Successors,
 ) -> bool:
     """Take a step by h alone, if it decides; whether it did. The beam is full then."""
-    width = beam.score.shape[0]
-    expand(course, weights, shut, beam.score, t, beam, size, found, False)  # whose scores are left
-    kept = keep_best(found, size, course.sizes[course.order[t]], width + 1)
-    decides: bool = kept > width and found.rank[width - 1] - found.rank[width] > theta
-    if decides:
-        take(course, t, beam, size, found, width)
-    return decides
+    decided = is_decided(course, weights, shut, theta, t, beam, size, found)
+    if decided:
+        take(course, t, beam, size, found, beam.score.shape[0])
+    return decided
 
 
 @kernel
@@ -392,37 +408,56 @@ def search_beam(
 
 
 @kernel
-def propose(
-    shut: BoolArray, weights: FloatArray, theta: float, course: Course, t: int, nodes: Nodes
-) -> BoolArray:
-    """Take a step with those inputs whose h decides it alone; which others need their scores."""
-    m, width = nodes.score.shape
-    found, needed = room_for(width, course), np.zeros(m, np.bool_)
-    for i in range(m):
-        beam = beam_of(nodes, i)
-        if leap(course, weights, shut[i], theta, t, beam, nodes.size[i], found):
-            nodes.size[i] = width
-        else:
-            needed[i] = True
-    return needed
+def is_ready(course: Course, t: int, beam: OneBeam) -> bool:
+    """Whether all that a step looks at is known of a single node, steps before it or not."""
+    ready: bool = course.tally_ptr[t] == course.tally_ptr[t + 1]
+    for k in range(course.read_ptr[t], course.read_ptr[t + 1]):
+        ready = ready and beam.labels[0, course.read[k]] >= 0
+    return ready
 
 
 @kernel
-def decide(
+def proceed(
     scores: FloatArray,
+    there: BoolArray,
     shut: BoolArray,
     weights: FloatArray,
+    theta: float,
     course: Course,
-    t: int,
     nodes: Nodes,
-    members: IntArray,
-) -> None:
-    """Take a step with ``members``, whose scores for it are there, a row for each."""
-    found = room_for(nodes.score.shape[1], course)
-    for k in range(members.shape[0]):
-        i = members[k]
-        beam = beam_of(nodes, i)
-        nodes.size[i] = advance(course, weights, shut[i], scores[k], t, beam, nodes.size[i], found)
+    steps: IntArray,
+    skipped: IntArray,
+) -> BoolArray:
+    """Go on with each input until a step needs scores that are not there; which are wanted then.
+
+    ``there`` says of each input which steps have their scores, and ``steps`` to which it has come.
+    Steps that h decides alone are counted in ``skipped``. Wanted, of shape (m, steps), is the step
+    that an input waits at, and with a beam of one node all others that h can already be seen not
+    to decide.
+    """
+    m, n, width = steps.shape[0], course.order.shape[0], nodes.score.shape[1]
+    found, wanted = room_for(width, course), np.zeros((m, n), np.bool_)
+    for i in range(m):
+        beam, size, own, closed, t = beam_of(nodes, i), nodes.size[i], scores[i], shut[i], steps[i]
+        waits = False
+        while t < n and not waits:
+            if leap(course, weights, closed, theta, t, beam, size, found):
+                size = width
+                skipped[i] += 1
+                t += 1
+            elif there[i, t]:
+                size = advance(course, weights, closed, own, t, beam, size, found)
+                t += 1
+            else:
+                waits = True
+        nodes.size[i], steps[i] = size, t
+        if waits:
+            wanted[i, t] = True
+            for u in range(t + 1, n if width == 1 and size == 1 else 0):
+                if not there[i, u] and is_ready(course, u, beam):
+                    decided = is_decided(course, weights, closed, theta, u, beam, size, found)
+                    wanted[i, u] = not decided
+    return wanted
 
 
 @kernel

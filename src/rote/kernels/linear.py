@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.jit import kernel
+from rote.kernels.jit import inlined, kernel
 from rote.kernels.structs import Slots, Vectors
 from rote.types import FloatArray, IntArray
 
@@ -41,6 +41,44 @@ def columns_of_tied(slots: Slots) -> int:
     return most
 
 
+@inlined
+def add_scores(
+    weights: FloatArray,
+    vectors: Vectors,
+    slots: Slots,
+    slot: int,
+    v: int,
+    own: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """Add the scores of the parts of one slot, whose first vector is ``v``, to ``own``.
+
+    ``sums`` is room for the columns that tied labels share.
+    """
+    begin, width, origin = slots.start[slot], own.shape[0], slots.origin[slot]
+    if slots.each[slot]:
+        for a in range(width):
+            for k in range(vectors.ptr[v + a], vectors.ptr[v + a + 1]):
+                at = origin + vectors.column[k] * slots.stride[slot]
+                own[a] += vectors.value[k] * weights[at]
+    elif slots.tied[slot]:  # few columns are added up, and then dealt out to many labels
+        count = slots.column[begin : begin + width].max() + 1
+        sums[:count] = 0.0
+        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
+            at = origin + vectors.column[k] * slots.stride[slot]
+            for c in range(count):
+                sums[c] += vectors.value[k] * weights[at + c]
+        for a in range(width):
+            own[a] = sums[slots.column[begin + a]]
+    else:
+        for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
+            at = origin + vectors.column[k] * slots.stride[slot]
+            value = vectors.value[k]
+            run = weights[at : at + width]  # a slice of its own lets the loop be vectorised
+            for a in range(width):
+                own[a] += value * run[a]
+
+
 @kernel
 def scores_of(weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntArray) -> FloatArray:
     """Scores of shape (m, parts) for inputs that share a space, by their first vectors."""
@@ -48,34 +86,29 @@ def scores_of(weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntAr
     sums = np.empty(columns_of_tied(slots))
     for i in range(firsts.shape[0]):
         for s in range(slots.vector.shape[0]):
-            begin = slots.start[s]
-            width = slots.start[s + 1] - begin
-            own = scores[i, begin : begin + width]
+            own = scores[i, slots.start[s] : slots.start[s + 1]]
             v = firsts[i] + slots.vector[s] if slots.vector[s] >= 0 else 0
-            origin = slots.origin[s]
-            if slots.each[s]:
-                for a in range(width):
-                    for k in range(vectors.ptr[v + a], vectors.ptr[v + a + 1]):
-                        at = origin + vectors.column[k] * slots.stride[s]
-                        own[a] += vectors.value[k] * weights[at]
-                continue
-            if slots.tied[s]:  # few columns are added up, and then dealt out to many labels
-                count = slots.column[begin : begin + width].max() + 1
-                sums[:count] = 0.0
-                for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-                    at = origin + vectors.column[k] * slots.stride[s]
-                    for c in range(count):
-                        sums[c] += vectors.value[k] * weights[at + c]
-                for a in range(width):
-                    own[a] = sums[slots.column[begin + a]]
-                continue
-            for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-                at = origin + vectors.column[k] * slots.stride[s]
-                value = vectors.value[k]
-                run = weights[at : at + width]  # a slice of its own lets the loop be vectorised
-                for a in range(own.shape[0]):
-                    own[a] += value * run[a]
+            add_scores(weights, vectors, slots, s, v, own, sums)
     return scores
+
+
+@kernel
+def score_some(
+    weights: FloatArray,
+    vectors: Vectors,
+    slots: Slots,
+    inputs: IntArray,
+    chosen: IntArray,
+    places: IntArray,
+    scores: FloatArray,
+) -> None:
+    """Put the scores of some slots, each of an input and with its first vector, into ``scores``."""
+    sums = np.empty(columns_of_tied(slots))
+    for k in range(inputs.shape[0]):
+        s = chosen[k]
+        own = scores[inputs[k], slots.start[s] : slots.start[s + 1]]
+        own[:] = 0.0
+        add_scores(weights, vectors, slots, s, places[k], own, sums)
 
 
 @kernel

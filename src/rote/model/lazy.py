@@ -1,13 +1,15 @@
 """Prediction that does not look at all of an input: feature vectors are worked out when needed.
 
 `Speedup` with a theta decides some variables without scores. Only the vectors of the others
-are asked of the task: by its ``lazy_vectors`` if it has them, one at a time, or else all at once.
+are asked of the task: by its ``lazy_vectors`` if it has them, or else all at once. Inputs wait for
+each other, so that what all of them need next is worked out together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -16,11 +18,11 @@ from rote.errors import SettingError, UnsupportedSpace
 from rote.features import LazyRows, VectorBuilder
 from rote.inference.base import Objective
 from rote.inference.beam import Speedup
-from rote.kernels.linear import scores_of
-from rote.kernels.structs import Slots
+from rote.inference.beam.speedup import Wanted
+from rote.kernels.linear import score_some
 from rote.model.model import Model
 from rote.tasks.base import Frame, Task
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import BoolArray, IntArray, frozen
 
 X = TypeVar("X")
 Y = TypeVar("Y")
@@ -42,53 +44,41 @@ class Lazily(Generic[Y]):
 
 
 class LazyScores:
-    """The scores of inputs of one frame, worked out variable by variable and factor by factor."""
+    """The scores of inputs of one frame, which are there once their vectors were looked at."""
 
     def __init__(self, model: Model[Any, Any], frame: Frame, xs: Sequence[Any]) -> None:
         if frame.traits:
             raise UnsupportedSpace("traits look at whole outputs, and cannot be left out; use RGS")
-        self.model, self.frame = model, frame
+        self.frame = frame
         self.rows = [_rows(model.task, x) for x in xs]
         self.slots = model.layout.slots(frame)
+        self.scores = np.zeros((len(xs), frame.space.parts))
+        widths = np.diff(frame.starts).tolist()
+        self._spans = [
+            range(0) if vector is None else range(vector, vector + (width if each else 1))
+            for (_, vector, each, _), width in zip(frame.slots, widths, strict=True)
+        ]
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    def add(self, builder: VectorBuilder, inputs: IntArray, slots: IntArray) -> IntArray:
+        """Add the vectors of slots, each of an input, and say where those of each one begin."""
+        kinds, places = self.frame.kinds, []
+        for i, s in zip(inputs.tolist(), slots.tolist(), strict=True):
+            span, rows = self._spans[s], self.rows[i]
+            places.append(len(builder) if span else 0)
+            for k in span:
+                builder.add(kinds[k], rows.row(k))
+        return np.array(places, dtype=np.int64)
 
-    def scores(self, slots: IntArray, members: IntArray) -> FloatArray:
-        """Of shape (members, parts), 0 but for the slots asked for."""
-        found = np.zeros((len(members), self.frame.space.parts))
-        for s in slots.tolist():
-            begin, end = int(self.slots.start[s]), int(self.slots.start[s + 1])
-            found[:, begin:end] = self._one(s, end - begin, members.tolist())
-        return found
 
-    def objective(self, members: IntArray) -> Objective:
-        """All scores of some inputs."""
-        space, every = self.frame.space, np.arange(len(self.frame.slots))
-        return Objective(frozen(self.scores(every, members)), checked=space)
-
-    def _one(self, s: int, width: int, members: list[int]) -> FloatArray:
-        """The scores of one slot: its vectors, under the weights of its block."""
-        slot, all_slots = self.frame.slots[s], self.slots
-        builder = VectorBuilder(self.model.layout.indices)
-        count = width if slot.each else 1
-        if slot.vector is not None:
-            for member in members:
-                for k in range(slot.vector, slot.vector + count):
-                    builder.add(self.frame.kinds[k], self.rows[member].row(k))
-        span = slice(int(all_slots.start[s]), int(all_slots.start[s + 1]))
-        one = slice(s, s + 1)
-        alone = Slots(
-            frozen(np.array([-1 if slot.vector is None else 0])),
-            frozen(all_slots.origin[one]),
-            frozen(all_slots.stride[one]),
-            frozen(all_slots.each[one]),
-            frozen(all_slots.tied[one]),
-            frozen(np.array([0, width])),
-            frozen(all_slots.column[span]),
-        )
-        firsts = frozen(1 + count * np.arange(len(members)))
-        return scores_of(self.model.weights, builder.build(), alone, firsts)
+def fill(model: Model[Any, Any], groups: Sequence[LazyScores], wanted: Sequence[Wanted]) -> None:
+    """Work out scores that are wanted, all of their vectors at once."""
+    builder = VectorBuilder(model.layout.indices)
+    places = [groups[group].add(builder, inputs, slots) for group, inputs, slots in wanted]
+    vectors = builder.build()
+    for (group, inputs, slots), own in zip(wanted, places, strict=True):
+        scores = groups[group].scores
+        known = frozen(inputs), frozen(slots), frozen(own)
+        score_some(model.weights, vectors, groups[group].slots, *known, scores)
 
 
 def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
@@ -101,24 +91,31 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
     for number, x in enumerate(xs):
         own = model.task.frame(x)
         by_frame.setdefault(id(own), (own, []))[1].append(number)
+    groups = [LazyScores(model, frame, [xs[k] for k in own]) for frame, own in by_frame.values()]
+    spaces = [group.frame.space for group in groups]
+    found = engine.searched_lazily(
+        spaces, [group.scores for group in groups], partial(fill, model, groups)
+    )
+    rows = [row for group in groups for row in group.rows]
+    vectors, computed = sum(map(len, rows)), sum(row.computed for row in rows)
     outputs: list[Any] = [None] * len(xs)
     obeyed = np.zeros(len(xs), dtype=np.bool_)
-    vectors = computed = 0
-    for frame, members in by_frame.values():
-        space, inputs = frame.space, [xs[k] for k in members]
-        rows = LazyScores(model, frame, inputs)
-        found = engine.searched_lazily(space, rows)
-        labels, broken = found.labels.copy(), np.flatnonzero(~found.obeys)
-        vectors += sum(len(row) for row in rows.rows)
-        computed += sum(row.computed for row in rows.rows)
-        lessons = engine.lessons(len(inputs))
-        if len(broken):
-            labels[broken] = engine.repaired(space, rows.objective(broken))
-        if len(lessons):
-            labels[lessons] = engine.taught(space, rows.objective(lessons)).labels
-        obeyed[members] = found.obeys
-        for number, chosen in zip(members, labels.tolist(), strict=True):
-            outputs[number] = model.task.decode(xs[number], chosen)
+    for number, ((_, members), beams) in enumerate(zip(by_frame.values(), found, strict=True)):
+        space, labels = spaces[number], beams.labels.copy()
+        broken, lessons = np.flatnonzero(~beams.obeys), engine.lessons(len(members))
+        again = np.union1d(broken, lessons)
+        if len(again):
+            slots = np.arange(len(groups[number].frame.slots))
+            every = np.repeat(again, len(slots)), np.tile(slots, len(again))
+            fill(model, groups, [Wanted(number, *every)])
+            objective = Objective(frozen(groups[number].scores), checked=space)
+            if len(broken):
+                labels[broken] = engine.repaired(space, objective.rows(broken))
+            if len(lessons):
+                labels[lessons] = engine.taught(space, objective.rows(lessons)).labels
+        obeyed[members] = beams.obeys
+        for place, chosen in zip(members, labels.tolist(), strict=True):
+            outputs[place] = model.task.decode(xs[place], chosen)
     return Lazily(outputs, frozen(obeyed), vectors, computed)
 
 

@@ -99,8 +99,16 @@ class EntityRelation:
 
     def lazy_vectors(self, x: Sentence) -> LazyRows[Written]:
         """The same vectors, each computed when it is first asked for."""
-        vectors = self.vectors(x)
-        return LazyRows(len(vectors), vectors.__getitem__)
+        n, text = len(x.entities), Text(x)
+        shared = Shared(text)
+
+        def compute(k: int) -> Written:
+            if k < n:
+                return EntityFeatures(text, k)
+            i, j = divmod(k - n, n - 1)
+            return PairFeatures(shared, i, j + (j >= i))
+
+        return LazyRows(n * n, compute)
 
     def obeys(self, x: Sentence) -> bool:
         """Whether what the corpus says of a sentence obeys the rules."""

@@ -179,44 +179,68 @@ def test_a_smaller_theta_skips_more():
 class Told:
     """Scores that are there, and what was asked of them; all others are not numbers."""
 
-    def __init__(self, space, scores):
-        self.space, self.all, self.asked = space, scores, []
+    def __init__(self, spaces, scores):
+        self.spaces, self.all, self.asked, self.rounds = spaces, scores, [[] for _ in spaces], 0
+        self.scores = [np.full(own.shape, np.nan) for own in scores]
 
-    def __len__(self):
-        return len(self.all)
-
-    def scores(self, slots, members):
-        space = self.space
-        starts = [*space.offsets[:-1].tolist(), *space.factor_offsets.tolist()]
-        found = np.full((len(members), space.parts), np.nan)
-        for slot in slots.tolist():
-            span = slice(starts[slot], starts[slot + 1])
-            found[:, span] = self.all[members, span]
-            self.asked += [(slot, member) for member in members.tolist()]
-        return found
+    def fill(self, wanted):
+        self.rounds += 1
+        for group, inputs, slots in wanted:
+            space = self.spaces[group]
+            starts = [*space.offsets[:-1].tolist(), *space.factor_offsets.tolist()]
+            for i, slot in zip(inputs.tolist(), slots.tolist(), strict=True):
+                span = slice(starts[slot], starts[slot + 1])
+                self.scores[group][i, span] = self.all[group][i, span]
+                self.asked[group].append((slot, i))
 
 
+@pytest.mark.parametrize("width", [1, 2, 3])
 @pytest.mark.parametrize("theta", [0.0, 0.1, 1e9, None])
-def test_lazily_only_what_decides_something_is_asked_for(theta):
+def test_lazily_only_what_decides_something_is_asked_for(theta, width):
     builder = SpaceBuilder()
     variables = [builder.variable(f"x{j}", "abc") for j in range(5)]
     for one, two in pairwise(variables):
         builder.factor(one, two)
     builder.factor(variables[4], variables[0], variables[2])
     builder.require(variables[0]["a"] >> variables[3]["a"])
-    space = builder.build()
-    speedup = Speedup(width=2, step=0.5, theta=theta)
-    speedup.learn(space, inputs(space, 100))
-    told = Told(space, inputs(space, 30, 1))
-    eager, lazy = speedup.searched(space, told.all), speedup.searched_lazily(space, told)
-    for one, other in zip(eager, lazy, strict=True):
-        assert one.tolist() == other.tolist()
-    assert len(told.asked) == len(set(told.asked))  # nothing twice
-    per_variable = [asked for asked in told.asked if asked[0] < 5]
-    assert len(per_variable) == 30 * 5 - eager.skipped.sum()
-    assert (eager.skipped.sum() > 0) == (theta is not None and theta < 1)
-    if theta is None or theta >= 1:
-        assert len(told.asked) == 30 * (5 + len(space.factors))
+    spaces = [builder.build(), SPACES[1]]
+    speedup = Speedup(width=width, step=0.5, theta=theta)
+    for space in spaces:
+        speedup.learn(space, inputs(space, 100))
+    told = Told(spaces, [inputs(space, 30, 1) for space in spaces])
+    before = speedup.served
+    found = speedup.searched_lazily(spaces, told.scores, told.fill)
+    counted = [now - past for now, past in zip(speedup.served, before, strict=True)]
+    assert counted[0] == 60
+    assert counted[-1] == sum(int(lazy.skipped.sum()) for lazy in found)
+    for space, scores, lazy, asked in zip(spaces, told.all, found, told.asked, strict=True):
+        n, eager = len(space.variables), speedup.searched(space, scores)
+        for one, other in zip(eager, lazy, strict=True):
+            assert one.tolist() == other.tolist()
+        assert len(asked) == len(set(asked))  # nothing twice
+        per_variable = [each for each in asked if each[0] < n]
+        assert len(per_variable) == 30 * n - eager.skipped.sum()
+        assert (eager.skipped.sum() > 0) == (theta is not None and theta < 1)
+        if theta is None or theta >= 1:
+            assert len(asked) == 30 * (n + len(space.factors))
+
+
+def test_lazily_one_node_sees_ahead():
+    """By hand: entities look at nothing, relations at them, and half of those at the others."""
+    spaces = [entity_relation_space(n) for n in (2, 4)]
+    told = Told(spaces, [inputs(space, 5) for space in spaces])
+    Speedup(width=1, theta=1e9).searched_lazily(spaces, told.scores, told.fill)
+    assert told.rounds == 5  # and there are 16 steps
+    for space, asked in zip(spaces, told.asked, strict=True):
+        assert len(asked) == 5 * len(space.variables)
+
+
+def test_lazily_no_groups_and_no_inputs_are_nothing_to_ask():
+    told = Told([SPACES[1]], [inputs(SPACES[1], 0)])
+    (found,) = Speedup(theta=0.1).searched_lazily(told.spaces, told.scores, told.fill)
+    assert found.labels.shape == (0, len(SPACES[1].variables))
+    assert Speedup(theta=0.1).searched_lazily([], [], told.fill) == []
+    assert told.rounds == 0
 
 
 def test_whether_it_is_lazy_depends_on_theta():

@@ -18,10 +18,11 @@ given to the engine as well, so that learning goes on in service.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from threading import Lock
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,10 +35,9 @@ from rote.inference.exact import Exact
 from rote.kernels.beam import (
     Course,
     Learned,
-    decide,
     first_nodes,
     learn_beam,
-    propose,
+    proceed,
     search_beam,
 )
 from rote.kernels.draws import seeds_of
@@ -64,14 +64,12 @@ class Beams(NamedTuple):
     skipped: IntArray  # (m,): decisions by h alone
 
 
-class Rows(Protocol):
-    """Scores that are worked out when they are asked for."""
+class Wanted(NamedTuple):
+    """Scores that a search needs to go on: of some variables and factors, each of one input."""
 
-    def __len__(self) -> int: ...
-
-    def scores(self, slots: IntArray, members: IntArray) -> FloatArray:
-        """Of shape (members, parts); those of other variables and factors may be anything."""
-        ...
+    group: int  # of inputs that share a space
+    inputs: IntArray
+    slots: IntArray  # beside the inputs: variables, and then factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,23 +216,38 @@ class Speedup:
         self._count(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
         return Beams(frozen(labels), frozen(obeys), frozen(skipped))
 
-    def searched_lazily(self, space: Space, rows: Rows) -> Beams:
-        """As `searched`, and only scores that decide something are asked for."""
+    def searched_lazily(
+        self,
+        spaces: Sequence[Space],
+        scores: Sequence[FloatArray],
+        fill: Callable[[Sequence[Wanted]], None],
+    ) -> list[Beams]:
+        """As `searched` for groups of inputs, each of a space; and few scores are looked at.
+
+        ``fill`` puts those that decide something into ``scores``, of shape (m, parts) for each
+        group: what all groups need to go on, again and again until all have come to an end.
+        """
         with self._lock:
-            course, weights = self._course(space), frozen(self._weights())
-        m, n = len(rows), len(space.variables)
-        shut = frozen(np.tile(~space.network.allowed[: space.labels], (m, 1)))
-        nodes = first_nodes(m, int(self.width), course)
-        skipped = np.full(m, n)
-        for t in range(n):
-            needed = np.flatnonzero(propose(shut, weights, self._gap, course, t, nodes))
-            if len(needed):
-                skipped[needed] -= 1
-                scores = rows.scores(_slots(space, course, t), needed)
-                decide(frozen(scores), shut, weights, course, t, nodes, frozen(needed))
-        labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
-        self._count(inputs=m, steps=labels.size, skipped=int(skipped.sum()))
-        return Beams(frozen(labels), frozen(obeys), frozen(skipped))
+            courses, weights = [self._course(s) for s in spaces], frozen(self._weights())
+        walks = [
+            _Walk(space, course, int(self.width), own)
+            for space, course, own in zip(spaces, courses, scores, strict=True)
+        ]
+        wanted: list[Wanted] | None = None
+        while wanted is None or wanted:
+            going = range(len(walks)) if wanted is None else [each.group for each in wanted]
+            wanted = []
+            for group in going:
+                inputs, slots = walks[group].on(weights, self._gap)
+                if len(inputs):
+                    wanted.append(Wanted(group, inputs, slots))
+            if wanted:
+                fill(wanted)
+        found = [walk.beams() for walk in walks]
+        for own in found:
+            skipped = int(own.skipped.sum())
+            self._count(inputs=len(own.labels), steps=own.labels.size, skipped=skipped)
+        return found
 
     def repaired(self, space: Space, objective: Objective) -> IntArray:
         """Outputs that obey, for inputs whose search came to others."""
@@ -302,8 +315,42 @@ class Speedup:
             self._served[0] = past._replace(**sums)
 
 
-def _slots(space: Space, course: Course, t: int) -> IntArray:
-    """The variable of a step, and the factors that are whole after it."""
-    span = slice(int(course.factor_ptr[t]), int(course.factor_ptr[t + 1]))
-    factors = np.searchsorted(space.factor_offsets, course.factor_part[span])
-    return np.concatenate([[course.order[t]], len(space.variables) + factors]).astype(np.int64)
+class _Walk:
+    """A search that stands still where scores are needed."""
+
+    def __init__(self, space: Space, course: Course, width: int, scores: FloatArray) -> None:
+        m, n = len(scores), len(space.variables)
+        self.space, self.course, self.scores = space, course, scores
+        self.shut = frozen(np.tile(~space.network.allowed[: space.labels], (m, 1)))
+        self.nodes, self.there = first_nodes(m, width, course), np.zeros((m, n), dtype=np.bool_)
+        self.steps, self.skipped = np.zeros((2, m), dtype=np.int64)
+        # A step needs the scores of its variable, and of the factors that are whole after it.
+        factors = n + np.searchsorted(space.factor_offsets, course.factor_part)
+        self.slots = np.insert(factors, course.factor_ptr[:-1], course.order)
+        self.counts = 1 + np.diff(course.factor_ptr)
+
+    def on(self, weights: FloatArray, theta: float) -> tuple[IntArray, IntArray]:
+        """Go on as far as scores go; which inputs then wait for those of which slots."""
+        wanted = proceed(
+            frozen(self.scores),
+            self.there,
+            self.shut,
+            weights,
+            theta,
+            self.course,
+            self.nodes,
+            self.steps,
+            self.skipped,
+        )
+        self.there |= wanted
+        inputs, steps = np.nonzero(wanted)
+        counts = self.counts[steps]
+        firsts = self.course.factor_ptr[steps] + steps
+        before = np.cumsum(counts) - counts
+        places = np.arange(counts.sum()) + np.repeat(firsts - before, counts)
+        return np.repeat(inputs, counts), self.slots[places]
+
+    def beams(self) -> Beams:
+        """What the search came to."""
+        labels, obeys = first_to_obey(self.space, self.nodes.labels, self.nodes.size)
+        return Beams(frozen(labels), frozen(obeys), frozen(self.skipped))
