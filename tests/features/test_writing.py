@@ -21,8 +21,8 @@ from rote.features import (
 from rote.features.writing import NAMES
 
 
-def spelled(write, word):
-    return write([f"{word}{k}" for k in range(2)])
+def spelled(writer, word):
+    return writer.write([f"{word}{k}" for k in range(2)])
 
 
 class Words(Written):
@@ -85,6 +85,38 @@ def test_pieces_are_written_once_and_memos_are_emptied_when_full(monkeypatch):
     assert written == ["a0", "a1", "b0", "b1"]
     assert memo["c"] == ["c0", "c1"]
     assert list(memo) == ["c"]
+
+
+TEXT = st.text("ab ", max_size=4)
+
+
+@given(st.sets(st.tuples(st.sampled_from(["x=", "xx=", "y="]), TEXT)), TEXT, TEXT)
+def test_tables_have_the_columns_of_names_that_are_put_together(names, one, other):
+    index, starts = FeatureIndex(sorted({"".join(name) for name in names})), ("x=", "y=", "xx=")
+    index.freeze()
+    for writer in (index.writer, NAMES):
+        by_text, by_pair = writer.texts(*starts), writer.pairs(*starts)
+        assert list(by_text[one]) == writer.write([start + one for start in starts])
+        pairs = [table[other] for table in by_pair[one]]
+        assert pairs == writer.write([f"{start}{one} {other}" for start in starts])
+        assert by_text is writer.texts(*starts)
+        assert by_pair is writer.pairs(*starts)
+
+
+def test_a_copy_remembers_what_was_written_and_forgets_nothing_of_its_own():
+    index = FeatureIndex(["a0", "b1"])
+    index.freeze()
+    index.writer.memo(spelled)["a"]
+    again = copy.copy(index)
+    assert again == index
+    again.writer.memo(spelled)["b"]
+    assert list(again.writer.memo(spelled)) == ["a", "b"]
+    assert list(index.writer.memo(spelled)) == ["a"]
+    assert again.writer.memo(spelled)["b"] == [-1, 1]
+    growing = FeatureIndex(["a"])
+    other = copy.copy(growing)
+    assert (other.column("b"), len(growing), len(other)) == (1, 1, 2)
+    assert copy.copy(index).writer is not index.writer
 
 
 def test_only_a_frozen_list_of_names_has_a_writer():

@@ -14,11 +14,11 @@ All three have a JSON form, told apart by the key "index":
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress, repeat
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -30,6 +30,8 @@ from rote.types import IntArray, frozen
 
 UNKNOWN = -1  # the column of a name that a frozen index does not know
 MOST_BITS = 30
+
+Known = TypeVar("Known")
 
 
 class Index(Protocol):
@@ -136,7 +138,8 @@ class FeatureIndex:
     @property
     def writer(self) -> Writer[int] | None:
         if self._frozen and self._writer is None:
-            self._writer = Writer(partial(_columns, self._columns))
+            known = self._columns
+            self._writer = Writer(partial(_columns, known), _ColumnTables(known))
         return self._writer
 
     def behind(self, mark: str) -> IntArray | None:
@@ -200,6 +203,17 @@ class FeatureIndex:
         return self._frozen == other._frozen and self._columns == other._columns
 
     __hash__ = None  # type: ignore[assignment]  # an index that grows cannot be a key
+
+    def __copy__(self) -> FeatureIndex:
+        """The same names; and it remembers what was written so far, but not what this one will."""
+        other = FeatureIndex()
+        other.__dict__ |= self.__dict__
+        if self._frozen:  # or else names are added, and to one of them alone
+            other._writer = None if self._writer is None else self._writer.copy()
+        else:
+            other._columns = _Growing(self._columns)
+        other._behind = dict(self._behind)
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_writer": None, "_behind": {}}
@@ -399,6 +413,52 @@ class _Growing(dict[str, int]):
 
 def _columns(known: Mapping[str, int], names: Iterable[str]) -> list[int]:
     return list(map(known.get, names, repeat(UNKNOWN)))
+
+
+class _Known(dict[str, Known]):
+    """A dictionary that has one answer for all other keys."""
+
+    def __init__(self, other: Known) -> None:
+        super().__init__()
+        self._other = other
+
+    def __missing__(self, key: str) -> Known:
+        return self._other
+
+
+class _ColumnTables:
+    """Columns by the texts that names are put together from; few texts are in any name."""
+
+    def __init__(self, columns: Mapping[str, int]) -> None:
+        self._columns = columns
+
+    def texts(self, starts: tuple[str, ...]) -> Mapping[str, Sequence[int]]:
+        found: _Known[Sequence[int]] = _Known((UNKNOWN,) * len(starts))
+        for k, text, column in self._beginning(starts):
+            own = found[text]
+            found[text] = (*own[:k], column, *own[k + 1 :])
+        return found
+
+    def pairs(self, starts: tuple[str, ...]) -> Mapping[str, Sequence[Mapping[str, int]]]:
+        none: _Known[int] = _Known(UNKNOWN)
+        found: _Known[list[_Known[int]]] = _Known([none] * len(starts))
+        for k, text, column in self._beginning(starts):
+            cut = text.find(" ")
+            while cut >= 0:  # texts may have spaces themselves
+                tables = found.setdefault(text[:cut], [none] * len(starts))
+                if tables[k] is none:
+                    tables[k] = _Known(UNKNOWN)
+                tables[k][text[cut + 1 :]] = column
+                cut = text.find(" ", cut + 1)
+        return found
+
+    def _beginning(self, starts: tuple[str, ...]) -> Iterator[tuple[int, str, int]]:
+        """Which of the starts names begin with, what follows, and their columns."""
+        for name, column in self._columns.items():
+            if name.startswith(starts):
+                for k, start in enumerate(starts):
+                    if name.startswith(start):
+                        yield k, name[len(start) :], column
 
 
 def _refuse_text(names: Iterable[str]) -> None:

@@ -14,21 +14,21 @@ remember. What the rows of a sentence have in common is worked out once for the 
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import lru_cache
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from rote.data.conll04 import Sentence
 from rote.features.templates import EDGE
 from rote.features.words import is_symbol, short_shape
-from rote.features.writing import Write, Writer, Written
+from rote.features.writing import Writer, Written
 
 WINDOW = 3  # words on either side of an entity
 NEAR = 4  # words between two entities that are also kept in their order
 FAR = 12  # more words than this between two entities are counted as this many
 MANY = 4  # the same for entities between them, and for words of an entity
-KNOWN_WORDS = 1 << 14  # whose looks are remembered
 LATER, EARLIER = ">", "<"
+_EDGES = (EDGE,) * WINDOW
 
 T = TypeVar("T")
 
@@ -42,27 +42,23 @@ class EntityFeatures(Written):
         self._text, self._i = text, i
 
     def written(self, writer: Writer[T]) -> list[T]:
-        text, low, tags = self._text, self._text.low, self._text.low_tags
+        text, word, tag = self._text, writer.memo(_near_word), writer.memo(_near_tag)
         start, stop = text.spans[self._i]
-        b3, b2, b1 = low[start : start + WINDOW]
-        a1, a2, a3 = low[stop + WINDOW : stop + 2 * WINDOW]
-        t3, t2, t1 = tags[start : start + WINDOW]
-        u1, u2, u3 = tags[stop + WINDOW : stop + 2 * WINDOW]
-        beside = writer.memo(_beside)
+        own = writer.memo(_own)[text.words[start:stop], text.tags[start:stop], start == 0]
+        b3, b2, b1 = map(word.__getitem__, text.padded[start : start + WINDOW])
+        a1, a2, a3 = map(word.__getitem__, text.padded[stop + WINDOW : stop + 2 * WINDOW])
+        t3, t2, t1 = map(tag.__getitem__, text.padded_tags[start : start + WINDOW])
+        u1, u2, u3 = map(tag.__getitem__, text.padded_tags[stop + WINDOW : stop + 2 * WINDOW])
         return [
-            *writer.memo(_own)[text.words[start:stop], text.tags[start:stop], start == 0],
-            *beside[1, b1, a1, t1, u1],
-            *beside[2, b2, a2, t2, u2],
-            *beside[3, b3, a3, t3, u3],
-            *writer.write(
-                [
-                    f"-2-1={b2} {b1}",
-                    f"+1+2={a1} {a2}",
-                    f"-1+1={b1} {a1}",
-                    f"-1 shape={b1} {text.looks[start].shape}",
-                    f"+1 shape={a1} {text.looks[stop - 1].shape}",
-                ]
-            ),
+            *own.row,
+            *(b1.before[0], a1.after[0], b1.near, a1.near, t1.before[0], u1.after[0]),
+            *(b2.before[1], a2.after[1], b2.near, a2.near, t2.before[1], u2.after[1]),
+            *(b3.before[2], a3.after[2], b3.near, a3.near, t3.before[2], u3.after[2]),
+            b2.two_before[b1.low],
+            a1.two_after[a2.low],
+            b1.around[a1.low],
+            b1.before_shape[own.first_shape],
+            a1.after_shape[own.last_shape],
         ]
 
 
@@ -86,11 +82,9 @@ class Text:
     def __init__(self, sentence: Sentence) -> None:
         self.words, self.tags = sentence.words, sentence.pos
         self.spans = [(entity.start, entity.stop) for entity in sentence.entities]
-        self.looks = [_look(word) for word in sentence.words]
-        edge = [EDGE] * WINDOW
         # Place k of the sentence is place k + WINDOW here.
-        self.low = [*edge, *[look.low for look in self.looks], *edge]
-        self.low_tags = [*edge, *[tag.lower() for tag in sentence.pos], *edge]
+        self.padded = (*_EDGES, *sentence.words, *_EDGES)
+        self.padded_tags = (*_EDGES, *sentence.pos, *_EDGES)
 
 
 class Shared:
@@ -108,73 +102,110 @@ class Shared:
         return pairs
 
 
-class _Look(NamedTuple):
-    """What is seen of a word: small letters, its shape, and the small letters again of a sign."""
+class _Own(NamedTuple, Generic[T]):
+    """What the words of an entity say."""
 
-    low: str
-    shape: str
-    sign: str
-
-
-@lru_cache(maxsize=KNOWN_WORDS)
-def _look(word: str) -> _Look:
-    low = word.lower()
-    return _Look(low, short_shape(word), low if is_symbol(low) or low == "comma" else "")
+    row: list[T]
+    first_shape: str
+    last_shape: str
 
 
-def _own(write: Write[T], entity: tuple[tuple[str, ...], tuple[str, ...], bool]) -> list[T]:
+def _own(writer: Writer[T], entity: tuple[tuple[str, ...], tuple[str, ...], bool]) -> _Own[T]:
     """What the words and tags of an entity say, and whether a sentence begins with them."""
     own, tags, at_start = entity
     low = [word.lower() for word in own]
     shapes = [short_shape(word) for word in own]
     first, last = low[0], low[-1]
-    row = [
-        "bias",
-        f"length={min(len(own), MANY)}",
-        f"text={' '.join(low)}",
-        f"first={first}",
-        f"last={last}",
-        f"shapes={' '.join(shapes[:MANY])}",
-        f"tags={' '.join(tags[:MANY])}",
-        f"first shape={shapes[0]}",
-        f"last shape={shapes[-1]}",
-    ]
-    # Each name once, in the order of the sentence: a set would have another in every process.
-    row += dict.fromkeys(f"word={word}" for word in low)
-    row += dict.fromkeys(f"shape={sign}" for sign in shapes)
-    row += [f"words={a} {b}" for a, b in pairwise(low)]
-    row += [f"last ends={last[-k:]}" for k in (2, 3, 4)]
-    row += [f"last begins={last[:k]}" for k in (2, 3, 4)]
-    row += [f"first ends={first[-k:]}" for k in (2, 3)]
+    by_word = writer.texts("word=", "first=", "last=", "text=")
+    by_shape = writer.texts("shape=", "first shape=", "last shape=", "shapes=")
+    by_end, by_beginning = writer.texts("last ends=", "first ends="), writer.texts("last begins=")
+    words = writer.pairs("words=")
+    rare = [f"length={min(len(own), MANY)}", f"tags={' '.join(tags[:MANY])}"]
     if all(word.isupper() for word in own):
-        row.append("all capitals")
+        rare.append("all capitals")
     if any(word.isdigit() for word in own):
-        row.append("a number")
+        rare.append("a number")
     if not any(word[:1].isupper() for word in own):
-        row.append("no capital")
+        rare.append("no capital")
     if at_start:
-        row.append("at the start")
-    return write(row)
+        rare.append("at the start")
+    bias, length, tagged, *signs = writer.write(["bias", *rare])
+    row = [
+        bias,
+        length,
+        by_word[" ".join(low)][3],
+        by_word[first][1],
+        by_word[last][2],
+        by_shape[" ".join(shapes[:MANY])][3],
+        tagged,
+        by_shape[shapes[0]][1],
+        by_shape[shapes[-1]][2],
+        # Each name once, in the order of the sentence: a set would have another in every process.
+        *[by_word[word][0] for word in dict.fromkeys(low)],
+        *[by_shape[sign][0] for sign in dict.fromkeys(shapes)],
+        *[words[a][0][b] for a, b in pairwise(low)],
+        *[by_end[last[-k:]][0] for k in (2, 3, 4)],
+        *[by_beginning[last[:k]][0] for k in (2, 3, 4)],
+        *[by_end[first[-k:]][1] for k in (2, 3)],
+        *signs,
+    ]
+    return _Own(row, shapes[0], shapes[-1])
 
 
-def _beside(write: Write[T], seen: tuple[int, str, str, str, str]) -> list[T]:
-    """The words so many steps before and after an entity, and their tags."""
-    step, before, after, tag, other = seen
-    return write(
-        [
-            f"-{step}={before}",
-            f"+{step}={after}",
-            f"near={before}",
-            f"near={after}",
-            f"tag-{step}={tag}",
-            f"tag+{step}={other}",
-        ]
+class _NearWord(NamedTuple, Generic[T]):
+    """What entities say of a word beside them."""
+
+    low: str
+    near: T
+    before: list[T]  # by how many steps
+    after: list[T]
+    two_before: Mapping[str, T]  # by the word that follows
+    two_after: Mapping[str, T]
+    around: Mapping[str, T]  # by the word after the entity
+    before_shape: Mapping[str, T]  # by the shape of the word that follows
+    after_shape: Mapping[str, T]  # by the shape of the word before
+
+
+def _near_word(writer: Writer[T], word: str) -> _NearWord[T]:
+    low = word.lower()
+    near, *beside = writer.texts("near=", "-1=", "-2=", "-3=", "+1=", "+2=", "+3=")[low]
+    pairs = writer.pairs("-2-1=", "+1+2=", "-1+1=", "-1 shape=", "+1 shape=")[low]
+    return _NearWord(low, near, beside[:WINDOW], beside[WINDOW:], *pairs)
+
+
+class _NearTag(NamedTuple, Generic[T]):
+    """What entities say of a tag beside them, by how many steps."""
+
+    before: list[T]
+    after: list[T]
+
+
+def _near_tag(writer: Writer[T], tag: str) -> _NearTag[T]:
+    low, steps = tag.lower(), range(1, WINDOW + 1)
+    return _NearTag(
+        writer.write([f"tag-{step}={low}" for step in steps]),
+        writer.write([f"tag+{step}={low}" for step in steps]),
     )
+
+
+_PLACES = (
+    "between=",
+    "verb=",
+    "first between=",
+    "last between=",
+    "before=",
+    "after=",
+    "one=",
+    "two=",
+)
 
 
 class _Word(NamedTuple, Generic[T]):
     """What pairs say of a word, by where it stands."""
 
+    low: str
+    shape: str
+    sign: str  # the small letters again of a sign
     between: T
     verb: T
     first: T
@@ -183,39 +214,80 @@ class _Word(NamedTuple, Generic[T]):
     after: T
     one: T
     two: T
+    next: Mapping[str, T]  # by the word that follows
+    ends: Mapping[str, T]  # by the last word of another entity
+    around: Mapping[str, T]  # by the word after another entity
+    two_before: Mapping[str, T]  # by the word that follows
+    two_after: Mapping[str, T]
 
 
-def _word(write: Write[T], word: str) -> _Word[T]:
-    starts = ("between", "verb", "first between", "last between", "before", "after", "one", "two")
-    return _Word(*write([f"{start}={word}" for start in starts]))
+def _word(writer: Writer[T], word: str) -> _Word[T]:
+    low = word.lower()
+    sign = low if is_symbol(low) or low == "comma" else ""
+    between, verb, first, last, before, after, one, two = writer.texts(*_PLACES)[low]
+    pairs = writer.pairs("words=", "ends=", "around=", "before before=", "after after=")[low]
+    places = between, verb, first, last, before, after, one, two
+    return _Word(low, short_shape(word), sign, *places, *pairs)
 
 
-def _outline(write: Write[T], outline: str) -> list[T]:
-    return write([f"one looks={outline}", f"two looks={outline}"])
+class _Outline(NamedTuple, Generic[T]):
+    """The shape and tag of an entity's last word, and how many words there are."""
+
+    text: str
+    one_looks: T
+    two_looks: T
+    pairs: Mapping[str, T]  # by another outline
 
 
-def _far(write: Write[T], apart: tuple[int, int, str]) -> list[T]:
-    """How many words and entities there are between two, and the signs among the words."""
-    words, entities, signs = apart
-    return write(
-        [
-            f"distance={min(words, FAR)}",
-            f"entities between={min(entities, MANY)}",
-            f"signs={signs}",
-        ]
+def _outline(writer: Writer[T], outline: tuple[str, str, int]) -> _Outline[T]:
+    shape, tag, words = outline
+    text = f"{shape}/{tag}/{words}"
+    one, two = writer.write([f"one looks={text}", f"two looks={text}"])
+    return _Outline(text, one, two, *writer.pairs("outlines=")[text])
+
+
+class _Tag(NamedTuple, Generic[T]):
+    """What pairs say of a tag."""
+
+    low: str
+    around: Mapping[str, T]  # by the tag after another entity
+
+
+def _tag(writer: Writer[T], tag: str) -> _Tag[T]:
+    low = tag.lower()
+    return _Tag(low, *writer.pairs("tags around=")[low])
+
+
+class _Fixed(NamedTuple, Generic[T]):
+    """What is said of pairs, whatever their words are."""
+
+    bias: T
+    later: T
+    earlier: T
+    distance: list[T]  # by how many words there are between them
+    entities: list[T]  # by how many entities
+
+
+def _fixed(writer: Writer[T], _: None) -> _Fixed[T]:
+    bias, later, earlier = writer.write(["bias", f"bias{LATER}", f"bias{EARLIER}"])
+    return _Fixed(
+        bias,
+        later,
+        earlier,
+        writer.write([f"distance={words}" for words in range(FAR + 1)]),
+        writer.write([f"entities between={entities}" for entities in range(MANY + 1)]),
     )
 
 
 class _Entity(NamedTuple, Generic[T]):
     """What pairs say of an entity."""
 
-    low: str  # its last word
-    outline: str  # the shape and tag of its last word, and how many words there are
-    word: _Word[T]
-    one_looks: T
-    two_looks: T
-    before: T
-    after: T
+    word: _Word[T]  # its last one
+    outline: _Outline[T]
+    before: _Word[T]
+    after: _Word[T]
+    tag_before: _Tag[T]
+    tag_after: _Tag[T]
     two_before: T
     two_after: T
 
@@ -225,16 +297,13 @@ class _Pairs(Generic[T]):
 
     def __init__(self, text: Text, writer: Writer[T]) -> None:
         self.writer, self._text = writer, text
-        low, word = text.low[WINDOW:-WINDOW], writer.memo(_word)
-        self._words = words = [word[each] for each in low]
+        self._words = words = list(map(writer.memo(_word).__getitem__, text.words))
         self._between = [each.between for each in words]
-        self._twos = writer.write([f"words={a} {b}" for a, b in pairwise(low)])
+        self._twos = [one.next[two.low] for one, two in pairwise(words)]
         self._verb_places = [k for k, tag in enumerate(text.tags) if tag.startswith("VB")]
         self._verbs = [words[k].verb for k in self._verb_places]
-        self._signs = [look.sign for look in text.looks]
-        self._bias, self._later, self._earlier = writer.write(
-            ["bias", f"bias{LATER}", f"bias{EARLIER}"]
-        )
+        self._signs = [each.sign for each in words]
+        self._fixed = writer.memo(_fixed)[None]
         self._entities = [self._entity(start, stop) for start, stop in text.spans]
         self._rows: dict[tuple[int, int], list[T]] = {}
 
@@ -248,85 +317,75 @@ class _Pairs(Generic[T]):
         return found
 
     def _entity(self, start: int, stop: int) -> _Entity[T]:
-        text, writer = self._text, self.writer
-        word, look = writer.memo(_word), text.looks[stop - 1]
-        outline = f"{look.shape}/{text.tags[stop - 1]}/{min(stop - start, MANY)}"
-        before2, before = text.low[start + WINDOW - 2 : start + WINDOW]
-        after, after2 = text.low[stop + WINDOW : stop + WINDOW + 2]
-        one_looks, two_looks = writer.memo(_outline)[outline]
-        two_before, two_after = writer.write(
-            [f"before before={before2} {before}", f"after after={after} {after2}"]
-        )
+        text, word, tag = self._text, self.writer.memo(_word), self.writer.memo(_tag)
+        last = self._words[stop - 1]
+        outline = last.shape, text.tags[stop - 1], min(stop - start, MANY)
+        before2, before = map(word.__getitem__, text.padded[start + WINDOW - 2 : start + WINDOW])
+        after, after2 = map(word.__getitem__, text.padded[stop + WINDOW : stop + WINDOW + 2])
         return _Entity(
-            look.low,
-            outline,
-            self._words[stop - 1],
-            one_looks,
-            two_looks,
-            word[before].before,
-            word[after].after,
-            two_before,
-            two_after,
+            last,
+            self.writer.memo(_outline)[outline],
+            before,
+            after,
+            tag[text.padded_tags[start + WINDOW - 1]],
+            tag[text.padded_tags[stop + WINDOW]],
+            before2.two_before[before.low],
+            after.two_after[after2.low],
         )
 
     def _both(self, i: int, j: int) -> tuple[list[T], list[T]]:
         """The rows of entities ``i`` and ``j``, which is the later one, and of ``j`` and ``i``."""
-        text, writer, low, tags = self._text, self.writer, self._text.low, self._text.low_tags
-        left, right = self._entities[i], self._entities[j]
-        (before, start), (end, after) = text.spans[i], text.spans[j]
-        stop = max(start, end)
+        text, fixed, left, right = self._text, self._fixed, self._entities[i], self._entities[j]
+        start = text.spans[i][1]
+        stop = max(start, text.spans[j][0])
         names = [
+            f"signs={''.join(self._signs[start:stop])}",
             f"tags={' '.join(text.tags[start : min(stop, start + FAR)])}",
-            f"around={low[before + WINDOW - 1]} {low[after + WINDOW]}",
-            f"tags around={tags[before + WINDOW - 1]} {tags[after + WINDOW]}",
-            f"ends={left.low} {right.low}",
-            f"ends={right.low} {left.low}",
-            f"outlines={left.outline} {right.outline}",
-            f"outlines={right.outline} {left.outline}",
         ]
         if stop - start <= NEAR:
-            inside = " ".join(low[start + WINDOW : stop + WINDOW])
+            inside = " ".join([word.low for word in self._words[start:stop]])
+            one, two = left.outline.text, right.outline.text
             names += (
                 f"all={inside}",
-                f"all between={left.outline} {inside} {right.outline}",
-                f"all between={right.outline} {inside} {left.outline}",
+                f"all between={one} {inside} {two}",
+                f"all between={two} {inside} {one}",
             )
-        tagged, around, tags_around, ends, ends_back, outlines, outlines_back, *near = writer.write(
-            names
-        )
+        signs, tagged, *near = self.writer.write(names)
         shared = [
-            *writer.memo(_far)[stop - start, j - i - 1, "".join(self._signs[start:stop])],
+            fixed.distance[min(stop - start, FAR)],
+            fixed.entities[min(j - i - 1, MANY)],
+            signs,
             tagged,
-            left.before,
-            right.after,
-            around,
+            left.before.before,
+            right.after.after,
+            left.before.around[right.after.low],
             left.two_before,
             right.two_after,
-            tags_around,
+            left.tag_before.around[right.tag_after.low],
         ]
         within = self._within(start, stop) if start < stop else []
         return [
-            self._bias,
-            self._later,
+            fixed.bias,
+            fixed.later,
             left.word.one,
             right.word.two,
-            ends,
-            left.one_looks,
-            right.two_looks,
+            left.word.ends[right.word.low],
+            left.outline.one_looks,
+            right.outline.two_looks,
             *shared,
-            outlines,
+            left.outline.pairs[right.outline.text],
             *near[:2],
             *within,
         ], [
-            self._bias,
-            self._earlier,
+            fixed.bias,
+            fixed.earlier,
             right.word.one,
             left.word.two,
-            ends_back,
-            right.one_looks,
-            left.two_looks,
+            right.word.ends[left.word.low],
+            right.outline.one_looks,
+            left.outline.two_looks,
             *shared,
-            outlines_back,
+            right.outline.pairs[left.outline.text],
             *near[::2],
             *within,
         ]
