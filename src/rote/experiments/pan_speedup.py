@@ -15,8 +15,9 @@ output obeyed before that, which is the paper's validity ratio. Measures that en
 the answers of the integer program for right.
 
 ``milliseconds``, of processor time, are those of predicting all test inputs from their words on,
-features included, and ``search_milliseconds`` those of the engine alone, scores at hand; both are
-means over some runs, in which methods take turns, after one that nobody looks at.
+features included, as if they were read for the first time, and ``search_milliseconds`` those of the
+engine alone, scores at hand; both are means over some runs, in which methods take turns, after one
+that nobody looks at.
 ``skipped_percent`` is the share of feature vectors that were never computed, not even to repair.
 
 *What is chosen.* Steps, and the width that claims are about, are those with which answers agree
