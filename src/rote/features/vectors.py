@@ -17,8 +17,9 @@ import numpy as np
 from rote.errors import DataError
 from rote.features.index import UNKNOWN, FeatureIndex, HashedIndex, Index, Positions
 from rote.features.writing import Writer, Written
+from rote.kernels.packing import packed
 from rote.kernels.structs import Vectors
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, IntArray, frozen
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.
 Features: TypeAlias = Mapping[str, float] | Sequence[str] | Written | AnyArray | Any
@@ -82,42 +83,20 @@ class VectorBuilder:
         np.cumsum(self._lengths, out=ptr[1:])
         columns = np.concatenate(self._columns).astype(np.int64, copy=False)
         values = np.concatenate(self._values).astype(np.float64, copy=False)
-        marked = {key: way for key, way in self._ways.items() if way.vectors}
-        if marked:
-            ptr, columns, values = self._with_marked(marked, ptr, columns, values)
-        known = columns != UNKNOWN
-        if not known.all():
-            before = np.zeros(len(columns) + 1, dtype=np.int64)
-            np.cumsum(known, out=before[1:])
-            ptr, columns, values = before[ptr], columns[known], values[known]
-        return Vectors(frozen(ptr), frozen(columns), frozen(values))
-
-    def _with_marked(
-        self,
-        marked: Mapping[tuple[str, str], _Way],
-        ptr: IntArray,
-        columns: IntArray,
-        values: FloatArray,
-    ) -> tuple[IntArray, IntArray, FloatArray]:
-        """The same with what follows behind marks, if anything, after each vector."""
-        # Two stretches for each vector: what it has, and of that what follows behind the mark.
-        starts, sizes = np.repeat(ptr[:-1], 2), np.zeros(2 * len(ptr) - 2, dtype=np.int64)
-        sizes[::2] = np.diff(ptr)
-        for way in marked.values():
-            second = 2 * np.array(way.vectors) + 1
-            starts[second] += way.alone
-            sizes[second] = np.maximum(sizes[second - 1] - way.alone, 0)
-        ends = np.cumsum(sizes)
-        source = np.arange(ends[-1]) + np.repeat(starts - ends + sizes, sizes)
-        columns, values = columns[source], values[source]
-        for (kind, mark), way in marked.items():
-            behind = self.indices[kind].behind(mark)
-            assert behind is not None  # or there would be no writer
-            own = np.zeros(len(sizes), dtype=np.bool_)
-            own[2 * np.array(way.vectors) + 1] = True
-            places = np.flatnonzero(np.repeat(own, sizes))
-            columns[places] = behind[columns[places]]
-        return np.concatenate([ptr[:1], ends[1::2]]), columns, values
+        alone, tables = (
+            np.full(len(self._lengths), -1),
+            np.zeros(len(self._lengths), dtype=np.int64),
+        )
+        behind: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+        for (kind, mark), way in self._ways.items():
+            if way.vectors:
+                table = self.indices[kind].behind(mark)
+                assert table is not None  # or there would be no writer
+                alone[way.vectors] = way.alone
+                tables[way.vectors] = sum(map(len, behind))
+                behind.append(table)
+        built = packed(Vectors(ptr, columns, values), alone, tables, np.concatenate(behind))
+        return Vectors(*map(frozen, built))
 
     def _add_written(self, kind: str, features: Written) -> None:
         way = self._ways.get((kind, features.mark)) or self._way(kind, features.mark)

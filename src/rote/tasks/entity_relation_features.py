@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from rote.data.conll04 import Sentence
 from rote.features.templates import EDGE
-from rote.features.words import is_symbol, short_shape
+from rote.features.words import is_capital, is_symbol, short_shape
 from rote.features.writing import Writer, Written
 
 WINDOW = 3  # words on either side of an entity
@@ -121,11 +121,11 @@ def _own(writer: Writer[T], entity: tuple[tuple[str, ...], tuple[str, ...], bool
     by_end, by_beginning = writer.texts("last ends=", "first ends="), writer.texts("last begins=")
     words = writer.pairs("words=")
     rare = [f"length={min(len(own), MANY)}", f"tags={' '.join(tags[:MANY])}"]
-    if all(word.isupper() for word in own):
+    if all(map(str.isupper, own)):
         rare.append("all capitals")
-    if any(word.isdigit() for word in own):
+    if any(map(str.isdigit, own)):
         rare.append("a number")
-    if not any(word[:1].isupper() for word in own):
+    if not any(map(is_capital, own)):
         rare.append("no capital")
     if at_start:
         rare.append("at the start")
