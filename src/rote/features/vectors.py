@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from rote.errors import DataError
-from rote.features.index import UNKNOWN, FeatureIndex, HashedIndex, Index, Positions
+from rote.features.index import FeatureIndex, HashedIndex, Index, Positions
 from rote.features.writing import Writer, Written
 from rote.kernels.packing import packed
 from rote.kernels.structs import Vectors
@@ -95,8 +95,9 @@ class VectorBuilder:
                 alone[way.vectors] = way.alone
                 tables[way.vectors] = sum(map(len, behind))
                 behind.append(table)
-        built = packed(Vectors(ptr, columns, values), alone, tables, np.concatenate(behind))
-        return Vectors(*map(frozen, built))
+        given = Vectors(ptr, columns, values)
+        ptr, columns, values = packed(given, alone, tables, np.concatenate(behind))
+        return Vectors(frozen(ptr), frozen(columns), frozen(values))
 
     def _add_written(self, kind: str, features: Written) -> None:
         way = self._ways.get((kind, features.mark)) or self._way(kind, features.mark)

@@ -1,6 +1,7 @@
 """Feature vectors as they are kept: without columns that are unknown, below 0.
 
-Some vectors go on *behind a mark*: their entries but the first few follow once more, in other columns.
+Some vectors go on *behind a mark*: all entries but the first few follow once more, in other
+columns.
 """
 
 from __future__ import annotations
