@@ -408,15 +408,6 @@ def search_beam(
 
 
 @kernel
-def is_ready(course: Course, t: int, beam: OneBeam) -> bool:
-    """Whether all that a step looks at is known of a single node, steps before it or not."""
-    ready: bool = course.tally_ptr[t] == course.tally_ptr[t + 1]
-    for k in range(course.read_ptr[t], course.read_ptr[t + 1]):
-        ready = ready and beam.labels[0, course.read[k]] >= 0
-    return ready
-
-
-@kernel
 def proceed(
     scores: FloatArray,
     there: BoolArray,
@@ -454,7 +445,11 @@ def proceed(
         if waits:
             wanted[i, t] = True
             for u in range(t + 1, n if width == 1 and size == 1 else 0):
-                if not there[i, u] and is_ready(course, u, beam):
+                # All that the step looks at has to be known, whatever comes in between.
+                ready = not there[i, u] and course.tally_ptr[u] == course.tally_ptr[u + 1]
+                for k in range(course.read_ptr[u], course.read_ptr[u + 1]):
+                    ready = ready and beam.labels[0, course.read[k]] >= 0
+                if ready:
                     decided = is_decided(course, weights, closed, theta, u, beam, size, found)
                     wanted[i, u] = not decided
     return wanted

@@ -53,6 +53,7 @@ class LazyScores:
         self.rows = [_rows(model.task, x) for x in xs]
         self.slots = model.layout.slots(frame)
         self.scores = np.zeros((len(xs), frame.space.parts))
+        self.known = np.zeros((len(xs), len(frame.slots)), dtype=np.bool_)
         widths = np.diff(frame.starts).tolist()
         self._spans = [
             range(0) if vector is None else range(vector, vector + (width if each else 1))
@@ -61,6 +62,7 @@ class LazyScores:
 
     def add(self, builder: VectorBuilder, inputs: IntArray, slots: IntArray) -> IntArray:
         """Add the vectors of slots, each of an input, and say where those of each one begin."""
+        self.known[inputs, slots] = True
         kinds, places = self.frame.kinds, []
         for i, s in zip(inputs.tolist(), slots.tolist(), strict=True):
             span, rows = self._spans[s], self.rows[i]
@@ -105,9 +107,8 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
         broken, lessons = np.flatnonzero(~beams.obeys), engine.lessons(len(members))
         again = np.union1d(broken, lessons)
         if len(again):
-            slots = np.arange(len(groups[number].frame.slots))
-            every = np.repeat(again, len(slots)), np.tile(slots, len(again))
-            fill(model, groups, [Wanted(number, *every)])
+            places, slots = np.nonzero(~groups[number].known[again])
+            fill(model, groups, [Wanted(number, again[places], slots)])
             objective = Objective(frozen(groups[number].scores), checked=space)
             if len(broken):
                 labels[broken] = engine.repaired(space, objective.rows(broken))

@@ -296,15 +296,18 @@ class _Pairs(Generic[T]):
     """The rows of the pairs of a sentence, written by one writer."""
 
     def __init__(self, text: Text, writer: Writer[T]) -> None:
-        self.writer, self._text = writer, text
-        self._words = words = list(map(writer.memo(_word).__getitem__, text.words))
+        self.writer, self._text, self._fixed = writer, text, writer.memo(_fixed)[None]
+        # Only words between two entities are looked at all by themselves.
+        self._first = first = min(stop for _, stop in text.spans)
+        last = max(start for start, _ in text.spans)
+        self._words = words = list(map(writer.memo(_word).__getitem__, text.words[first:last]))
         self._between = [each.between for each in words]
         self._twos = [one.next[two.low] for one, two in pairwise(words)]
-        self._verb_places = [k for k, tag in enumerate(text.tags) if tag.startswith("VB")]
+        tags = text.tags[first:last]
+        self._verb_places = [k for k, tag in enumerate(tags) if tag.startswith("VB")]
         self._verbs = [words[k].verb for k in self._verb_places]
         self._signs = [each.sign for each in words]
-        self._fixed = writer.memo(_fixed)[None]
-        self._entities = [self._entity(start, stop) for start, stop in text.spans]
+        self._entities: dict[int, _Entity[T]] = {}
         self._rows: dict[tuple[int, int], list[T]] = {}
 
     def row(self, i: int, j: int) -> list[T]:
@@ -316,9 +319,15 @@ class _Pairs(Generic[T]):
             found = self._rows[i, j]
         return found
 
-    def _entity(self, start: int, stop: int) -> _Entity[T]:
+    def _entity(self, i: int) -> _Entity[T]:
+        found = self._entities.get(i)
+        if found is None:
+            found = self._entities[i] = self._described(*self._text.spans[i])
+        return found
+
+    def _described(self, start: int, stop: int) -> _Entity[T]:
         text, word, tag = self._text, self.writer.memo(_word), self.writer.memo(_tag)
-        last = self._words[stop - 1]
+        last = word[text.words[stop - 1]]
         outline = last.shape, text.tags[stop - 1], min(stop - start, MANY)
         before2, before = map(word.__getitem__, text.padded[start + WINDOW - 2 : start + WINDOW])
         after, after2 = map(word.__getitem__, text.padded[stop + WINDOW : stop + WINDOW + 2])
@@ -335,15 +344,16 @@ class _Pairs(Generic[T]):
 
     def _both(self, i: int, j: int) -> tuple[list[T], list[T]]:
         """The rows of entities ``i`` and ``j``, which is the later one, and of ``j`` and ``i``."""
-        text, fixed, left, right = self._text, self._fixed, self._entities[i], self._entities[j]
+        text, fixed, left, right = self._text, self._fixed, self._entity(i), self._entity(j)
         start = text.spans[i][1]
         stop = max(start, text.spans[j][0])
+        first, last = start - self._first, stop - self._first  # as words are counted here
         names = [
-            f"signs={''.join(self._signs[start:stop])}",
+            f"signs={''.join(self._signs[first:last])}",
             f"tags={' '.join(text.tags[start : min(stop, start + FAR)])}",
         ]
         if stop - start <= NEAR:
-            inside = " ".join([word.low for word in self._words[start:stop]])
+            inside = " ".join([word.low for word in self._words[first:last]])
             one, two = left.outline.text, right.outline.text
             names += (
                 f"all={inside}",
@@ -363,7 +373,7 @@ class _Pairs(Generic[T]):
             right.two_after,
             left.tag_before.around[right.tag_after.low],
         ]
-        within = self._within(start, stop) if start < stop else []
+        within = self._within(first, last) if first < last else []
         return [
             fixed.bias,
             fixed.later,
