@@ -12,6 +12,7 @@ from rote.kernels.outputs import (
     all_obey,
     best_by_themselves,
     best_parts,
+    first_obedient,
     obeys,
     parts_of,
     read_scores,
@@ -114,6 +115,25 @@ def test_obeying_is_staying_inside_domains_tables_and_rows(found):
     expected = [labels in inside for labels in everything]
     assert all_obey(batch, net.masks, net.graph.rows).tolist() == expected
     assert [plain(obeys)(labels, net.masks, net.graph.rows) for labels in batch] == expected
+
+
+@given(networks(least=1), st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_the_first_output_that_obeys_is_found(problem, seed):
+    _, net = problem
+    rng = np.random.default_rng(seed)
+    sizes = net.graph.sizes
+    outputs = frozen(rng.integers(sizes, size=(5, 3, len(sizes))))
+    size = frozen(rng.integers(0, 4, size=5))
+    labels, there = outputs[:, 0].copy(), np.zeros(5, dtype=bool)
+    for i in range(5):
+        for k in reversed(range(size[i])):
+            if plain(obeys)(outputs[i, k], net.masks, net.graph.rows):
+                labels[i], there[i] = outputs[i, k], True
+    for run in (first_obedient, plain(first_obedient)):
+        found, obeyed = run(outputs, size, net.masks, net.graph.rows)
+        assert found.tolist() == labels.tolist()
+        assert obeyed.tolist() == there.tolist()
 
 
 @given(

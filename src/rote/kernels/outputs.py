@@ -111,6 +111,24 @@ def all_obey(labels: IntArray, masks: Masks, rows: RowGroups) -> BoolArray:
 
 
 @kernel
+def first_obedient(
+    outputs: IntArray, size: IntArray, masks: Masks, rows: RowGroups
+) -> tuple[IntArray, BoolArray]:
+    """Of the first ``size`` outputs of each input, the first that obeys; and where there is one.
+
+    Outputs are of shape (m, most, variables). Where none obeys, it is the first of all.
+    """
+    labels, found = outputs[:, 0].copy(), np.zeros(outputs.shape[0], np.bool_)
+    for i in range(outputs.shape[0]):
+        for k in range(size[i]):
+            if obeys(outputs[i, k], masks, rows):
+                labels[i] = outputs[i, k]
+                found[i] = True
+                break
+    return labels, found
+
+
+@kernel
 def read_scores(scores: FloatArray, closed: BoolArray, i: int, work: FloatArray) -> None:
     """The part scores of input i, -inf for closed labels, put where ``work`` begins.
 

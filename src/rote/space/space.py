@@ -92,6 +92,11 @@ class Space:
         tuples = [int(np.prod(self.sizes[list(f.variables)])) for f in self.factors]
         return frozen(_running(np.array(tuples, dtype=np.int64)) + self.labels)
 
+    @cached_property
+    def starts(self) -> IntArray:
+        """The first part of each variable and then of each factor; one more entry ends the last."""
+        return frozen(np.concatenate([self.offsets[:-1], self.factor_offsets]))
+
     @property
     def labels(self) -> int:
         """How many parts are labels; the rest are label tuples of factors."""

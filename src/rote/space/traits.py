@@ -320,7 +320,7 @@ def columns_of(space: Space, traits: TraitSet | None, labels: IntArray) -> IntAr
 
     Outputs are those that an engine found, of shape (k, variables).
     """
-    starts = np.concatenate([space.offsets[:-1], space.factor_offsets[:-1]])
+    starts = space.starts[:-1]
     columns = space.known_parts_of(labels) - starts
     return frozen(columns if traits is None else np.hstack([columns, traits.values(labels)]))
 

@@ -130,11 +130,10 @@ class Frame:
         ]
         return frozen(np.array([column for own in each for column in own], dtype=np.int64))
 
-    @cached_property
+    @property
     def starts(self) -> IntArray:
         """The first part of each slot; one more entry ends the last."""
-        space = self.space
-        return frozen(np.concatenate([space.offsets[:-1], space.factor_offsets]))
+        return self.space.starts
 
     @cached_property
     def widths(self) -> IntArray:

@@ -20,7 +20,7 @@ from rote.inference.beam.patterns import Courses, Order
 from rote.inference.branch import BranchAndBound
 from rote.inference.duals import dual_bound
 from rote.kernels.beam import search_beam
-from rote.kernels.outputs import best_parts
+from rote.kernels.outputs import best_parts, first_obedient
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
@@ -130,16 +130,13 @@ def first_to_obey(space: Space, outputs: IntArray, size: IntArray) -> tuple[IntA
 
     Where none does, that is the first of all, and it is said so.
     """
-    labels = outputs[:, 0].copy()
-    found = space.obeyed(np.maximum(labels, 0)) & (size > 0)
-    rest = np.flatnonzero(~found)
-    if len(rest):  # most beams need no second look
-        m, (width, n) = len(rest), outputs.shape[1:]
-        whole = frozen(np.maximum(outputs[rest], 0).reshape(m * width, n))
-        obeys = space.obeyed(whole).reshape(m, width) & (np.arange(width) < size[rest, None])
-        found[rest] = obeys.any(axis=1)
-        labels[rest] = outputs[rest, obeys.argmax(axis=1)]
-    return labels, found
+    network = space.network
+    if network.variables == network.own:
+        return first_obedient(frozen(outputs), frozen(size), network.masks, network.graph.rows)
+    m, width, n = outputs.shape
+    obeys = space.holds(np.maximum(outputs, 0).reshape(m * width, n)).reshape(m, width)
+    obeys &= np.arange(width) < size[:, None]
+    return outputs[np.arange(m), obeys.argmax(axis=1)], np.asarray(obeys.any(axis=1))
 
 
 def bounded(space: Space, objective: Objective, labels: IntArray, *, proof: bool) -> Solutions:
@@ -163,7 +160,6 @@ def bounded(space: Space, objective: Objective, labels: IntArray, *, proof: bool
 
 def bound_by_parts(space: Space, objective: Objective) -> FloatArray:
     """The best open label of every variable and the best tuple of every factor, whatever fits."""
-    starts = frozen(np.concatenate([space.offsets[:-1], space.factor_offsets]))
-    best = best_parts(objective.scores, objective.closed_labels(space), starts)
+    best = best_parts(objective.scores, objective.closed_labels(space), space.starts)
     found: FloatArray = best.sum(axis=1)
     return found
