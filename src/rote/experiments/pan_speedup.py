@@ -16,7 +16,7 @@ the answers of the integer program for right.
 
 ``milliseconds``, of processor time, are those of predicting all test inputs from their words on,
 features included, as if they were read for the first time, and ``search_milliseconds`` those of the
-engine alone, scores at hand; both are means over some runs, in which methods take turns, after one
+engine alone, scores at hand; both are medians of some runs, in which methods take turns, after one
 that nobody looks at.
 ``skipped_percent`` is the share of feature vectors that were never computed, not even to repair.
 
@@ -168,7 +168,7 @@ class Found(NamedTuple):
     def ratio(self, name: str, other: str, *, search: bool = False) -> float:
         """How many times faster one is than another."""
         slow, fast = (
-            float(np.mean(each.search_milliseconds if search else each.milliseconds))
+            float(np.median(each.search_milliseconds if search else each.milliseconds))
             for each in (self.reached[other], self.reached[name])
         )
         return slow / max(1e-9, fast)
@@ -262,9 +262,9 @@ def _rows(found: Found, *, whole: bool) -> Iterator[Row]:
         metrics: dict[str, Metric] = {
             "case": found.case.name,
             **found.measured(name),
-            "milliseconds": float(np.mean(reached.milliseconds)),
+            "milliseconds": float(np.median(reached.milliseconds)),
             "milliseconds_deviation": float(np.std(reached.milliseconds)),
-            "search_milliseconds": float(np.mean(reached.search_milliseconds)),
+            "search_milliseconds": float(np.median(reached.search_milliseconds)),
             "search_milliseconds_deviation": float(np.std(reached.search_milliseconds)),
             "validity_before": reached.validity_before,
             "validity": reached.validity,
@@ -321,24 +321,24 @@ def _fast(found: Found) -> Iterator[Claim]:
         if solver not in found.reached:
             continue
         ratio = found.ratio(ours, solver)
-        times = (float(np.mean(found.reached[name].milliseconds)) for name in (ours, solver))
+        times = (float(np.median(found.reached[name].milliseconds)) for name in (ours, solver))
         yield Claim(
             f"The speed-up is at least {FASTER:g} times faster than the {solver}, features "
             "included",
             ratio >= FASTER,
             "{:.0f} ms against {:.0f} ms, ".format(*times) + f"{ratio:.2f} times (b = "
             f"{found.width}). The black box takes "
-            f"{np.mean(found.reached[BOX].milliseconds):.0f} ms.",
+            f"{np.median(found.reached[BOX].milliseconds):.0f} ms.",
         )
     solver = GUROBI if GUROBI in found.reached else HIGHS
     ratio = found.ratio(ours, solver, search=True)
-    times = (float(np.mean(found.reached[name].search_milliseconds)) for name in (ours, solver))
+    times = (float(np.median(found.reached[name].search_milliseconds)) for name in (ours, solver))
     yield Claim(
         f"Features aside, the speed-up is at least {SEARCH_FASTER:g} times faster than the "
         f"{solver}",
         ratio >= SEARCH_FASTER,
         "{:.1f} ms against {:.1f} ms, ".format(*times) + f"{ratio:.1f} times (b = {found.width}). "
-        f"The black box takes {np.mean(found.reached[BOX].search_milliseconds):.1f} ms.",
+        f"The black box takes {np.median(found.reached[BOX].search_milliseconds):.1f} ms.",
     )
 
 
