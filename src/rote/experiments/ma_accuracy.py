@@ -104,7 +104,8 @@ FULL = Plan(
         "hw-large": Searching(sweep=1500, validation=600, iterations=8, trials=2),
         "phoneme": Searching(sweep=400, iterations=10),
         "twitter-pos": Searching(sweep=500, iterations=10),
-        "protein": Searching(training_restarts=2, iterations=30, sweep_trials=2),
+        # What few chains teach depends on the draws.
+        "protein": Searching(training_restarts=2, iterations=30, sweep_trials=2, trials=9),
         "bibtex": Searching(training_restarts=2, sweep=1500, trials=2),
         "yeast": Searching(training_restarts=20),
         "delicious": Searching(10, 1, 20, sweep=400, validation=300, learned=1000, trials=2),
