@@ -7,9 +7,9 @@ entities.
 
 Images of MSRC-21 have probabilities of their own, which are not those of the paper, and traits that
 say which share of an image has which class. Classes share the weights of probabilities: with a
-weight for every pair of classes, models are worse on new images than the probabilities alone. A
-superpixel is learned from only if most of its pixels have a class, and is judged by all pixels that
-have one. Slacks of images are not squared: with squares, the hardest images count too much.
+weight for every pair of classes, models were no better on new images than the probabilities alone.
+A superpixel is learned from only if most of its pixels have a class, and is judged by all pixels
+that have one. Slacks of images are not squared: with squares, the hardest images count too much.
 """
 
 from __future__ import annotations
