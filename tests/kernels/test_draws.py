@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.draws import FIRST, GOLDEN, SECOND, draw_starts, draw_subsets, mixed, seeds_of
+from rote.kernels.draws import (
+    FIRST,
+    GOLDEN,
+    SECOND,
+    draw_starts,
+    draw_subsets,
+    mixed,
+    note_starts,
+    print_of,
+    seeds_of,
+)
 from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
@@ -221,7 +231,8 @@ def test_starts_keep_the_guess_but_for_so_many_and_draw_evenly():
     sizes, offsets = whole([3] * n), whole(np.arange(0, 3 * n + 1, 3))
     seeds = frozen(seeds_of(scores, 7))
     for redrawn in (0, 2, 6):
-        starts = draw_starts(seeds, frozen(forbidden), guess, sizes, offsets, redrawn, 1)
+        seen = np.empty((m, 1), np.int64)
+        starts = draw_starts(seeds, frozen(forbidden), guess, sizes, offsets, redrawn, seen, 0)
         assert (starts != 0).sum(axis=1).max() <= redrawn
         # Each variable is drawn with the same chance, and each label it may have.
         share = redrawn / n
@@ -242,8 +253,9 @@ def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
 
     def starts(rows, restart=0, seed=0):
         part = slice(None) if rows is None else rows
-        seeds = frozen(seeds_of(frozen(scores[part]), seed))
-        return draw_starts(seeds, none, frozen(guess[part]), sizes, offsets, 10, restart).tolist()
+        seeds, own = frozen(seeds_of(frozen(scores[part]), seed)), frozen(guess[part])
+        seen = np.zeros((len(own), restart + 1), np.int64)
+        return draw_starts(seeds, none, own, sizes, offsets, 10, seen, restart).tolist()
 
     every = starts(None)
     assert starts([2, 0]) == [every[2], every[0]]
@@ -254,5 +266,64 @@ def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
 
 def test_a_variable_that_may_have_no_label_stays_as_it_is():
     closed = frozen(np.array([[True, True, False, True]]))
-    starts = draw_starts(whole([7]), closed, whole([[1, 1]]), whole([2, 2]), whole([0, 2, 4]), 2, 0)
+    seeds, guess, sizes, offsets = whole([7]), whole([[1, 1]]), whole([2, 2]), whole([0, 2, 4])
+    starts = draw_starts(seeds, closed, guess, sizes, offsets, 2, np.empty((1, 1), np.int64), 0)
     assert starts.tolist() == [[1, 0]]
+
+
+@given(
+    st.integers(0, 999), st.integers(1, 6), st.integers(2, 3), st.integers(0, 6), st.integers(1, 12)
+)
+@settings(max_examples=40)
+def test_a_start_that_was_there_is_drawn_again_with_twice_as_many_labels(
+    seed, n, size, redrawn, restarts
+):
+    redrawn, m = min(redrawn, n), 3
+    guess = whole(np.random.default_rng(seed).integers(size, size=(m, n)))
+    none = frozen(np.zeros((m, n * size), np.bool_))
+    given_seeds = frozen(np.random.default_rng(seed).integers(1 << 62, size=m))
+    sizes, offsets = whole([size] * n), whole(np.arange(0, n * size + 1, size))
+    seen = np.empty((m, restarts), np.int64)
+    plain = np.empty((m, restarts), np.int64)
+    for restart in range(restarts):
+        before = seen.copy()
+        arguments = (given_seeds, none, guess, sizes, offsets, redrawn)
+        starts = draw_starts(*arguments, seen, restart)
+        assert starts.tolist() == plainly(draw_starts)(*arguments, plain, restart).tolist()
+        assert seen[:, :restart].tolist() == before[:, :restart].tolist()
+        assert seen[:, restart].tolist() == [print_of(start) for start in starts]
+        for i in range(m):
+            once = draw_starts(*arguments, np.full((m, restarts), -1), restart)[i]
+            assert (once != guess[i]).sum() <= redrawn
+            if print_of(once) not in seen[i, :restart]:
+                assert starts[i].tolist() == once.tolist()
+            elif redrawn == n:  # when all labels are drawn, what comes is taken
+                assert starts[i].tolist() == once.tolist()
+                assert restart > 0
+
+
+def test_a_small_share_of_likely_labels_does_not_go_round_in_few_starts():
+    n, restarts = 14, 50
+    guess, none = whole(np.zeros((1, n))), frozen(np.zeros((1, 2 * n), np.bool_))
+    seen = np.empty((1, restarts), np.int64)
+    sizes, offsets = whole([2] * n), whole(np.arange(0, 2 * n + 1, 2))
+    for restart in range(restarts):
+        draw_starts(whole([3]), none, guess, sizes, offsets, 1, seen, restart)
+    # One label drawn anew makes 15 starts.
+    assert len(set(seen[0].tolist())) == restarts
+
+
+def test_starts_that_were_there_before_are_told_from_new_ones():
+    starts = whole([[0, 1, 2], [2, 1, 0]])
+    for run in (note_starts, plainly(note_starts)):
+        seen = np.zeros((2, 3), np.int64)
+        assert run(starts, seen, 0).tolist() == [True, True]
+        assert run(whole([[0, 1, 2], [0, 1, 2]]), seen, 1).tolist() == [False, True]
+        assert run(starts, seen, 2).tolist() == [False, False]
+        assert seen[0].tolist() == [print_of(starts[0])] * 3
+
+
+def test_prints_tell_outputs_apart():
+    every = [whole(labels) for labels in product(range(3), repeat=6)]
+    assert len({print_of(labels) for labels in every}) == len(every)
+    assert all(print_of(labels) == plainly(print_of)(labels) for labels in every[:50])

@@ -148,8 +148,9 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, re
         assert one.tolist() == other.tolist()
     forbidden = frozen(closed | ~net.allowed[: space.labels])
     seeds = frozen(seeds_of(scores, seed))
+    seen, given_space = np.empty((len(scores), restarts), np.int64), (space.sizes, space.offsets)
     starts = [
-        draw_starts(seeds, forbidden, guess, space.sizes, space.offsets, redrawn, r)
+        draw_starts(seeds, forbidden, guess, *given_space, redrawn, seen, r)
         for r in range(restarts)
     ]
     for i in range(len(scores)):

@@ -267,7 +267,7 @@ def searched(case: Ready, share: Share, plan: Plan, seed: int) -> Found:
     led = _led(case, model, judged, untiring, plan.after)
     searches = {THEIRS: drawn[plan.most], OURS: ours, LONG: led[plan.most], CONTROL: control}
     spent = amortized.spent
-    by_e = 100 * spent.learned / max(1, spent.climbs - spent.inputs)
+    by_e = 100 * spent.learned / max(1, spent.climbs)
     return Found(case, searches, drawn, led, patience, seconds, by_e)
 
 

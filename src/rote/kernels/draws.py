@@ -78,8 +78,17 @@ def draw_subsets(scores: FloatArray, gold: IntArray, k: int, sample: int, seed: 
     return members
 
 
+@kernel
+def print_of(labels: IntArray) -> int:
+    """A number that tells outputs apart: two have the same by a chance of one in 2^64."""
+    state = GOLDEN
+    for j in range(labels.shape[0]):
+        state = mixed(state + np.uint64(labels[j]) + GOLDEN)
+    return np.int64(state)
+
+
 @inlined
-def draw_start(
+def redraw(
     sizes: IntArray,
     offsets: IntArray,
     forbidden: BoolArray,
@@ -87,10 +96,10 @@ def draw_start(
     redrawn: int,
     order: IntArray,
     labels: IntArray,
-) -> None:
+) -> np.uint64:
     """Give so many variables, drawn at random, a label drawn at random of those they may have.
 
-    The variables are the first of ``order`` afterwards.
+    The variables are the first of ``order`` afterwards. The state that draws go on from.
     """
     n = labels.shape[0]
     for k in range(n):
@@ -112,6 +121,37 @@ def draw_start(
                 if left == 0:
                     labels[j] = a
                 left -= 1
+    return state
+
+
+@inlined
+def draw_start(
+    sizes: IntArray,
+    offsets: IntArray,
+    forbidden: BoolArray,
+    state: np.uint64,
+    redrawn: int,
+    order: IntArray,
+    guess: IntArray,
+    labels: IntArray,
+    seen: IntArray,
+    count: int,
+) -> int:
+    """A guess of which so many variables are drawn anew, that is none of ``count`` starts before.
+
+    A start that was there before would be climbed from in vain. So twice as many variables are
+    drawn, again and again; when all are, the start is taken as it is. How many were drawn: they are
+    the first of ``order``. ``seen`` has the prints of starts, and takes in this one.
+    """
+    n = labels.shape[0]
+    while True:
+        labels[:] = guess
+        state = redraw(sizes, offsets, forbidden, state, redrawn, order, labels)
+        own = print_of(labels)
+        if redrawn == n or not (seen[:count] == own).any():
+            seen[count] = own
+            return redrawn
+        redrawn = min(n, max(1, 2 * redrawn))
 
 
 @kernel
@@ -131,12 +171,38 @@ def draw_starts(
     sizes: IntArray,
     offsets: IntArray,
     redrawn: int,
+    seen: IntArray,
     restart: int,
 ) -> IntArray:
-    """The starts of one restart of greedy search; ``forbidden`` is of shape (m, labels)."""
+    """The starts of one restart of greedy search; ``forbidden`` is of shape (m, labels).
+
+    ``seen`` has the prints of earlier starts in its first columns, and takes in these.
+    """
     starts = guess.copy()
     order = np.empty(guess.shape[1], np.int64)
     for i in range(guess.shape[0]):
         state = mixed(np.uint64(seeds[i]) + np.uint64(restart))
-        draw_start(sizes, offsets, forbidden[i], state, redrawn, order, starts[i])
+        draw_start(
+            sizes,
+            offsets,
+            forbidden[i],
+            state,
+            redrawn,
+            order,
+            guess[i],
+            starts[i],
+            seen[i],
+            restart,
+        )
     return starts
+
+
+@kernel
+def note_starts(starts: IntArray, seen: IntArray, restart: int) -> BoolArray:
+    """Whether starts are none of those before; ``seen`` takes in their prints."""
+    new = np.empty(starts.shape[0], np.bool_)
+    for i in range(starts.shape[0]):
+        own = print_of(starts[i])
+        new[i] = not (seen[i, :restart] == own).any()
+        seen[i, restart] = own
+    return new

@@ -270,7 +270,8 @@ def search_greedily(
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """The best output of each input that was climbed to, the restart that found it, and a bound.
 
-    Starts are ``guess`` with so many labels ``redrawn``. Labels are -1, and the restart is 0, where
+    Starts are ``guess`` with so many labels ``redrawn``, or more where that start was there before.
+    Labels are -1, and the restart is 0, where
     every climb ended at an output that breaks a rule. ``kind`` is that of the term, and ``gold``
     what it compares with. The bound adds up the best that every label and every table can give;
     what traits can give is for the caller to add.
@@ -279,7 +280,7 @@ def search_greedily(
     work, terrain = np.empty(scores.shape[1]), terrain_of(graph, wide)
     base, at = standing_for(graph, wide, n), standing_for(graph, wide, n)
     start, order, rank = np.empty(n, np.int64), np.empty(n, np.int64), np.ones(n, np.int64)
-    steps = np.empty((0, 2), np.int64)
+    steps, seen = np.empty((0, 2), np.int64), np.empty(restarts, np.int64)
     answers = np.full((m, n), -1)
     found = np.zeros(m, np.int64)
     bounds = np.empty(m)
@@ -295,10 +296,20 @@ def search_greedily(
         first, best = seed_of(scores, i, seed), -np.inf
         for r in range(restarts):
             copy_standing(base, at)
-            start[:] = guess[i]
             state = mixed(first + np.uint64(r))
-            draw_start(graph.sizes, graph.offsets, forbidden, state, redrawn, order, start)
-            climb(terrain, extra, at, rank, order[:redrawn], start, ties[i], steps)
+            drawn = draw_start(
+                graph.sizes,
+                graph.offsets,
+                forbidden,
+                state,
+                redrawn,
+                order,
+                guess[i],
+                start,
+                seen,
+                r,
+            )
+            climb(terrain, extra, at, rank, order[:drawn], start, ties[i], steps)
             if at.wrong[0] + at.wrong[1] > 0:
                 continue
             value = whole_worth(wide, extra, at)

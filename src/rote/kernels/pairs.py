@@ -125,7 +125,7 @@ def search_pairs(
     pairs, own = np.empty((n, n)), np.empty(n)
     base, fields = np.empty(n), np.empty(n)
     start, labels, order = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    counts = np.zeros(2, np.int64)
+    counts, seen = np.zeros(2, np.int64), np.empty(restarts, np.int64)
     answers, found, bounds = np.full((m, n), -1), np.zeros(m, np.int64), np.empty(m)
     for i in range(m):
         load(scores[i], graph.source, theta)
@@ -143,11 +143,12 @@ def search_pairs(
         for r in range(restarts):
             fields[:] = base
             labels[:] = guess[i]
-            start[:] = guess[i]
             state = mixed(first + np.uint64(r))
-            draw_start(graph.sizes, graph.offsets, open_, state, redrawn, order, start)
+            drawn = draw_start(
+                graph.sizes, graph.offsets, open_, state, redrawn, order, guess[i], start, seen, r
+            )
             value = ground
-            for q in range(redrawn):
+            for q in range(drawn):
                 j = order[q]
                 if start[j] != labels[j]:
                     value += flip(pairs, fields, labels, j)

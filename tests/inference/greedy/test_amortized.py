@@ -68,17 +68,21 @@ def test_starts_it_has_learned_lead_further_than_random_ones():
     assert sum(led) > sum(drawn)
 
 
-def test_a_climb_that_comes_back_is_followed_by_a_start_around_where_e_leads(world):
+def test_no_start_is_climbed_from_twice_and_e_is_not_followed_in_vain(world):
     space, objective = question(world)
-    engine = AmortizedRGS(RGS(alpha=0.8, restarts=12, classifier=Fixed([0] * 8)), patience=12)
+    search = RGS(alpha=0.8, restarts=12, classifier=Fixed([0] * 8))
+    engine = AmortizedRGS(search, patience=12)
+    engine.solve(space, objective)
     rounds = list(engine.rounds(space, objective))
-    came_back = 0
-    for before, now, after in zip(rounds, rounds[1:], rounds[2:], strict=False):
-        same = (before.paths.ends == now.paths.ends).all(axis=1)
-        came_back += int(same.sum())
-        # Some labels are drawn anew, so that the search does not go in circles.
-        assert (now.paths.starts[same] != after.paths.starts[same]).any(axis=1).mean() > 0.5
-    assert came_back > 0
+    starts = np.stack([each.paths.starts for each in rounds])
+    for i in range(60):
+        assert len({tuple(start) for start in starts[:, i].tolist()}) == 12
+    drawn = RGS(0.8, 12, Fixed([0] * 8)).rounds(space, objective)
+    # E has learned: it leads to most first starts, and from a few labels of a guess far away.
+    assert ((starts[0] > 0).sum(axis=1) > 2).mean() > 0.5
+    assert ((next(drawn).paths.starts > 0).sum(axis=1) <= 2).all()
+    spent = engine.spent
+    assert 0 < spent.learned < spent.climbs
 
 
 def test_what_was_done_is_counted(world):
@@ -110,13 +114,13 @@ def test_what_a_start_is_worth_is_learned(world, adagrad):
     space, objective = question(world)
     engine = AmortizedRGS(RGS(restarts=5), adagrad=adagrad, tolerance=0.0)
     assert engine.weights is None
-    ends = RGS(restarts=1).solve(space, objective)
     errors = []
     for _ in range(12):
-        engine.solve(space, objective)
-        said = space.worth(objective.inputs.scores(engine.weights), ends.labels)
-        errors.append(np.abs(said - ends.value).mean())
-    assert errors[-1] < errors[0] < np.abs(ends.value).mean()
+        found = engine.solve(space, objective)
+        said = space.worth(objective.inputs.scores(engine.weights), found.labels)
+        errors.append(np.abs(said - found.value).mean())
+    # Much nearer than a number for all inputs could be.
+    assert max(errors) < 0.5 * found.value.std()
 
 
 def test_what_it_is_right_about_is_not_learned_again(world):

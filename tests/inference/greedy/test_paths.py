@@ -9,8 +9,7 @@ from rote.errors import UnsupportedSpace
 from rote.inference import Objective
 from rote.inference.base import as_objective
 from rote.inference.greedy import RGS, climb_from
-from rote.inference.greedy.paths import MOST_STEPS, starts_of
-from rote.kernels.draws import seeds_of
+from rote.inference.greedy.paths import MOST_STEPS, Starts
 from rote.space import SpaceBuilder, at_most
 from rote.space.losses import OneMinusF1
 from rote.types import frozen
@@ -41,11 +40,8 @@ def test_the_best_end_of_all_restarts_is_the_answer():
     objective = as_objective(space, scores)
     engine = RGS(restarts=4, seed=5)
     guess = engine.guesses(space, objective)
-    seeds = frozen(seeds_of(objective.scores, 5))
-    ends = [
-        climb_from(space, objective, starts_of(space, objective, seeds, guess, 9, k)).ends
-        for k in range(4)
-    ]
+    starts = Starts(space, objective, 5, 4)
+    ends = [climb_from(space, objective, starts.drawn(guess, 9)).ends for _ in range(4)]
     values = [space.worth(objective.scores, end) for end in ends]
     assert engine.solve(space, objective).value == pytest.approx(np.max(values, axis=0))
 
@@ -101,3 +97,21 @@ def test_some_outputs_of_each_path_are_evenly_spread(most):
         assert places[-1] == len(path) - 1
         gaps = np.diff(places)
         assert gaps.max() - gaps.min() <= 1
+
+
+def test_a_given_start_is_taken_if_it_is_good_and_new():
+    space, scores = grid(3)
+    objective = as_objective(space, scores)
+    starts = Starts(space, objective, 0, 3)
+    ones, zeros = (frozen(np.full((4, 9), label)) for label in (1, 0))
+    good = np.array([True, True, False, True])
+    own, taken = starts.given(ones, good, zeros, 2)
+    assert taken.tolist() == good.tolist()
+    assert (own[good] == 1).all()
+    assert own[2].sum() <= 2
+    starts.keep(good)
+    again, taken = starts.given(frozen(ones[:3]), np.ones(3, np.bool_), frozen(zeros[:3]), 2)
+    assert not taken.any()
+    assert (again.sum(axis=1) <= 2).all()
+    other = starts.given(frozen(zeros[:3]), np.ones(3, np.bool_), frozen(ones[:3]), 2)[1]
+    assert other.tolist() == (again.sum(axis=1) > 0).tolist()

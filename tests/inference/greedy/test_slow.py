@@ -67,7 +67,9 @@ def test_without_rules_it_goes_where_kernels_go(space, seed, redrawn):
     objective = as_objective(space, rng.normal(size=(3, space.parts)))
     guess = likely_labels(space, objective)
     redrawn = min(redrawn, len(space.variables))
-    labels, needed, bounds = slowly.search_slowly(space, objective, guess, redrawn, 3, 5)
+    labels, needed, bounds = slowly.search_slowly(
+        space, objective, guess, redrawn, 3 if redrawn else 1, 5
+    )
     share = 1 - redrawn / len(space.variables)
 
     class Likely:

@@ -7,8 +7,9 @@
 until no better output has been found for some rounds. E says what an output is worth as a start,
 and θ is kept from one question to the next, so that starts get better with use.
 
-Beyond the paper: where a climb has come back to the end before it, E would lead to the same start
-again. The next one is then drawn around where E leads, as others are around a classifier's guess.
+Beyond the paper, E leads to the first start as well, from the classifier's guess; and it is not
+followed to where a climb began before, or twice in a row in vain. The next start is then drawn
+around where E leads, as those of `RGS` are around the guess.
 """
 
 from __future__ import annotations
@@ -24,14 +25,12 @@ from rote.errors import SettingError
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.engine import RGS
-from rote.inference.greedy.paths import Best, Climber, Paths, Round, climb_from, starts_of
-from rote.kernels.draws import seeds_of
+from rote.inference.greedy.paths import Best, Climber, Paths, Round, Starts, climb_from
 from rote.kernels.regression import regress_all
 from rote.space.space import Space
 from rote.space.traits import columns_of
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, frozen
 
-KEPT = 0.5  # the least share of labels that a start around where E leads has from there
 ROOM = 1 << 20  # features of outputs that are learned from together
 
 
@@ -41,7 +40,7 @@ class Spent:
 
     inputs: int = 0
     climbs: int = 0  # of the scores
-    learned: int = 0  # starts that E led to; the others were drawn
+    learned: int = 0  # climbs from where E led; the others were from starts that were drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,69 +132,36 @@ class AmortizedRGS:
             yield from self._rounds(space, objective)
 
     def _rounds(self, space: Space, objective: Objective) -> Iterator[Round]:
-        guess = self.search.guesses(space, objective)
-        best = Best(*guess.shape)
-        idle, last = np.zeros(len(guess), dtype=np.int64), np.full(guess.shape, -1)
+        guess, redrawn = self.search.guesses(space, objective), self.search.redrawn(space)
+        best, idle = Best(*guess.shape), np.zeros(len(guess), dtype=np.int64)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
-        part = _some(objective, active)
-        seeds = frozen(seeds_of(part.scores, int(self.search.seed)))
-        starts = self._drawn(space, part, seeds, frozen(guess[active]), self.search.alpha, 0)
-        climber, members, led = Climber(space, part), np.arange(len(active)), 0
+        part, members = _some(objective, active), np.arange(len(active))
+        starts = Starts(space, part, int(self.search.seed), self.search.restarts)
+        climber, likely = Climber(space, part), frozen(guess[active])
+        led, moved = self._led(space, part, likely)
+        own, by_e = starts.given(led, moved, likely, redrawn)
         for restart in range(1, self.search.restarts + 1):
-            paths = climber.climb(starts, members)
+            paths = climber.climb(own, members)
             values = part.worth(space, paths.ends)
             better = best.take(active, paths, values, part.ties)
-            self._count(len(active), led, len(guess) if restart == 1 else 0)
+            self._count(len(active), int(by_e.sum()), len(guess) if restart == 1 else 0)
             yield best.now(active, paths)
             idle[active] = np.where(better, 0, idle[active] + 1)
             self._learn(space, part, paths, values)
-            new = (paths.ends != last[active]).any(axis=1)
-            last[active] = paths.ends
             kept = idle[active] < self.patience
-            if not kept.any():
+            if restart == self.search.restarts or not kept.any():
                 return
+            in_vain = by_e & ~better
             active, members, ends = active[kept], members[kept], frozen(paths.ends[kept])
-            part, seeds = _some(part, np.flatnonzero(kept)), seeds[kept]
-            starts, led = self._next(space, part, seeds, ends, new[kept], guess[active], restart)
-
-    def _next(
-        self,
-        space: Space,
-        objective: Objective,
-        seeds: IntArray,
-        ends: IntArray,
-        new: BoolArray,
-        guess: IntArray,
-        restart: int,
-    ) -> tuple[IntArray, int]:
-        """The next starts, given where the last climbs ended; how many of them E had a say in."""
-        led, moved = self._led(space, objective, ends)
-        starts, alpha = led.copy(), self.search.alpha
-        for rows, around, share in (
-            (np.flatnonzero(~moved), guess, alpha),
-            (np.flatnonzero(moved & ~new), led, max(KEPT, alpha)),
-        ):
-            if len(rows):
-                part, own, mine = _some(objective, rows), frozen(around[rows]), seeds[rows]
-                starts[rows] = self._drawn(space, part, frozen(mine), own, share, restart)
-        return frozen(starts), int(moved.sum())
+            part = _some(part, np.flatnonzero(kept))
+            starts.keep(kept)
+            led, moved = self._led(space, part, ends)
+            around = frozen(np.where(moved[:, None], led, guess[active]))
+            own, by_e = starts.given(led, moved & ~in_vain[kept], around, redrawn)
 
     def _count(self, climbs: int, led: int, inputs: int) -> None:
         past = self._spent.pop()
         self._spent.append(Spent(past.inputs + inputs, past.climbs + climbs, past.learned + led))
-
-    def _drawn(
-        self,
-        space: Space,
-        objective: Objective,
-        seeds: IntArray,
-        guess: IntArray,
-        share: float,
-        restart: int,
-    ) -> IntArray:
-        """Starts that have a share of their labels as a guess says."""
-        n = len(space.variables)
-        return starts_of(space, objective, seeds, guess, n - round(share * n), restart)
 
     def _learn(self, space: Space, objective: Objective, paths: Paths, values: FloatArray) -> None:
         """Every output on a path is worth its end; those are learned from that E is far from."""

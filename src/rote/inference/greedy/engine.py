@@ -1,6 +1,7 @@
 """`RGS`: randomised greedy search, Algorithm 1 of Ma et al. (2019).
 
-    for each restart:   start  = α of the variables as the classifier says, the others at random
+    for each restart:   start  = α of the variables as the classifier says, the others at random;
+                                 more at random, if that start was there before
                         climb  = the best single change, again and again, while one is better
     answer the best output that was climbed to
 
@@ -24,12 +25,11 @@ from rote.inference.greedy.paths import (
     Best,
     Climber,
     Round,
+    Starts,
     is_paired,
     known_to_kernels,
-    starts_of,
 )
 from rote.inference.greedy.slow import search_slowly
-from rote.kernels.draws import seeds_of
 from rote.kernels.greedy import search_greedily
 from rote.kernels.pairs import search_pairs
 from rote.space.space import Space
@@ -97,18 +97,17 @@ class RGS:
         """Restart after restart, with all that lies on the way; slower than asking for answers."""
         objective = as_objective(space, objective, terms=True)
         guess = self.guesses(space, objective)
-        best, redrawn = Best(*guess.shape), self._redrawn(space)
+        best, redrawn = Best(*guess.shape), self.redrawn(space)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
         part, own = objective.rows(active), frozen(guess[active])
-        seeds = frozen(seeds_of(part.scores, int(self.seed)))
-        climber = Climber(space, part)
-        for restart in range(self.restarts if redrawn else 1):
-            starts = starts_of(space, part, seeds, own, redrawn, restart)
-            paths = climber.climb(starts)
+        restarts = self.restarts if redrawn else 1
+        starts, climber = Starts(space, part, int(self.seed), restarts), Climber(space, part)
+        for _ in range(restarts):
+            paths = climber.climb(starts.drawn(own, redrawn))
             best.take(active, paths, part.worth(space, paths.ends), part.ties)
             yield best.now(active, paths)
 
-    def _redrawn(self, space: Space) -> int:
+    def redrawn(self, space: Space) -> int:
         """How many variables of a start are drawn."""
         n = len(space.variables)
         return n - round(self.alpha * n)
@@ -122,7 +121,7 @@ class RGS:
     def _search(
         self, space: Space, objective: Objective, guess: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        redrawn = self._redrawn(space)
+        redrawn = self.redrawn(space)
         # All starts are the same when nothing is drawn.
         restarts = self.restarts if redrawn else 1
         known = known_to_kernels(space, objective)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rote.errors import UnsupportedSpace
 from rote.inference.base import Objective
-from rote.kernels.draws import draw_starts
+from rote.kernels.draws import draw_starts, note_starts, seeds_of
 from rote.kernels.greedy import climb_all, ground_of, outputs_along
 from rote.kernels.standing import NO_TERM
 from rote.kernels.structs import Wide
@@ -91,6 +91,49 @@ class Best:
         )
 
 
+class Starts:
+    """The starts of inputs, climb after climb; none is drawn that was there before."""
+
+    def __init__(self, space: Space, objective: Objective, seed: int, climbs: int) -> None:
+        self._space, self._closed = space, objective.closed_labels(space)
+        self._seeds = seeds_of(objective.scores, seed)
+        self._seen = np.empty((len(objective), climbs), dtype=np.int64)  # their prints
+        self._count = 0
+
+    def drawn(self, guess: IntArray, redrawn: int) -> IntArray:
+        """The next start of every input: a guess with so many labels drawn anew, or more."""
+        starts = self._draw(np.arange(len(guess)), guess, redrawn)
+        self._count += 1
+        return starts
+
+    def given(
+        self, starts: IntArray, good: BoolArray, guess: IntArray, redrawn: int
+    ) -> tuple[IntArray, BoolArray]:
+        """The next start of every input: a given one that is good and new, or else a drawn one.
+
+        And of which inputs it is the given one.
+        """
+        taken = good & note_starts(starts, self._seen, self._count)
+        rows, chosen = np.flatnonzero(~taken), starts.copy()
+        chosen[rows] = self._draw(rows, frozen(guess[rows]), redrawn)
+        self._count += 1
+        return frozen(chosen), taken
+
+    def keep(self, kept: BoolArray) -> None:
+        """Go on with some of the inputs."""
+        self._closed, self._seeds = frozen(self._closed[kept]), self._seeds[kept]
+        self._seen = self._seen[kept]
+
+    def _draw(self, rows: IntArray, guess: IntArray, redrawn: int) -> IntArray:
+        space, seen = self._space, self._seen[rows]
+        seeds, closed = frozen(self._seeds[rows]), frozen(self._closed[rows])
+        starts = draw_starts(
+            seeds, closed, guess, space.sizes, space.offsets, redrawn, seen, self._count
+        )
+        self._seen[rows] = seen
+        return frozen(starts)
+
+
 class Climber:
     """Climbs the scores of inputs, as often as asked, and reads them once."""
 
@@ -142,19 +185,6 @@ def known_to_kernels(
     if traits is None:
         return kind, gold, NO_TRAITS
     return (kind, gold, traits.wide) if traits.traits.is_known else None
-
-
-def starts_of(
-    space: Space,
-    objective: Objective,
-    seeds: IntArray,
-    guess: IntArray,
-    redrawn: int,
-    restart: int,
-) -> IntArray:
-    """Guesses with so many labels drawn anew: where `RGS` starts from in one of its restarts."""
-    closed = objective.closed_labels(space)
-    return frozen(draw_starts(seeds, closed, guess, space.sizes, space.offsets, redrawn, restart))
 
 
 def is_paired(network: Network) -> bool:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.inference.base import Objective
-from rote.inference.greedy.paths import starts_of
-from rote.kernels.draws import seeds_of
+from rote.inference.greedy.paths import Starts
 from rote.kernels.standing import gains_of
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
@@ -25,9 +24,9 @@ def search_slowly(
     best = np.full(len(guess), -np.inf)
     possible = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
     part, closed = objective.rows(possible), objective.closed_labels(space)[possible]
-    seeds, own = frozen(seeds_of(part.scores, int(seed))), frozen(guess[possible])
+    drawn, own = Starts(space, part, int(seed), restarts), frozen(guess[possible])
     for restart in range(restarts):
-        starts = starts_of(space, part, seeds, own, redrawn, restart)
+        starts = drawn.drawn(own, redrawn)
         for k, i in enumerate(possible.tolist()):
             one = part.rows(np.array([k]))
             end, wrong = _climbed(space, one, closed[k], starts[k])
