@@ -84,7 +84,7 @@ def print_of(labels: IntArray) -> int:
     state = GOLDEN
     for j in range(labels.shape[0]):
         state = mixed(state + np.uint64(labels[j]) + GOLDEN)
-    return np.int64(state)
+    return int(np.int64(state))
 
 
 @inlined
