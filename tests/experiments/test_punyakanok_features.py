@@ -26,7 +26,8 @@ from rote.experiments.punyakanok_features import (
     sentences_of,
 )
 from rote.experiments.registry import run_experiment
-from rote.tasks.entity_relation import ENTITY, PAIR, EntityRelation, Extraction
+from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.entity_relation_features import ENTITY, PAIR
 
 TINY = Plan(kept=(5, 50), trials=2, sentences=30, iterations=2)
 

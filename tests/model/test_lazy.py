@@ -17,7 +17,7 @@ from rote.inference import Exact
 from rote.inference.beam import Speedup
 from rote.inference.beam.speedup import Wanted
 from rote.model import Model, prepare
-from rote.model.lazy import LazyScores, fill, predict_lazily
+from rote.model.lazy import LazyScores, Vectors, fill, predict_lazily
 from rote.space import SpaceBuilder
 from rote.tasks.base import Frame, Slot
 from rote.tasks.coreference import Coreference
@@ -100,10 +100,10 @@ def test_scores_of_single_slots_are_those_of_the_model(task, xs):
     for group in (prepared := model.prepare(xs)).groups:
         expected = prepared.inputs(group).objective(group.space, model.weights).scores
         frame = group.frame
-        lazy = LazyScores(model, frame, [xs[k] for k in group.members])
+        lazy = LazyScores(model, frame, group.members)
         some = np.arange(len(group.members))[::2]
         for s in range(len(frame.slots)):
-            fill(model, [lazy], [Wanted(0, some, np.full(len(some), s))])
+            fill(model, Vectors(model, xs), [lazy], [Wanted(0, some, np.full(len(some), s))])
             span = slice(int(frame.starts[s]), int(frame.starts[s + 1]))
             assert lazy.scores[some, span].tolist() == expected[some, span].tolist()
             lazy.scores[:, span] = 0.0
@@ -111,30 +111,52 @@ def test_scores_of_single_slots_are_those_of_the_model(task, xs):
         every, slots = np.arange(len(group.members)), np.arange(len(frame.slots))
         wanted = Wanted(0, np.repeat(every, len(slots)), np.tile(slots, len(every)))
         for _ in range(2):  # again, and it is the same
-            fill(model, [lazy], [wanted])
+            fill(model, Vectors(model, xs), [lazy], [wanted])
             assert lazy.scores.tolist() == expected.tolist()
 
 
 @dataclass(frozen=True)
 class Watched(EntityRelation):
-    """Keeps which vectors were worked out."""
+    """Keeps which vectors were read."""
 
     seen: list[tuple[int, int]] = field(default_factory=list, compare=False)
 
-    def lazy_vectors(self, x: Sentence) -> LazyRows[list[str]]:
-        rows = super().lazy_vectors(x)
+    def reader(self, xs, names):
+        reader, seen = super().reader(xs, names), self.seen
 
+        class Watching:
+            def lines(self, inputs, vectors):
+                seen.extend(zip([id(xs[i]) for i in inputs], vectors.tolist(), strict=True))
+                return reader.lines(inputs, vectors)
+
+        return Watching()
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """The same task, whose vectors are asked for one by one."""
+
+    seen: list[tuple[int, int]] = field(default_factory=list, compare=False)
+
+    def __getattr__(self, name):
+        if name == "reader":
+            raise AttributeError(name)
+        return getattr(EntityRelation(), name)
+
+    def lazy_vectors(self, x: Sentence) -> LazyRows[list[str]]:
         def watched(k: int) -> list[str]:
             self.seen.append((id(x), k))
-            return rows.row(k)
+            return EntityRelation().vectors(x)[k]
 
-        return LazyRows(len(rows), watched)
+        return LazyRows(len(x.entities) ** 2, watched)
 
 
-def test_what_is_skipped_is_never_worked_out():
-    task = Watched()
+@pytest.mark.parametrize("kind", [Watched, OneByOne])
+def test_what_is_skipped_is_never_worked_out(kind):
+    task = kind()
     xs = [x for x in SENTENCES if len(x.entities) < 6]
     model = model_of(task, xs, theta=0.05)
+    task.seen.clear()  # what learning read
     found = predict_lazily(model, xs)
     broken = {id(x) for x, obeyed in zip(xs, found.obeyed, strict=True) if not obeyed}
     worked_out = set(task.seen)

@@ -24,7 +24,6 @@ from rote.tasks.entity_relation import (
     entity_relation_space,
     pairs,
 )
-from rote.tasks.entity_relation_features import EntityFeatures, PairFeatures, Shared, Text
 
 SENTENCES = [s for s in english_sentences(60, seed=0) if len(s.entities) == 3][:2]
 
@@ -148,21 +147,14 @@ def test_a_frame_has_a_slot_per_decision_and_is_built_once():
     assert frame is EntityRelation().frame(SENTENCES[1])
 
 
-def test_vectors_are_the_features_of_entities_and_then_of_pairs():
-    task, sentence = EntityRelation(), SENTENCES[0]
-    vectors = task.vectors(sentence)
-    text = Text(sentence)
-    assert vectors[:3] == [EntityFeatures(text, i) for i in range(3)]
-    assert vectors[3:] == [PairFeatures(Shared(text), i, j) for i, j in pairs(3)]
-
-
-def test_lazy_vectors_are_the_same_and_only_those_asked_for_are_computed():
-    task, sentence = EntityRelation(), SENTENCES[0]
-    lazy = task.lazy_vectors(sentence)
-    assert len(lazy) == 9
-    assert lazy.row(4) == task.vectors(sentence)[4]
-    assert lazy.computed == 1
-    assert lazy.rows(range(9)) == task.vectors(sentence)
+def test_vectors_are_those_of_entities_and_then_of_pairs():
+    vectors = EntityRelation().vectors(SENTENCES[0])
+    assert len(vectors) == 9
+    assert all("bias" in vector for vector in vectors)
+    assert [f"bias{'<>'[i < j]}" in vectors[3 + k] for k, (i, j) in enumerate(pairs(3))] == [
+        True
+    ] * 6
+    assert not any("bias>" in vector or "bias<" in vector for vector in vectors[:3])
 
 
 def test_outputs_go_to_labels_and_back():

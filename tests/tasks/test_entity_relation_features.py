@@ -9,16 +9,17 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rote.data.conll04 import Entity, Relation, Sentence
 from rote.data.english import english_sentences
-from rote.features import FeatureIndex, VectorBuilder, writing
+from rote.features import FeatureIndex, VectorBuilder
+from rote.features import names as module
 from rote.features.words import is_symbol, short_shape
 from rote.tasks.entity_relation import EntityRelation
-from rote.tasks.entity_relation_features import EntityFeatures, PairFeatures, Shared, Text
 
 # Anna Bell lives in New York COMMA near IBM .
 SENTENCE = Sentence(
@@ -31,24 +32,30 @@ SENTENCE = Sentence(
 
 
 def entity_features(sentence, i):
-    return list(EntityFeatures(Text(sentence), i))
+    return EntityRelation().vectors(sentence)[i]
 
 
 def pair_features(sentence, i, j):
-    return list(PairFeatures(Shared(Text(sentence)), i, j))
+    n = len(sentence.entities)
+    return EntityRelation().vectors(sentence)[n + i * (n - 1) + j - (j > i)]
 
 
 # -- the judge: every name by its definition, nothing kept -----------------------------------
+
+
+def text(word):
+    """A text has no spaces."""
+    return word.replace(" ", "_")
 
 
 def plain_entity(sentence, i):
     """The features of an entity, read off the sentence name by name."""
     begin, end = sentence.entities[i].start, sentence.entities[i].stop
     own = sentence.words[begin:end]
-    low, looks = [w.lower() for w in own], [short_shape(w) for w in own]
+    low, looks = [text(w.lower()) for w in own], [text(short_shape(w)) for w in own]
 
     def word(k):
-        return sentence.words[k].lower() if k in range(len(sentence.words)) else "<edge>"
+        return text(sentence.words[k].lower()) if k in range(len(sentence.words)) else "<edge>"
 
     def tag(k):
         return sentence.pos[k].lower() if k in range(len(sentence.pos)) else "<edge>"
@@ -59,10 +66,12 @@ def plain_entity(sentence, i):
     yield from ("first shape=" + looks[0], "last shape=" + looks[-1])
     yield from ("word=" + w for k, w in enumerate(low) if w not in low[:k])
     yield from ("shape=" + s for k, s in enumerate(looks) if s not in looks[:k])
-    yield from (f"words={low[k]} {low[k + 1]}" for k in range(len(low) - 1))
-    yield from ("last ends=" + low[-1][-k:] for k in (2, 3, 4))
-    yield from ("last begins=" + low[-1][:k] for k in (2, 3, 4))
-    yield from ("first ends=" + low[0][-k:] for k in (2, 3))
+    two = [f"words={low[k]} {low[k + 1]}" for k in range(len(low) - 1)]
+    yield from (words for k, words in enumerate(two) if words not in two[:k])
+    first, last = own[0].lower(), own[-1].lower()
+    yield from ("last ends=" + text(last[-k:]) for k in (2, 3, 4))
+    yield from ("last begins=" + text(last[:k]) for k in (2, 3, 4))
+    yield from ("first ends=" + text(first[-k:]) for k in (2, 3))
     yield from ["all capitals"] * all(w.isupper() for w in own)
     yield from ["a number"] * any(w.isdigit() for w in own)
     yield from ["no capital"] * (not any(w[:1].isupper() for w in own))
@@ -83,16 +92,18 @@ def plain_pair(sentence, i, j):
     order, (left, right) = ("<>"[i < j], sorted((i, j)))
     begin, end = sentence.entities[left].stop, sentence.entities[right].start
     inside, tags = [w.lower() for w in sentence.words[begin:end]], sentence.pos[begin:end]
+    signs = text("".join(w for w in inside if is_symbol(w) or w == "comma"))
+    inside = [text(w) for w in inside]
     ends, looks = [], []
     for k in (i, j):
         first, stop = sentence.entities[k].start, sentence.entities[k].stop
-        ends.append(sentence.words[stop - 1].lower())
+        ends.append(text(sentence.words[stop - 1].lower()))
         look = short_shape(sentence.words[stop - 1])
-        looks.append(f"{look}/{sentence.pos[stop - 1]}/{min(4, stop - first)}")
+        looks.append(text(f"{look}/{sentence.pos[stop - 1]}/{min(4, stop - first)}"))
 
     def around(column, back, on):
         spot = sentence.entities[left].start - back, sentence.entities[right].stop + on - 1
-        at = [column[k].lower() if k in range(len(column)) else "<edge>" for k in spot]
+        at = [text(column[k].lower()) if k in range(len(column)) else "<edge>" for k in spot]
         return at[0] if not on else at[1] if not back else " ".join(at)
 
     def names():
@@ -101,7 +112,7 @@ def plain_pair(sentence, i, j):
             f"distance={min(12, len(inside))}",
             f"entities between={min(4, right - left - 1)}",
         )
-        yield "signs=" + "".join(w for w in inside if is_symbol(w) or w == "comma")
+        yield "signs=" + signs
         yield "tags=" + " ".join(tags[:12])
         yield from ("before=" + around(words, 1, 0), "after=" + around(words, 0, 1))
         yield "around=" + around(words, 1, 1)
@@ -179,41 +190,57 @@ def learned(left_out=()):
     return indices
 
 
-def columns(indices, sentence):
-    """The columns of all vectors of a sentence, as they are prepared."""
-    builder = VectorBuilder(indices)
-    task = EntityRelation()
-    for kind, vector in zip(task.frame(sentence).kinds, task.vectors(sentence), strict=True):
-        builder.add(kind, vector)
+def columns(indices, *sentences):
+    """The columns of all vectors of sentences, as they are read together."""
+    builder, task = VectorBuilder(indices), EntityRelation()
+    counts = [len(sentence.entities) ** 2 for sentence in sentences]
+    inputs = np.repeat(np.arange(len(counts)), counts)
+    vectors = np.array([k for count in counts for k in range(count)], dtype=np.int64)
+    kinds = [kind for sentence in sentences for kind in task.frame(sentence).kinds]
+    builder.add_lines(kinds, task.reader(sentences, builder.names).lines(inputs, vectors))
     built = builder.build()
     assert (built.value == 1).all()
     return [built.column[a:b].tolist() for a, b in pairwise(built.ptr[1:].tolist())]
 
 
-def plain_columns(indices, sentence):
-    kinds = EntityRelation().frame(sentence).kinds
+def plain_columns(indices, *sentences):
     known = {kind: {n: k for k, n in enumerate(i.names())} for kind, i in indices.items()}
     return [
         [known[kind][name] for name in row if name in known[kind]]
-        for kind, row in zip(kinds, plain(sentence), strict=True)
+        for sentence in sentences
+        for kind, row in zip(EntityRelation().frame(sentence).kinds, plain(sentence), strict=True)
     ]
 
 
 KNOWN = learned()
 
 
-@given(sentences())
-@example(SENTENCE)
-@example(replace(SENTENCE, entities=()))
-@example(replace(SENTENCE, entities=SENTENCE.entities[1:2]))
-def test_columns_are_those_of_the_names_that_are_known(sentence):
-    assert columns(KNOWN, sentence) == plain_columns(KNOWN, sentence)
+@given(st.lists(sentences(), max_size=3))
+@example([SENTENCE])
+@example([replace(SENTENCE, entities=()), SENTENCE])
+@example([replace(SENTENCE, entities=SENTENCE.entities[1:2])])
+def test_columns_are_those_of_the_names_that_are_known(together):
+    assert columns(KNOWN, *together) == plain_columns(KNOWN, *together)
     growing = {"entity": FeatureIndex(), "pair": FeatureIndex()}
-    grown = columns(growing, sentence)
-    assert grown == plain_columns(growing, sentence)
-    assert growing["pair"].names() == tuple(
-        dict.fromkeys(n for row in plain(sentence)[len(sentence.entities) :] for n in row)
-    )
+    grown = columns(growing, *together)
+    assert grown == plain_columns(growing, *together)
+    rows = [row for each in together for row in plain(each)[len(each.entities) :]]
+    assert growing["pair"].names() == tuple(dict.fromkeys(name for row in rows for name in row))
+
+
+@given(sentences(), st.randoms())
+def test_only_what_is_asked_for_is_read_and_in_that_order(sentence, random):
+    builder, task = VectorBuilder(KNOWN), EntityRelation()
+    together = (SENTENCE, sentence)
+    every = [(i, k) for i, each in enumerate(together) for k in range(len(each.entities) ** 2)]
+    some = random.sample(every, random.randint(0, len(every)))
+    inputs, vectors = np.array(some, dtype=np.int64).reshape(-1, 2).T
+    kinds = [task.frame(together[i]).kinds[k] for i, k in some]
+    builder.add_lines(kinds, task.reader(together, builder.names).lines(inputs, vectors))
+    built = builder.build()
+    found = [built.column[a:b].tolist() for a, b in pairwise(built.ptr[1:].tolist())]
+    right = plain_columns(KNOWN, *together)
+    assert found == [right[every.index(each)] for each in some]
 
 
 @pytest.mark.parametrize("left_out", [("bet", "one="), (">",), ("<d", "dist", "near")])
@@ -223,20 +250,16 @@ def test_names_that_are_known_only_behind_a_mark_are_found(left_out):
         assert columns(indices, sentence) == plain_columns(indices, sentence)
 
 
-@pytest.mark.parametrize("limit", [1, 2, 50])
-def test_memos_stay_small_and_full_ones_change_nothing(monkeypatch, limit):
-    monkeypatch.setattr(writing, "LIMIT", limit)
+@pytest.mark.parametrize("limit", [1, 50])
+def test_lexica_that_are_emptied_change_nothing(monkeypatch, limit):
+    monkeypatch.setattr(module, "LIMIT", limit)
     indices = learned()
     for sentence in english_sentences(30, seed=7):
         assert columns(indices, sentence) == plain_columns(indices, sentence)
-    for index in indices.values():
-        sizes = [len(memo) for memo in index.writer._memos.values()]
-        assert sizes
-        assert max(sizes) <= limit
 
 
-def test_threads_that_share_memos_get_the_same(monkeypatch):
-    monkeypatch.setattr(writing, "LIMIT", 5)  # so that memos are emptied while others read them
+def test_threads_that_share_an_index_get_the_same(monkeypatch):
+    monkeypatch.setattr(module, "LIMIT", 5)  # so that lexica are emptied while others read them
     xs = english_sentences(40, seed=8)
     indices, expected = learned(), [plain_columns(KNOWN, x) for x in xs]
     with ThreadPoolExecutor(8) as pool:

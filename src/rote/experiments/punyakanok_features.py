@@ -41,7 +41,8 @@ from rote.inference.unruled import Unruled
 from rote.learning import Local, Perceptron, State, fit
 from rote.model import Layout, Model, prepare
 from rote.tasks.base import Frame
-from rote.tasks.entity_relation import ENTITY, PAIR, EntityRelation, Extraction
+from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.entity_relation_features import ENTITY, PAIR
 from rote.types import FloatArray
 
 if TYPE_CHECKING:
@@ -162,10 +163,7 @@ class Computed:
 
     def __init__(self, sentences: Sequence[Sentence]) -> None:
         self._task = EntityRelation()
-        self._vectors = {
-            sentence.id: [vector.names() for vector in self._task.vectors(sentence)]
-            for sentence in sentences
-        }
+        self._vectors = {sentence.id: self._task.vectors(sentence) for sentence in sentences}
 
     def frame(self, x: Sentence) -> Frame:
         return self._task.frame(x)

@@ -9,9 +9,10 @@ from rote.features.index import (
     index_from_json,
 )
 from rote.features.lazy import LazyRows
+from rote.features.lines import Lines, Reader, Runs, spelled
+from rote.features.names import Names, NamesOf, Span
 from rote.features.templates import CHUNKING, EDGE, POS_TAGGING, Templates
 from rote.features.vectors import CONSTANT, Features, VectorBuilder
-from rote.features.writing import Writer, Written
 
 __all__ = [
     "CHUNKING",
@@ -23,11 +24,16 @@ __all__ = [
     "HashedIndex",
     "Index",
     "LazyRows",
+    "Lines",
+    "Names",
+    "NamesOf",
     "Positions",
     "Pruned",
+    "Reader",
+    "Runs",
+    "Span",
     "Templates",
     "VectorBuilder",
-    "Writer",
-    "Written",
     "index_from_json",
+    "spelled",
 ]

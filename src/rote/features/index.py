@@ -14,24 +14,20 @@ All three have a JSON form, told apart by the key "index":
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import compress, repeat
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rote.errors import DataError, SettingError
-from rote.features.writing import Writer
+from rote.features.names import UNKNOWN, Names
 from rote.types import IntArray, frozen
 
-UNKNOWN = -1  # the column of a name that a frozen index does not know
 MOST_BITS = 30
-
-Known = TypeVar("Known")
 
 
 class Index(Protocol):
@@ -42,16 +38,10 @@ class Index(Protocol):
         """Whether a new name is answered with -1, or no name is ever new."""
         ...
 
-    @property
-    def writer(self) -> Writer[int] | None:
-        """What writes names as columns; None while columns may be given, or nothing is listed."""
-        ...
+    def listing(self, marks: tuple[str, ...]) -> Listing | None:
+        """What is listed, by the texts that names are put together from; None if it may change.
 
-    def behind(self, mark: str) -> IntArray | None:
-        """For each column that of the same name behind a mark, or -1; the last entry is -1.
-
-        None where a column does not tell: there is no writer, or a name is listed behind the
-        mark and not without it.
+        Or if nothing is listed.
         """
         ...
 
@@ -93,6 +83,26 @@ class Pruned(NamedTuple):
     mapping: IntArray
 
 
+class Listing(NamedTuple):
+    """The names of an index, and for each mark the columns of what they are behind it."""
+
+    names: Names
+    columns: IntArray  # (1 + marks, names): the columns of names as they are come first; or -1
+
+    @staticmethod
+    def of(columns: Mapping[str, int], marks: tuple[str, ...]) -> Listing:
+        """Names that are listed behind a mark alone have numbers too."""
+        unmarked = (name[len(m) :] for m in marks for name in columns if name.startswith(m))
+        numbers = {name: k for k, name in enumerate(dict.fromkeys([*columns, *unmarked]))}
+        table = [
+            list(map(columns.get, map(mark.__add__, numbers), repeat(UNKNOWN)))
+            for mark in ("", *marks)
+        ]
+        return Listing(
+            Names(numbers), frozen(np.array(table, dtype=np.int64).reshape(1 + len(marks), -1))
+        )
+
+
 class FeatureIndex:
     """Names in the order in which they were first seen.
 
@@ -107,9 +117,8 @@ class FeatureIndex:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._columns = _Growing()
         self._frozen = False
-        # Both follow from the names, and are not saved, copied or compared.
-        self._writer: Writer[int] | None = None
-        self._behind: dict[str, IntArray | None] = {}
+        # Both follow from the names, and are not saved or compared.
+        self._listings: dict[tuple[str, ...], Listing] = {}
         self._ordered: tuple[str, ...] = ()
         for expected, column in enumerate(self.columns(names)):
             if column != expected:
@@ -135,30 +144,12 @@ class FeatureIndex:
             return _columns(self._columns, names)
         return list(map(self._columns.__getitem__, names))
 
-    @property
-    def writer(self) -> Writer[int] | None:
-        if self._frozen and self._writer is None:
-            known = self._columns
-            self._writer = Writer(partial(_columns, known), _ColumnTables(known))
-        return self._writer
-
-    def behind(self, mark: str) -> IntArray | None:
+    def listing(self, marks: tuple[str, ...]) -> Listing | None:
         if not self._frozen:
             return None
-        if mark not in self._behind:
-            self._behind[mark] = self._column_behind(mark)
-        return self._behind[mark]
-
-    def _column_behind(self, mark: str) -> IntArray | None:
-        columns = self._columns
-        behind = np.full(len(columns) + 1, UNKNOWN)  # its last entry, number -1, is that of UNKNOWN
-        for name, column in columns.items():
-            if name.startswith(mark):
-                alone = columns.get(name[len(mark) :])
-                if alone is None:
-                    return None
-                behind[alone] = column
-        return frozen(behind)
+        if marks not in self._listings:
+            self._listings[marks] = Listing.of(self._columns, marks)
+        return self._listings[marks]
 
     def names(self) -> tuple[str, ...]:
         # Names are only ever added, so their number tells whether the tuple is up to date.
@@ -205,18 +196,18 @@ class FeatureIndex:
     __hash__ = None  # type: ignore[assignment]  # an index that grows cannot be a key
 
     def __copy__(self) -> FeatureIndex:
-        """The same names; and it remembers what was written so far, but not what this one will."""
+        """The same names; and it remembers what was read so far, but not what this one will."""
         other = FeatureIndex()
         other.__dict__ |= self.__dict__
-        if self._frozen:  # or else names are added, and to one of them alone
-            other._writer = None if self._writer is None else self._writer.copy()
-        else:
+        if not self._frozen:  # names are added, and to one of them alone
             other._columns = _Growing(self._columns)
-        other._behind = dict(self._behind)
+        other._listings = {
+            marks: own._replace(names=own.names.copy()) for marks, own in self._listings.items()
+        }
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_writer": None, "_behind": {}}
+        return {**self.__dict__, "_listings": {}}
 
     def __repr__(self) -> str:
         return f"<FeatureIndex of {len(self)} names, {'frozen' if self._frozen else 'growing'}>"
@@ -246,11 +237,7 @@ class HashedIndex:
     def frozen(self) -> bool:
         return True
 
-    @property
-    def writer(self) -> None:
-        return None
-
-    def behind(self, mark: str) -> None:
+    def listing(self, marks: tuple[str, ...]) -> None:
         return None
 
     def freeze(self) -> None:
@@ -309,11 +296,7 @@ class Positions:
     def frozen(self) -> bool:
         return True
 
-    @property
-    def writer(self) -> None:
-        return None
-
-    def behind(self, mark: str) -> None:
+    def listing(self, marks: tuple[str, ...]) -> None:
         return None
 
     def freeze(self) -> None:
@@ -413,52 +396,6 @@ class _Growing(dict[str, int]):
 
 def _columns(known: Mapping[str, int], names: Iterable[str]) -> list[int]:
     return list(map(known.get, names, repeat(UNKNOWN)))
-
-
-class _Known(dict[str, Known]):
-    """A dictionary that has one answer for all other keys."""
-
-    def __init__(self, other: Known) -> None:
-        super().__init__()
-        self._other = other
-
-    def __missing__(self, key: str) -> Known:
-        return self._other
-
-
-class _ColumnTables:
-    """Columns by the texts that names are put together from; few texts are in any name."""
-
-    def __init__(self, columns: Mapping[str, int]) -> None:
-        self._columns = columns
-
-    def texts(self, starts: tuple[str, ...]) -> Mapping[str, Sequence[int]]:
-        found: _Known[Sequence[int]] = _Known((UNKNOWN,) * len(starts))
-        for k, text, column in self._beginning(starts):
-            own = found[text]
-            found[text] = (*own[:k], column, *own[k + 1 :])
-        return found
-
-    def pairs(self, starts: tuple[str, ...]) -> Mapping[str, Sequence[Mapping[str, int]]]:
-        none: _Known[int] = _Known(UNKNOWN)
-        found: _Known[list[_Known[int]]] = _Known([none] * len(starts))
-        for k, text, column in self._beginning(starts):
-            cut = text.find(" ")
-            while cut >= 0:  # texts may have spaces themselves
-                tables = found.setdefault(text[:cut], [none] * len(starts))
-                if tables[k] is none:
-                    tables[k] = _Known(UNKNOWN)
-                tables[k][text[cut + 1 :]] = column
-                cut = text.find(" ", cut + 1)
-        return found
-
-    def _beginning(self, starts: tuple[str, ...]) -> Iterator[tuple[int, str, int]]:
-        """Which of the starts names begin with, what follows, and their columns."""
-        for name, column in self._columns.items():
-            if name.startswith(starts):
-                for k, start in enumerate(starts):
-                    if name.startswith(start):
-                        yield k, name[len(start) :], column
 
 
 def _refuse_text(names: Iterable[str]) -> None:

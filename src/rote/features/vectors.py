@@ -1,28 +1,29 @@
 """Feature vectors as arrays: names become columns of an index, once.
 
 A vector is given as a mapping from names to values, as a sequence of names (each counts
-1, a repeated name counts again), as `Written` names, as an array with one axis, or as one row of
-a SciPy sparse array. Vectors of one *kind* share an index. It grows until it is frozen; names that
-a frozen index does not know are left out.
+1, a repeated name counts again), as an array with one axis, or as one row of a SciPy sparse array;
+or many of them at once as `Lines`. Vectors of one *kind* share an index. It grows until it is
+frozen; names that a frozen index does not know are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rote.errors import DataError
-from rote.features.index import FeatureIndex, HashedIndex, Index, Positions
-from rote.features.writing import Writer, Written
-from rote.kernels.packing import packed
+from rote.features.index import FeatureIndex, HashedIndex, Index, Listing, Positions
+from rote.features.lines import Lines, Runs
+from rote.features.names import UNKNOWN, Names
+from rote.kernels.names import NEW, new_uses, packed, put_runs
 from rote.kernels.structs import Vectors
-from rote.types import AnyArray, IntArray, frozen
+from rote.types import AnyArray, frozen
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.
-Features: TypeAlias = Mapping[str, float] | Sequence[str] | Written | AnyArray | Any
+Features: TypeAlias = Mapping[str, float] | Sequence[str] | AnyArray | Any
 """A feature vector: names and values, names alone, an array, or a row of a sparse array."""
 
 CONSTANT = "constant"
@@ -53,16 +54,14 @@ class VectorBuilder:
         self._named: list[int] = []  # columns of named features that are not arrays yet
         self._numbers: list[tuple[int, list[float]]] = []
         self._lengths: list[int] = [1]
-        self._ways: dict[tuple[str, str], _Way] = {}  # by kind and mark
+        self._books: dict[str, _Listed | _Growing] = {}  # by kind
 
     def __len__(self) -> int:
         return len(self._lengths)
 
     def add(self, kind: str, features: Features) -> None:
         """Append one vector."""
-        if isinstance(features, Written):
-            self._add_written(kind, features)
-        elif isinstance(features, np.ndarray):
+        if isinstance(features, np.ndarray):
             self._add_array(kind, features)
         elif hasattr(features, "tocsr"):
             self._add_sparse(kind, features)
@@ -76,44 +75,49 @@ class VectorBuilder:
         else:
             self._append(self._index(kind).columns(features))
 
-    def build(self) -> Vectors:
-        """All vectors so far."""
+    def names(self, kind: str, marks: tuple[str, ...]) -> Names:
+        """What lines of a kind are read with, before they are added."""
+        if kind not in self._books:
+            index = self._index(kind)
+            listing = index.listing(marks)
+            self._books[kind] = _Growing(index, marks) if listing is None else _Listed(listing)
+        return self._books[kind].names
+
+    def add_lines(self, kinds: Sequence[str], lines: Mapping[str, Lines]) -> None:
+        """Append vectors of several kinds, in the order in which kinds come."""
+        known = {kind: self._books[kind].columns(own) for kind, own in lines.items() if len(own)}
+        codes = {kind: code for code, kind in enumerate(known)}
+        kind_of = np.array([codes[kind] for kind in kinds], dtype=np.int64)
+        places = [np.flatnonzero(kind_of == code) for code in codes.values()]
+        lengths = np.zeros(len(kinds), dtype=np.int64)
+        for own, (_, ptr) in zip(places, known.values(), strict=True):
+            lengths[own] = np.diff(ptr)
+        ends = np.cumsum(lengths)
+        columns, begins = np.empty(int(lengths.sum()), dtype=np.int64), ends - lengths
+        for own, (numbers, ptr) in zip(places, known.values(), strict=True):
+            put_runs(columns, begins[own], numbers, ptr, np.arange(len(own)))
         self._settle()
-        ptr = np.zeros(len(self._lengths) + 1, dtype=np.int64)
-        np.cumsum(self._lengths, out=ptr[1:])
+        self._columns.append(columns)
+        self._values.append(np.ones(len(columns)))
+        self._lengths += lengths.tolist()
+
+    def emptied(self) -> VectorBuilder:
+        """One without vectors, whose lines are read with the same names."""
+        other = VectorBuilder(self.indices, self._hashed)
+        other.indices, other._books = self.indices, self._books
+        return other
+
+    def build(self) -> Vectors:
+        """All vectors so far, without names that are unknown."""
+        self._settle()
         columns = np.concatenate(self._columns).astype(np.int64, copy=False)
         values = np.concatenate(self._values).astype(np.float64, copy=False)
-        alone, tables = (
-            np.full(len(self._lengths), -1),
-            np.zeros(len(self._lengths), dtype=np.int64),
-        )
-        behind: list[IntArray] = [np.zeros(0, dtype=np.int64)]
-        for (kind, mark), way in self._ways.items():
-            if way.vectors:
-                table = self.indices[kind].behind(mark)
-                assert table is not None  # or there would be no writer
-                alone[way.vectors] = way.alone
-                tables[way.vectors] = sum(map(len, behind))
-                behind.append(table)
-        given = Vectors(ptr, columns, values)
-        ptr, columns, values = packed(given, alone, tables, np.concatenate(behind))
+        ptr = np.concatenate([[0], np.cumsum(self._lengths)])
+        known = columns != UNKNOWN
+        if not known.all():
+            ptr = np.concatenate([[0], np.cumsum(known)])[ptr]
+            columns, values = columns[known], values[known]
         return Vectors(frozen(ptr), frozen(columns), frozen(values))
-
-    def _add_written(self, kind: str, features: Written) -> None:
-        way = self._ways.get((kind, features.mark)) or self._way(kind, features.mark)
-        if way.writer is None:
-            self._append(self._index(kind).columns(features.names()))
-            return
-        self._append(features.written(way.writer))
-        if features.mark:
-            way.vectors.append(len(self._lengths) - 1)
-            way.alone.append(features.alone)
-
-    def _way(self, kind: str, mark: str) -> _Way:
-        index = self._index(kind)
-        told = not mark or index.behind(mark) is not None
-        way = self._ways[kind, mark] = _Way(index.writer if told else None, [], [])
-        return way
 
     def _add_mapping(self, kind: str, features: Mapping[str, float]) -> None:
         columns = self._index(kind).columns(list(features))
@@ -178,12 +182,35 @@ class VectorBuilder:
             self._named, self._numbers = [], []
 
 
-class _Way(NamedTuple):
-    """How written vectors of a kind and mark get columns: by a writer, or else by their names."""
+class _Listed:
+    """Lines of names that an index lists have columns at once."""
 
-    writer: Writer[int] | None
-    vectors: list[int]  # those that go on behind the mark
-    alone: list[int]  # and how many of the names of each do not
+    def __init__(self, listing: Listing) -> None:
+        self.names, self._table = listing
+
+    def columns(self, lines: Lines) -> Runs:
+        return Runs(*packed(*lines.build(), lines.marked, lines.alone, self._table))
+
+
+class _Growing:
+    """Lines of names that get columns as they come: each name is spelled once, and asked for."""
+
+    def __init__(self, index: Index, marks: tuple[str, ...]) -> None:
+        self.names, self._index, self._marks = Names(), index, ("", *marks)
+        self._table = np.empty((len(self._marks), 0), dtype=np.int64)
+
+    def columns(self, lines: Lines) -> Runs:
+        known = self._table.shape[1]
+        if len(self.names) > known:
+            table = np.full((len(self._marks), 2 * len(self.names)), NEW)
+            table[:, :known] = self._table
+            self._table = table
+        said = *lines.build(), lines.marked, lines.alone, self._table
+        marks, numbers = new_uses(*said).T
+        spelled = self.names.spelled(numbers.tolist())
+        names = [self._marks[m] + name for m, name in zip(marks.tolist(), spelled, strict=True)]
+        self._table[marks, numbers] = self._index.columns(names)
+        return Runs(*packed(*said))
 
 
 def _number(name: str, value: float) -> float:

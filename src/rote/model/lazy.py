@@ -1,8 +1,8 @@
 """Prediction that does not look at all of an input: feature vectors are worked out when needed.
 
 `Speedup` with a theta decides some variables without scores. Only the vectors of the others
-are asked of the task: by its ``lazy_vectors`` if it has them, or else all at once. Inputs wait for
-each other, so that what all of them need next is worked out together.
+are asked of the task: by its ``reader`` or its ``lazy_vectors``, or else all at once. Inputs wait
+for each other, so that what all of them need next is worked out together.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from rote.errors import SettingError, UnsupportedSpace
-from rote.features import LazyRows, VectorBuilder
+from rote.features import LazyRows, Reader, VectorBuilder
 from rote.inference.base import Objective
 from rote.inference.beam import Speedup
 from rote.inference.beam.speedup import Wanted
 from rote.kernels.linear import score_some
+from rote.kernels.structs import Vectors as Known
 from rote.model.model import Model
 from rote.tasks.base import Frame, Task
 from rote.types import BoolArray, IntArray, frozen
@@ -46,41 +47,80 @@ class Lazily(Generic[Y]):
 class LazyScores:
     """The scores of inputs of one frame, which are there once their vectors were looked at."""
 
-    def __init__(self, model: Model[Any, Any], frame: Frame, xs: Sequence[Any]) -> None:
+    def __init__(self, model: Model[Any, Any], frame: Frame, members: Sequence[int]) -> None:
         if frame.traits:
             raise UnsupportedSpace("traits look at whole outputs, and cannot be left out; use RGS")
-        self.frame = frame
-        self.rows = [_rows(model.task, x) for x in xs]
+        self.frame, self.members = frame, np.array(members, dtype=np.int64)
         self.slots = model.layout.slots(frame)
-        self.scores = np.zeros((len(xs), frame.space.parts))
-        self.known = np.zeros((len(xs), len(frame.slots)), dtype=np.bool_)
+        self.scores = np.zeros((len(members), frame.space.parts))
+        self.known = np.zeros((len(members), len(frame.slots)), dtype=np.bool_)
+        self.asked = np.zeros((len(members), len(frame.kinds)), dtype=np.bool_)
         widths = np.diff(frame.starts).tolist()
-        self._spans = [
-            range(0) if vector is None else range(vector, vector + (width if each else 1))
+        spans = [
+            (0, 0) if vector is None else (vector, width if each else 1)
             for (_, vector, each, _), width in zip(frame.slots, widths, strict=True)
         ]
+        self._firsts, self._counts = np.array(spans, dtype=np.int64).reshape(-1, 2).T
 
-    def add(self, builder: VectorBuilder, inputs: IntArray, slots: IntArray) -> IntArray:
-        """Add the vectors of slots, each of an input, and say where those of each one begin."""
+    def ask(self, inputs: IntArray, slots: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """The vectors of slots, each of an input: whose they are, which, and where each begins.
+
+        A slot that has none begins at -1.
+        """
+        counts = self._counts[slots]
+        begins = np.cumsum(counts) - counts
+        owner = np.repeat(np.arange(len(slots)), counts)
+        vectors = self._firsts[slots][owner] + np.arange(len(owner)) - begins[owner]
         self.known[inputs, slots] = True
-        kinds, places = self.frame.kinds, []
-        for i, s in zip(inputs.tolist(), slots.tolist(), strict=True):
-            span, rows = self._spans[s], self.rows[i]
-            places.append(len(builder) if span else 0)
-            for k in span:
-                builder.add(kinds[k], rows.row(k))
-        return np.array(places, dtype=np.int64)
+        self.asked[inputs[owner], vectors] = True
+        return self.members[inputs[owner]], vectors, np.where(counts > 0, begins, -1)
 
 
-def fill(model: Model[Any, Any], groups: Sequence[LazyScores], wanted: Sequence[Wanted]) -> None:
+class Vectors:
+    """The feature vectors of inputs, each worked out when it is first asked for.
+
+    By the reader of a task, or by its ``lazy_vectors``, or else all at once.
+    """
+
+    def __init__(self, model: Model[Any, Any], xs: Sequence[Any]) -> None:
+        self._builder = VectorBuilder(model.layout.indices)
+        task = model.task
+        reader = getattr(task, "reader", None)
+        self._reader: Reader | None = None if reader is None else reader(xs, self._builder.names)
+        self._rows = [] if reader is not None else [_rows(task, x) for x in xs]
+        self.saves = reader is not None or hasattr(task, "lazy_vectors")
+
+    def of(self, kinds: Sequence[str], inputs: IntArray, vectors: IntArray) -> Known:
+        """Some vectors, of these kinds."""
+        builder = self._builder.emptied()
+        if self._reader is not None:
+            builder.add_lines(kinds, self._reader.lines(inputs, vectors))
+        else:
+            for kind, i, k in zip(kinds, inputs.tolist(), vectors.tolist(), strict=True):
+                builder.add(kind, self._rows[i].row(k))
+        return builder.build()
+
+
+def fill(
+    model: Model[Any, Any],
+    vectors: Vectors,
+    groups: Sequence[LazyScores],
+    wanted: Sequence[Wanted],
+) -> None:
     """Work out scores that are wanted, all of their vectors at once."""
-    builder = VectorBuilder(model.layout.indices)
-    places = [groups[group].add(builder, inputs, slots) for group, inputs, slots in wanted]
-    vectors = builder.build()
-    for (group, inputs, slots), own in zip(wanted, places, strict=True):
-        scores = groups[group].scores
-        known = frozen(inputs), frozen(slots), frozen(own)
-        score_some(model.weights, vectors, groups[group].slots, *known, scores)
+    asked = [groups[group].ask(inputs, slots) for group, inputs, slots in wanted]
+    kinds = [
+        kind
+        for (group, _, _), (_, own, _) in zip(wanted, asked, strict=True)
+        for kind in map(groups[group].frame.kinds.__getitem__, own.tolist())
+    ]
+    inputs, which = (np.concatenate([each[k] for each in asked]) for k in (0, 1))
+    known, first = vectors.of(kinds, inputs, which), 1  # behind the constant vector
+    for (group, rows, slots), (_, own, begins) in zip(wanted, asked, strict=True):
+        scores, places = groups[group].scores, frozen(np.where(begins < 0, 0, first + begins))
+        chosen = frozen(rows), frozen(slots), places
+        score_some(model.weights, known, groups[group].slots, *chosen, scores)
+        first += len(own)
 
 
 def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
@@ -93,13 +133,13 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
     for number, x in enumerate(xs):
         own = model.task.frame(x)
         by_frame.setdefault(id(own), (own, []))[1].append(number)
-    groups = [LazyScores(model, frame, [xs[k] for k in own]) for frame, own in by_frame.values()]
-    spaces = [group.frame.space for group in groups]
+    groups = [LazyScores(model, frame, own) for frame, own in by_frame.values()]
+    spaces, vectors = [group.frame.space for group in groups], Vectors(model, xs)
     found = engine.searched_lazily(
-        spaces, [group.scores for group in groups], partial(fill, model, groups)
+        spaces, [group.scores for group in groups], partial(fill, model, vectors, groups)
     )
-    rows = [row for group in groups for row in group.rows]
-    vectors, computed = sum(map(len, rows)), sum(row.computed for row in rows)
+    count = sum(group.asked.size for group in groups)
+    computed = sum(int(group.asked.sum()) for group in groups) if vectors.saves else count
     outputs: list[Any] = [None] * len(xs)
     obeyed = np.zeros(len(xs), dtype=np.bool_)
     for number, ((_, members), beams) in enumerate(zip(by_frame.values(), found, strict=True)):
@@ -108,7 +148,7 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
         again = np.union1d(broken, lessons)
         if len(again):
             places, slots = np.nonzero(~groups[number].known[again])
-            fill(model, groups, [Wanted(number, again[places], slots)])
+            fill(model, vectors, groups, [Wanted(number, again[places], slots)])
             objective = Objective(frozen(groups[number].scores), checked=space)
             if len(broken):
                 labels[broken] = engine.repaired(space, objective.rows(broken))
@@ -117,7 +157,7 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
         obeyed[members] = beams.obeys
         for place, chosen in zip(members, labels.tolist(), strict=True):
             outputs[place] = model.task.decode(xs[place], chosen)
-    return Lazily(outputs, frozen(obeyed), vectors, computed)
+    return Lazily(outputs, frozen(obeyed), count, computed)
 
 
 def _rows(task: Task[Any, Any], x: Any) -> LazyRows[Any]:
@@ -126,6 +166,4 @@ def _rows(task: Task[Any, Any], x: Any) -> LazyRows[Any]:
         found: LazyRows[Any] = lazy(x)
         return found
     vectors = task.vectors(x)
-    rows = LazyRows(len(vectors), vectors.__getitem__)
-    rows.rows(range(len(vectors)))  # they are all there, so none was saved
-    return rows
+    return LazyRows(len(vectors), vectors.__getitem__)

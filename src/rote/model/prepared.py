@@ -23,6 +23,7 @@ from rote.tasks.base import Frame, Task
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 CHUNK = 1 << 22  # scores that are in memory at once, for each thread
+TOGETHER = 512  # inputs that are read together, where a task has a reader
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,25 +130,20 @@ def prepare(
     seen: dict[int, tuple[Frame, _Batch]] = {}
     outputs = None if ys is None else iter(ys)
     count = 0
+    read = _Reading(task, builder)
     for count, x in enumerate(xs, start=1):
         frame = task.frame(x)
         if id(frame) not in seen:
             seen[id(frame)] = frame, batches.setdefault(frame, _Batch(frame))
         batch = seen[id(frame)][1]
         batch.members.append(count - 1)
-        batch.firsts.append(len(builder))
-        vectors = task.vectors(x)
-        if len(vectors) != len(frame.kinds):
-            raise DataError(
-                f"input {count - 1} has {len(vectors)} feature vectors, and its frame names the "
-                f"kinds of {len(frame.kinds)}"
-            )
-        for kind, features in zip(frame.kinds, vectors, strict=True):
-            builder.add(kind, features)
+        batch.firsts.append(read.next)
+        read.take(x, frame)
         if outputs is not None:
             batch.gold.append(_gold(task, x, outputs, count - 1, frame))
     if outputs is not None and next(outputs, None) is not None:
         raise DataError(f"there are {count} inputs and more outputs than that")
+    read.settle()
     if layout is None:
         for index in builder.indices.values():
             index.freeze()
@@ -158,6 +154,51 @@ def prepare(
         for group in groups:
             _check_rules(group)
     return Prepared(layout, builder.build(), tuple(groups), count)
+
+
+class _Reading:
+    """Reads inputs: one by one, or many at a time where the task has a reader."""
+
+    def __init__(self, task: Task[Any, Any], builder: VectorBuilder) -> None:
+        self._task, self._builder = task, builder
+        self._reader = getattr(task, "reader", None)
+        self._waiting: list[tuple[Any, Frame]] = []
+        self._number = 0
+        self.next = len(builder)  # the number of the next vector
+
+    def take(self, x: Any, frame: Frame) -> None:
+        """The next input."""
+        self.next += len(frame.kinds)
+        if self._reader is not None:
+            self._waiting.append((x, frame))
+            if len(self._waiting) == TOGETHER:
+                self.settle()
+        else:
+            self._take(x, frame)
+        self._number += 1
+
+    def settle(self) -> None:
+        """Read inputs that wait."""
+        if self._waiting:
+            assert self._reader is not None
+            xs, frames = zip(*self._waiting, strict=True)
+            counts = np.array([len(frame.kinds) for frame in frames])
+            inputs = np.repeat(np.arange(len(xs)), counts)
+            vectors = np.arange(len(inputs)) - (np.cumsum(counts) - counts)[inputs]
+            lines = self._reader(xs, self._builder.names).lines(inputs, vectors)
+            kinds = [kind for frame in frames for kind in frame.kinds]
+            self._builder.add_lines(kinds, lines)
+            self._waiting.clear()
+
+    def _take(self, x: Any, frame: Frame) -> None:
+        vectors = self._task.vectors(x)
+        if len(vectors) != len(frame.kinds):
+            raise DataError(
+                f"input {self._number} has {len(vectors)} feature vectors, and its frame names the "
+                f"kinds of {len(frame.kinds)}"
+            )
+        for kind, features in zip(frame.kinds, vectors, strict=True):
+            self._builder.add(kind, features)
 
 
 class _Batch:

@@ -6,6 +6,9 @@ back. The frame holds what inputs of one shape share, so it should be built once
 factor of it a *slot*: the block of weights it uses, and which of the input's vectors it
 looks at. Slots that name the same block share their weights. A frame may also have *traits*:
 features of whole outputs (`rote.space.traits`), which have blocks of weights of their own.
+
+A task may also have a ``reader``, which reads the same vectors of many inputs at once
+(`rote.features.Reader`), and which is asked where it is there.
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ import numpy as np
 
 from rote.data.conll04 import Sentence
 from rote.errors import LabelError, ScoreError, SpaceError
-from rote.features import LazyRows, Written
+from rote.features import Names, NamesOf, spelled
 from rote.space import Space, SpaceBuilder, template
 from rote.tasks.base import Frame, Slot
-from rote.tasks.entity_relation_features import EntityFeatures, PairFeatures, Shared, Text
+from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
 from rote.types import AnyArray, FloatArray
 
 ENTITY_LABELS = ("Peop", "Loc", "Org", "Other")
@@ -38,7 +38,6 @@ ARGUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 RELATION_LABELS = ("none", *ARGUMENTS)
-ENTITY, PAIR = "entity", "pair"  # the kinds of vectors
 RELATION = "relation"  # the block of weights of pairs; that of entities has their kind's name
 
 
@@ -90,25 +89,16 @@ class EntityRelation:
             tuple(self.arguments.items()),
         )
 
-    def vectors(self, x: Sentence) -> list[Written]:
-        n, text = len(x.entities), Text(x)
-        rows: list[Written] = [EntityFeatures(text, i) for i in range(n)]
-        shared = Shared(text)
-        rows += [PairFeatures(shared, i, j) for i, j in pairs(n)]
-        return rows
+    def vectors(self, x: Sentence) -> list[list[str]]:
+        names = {ENTITY: Names(), PAIR: Names()}
+        count = len(x.entities) ** 2
+        reader = SentenceReader([x], lambda kind, _: names[kind])
+        lines = reader.lines(np.zeros(count, dtype=np.int64), np.arange(count))
+        return [row for kind, own in lines.items() for row in spelled(own, names[kind])]
 
-    def lazy_vectors(self, x: Sentence) -> LazyRows[Written]:
-        """The same vectors, each computed when it is first asked for."""
-        n, text = len(x.entities), Text(x)
-        shared = Shared(text)
-
-        def compute(k: int) -> Written:
-            if k < n:
-                return EntityFeatures(text, k)
-            i, j = divmod(k - n, n - 1)
-            return PairFeatures(shared, i, j + (j >= i))
-
-        return LazyRows(n * n, compute)
+    def reader(self, xs: Sequence[Sentence], names: NamesOf) -> SentenceReader:
+        """Reads the same vectors of many sentences at once, and only those that are asked for."""
+        return SentenceReader(xs, names)
 
     def obeys(self, x: Sentence) -> bool:
         """Whether what the corpus says of a sentence obeys the rules."""

@@ -1,412 +1,378 @@
 """Features of an entity, and of an ordered pair of entities, after Roth and Yih (2004).
 
 They look at words, their shapes and tags, in the entities, between them and around them, and
-at where entities stand; never at the labels of entities or at relations. Each row can be had
-without the others. A row is a list of names; a name is what kind of thing was seen, and what
-it was: "word=new york" is no feature, "word=york" is. A pair's features that say where something
-stands carry the pair's order: ``>`` if its first entity comes first in the sentence, and ``<``
-otherwise.
+at where entities stand; never at the labels of entities or at relations. A name is what kind of
+thing was seen, and what it was: "word=new york" is no feature, "word=york" is. A pair's features
+that say where something stands carry the pair's order: ``>`` if its first entity comes first in the
+sentence, and ``<`` otherwise.
 
-What depends on one word, on one tag or on the words of an entity alone is a piece that writers
-remember. What the rows of a sentence have in common is worked out once for the sentence.
+Sentences are read many at a time: words lie one after the other in arrays, and every line of code
+below says one thing of all entities, or of all pairs, that are asked for.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Mapping
-from itertools import pairwise
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
 
 from rote.data.conll04 import Sentence
+from rote.features.lines import Lines, Runs
+from rote.features.names import Lexicon, Names, NamesOf, Span
 from rote.features.templates import EDGE
 from rote.features.words import is_capital, is_symbol, short_shape
-from rote.features.writing import Writer, Written
+from rote.kernels.names import each_once
+from rote.types import AnyArray, BoolArray, IntArray
 
+ENTITY, PAIR = "entity", "pair"  # the kinds of vectors
 WINDOW = 3  # words on either side of an entity
 NEAR = 4  # words between two entities that are also kept in their order
 FAR = 12  # more words than this between two entities are counted as this many
 MANY = 4  # the same for entities between them, and for words of an entity
-LATER, EARLIER = ">", "<"
-_EDGES = (EDGE,) * WINDOW
-
-T = TypeVar("T")
+MARKS = LATER, EARLIER = ">", "<"
+ALONE = 7  # names of a pair that say nothing of where things stand
 
 
-class EntityFeatures(Written):
-    """What an entity of a sentence looks like, and what stands around it."""
+class Column:
+    """Texts, of which there are fewer than places that have them."""
 
-    __slots__ = ("_i", "_text")
+    def __init__(self, given: Sequence[str]) -> None:
+        self.given, self.texts = given, list(dict.fromkeys(given))
+        numbers = dict(zip(self.texts, range(len(self.texts)), strict=True))
+        self.places = np.array(list(map(numbers.__getitem__, given)))
 
-    def __init__(self, text: Text, i: int) -> None:
-        self._text, self._i = text, i
-
-    def written(self, writer: Writer[T]) -> list[T]:
-        text, word, tag = self._text, writer.memo(_near_word), writer.memo(_near_tag)
-        start, stop = text.spans[self._i]
-        own = writer.memo(_own)[text.words[start:stop], text.tags[start:stop], start == 0]
-        b3, b2, b1 = map(word.__getitem__, text.padded[start : start + WINDOW])
-        a1, a2, a3 = map(word.__getitem__, text.padded[stop + WINDOW : stop + 2 * WINDOW])
-        t3, t2, t1 = map(tag.__getitem__, text.padded_tags[start : start + WINDOW])
-        u1, u2, u3 = map(tag.__getitem__, text.padded_tags[stop + WINDOW : stop + 2 * WINDOW])
-        return [
-            *own.row,
-            *(b1.before[0], a1.after[0], b1.near, a1.near, t1.before[0], u1.after[0]),
-            *(b2.before[1], a2.after[1], b2.near, a2.near, t2.before[1], u2.after[1]),
-            *(b3.before[2], a3.after[2], b3.near, a3.near, t3.before[2], u3.after[2]),
-            b2.two_before[b1.low],
-            a1.two_after[a2.low],
-            b1.around[a1.low],
-            b1.before_shape[own.first_shape],
-            a1.after_shape[own.last_shape],
-        ]
-
-
-class PairFeatures(Written):
-    """What stands between and around two entities of a sentence, and what they look like."""
-
-    __slots__ = ("_i", "_j", "_shared", "mark")
-    alone = 7  # names that say nothing of where things stand
-
-    def __init__(self, shared: Shared, i: int, j: int) -> None:
-        self._shared, self._i, self._j = shared, i, j
-        self.mark = LATER if i < j else EARLIER
-
-    def written(self, writer: Writer[T]) -> list[T]:
-        return self._shared.pairs(writer).row(self._i, self._j)
+    def rows(self, lexicon: Lexicon[str]) -> IntArray:
+        """What a lexicon says, of shape (width, places)."""
+        return np.asarray(lexicon.rows(self.texts)[:, self.places])
 
 
 class Text:
-    """A sentence as features see it."""
+    """Sentences one after the other, with edges before, between and behind them."""
 
-    def __init__(self, sentence: Sentence) -> None:
-        self.words, self.tags = sentence.words, sentence.pos
-        self.spans = [(entity.start, entity.stop) for entity in sentence.entities]
-        # Place k of the sentence is place k + WINDOW here.
-        self.padded = (*_EDGES, *sentence.words, *_EDGES)
-        self.padded_tags = (*_EDGES, *sentence.pos, *_EDGES)
+    def __init__(self, sentences: Sequence[Sentence]) -> None:
+        edges = (EDGE,) * WINDOW
+        words, tags, begins, spans = [*edges], [*edges], [], []
+        for sentence in sentences:
+            begin = len(words)
+            begins.append(begin)
+            spans += [(begin + e.start, begin + e.stop) for e in sentence.entities]
+            words += sentence.words
+            words += edges
+            tags += sentence.pos
+            tags += edges
+        self.words, self.tags = Column(words), Column(tags)
+        counts = [len(sentence.entities) for sentence in sentences]
+        self.counts = np.array(counts, dtype=np.int64)
+        self.firsts = np.cumsum(self.counts) - self.counts  # the first entity of each
+        self.starts, self.stops = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+        self.leads = np.isin(self.starts, begins)  # whether a sentence begins with it
+        self.between = self._between(len(words))  # which words are between two entities
 
-
-class Shared:
-    """What the rows of the pairs of a sentence share, as the last writer wrote it."""
-
-    def __init__(self, text: Text) -> None:
-        self._text = text
-        self._pairs: _Pairs[Any] | None = None
-
-    def pairs(self, writer: Writer[T]) -> _Pairs[T]:
-        """The rows of pairs, as this writer writes them."""
-        pairs = self._pairs
-        if pairs is None or pairs.writer is not writer:
-            pairs = self._pairs = _Pairs(self._text, writer)
-        return pairs
-
-
-class _Own(NamedTuple, Generic[T]):
-    """What the words of an entity say."""
-
-    row: list[T]
-    first_shape: str
-    last_shape: str
+    def _between(self, count: int) -> BoolArray:
+        if not len(self.starts):
+            return np.zeros(count, dtype=np.bool_)
+        firsts = self.firsts[self.counts > 0]
+        begin = np.minimum.reduceat(self.stops, firsts)
+        end = np.maximum.reduceat(self.starts, firsts)
+        some = begin < end
+        return _covered(begin[some], end[some], count)
 
 
-def _own(writer: Writer[T], entity: tuple[tuple[str, ...], tuple[str, ...], bool]) -> _Own[T]:
-    """What the words and tags of an entity say, and whether a sentence begins with them."""
-    own, tags, at_start = entity
-    low = [word.lower() for word in own]
-    shapes = [short_shape(word) for word in own]
-    first, last = low[0], low[-1]
-    by_word = writer.texts("word=", "first=", "last=", "text=")
-    by_shape = writer.texts("shape=", "first shape=", "last shape=", "shapes=")
-    by_end, by_beginning = writer.texts("last ends=", "first ends="), writer.texts("last begins=")
-    words = writer.pairs("words=")
-    rare = [f"length={min(len(own), MANY)}", f"tags={' '.join(tags[:MANY])}"]
-    if all(map(str.isupper, own)):
-        rare.append("all capitals")
-    if any(map(str.isdigit, own)):
-        rare.append("a number")
-    if not any(map(is_capital, own)):
-        rare.append("no capital")
-    if at_start:
-        rare.append("at the start")
-    bias, length, tagged, *signs = writer.write(["bias", *rare])
-    row = [
-        bias,
-        length,
-        by_word[" ".join(low)][3],
-        by_word[first][1],
-        by_word[last][2],
-        by_shape[" ".join(shapes[:MANY])][3],
-        tagged,
-        by_shape[shapes[0]][1],
-        by_shape[shapes[-1]][2],
-        # Each name once, in the order of the sentence: a set would have another in every process.
-        *[by_word[word][0] for word in dict.fromkeys(low)],
-        *[by_shape[sign][0] for sign in dict.fromkeys(shapes)],
-        *[words[a][0][b] for a, b in pairwise(low)],
-        *[by_end[last[-k:]][0] for k in (2, 3, 4)],
-        *[by_beginning[last[:k]][0] for k in (2, 3, 4)],
-        *[by_end[first[-k:]][1] for k in (2, 3)],
-        *signs,
-    ]
-    return _Own(row, shapes[0], shapes[-1])
+class SentenceReader:
+    """Reads vectors of sentences: those of their entities, then those of the ordered pairs."""
+
+    def __init__(self, sentences: Sequence[Sentence], names: NamesOf) -> None:
+        self._text = Text(sentences)
+        self._entities = _Entities(self._text, names(ENTITY, ()))
+        self._pairs = _Pairs(self._text, names(PAIR, MARKS))
+
+    def lines(self, inputs: IntArray, vectors: IntArray) -> dict[str, Lines]:
+        """Some vectors, each one of an input."""
+        n, first = self._text.counts[inputs], self._text.firsts[inputs]
+        single = vectors < n
+        found = {ENTITY: self._entities.lines((first + vectors)[single])}
+        of_pair = ~single
+        if of_pair.any():
+            n, first = n[of_pair], first[of_pair]
+            one, other = np.divmod(vectors[of_pair] - n, n - 1)
+            found[PAIR] = self._pairs.lines(first + one, first + other + (other >= one))
+        return found
 
 
-class _NearWord(NamedTuple, Generic[T]):
-    """What entities say of a word beside them."""
-
-    low: str
-    near: T
-    before: list[T]  # by how many steps
-    after: list[T]
-    two_before: Mapping[str, T]  # by the word that follows
-    two_after: Mapping[str, T]
-    around: Mapping[str, T]  # by the word after the entity
-    before_shape: Mapping[str, T]  # by the shape of the word that follows
-    after_shape: Mapping[str, T]  # by the shape of the word before
+# -- entities -----------------------------------------------------------------------------------
 
 
-def _near_word(writer: Writer[T], word: str) -> _NearWord[T]:
+def _entity_word(names: Names, word: str) -> tuple[int, ...]:
     low = word.lower()
-    near, *beside = writer.texts("near=", "-1=", "-2=", "-3=", "+1=", "+2=", "+3=")[low]
-    pairs = writer.pairs("-2-1=", "+1+2=", "-1+1=", "-1 shape=", "+1 shape=")[low]
-    return _NearWord(low, near, beside[:WINDOW], beside[WINDOW:], *pairs)
-
-
-class _NearTag(NamedTuple, Generic[T]):
-    """What entities say of a tag beside them, by how many steps."""
-
-    before: list[T]
-    after: list[T]
-
-
-def _near_tag(writer: Writer[T], tag: str) -> _NearTag[T]:
-    low, steps = tag.lower(), range(1, WINDOW + 1)
-    return _NearTag(
-        writer.write([f"tag-{step}={low}" for step in steps]),
-        writer.write([f"tag+{step}={low}" for step in steps]),
+    return (
+        names.text(low),
+        names.text(short_shape(word)),
+        *[names.text(low[-k:]) for k in (2, 3, 4)],
+        *[names.text(low[:k]) for k in (2, 3, 4)],
+        word.isupper(),
+        word.isdigit(),
+        is_capital(word),
     )
 
 
-_PLACES = (
-    "between=",
-    "verb=",
-    "first between=",
-    "last between=",
-    "before=",
-    "after=",
-    "one=",
-    "two=",
-)
+def _tag(names: Names, tag: str) -> tuple[int, int, bool]:
+    return names.text(tag), names.text(tag.lower()), tag.startswith("VB")
 
 
-class _Word(NamedTuple, Generic[T]):
-    """What pairs say of a word, by where it stands."""
+class _Entities:
+    """What entities look like, and what stands around them."""
 
-    low: str
-    shape: str
-    sign: str  # the small letters again of a sign
-    between: T
-    verb: T
-    first: T
-    last: T
-    before: T
-    after: T
-    one: T
-    two: T
-    next: Mapping[str, T]  # by the word that follows
-    ends: Mapping[str, T]  # by the last word of another entity
-    around: Mapping[str, T]  # by the word after another entity
-    two_before: Mapping[str, T]  # by the word that follows
-    two_after: Mapping[str, T]
+    def __init__(self, text: Text, names: Names) -> None:
+        self._text, self._names = text, names
 
+    def lines(self, chosen: IntArray) -> Lines:
+        """The vectors of some entities."""
+        text, names, say = self._text, self._names, self._names.say
+        low, shape, *cuts, upper, digit, capital = self._words
+        tag, low_tag, _ = self._tags
+        start, stop = text.starts[chosen], text.stops[chosen]
+        last, some = stop - 1, np.minimum(stop, start + MANY)
+        length = _counted(names, "length=", MANY)
+        lines = Lines(len(chosen))
+        lines.add(names.number("bias"), length[np.minimum(stop - start, MANY)])
+        lines.add(say("text=", Span(low, start, stop)))
+        lines.add(say("first=", low[start]), say("last=", low[last]))
+        lines.add(say("shapes=", Span(shape, start, some)), say("tags=", Span(tag, start, some)))
+        lines.add(say("first shape=", shape[start]), say("last shape=", shape[last]))
+        for run in self._own:
+            lines.add_runs(run, chosen)
+        lines.add(*[say("last ends=", cut[last]) for cut in cuts[:3]])
+        lines.add(*[say("last begins=", cut[last]) for cut in cuts[3:]])
+        lines.add(*[say("first ends=", cut[start]) for cut in cuts[:2]])
+        for name, holds in (
+            ("all capitals", _among(upper, start, stop) == stop - start),
+            ("a number", _among(digit, start, stop) > 0),
+            ("no capital", _among(capital, start, stop) == 0),
+            ("at the start", text.leads[chosen]),
+        ):
+            lines.add(np.where(holds, names.number(name), -1))
+        for k in range(1, WINDOW + 1):
+            before, after = start - k, last + k
+            lines.add(say(f"-{k}=", low[before]), say(f"+{k}=", low[after]))
+            lines.add(say("near=", low[before]), say("near=", low[after]))
+            lines.add(say(f"tag-{k}=", low_tag[before]), say(f"tag+{k}=", low_tag[after]))
+        lines.add(
+            say("-2-1=", low[start - 2], low[start - 1]), say("+1+2=", low[stop], low[stop + 1])
+        )
+        lines.add(say("-1+1=", low[start - 1], low[stop]))
+        lines.add(say("-1 shape=", low[start - 1], shape[start]))
+        lines.add(say("+1 shape=", low[stop], shape[last]))
+        return lines
 
-def _word(writer: Writer[T], word: str) -> _Word[T]:
-    low = word.lower()
-    sign = low if is_symbol(low) or low == "comma" else ""
-    between, verb, first, last, before, after, one, two = writer.texts(*_PLACES)[low]
-    pairs = writer.pairs("words=", "ends=", "around=", "before before=", "after after=")[low]
-    places = between, verb, first, last, before, after, one, two
-    return _Word(low, short_shape(word), sign, *places, *pairs)
+    @cached_property
+    def _words(self) -> IntArray:
+        return self._text.words.rows(self._names.lexicon(_entity_word, 11))
 
+    @cached_property
+    def _tags(self) -> IntArray:
+        return self._text.tags.rows(self._names.lexicon(_tag, 3))
 
-class _Outline(NamedTuple, Generic[T]):
-    """The shape and tag of an entity's last word, and how many words there are."""
-
-    text: str
-    one_looks: T
-    two_looks: T
-    pairs: Mapping[str, T]  # by another outline
-
-
-def _outline(writer: Writer[T], outline: tuple[str, str, int]) -> _Outline[T]:
-    shape, tag, words = outline
-    text = f"{shape}/{tag}/{words}"
-    one, two = writer.write([f"one looks={text}", f"two looks={text}"])
-    return _Outline(text, one, two, *writer.pairs("outlines=")[text])
-
-
-class _Tag(NamedTuple, Generic[T]):
-    """What pairs say of a tag."""
-
-    low: str
-    around: Mapping[str, T]  # by the tag after another entity
-
-
-def _tag(writer: Writer[T], tag: str) -> _Tag[T]:
-    low = tag.lower()
-    return _Tag(low, *writer.pairs("tags around=")[low])
-
-
-class _Fixed(NamedTuple, Generic[T]):
-    """What is said of pairs, whatever their words are."""
-
-    bias: T
-    later: T
-    earlier: T
-    distance: list[T]  # by how many words there are between them
-    entities: list[T]  # by how many entities
-
-
-def _fixed(writer: Writer[T], _: None) -> _Fixed[T]:
-    bias, later, earlier = writer.write(["bias", f"bias{LATER}", f"bias{EARLIER}"])
-    return _Fixed(
-        bias,
-        later,
-        earlier,
-        writer.write([f"distance={words}" for words in range(FAR + 1)]),
-        writer.write([f"entities between={entities}" for entities in range(MANY + 1)]),
-    )
-
-
-class _Entity(NamedTuple, Generic[T]):
-    """What pairs say of an entity."""
-
-    word: _Word[T]  # its last one
-    outline: _Outline[T]
-    before: _Word[T]
-    after: _Word[T]
-    tag_before: _Tag[T]
-    tag_after: _Tag[T]
-    two_before: T
-    two_after: T
-
-
-class _Pairs(Generic[T]):
-    """The rows of the pairs of a sentence, written by one writer."""
-
-    def __init__(self, text: Text, writer: Writer[T]) -> None:
-        self.writer, self._text, self._fixed = writer, text, writer.memo(_fixed)[None]
-        # Only words between two entities are looked at all by themselves.
-        self._first = first = min(stop for _, stop in text.spans)
-        last = max(start for start, _ in text.spans)
-        self._words = words = list(map(writer.memo(_word).__getitem__, text.words[first:last]))
-        self._between = [each.between for each in words]
-        self._twos = [one.next[two.low] for one, two in pairwise(words)]
-        tags = text.tags[first:last]
-        self._verb_places = [k for k, tag in enumerate(tags) if tag.startswith("VB")]
-        self._verbs = [words[k].verb for k in self._verb_places]
-        self._signs = [each.sign for each in words]
-        self._entities: dict[int, _Entity[T]] = {}
-        self._rows: dict[tuple[int, int], list[T]] = {}
-
-    def row(self, i: int, j: int) -> list[T]:
-        """The row of two entities; that of the same two the other way round is kept as well."""
-        found = self._rows.get((i, j))
-        if found is None:
-            one, two = (i, j) if i < j else (j, i)
-            self._rows[one, two], self._rows[two, one] = self._both(one, two)
-            found = self._rows[i, j]
-        return found
-
-    def _entity(self, i: int) -> _Entity[T]:
-        found = self._entities.get(i)
-        if found is None:
-            found = self._entities[i] = self._described(*self._text.spans[i])
-        return found
-
-    def _described(self, start: int, stop: int) -> _Entity[T]:
-        text, word, tag = self._text, self.writer.memo(_word), self.writer.memo(_tag)
-        last = word[text.words[stop - 1]]
-        outline = last.shape, text.tags[stop - 1], min(stop - start, MANY)
-        before2, before = map(word.__getitem__, text.padded[start + WINDOW - 2 : start + WINDOW])
-        after, after2 = map(word.__getitem__, text.padded[stop + WINDOW : stop + WINDOW + 2])
-        return _Entity(
-            last,
-            self.writer.memo(_outline)[outline],
-            before,
-            after,
-            tag[text.padded_tags[start + WINDOW - 1]],
-            tag[text.padded_tags[stop + WINDOW]],
-            before2.two_before[before.low],
-            after.two_after[after2.low],
+    @cached_property
+    def _own(self) -> tuple[Runs, Runs, Runs]:
+        """What the words of all entities say, each thing once."""
+        names, text, (low, shape) = self._names, self._text, self._words[:2]
+        start, stop, count = text.starts, text.stops, len(low)
+        inside = np.flatnonzero(_covered(start, stop, count))
+        word = _only(inside, names.say("word=", low[inside]), count)
+        form = _only(inside, names.say("shape=", shape[inside]), count)
+        two = _only(inside, names.say("words=", low[inside], low[inside + 1]), count)
+        return (
+            _once(names, word, start, stop),
+            _once(names, form, start, stop),
+            _once(names, two, start, stop - 1),
         )
 
-    def _both(self, i: int, j: int) -> tuple[list[T], list[T]]:
-        """The rows of entities ``i`` and ``j``, which is the later one, and of ``j`` and ``i``."""
-        text, fixed, left, right = self._text, self._fixed, self._entity(i), self._entity(j)
-        start = text.spans[i][1]
-        stop = max(start, text.spans[j][0])
-        first, last = start - self._first, stop - self._first  # as words are counted here
-        names = [
-            f"signs={''.join(self._signs[first:last])}",
-            f"tags={' '.join(text.tags[start : min(stop, start + FAR)])}",
-        ]
-        if stop - start <= NEAR:
-            inside = " ".join([word.low for word in self._words[first:last]])
-            one, two = left.outline.text, right.outline.text
-            names += (
-                f"all={inside}",
-                f"all between={one} {inside} {two}",
-                f"all between={two} {inside} {one}",
-            )
-        signs, tagged, *near = self.writer.write(names)
-        shared = [
-            fixed.distance[min(stop - start, FAR)],
-            fixed.entities[min(j - i - 1, MANY)],
-            signs,
-            tagged,
-            left.before.before,
-            right.after.after,
-            left.before.around[right.after.low],
-            left.two_before,
-            right.two_after,
-            left.tag_before.around[right.tag_after.low],
-        ]
-        within = self._within(first, last) if first < last else []
-        return [
-            fixed.bias,
-            fixed.later,
-            left.word.one,
-            right.word.two,
-            left.word.ends[right.word.low],
-            left.outline.one_looks,
-            right.outline.two_looks,
-            *shared,
-            left.outline.pairs[right.outline.text],
-            *near[:2],
-            *within,
-        ], [
-            fixed.bias,
-            fixed.earlier,
-            right.word.one,
-            left.word.two,
-            right.word.ends[left.word.low],
-            right.outline.one_looks,
-            left.outline.two_looks,
-            *shared,
-            right.outline.pairs[left.outline.text],
-            *near[::2],
-            *within,
-        ]
 
-    def _within(self, start: int, stop: int) -> list[T]:
-        """What the words between two entities say, each thing once."""
-        first, last = (bisect_left(self._verb_places, place) for place in (start, stop))
-        return [
-            self._words[start].first,
-            self._words[stop - 1].last,
-            *dict.fromkeys(self._between[start:stop]),
-            *dict.fromkeys(self._twos[start : stop - 1]),
-            *dict.fromkeys(self._verbs[first:last]),
-        ]
+# -- pairs --------------------------------------------------------------------------------------
+
+
+def _pair_word(names: Names, word: str) -> tuple[int, bool]:
+    low = word.lower()
+    return names.text(low), is_symbol(low) or low == "comma"
+
+
+_shape = lru_cache(maxsize=1 << 16)(short_shape)
+
+
+class _OfWords(NamedTuple):
+    """What is said of words, wherever they stand between entities."""
+
+    low: IntArray
+    between: IntArray
+    verb: IntArray  # -1 where there is none
+    two: IntArray  # with the word that follows
+    signs: list[str]  # in small letters
+    signs_before: IntArray  # per word: how many there are before it
+
+
+class _OfEntities(NamedTuple):
+    """What is said of entities, whatever else is in the pair."""
+
+    outline: IntArray  # a text: the shape and tag of the last word, and how many words there are
+    one: IntArray
+    two: IntArray
+    one_looks: IntArray
+    two_looks: IntArray
+    before: IntArray
+    after: IntArray
+    two_before: IntArray
+    two_after: IntArray
+
+
+class _Pairs:
+    """What stands between and around two entities, and what they look like."""
+
+    def __init__(self, text: Text, names: Names) -> None:
+        self._text, self._names = text, names
+
+    def lines(self, one: IntArray, two: IntArray) -> Lines:
+        """The vectors of some ordered pairs."""
+        names, say, own = self._names, self._names.say, self._of_entities
+        low, last = self._of_words.low, self._text.stops - 1
+        later = one < two
+        order = np.where(later, *(names.number(f"bias{sign}") for sign in MARKS))
+        lines = Lines(len(one), MARKS, np.where(later, 1, 2), ALONE)
+        lines.add(names.number("bias"), order, own.one[one], own.two[two])
+        lines.add(say("ends=", low[last[one]], low[last[two]]))
+        lines.add(own.one_looks[one], own.two_looks[two])
+        # What is between and around them is the same the other way round.
+        pairs, which = np.unique(
+            np.minimum(one, two) * len(last) + np.maximum(one, two), return_inverse=True
+        )
+        left, right = np.divmod(pairs, len(last))
+        start = self._text.stops[left]
+        stop = np.maximum(start, self._text.starts[right])
+        near = (stop - start <= NEAR)[which]
+        inside = Span(low, start[which[near]], stop[which[near]])
+        lines.add(*[column[which] for column in self._around(left, right, start, stop)])
+        lines.add(say("outlines=", own.outline[one], own.outline[two]))
+        lines.add(_only(near, say("all=", inside), len(near)))
+        first, second = own.outline[one[near]], own.outline[two[near]]
+        lines.add(_only(near, say("all between=", first, inside, second), len(near)))
+        ends, runs = self._between(start, stop)
+        lines.add(*[column[which] for column in ends])
+        for run in runs:
+            lines.add_runs(run, which)
+        return lines
+
+    def _around(
+        self, left: IntArray, right: IntArray, start: IntArray, stop: IntArray
+    ) -> Sequence[IntArray]:
+        """How far entities stand apart, by what signs and tags, and what is around both."""
+        text, names, own, words = self._text, self._names, self._of_entities, self._of_words
+        before, after = text.starts[left] - 1, text.stops[right]
+        tag, low_tag, _ = self._tags
+        # Signs are written one behind the other, without spaces.
+        spans = zip(
+            words.signs_before[start].tolist(), words.signs_before[stop].tolist(), strict=True
+        )
+        signs = names.texts("".join(words.signs[begin:end]) for begin, end in spans)
+        return (
+            _counted(names, "distance=", FAR)[np.minimum(stop - start, FAR)],
+            _counted(names, "entities between=", MANY)[np.minimum(right - left - 1, MANY)],
+            names.say("signs=", signs),
+            names.say("tags=", Span(tag, start, np.minimum(stop, start + FAR))),
+            own.before[left],
+            own.after[right],
+            names.say("around=", words.low[before], words.low[after]),
+            own.two_before[left],
+            own.two_after[right],
+            names.say("tags around=", low_tag[before], low_tag[after]),
+        )
+
+    def _between(
+        self, start: IntArray, stop: IntArray
+    ) -> tuple[Sequence[IntArray], Sequence[Runs]]:
+        """What the words between two entities say: of the first and the last, and of all."""
+        names, words, some = self._names, self._of_words, start < stop
+        ends = (
+            _only(some, names.say("first between=", words.low[start[some]]), len(some)),
+            _only(some, names.say("last between=", words.low[stop[some] - 1]), len(some)),
+        )
+        return ends, (
+            _once(names, words.between, start, stop),
+            _once(names, words.two, start, stop - 1),
+            _once(names, words.verb, start, stop),
+        )
+
+    @cached_property
+    def _tags(self) -> IntArray:
+        return self._text.tags.rows(self._names.lexicon(_tag, 3))
+
+    @cached_property
+    def _of_words(self) -> _OfWords:
+        text, say = self._text, self._names.say
+        low, sign = text.words.rows(self._names.lexicon(_pair_word, 2))
+        # Only words between two entities are looked at all by themselves.
+        inside = np.flatnonzero(text.between)
+        verbs = inside[self._tags[2, inside] > 0]
+        return _OfWords(
+            low,
+            _only(inside, say("between=", low[inside]), len(low)),
+            _only(verbs, say("verb=", low[verbs]), len(low)),
+            _only(inside, say("words=", low[inside], low[inside + 1]), len(low)),
+            [text.words.given[k].lower() for k in np.flatnonzero(sign).tolist()],
+            np.concatenate([[0], np.cumsum(sign)]),
+        )
+
+    @cached_property
+    def _of_entities(self) -> _OfEntities:
+        text, say, low = self._text, self._names.say, self._of_words.low
+        start, stop = text.starts, text.stops
+        last = stop - 1
+        lengths = np.minimum(stop - start, MANY)
+        outline = self._names.texts(
+            f"{_shape(text.words.given[k])}/{text.tags.given[k]}/{length}"
+            for k, length in zip(last.tolist(), lengths.tolist(), strict=True)
+        )
+        return _OfEntities(
+            outline,
+            say("one=", low[last]),
+            say("two=", low[last]),
+            say("one looks=", outline),
+            say("two looks=", outline),
+            say("before=", low[start - 1]),
+            say("after=", low[stop]),
+            say("before before=", low[start - 2], low[start - 1]),
+            say("after after=", low[stop], low[stop + 1]),
+        )
+
+
+# -- what both need -----------------------------------------------------------------------------
+
+
+def _counted(names: Names, start: str, most: int) -> IntArray:
+    """The names of counts, from 0 up to the largest that is told apart."""
+    return names.say(start, names.texts(map(str, range(most + 1))))
+
+
+def _only(places: AnyArray, numbers: IntArray, count: int) -> IntArray:
+    """Numbers at some of so many places, and none elsewhere."""
+    found = np.full(count, -1)
+    found[places] = numbers
+    return found
+
+
+def _covered(start: IntArray, stop: IntArray, count: int) -> BoolArray:
+    """Which of so many places are in a span."""
+    length = count + 1
+    change = np.bincount(start, minlength=length) - np.bincount(stop, minlength=length)
+    return np.asarray(np.cumsum(change)[:count] > 0)
+
+
+def _among(flags: AnyArray, start: IntArray, stop: IntArray) -> IntArray:
+    """How many of the words from one place to another there are that have a flag."""
+    before = np.concatenate([[0], np.cumsum(flags)])
+    return np.asarray(before[stop] - before[start])
+
+
+def _once(names: Names, numbers: IntArray, start: IntArray, stop: IntArray) -> Runs:
+    """What is said of the words from one place to another, each thing once."""
+    return Runs(*each_once(numbers, start, stop, len(names)))

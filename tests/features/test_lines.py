@@ -1,0 +1,133 @@
+"""Lines of names: what they are made of, and the columns that they come to."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rote.features import FeatureIndex, Lines, Names, Runs, VectorBuilder, spelled
+
+MARKS = (">", "<<")
+NUMBERS = st.integers(-1, 5)
+LINE = st.tuples(
+    st.lists(NUMBERS, min_size=2, max_size=2), st.lists(NUMBERS, max_size=3), st.integers(0, 2)
+)
+
+
+def lines_of(rows, names, alone):
+    """Lines that say "x=" of numbers, or nothing for those below 0."""
+    lines = Lines(len(rows), MARKS, np.array([mark for _, _, mark in rows], dtype=np.int64), alone)
+
+    def said(numbers):
+        numbers = np.array(numbers, dtype=np.int64)
+        found = np.full(len(numbers), -1)
+        here = numbers >= 0
+        found[here] = names.say("x=", names.texts(map(str, numbers[here].tolist())))
+        return found
+
+    for k in range(2):
+        lines.add(said([single[k] for single, _, _ in rows]))
+    ends = np.cumsum([len(run) for _, run, _ in rows])
+    runs = Runs(
+        said([number for _, run, _ in rows for number in run]),
+        np.concatenate([[0], ends]).astype(np.int64),
+    )
+    lines.add_runs(runs)
+    return lines
+
+
+def plainly(rows, alone):
+    found = []
+    for single, run, mark in rows:
+        own = [f"x={k}" if k >= 0 else None for k in (*single, *run)]
+        more = [MARKS[mark - 1] + name for name in own[alone:] if name] if mark else []
+        found.append([name for name in own if name] + more)
+    return found
+
+
+@given(st.lists(LINE, max_size=5), st.integers(0, 2))
+def test_lines_are_spelled_as_they_are_said(rows, alone):
+    names = Names()
+    assert spelled(lines_of(rows, names, alone), names) == plainly(rows, alone)
+
+
+NAME = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(("", *MARKS)), st.sampled_from("xy"), st.sampled_from(("=1", "=2", "=3"))
+    ),
+)
+
+
+@given(
+    st.lists(st.lists(LINE, max_size=4), max_size=3),
+    st.sets(NAME),
+    st.booleans(),
+    st.integers(0, 2),
+)
+def test_columns_are_those_that_names_alone_would_have(batches, listed, frozen, alone):
+    def built(how):
+        index = FeatureIndex(sorted(listed))
+        if frozen:
+            index.freeze()
+        builder = VectorBuilder({"one": index}, hashed={"two": 8})
+        for rows in batches:
+            builder.add("three", {"weight": 0.5, "more": 2.0})
+            # Two kinds, whose vectors take turns.
+            kinds = ["one", "two"] * len(rows)
+            if how == "names":
+                for k, row in enumerate(plainly(rows, alone)):
+                    for kind in kinds[2 * k : 2 * k + 2]:
+                        builder.add(kind, row)
+            else:
+                lines = {
+                    kind: lines_of(rows, builder.names(kind, MARKS), alone)
+                    for kind in ("one", "two")
+                }
+                builder.add_lines(kinds, lines)
+        return [array.tolist() for array in builder.build()], index.names()
+
+    assert built("lines") == built("names")
+
+
+def test_names_are_kept_for_vectors_that_come_later():
+    builder = VectorBuilder({"one": FeatureIndex()})
+    names = builder.names("one", ())
+    other = builder.emptied()
+    assert other.names("one", ()) is names
+    other.add_lines(["one"], {"one": lines_of([([1, 2], [], 0)], names, 0)})
+    assert len(other) == 2
+    assert len(builder) == 1
+    assert builder.indices["one"].names() == ("x=1", "x=2")
+
+
+def test_copies_and_files_leave_what_was_read_out():
+    index = FeatureIndex(["x=1", ">x=1"])
+    before = index.to_json()
+    index.freeze()
+    names = index.listing((">",)).names
+    names.lexicon(lambda names, word: (names.text(word),), 1).rows(["1"])
+    for again in (copy.deepcopy(index), pickle.loads(pickle.dumps(index))):  # noqa: S301
+        assert again == index
+        assert again.to_json() == {**before, "frozen": True}
+        assert not again.listing((">",)).names._lexica
+    known = copy.copy(index)
+    assert known == index
+    assert len(known.listing((">",)).names._lexica) == 1
+    growing = FeatureIndex(["a"])
+    other = copy.copy(growing)
+    assert (other.column("b"), len(growing), len(other)) == (1, 1, 2)
+
+
+def test_runs_may_be_shared():
+    lines = Lines(3)
+    lines.add_runs(Runs(np.array([5, 6, 7]), np.array([0, 1, 3])), np.array([1, 0, 1]))
+    lines.add(9)
+    numbers, ptr = lines.build()
+    assert numbers.tolist() == [6, 7, 9, 5, 9, 6, 7, 9]
+    assert ptr.tolist() == [0, 3, 5, 8]
+    assert len(lines) == 3
