@@ -61,12 +61,12 @@ class _Classifier:
 
 def _entities(sentence: Sentence) -> list[Features]:
     vectors = EntityRelation().vectors(sentence)
-    return [vector.names() for vector in vectors[: len(sentence.entities)]]
+    return list(vectors[: len(sentence.entities)])
 
 
 def _pairs(sentence: Sentence) -> list[Features]:
     vectors = EntityRelation().vectors(sentence)
-    return [vector.names() for vector in vectors[len(sentence.entities) :]]
+    return list(vectors[len(sentence.entities) :])
 
 
 def _fitted(
