@@ -22,10 +22,11 @@ from rote.experiments.ma_testtime import (
     Found,
     Plan,
     Reached,
+    Ways,
     _claims,
     _rows,
     as_good,
-    chosen_patience,
+    chosen,
     compare,
     draw,
     histogram,
@@ -54,7 +55,7 @@ def reached(accuracy=80.0, values=(1.0, 2.0), needed=(1, 2), seconds=1.0, climbs
 
 def found_on(case, *, ours, theirs, led, drawn):
     searches = {THEIRS: theirs, OURS: ours, LONG: ours, CONTROL: theirs}
-    return Found(case, searches, {20: drawn}, {20: led}, 1, 0.5, 90.0)
+    return Found(case, searches, {20: drawn}, {20: led}, Ways(1, True), 0.5, 90.0)
 
 
 def rows_of(outcome, name):
@@ -71,6 +72,7 @@ def test_there_is_a_row_for_each_search(outcome, name):
     assert rows[CONTROL]["climbs"] == max(1, round(rows[OURS]["climbs"]))
     assert rows[OURS]["learning_seconds"] > 0
     assert rows[OURS]["patience"] in TINY.patiences
+    assert rows[OURS]["first_start"] in ("led", "drawn")
     assert 0 <= rows[OURS]["led_by_e_percent"] <= 100
 
 
@@ -139,12 +141,26 @@ def test_the_claim_wants_speed_and_accuracy(monkeypatch, seconds, accuracy, held
     assert "against 3.00 s" in claim.evidence
 
 
+NEVER = dict.fromkeys((1, 2, 3), (79.0, 1.0))  # as good
+
+
 @pytest.mark.parametrize(
-    ("accuracies", "chosen"),
-    [({1: 80.0}, 1), ({1: 79.0, 2: 79.85, 3: 80.0}, 2), ({1: 70.0, 2: 79.7, 3: 79.6}, 3)],
+    ("led", "drawn", "expected"),
+    [
+        # By patience, accuracy and climbs: of two that are as good, the one with fewer climbs.
+        ({1: (80.0, 2.0)}, {1: (80.0, 2.5)}, Ways(1, True)),
+        ({1: (80.0, 3.0)}, {1: (79.9, 2.5)}, Ways(1, False)),
+        ({1: (79.0, 2.0), 2: (79.85, 3.0)}, {1: (79.9, 4.0)}, Ways(2, True)),
+        (dict.fromkeys((1, 2, 3), (79.0, 2.0)), {1: (79.0, 2.0), 2: (80.0, 9.0)}, Ways(2, False)),
+        (
+            dict.fromkeys((1, 2, 3), (70.0, 2.0)),
+            dict.fromkeys((1, 2, 3), (79.7, 1.0)),
+            Ways(3, True),
+        ),
+    ],
 )
-def test_the_least_patience_is_chosen_that_is_as_good_on_held_out_inputs(
-    monkeypatch, accuracies, chosen
+def test_of_all_that_is_as_good_on_held_out_inputs_the_cheapest_is_chosen(
+    monkeypatch, led, drawn, expected
 ):
     monkeypatch.delenv("ROTE_DATA", raising=False)
     share = Share(10, 2, iterations=1, restarts=1)
@@ -153,10 +169,13 @@ def test_the_least_patience_is_chosen_that_is_as_good_on_held_out_inputs(
 
     def told(engine, trial, model, prepared):
         judged.append((len(trial.learned.ys), len(trial.judged.ys), len(prepared)))
-        return reached(accuracies[engine.patience] if hasattr(engine, "patience") else 80.0)
+        if not hasattr(engine, "patience"):
+            return reached(80.0)
+        accuracy, climbs = (led if engine.leads_first else drawn)[engine.patience]
+        return reached(accuracy)._replace(climbs=climbs)
 
     monkeypatch.setattr(ma_testtime, "reached_by", told)
-    assert chosen_patience(case, share, plan, 0) == chosen
+    assert chosen(case, share, plan, 0) == expected
     assert set(judged) == {(8, 2, 2)}  # no test input is looked at
 
 

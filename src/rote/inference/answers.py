@@ -11,6 +11,7 @@ import numpy as np
 from rote.errors import InfeasibleSpace
 from rote.inference.base import Objective, Solutions, Source, Status
 from rote.inference.infeasible import find_conflict
+from rote.kernels.outputs import best_by_themselves
 from rote.space.space import Space
 from rote.types import FloatArray, IntArray, frozen
 
@@ -47,3 +48,18 @@ def answered(
         frozen(status),
         frozen(np.full(len(labels), source.value)),
     )
+
+
+def at_sight(space: Space, objective: Objective) -> tuple[Solutions, IntArray]:
+    """Answers that need no search, and the inputs that do, whose answers say nothing.
+
+    Where nothing but labels is scored, and there are no rows, the best labels are the answer if
+    they stay inside every table.
+    """
+    labels, value, easy = best_by_themselves(
+        objective.scores, objective.closed, objective.ties, space.network.masks
+    )
+    status = np.full(len(labels), Status.OPTIMAL.value)
+    source = np.full(len(labels), Source.ARGMAX.value)
+    seen = Solutions(frozen(labels), frozen(value), frozen(value), frozen(status), frozen(source))
+    return seen, np.flatnonzero(~easy)

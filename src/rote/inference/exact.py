@@ -16,11 +16,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from rote.inference.answers import at_sight
 from rote.inference.base import (
     Engine,
     Objective,
     Solutions,
-    Source,
     Status,
     as_objective,
     positive,
@@ -31,10 +31,9 @@ from rote.inference.elimination import Elimination
 from rote.inference.milp import Milp
 from rote.inference.separable import Separable
 from rote.inference.tree import Tree
-from rote.kernels.outputs import best_by_themselves
 from rote.kernels.structs import Windows
 from rote.space.space import Space
-from rote.types import AnyArray, frozen
+from rote.types import AnyArray
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
 FEW_CANDIDATES = 1 << 12
@@ -59,15 +58,7 @@ class Exact:
         objective = as_objective(space, objective)
         if not looks_first(space):
             return self._solve(space, objective)
-        labels, value, easy = best_by_themselves(
-            objective.scores, objective.closed, objective.ties, space.network.masks
-        )
-        status = np.full(len(labels), Status.OPTIMAL.value)
-        source = np.full(len(labels), Source.ARGMAX.value)
-        seen = Solutions(
-            frozen(labels), frozen(value), frozen(value), frozen(status), frozen(source)
-        )
-        hard = np.flatnonzero(~easy)
+        seen, hard = at_sight(space, objective)
         if not len(hard):
             return seen
         rest = objective if len(hard) == len(objective) else objective.rows(hard)

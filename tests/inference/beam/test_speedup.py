@@ -146,6 +146,33 @@ def test_answers_are_those_of_the_search_and_broken_ones_are_repaired():
     assert speedup.served.broken == 2 * len(broken)
 
 
+def test_best_labels_that_obey_are_the_answer_without_a_search():
+    for space in SPACES:
+        scores = inputs(space, 200)
+        likely = np.stack(
+            [
+                scores[:, a:b].argmax(axis=1)
+                for a, b in zip(space.offsets[:-1], space.offsets[1:], strict=True)
+            ],
+            axis=1,
+        )
+        easy = space.holds(likely)
+        wrong = Speedup(
+            width=1, step=0.1
+        )  # has learned from one input, and thinks little of others
+        wrong.learn(space, inputs(space, 1, 7))
+        found = wrong.solve(space, scores)
+        assert found.labels[easy].tolist() == likely[easy].tolist()
+        assert (found.status[easy] == Status.OPTIMAL).all()
+        assert wrong.served.inputs == 200
+        # With a theta some scores are not looked at, and so nothing is known at sight.
+        lazy = wrong.with_theta(1e9)
+        searched = wrong.searched(space, scores)
+        assert lazy.solve(space, scores).labels[searched.obeys].tolist() == (
+            searched.labels[searched.obeys].tolist()
+        )
+
+
 def test_with_proof_every_answer_has_its_true_gap():
     space, scores = SPACES[1], inputs(SPACES[1], 40, 5)
     loose, found = (taught(proof=proof).solve(space, scores) for proof in (False, True))
@@ -264,7 +291,8 @@ def test_a_share_of_the_inputs_goes_to_the_engine():
     assert served.mistakes > 0
     best = Exact().solve(space, scores)
     by_engine = found.source != Source.BEAM
-    assert by_engine.sum() == served.taught
+    # Some others are answered at sight.
+    assert served.taught <= by_engine.sum() < served.taught + 10
     assert found.labels[by_engine].tolist() == best.labels[by_engine].tolist()
     assert found.value.tolist() == space.value(scores, found.labels).tolist()
     # Which ones depends on their scores alone.

@@ -85,6 +85,18 @@ def test_no_start_is_climbed_from_twice_and_e_is_not_followed_in_vain(world):
     assert 0 < spent.learned < spent.climbs
 
 
+def test_the_first_start_may_be_that_of_plain_search(world):
+    space, objective = question(world)
+    search = RGS(alpha=0.5, restarts=4, classifier=Fixed([0] * 8))
+    engine = AmortizedRGS(search, leads_first=False)
+    engine.solve(space, objective)
+    theirs = next(search.rounds(space, objective)).paths.starts.tolist()
+    ours = next(engine.rounds(space, objective)).paths.starts.tolist()
+    led = next(AmortizedRGS(search, learned=engine.weights).rounds(space, objective))
+    assert ours == theirs
+    assert led.paths.starts.tolist() != theirs
+
+
 def test_what_was_done_is_counted(world):
     space, objective = question(world)
     engine = AmortizedRGS(RGS(restarts=6), patience=2)
@@ -187,6 +199,7 @@ def test_without_vectors_or_with_those_of_another_model_it_refuses(world):
         ({"passes": 0}, "passes is a whole number"),
         ({"patience": 1.5}, "patience is a whole number"),
         ({"tolerance": -0.1}, "tolerance is a number of at least 0"),
+        ({"leads_first": "yes"}, "leads_first is True or False"),
         ({"outputs": 1}, "outputs is a whole number of at least 2"),
     ],
 )

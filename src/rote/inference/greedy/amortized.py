@@ -7,7 +7,7 @@
 until no better output has been found for some rounds. E says what an output is worth as a start,
 and θ is kept from one question to the next, so that starts get better with use.
 
-Beyond the paper, E leads to the first start as well, from the classifier's guess; and it is not
+Beyond the paper, E can lead to the first start as well, from the classifier's guess; and it is not
 followed to where a climb began before, or twice in a row in vain. The next start is then drawn
 around where E leads, as those of `RGS` are around the guess.
 """
@@ -29,7 +29,7 @@ from rote.inference.greedy.paths import Best, Climber, Paths, Round, Starts, cli
 from rote.kernels.regression import regress_all
 from rote.space.space import Space
 from rote.space.traits import columns_of
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 ROOM = 1 << 20  # features of outputs that are learned from together
 
@@ -48,10 +48,11 @@ class AmortizedRGS:
     """`RGS` whose later starts are learned.
 
     ``search`` says how starts are drawn, and how many climbs there are at most. An input is left
-    when ``patience`` climbs in a row found nothing better. E is learned by ``passes`` over
-    ``outputs`` of each path, evenly spread (None for all of them, as in the paper), as far as it is
-    wrong about them by more than ``tolerance``, relative to what they are worth, with steps of
-    ``step``, or by ``adagrad``. It needs feature vectors, and so a
+    when ``patience`` climbs in a row found nothing better. With ``leads_first``, E says where the
+    first climb begins; otherwise it begins where that of ``search`` does. E is learned by
+    ``passes`` over ``outputs`` of each path, evenly spread (None for all of them, as in the paper),
+    as far as it is wrong about them by more than ``tolerance``, relative to what they are worth,
+    with steps of ``step``, or by ``adagrad``. It needs feature vectors, and so a
     model that asks, or an objective with ``inputs``. A θ that was learned before can be given as
     ``learned``.
     """
@@ -63,6 +64,7 @@ class AmortizedRGS:
     patience: int = 2
     tolerance: float = 0.05
     outputs: int | None = 8
+    leads_first: bool = True
     learned: FloatArray | None = field(default=None, repr=False)
     _state: list[tuple[FloatArray, FloatArray]] = field(init=False, repr=False)
     _spent: list[Spent] = field(init=False, repr=False)
@@ -75,6 +77,8 @@ class AmortizedRGS:
             raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
         if not isinstance(self.tolerance, Real) or not self.tolerance >= 0:
             raise SettingError(f"tolerance is a number of at least 0, got {self.tolerance!r}")
+        if not isinstance(self.leads_first, bool):
+            raise SettingError(f"leads_first is True or False, got {self.leads_first!r}")
         for name, least in (("passes", 1), ("patience", 1), ("outputs", 2)):
             value = getattr(self, name)
             if value is None and name == "outputs":
@@ -89,8 +93,9 @@ class AmortizedRGS:
         object.__setattr__(self, "_lock", Lock())
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        names = ("search", "step", "passes", "adagrad", "patience", "tolerance", "outputs")
-        return AmortizedRGS, (*(getattr(self, name) for name in names), self.weights)
+        learning = self.step, self.passes, self.adagrad
+        stopping = self.patience, self.tolerance, self.outputs, self.leads_first
+        return AmortizedRGS, (self.search, *learning, *stopping, self.weights)
 
     @property
     def spent(self) -> Spent:
@@ -138,8 +143,7 @@ class AmortizedRGS:
         part, members = _some(objective, active), np.arange(len(active))
         starts = Starts(space, part, int(self.search.seed), self.search.restarts)
         climber, likely = Climber(space, part), frozen(guess[active])
-        led, moved = self._led(space, part, likely)
-        own, by_e = starts.given(led, moved, likely, redrawn)
+        own, by_e = self._first(space, part, starts, likely)
         for restart in range(1, self.search.restarts + 1):
             paths = climber.climb(own, members)
             values = part.worth(space, paths.ends)
@@ -158,6 +162,16 @@ class AmortizedRGS:
             led, moved = self._led(space, part, ends)
             around = frozen(np.where(moved[:, None], led, guess[active]))
             own, by_e = starts.given(led, moved & ~in_vain[kept], around, redrawn)
+
+    def _first(
+        self, space: Space, objective: Objective, starts: Starts, guess: IntArray
+    ) -> tuple[IntArray, BoolArray]:
+        """The first starts, and which of them E led to."""
+        redrawn = self.search.redrawn(space)
+        if not self.leads_first:
+            return starts.drawn(guess, redrawn), np.zeros(len(guess), dtype=np.bool_)
+        led, moved = self._led(space, objective, guess)
+        return starts.given(led, moved, guess, redrawn)
 
     def _count(self, climbs: int, led: int, inputs: int) -> None:
         past = self._spent.pop()
