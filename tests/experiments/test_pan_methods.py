@@ -150,7 +150,7 @@ def test_methods_have_rows_in_the_order_of_the_tables(case):
     assert plain == [HIGHS, GUROBI, ONE_BY_ONE, BOX, SEARCH, CONSTRAINED]
     assert GUROBI not in [method.name for method in plain_methods(case, None)]
     taught = {b: Speedup(Exact(), b) for b in (1, 2)}
-    chosen = {1: Chosen(0.1, 90.0, 0.3), 2: Chosen(0.01, 95.0)}
+    chosen = {1: Chosen(0.1, 90.0, 1.0, 0.3), 2: Chosen(0.01, 95.0, 1.0)}
     learned = list(speedups(taught, chosen, TRIAL))
     assert [method.name for method in learned] == [
         "speed-up (b = 1)",

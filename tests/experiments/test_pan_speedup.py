@@ -44,7 +44,7 @@ TINY = {
     ),
     CITATIONS: Trial(Share(12, 12, 1), (2,), (0.03,), epochs=1, runs=2),
 }
-CHOSEN = {2: Chosen(0.01, 90.0, 0.1, 35.0), 8: Chosen(0.01, 95.0, 0.1, 5.0)}
+CHOSEN = {2: Chosen(0.01, 90.0, 1.0, 0.1, 35.0), 8: Chosen(0.01, 95.0, 1.0, 0.1, 5.0)}
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +233,7 @@ def test_skipping_has_to_be_much_and_to_lose_nothing(case):
 
 
 def test_where_no_theta_is_good_enough_nothing_is_skipped(case):
-    none = {width: Chosen(own.step, own.agreement) for width, own in CHOSEN.items()}
+    none = {width: Chosen(own.step, own.agreement, own.obeyed) for width, own in CHOSEN.items()}
     (*_, claim) = _claims(found_on(case)._replace(chosen=none))
     assert not claim.held
     assert "No theta was good enough" in claim.evidence
@@ -250,3 +250,13 @@ def test_plans_have_both_cases_and_there_are_no_trials():
         run(Settings(trials=3))
     with pytest.raises(SettingError, match=r"the cases are conll04, cora; got 'moon'"):
         run(Settings(cases=("moon",)))
+
+
+def test_of_widths_that_agree_as_well_the_one_whose_outputs_obey_is_chosen(case):
+    def width(**chosen):
+        own = {int(name[1:]): Chosen(0.01, *given) for name, given in chosen.items()}
+        return found_on(case)._replace(chosen=own).width
+
+    assert width(b2=(95.0, 0.9), b4=(94.0, 1.0)) == 2
+    assert width(b2=(95.0, 0.98), b4=(95.0, 0.97)) == 2
+    assert width(b2=(95.0, 0.98), b4=(95.0, 0.99), b8=(95.0, 0.99)) == 8

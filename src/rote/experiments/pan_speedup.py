@@ -21,7 +21,8 @@ that nobody looks at.
 ``skipped_percent`` is the share of feature vectors that were never computed, not even to repair.
 
 *What is chosen.* Steps, and the width that claims are about, are those with which answers agree
-best with the black box on held-out training examples. ``theta chosen`` is the one that skips most
+best with the black box on held-out training examples; of equal widths, the one more of whose
+outputs obey there, and then the wider. ``theta chosen`` is the one that skips most
 there, of those that lose next to nothing; the claim about it is for the width that skips most
 there. The thetas of the paper belong to its scores, not to ours.
 
@@ -144,8 +145,11 @@ class Found(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The one that agrees best with the black box on held-out examples."""
-        return max(self.chosen, key=lambda b: self.chosen[b].agreement)
+        """The one that agrees best with the black box on held-out examples.
+
+        Of equals, the one more of whose outputs obey there, and then the wider.
+        """
+        return max(self.chosen, key=lambda b: (self.chosen[b].agreement, self.chosen[b].obeyed, b))
 
     @property
     def skipping(self) -> int:
