@@ -426,8 +426,8 @@ def _claims(found: Sequence[Found], fixed: int) -> Iterator[Claim]:
         for each in found
     }
     yield Claim(
-        "A-RGS requires no more restarts than RGS, on every case, beyond chance",
-        all(both.low <= 0 for both in required.values()),
+        "A-RGS requires no more restarts than RGS, on every case",
+        all(both.difference <= 0 for both in required.values()),
         "A-RGS and RGS: "
         + "; ".join(
             f"{name} {both.second:.2f} and {both.first:.2f}, {both.difference:+.2f} "
