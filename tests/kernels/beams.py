@@ -96,3 +96,12 @@ class Naive:
 
 def as_node(labels):
     return {j: int(label) for j, label in enumerate(labels) if label >= 0}
+
+
+def left_in(nodes, i):
+    """What a kernel left, as the naive search has it."""
+    span = range(int(nodes.size[i]))
+    return [
+        (as_node(nodes.labels[i, k]), float(nodes.score[i, k]), float(nodes.habit[i, k]))
+        for k in span
+    ]

@@ -23,7 +23,8 @@ from rote.inference.beam.patterns import (
     grown,
     in_order,
 )
-from rote.kernels.beam import Learned, learn_beam, search_beam
+from rote.kernels.beam import search_beam
+from rote.kernels.lessons import Learned, learn_beam
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
 from rote.types import frozen

@@ -4,8 +4,8 @@
 
 The weights w of patterns (`rote.inference.beam.patterns`) are learned from the engine's own
 answers, which needs no right outputs: wherever the search leaves the way to the engine's answer, w
-moves (`rote.kernels.beam.learn_beam`). What rules forbid is soon unlikely, and the search comes to
-outputs that obey without looking at a rule.
+moves (`rote.kernels.lessons.learn_beam`). What rules forbid is soon unlikely, and the search comes
+to outputs that obey without looking at a rule.
 
 With a ``theta``, h decides alone where it is ahead by more than that. If the gap is larger
 than what scores could change, the beam is the same (Theorem 2); and the feature vectors of such a
@@ -34,15 +34,9 @@ from rote.inference.beam.constrained import obedient
 from rote.inference.beam.engine import bounded, check_width, first_to_obey
 from rote.inference.beam.patterns import Courses, Ledger, Order, Patterns, grown
 from rote.inference.exact import Exact
-from rote.kernels.beam import (
-    Course,
-    Learned,
-    first_nodes,
-    learn_beam,
-    proceed,
-    search_beam,
-)
+from rote.kernels.beam import Course, first_nodes, proceed, search_beam
 from rote.kernels.draws import seeds_of
+from rote.kernels.lessons import Learned, learn_beam
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
