@@ -15,6 +15,7 @@ from rote.kernels.names import (
     ROOT,
     Tree,
     each_once,
+    follow,
     give_numbers,
     hang,
     new_uses,
@@ -79,6 +80,18 @@ def test_ways_lead_where_dictionaries_say(run, calls):
         if way:
             assert tree.parents[node] == naive.nodes[way[:-1]]
             assert tree.texts[node] == way[-1]
+
+
+@pytest.mark.parametrize("run", [follow, plain(follow)], ids=["compiled", "plain"])
+def test_one_text_each_is_a_walk_along_one(run):
+    tree, other = seed(), seed()
+    for texts, grows in (([1, 2, 1, -1], True), ([3, 3, 2, 1], False), ([1, 1, 1, 5], True)):
+        nodes, again = np.full(4, ROOT), np.full(4, ROOT)
+        for _ in range(2):
+            run(tree, nodes, whole(texts), grows)
+            walk(other, again, whole(texts), whole(range(4)), whole(range(1, 5)), 0, grows)
+            assert nodes.tolist() == again.tolist()
+    assert tree.size[0] == other.size[0]
 
 
 @pytest.mark.parametrize("run", [hang, plain(hang)], ids=["compiled", "plain"])

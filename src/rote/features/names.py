@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from rote.kernels.names import NOWHERE, ROOT, Tree, give_numbers, hang, walk
+from rote.kernels.names import NOWHERE, ROOT, Tree, follow, give_numbers, hang, walk
 from rote.types import IntArray
 
 LIMIT = 1 << 16  # rows of a lexicon
@@ -56,6 +56,7 @@ class Names:
     def __init__(self, known: Iterable[str] | None = None) -> None:
         self._grows = True
         self._texts: dict[str, int] = {}
+        self._starts: dict[str, int] = {}  # their nodes
         self._tree = _tree(1 << 10)
         self._numbers = np.full(
             (1 << 9) + 1, UNKNOWN
@@ -89,15 +90,16 @@ class Names:
 
         No text at all is the same as one that is empty.
         """
-        count = len(parts[0].begins if isinstance(parts[0], Span) else parts[0]) if parts else 1
-        first = np.full(1, ROOT)
-        self._walk(first, Span(np.array([self._key(start)]), np.array([0]), np.array([1])))
-        nodes = np.full(count, first[0])
+        nodes = np.empty(_length(parts[0]) if parts else 1, dtype=np.int64)
+        node = self._starts.get(start)
+        nodes.fill(self._begin(start) if node is None else node)
         for part in parts:
-            if not isinstance(part, Span):
-                places = np.arange(count)
-                part = Span(part, places, places + 1)
-            self._walk(nodes, part)
+            if isinstance(part, Span):
+                self._walk(nodes, part)
+            else:
+                if self._grows:
+                    self._make_room(len(part))
+                follow(self._tree, nodes, part, self._grows)
         if self._grows:
             self._count = give_numbers(nodes, self._numbers, self._count)
         return np.asarray(self._numbers[nodes])
@@ -141,6 +143,12 @@ class Names:
         if self._grows:
             return self._texts.setdefault(text, len(self._texts))
         return self._texts.get(text, NOWHERE)
+
+    def _begin(self, start: str) -> int:
+        """The node that a start leads to."""
+        node = np.full(1, ROOT)
+        self._walk(node, Span(np.array([self._key(start)]), np.array([0]), np.array([1])))
+        return self._starts.setdefault(start, int(node[0]))
 
     def _walk(self, nodes: IntArray, span: Span) -> None:
         if self._grows:
@@ -227,6 +235,10 @@ class Lexicon(Generic[Key]):
             self._table = table
         self._table[:, begin:end] = rows.reshape(len(new), self._width).T
         self._places.update(zip(new, range(begin, end), strict=True))
+
+
+def _length(part: IntArray | Span) -> int:
+    return len(part.begins if isinstance(part, Span) else part)
 
 
 def _tree(size: int) -> Tree:

@@ -56,6 +56,14 @@ def step(tree: Tree, node: int, text: int, grows: bool) -> int:
 
 
 @kernel
+def follow(tree: Tree, nodes: IntArray, texts: IntArray, grows: bool) -> None:
+    """Go on from nodes, each along a text."""
+    for i in range(nodes.shape[0]):
+        if nodes[i] >= 0:
+            nodes[i] = step(tree, nodes[i], texts[i], grows)
+
+
+@kernel
 def walk(
     tree: Tree,
     nodes: IntArray,
