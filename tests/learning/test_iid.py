@@ -106,7 +106,7 @@ def test_labels_with_vectors_of_their_own_are_told_apart():
 
 
 @pytest.mark.parametrize(
-    "learner", [StructuredSVM(C=1.0, iterations=10), Perceptron(10), Subgradient(iterations=20)]
+    "learner", [StructuredSVM(C=1.0, iterations=20), Perceptron(10), Subgradient(iterations=20)]
 )
 def test_learners_start_from_it(learner):
     xs, ys = sentences(40)
