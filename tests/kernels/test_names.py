@@ -84,14 +84,16 @@ def test_ways_lead_where_dictionaries_say(run, calls):
 
 @pytest.mark.parametrize("run", [follow, plain(follow)], ids=["compiled", "plain"])
 def test_one_text_each_is_a_walk_along_one(run):
-    tree, other = seed(), seed()
-    for texts, grows in (([1, 2, 1, -1], True), ([3, 3, 2, 1], False), ([1, 1, 1, 5], True)):
+    tree, ones = seed(), whole([0, 1, 2, 3])
+    ends = whole([1, 2, 3, 4])
+    walk(tree, np.full(4, ROOT), whole([1, 2, 1, 3]), ones, ends, 0, True)
+    walk(tree, np.full(4, ROOT), whole([1, 2, 1, 3]), whole([0] * 4), ends, 0, True)
+    for texts in ([1, 2, 3, -1], [2, 2, 1, 9], [1, 1, 1, 1]):
         nodes, again = np.full(4, ROOT), np.full(4, ROOT)
-        for _ in range(2):
-            run(tree, nodes, whole(texts), grows)
-            walk(other, again, whole(texts), whole(range(4)), whole(range(1, 5)), 0, grows)
+        for _ in range(3):
+            run(tree.edges, nodes, whole(texts))
+            walk(tree, again, whole(texts), ones, ends, 0, False)
             assert nodes.tolist() == again.tolist()
-    assert tree.size[0] == other.size[0]
 
 
 @pytest.mark.parametrize("run", [hang, plain(hang)], ids=["compiled", "plain"])

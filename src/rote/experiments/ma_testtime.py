@@ -440,10 +440,12 @@ def _claims(found: Sequence[Found], fixed: int) -> Iterator[Claim]:
         "With as many climbs, what A-RGS finds scores no less than what RGS finds, on every case",
         all(each.led[fixed].values.mean() >= each.drawn[fixed].values.mean() for each in found),
         f"Mean scores after {fixed} climbs, A-RGS and RGS: "
-        + "; ".join(
-            f"{each.case.name} {each.led[fixed].values.mean():.4g} and "
-            f"{each.drawn[fixed].values.mean():.4g}"
-            for each in found
-        )
+        + "; ".join(_beside(each, fixed) for each in found)
         + ".",
     )
+
+
+def _beside(found: Found, climbs: int) -> str:
+    ours, theirs = (float(each[climbs].values.mean()) for each in (found.led, found.drawn))
+    more = 100 * (ours - theirs) / max(1e-9, abs(theirs))
+    return f"{found.case.name} {ours:.4g} and {theirs:.4g}, {more:+.3f} %"

@@ -96,10 +96,11 @@ class Names:
         for part in parts:
             if isinstance(part, Span):
                 self._walk(nodes, part)
+            elif self._grows:
+                places = np.arange(len(part))
+                self._walk(nodes, Span(part, places, places + 1))
             else:
-                if self._grows:
-                    self._make_room(len(part))
-                follow(self._tree, nodes, part, self._grows)
+                follow(self._tree.edges, nodes, part)
         if self._grows:
             self._count = give_numbers(nodes, self._numbers, self._count)
         return np.asarray(self._numbers[nodes])

@@ -28,12 +28,12 @@ class Tree(NamedTuple):
 
 
 @inlined
-def place_of(tree: Tree, node: int, text: int) -> int:
+def place_of(edges: IntArray, node: int, text: int) -> int:
     """Where an edge is, or the free place where it would be."""
-    key, last = (node << 32) + text, tree.edges.shape[0] - 1
+    key, last = (node << 32) + text, edges.shape[0] - 1
     mixed = np.uint64(key) * SPREAD
     place = int(np.int64(mixed >> np.uint64(32))) & last
-    while tree.edges[place, 0] >= 0 and tree.edges[place, 0] != key:
+    while edges[place, 0] >= 0 and edges[place, 0] != key:
         place = (place + 1) & last
     return int(place)
 
@@ -43,7 +43,7 @@ def step(tree: Tree, node: int, text: int, grows: bool) -> int:
     """The node that an edge leads to; a new one if there is none, and the tree grows."""
     if text < 0:
         return NOWHERE
-    place = place_of(tree, node, text)
+    place = place_of(tree.edges, node, text)
     if tree.edges[place, 0] < 0:
         if not grows:
             return NOWHERE
@@ -56,11 +56,16 @@ def step(tree: Tree, node: int, text: int, grows: bool) -> int:
 
 
 @kernel
-def follow(tree: Tree, nodes: IntArray, texts: IntArray, grows: bool) -> None:
-    """Go on from nodes, each along a text."""
+def follow(edges: IntArray, nodes: IntArray, texts: IntArray) -> None:
+    """Go on from nodes, each along a text, in a tree that does not grow."""
     for i in range(nodes.shape[0]):
-        if nodes[i] >= 0:
-            nodes[i] = step(tree, nodes[i], texts[i], grows)
+        node = nodes[i]
+        if node >= 0:
+            nodes[i] = NOWHERE
+            if texts[i] >= 0:
+                place = place_of(edges, node, texts[i])
+                if edges[place, 0] >= 0:
+                    nodes[i] = edges[place, 1]
 
 
 @kernel
@@ -89,7 +94,7 @@ def walk(
 def hang(tree: Tree) -> None:
     """Put the edges to all nodes into a table that is empty."""
     for node in range(1, tree.size[0]):
-        place = place_of(tree, tree.parents[node], tree.texts[node])
+        place = place_of(tree.edges, tree.parents[node], tree.texts[node])
         tree.edges[place, 0] = (tree.parents[node] << 32) + tree.texts[node]
         tree.edges[place, 1] = node
 
