@@ -101,6 +101,9 @@ class Plan:
             raise SettingError(
                 f"the curve has no point after {self.fixed} or {self.most} climbs, got {self.after}"
             )
+        few = [name for name, share in self.shares.items() if share.test < 2]
+        if few:
+            raise SettingError(f"searches are compared on two inputs at least; {few[0]} has fewer")
 
 
 FULL = Plan(
@@ -116,7 +119,7 @@ QUICK = Plan(
         YEAST: Share(60, 40, iterations=5, restarts=5),
         HANDWRITING: Share(40, 20, iterations=4, restarts=5),
         IMAGES: Share(12, 6, iterations=4, restarts=3, alpha=0.75),
-        DOCUMENTS: Share(3, 1, iterations=2, restarts=1, alpha=0.25),
+        DOCUMENTS: Share(3, 2, iterations=2, restarts=1, alpha=0.25),
     },
     most=10,
     fixed=5,
