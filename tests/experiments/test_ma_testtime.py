@@ -233,5 +233,3 @@ def test_plans_have_all_cases_and_there_are_no_trials():
 def test_a_plan_compares_searches_on_two_inputs_at_least():
     with pytest.raises(SettingError, match="two inputs at least; yeast has fewer"):
         replace(TINY, shares={YEAST: Share(3, 1, iterations=1, restarts=1)})
-    with pytest.raises(SettingError, match="no point after 5 or 6 climbs"):
-        replace(TINY, fixed=5)
