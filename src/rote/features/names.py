@@ -72,10 +72,7 @@ class Names:
 
     def text(self, text: str) -> int:
         """The number of a text; -1 if it is in no name that is known."""
-        text = text.replace(" ", "_")
-        if self._grows:
-            return self._texts.setdefault(text, len(self._texts))
-        return self._texts.get(text, NOWHERE)
+        return self._key(text.replace(" ", "_"))
 
     def texts(self, texts: Iterable[str]) -> IntArray:
         """The numbers of texts."""
