@@ -6,9 +6,11 @@ import copy
 import pickle
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rote.errors import DataError
 from rote.features import FeatureIndex, Lines, Names, Runs, VectorBuilder, spelled
 
 MARKS = (">", "<<")
@@ -121,6 +123,16 @@ def test_copies_and_files_leave_what_was_read_out():
     growing = FeatureIndex(["a"])
     other = copy.copy(growing)
     assert (other.column("b"), len(growing), len(other)) == (1, 1, 2)
+
+
+def test_a_reader_that_gives_other_vectors_than_it_was_asked_for_is_refused():
+    builder = VectorBuilder()
+    names = builder.names("one", ())
+    lines = {"one": lines_of([([1, 2], [], 0)], names, 0)}
+    for kinds in (["one", "one"], ["one", "two"], []):
+        with pytest.raises(DataError, match=r"a reader gave [01] vectors of kind"):
+            builder.add_lines(kinds, lines)
+    assert len(builder) == 1
 
 
 def test_runs_may_be_shared():

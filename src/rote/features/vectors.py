@@ -83,8 +83,14 @@ class VectorBuilder:
             self._books[kind] = _Growing(index, marks) if listing is None else _Listed(listing)
         return self._books[kind].names
 
-    def add_lines(self, kinds: Sequence[str], lines: Mapping[str, Lines]) -> None:
+    def add_lines(self, kinds: list[str], lines: Mapping[str, Lines]) -> None:
         """Append vectors of several kinds, in the order in which kinds come."""
+        for kind in dict.fromkeys([*kinds, *lines]):
+            given, wanted = len(lines.get(kind, ())), kinds.count(kind)
+            if given != wanted:
+                raise DataError(
+                    f"a reader gave {given} vectors of kind {kind!r} instead of {wanted}"
+                )
         known = {kind: self._books[kind].columns(own) for kind, own in lines.items() if len(own)}
         codes = {kind: code for code, kind in enumerate(known)}
         kind_of = np.array([codes[kind] for kind in kinds], dtype=np.int64)

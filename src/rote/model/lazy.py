@@ -90,7 +90,7 @@ class Vectors:
         self._rows = [] if reader is not None else [_rows(task, x) for x in xs]
         self.saves = reader is not None or hasattr(task, "lazy_vectors")
 
-    def of(self, kinds: Sequence[str], inputs: IntArray, vectors: IntArray) -> Known:
+    def of(self, kinds: list[str], inputs: IntArray, vectors: IntArray) -> Known:
         """Some vectors, of these kinds."""
         builder = self._builder.emptied()
         if self._reader is not None:
