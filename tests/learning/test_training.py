@@ -192,6 +192,7 @@ def test_progress_shows_the_learner_its_measures_and_stays_off_standard_output(
     assert type(learner).__name__ in shown.err
     assert measure in shown.err
     assert "…" not in shown.err
+    assert "nan" not in shown.err  # an SVM that warms up has no primal yet
     assert watched.weights.tobytes() == train(TAGGING, XS, YS, learner=learner).weights.tobytes()
 
 
@@ -211,6 +212,12 @@ def test_without_progress_nothing_is_shown(capsys):
 def test_settings_and_examples_that_do_not_fit_are_refused(tmp_path):
     with pytest.raises(SettingError, match=r"to resume, say checkpoint="):
         train(TAGGING, XS, YS, resume=True)
+    for learner in (
+        StructuredSVM(loss=Hamming({"typo": 2.0})),
+        Subgradient(loss=Hamming({"typo": 2.0})),
+    ):
+        with pytest.raises(SettingError, match="a weight for 'typo', which no variable has"):
+            train(TAGGING, XS, YS, learner=learner)
     with pytest.raises(SettingError, match="every is a whole number of at least 1, got 0"):
         train(TAGGING, XS, YS, checkpoint=tmp_path / "state", every=0)
     with pytest.raises(DataError, match="no examples"):

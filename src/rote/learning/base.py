@@ -19,6 +19,7 @@ import numpy as np
 
 from rote.errors import DataError, SettingError
 from rote.model import Group, Model, Prepared
+from rote.space.losses import Hamming, Loss
 from rote.types import AnyArray, FloatArray, frozen
 
 Arguments = ParamSpec("Arguments")
@@ -135,12 +136,20 @@ def iterations_left(state: State | None, iterations: int) -> range:
     return range(0) if state.done else range(state.iteration + 1, iterations + 1)
 
 
-def check_examples(prepared: Prepared) -> None:
-    """Refuse what nothing can be learned from."""
+def check_examples(prepared: Prepared, loss: Loss | None = None) -> None:
+    """Refuse what nothing can be learned from, and a loss that speaks of labels nothing has."""
     if not len(prepared):
         raise DataError("there are no examples to learn from")
     if any(group.gold is None for group in prepared.groups):
         raise DataError("the examples have no outputs to learn from; prepare them with ys")
+    if isinstance(loss, Hamming):
+        known = {a for group in prepared.groups for v in group.space.variables for a in v.labels}
+        unknown = [label for label in dict(loss.weights) if label not in known]
+        if unknown:
+            raise SettingError(
+                f"the loss has a weight for {unknown[0]!r}, which no variable has for a label; "
+                f"labels are {', '.join(sorted(known)):.200}"
+            )
 
 
 def check_whole(name: str, value: int, *, least: int) -> None:

@@ -60,7 +60,7 @@ class Subgradient:
     def iterate(
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
     ) -> Iterator[State]:
-        check_examples(prepared)
+        check_examples(prepared, self.loss)
         n = len(prepared)
         if state is None:
             array, mean = np.zeros(prepared.layout.size), np.zeros(prepared.layout.size)

@@ -92,7 +92,7 @@ class StructuredSVM:
     def iterate(
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
     ) -> Iterator[State]:
-        check_examples(prepared)
+        check_examples(prepared, self.loss)
         run = _Run(self, model.engine, prepared, state)
         for iteration in iterations_left(state, self.iterations):
             dual = run.dual()

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, is_dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -152,7 +153,8 @@ def _bar(learner: Learner, state: State | None) -> Iterator[Callable[[State], No
         )
 
         def watch(state: State) -> None:
-            shown = [f"{key} {value:.4g}" for key, value in state.measures.items()][:SHOWN]
+            known = [(key, value) for key, value in state.measures.items() if not isnan(value)]
+            shown = [f"{key} {value:.4g}" for key, value in known[:SHOWN]]
             bar.update(row, completed=state.iteration, measures="  ".join(shown))
             if state.done:  # before its last iteration: the bar is full all the same
                 bar.update(row, total=state.iteration)
