@@ -11,6 +11,7 @@ from rote.errors import SettingError
 from rote.learning import Subgradient
 from rote.learning.base import pieces_of
 from rote.space.losses import Hamming
+from rote.tasks.tagging import Tagging
 from tests.learning.small import Everything, chains, phi, start
 from tests.strategies import Judge
 
@@ -20,7 +21,8 @@ def naive(learner, task, xs, ys, prepared, cost):
     layout = prepared.layout
     weights, mean, step = np.zeros(layout.size), np.zeros(layout.size), 0
     for iteration in range(1, learner.iterations + 1):
-        for piece in pieces_of(prepared, learner.batch, learner.seed, iteration):
+        pieces = pieces_of(prepared, learner.batch, learner.seed, iteration)
+        for piece in pieces:
             step += 1
             change = np.zeros_like(weights)
             for member in piece.members.tolist():
@@ -34,7 +36,7 @@ def naive(learner, task, xs, ys, prepared, cost):
                 if labels != gold and loss + (found - right) @ weights > 0:
                     change += right - found
             weights = (1 - 1 / step) * weights
-            weights += cost * len(xs) / (step * len(piece)) * change
+            weights += cost * len(pieces) / step * change
         mean += (weights - mean) * 2 / (iteration + 1)
     return weights, mean
 
@@ -58,6 +60,28 @@ def test_it_comes_close_to_the_optimum_of_a_quadratic_program():
     *_, state = Subgradient(C=0.1, iterations=400, batch=4).iterate(model, prepared)
     reached = everything.primal(state.weights, squared=False)
     assert least - 1e-9 <= reached <= 1.01 * least
+
+
+def test_examples_count_the_same_whether_others_share_their_space_or_not():
+    """Eight sentences of one length say N of the first word, three of other lengths V."""
+    task = Tagging(("N", "V"), lambda x: [["first"], *[["later"]] * (len(x) - 1)], order=0)
+    xs = [("w",)] * 8 + [("w",) * n for n in (2, 3, 4)]
+    ys = [("N",)] * 8 + [("V", *"N" * (len(x) - 1)) for x in xs[8:]]
+    model, prepared = start(task, xs, ys)
+    everything = Everything(task, prepared.layout, xs, ys, Hamming(), 0.1)
+    least, _ = everything.optimum(squared=False)
+    *_, state = Subgradient(C=0.1, iterations=400, batch=8).iterate(model, prepared)
+    assert everything.primal(state.weights, squared=False) <= 1.02 * least
+    assert model.with_weights(state.weights).predict([("w",)]) == [("N",)]
+
+
+def test_more_iterations_than_were_asked_for_at_first_can_be_made():
+    task, xs, ys = chains(5)
+    model, prepared = start(task, xs, ys)
+    *_, short = Subgradient(iterations=2, batch=3).iterate(model, prepared)
+    *_, longer = Subgradient(iterations=5, batch=3).iterate(model, prepared, short)
+    *_, whole = Subgradient(iterations=5, batch=3).iterate(model, prepared)
+    assert longer.weights.tobytes() == whole.weights.tobytes()
 
 
 def test_a_run_that_goes_on_from_a_state_ends_with_the_same_weights():

@@ -2,10 +2,12 @@
 
     min_w  ½ ‖w‖² + C Σ_i ξ_i        ξ_i = max_y Δ(y_i, y) - w · (φ(x_i, y_i) - φ(x_i, y))
 
-Step t looks at b of n examples with the step size 1/t of the strongly convex objective:
+Examples lie in p pieces, each of one space, and every iteration visits all of them in an order of
+its own. Step t looks at one, with the step size 1/t of the strongly convex objective:
 
-    w ← (1 - 1/t) w + (C n / t b) Σ (φ(x_i, y_i) - φ(x_i, ŷ_i))      ŷ_i the worst output of i
+    w ← (1 - 1/t) w + (C p / t) Σ (φ(x_i, y_i) - φ(x_i, ŷ_i))      ŷ_i the worst output of i
 
+An example counts the same whether many share its space or none, so pieces need not be of one size.
 The weights are kept as a scale times an array, so that shrinking them costs nothing.
 """
 
@@ -38,9 +40,10 @@ SMALLEST = 1e-6  # a smaller scale is multiplied into the array
 
 @dataclass(frozen=True)
 class Subgradient:
-    """``batch`` examples of one space make a step; ``average`` weighs iterations by their number.
+    """At most ``batch`` examples of one space make a step.
 
-    The objective it reports adds up the slacks as they were seen on the way.
+    With ``average``, iterations are averaged, weighed by their number. The objective it reports
+    adds up the slacks as they were seen on the way.
     """
 
     C: float = 0.1
@@ -61,7 +64,6 @@ class Subgradient:
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
     ) -> Iterator[State]:
         check_examples(prepared, self.loss)
-        n = len(prepared)
         if state is None:
             array, mean = np.zeros(prepared.layout.size), np.zeros(prepared.layout.size)
             scale, step = 1.0, 0
@@ -71,7 +73,8 @@ class Subgradient:
         view = frozen(array)  # the same memory, for kernels that only read
         for iteration in iterations_left(state, self.iterations):
             slack = 0.0
-            for piece in pieces_of(prepared, self.batch, self.seed, iteration):
+            pieces = pieces_of(prepared, self.batch, self.seed, iteration)
+            for piece in pieces:
                 step += 1
                 worst = worst_of(model.engine, prepared, view, self.loss, piece, scale)
                 positive = np.maximum(worst.slacks, 0.0) * piece.importance
@@ -84,7 +87,7 @@ class Subgradient:
                     array *= scale
                     scale = 1.0
                 steps = np.where(worst.slacks > 0.0, piece.importance, 0.0)
-                steps *= self.C * n / (step * len(piece) * scale)
+                steps *= self.C * len(pieces) / (step * scale)
                 columns = piece.columns(worst.labels)
                 move_each(
                     array,
@@ -107,7 +110,7 @@ class Subgradient:
             yield State(
                 iteration,
                 frozen(memory["mean"] if self.average else weights),
-                iteration == self.iterations,
-                {"objective": objective, "inferences": n},
+                False,  # there is no stop rule: more iterations can always be asked for
+                {"objective": objective, "inferences": len(prepared)},
                 memory,
             )
