@@ -17,14 +17,17 @@ from rote import (
     Decomposed,
     Exact,
     Exhaustive,
+    Frame,
     Milp,
     Perceptron,
+    Slot,
+    SpaceBuilder,
     Speedup,
     Subsets,
     train,
 )
 from rote.data.english import english_sentences
-from rote.errors import ModelError
+from rote.errors import LabelError, ModelError
 from rote.features import FeatureIndex, Templates
 from rote.inference.greedy import IID, AmortizedRGS
 from rote.inference.timed import Timed
@@ -187,6 +190,35 @@ def test_a_task_of_a_users_own_must_be_given_again_and_is_compared(tmp_path):
         load(tmp_path, TAGGING)
 
 
+class Colour:
+    """A task that says nothing of its settings."""
+
+    def __init__(self, labels):
+        builder = SpaceBuilder()
+        builder.variable("colour", labels)
+        self.one_frame = Frame(builder.build(), (Slot("colour", 0),), ("text",))
+
+    def frame(self, x):
+        return self.one_frame
+
+    def vectors(self, x):
+        return [[x]]
+
+    def encode(self, x, y):
+        return self.one_frame.space.encode([{"colour": y}])[0]
+
+    def decode(self, x, labels):
+        return self.one_frame.space.decode([labels])[0]["colour"]
+
+
+def test_a_task_without_settings_whose_labels_have_moved_is_refused(tmp_path):
+    task = Colour(("red", "blue"))
+    save(train(task, ["fire", "sea"], ["red", "blue"]), tmp_path)
+    assert load(tmp_path, Colour(("red", "blue"))).predict(["sea"]) == ["blue"]
+    with pytest.raises(LabelError, match=r"learned with the labels \('red', 'blue'\)"):
+        load(tmp_path, Colour(("blue", "red"))).predict(["sea"])
+
+
 def test_a_given_task_with_other_templates_or_labels_is_refused(folder):
     assert load(folder, TAGGING).task is TAGGING
     with pytest.raises(ModelError, match="'labels' of Tagging"):
@@ -322,6 +354,8 @@ def putting(value, *path):
         (putting(-1, "blocks", 0, "width"), "of width -1"),
         (putting("pixel", "blocks", 0, "kind"), "looks at vectors of kind 'pixel'"),
         (putting("2 labels", "blocks", 0, "name"), "one is there twice"),
+        (putting("red", "blocks", 0, "labels"), "labels of block .* are texts, got 'red'"),
+        (putting([1], "blocks", 0, "labels"), r"labels of block .* are texts, got \[1\]"),
         (putting(2, "blocks", 0, "width"), "have .* weights, model.json says"),
         (putting({"index": "tree"}, "indices", "token"), "index of 'token': .*later version"),
         (putting({"index": "hashed", "bits": 3}, "indices", "token"), "model.json says"),

@@ -27,8 +27,8 @@ SLOTS = (Slot("tag", 0), Slot("flag", 1), Slot("pair", None))
 def test_kinds_lie_one_after_the_other_and_their_blocks_side_by_side():
     layout = Layout.of([frame(SLOTS)], INDICES)
     assert layout.blocks == (
-        Block("tag", "word", 3),
-        Block("flag", "word", 2),
+        Block("tag", "word", 3, ("a", "b", "c")),
+        Block("flag", "word", 2, ("a", "b")),
         Block("pair", CONSTANT, 6),
     )
     assert layout.size == 3 * 5 + 6
@@ -83,6 +83,25 @@ def test_a_block_with_a_vector_per_label_has_one_column_whatever_the_labels():
 def test_frames_share_the_blocks_they_name_alike():
     other = frame([Slot("tag", 1), Slot("flag", 0), Slot("pair", None)])
     assert Layout.of([frame(SLOTS), other], INDICES).size == 21
+
+
+def one_variable(labels):
+    builder = SpaceBuilder()
+    builder.variable("x", labels)
+    return Frame(builder.build(), (Slot("tag"),))
+
+
+def test_labels_in_another_order_than_they_were_learned_in_are_refused():
+    layout = Layout.of([one_variable("ab")], {CONSTANT: Positions(1)})
+    assert layout.slots(one_variable("ab")).start.tolist() == [0, 2]
+    with pytest.raises(LabelError, match=r"learned with the labels \('a', 'b'\).*\('b', 'a'\)"):
+        layout.slots(one_variable("ba"))
+
+
+def test_variables_with_labels_of_their_own_can_share_a_block():
+    layout = Layout.of([one_variable("ab"), one_variable("cd")], {CONSTANT: Positions(1)})
+    assert layout.blocks == (Block("tag", CONSTANT, 2),)
+    assert layout.slots(one_variable("ef")).start.tolist() == [0, 2]
 
 
 def test_no_frames_need_no_weights():

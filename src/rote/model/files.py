@@ -7,15 +7,16 @@
     {"format": "rote model", "version": 1, "rote": "0.1.0",
      "task": {"kind": "Tagging", "settings": {"labels": [...], ...}, "left_out": []},
      "engine": {"kind": "Exact", "settings": {"time_limit": null}, "left_out": []},
-     "blocks": [{"name": "label", "kind": "token", "width": 3}, ...],
+     "blocks": [{"name": "label", "kind": "token", "width": 3, "labels": ["B", "I", "O"]}, ...],
      "indices": {"token": {"index": "names", "names": [...], "frozen": true}, ...},
      "weights": {"file": "weights-0123456789ab.safetensors", "sha256": "...", "count": 1200}}
 
 Both files are written whole under another name and then renamed, model.json last: whenever the
 writing is cut short, the folder holds the old model or the new one. `rote.tasks.described` says
 how a task is written. A user's own task, or one with a function, is not brought back by a file:
-it is given again, and refused where a setting that was saved, such as its labels and their
-order, is another now.
+it is given again, and refused where a setting that was saved is another now. Labels are saved
+with the blocks whose columns they name: whatever the task, a model is never asked about the columns
+in another order.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
         "rote": version("rote"),
         "task": outline(model.task),
         "engine": described,
-        "blocks": [{"name": b.name, "kind": b.kind, "width": b.width} for b in layout.blocks],
+        "blocks": [block._asdict() for block in layout.blocks],
         "indices": {kind: index.to_json() for kind, index in layout.indices.items()},
         "weights": {"file": name, "sha256": digest, "count": layout.size},
     }
@@ -251,7 +252,7 @@ def _layout(folder: Path, saved: dict[str, Any]) -> Layout:
     blocks = []
     for block in saved["blocks"]:
         _check_keys(path, block, {"name": str, "kind": str, "width": int})
-        blocks.append(Block(block["name"], block["kind"], block["width"]))
+        blocks.append(Block(block["name"], block["kind"], block["width"], _labels(path, block)))
     indices: dict[str, Index] = {}
     for kind, index in saved["indices"].items():
         try:
@@ -268,6 +269,15 @@ def _layout(folder: Path, saved: dict[str, Any]) -> Layout:
                 f"{block.kind!r}; the indices are of {', '.join(indices)}"
             )
     return Layout(tuple(blocks), indices)
+
+
+def _labels(path: Path, block: dict[str, Any]) -> tuple[str, ...] | None:
+    labels = block.get("labels")
+    if labels is None:
+        return None
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise ModelError(f"{path}: labels of block {block['name']!r} are texts, got {labels!r:.80}")
+    return tuple(labels)
 
 
 def _read_weights(folder: Path, saved: dict[str, Any], size: int) -> dict[str, FloatArray]:

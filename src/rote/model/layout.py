@@ -7,9 +7,10 @@ the other in one flat array, the weights.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,13 +21,17 @@ from rote.tasks.base import Frame, Slot
 from rote.types import FloatArray, frozen
 
 
-@dataclass(frozen=True)
-class Block:
-    """The weights of one sort of variable or factor."""
+class Block(NamedTuple):
+    """The weights of one sort of variable or factor.
+
+    ``labels`` are those of its columns where every variable of it has the same: a model that was
+    learned with them is not asked about others, nor about the same in another order.
+    """
 
     name: str
     kind: str
     width: int  # columns: one per label or label tuple, fewer where these share some
+    labels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +63,14 @@ class Layout:
 
     def slots(self, frame: Frame) -> Slots:
         """What kernels need to score the inputs of a frame."""
-        for slot, width in zip(frame.slots, frame.widths.tolist(), strict=True):
-            known = self._known(slot.block)
-            self._check(known, slot.block, _kind(frame, slot.vector), width)
-        for family in frame.traits:
-            self._check(self._known(family.block), family.block, CONSTANT, family.width)
+        for block in _blocks(frame):
+            known = self._known(block.name)
+            _check(known, block)
+            if known.labels is not None and block.labels not in (None, known.labels):
+                raise LabelError(
+                    f"block {block.name!r} was learned with the labels {known.labels}, and a "
+                    f"variable of it has {block.labels}; give labels as they were, in that order"
+                )
         traits = sum(family.count for family in frame.traits)
         slots = [*frame.slots, *(Slot(f.block) for f in frame.traits for _ in range(f.count))]
         blocks = [self._by_name[slot.block] for slot in slots]
@@ -91,27 +99,12 @@ class Layout:
         """The layout that these frames need."""
         blocks: dict[str, Block] = {}
         for frame in frames:
-            for slot, width in zip(frame.slots, frame.widths.tolist(), strict=True):
-                block = Block(slot.block, _kind(frame, slot.vector), width)
-                Layout._check(blocks.setdefault(slot.block, block), slot.block, block.kind, width)
-            for family in frame.traits:
-                block = Block(family.block, CONSTANT, family.width)
-                known = blocks.setdefault(family.block, block)
-                Layout._check(known, family.block, CONSTANT, family.width)
+            for block in _blocks(frame):
+                known = blocks.setdefault(block.name, block)
+                _check(known, block)
+                if known.labels != block.labels:
+                    blocks[block.name] = known._replace(labels=None)
         return Layout(tuple(blocks.values()), dict(indices))
-
-    @staticmethod
-    def _check(known: Block, name: str, kind: str, width: int) -> None:
-        if known.width != width:
-            raise LabelError(
-                f"block {name!r} has {known.width} labels or label tuples, and a variable or "
-                f"factor of it has {width}; use another block for it"
-            )
-        if known.kind != kind:
-            raise SpaceError(
-                f"block {name!r} looks at vectors of kind {known.kind!r} and of kind {kind!r}; "
-                "use a block for each"
-            )
 
     @cached_property
     def _by_name(self) -> Mapping[str, Block]:
@@ -145,5 +138,25 @@ class Layout:
         return origin
 
 
-def _kind(frame: Frame, vector: int | None) -> str:
-    return CONSTANT if vector is None else frame.kinds[vector]
+def _blocks(frame: Frame) -> Iterator[Block]:
+    """What the slots and traits of a frame need, one after the other."""
+    variables = frame.space.variables
+    for number, (slot, width) in enumerate(zip(frame.slots, frame.widths.tolist(), strict=True)):
+        kind = CONSTANT if slot.vector is None else frame.kinds[slot.vector]
+        named = number < len(variables) and not slot.each
+        yield Block(slot.block, kind, width, variables[number].labels if named else None)
+    for family in frame.traits:
+        yield Block(family.block, CONSTANT, family.width)
+
+
+def _check(known: Block, block: Block) -> None:
+    if known.width != block.width:
+        raise LabelError(
+            f"block {block.name!r} has {known.width} labels or label tuples, and a variable or "
+            f"factor of it has {block.width}; use another block for it"
+        )
+    if known.kind != block.kind:
+        raise SpaceError(
+            f"block {block.name!r} looks at vectors of kind {known.kind!r} and of kind "
+            f"{block.kind!r}; use a block for each"
+        )
