@@ -20,6 +20,7 @@ from rote.errors import (
     TooLarge,
     UnsupportedSpace,
 )
+from rote.features import Templates
 from rote.inference import (
     BranchAndBound,
     Chain,
@@ -44,10 +45,24 @@ from rote.inference.amortized import Amortized
 from rote.inference.beam import Beam, ConstrainedBeam, Patterns, Speedup
 from rote.inference.decomposed import Decomposed, SignedComponents, Subsets
 from rote.inference.greedy import RGS, AmortizedRGS, ExactEvery
-from rote.learning import Learner, Local, Perceptron, Staged, State, StructuredSVM, Subgradient
+from rote.inference.unruled import Unruled
+from rote.learning import (
+    Learner,
+    Local,
+    Perceptron,
+    Stage,
+    Staged,
+    State,
+    StructuredSVM,
+    Subgradient,
+    adaptive,
+    fit,
+)
 from rote.learning.iid import fit_iid
+from rote.learning.teaching import teach
 from rote.learning.training import train
-from rote.model import Model
+from rote.learning.validation import cross_validate
+from rote.model import Model, prepare
 from rote.pictures import Picture
 from rote.space import (
     Factor,
@@ -67,7 +82,13 @@ from rote.space import (
 )
 from rote.space.losses import Hamming, Loss, OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.tasks.base import Frame, Slot, Task
+from rote.tasks.coreference import Coreference
+from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.graphs import LabelledGraph
+from rote.tasks.multiclass import Multiclass
+from rote.tasks.multilabel import MultiLabel
 from rote.tasks.show import show
+from rote.tasks.tagging import Tagging
 
 __version__ = "0.1.0"
 
@@ -79,19 +100,23 @@ __all__ = [
     "BranchAndBound",
     "Chain",
     "ConstrainedBeam",
+    "Coreference",
     "DataError",
     "Decomposed",
     "Duals",
     "Elimination",
     "Engine",
+    "EntityRelation",
     "Exact",
     "ExactEvery",
     "Exhaustive",
+    "Extraction",
     "Factor",
     "Frame",
     "Hamming",
     "InfeasibleSpace",
     "LabelError",
+    "LabelledGraph",
     "Learner",
     "Local",
     "Loss",
@@ -99,6 +124,8 @@ __all__ = [
     "MissingExtra",
     "Model",
     "ModelError",
+    "MultiLabel",
+    "Multiclass",
     "Objective",
     "OneMinusF1",
     "OneMinusJaccard",
@@ -121,6 +148,7 @@ __all__ = [
     "SpaceBuilder",
     "SpaceError",
     "Speedup",
+    "Stage",
     "Staged",
     "State",
     "Status",
@@ -128,13 +156,17 @@ __all__ = [
     "StructuredSVM",
     "Subgradient",
     "Subsets",
+    "Tagging",
     "Task",
+    "Templates",
     "TooLarge",
     "Tree",
+    "Unruled",
     "UnsupportedSpace",
     "Variable",
     "ZeroOne",
     "__version__",
+    "adaptive",
     "all_different",
     "all_of",
     "any_of",
@@ -142,13 +174,17 @@ __all__ = [
     "at_most",
     "clamp",
     "count",
+    "cross_validate",
     "dual_bound",
     "exactly",
+    "fit",
     "fit_iid",
     "k_best",
     "max_marginals",
     "one_of",
+    "prepare",
     "show",
+    "teach",
     "template",
     "train",
 ]
