@@ -31,9 +31,15 @@ def record():
         return run_experiment(EXPERIMENT, Settings(quick=True))
 
 
-def rows(case, prediction, generation):
+def rows(case, prediction, generation, spread=0.1):
     for k, (p, g) in enumerate(zip(prediction, generation, strict=True)):
-        yield Row(case, {"alpha": k / 2, "prediction": p, "generation": g})
+        curves = {"prediction": p, "generation": g}
+        ends = {
+            f"{name}_{end}": value + sign * spread
+            for name, value in curves.items()
+            for end, sign in (("low", -1), ("high", 1))
+        }
+        yield Row(case, {"alpha": k / 2, **curves, **ends})
 
 
 def held(made):
@@ -99,6 +105,8 @@ def test_claims_by_hand():
     assert all(good.values())
     bad = held(rows("msrc21", (70.0, 70.2, 69.0), (69.0, 80.0, 79.8)))
     assert not any(bad.values())
+    noisy = held(rows("msrc21", (60.0, 70.0, 69.0), (80.0, 85.0, 75.0), spread=6.0))
+    assert not any(noisy.values())
 
 
 def test_only_large_outputs_are_said_to_need_likely_starts():

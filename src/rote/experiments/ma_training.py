@@ -156,9 +156,11 @@ def learn_both(case: Ready, share: Share, plan: Plan, seed: int) -> dict[str, Tr
     """Two trainings that differ in their search alone."""
     begun = start_learning(case)
     search = RGS(share.alpha, plan.most, begun.classifier, seed)
-    for kind in (THEIRS, OURS):  # compiles, so that no time is told of it
-        few = replace(search, restarts=2)
-        _trained(case, replace(case.learner, iterations=1), begun, few, kind, plan)
+    # Every kernel is compiled before, so that no time is told of it: those of a warm-up, of an
+    # iteration after it, and those that let candidates go.
+    brief = replace(case.learner, iterations=case.learner.warm_up + 2, patience=1)
+    for kind in (THEIRS, OURS):
+        _trained(case, brief, begun, replace(search, restarts=2), kind, plan)
     return {
         kind: _trained(case, case.learner, begun, search, kind, plan) for kind in (THEIRS, OURS)
     }
