@@ -15,10 +15,15 @@ from rote.inference.amortized.stores import MemoryStore
 from rote.serve.answers import Answer, Answering, digest_of
 from rote.serve.forms import form_for
 from rote.serve.remembered import Remembered
+from rote.tasks.tagging import Tagging
 
 
 def answering(model, remembered=None):
     return Answering(model, form_for(model.task), remembered)
+
+
+class Own(Tagging):
+    """A task of one's own, whose code may be another tomorrow."""
 
 
 class Broken:
@@ -168,3 +173,10 @@ def test_the_digest_is_of_all_that_answers_hang_on(tagger, extractor):
         digest_of(extractor, "Exact"),
     ]
     assert len({same, *others}) == 5
+    assert None not in {same, *others}
+
+
+def test_code_has_no_digest(tagger):
+    ruled = replace(tagger.task, rules=lambda builder, tokens: None)
+    assert digest_of(replace(tagger, task=ruled), "Exact") is None
+    assert digest_of(replace(tagger, task=Own(*vars(tagger.task).values())), "Exact") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event
 
 import pytest
@@ -12,6 +13,7 @@ from rote.errors import DataError, Overloaded, ServiceError, SettingError, TooLa
 from rote.inference.amortized.stores import MemoryStore
 from rote.model import Model
 from rote.serve import Limits, Service
+from rote.serve.forms import TokenForm
 
 SECONDS = 30  # far more than anything here takes
 
@@ -160,6 +162,36 @@ def test_answers_say_where_they_come_from_and_counts_agree(extractor, sentences,
     assert (stats["asked"], stats["remembered"]) == (2 * len(values), len(values))
     assert stats["engine"] == "Amortized over Exact"
     assert stats["task"] == "EntityRelation"
+
+
+def test_answers_under_other_rules_are_not_repeated_from_a_store(tagger):
+    def no_noun_phrase(builder, tokens):
+        for token in tokens:
+            builder.require(token["O"])
+
+    def none(builder, tokens):
+        pass
+
+    store, found = MemoryStore(), []
+    for rules in (none, no_noun_phrase):
+        ruled = replace(tagger, task=replace(tagger.task, rules=rules))
+        with Service(ruled, store=store) as service:
+            found += service.predict(["the dog"])
+            assert service.predict(["the dog"])[0].source == "cache"  # in memory all the same
+    assert [answer.output for answer in found] == [["B-NP", "I-NP"], ["O", "O"]]
+
+
+def test_answers_in_a_form_of_ones_own_are_not_repeated_from_a_store(tagger):
+    class Shouting(TokenForm):
+        def write(self, x, y):
+            return "!".join(y)
+
+    store, found = MemoryStore(), []
+    for form in (None, Shouting(("word",)), None):
+        with Service(tagger, form=form, store=store) as service:
+            found += service.predict(["the dog"])
+    assert [answer.output for answer in found] == [["B-NP", "I-NP"], "B-NP!I-NP", ["B-NP", "I-NP"]]
+    assert [answer.source == "cache" for answer in found] == [False, False, True]
 
 
 def test_the_store_is_let_go_even_if_what_was_learned_cannot_be_saved(tagger, tmp_path):

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from math import isfinite
 from typing import Any, NamedTuple
 
-from rote.errors import DataError, RoteError, ServiceError, StoreError, TooLarge
+from rote.errors import DataError, ModelError, RoteError, ServiceError, StoreError, TooLarge
 from rote.inference import Solutions, Source, Status
 from rote.model import Model, Prepared
 from rote.serve.forms import Form
@@ -158,14 +158,21 @@ def _key(value: Any, place: int) -> bytes:
         raise DataError(f"input {place}: is no text, list or object to be read: {error}") from None
 
 
-def digest_of(model: Model[Any, Any], engine: str) -> str:
-    """A digest of all that an answer hangs on: task, features, weights and engine."""
-    from rote.tasks.described import outline
+def digest_of(model: Model[Any, Any], engine: str) -> str | None:
+    """A digest of all that an answer hangs on: task, features, weights and engine.
 
+    None where a task has functions or a class of its own: no digest tells code from other code.
+    """
+    from rote.tasks.described import describe
+
+    try:
+        task = describe(model.task)
+    except ModelError:
+        return None
     layout = model.layout
     said = [
         engine,
-        outline(model.task),
+        task,
         [[block.name, block.kind, block.width] for block in layout.blocks],
         {kind: index.to_json() for kind, index in layout.indices.items()},
     ]

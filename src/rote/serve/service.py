@@ -58,8 +58,9 @@ class Service:
     """Answers inputs in JSON, of the form that the model's task has or of one that is given.
 
     With ``remember``, answers proved optimal are said again when the same input comes again; a
-    ``store`` keeps them beyond the process. If the model's engine has a `Speedup`, what that knows
-    is saved into the folder ``learned`` at the end.
+    ``store`` keeps them beyond the process, unless functions or classes of your own have a part in
+    them: the task's, or the form that is given. If the model's engine has a `Speedup`, what that
+    knows is saved into the folder ``learned`` at the end.
 
     >>> from rote import train
     >>> from rote.tasks.multiclass import Multiclass
@@ -88,7 +89,8 @@ class Service:
         self.engine = " over ".join(type(each).__name__ for each in _layers(model.engine))
         self._store = store
         self._learned = learned
-        self._remembered = Remembered(digest_of(model, self.engine), store) if remember else None
+        digest = digest_of(model, self.engine) if form is None else None
+        self._remembered = _remembered(digest, store) if remember else None
         self._answering = Answering(model, self.form, self._remembered)
         self._stats = Stats()
         self._jobs: deque[_Job] = deque()
@@ -219,6 +221,11 @@ class Service:
         """Make room before answers are given, for who asks again as soon as one is there."""
         with self._changed:
             self._waiting -= sum(len(job.values) for job in jobs)
+
+
+def _remembered(digest: str | None, store: Store | None) -> Remembered:
+    """In memory alone where there is no digest: a later process may have other code."""
+    return Remembered("") if digest is None else Remembered(digest, store)
 
 
 def _why(error: Exception) -> str:
