@@ -98,6 +98,12 @@ def test_a_bad_request_and_one_on_which_the_engine_fails_spoil_no_other(gated, t
     assert service.is_open
 
 
+@pytest.mark.parametrize("value", ["the dog", {"the": 1.0, "dog": 1.0}])
+def test_a_single_input_is_no_request(tagger, value):
+    with Service(tagger) as service, pytest.raises(DataError, match="put a single input into a li"):
+        service.predict(value)
+
+
 def test_too_much_is_refused_at_once_and_taken_again_later(gated):
     service, gate, first = gated(limits=Limits(waiting=3, inputs=3))
     second = service.submit(["a", "b"])

@@ -9,7 +9,7 @@ it has taken.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, fields
 from math import ceil
@@ -117,6 +117,10 @@ class Service:
 
     def submit(self, values: Sequence[Any]) -> Future[list[Answer]]:
         """Take a request; its answers come when they are there."""
+        if isinstance(values, str | bytes | Mapping):
+            raise DataError(
+                f"a request is a list of inputs, got {values!r:.80}; put a single input into a list"
+            )
         future: Future[list[Answer]] = Future()
         check_size("inputs in a request", len(values), self.limits.inputs)
         with self._changed:
