@@ -76,6 +76,16 @@ def test_tokens_with_columns_are_lines_or_lists(value):
         (SentenceForm(), {"words": ["Ada"], "entities": [[0, 1]]}, '"entities" is a list'),
         (
             SentenceForm(),
+            {"words": ["Ada"], "POS": ["NNP"], "entities": []},
+            'no other keys than words, pos, entities, id, relations; got "POS"',
+        ),
+        (
+            SentenceForm(),
+            {"words": ["Ada"], "entities": [{"start": 0, "stop": 1, "end": 1}]},
+            'an entity has no other keys than start, stop, label; got "end"',
+        ),
+        (
+            SentenceForm(),
             {"words": ["Ada"], "pos": [], "entities": []},
             "one tag per word, 1; got 0",
         ),
@@ -112,6 +122,7 @@ def test_a_sentence_keeps_its_tags_and_an_output_of_rote_predict_is_an_input(as_
     written = form.write(x, Extraction.of(sentence))
     assert json.loads(json.dumps(written)) == written
     assert form.read(written).entities == x.entities
+    assert form.read({"id": 7, **written}).entities == x.entities
 
 
 def test_a_sentence_is_written_as_rote_predict_writes_it(file):

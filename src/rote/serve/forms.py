@@ -8,7 +8,8 @@ entity-relation
     {"words": [...], "pos": [...], "entities": [{"start": 0, "stop": 2}, ...]}: entities are spans
     of words, in order. Without "pos", tags are as if never seen before. Or one text with the
     entities in brackets, as in "[Ada Byron] lives in [London] ." The output has the words, entities
-    and relations that `rote predict` writes.
+    and relations that `rote predict` writes. Outputs can be read again: what only they have is
+    passed over, and any other key is refused.
 multilabel, multiclass
     An object of features and their values, a list of names or a list of numbers; or one text of
     names apart by blanks. The output is a list of labels, or a label.
@@ -38,6 +39,9 @@ from rote.tasks.tagging import Tagging
 
 MOST_TOKENS, MOST_ENTITIES = 1000, 32  # of one input
 UNTAGGED = "?"
+# Of a sentence and of an entity: what is read, and what outputs have beside it.
+SENTENCE_KEYS = ("words", "pos", "entities", "id", "relations")
+ENTITY_KEYS = ("start", "stop", "label")
 BRACKETED = re.compile(r"[\[\]]|[^\s\[\]]+")
 
 
@@ -133,6 +137,7 @@ class SentenceForm:
             words, spans = _bracketed(value)
             pos = [UNTAGGED] * len(words)
         elif isinstance(value, dict):
+            _check_keys("an input", value, SENTENCE_KEYS)
             words = _texts(value, "words")
             pos = _texts(value, "pos") if "pos" in value else [UNTAGGED] * len(words)
             spans = _spans(value.get("entities"))
@@ -222,6 +227,14 @@ def _bracketed(text: str) -> tuple[list[str], list[tuple[int, int]]]:
     return words, spans
 
 
+def _check_keys(what: str, value: dict[str, Any], keys: Sequence[str]) -> None:
+    stray = sorted(value.keys() - set(keys))
+    if stray:
+        raise DataError(
+            f"{what} has no other keys than {', '.join(keys)}; got {_shown(stray[0])}, leave it out"
+        )
+
+
 def _texts(value: dict[str, Any], key: str) -> list[str]:
     texts = value.get(key)
     if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
@@ -233,6 +246,7 @@ def _spans(entities: Any) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for entity in entities if isinstance(entities, list) else [None]:
         ends = entity if isinstance(entity, dict) else {}
+        _check_keys("an entity", ends, ENTITY_KEYS)
         start, stop = ends.get("start"), ends.get("stop")
         if type(start) is not int or type(stop) is not int:
             raise DataError(
