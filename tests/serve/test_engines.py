@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote import Amortized, Exact, Milp, Speedup
+from rote import Amortized, Exact, Milp, Speedup, train
 from rote.errors import ModelError, SettingError
 from rote.inference.amortized import DualBound
-from rote.serve import open_service
+from rote.inference.amortized.stores import MemoryStore
+from rote.serve import engines, open_service
+from rote.tasks.synthetic import BinaryVector
 
 
 @pytest.fixture
@@ -133,6 +135,46 @@ def test_what_was_learned_under_another_model_is_refused(folder, extractor, tmp_
         open_service(folder, "speedup", learned=tmp_path / "other")
     with pytest.raises(ModelError, match="name another folder for what is learned"):
         open_service(folder, "speedup", learned=folder)  # a model, and no Speedup
+
+
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [("quick", {}), ("speedup", {"learned": True}), ("speedup", {"share": 2})],
+)
+def test_what_is_refused_leaves_no_store_behind(folder, tmp_path, engine, options):
+    store = tmp_path / "answers.sqlite"
+    if "learned" in options:
+        options = {"learned": folder}  # a model, and no Speedup
+    with pytest.raises((ModelError, SettingError)):
+        open_service(folder, engine, store=str(store), **options)
+    assert not store.exists()
+
+
+def test_a_task_without_a_form_leaves_no_store_behind(tmp_path):
+    model = train(BinaryVector(2), [np.ones(2), -np.ones(2)], [(1, 1), (0, 0)])
+    model.save(tmp_path / "vectors")
+    store = tmp_path / "answers.sqlite"
+    with pytest.raises(ModelError, match="give the service a form for it"):
+        open_service(tmp_path / "vectors", store=str(store))
+    assert not store.exists()
+
+
+def test_a_store_is_let_go_if_the_service_does_not_start(folder, monkeypatch):
+    class Open(MemoryStore):
+        closed = False
+
+        def close(self):
+            self.closed = True
+
+    def fails(*_, **__):
+        raise RuntimeError("no more threads")
+
+    store = Open()
+    monkeypatch.setattr(engines, "open_store", lambda address: store)
+    monkeypatch.setattr(engines, "Service", fails)
+    with pytest.raises(RuntimeError, match="no more threads"):
+        open_service(folder, store="memory")
+    assert store.closed
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,10 @@ thrifty here, and what is solved is always remembered.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,13 +22,18 @@ import numpy as np
 from rote.errors import ModelError, SettingError
 from rote.inference import Engine
 from rote.inference.amortized import Amortized, DualBound, Same
-from rote.inference.amortized.stores import Store, open_store
+from rote.inference.amortized.certificates import Certificate
+from rote.inference.amortized.stores import open_store
 from rote.inference.beam import Speedup
 from rote.model import Model
 from rote.model.files import DESCRIPTION
+from rote.serve.forms import form_for
 from rote.serve.service import Limits, Service
 
 AMORTIZED, SPEEDUP = "amortized", "speedup"
+CERTIFICATES: Mapping[str, Certificate | Sequence[Certificate]] = MappingProxyType(
+    {AMORTIZED: (Same(), DualBound()), SPEEDUP: Same()}
+)
 SHARE = 0.05  # of the inputs that a Speedup learns from
 
 
@@ -51,30 +58,38 @@ def open_service(
         raise SettingError("share and learned are for the engine speedup; leave them out")
     if not remembers and store is not None:
         raise SettingError("an engine alone keeps nothing in a store; serve with amortized")
-    opened = None if store is None else open_store(store)
+    form_for(model.task)  # what has none is refused before a store is made
     known = None if learned is None else Path(learned)
-    return Service(
-        model.with_engine(
-            _named(model, engine, opened, SHARE if share is None else share, known)
-            if isinstance(engine, str)
-            else engine
-        ),
-        name=Path(folder).resolve().name,
-        store=opened,
-        remember=remembers,
-        learned=known,
-        limits=limits,
-    )
+    chosen = _chosen(model, engine, SHARE if share is None else share, known)
+    opened = None if store is None else open_store(store)
+    try:
+        if isinstance(engine, str):
+            chosen = Amortized(chosen, opened, CERTIFICATES[engine], thrifty=False)
+        return Service(
+            model.with_engine(chosen),
+            name=Path(folder).resolve().name,
+            store=opened,
+            remember=remembers,
+            learned=known,
+            limits=limits,
+        )
+    except BaseException:
+        if opened is not None:
+            opened.close()
+        raise
 
 
-def _named(
-    model: Model[Any, Any], name: str, store: Store | None, share: float, learned: Path | None
+def _chosen(
+    model: Model[Any, Any], engine: str | Engine, share: float, learned: Path | None
 ) -> Engine:
-    if name == AMORTIZED:
-        return Amortized(model.engine, store, (Same(), DualBound()), thrifty=False)
-    if name == SPEEDUP:
-        return Amortized(_speedup(model, share, learned), store, Same(), thrifty=False)
-    raise SettingError(f"the engine is {AMORTIZED}, {SPEEDUP} or one of your own; got {name!r}")
+    """The engine itself, or the one that a name puts under `Amortized`."""
+    if not isinstance(engine, str):
+        return engine
+    if engine == AMORTIZED:
+        return model.engine
+    if engine == SPEEDUP:
+        return _speedup(model, share, learned)
+    raise SettingError(f"the engine is {AMORTIZED}, {SPEEDUP} or one of your own; got {engine!r}")
 
 
 def _speedup(model: Model[Any, Any], share: float, learned: Path | None) -> Speedup:
