@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from rote.errors import DataError, LabelError, ModelError, SettingError  # noqa: E402
 from rote.learning.torch import CNN, BiLSTMTagger, Training  # noqa: E402
-from rote.learning.torch.base import _batches, cross_entropy  # noqa: E402
+from rote.learning.torch.base import batches, cross_entropy  # noqa: E402
 from tests.learning.torch.small import LABELS, accuracy, sentences, vectors  # noqa: E402
 
 TINY = {"words": 8, "hidden": 8}
@@ -80,7 +80,7 @@ def test_training_stops_early_and_keeps_the_best_epoch():
 def test_batches_hold_one_length_each_and_every_member_once():
     lengths = [3, 1, 3, 0, 2, 3, 1, 3]
     for rng in (None, np.random.default_rng(0)):
-        found = _batches(lengths, 2, rng)
+        found = batches(lengths, 2, rng)
         assert all(len({lengths[k] for k in batch}) == 1 and len(batch) <= 2 for batch in found)
         assert sorted(k for batch in found for k in batch) == [0, 1, 2, 4, 5, 6, 7]
 

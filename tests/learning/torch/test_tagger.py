@@ -119,6 +119,24 @@ def test_rules_hold_whatever_was_learned():
         tagger.fit([["x"]], [("I-X",)])
 
 
+def test_an_output_that_breaks_a_rule_is_named_before_anything_is_learned():
+    xs, ys = [["a"], ["a", "b"], ["b", "a"]], [("N",), ("D", "N"), ("N", "N")]
+    tagger = BiLSTMTagger(LABELS, rules=alternate, **TINY, training=SHORT)
+    epochs = []
+    with pytest.raises(LabelError, match="example 2 breaks the rule 'no two nouns'"):
+        tagger.fit(xs, ys, watch=epochs.append)
+    assert epochs == []
+    tagger.fit(xs[:2], ys[:2], validation=(xs, ys))  # what is only judged may break it
+    tagger.fit([[], *xs[:2]], [(), *ys[:2]])
+
+
+@pytest.mark.parametrize("options", [{"allow_broken": True}, {"objective": "tokens"}], ids=str)
+def test_an_output_may_break_a_rule_where_this_is_said_or_rules_are_not_learned_with(options):
+    xs, ys = [["a", "b"]] * 2, [("D", "N"), ("N", "N")]
+    tagger = BiLSTMTagger(LABELS, rules=alternate, **TINY, training=SHORT, **options)
+    assert ("N", "N") not in tagger.fit(xs, ys).predict(xs)
+
+
 def test_unknown_and_rare_words_share_what_was_learned_of_the_unknown():
     vocabulary = Vocabulary((("often", "once"),), ((1000, 1),))
     encoder = _Words(vocabulary, 4, 0, forget=1.0)

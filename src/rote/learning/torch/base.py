@@ -103,6 +103,10 @@ class Scorer(ABC):
     def best_of(self, network: nn.Module, scores: Tensor) -> IntArray:
         """The best labels (m, n) of a batch."""
 
+    def gold_of(self, xs: Sequence[Any], ys: Sequence[Sequence[str]]) -> list[IntArray]:
+        """The labels to learn from, by position; what nothing can be learned from is refused."""
+        return self._encoded(xs, ys)
+
     def fit(
         self,
         xs: Sequence[Any],
@@ -112,7 +116,7 @@ class Scorer(ABC):
         watch: Callable[[Epoch], None] | None = None,
     ) -> Self:
         """A copy whose network is trained from scratch; ``watch`` sees every epoch."""
-        gold = self._encoded(xs, ys)
+        gold = self.gold_of(xs, ys)
         held_out = None if validation is None else (validation[0], self._encoded(*validation))
         if not any(len(x) for x in xs):
             raise DataError("there is nothing to learn from: no example has a token")
@@ -182,7 +186,7 @@ class Scorer(ABC):
         """Batches of inputs of one length, and their label scores, without dropout."""
         network, inputs = self._ready()
         network.eval()
-        for members in _batches([len(x) for x in xs], MANY):
+        for members in batches([len(x) for x in xs], MANY):
             with torch.no_grad():
                 scores = network(*inputs.tensors([xs[k] for k in members]))
             yield members, scores
@@ -226,7 +230,7 @@ def _epochs(
     for number in range(1, training.epochs + 1):
         network.train()
         losses = []
-        for members in _batches(lengths, training.batch, rng):
+        for members in batches(lengths, training.batch, rng):
             batch = inputs.tensors([xs[k] for k in members])
             optimizer.zero_grad()
             loss = scorer.loss_of(network, network(*batch), np.stack([gold[k] for k in members]))
@@ -258,7 +262,7 @@ def cross_entropy(scores: Tensor, gold: IntArray) -> Tensor:
     return nn.functional.cross_entropy(scores.flatten(0, 1), torch.from_numpy(gold).flatten())
 
 
-def _batches(
+def batches(
     lengths: Sequence[int], size: int, rng: np.random.Generator | None = None
 ) -> list[IntArray]:
     """Members of one length each, at most ``size`` of them; without a generator, in order."""

@@ -20,10 +20,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rote.errors import SettingError
+from rote.errors import LabelError, SettingError
 from rote.inference import Engine, Exact
 from rote.learning.base import check_number, check_whole
-from rote.learning.torch.base import Scorer, cross_entropy
+from rote.learning.torch.base import MANY, Scorer, batches, cross_entropy
 from rote.learning.torch.hinge import StructuredHinge
 from rote.learning.torch.inputs import (
     CHARACTERS,
@@ -56,7 +56,8 @@ class BiLSTMTagger(Scorer):
     something is learned of unknown words.
 
     ``bio`` and ``rules`` are those of `Tagging`; they hold in training (by "hinge") and prediction.
-    The ``engine`` finds outputs in both, and ``loss`` says how wrong one is.
+    Outputs to learn from that break one are refused there, unless ``allow_broken``. The ``engine``
+    finds outputs in both, and ``loss`` says how wrong one is.
     """
 
     order: int | None = None
@@ -72,6 +73,7 @@ class BiLSTMTagger(Scorer):
     rules: Rules | None = None
     loss: Loss = field(default_factory=Hamming)
     engine: Engine = field(default_factory=Exact)
+    allow_broken: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -113,6 +115,13 @@ class BiLSTMTagger(Scorer):
             found.append(_parts(network, scores)[0])
         return found
 
+    def gold_of(self, xs: Sequence[Any], ys: Sequence[Sequence[str]]) -> list[IntArray]:
+        gold = super().gold_of(xs, ys)
+        if self.objective == "hinge" and not self.allow_broken:
+            for members in batches([len(labels) for labels in gold], MANY):
+                self._check_rules(members, np.stack([gold[k] for k in members]))
+        return gold
+
     def inputs_of(self, xs: Sequence[Any]) -> Inputs:
         if is_dense(xs):
             return Dense.of(xs)
@@ -142,7 +151,18 @@ class BiLSTMTagger(Scorer):
 
     @property
     def _hinge(self) -> StructuredHinge:
-        return StructuredHinge(self.engine, self.loss)
+        return StructuredHinge(self.engine, self.loss, allow_broken=self.allow_broken)
+
+    def _check_rules(self, members: IntArray, gold: IntArray) -> None:
+        space = self.space(gold.shape[1])
+        wrong = np.flatnonzero(~space.satisfied(gold))
+        if len(wrong):
+            first = int(wrong[0])
+            raise LabelError(
+                f"the output of example {members[first]} breaks the rule "
+                f"{space.broken(gold[first])[0].name!r}; correct the output, drop the rule, or say "
+                "allow_broken=True"
+            )
 
 
 class _Words(nn.Module):
