@@ -217,6 +217,11 @@ def test_a_cone_of_another_shape_is_refused(cone):
         is_exact(prepared, Subsets(1), Hamming(), cone=cone)
 
 
+def test_a_loss_that_weighs_a_label_nothing_has_is_refused():
+    with pytest.raises(SettingError, match="a weight for 'typo', which no variable has"):
+        is_exact(ready(binary(2), [ONE * 2], [(0, 0)]), Subsets(1), Hamming({"typo": 2.0}))
+
+
 def test_examples_without_outputs_are_refused():
     with pytest.raises(DataError, match="no outputs to learn from"):
         is_exact(prepare(Own(binary(2)), [ONE * 2]), Subsets(1), Hamming())

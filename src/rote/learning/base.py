@@ -9,7 +9,7 @@ steps, bit for bit, as one that was not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
@@ -142,14 +142,21 @@ def check_examples(prepared: Prepared, loss: Loss | None = None) -> None:
         raise DataError("there are no examples to learn from")
     if any(group.gold is None for group in prepared.groups):
         raise DataError("the examples have no outputs to learn from; prepare them with ys")
-    if isinstance(loss, Hamming):
-        known = {a for group in prepared.groups for v in group.space.variables for a in v.labels}
-        unknown = [label for label in dict(loss.weights) if label not in known]
-        if unknown:
-            raise SettingError(
-                f"the loss has a weight for {unknown[0]!r}, which no variable has for a label; "
-                f"labels are {', '.join(sorted(known)):.200}"
-            )
+    if loss is not None:
+        variables = [v for group in prepared.groups for v in group.space.variables]
+        check_labels(loss, {label for variable in variables for label in variable.labels})
+
+
+def check_labels(loss: Loss, labels: Collection[str]) -> None:
+    """Refuse a loss that weighs a label which is none of these."""
+    if not isinstance(loss, Hamming):
+        return
+    unknown = [label for label in dict(loss.weights) if label not in labels]
+    if unknown:
+        raise SettingError(
+            f"the loss has a weight for {unknown[0]!r}, which no variable has for a label; "
+            f"labels are {', '.join(sorted(labels)):.200}"
+        )
 
 
 def check_whole(name: str, value: int, *, least: int) -> None:

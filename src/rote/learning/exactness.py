@@ -79,7 +79,7 @@ def is_exact(
     ``cone @ w >= 0`` only, such as those whose factors have known signs. Examples without
     importance are left out. Sets that are drawn anew for other scores are those for zero scores.
     """
-    check_examples(prepared)
+    check_examples(prepared, loss)
     listed = list(_listed(prepared, as_decomposition(decomposition), loss, most_outputs))
     conditions = _conditions(cone, prepared.layout.size)
     if not listed:

@@ -17,6 +17,7 @@ from rote.learning.torch import BiLSTMTagger, StructuredHinge, Training  # noqa:
 from rote.learning.torch.inputs import Vocabulary  # noqa: E402
 from rote.learning.torch.tagger import _Words  # noqa: E402
 from rote.model import prepare  # noqa: E402
+from rote.space.losses import Hamming  # noqa: E402
 from rote.tasks.tagging import Tagging  # noqa: E402
 from tests.learning.torch.small import LABELS, accuracy, sentences, vectors  # noqa: E402
 from tests.strategies import Judge  # noqa: E402
@@ -196,6 +197,8 @@ def test_the_order_follows_from_the_objective():
         {"characters": -1},
         {"dropout": 1.0},
         {"forget": -0.1},
+        {"loss": Hamming},
+        {"loss": Hamming({"typo": 2.0})},
     ],
     ids=str,
 )

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from rote.errors import LabelError, SettingError
 from rote.inference import Engine, Exact
-from rote.learning.base import check_number, check_whole
+from rote.learning.base import check_labels, check_loss, check_number, check_whole
 from rote.learning.torch.base import MANY, Scorer, batches, cross_entropy
 from rote.learning.torch.hinge import StructuredHinge
 from rote.learning.torch.inputs import (
@@ -93,6 +93,8 @@ class BiLSTMTagger(Scorer):
         check_number("dropout", self.dropout, least=0)
         if self.dropout >= 1:
             raise SettingError(f"dropout is a share below 1, got {self.dropout}")
+        check_loss(self.loss)
+        check_labels(self.loss, self.labels)
 
     @property
     def factors(self) -> int:
