@@ -66,6 +66,9 @@ def all_learners():
 LEARNERS = all_learners()
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS.keys())
+# Reuse is held to less: outputs of one example are taken for others, with whatever importance.
+RESUMED = {**LEARNERS, "StructuredSVM(reuse=True)": StructuredSVM(reuse=True, warm_up=1)}
+every_resumed = pytest.mark.parametrize("learner", RESUMED.values(), ids=RESUMED.keys())
 XS, YS = tagged(15)
 
 
@@ -229,7 +232,7 @@ def test_states_stay_as_they_were_while_the_learner_goes_on(learner):
         assert all(state.memory[name].tobytes() == memory[name].tobytes() for name in memory)
 
 
-@every_learner
+@every_resumed
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_run_resumed_from_any_state_on_disk_ends_bit_for_bit_the_same(learner, seed, tmp_path):
     learner = changed(learner, iterations=6)

@@ -78,9 +78,11 @@ def test_the_primal_is_unknown_where_outputs_were_taken_again() -> None:
     assert np.isnan(primals).any()
 
 
-def test_reuse_needs_squared_slacks_and_a_loss_that_adds_up() -> None:
+def test_reuse_needs_squared_slacks_one_thread_and_a_loss_that_adds_up() -> None:
     with pytest.raises(SettingError, match="squared"):
         StructuredSVM(squared=False, reuse=True)
+    with pytest.raises(SettingError, match="one thread"):
+        StructuredSVM(n_jobs=2, reuse=True)
     _, model, prepared = _made_ready()
     learner = StructuredSVM(loss=OneMinusF1(), reuse=True, warm_up=0)
     with pytest.raises(SettingError, match="adds up"):

@@ -12,6 +12,8 @@ primal of an iteration with such examples is not known.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from rote.errors import SettingError
@@ -23,7 +25,9 @@ from rote.learning.augmented import Worst, worst
 from rote.model import Group, Prepared
 from rote.space import Space
 from rote.space.losses import Loss
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+SAVED = "outputs."  # how the names of saved arrays begin
 
 
 class Reuse:
@@ -32,6 +36,20 @@ class Reuse:
     def __init__(self) -> None:
         self._outputs: dict[Space, IntArray] = {}
         self.taken = 0  # examples whose output was not solved for
+
+    def saved(self, groups: Sequence[Group]) -> dict[str, AnyArray]:
+        """The outputs by the number of a group with their space."""
+        spaces = enumerate(group.space for group in groups)
+        return {f"{SAVED}{k}": self._outputs[s] for k, s in spaces if s in self._outputs}
+
+    @staticmethod
+    def restored(saved: Mapping[str, AnyArray], groups: Sequence[Group]) -> Reuse:
+        """The outputs that were saved with the same groups."""
+        reuse = Reuse()
+        for number, group in enumerate(groups):
+            if f"{SAVED}{number}" in saved:
+                reuse._outputs[group.space] = saved[f"{SAVED}{number}"]
+        return reuse
 
     def worst_of(
         self,

@@ -87,6 +87,8 @@ class StructuredSVM:
                 raise SettingError("reuse looks at all examples under the same weights; no batch")
         if self.reuse and not self.squared:
             raise SettingError("reuse needs squared slacks; leave squared as it is, or reuse")
+        if self.reuse and self.n_jobs > 1:
+            raise SettingError("reuse needs one thread; leave n_jobs at 1, or reuse")
 
     @expiring
     def iterate(
@@ -140,7 +142,10 @@ class _Run:
                 "reuse takes outputs of other examples, which need not be around an example's own; "
                 "leave out either reuse or Decomposed"
             )
-        self.reuse = Reuse() if svm.reuse else None
+        self.reuse: Reuse | None = None
+        if svm.reuse:
+            memory = {} if state is None else state.memory
+            self.reuse = Reuse.restored(memory, prepared.groups)
         self.view = frozen(self.weights)  # the same memory, for kernels that only read
         costs = np.zeros(len(prepared))
         for group in prepared.groups:
@@ -148,7 +153,8 @@ class _Run:
         self.costs = frozen(costs)
 
     def memory(self) -> dict[str, AnyArray]:
-        return {"weights": self.weights.copy(), **self.working.saved()}
+        outputs = {} if self.reuse is None else self.reuse.saved(self.prepared.groups)
+        return {"weights": self.weights.copy(), **self.working.saved(), **outputs}
 
     def dual(self) -> float:
         return self.working.dual(self.weights, self.costs, squared=self.svm.squared)
