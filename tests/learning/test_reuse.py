@@ -32,11 +32,11 @@ def test_a_remembered_output_above_its_bar_is_taken_without_solving() -> None:
     reuse = Reuse()
     weights = frozen(model.weights)
     low, high = np.full(len(group), -np.inf), np.full(len(group), np.inf)
-    first = reuse.worst_of(counted, prepared, weights, Hamming(), group, low)
+    first, _ = reuse.worst_of(counted, prepared, weights, Hamming(), group, low)
     assert counted.counters.queries == len(group)  # nothing is remembered yet
-    again = reuse.worst_of(counted, prepared, weights, Hamming(), group, low)
+    again, taken = reuse.worst_of(counted, prepared, weights, Hamming(), group, low)
     assert counted.counters.queries == len(group)
-    assert reuse.taken == len(group)
+    assert taken == len(group)
     # Under the same weights, the best remembered output is at least what was found before.
     assert (again.slacks >= first.slacks - 1e-12).all()
     reuse.worst_of(counted, prepared, weights, Hamming(), group, high)
@@ -50,7 +50,7 @@ def test_slacks_and_losses_are_those_of_the_outputs_returned() -> None:
     reuse = Reuse()
     bars = np.full(len(group), 1.0)
     for _ in range(2):
-        worst = reuse.worst_of(Exact(), prepared, weights, Hamming(), group, bars)
+        worst, _ = reuse.worst_of(Exact(), prepared, weights, Hamming(), group, bars)
     scores = prepared.scores(weights, group)
     gained = group.space.value(scores, worst.labels) - group.space.value(scores, group.gold)
     losses = (worst.labels != group.gold).sum(axis=1)
@@ -76,6 +76,16 @@ def test_the_primal_is_unknown_where_outputs_were_taken_again() -> None:
     primals = [state.measures["primal"] for state in states]
     assert np.isfinite(primals[0])
     assert np.isnan(primals).any()
+
+
+def test_examples_are_asked_for_or_taken_again_and_both_are_counted() -> None:
+    _, model, prepared = _made_ready()
+    counted = Amortized(Exact(), certificate="none", thrifty=False)
+    learner = StructuredSVM(C=0.5, delta=0.01, warm_up=1, reuse=True)
+    told = [s.measures for s in learner.iterate(model.with_engine(counted), prepared)]
+    assert sum(each["inferences"] for each in told) == counted.counters.queries
+    assert [each["inferences"] + each["reused"] for each in told] == [len(prepared)] * len(told)
+    assert sum(each["reused"] for each in told) > 0
 
 
 def test_reuse_needs_squared_slacks_one_thread_and_a_loss_that_adds_up() -> None:

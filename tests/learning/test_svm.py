@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 
 from rote.errors import DataError, SettingError
 from rote.inference import Exact, Exhaustive
+from rote.inference.amortized import Amortized
 from rote.learning import Perceptron, StructuredSVM, fit
 from rote.model import prepare
 from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
@@ -377,6 +378,15 @@ def test_batches_of_any_size_come_to_the_same_optimum(squared, batch):
     assert parts[-1].measures["gap"] <= 0.02 * parts[-1].measures["primal"]
     # Weights change while examples are looked at, so that the primal is known at the end alone.
     assert np.isnan(parts[3].measures["primal"])
+
+
+@pytest.mark.parametrize("batch", [None, 1, 5])
+def test_every_inference_is_counted(batch):
+    model, prepared = start(*chains(3, count=12))
+    counted = Amortized(certificate="none", thrifty=False)
+    learner = StructuredSVM(C=0.5, iterations=200, batch=batch)
+    told = [s.measures for s in learner.iterate(model.with_engine(counted), prepared)]
+    assert sum(each["inferences"] for each in told) == counted.counters.queries
 
 
 def test_online_learning_makes_the_same_steps_when_it_is_resumed():

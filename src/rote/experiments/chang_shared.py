@@ -83,7 +83,9 @@ class Trained(NamedTuple):
 
     @property
     def inferences(self) -> int:
-        return int(sum(measures["inferences"] for measures in self.told))
+        """Also those whose output was taken again without asking an engine."""
+        names = ("inferences", "reused")
+        return int(sum(measures.get(name, 0) for measures in self.told for name in names))
 
     @property
     def calls(self) -> int:

@@ -35,7 +35,6 @@ class Reuse:
 
     def __init__(self) -> None:
         self._outputs: dict[Space, IntArray] = {}
-        self.taken = 0  # examples whose output was not solved for
 
     def saved(self, groups: Sequence[Group]) -> dict[str, AnyArray]:
         """The outputs by the number of a group with their space."""
@@ -59,10 +58,11 @@ class Reuse:
         loss: Loss,
         group: Group,
         bars: FloatArray,
-    ) -> Worst:
+    ) -> tuple[Worst, int]:
         """The examples of a group: a remembered output whose slack is above its bar, or the worst.
 
-        Without a remembered output above the bar, the engine looks for the worst one.
+        Without a remembered output above the bar, the engine looks for the worst one. The number is
+        of examples that it was not asked for.
         """
         space, gold = group.space, group.gold
         assert gold is not None
@@ -72,15 +72,13 @@ class Reuse:
         known = self._outputs.get(space, frozen(np.empty((0, gold.shape[1]), dtype=np.int64)))
         labels, slacks = self._remembered(space, scores, gold, loss, known)
         rest = np.flatnonzero(~(slacks > bars))
-        self.taken += len(labels) - len(rest)
         if len(rest):
             inputs = prepared.inputs(group).rows(rest)
             found = worst(engine, space, scores[rest], gold[rest], loss, inputs)
             labels[rest], slacks[rest], _ = found
             self._outputs[space] = np.unique(np.concatenate([known, labels[rest]]), axis=0)
-        return Worst(
-            group, frozen(labels), frozen(slacks), frozen(loss.value(space, gold, frozen(labels)))
-        )
+        losses = frozen(loss.value(space, gold, frozen(labels)))
+        return Worst(group, frozen(labels), frozen(slacks), losses), len(labels) - len(rest)
 
     @staticmethod
     def _remembered(

@@ -7,6 +7,9 @@ of every example under the same weights and makes it a candidate if its gain is 
 update phase, which descends over all candidates (`rote.kernels.descent`). It stops when no
 candidate came and no projected gain is above δ.
 
+The measure ``inferences`` counts the examples an engine was asked for, again where they were looked
+at twice, and ``reused`` those whose output was taken without asking.
+
 The primal is worked out from the inference phase, the dual is -D(α) of the duals that gave the
 weights, and their gap bounds how far both are from the optimum, if the engine is exact.
 """
@@ -99,11 +102,14 @@ class StructuredSVM:
         for iteration in iterations_left(state, self.iterations):
             dual = run.dual()
             warm, primal, added, passes, done = iteration <= self.warm_up, np.nan, 0, 1, False
+            looked = 0
             if warm or self.batch is not None:
                 added = run.in_batches(iteration, FEW if self.batch is None else self.batch)
+                looked += len(prepared)
             if not warm:
                 if added == 0:
                     primal, added = run.infer()
+                    looked += len(prepared)
                     done = added == 0 and run.largest_gain() <= self.delta
                 passes = 0 if done else run.update(iteration)
             measures = {
@@ -113,8 +119,10 @@ class StructuredSVM:
                 "candidates": run.working.count,
                 "added": added,
                 "passes": passes,
-                "inferences": len(prepared),
+                "inferences": looked - run.reused,
             }
+            if self.reuse:
+                measures["reused"] = run.reused
             run.working.let_go(self.patience)
             yield State(iteration, run.weights.copy, done, measures, run.memory)
             if done:
@@ -142,6 +150,7 @@ class _Run:
                 "reuse takes outputs of other examples, which need not be around an example's own; "
                 "leave out either reuse or Decomposed"
             )
+        self.reused = 0  # examples of the last inference phase whose output was not solved for
         self.reuse: Reuse | None = None
         if svm.reuse:
             memory = {} if state is None else state.memory
@@ -161,12 +170,11 @@ class _Run:
 
     def infer(self) -> tuple[float, int]:
         """The inference phase: the primal, and how many candidates came."""
-        slack, added = np.zeros(len(self.prepared)), 0
+        slack, added, self.reused = np.zeros(len(self.prepared)), 0, 0
         for worst in self._worst():
             slack[worst.group.members] = np.maximum(worst.slacks, 0.0)
             added += self._add(worst)
-        if self.reuse is not None and self.reuse.taken:
-            self.reuse.taken = 0
+        if self.reused:
             return np.nan, added
         lost = (self.costs * (slack**2 if self.svm.squared else slack)).sum()
         return half_norm(self.weights) + float(lost), added
@@ -181,7 +189,9 @@ class _Run:
             with np.errstate(divide="ignore", invalid="ignore"):
                 bars = self.working.arrays.total[group.members] / (2 * self.costs[group.members])
             bars = np.where(self.costs[group.members] > 0, bars + self.svm.delta, np.inf)
-            yield self.reuse.worst_of(engine, prepared, self.view, loss, group, bars)
+            found, taken = self.reuse.worst_of(engine, prepared, self.view, loss, group, bars)
+            self.reused += taken
+            yield found
 
     def update(self, iteration: int) -> int:
         """The update phase over all candidates; returns the number of passes."""
