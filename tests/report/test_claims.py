@@ -6,9 +6,10 @@ import re
 from dataclasses import replace
 
 from rote.experiments.records import Claim, write_record
+from rote.report import write_report
 from rote.report.claims import Tally, claims_html, summary_html
 from rote.report.collect import CaseClaim, collect
-from tests.report.made_up import record
+from tests.report.made_up import by_alpha, record
 
 
 def test_a_verdict_is_a_sign_and_a_word_with_its_evidence():
@@ -41,6 +42,25 @@ def test_the_summary_counts_claims_by_paper(folder):
     counts = [[int(n) for n in re.findall(r"<td>(\d+)</td>", row)] for row in rows]
     assert counts == [[2, 2, 4, 2], [1, 1, 2, 0], [3, 3, 6, 0], [1, 1, 2, 0], [3, 1, 4, 0]]
     assert "2 of them were judged by quick runs" in html
+
+
+def test_a_claim_of_several_runs_counts_once_and_what_is_left_out_is_named(tmp_path):
+    whole = record("ma2019-alpha", [])
+    for one in (whole, by_alpha("yeast"), replace(by_alpha("msrc21"), settings={"quick": True})):
+        write_record(one, tmp_path)
+    page = write_report(tmp_path)
+    html = page.file.read_text(encoding="utf-8")
+    held = sum(claim.held for claim in whole.claims)
+    assert page.claims == (held, len(whole.claims))
+    assert f"{held} of {len(whole.claims)} claims held.</strong> Left out, as a fuller" in html
+    left_out = re.findall(r"is counted: (.*?)\.</p>", html)[0]
+    assert re.findall(r'href="#([\w-]*)"', left_out) == [
+        "ma2019-alpha-cases",
+        "ma2019-alpha-cases-quick",
+    ]
+    summary = summary_html(collect(tmp_path))
+    assert summary.count("<li") == len(whole.claims)
+    assert "judged by quick runs" not in summary
 
 
 def test_what_did_not_hold_is_open_with_its_evidence_and_a_way_to_the_experiment(folder):

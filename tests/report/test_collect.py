@@ -9,7 +9,7 @@ import pytest
 from rote.errors import DataError
 from rote.experiments.records import write_record
 from rote.experiments.registry import EXPERIMENTS
-from rote.report.collect import PAPERS, TOGETHER, collect, paper_of
+from rote.report.collect import PAPERS, TOGETHER, CaseRecord, Exhibit, collect, counted, paper_of
 from tests.report.made_up import by_alpha, record, speedups, synthetic
 
 
@@ -64,6 +64,33 @@ def test_quick_runs_and_whole_ones_are_exhibits_of_their_own(tmp_path):
         ("ma2019-alpha-cases", 1),
         ("ma2019-alpha-cases-quick", 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("there", "counts"),
+    [
+        (["ma2019-alpha", "ma2019-alpha-cases", "ma2019-alpha-quick"], "ma2019-alpha"),
+        (["ma2019-alpha-cases", "ma2019-alpha-quick"], "ma2019-alpha-cases"),
+        (["ma2019-alpha-quick", "ma2019-alpha-cases-quick"], "ma2019-alpha-quick"),
+        (["ma2019-alpha-cases-quick"], "ma2019-alpha-cases-quick"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_one_exhibit_of_an_experiment_counts(there, counts):
+    other = Exhibit("tour", EXPERIMENTS["tour"], True, (CaseRecord("", record("tour", [])),))
+    exhibits = [
+        Exhibit(
+            "ma2019-alpha",
+            EXPERIMENTS["ma2019-alpha"],
+            anchor.endswith("quick"),
+            (CaseRecord("yeast" if "cases" in anchor else "", record("ma2019-alpha", [])),),
+        )
+        for anchor in there
+    ]
+    assert [exhibit.anchor for exhibit in exhibits] == there
+    for order in (exhibits, exhibits[::-1]):
+        found = counted([*order, other])
+        assert [exhibit.anchor for exhibit in found] == [counts, "tour-quick"]
 
 
 def test_an_experiment_of_two_papers_stands_with_the_first_and_is_no_part_of_it(tmp_path):

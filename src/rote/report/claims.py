@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from rote.report.collect import CaseClaim, Collected, Exhibit, Paper
+from rote.report.collect import CaseClaim, Collected, Exhibit, Paper, counted
 
 QUICK = "a first look, not the paper's setting"
 
@@ -34,14 +34,19 @@ def claims_html(claims: Sequence[CaseClaim]) -> str:
 
 def summary_html(collected: Collected) -> str:
     """How many claims of each paper held, which did not, and why; then those that held."""
-    whole = Tally.of(collected.exhibits)
-    quick = Tally.of(exhibit for exhibit in collected.exhibits if exhibit.quick)
+    chosen = counted(collected.exhibits)
+    whole = Tally.of(chosen)
+    quick = Tally.of(exhibit for exhibit in chosen if exhibit.quick)
     lead = f"<strong>{whole.held} of {whole.claims} claims held.</strong>"
     if quick.claims:
         lead += (
             f" {quick.claims} of them were judged by quick runs: {QUICK}, where what is true may "
             "not show."
         )
+    left_out = [each for each in collected.exhibits if each.claims and each not in chosen]
+    if left_out:
+        links = ", ".join(f'<a href="#{escape(e.anchor)}">{escape(e.anchor)}</a>' for e in left_out)
+        lead += f" Left out, as a fuller run of the same experiment is counted: {links}."
     rows = "".join(_overview(paper, exhibits) for paper, exhibits in collected.sections.items())
     table = (
         '<div class="scroll" role="region" tabindex="0" aria-label="Claims by paper"><table>'
@@ -69,8 +74,9 @@ def _item(each: CaseClaim, where: str = "") -> str:
 
 
 def _overview(paper: Paper, exhibits: Sequence[Exhibit]) -> str:
-    tally = Tally.of(exhibits)
-    quick = Tally.of(exhibit for exhibit in exhibits if exhibit.quick)
+    chosen = counted(exhibits)
+    tally = Tally.of(chosen)
+    quick = Tally.of(exhibit for exhibit in chosen if exhibit.quick)
     numbers = (tally.held, tally.claims - tally.held, tally.claims, quick.claims)
     cells = "".join(f"<td>{count}</td>" for count in numbers)
     link = f'<a href="#{paper.anchor}">{escape(paper.authors)}</a>'
@@ -81,7 +87,7 @@ def _by_paper(paper: Paper, exhibits: Sequence[Exhibit]) -> str:
     """Two lists that fold: what did not hold is open."""
     lists = []
     for held, name in ((False, "did not hold"), (True, "held")):
-        found = [(exhibit, each) for exhibit in exhibits for each in exhibit.claims]
+        found = [(exhibit, each) for exhibit in counted(exhibits) for each in exhibit.claims]
         chosen = [(exhibit, each) for exhibit, each in found if each.claim.held is held]
         if chosen:
             items = "".join(_item(each, _where(exhibit)) for exhibit, each in chosen)

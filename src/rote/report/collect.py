@@ -2,13 +2,14 @@
 
 An *exhibit* is what is shown of an experiment under one heading: the record of a whole run, or all
 records of single cases. Quick runs and whole ones are exhibits of their own, so that a reader never
-sees both in one table. A file that is no record becomes a sentence, and the others are shown.
+sees both in one table; of each experiment, the claims of one exhibit count. A file that is no
+record becomes a sentence, and the others are shown.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -112,6 +113,17 @@ class Collected:
     @property
     def exhibits(self) -> tuple[Exhibit, ...]:
         return tuple(exhibit for exhibits in self.sections.values() for exhibit in exhibits)
+
+
+def counted(exhibits: Sequence[Exhibit]) -> tuple[Exhibit, ...]:
+    """The exhibits whose claims count: one of each experiment, so that none is counted twice.
+
+    A run that is not quick comes before quick ones, and then a whole one before single cases.
+    """
+    first: dict[str, Exhibit] = {}
+    for exhibit in sorted(exhibits, key=lambda each: (each.quick, each.by_case)):
+        first.setdefault(exhibit.name, exhibit)
+    return tuple(exhibit for exhibit in exhibits if exhibit is first[exhibit.name])
 
 
 def collect(folder: str | Path) -> Collected:

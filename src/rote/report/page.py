@@ -16,7 +16,7 @@ from rote.errors import DataError, MissingExtra
 from rote.experiments.records import Row
 from rote.experiments.registry import EXPERIMENTS
 from rote.report.claims import QUICK, Tally, claims_html, summary_html
-from rote.report.collect import CaseRecord, Collected, Exhibit, Paper, collect
+from rote.report.collect import CaseRecord, Collected, Exhibit, Paper, collect, counted
 from rote.report.figures import figure_html
 from rote.report.tables import Sheet, sheets_of, table_html, title_in
 
@@ -58,7 +58,7 @@ def write_report(folder: str | Path, file: str | Path | None = None) -> Report:
         path,
         sum(len(exhibit.records) for exhibit in collected.exhibits),
         sum(each.figures for each in shown),
-        Tally.of(collected.exhibits),
+        Tally.of(counted(collected.exhibits)),
         problems,
     )
 
@@ -104,7 +104,7 @@ each of their claims whether it held here.</p>
 
 def _entry(paper: Paper, exhibits: Sequence[Exhibit]) -> str:
     """A line of the contents, and lines below it where there is room."""
-    tally = Tally.of(exhibits)
+    tally = Tally.of(counted(exhibits))
     own = "".join(
         f'<li><a href="#{escape(exhibit.anchor)}">{escape(exhibit.part or exhibit.name)}'
         f"{' (quick)' if exhibit.quick else ''}</a></li>"
