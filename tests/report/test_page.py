@@ -165,6 +165,22 @@ def test_a_page_that_cannot_be_written_is_a_sentence(tmp_path):
         write_report(tmp_path, file / "page.html")
 
 
+def test_a_write_that_fails_leaves_the_old_page_and_no_scrap(tmp_path, monkeypatch):
+    write_record(speedups(), tmp_path)
+    page = write_report(tmp_path).file
+    before, there = page.read_bytes(), sorted(tmp_path.iterdir())
+    write_record(record("tour", []), tmp_path)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    with pytest.raises(DataError, match="No space left"):
+        write_report(tmp_path)
+    assert page.read_bytes() == before
+    assert sorted(tmp_path.iterdir()) == sorted([*there, tmp_path / "tour.json"])
+
+
 def test_a_tour_has_a_legend_below_its_table_and_a_figure_in_the_colours_of_the_page(tmp_path):
     metrics = {"relation_f1": 55.5, "obey_percent": 60.0, "learn_seconds": 0.5}
     rows = [

@@ -15,7 +15,6 @@ import json
 import os
 import platform
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from rote.errors import DataError
+from rote.model.files import write_whole
 
 Metric: TypeAlias = float | int | str
 
@@ -136,19 +136,7 @@ def write_record(record: Record, folder: str | Path) -> Path:
     path = folder / f"{record.name}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # A sibling is on the same file system, where replacing is one step.
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=folder, prefix=f".{record.name}.", delete=False
-        ) as file:
-            part = Path(file.name)
-            try:
-                file.write(text + "\n")
-                file.close()
-                part.chmod(0o644)
-                part.replace(path)
-            except BaseException:
-                part.unlink(missing_ok=True)
-                raise
+        write_whole(path, f"{text}\n".encode())
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror}") from None
     return path

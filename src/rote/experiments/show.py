@@ -7,7 +7,7 @@ enough, the last columns follow in a table of their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 LOW, HIGH = "_low", "_high"
-WORDS = {"percent": "%", "seconds": "s", "milliseconds": "ms", "f1": "F1"}
+UNITS = {
+    "percent": "%",
+    "seconds": "s",
+    "milliseconds": "ms",
+    "minutes": "min",
+    "hours": "h",
+}
+WORDS = {**UNITS, "f1": "F1"}
 
 
 def show_record(
@@ -32,7 +39,7 @@ def show_record(
     from rich.text import Text
 
     metrics = dict.fromkeys(name for row in record.rows for name in row.metrics)
-    columns = [name for name in metrics if not _is_end(name, metrics)]
+    columns = [name for name in metrics if not is_end(name, metrics)]
     told = [name for name in columns if not _is_word(record, name)]
     words = columns[: columns.index(told[0])] if told else []  # such as what was solved with
     rest = columns[len(words) :]
@@ -69,6 +76,15 @@ def show_record(
         )
 
 
+def is_end(name: str, metrics: Collection[str]) -> bool:
+    """Whether this is an end of the interval of another of these metrics."""
+    return any(
+        name.endswith(end)
+        and all(f"{name.removesuffix(end)}{each}" in metrics for each in ("", LOW, HIGH))
+        for end in (LOW, HIGH)
+    )
+
+
 def _is_word(record: Record, name: str) -> bool:
     """Whether a metric is a word wherever it stands."""
     return all(isinstance(row.metrics.get(name, ""), str) for row in record.rows)
@@ -103,15 +119,6 @@ def _table(record: Record, columns: Sequence[str], *, stacked: bool) -> Table:
                 cells.append(_said(row.paper.get(name)))
         table.add_row(*map(Text, cells))
     return table
-
-
-def _is_end(name: str, metrics: Mapping[str, object]) -> bool:
-    """Whether this is an end of another metric's interval."""
-    return any(
-        name.endswith(end)
-        and {f"{name.removesuffix(end)}{e}" for e in ("", LOW, HIGH)} <= set(metrics)
-        for end in (LOW, HIGH)
-    )
 
 
 def _with_interval(metrics: Mapping[str, Metric], name: str) -> str:

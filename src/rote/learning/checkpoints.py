@@ -61,9 +61,7 @@ def load_state(path: str | Path, run: Mapping[str, str] | None = None) -> State:
     arrays, metadata = read_tensors(path, "numpy")
     for array in arrays.values():
         array.setflags(write=False)
-    version = metadata.get("version", "")
-    number = int(version) if version.isdecimal() and version.isascii() else version
-    check_version(path, {**metadata, "version": number}, FORMAT, VERSION)
+    check_texts(path, metadata, FORMAT, VERSION)
     texts = {key: metadata.get(key, "") for key in ("state", "run")}
     if metadata.get("sha256") != _digest(arrays, texts):
         raise ModelError(f"{path}: is damaged, its digest is another; go back to an earlier state")
@@ -114,6 +112,13 @@ def read_tensors(path: Path, framework: str) -> tuple[dict[str, Any], dict[str, 
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (SafetensorError, ValueError, TypeError, KeyError) as error:
         raise ModelError(f"{path}: is no whole safetensors file: {error}") from None
+
+
+def check_texts(path: Path, texts: Mapping[str, str], name: str, version: int) -> None:
+    """What `check_version` does, where the number of the version is a text as well."""
+    given = texts.get("version", "")
+    number = int(given) if given.isdecimal() and given.isascii() else given
+    check_version(path, {**texts, "version": number}, name, version)
 
 
 def _digest(arrays: Mapping[str, AnyArray], texts: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from rote.errors import DataError, MissingExtra
 from rote.experiments.records import Row
 from rote.experiments.registry import EXPERIMENTS
+from rote.model.files import write_whole
 from rote.report.claims import QUICK, Tally, claims_html, summary_html
 from rote.report.collect import CaseRecord, Collected, Exhibit, Paper, collect, counted
 from rote.report.figures import figure_html
@@ -51,7 +52,7 @@ def write_report(folder: str | Path, file: str | Path | None = None) -> Report:
     page = _page(collected, [each.html for each in shown], problems)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
+        write_whole(path, page.encode())
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror}") from None
     return Report(

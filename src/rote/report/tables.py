@@ -15,18 +15,11 @@ from math import floor, log10
 from statistics import median
 
 from rote.experiments.records import Metric, Row
+from rote.experiments.show import HIGH, LOW, UNITS, is_end
 
-LOW, HIGH = "_low", "_high"
 LONG = 24  # rows that are shown at once where the paper has no numbers for them
 ALIKE, WITHIN = 0.75, 0.45  # shares of metrics in common, the second where one has all of the other
 MOST_DIGITS = 8  # after the point
-UNITS = {
-    "percent": "%",
-    "seconds": "s",
-    "milliseconds": "ms",
-    "minutes": "min",
-    "hours": "h",
-}
 WORDS = {
     "alpha": "α",
     "delta": "δ",
@@ -56,8 +49,8 @@ class Sheet:
     @property
     def columns(self) -> tuple[str, ...]:
         """Metrics without the ends of intervals."""
-        names = set(self.metrics)
-        return tuple(name for name in self.metrics if not _is_end(name, names))
+        names = self.metrics
+        return tuple(name for name in names if not is_end(name, names))
 
     def same(self) -> dict[str, Metric]:
         """What all rows have in common, and the paper does not speak of."""
@@ -232,15 +225,6 @@ def _values(sheet: Sheet, column: str) -> list[Metric]:
 
 def _is_number(sheet: Sheet, column: str) -> bool:
     return any(not isinstance(value, str) for value in _values(sheet, column))
-
-
-def _is_end(name: str, names: set[str]) -> bool:
-    """Whether this is an end of another metric's interval."""
-    return any(
-        name.endswith(end)
-        and {f"{name.removesuffix(end)}{each}" for each in ("", LOW, HIGH)} <= names
-        for end in (LOW, HIGH)
-    )
 
 
 def _names(rows: Sequence[Row]) -> set[str]:

@@ -23,9 +23,9 @@ from typing import Any, TypeVar
 from torch import Tensor, nn
 
 from rote.errors import ModelError, RoteError
-from rote.learning.checkpoints import read_tensors
+from rote.learning.checkpoints import check_texts, read_tensors
 from rote.learning.torch.inputs import Dense, Inputs, Vocabulary
-from rote.model.files import ENGINES, check_version, write_whole
+from rote.model.files import ENGINES, write_whole
 from rote.tasks.described import Registry, described, outline, restored
 
 FORMAT, VERSION = "rote network", 1
@@ -79,9 +79,7 @@ def read_network(
     """Settings of this kind with those given ``again``, what inputs are, and the weights."""
     path = Path(path)
     weights, metadata = read_tensors(path, "pt")
-    number = metadata.get("version", "")
-    whole = int(number) if number.isdecimal() and number.isascii() else number
-    check_version(path, {**metadata, "version": whole}, FORMAT, VERSION)
+    check_texts(path, metadata, FORMAT, VERSION)
     text = metadata.get("about", "")
     if metadata.get("sha256") != _digest(weights, text):
         raise ModelError(f"{path}: is damaged, its digest is another; save the network again")
