@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from rote.experiments.conll04_learners import CORPUS
 
 NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -59,6 +62,19 @@ def draw(rows: Sequence[Mapping[str, Any]], sentences: int) -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
+def judged(settings: Mapping[str, Any]) -> int:
+    """How many sentences of conll04 a whole run was judged on; any other record is refused."""
+    source, quick = settings.get("sentences"), settings.get("quick")
+    if source != CORPUS or quick:
+        raise SystemExit(
+            f"expected a record of conll04-learners, of a whole run on {CORPUS}; got one of "
+            f"{'a quick run on ' if quick else ''}{source or 'another experiment'}; set ROTE_DATA, "
+            "and reproduce without --quick"
+        )
+    (count,) = re.findall(r"\d+", settings["judged on"])
+    return int(count)
+
+
 def main() -> None:
     """Draw the picture of a record."""
     parser = argparse.ArgumentParser(description="The picture of results in the README.")
@@ -66,7 +82,7 @@ def main() -> None:
     parser.add_argument("picture", type=Path, help="the SVG to write")
     chosen = parser.parse_args()
     record = json.loads(chosen.record.read_text(encoding="utf-8"))
-    svg = draw(record["rows"], record["settings"]["plan"]["test"])
+    svg = draw(record["rows"], judged(record["settings"]))
     chosen.picture.write_text(svg, encoding="utf-8")
 
 
