@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote.errors import DataError, LabelError
+from rote.errors import DataError, LabelError, SettingError
 from rote.features import HashedIndex, Templates
 from rote.model import prepare
 from rote.space import SpaceBuilder
@@ -132,6 +132,22 @@ def test_names_may_be_hashed():
     prepared = prepare(task, [sentence("the dog")], hashed={"token": 5})
     assert prepared.layout.indices["token"] == HashedIndex(5)
     assert prepared.layout.size == 32 * 2 + 4
+
+
+@pytest.mark.parametrize("hashed", [{"tokn": 5}, {"token": 5, "constant": 3}], ids=repr)
+def test_a_kind_without_names_to_hash_is_refused(hashed):
+    task = Tagging(("a", "b"), WORDS)
+    with pytest.raises(SettingError, match=r"no names of that kind; they have names of 'token'$"):
+        prepare(task, [sentence("the dog")], hashed=hashed)
+    with pytest.raises(SettingError, match=r"of kind 'token' .* they have names of no kind$"):
+        prepare(Tagging(("a", "b"), as_given), [np.ones((1, 2))], hashed={"token": 5})
+
+
+def test_names_of_a_layout_that_is_given_are_not_hashed_anew():
+    task = Tagging(("a", "b"), WORDS)
+    layout = prepare(task, [sentence("the dog")]).layout
+    with pytest.raises(SettingError, match=r"the layout given has columns already; leave one"):
+        prepare(task, [sentence("the dog")], layout=layout, hashed={"token": 5})
 
 
 def test_importance_is_one_unless_given():

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import DataError, LabelError
-from rote.features import VectorBuilder
+from rote.errors import DataError, LabelError, SettingError
+from rote.features import HashedIndex, Index, Positions, VectorBuilder
 from rote.inference.base import Inputs
 from rote.kernels.structs import Slots, Vectors
 from rote.model.layout import Layout
@@ -119,10 +119,16 @@ def prepare(
 ) -> Prepared:
     """Examples made ready; without a layout, one is made for them and its indices are frozen.
 
-    ``hashed`` says for some kinds of vectors into how many bits their names are hashed.
+    ``hashed`` says for some kinds of vectors into how many bits their names are hashed; a layout
+    that is given has its indices already.
     ``importance`` says how much each example counts in learning: 1, unless given. Outputs
     that break a rule are refused, unless ``allow_broken``.
     """
+    if layout is not None and hashed:
+        raise SettingError(
+            "hashed says how names get columns in a new layout, and the layout given has columns "
+            "already; leave one of them out"
+        )
     builder = VectorBuilder(None if layout is None else layout.indices, hashed)
     batches: dict[Frame, _Batch] = {}
     # Tasks give out the same frame again, and its hash is not cheap. The frame is kept, so that no
@@ -144,6 +150,7 @@ def prepare(
     if outputs is not None and next(outputs, None) is not None:
         raise DataError(f"there are {count} inputs and more outputs than that")
     read.settle()
+    _check_hashed(hashed or {}, builder.indices)
     if layout is None:
         for index in builder.indices.values():
             index.freeze()
@@ -237,6 +244,17 @@ def _check_rules(group: Group) -> None:
             f"the output of example {group.members[place]} breaks the rule {broken!r}; correct "
             "the output, drop the rule, or say allow_broken=True"
         )
+
+
+def _check_hashed(hashed: Mapping[str, int], indices: Mapping[str, Index]) -> None:
+    """Refuse a kind without names to hash: one that is misspelled, or one of arrays."""
+    for kind in hashed:
+        if not isinstance(indices.get(kind), HashedIndex):
+            named = [k for k, index in indices.items() if not isinstance(index, Positions)]
+            raise SettingError(
+                f"hashed says how names of kind {kind!r} are hashed, and the inputs have no names "
+                f"of that kind; they have names of {', '.join(map(repr, named)) or 'no kind'}"
+            )
 
 
 def _importance(given: AnyArray | None, count: int) -> FloatArray:
