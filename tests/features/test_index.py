@@ -98,6 +98,9 @@ def test_a_name_that_is_no_string_is_refused_and_not_kept(wrong):
     with pytest.raises(DataError, match="names of features are strings, got"):
         index.columns(["a", wrong])
     assert index.names() == ("a",)
+    index.freeze()
+    with pytest.raises(DataError, match="names of features are strings, got"):
+        index.columns(["b", "a", wrong])
     with pytest.raises(DataError, match="names of features are strings, got"):
         index.column(wrong)
 

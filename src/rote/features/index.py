@@ -115,8 +115,7 @@ class FeatureIndex:
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self._columns = _Growing()
-        self._frozen = False
+        self._columns = _Columns()
         # Both follow from the names, and are not saved or compared.
         self._listings: dict[tuple[str, ...], Listing] = {}
         self._ordered: tuple[str, ...] = ()
@@ -129,23 +128,21 @@ class FeatureIndex:
 
     @property
     def frozen(self) -> bool:
-        return self._frozen
+        return self._columns.frozen
 
     def freeze(self) -> None:
-        self._frozen = True
+        self._columns.frozen = True
 
     def column(self, name: str) -> int:
-        return self._columns.get(name, UNKNOWN) if self._frozen else self._columns[name]
+        return self._columns[name]
 
     def columns(self, names: Iterable[str]) -> list[int]:
         _refuse_text(names)
         # No Python code runs for a name that is known, whether the index grows or not.
-        if self._frozen:
-            return _columns(self._columns, names)
         return list(map(self._columns.__getitem__, names))
 
     def listing(self, marks: tuple[str, ...]) -> Listing | None:
-        if not self._frozen:
+        if not self.frozen:
             return None
         if marks not in self._listings:
             self._listings[marks] = Listing.of(self._columns, marks)
@@ -180,7 +177,7 @@ class FeatureIndex:
         return Pruned(kept, frozen(np.where(often, np.cumsum(often) - 1, UNKNOWN)))
 
     def to_json(self) -> dict[str, Any]:
-        return {"index": "names", "names": list(self._columns), "frozen": self._frozen}
+        return {"index": "names", "names": list(self._columns), "frozen": self.frozen}
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -191,7 +188,7 @@ class FeatureIndex:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FeatureIndex):
             return NotImplemented
-        return self._frozen == other._frozen and self._columns == other._columns
+        return self.frozen == other.frozen and self._columns == other._columns
 
     __hash__ = None  # type: ignore[assignment]  # an index that grows cannot be a key
 
@@ -199,8 +196,8 @@ class FeatureIndex:
         """The same names; and it remembers what was read so far, but not what this one will."""
         other = FeatureIndex()
         other.__dict__ |= self.__dict__
-        if not self._frozen:  # names are added, and to one of them alone
-            other._columns = _Growing(self._columns)
+        if not self.frozen:  # names are added, and to one of them alone
+            other._columns = _Columns(self._columns)
         other._listings = {
             marks: own._replace(names=own.names.copy()) for marks, own in self._listings.items()
         }
@@ -210,7 +207,7 @@ class FeatureIndex:
         return {**self.__dict__, "_listings": {}}
 
     def __repr__(self) -> str:
-        return f"<FeatureIndex of {len(self)} names, {'frozen' if self._frozen else 'growing'}>"
+        return f"<FeatureIndex of {len(self)} names, {'frozen' if self.frozen else 'growing'}>"
 
 
 @dataclass(frozen=True)
@@ -382,20 +379,20 @@ def _check_fields(sort: str, value: Mapping[str, Any]) -> None:
             )
 
 
-class _Growing(dict[str, int]):
-    """A dictionary that gives a key it does not have the next number."""
+class _Columns(dict[str, int]):
+    """A dictionary that gives a key it does not have the next number, until it is frozen."""
+
+    frozen = False
 
     def __missing__(self, name: str) -> int:
         if not isinstance(name, str):
             raise DataError(
                 f"names of features are strings, got {name!r} of type {type(name).__name__}"
             )
+        if self.frozen:
+            return UNKNOWN
         column = self[name] = len(self)
         return column
-
-
-def _columns(known: Mapping[str, int], names: Iterable[str]) -> list[int]:
-    return list(map(known.get, names, repeat(UNKNOWN)))
 
 
 def _refuse_text(names: Iterable[str]) -> None:
