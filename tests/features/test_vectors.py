@@ -127,8 +127,13 @@ def test_a_long_random_sequence_is_that_of_a_dictionary():
         (np.zeros(2), np.array(["a", "b"]), "real numbers"),
         (np.zeros(2), sparse.csr_array(np.zeros((2, 2))), "one row, got 2"),
         (["a"], [1, 2], "names of features are strings"),
+        (["a"], {"zip": "90210"}, "'zip' is the text '90210'; put a text into the name"),
+        (["a"], {"zip": b"90210"}, "'zip' is the text b'90210'"),
+        (["a"], {"b": None}, "feature values are numbers; 'b' is None"),
+        (["a"], {"b", "c"}, "put them into a list, in an order of your own"),
+        (["a"], frozenset("a"), "put them into a list, in an order of your own"),
     ],
-    ids=range(12),
+    ids=range(17),
 )
 def test_vectors_that_do_not_fit_are_refused(first, second, says):
     builder = VectorBuilder()

@@ -72,6 +72,11 @@ class VectorBuilder:
                 "a feature vector is a mapping, a sequence of names or an array; got the string "
                 f"{features!r}; put it into a list"
             )
+        elif isinstance(features, set | frozenset):
+            raise DataError(
+                "names are listed in the order in which they come, and a set has another one in "
+                "every process; put them into a list, in an order of your own"
+            )
         else:
             self._append(self._index(kind).columns(features))
 
@@ -220,6 +225,11 @@ class _Growing:
 
 
 def _number(name: str, value: float) -> float:
+    if isinstance(value, str | bytes):  # which float() would read
+        raise DataError(
+            f"feature values are numbers; {name!r} is the text {value!r}; put a text into the "
+            f"name, as in '{name}=...': 1"
+        )
     try:
         number = float(value)
     except (TypeError, ValueError):
