@@ -98,9 +98,9 @@ def test_columns_are_those_that_names_alone_would_have(batches, listed, frozen, 
 
 def test_names_are_kept_for_vectors_that_come_later():
     builder = VectorBuilder({"one": FeatureIndex()})
-    names = builder.names("one", ())
+    names = builder.names("one", MARKS)
     other = builder.emptied()
-    assert other.names("one", ()) is names
+    assert other.names("one", MARKS) is names
     other.add_lines(["one"], {"one": lines_of([([1, 2], [], 0)], names, 0)})
     assert len(other) == 2
     assert len(builder) == 1
@@ -127,12 +127,34 @@ def test_copies_and_files_leave_what_was_read_out():
 
 def test_a_reader_that_gives_other_vectors_than_it_was_asked_for_is_refused():
     builder = VectorBuilder()
-    names = builder.names("one", ())
+    names = builder.names("one", MARKS)
     lines = {"one": lines_of([([1, 2], [], 0)], names, 0)}
     for kinds in (["one", "one"], ["one", "two"], []):
         with pytest.raises(DataError, match=r"a reader gave [01] vectors of kind"):
             builder.add_lines(kinds, lines)
     assert len(builder) == 1
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_reader_that_uses_other_marks_than_it_asked_with_is_refused(frozen):
+    index = FeatureIndex(["x=1", ">x=1"])
+    if frozen:
+        index.freeze()
+    builder = VectorBuilder({"one": index})
+    builder.names("one", MARKS)
+    with pytest.raises(DataError, match=r"first asked for with .*'>', '<<'.* and then came \(\)"):
+        builder.names("one", ())
+    lines = Lines(1, ("<<", ">"), np.array([1]))
+    with pytest.raises(DataError, match="use the same marks for all vectors of a kind"):
+        builder.add_lines(["one"], {"one": lines})
+    with pytest.raises(DataError, match="of kind 'two' and never asked for its names"):
+        builder.add_lines(["two"], {"two": lines})
+
+
+@pytest.mark.parametrize("marked", [[1, 3], [-1, 0], [1], [[1, 2]]], ids=repr)
+def test_every_vector_has_one_of_the_marks_or_none(marked):
+    with pytest.raises(DataError, match="marked has a number between 0 and 2 for each of 2"):
+        Lines(2, MARKS, np.array(marked))
 
 
 def test_runs_may_be_shared():

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from rote.errors import DataError
 from rote.features.names import Names
 from rote.kernels.names import put_runs
 from rote.types import AnyArray, IntArray
@@ -49,6 +50,12 @@ class Lines:
     ) -> None:
         self.marks, self.alone = tuple(marks), alone
         self.marked = np.zeros(count, dtype=np.int64) if marked is None else marked
+        known = (self.marked >= 0) & (self.marked <= len(self.marks))
+        if self.marked.shape != (count,) or not known.all():
+            raise DataError(
+                f"marked has a number between 0 and {len(self.marks)} for each of {count} vectors, "
+                f"got {self.marked!r:.80}"
+            )
         self._lengths = np.zeros(count, dtype=np.int64)
         self._parts: list[AnyArray | int | tuple[Runs, IntArray]] = []
 

@@ -81,12 +81,14 @@ class VectorBuilder:
             self._append(self._index(kind).columns(features))
 
     def names(self, kind: str, marks: tuple[str, ...]) -> Names:
-        """What lines of a kind are read with, before they are added."""
+        """What lines of a kind are read with, before they are added; always with the same marks."""
         if kind not in self._books:
             index = self._index(kind)
             listing = index.listing(marks)
-            self._books[kind] = _Growing(index, marks) if listing is None else _Listed(listing)
-        return self._books[kind].names
+            self._books[kind] = (
+                _Growing(index, marks) if listing is None else _Listed(listing, marks)
+            )
+        return self._book(kind, marks).names
 
     def add_lines(self, kinds: list[str], lines: Mapping[str, Lines]) -> None:
         """Append vectors of several kinds, in the order in which kinds come."""
@@ -96,7 +98,11 @@ class VectorBuilder:
                 raise DataError(
                     f"a reader gave {given} vectors of kind {kind!r} instead of {wanted}"
                 )
-        known = {kind: self._books[kind].columns(own) for kind, own in lines.items() if len(own)}
+        known = {
+            kind: self._book(kind, own.marks).columns(own)
+            for kind, own in lines.items()
+            if len(own)
+        }
         codes = {kind: code for code, kind in enumerate(known)}
         kind_of = np.array([codes[kind] for kind in kinds], dtype=np.int64)
         places = [np.flatnonzero(kind_of == code) for code in codes.values()]
@@ -178,6 +184,20 @@ class VectorBuilder:
             )
         return index
 
+    def _book(self, kind: str, marks: tuple[str, ...]) -> _Listed | _Growing:
+        book = self._books.get(kind)
+        if book is None:
+            raise DataError(
+                f"a reader gave vectors of kind {kind!r} and never asked for its names; say names "
+                "that names(kind, marks) has numbers for"
+            )
+        if book.marks != marks:
+            raise DataError(
+                f"names of kind {kind!r} were first asked for with the marks {book.marks}, and "
+                f"then came {marks}; use the same marks for all vectors of a kind"
+            )
+        return book
+
     def _append(self, columns: list[int]) -> None:
         self._named += columns
         self._lengths.append(len(columns))
@@ -196,8 +216,9 @@ class VectorBuilder:
 class _Listed:
     """Lines of names that an index lists have columns at once."""
 
-    def __init__(self, listing: Listing) -> None:
+    def __init__(self, listing: Listing, marks: tuple[str, ...]) -> None:
         self.names, self._table = listing
+        self.marks = marks
 
     def columns(self, lines: Lines) -> Runs:
         return Runs(*packed(*lines.build(), lines.marked, lines.alone, self._table))
@@ -207,19 +228,20 @@ class _Growing:
     """Lines of names that get columns as they come: each name is spelled once, and asked for."""
 
     def __init__(self, index: Index, marks: tuple[str, ...]) -> None:
-        self.names, self._index, self._marks = Names(), index, ("", *marks)
-        self._table = np.empty((len(self._marks), 0), dtype=np.int64)
+        self.names, self.marks = Names(), marks
+        self._index, self._signs = index, ("", *marks)  # what stands before a name, by mark
+        self._table = np.empty((len(self._signs), 0), dtype=np.int64)
 
     def columns(self, lines: Lines) -> Runs:
         known = self._table.shape[1]
         if len(self.names) > known:
-            table = np.full((len(self._marks), 2 * len(self.names)), NEW)
+            table = np.full((len(self._signs), 2 * len(self.names)), NEW)
             table[:, :known] = self._table
             self._table = table
         said = *lines.build(), lines.marked, lines.alone, self._table
         marks, numbers = new_uses(*said).T
         spelled = self.names.spelled(numbers.tolist())
-        names = [self._marks[m] + name for m, name in zip(marks.tolist(), spelled, strict=True)]
+        names = [self._signs[m] + name for m, name in zip(marks.tolist(), spelled, strict=True)]
         self._table[marks, numbers] = self._index.columns(names)
         return Runs(*packed(*said))
 
