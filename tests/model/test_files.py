@@ -175,6 +175,17 @@ def test_a_task_with_a_function_must_be_given_again_and_is_compared(tmp_path):
         load(tmp_path, Tagging(LABELS[::-1], function_features))
 
 
+def test_a_task_without_the_rules_it_was_saved_with_is_refused(tmp_path):
+    def rules(builder, tokens):
+        builder.require(~tokens[0]["O"], "never O first")
+
+    task = Tagging(LABELS, TEMPLATES, rules=rules)
+    save(a_model(task, allow_broken=True), tmp_path)
+    assert load(tmp_path, task).task is task
+    with pytest.raises(ModelError, match=r"'rules' .* was nothing that can be written .* is null"):
+        load(tmp_path, Tagging(LABELS, TEMPLATES))
+
+
 def test_a_task_of_a_users_own_must_be_given_again_and_is_compared(tmp_path):
     task = Order()
     layout = prepare(task, [x for x, _ in ORDERS]).layout
@@ -225,7 +236,7 @@ def test_a_given_task_with_other_templates_or_labels_is_refused(folder):
         load(folder, Tagging(("I-X", "B-X", "O"), TEMPLATES, bio=True))
     with pytest.raises(ModelError, match="'features' of Tagging"):
         load(folder, Tagging(LABELS, Templates(("word",), ("word[0]",)), bio=True))
-    with pytest.raises(ModelError, match=r"'features' of .* is nothing to be compared"):
+    with pytest.raises(ModelError, match=r"'features' of .* is nothing that can be written"):
         load(folder, Tagging(LABELS, function_features, bio=True))
 
 

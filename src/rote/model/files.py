@@ -333,7 +333,7 @@ def _restored(folder: Path, saved: dict[str, Any], what: str, registry: Registry
 
 
 def _compare(folder: Path, saved: dict[str, Any], given: dict[str, Any]) -> None:
-    """Refuse a task that is not as the one that was saved, where both can be written down."""
+    """Refuse a task that is not as the one that was saved, as far as they can be written down."""
     was, now = (task.get("kind", task.get("own")) for task in (saved, given))
     if was != now:
         raise ModelError(f"{folder}: the model was saved with a task {was}, got {now}")
@@ -341,7 +341,8 @@ def _compare(folder: Path, saved: dict[str, Any], given: dict[str, Any]) -> None
     if not isinstance(before, dict):
         raise ModelError(f"{folder / DESCRIPTION}: the task has no settings")
     for name in sorted(before.keys() | after.keys()):
-        if before.get(name) != after.get(name):
+        # A setting that cannot be written is another than one that is None.
+        if (name in before) != (name in after) or before.get(name) != after.get(name):
             raise ModelError(
                 f"{folder}: {name!r} of {now} was {_short(before, name)} when the model was saved "
                 f"and is {_short(after, name)} in the task given; give the same task, or build a "
@@ -350,7 +351,9 @@ def _compare(folder: Path, saved: dict[str, Any], given: dict[str, Any]) -> None
 
 
 def _short(settings: dict[str, Any], name: str) -> str:
-    return f"{json.dumps(settings[name]):.200}" if name in settings else "nothing to be compared"
+    if name not in settings:
+        return "nothing that can be written"
+    return f"{json.dumps(settings[name]):.200}"
 
 
 def _weights_named_in(folder: Path) -> str | None:
