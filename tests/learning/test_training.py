@@ -218,8 +218,9 @@ def test_settings_and_examples_that_do_not_fit_are_refused(tmp_path):
     ):
         with pytest.raises(SettingError, match="a weight for 'typo', which no variable has"):
             train(TAGGING, XS, YS, learner=learner)
-    with pytest.raises(SettingError, match="every is a whole number of at least 1, got 0"):
-        train(TAGGING, XS, YS, checkpoint=tmp_path / "state", every=0)
+    for every in (0, 1.5):
+        with pytest.raises(SettingError, match=f"every is a whole number .* 1, got {every}"):
+            train(TAGGING, XS, YS, checkpoint=tmp_path / "state", every=every)
     with pytest.raises(DataError, match="no examples"):
         train(TAGGING, [], [])
     with pytest.raises(DataError, match="input 14 has no output"):

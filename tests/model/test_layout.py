@@ -47,6 +47,15 @@ def test_what_is_written_into_a_block_is_written_into_the_weights():
     assert np.flatnonzero(weights).tolist() == [8]
 
 
+def test_weights_of_a_block_or_kind_that_is_not_there_are_refused():
+    layout = Layout.of([frame(SLOTS)], INDICES)
+    with pytest.raises(SpaceError, match="no block 'tga'; it was trained on flag, pair, tag"):
+        layout.block(layout.zeros(), "tga")
+    for kind in ("wrd", "shape"):
+        with pytest.raises(SpaceError, match=f"of kind '{kind}'; they look at constant, word"):
+            layout.matrix(layout.zeros(), kind)
+
+
 def test_no_two_weights_of_any_blocks_are_the_same():
     slots = (Slot("tag", 0), Slot("look", 2), Slot("pair", 1))
     layout = Layout.of([frame(slots)], INDICES)

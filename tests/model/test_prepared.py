@@ -176,6 +176,8 @@ def test_as_many_outputs_as_inputs():
         prepare(task, xs, ys[:2])
     with pytest.raises(DataError, match="3 inputs and more outputs"):
         prepare(task, xs, [*ys, ys[0]])
+    with pytest.raises(DataError, match="3 inputs and more outputs"):
+        prepare(task, xs, [*ys, None])
 
 
 def test_inputs_and_outputs_may_be_generators():

@@ -14,7 +14,7 @@ import numpy as np
 
 from rote.errors import ModelError, SettingError
 from rote.inference import Engine, Exact
-from rote.learning.base import Learner, State, check_examples, check_learner
+from rote.learning.base import Learner, State, check_examples, check_learner, check_whole
 from rote.learning.checkpoints import check_place, load_state, save_state
 from rote.learning.svm import StructuredSVM
 from rote.model import Model, Prepared, prepare
@@ -59,8 +59,7 @@ def train(
     """
     if checkpoint is None and resume:
         raise SettingError("to resume, say checkpoint=... as well: the file to go on from")
-    if every < 1:
-        raise SettingError(f"every is a whole number of at least 1, got {every}")
+    check_whole("every", every, least=1)
     learner = StructuredSVM() if learner is None else learner
     check_learner(learner)
     if isinstance(task, type):

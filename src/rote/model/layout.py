@@ -52,12 +52,17 @@ class Layout:
 
     def matrix(self, weights: FloatArray, kind: str) -> FloatArray:
         """The weights of one kind: a view of shape (features, columns of its blocks)."""
+        if kind not in self._stride:
+            raise SpaceError(
+                f"no block of the model looks at vectors of kind {kind!r}; they look at "
+                f"{', '.join(sorted(self._stride))}"
+            )
         shape = len(self.indices[kind]), self._stride[kind]
         return weights[self._origin[kind] :][: shape[0] * shape[1]].reshape(shape)
 
     def block(self, weights: FloatArray, name: str) -> FloatArray:
         """The weights of one block: a view of shape (features, labels)."""
-        block = self._by_name[name]
+        block = self._known(name)
         first = self._first[name]
         return self.matrix(weights, block.kind)[:, first : first + block.width]
 

@@ -147,7 +147,7 @@ def prepare(
         read.take(x, frame)
         if outputs is not None:
             batch.gold.append(_gold(task, x, outputs, count - 1, frame))
-    if outputs is not None and next(outputs, None) is not None:
+    if outputs is not None and any(True for _ in outputs):
         raise DataError(f"there are {count} inputs and more outputs than that")
     read.settle()
     _check_hashed(hashed or {}, builder.indices)
