@@ -81,8 +81,8 @@ def test_what_a_tagging_is_given_wins(file):
     settings = TaskSettings(
         order=2, bio=True, columns=("form", "tag"), templates=("form[0]|tag[1]",)
     )
-    assert read(file("dog NN N"), settings=settings) == Tagging(
-        ("N",), Templates(("form", "tag"), ("form[0]|tag[1]",)), order=2, bio=True
+    assert read(file("dog NN B-N"), settings=settings) == Tagging(
+        ("B-N",), Templates(("form", "tag"), ("form[0]|tag[1]",)), order=2, bio=True
     )
 
 

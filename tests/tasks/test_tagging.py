@@ -53,6 +53,17 @@ def test_an_inside_that_nothing_opens_can_never_begin():
     assert Judge(space).outputs == [(0, 0, 0)]
 
 
+@pytest.mark.parametrize("labels", [("NN", "VB"), ("X-B", "X-I", "O"), ("b-x", "i-x"), ()])
+def test_bio_with_labels_of_another_spelling_is_refused(labels):
+    with pytest.raises(SettingError, match=r"no labels of either .*; got .*; spell labels so"):
+        Tagging(labels, WORDS, bio=True)
+
+
+def test_bio_requires_nothing_where_all_spans_have_one_token():
+    space = Tagging(("B-X", "O"), WORDS, bio=True).frame([["w"]] * 2).space
+    assert (len(Judge(space).outputs), space.rules) == (4, ())
+
+
 def test_without_bio_every_sequence_is_an_output():
     assert len(Judge(Tagging(BIO, WORDS).frame([["w"]] * 2).space).outputs) == 25
 

@@ -57,6 +57,8 @@ class Tagging:
                 f"got {self.features!r:.80}"
             )
         object.__setattr__(self, "labels", tuple(self.labels))
+        if self.bio:
+            check_bio(self.labels)
 
     def frame(self, x: Sequence[Any]) -> Frame:
         return _frame(len(x), self.labels, self.order, self.bio, self.rules, self.wide)
@@ -116,6 +118,18 @@ def _space(
         require_bio(builder, tokens)
     if rules is not None:
         rules(builder, tokens)
+
+
+def check_bio(labels: Sequence[str]) -> None:
+    """Refuse labels that are not spelled as `require_bio` reads them: it would require nothing.
+
+    Where spans have one token each, there are labels B-X and no I-X, and nothing is to be required.
+    """
+    if not any(label.startswith(("B-", "I-")) for label in labels):
+        raise SettingError(
+            "with bio, labels I-X may follow only B-X and I-X, and there are no labels of either "
+            f"spelling; got {', '.join(labels):.80}; spell labels so, or leave bio out"
+        )
 
 
 def require_bio(builder: SpaceBuilder, tokens: Sequence[Variable]) -> None:

@@ -199,6 +199,7 @@ def test_the_order_follows_from_the_objective():
         {"forget": -0.1},
         {"loss": Hamming},
         {"loss": Hamming({"typo": 2.0})},
+        {"bio": True},  # and no label is spelled so
     ],
     ids=str,
 )

@@ -36,7 +36,7 @@ from rote.learning.torch.inputs import (
 )
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
-from rote.tasks.tagging import Rules, Tagging
+from rote.tasks.tagging import Rules, Tagging, check_bio
 from rote.types import IntArray
 
 Objective = Literal["hinge", "tokens"]
@@ -80,6 +80,8 @@ class BiLSTMTagger(Scorer):
         if self.objective not in get_args(Objective):
             known = ", ".join(get_args(Objective))
             raise SettingError(f"the objective is one of {known}; got {self.objective!r}")
+        if self.bio:
+            check_bio(self.labels)
         check_whole("order", self.factors, least=0)
         if self.objective == "tokens" and self.factors:
             raise SettingError(
