@@ -274,6 +274,22 @@ def test_a_store_in_memory_is_refused_where_processes_would_share_it():
         tags(engine=engine, n_jobs=2)
 
 
+@pytest.mark.parametrize(
+    ("places", "says"),
+    [
+        (np.arange(24) < 12, r"shape \(24,\) of bool; np.flatnonzero makes places of a mask"),
+        ([0.0, 1.0], "whole numbers along one axis; got .* of float64"),
+        ([[0, 1]], r"got shape \(1, 2\)"),
+        ([0, 24], "there are 24 inputs; got 24"),
+        ([-1, 0], "there are 24 inputs; got -1"),
+    ],
+)
+def test_sides_of_folds_are_places_of_inputs(places, says):
+    for fold in ((places, [0, 1]), ([0, 1], places)):
+        with pytest.raises(SettingError, match=says):
+            tags(folds=[fold])
+
+
 def test_learners_have_names_and_folds_are_pairs():
     task, xs, ys = TAGGING, *tagged(4)
     folds = [([0, 1], [2, 3])]

@@ -141,9 +141,9 @@ def cross_validate(
     wrapped = engine if isinstance(engine, Amortized) else Amortized(engine or Exact())
     if wrapped.store is not None:
         _check_store(wrapped.store, cache, n_jobs)
-    bench = _Bench(
-        task, tuple(xs), tuple(ys), tuple(learners.items()), _pairs(folds), score, wrapped, cache
-    )
+    xs = tuple(xs)
+    pairs = _pairs(folds, len(xs))
+    bench = _Bench(task, xs, tuple(ys), tuple(learners.items()), pairs, score, wrapped, cache)
     runs: dict[tuple[int, int], Run[Setting]] = {}
     with _shared(bench, n_jobs) as ready:
         for place, run in _made(ready, n_jobs):
@@ -269,13 +269,31 @@ def _run(bench: _Bench, place: tuple[int, int]) -> tuple[tuple[int, int], Run[An
     return place, _kept[bench.name].run(*place)
 
 
-def _pairs(folds: Iterable[tuple[AnyArray, AnyArray]]) -> tuple[tuple[AnyArray, AnyArray], ...]:
+def _pairs(
+    folds: Iterable[tuple[AnyArray, AnyArray]], count: int
+) -> tuple[tuple[AnyArray, AnyArray], ...]:
     if not isinstance(folds, Iterable):
         raise SettingError(
             "folds are pairs of arrays of places, to learn from and to be judged on, as in "
             f"KFold(5).split(xs); got {folds!r:.80}"
         )
-    return tuple((np.asarray(learned), np.asarray(judged)) for learned, judged in folds)
+    return tuple((_places(learned, count), _places(judged, count)) for learned, judged in folds)
+
+
+def _places(given: AnyArray, count: int) -> AnyArray:
+    """One side of a fold. A mask would be read as places 0 and 1, and -1 as the last example."""
+    places = np.asarray(given)
+    if places.ndim != 1 or places.dtype.kind not in "iu":
+        raise SettingError(
+            "each side of a fold is an array of places, whole numbers along one axis; got shape "
+            f"{places.shape} of {places.dtype}; np.flatnonzero makes places of a mask"
+        )
+    outside = places[(places < 0) | (places >= count)]
+    if len(outside):
+        raise SettingError(
+            f"places of a fold are counted from 0, and there are {count} inputs; got {outside[0]}"
+        )
+    return places
 
 
 def _check(cache: str, n_jobs: int) -> None:
