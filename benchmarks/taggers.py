@@ -95,7 +95,6 @@ class Learned(NamedTuple):
     seconds: float
     iterations: int
     tagged: list[Labels]
-    note: str = ""
 
 
 class Tagger(Protocol):

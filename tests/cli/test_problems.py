@@ -142,7 +142,7 @@ def test_an_answer_without_a_finite_number_is_still_json(run, uai, monkeypatch):
     from rote.tasks import tables
 
     nothing = tables.FileAnswer(
-        ("x",), {}, -math.inf, math.inf, None, rote.Status.TIMED_OUT, rote.Source.BRANCH, 0.1
+        {}, -math.inf, math.inf, None, rote.Status.TIMED_OUT, rote.Source.BRANCH, 0.1
     )
     monkeypatch.setattr(tables, "solve_file", lambda *_, **__: nothing)
     record = json.loads(run("solve", uai, "--json")[1])

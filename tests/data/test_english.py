@@ -16,7 +16,6 @@ from rote.tasks.entity_relation import (
     ARGUMENTS,
     ENTITY_LABELS,
     RELATION_LABELS,
-    entity_relation_scores,
     entity_relation_space,
     pairs,
 )
@@ -181,7 +180,7 @@ def answers(sentences):
         relations = relations.reshape(len(group), n * (n - 1), -1)
         local = np.concatenate([entities.argmax(axis=2), relations.argmax(axis=2)], axis=1)
         space = entity_relation_space(n)
-        ruled = rote.Exact().solve(space, entity_relation_scores(space, entities, relations))
+        ruled = rote.Exact().solve(space, flat)
         yield n, np.array([gold(sentence) for sentence in group]), local, ruled.labels
 
 

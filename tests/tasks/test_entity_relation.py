@@ -11,7 +11,7 @@ import pytest
 
 from rote.data.conll04 import Entity, Relation, Sentence
 from rote.data.english import english_sentences
-from rote.errors import LabelError, ScoreError, SpaceError
+from rote.errors import LabelError, SpaceError
 from rote.learning import Perceptron, fit
 from rote.model import Model, prepare
 from rote.tasks.entity_relation import (
@@ -20,7 +20,6 @@ from rote.tasks.entity_relation import (
     RELATION_LABELS,
     EntityRelation,
     Extraction,
-    entity_relation_scores,
     entity_relation_space,
     pairs,
 )
@@ -90,40 +89,6 @@ def test_other_labels_and_argument_types_will_do():
     both = {"e0": "Drug", "e1": "Effect", "r0_1": "causes", "r1_0": "near"}
     held = space.holds(space.encode([allowed, untyped, wrong, both]))
     assert held.tolist() == [True, True, False, False]
-
-
-def test_scores_stand_at_the_parts_of_their_decisions():
-    space = entity_relation_space(3)
-    rng = np.random.default_rng(0)
-    entity, relation = rng.normal(size=(5, 3, 4)), rng.normal(size=(5, 6, 6))
-    scores = entity_relation_scores(space, entity, relation)
-    assert scores.shape == (5, space.parts)
-    for i, name in enumerate(("e0", "e1", "e2")):
-        assert scores[2, space.part(name, "Org")] == entity[2, i, 2]
-    for k, (i, j) in enumerate(pairs(3)):
-        assert scores[4, space.part(f"r{i}_{j}", "Kill")] == relation[4, k, 1]
-
-
-@pytest.mark.parametrize(("m", "n"), [(0, 2), (3, 0), (0, 0), (2, 1)])
-def test_empty_batches_and_sentences_without_pairs_have_scores_too(m, n):
-    space = entity_relation_space(n)
-    scores = entity_relation_scores(space, np.ones((m, n, 4)), np.ones((m, n * (n - 1), 6)))
-    assert scores.shape == (m, space.parts)
-
-
-@pytest.mark.parametrize(
-    ("entity", "relation"),
-    [
-        ((2, 3, 4), (3, 6, 6)),  # another number of sentences
-        ((3, 4), (6, 6)),  # one sentence without its axis
-        ((2, 2, 4), (2, 2, 6)),  # another number of entities
-        ((2, 3, 5), (2, 6, 6)),  # another number of labels
-        ((2, 9, 4), (2, 2, 6)),  # as many numbers, arranged otherwise
-    ],
-)
-def test_scores_of_the_wrong_shape_are_refused(entity, relation):
-    with pytest.raises(ScoreError, match="entity_scores"):
-        entity_relation_scores(entity_relation_space(3), np.zeros(entity), np.zeros(relation))
 
 
 def test_what_cannot_be_a_sentence_is_refused():

@@ -7,7 +7,7 @@ code 130.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -15,10 +15,6 @@ from rich.text import Text
 
 import rote
 from rote.errors import RoteError
-
-if TYPE_CHECKING:
-    pass
-
 
 app = typer.Typer(
     help="Structured prediction under constraints: the best output that obeys your rules.",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rote.cli.app import app
 from rote.cli.engines import ANYTIME, UNTIMED, engine_named
-
-if TYPE_CHECKING:
-    pass
 
 
 @app.command()

@@ -20,12 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.data.conll04 import Sentence
-from rote.errors import LabelError, ScoreError, SpaceError
+from rote.errors import LabelError, SpaceError
 from rote.features import Names, NamesOf, spelled
 from rote.space import Space, SpaceBuilder, template
 from rote.tasks.base import Frame, Slot
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
-from rote.types import AnyArray, FloatArray
 
 ENTITY_LABELS = ("Peop", "Loc", "Org", "Other")
 ARGUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -161,36 +160,6 @@ def entity_relation_space(
 def pairs(n_entities: int) -> list[tuple[int, int]]:
     """The ordered pairs of entities, in the order of the relation variables."""
     return list(permutations(range(n_entities), 2))
-
-
-def entity_relation_scores(
-    space: Space, entity_scores: AnyArray, relation_scores: AnyArray
-) -> FloatArray:
-    """Scores of shape (m, parts) for m sentences with n entities each.
-
-    ``entity_scores`` has the shape (m, n, entity labels), ``relation_scores`` the shape
-    (m, n·(n-1), relation labels), its pairs in the order of `pairs`.
-    """
-    entities = np.asarray(entity_scores, dtype=np.float64)
-    relations = np.asarray(relation_scores, dtype=np.float64)
-    if entities.ndim != 3 or relations.ndim != 3 or len(entities) != len(relations):
-        raise ScoreError(
-            "entity_scores and relation_scores have three axes and the same number of sentences; "
-            f"got {entities.shape} and {relations.shape}"
-        )
-    m, n, _ = entities.shape
-    # No -1 in a shape: a batch of no sentences, or of sentences without entities, has size 0.
-    flat = np.concatenate(
-        [table.reshape(m, table.shape[1] * table.shape[2]) for table in (entities, relations)],
-        axis=1,
-    )
-    fits = relations.shape[1] == n * (n - 1) and len(space.variables) == n * n
-    if not fits or flat.shape[1] != space.parts:
-        raise ScoreError(
-            f"for {space!r}, entity_scores has the shape (m, n, labels) and relation_scores the "
-            f"shape (m, n(n-1), labels); got {entities.shape} and {relations.shape}"
-        )
-    return flat
 
 
 def _position(labels: tuple[str, ...], label: str, what: str) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 
 from rote.data.formats import read_network
 from rote.data.networks import CostNetwork, Measure
-from rote.errors import InfeasibleSpace, RoteError
+from rote.errors import InfeasibleSpace, SettingError
 from rote.inference.base import Engine, Source, Status
 from rote.inference.exact import Exact
 from rote.space import Space, SpaceBuilder, Variable
@@ -41,7 +41,6 @@ class NetworkProblem:
 class FileAnswer:
     """The best output of a file that was found, and what is known of it."""
 
-    names: tuple[str, ...]
     labels: Mapping[str, str]  # empty when a limit was hit before anything was found
     value: float  # log-probability, minus the cost, or the gain
     bound: float  # no output has a value above this
@@ -90,7 +89,7 @@ def solve_file(
     own limits. ``evidence`` belongs to .uai files.
     """
     if engine is not None and time_limit is not None:
-        raise RoteError("time_limit is for the default engine; give it to your engine instead")
+        raise SettingError("time_limit is for the default engine; give it to your engine instead")
     start = perf_counter()
     network = read_network(path, evidence)
     problem = network_problem(network)
@@ -109,7 +108,6 @@ def solve_file(
     answered = status in (Status.OPTIMAL, Status.FEASIBLE)
     labels = problem.space.decode(found.labels)[0] if answered else {}
     return FileAnswer(
-        network.names,
         MappingProxyType(labels),
         value,
         bound,
