@@ -18,7 +18,7 @@ from rote.tasks.fields import (
     INSIDE,
     NOTHING,
     Fields,
-    Pattern,
+    Sketch,
     by_rows,
     by_starts,
     can_be_blocks,
@@ -48,12 +48,12 @@ def each_one_block(labels, free=()):
     return len(blocks) == len(set(blocks))
 
 
-def open_pattern(length, labels):
-    return Pattern(tuple(range(length)), (tuple(labels),) * length)
+def open_sketch(length, labels):
+    return Sketch(tuple(range(length)), (tuple(labels),) * length)
 
 
 def plain(length, one_block, labels=("a", "b", NOTHING)):
-    return Fields(labels, emissions, lambda x: open_pattern(length, labels), None, one_block)
+    return Fields(labels, emissions, lambda x: open_sketch(length, labels), None, one_block)
 
 
 @pytest.mark.parametrize("one_block", [by_rows, by_starts])
@@ -82,8 +82,8 @@ def test_the_best_output_is_that_of_all_outputs_tried(one_block):
 
 
 def test_labels_of_a_citation_change_at_punctuation_and_at_numbers():
-    pattern = read_citation(tokens("A . Quill . On maps 1997 ( x )"))
-    assert pattern.starts == (0, 2, 4, 6, 7, 8)
+    sketch = read_citation(tokens("A . Quill . On maps 1997 ( x )"))
+    assert sketch.starts == (0, 2, 4, 6, 7, 8)
     assert [is_border(*pair.split()) for pair in ("maps and", "maps ,", ", and", "4 pages")] == [
         False,
         False,
@@ -93,8 +93,8 @@ def test_labels_of_a_citation_change_at_punctuation_and_at_numbers():
 
 
 def test_words_of_a_citation_leave_some_labels_open():
-    pattern = read_citation(tokens(REFERENCE))
-    opened = dict(zip(pattern.starts, pattern.among, strict=True))
+    sketch = read_citation(tokens(REFERENCE))
+    opened = dict(zip(sketch.starts, sketch.among, strict=True))
     assert opened[0] == ("author", "editor")
     assert opened[2] == CITATION_LABELS
     assert opened[7] == ("booktitle", "date")
@@ -139,14 +139,14 @@ def test_segments_score_what_tokens_score_that_may_not_change_inside():
     """The chain over tokens, with a table for every pair that is no border, is the judge."""
     rng = np.random.default_rng(1)
     x = tokens(REFERENCE)
-    pattern = read_citation(x)
+    sketch = read_citation(x)
     labels = ("author", "title", "pages")
-    open_ = Pattern(pattern.starts, (labels,) * len(pattern.starts))
+    open_ = Sketch(sketch.starts, (labels,) * len(sketch.starts))
     task = Fields(labels, emissions, lambda x: open_)
 
     def stays(builder, variables):
         for t in range(1, len(variables)):
-            if t not in pattern.starts:
+            if t not in sketch.starts:
                 same = [(label, label) for label in labels]
                 builder.require(one_of(variables[t - 1 : t + 1], same))
         by_rows_of_tokens(builder, variables)
@@ -195,10 +195,10 @@ def test_shapes_keep_capitals_digits_and_punctuation():
 
 def test_the_segments_of_a_line_are_tokens_but_where_only_nothing_is_possible():
     x = tokens("we will talk about Maps at 3 pm")
-    pattern = read_seminar(x)
-    assert spans(pattern, len(x)) == [(0, 4), (4, 5), (5, 6), (6, 7), (7, 8)]
-    assert pattern.among[0] == (NOTHING,)
-    assert pattern.among[3] == ("stime", "etime", "location", NOTHING)
+    sketch = read_seminar(x)
+    assert spans(sketch, len(x)) == [(0, 4), (4, 5), (5, 6), (6, 7), (7, 8)]
+    assert sketch.among[0] == (NOTHING,)
+    assert sketch.among[3] == ("stime", "etime", "location", NOTHING)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ one variable, so outputs that change elsewhere cannot even be said. With feature
 over a segment, and a feature `INSIDE` that counts its inner pairs of neighbours, a segment scores
 what its tokens would as a chain whose labels are the same between borders.
 
-Rules depend on words, so inputs of one length need not share a space. A *pattern* is all that rules
-look at, and inputs with the same pattern share a frame. The rules for citations, after Chang,
+Rules depend on words, so inputs of one length need not share a space. A *sketch* is all that rules
+look at, and inputs with the same sketch share a frame. The rules for citations, after Chang,
 Ratinov and Roth (2007), and for announcements of seminars are written out in docs/fields.md.
 
 *One block.* That a field is one block at most is written in two ways, which allow the same:
@@ -40,7 +40,7 @@ INSIDE = "inside"
 NOTHING = "O"
 
 
-class Pattern(NamedTuple):
+class Sketch(NamedTuple):
     """What rules look at: of each segment its first token and the labels open to it.
 
     And, of the whole input, the labels that are to be there.
@@ -52,8 +52,8 @@ class Pattern(NamedTuple):
 
 
 OneBlock: TypeAlias = Callable[[SpaceBuilder, Sequence[Variable], str], None]
-Rules: TypeAlias = Callable[[SpaceBuilder, Sequence[Variable], Pattern], None]
-Reader: TypeAlias = Callable[[Sequence[Any]], Pattern]
+Rules: TypeAlias = Callable[[SpaceBuilder, Sequence[Variable], Sketch], None]
+SketchOf: TypeAlias = Callable[[Sequence[Any]], Sketch]
 TokenFeatures: TypeAlias = Callable[[Sequence[Any]], Sequence[Mapping[str, float]]]
 
 
@@ -78,13 +78,13 @@ def by_starts(builder: SpaceBuilder, segments: Sequence[Variable], label: str) -
 class Fields:
     """An input is a sequence of tokens, an output one label per token.
 
-    ``features`` gives one mapping per token, ``read`` the pattern of an input. All ``labels`` but
+    ``features`` gives one mapping per token, ``read`` the sketch of an input. All ``labels`` but
     `NOTHING` are one block at most, written by ``one_block``; ``rules`` adds what else holds.
     """
 
     labels: tuple[str, ...]
     features: TokenFeatures
-    read: Reader
+    read: SketchOf
     rules: Rules | None = None
     one_block: OneBlock = by_rows
 
@@ -136,27 +136,27 @@ class Fields:
         return bool(self.frame(x).space.holds(labels).all())
 
 
-def spans(pattern: Pattern, length: int) -> list[tuple[int, int]]:
+def spans(sketch: Sketch, length: int) -> list[tuple[int, int]]:
     """The first token of each segment, and the one after its last."""
-    return list(zip(pattern.starts, (*pattern.starts[1:], length), strict=True))
+    return list(zip(sketch.starts, (*sketch.starts[1:], length), strict=True))
 
 
 @lru_cache(maxsize=4096)
 def _frame(
-    pattern: Pattern, labels: tuple[str, ...], rules: Rules | None, one_block: OneBlock
+    sketch: Sketch, labels: tuple[str, ...], rules: Rules | None, one_block: OneBlock
 ) -> Frame:
     builder = SpaceBuilder()
-    segments = [builder.variable(str(start), labels) for start in pattern.starts]
+    segments = [builder.variable(str(start), labels) for start in sketch.starts]
     for before, after in pairwise(segments):
         builder.factor(before, after)
-    for segment, among in zip(segments, pattern.among, strict=True):
+    for segment, among in zip(segments, sketch.among, strict=True):
         if len(among) < len(labels):
             builder.require(any_of([segment[a] for a in among]), f"labels of {segment.name}")
     for label in labels:
-        if label != NOTHING and sum(label in among for among in pattern.among) > 1:
+        if label != NOTHING and sum(label in among for among in sketch.among) > 1:
             one_block(builder, segments, label)
     if rules is not None:
-        rules(builder, segments, pattern)
+        rules(builder, segments, sketch)
     slots = [Slot(BLOCK, s) for s in range(len(segments))] + [Slot(PAIRS)] * (len(segments) - 1)
     return Frame(builder.build(), tuple(slots), (KIND,) * len(segments))
 
@@ -225,13 +225,13 @@ def is_border(before: str, after: str) -> bool:
     )
 
 
-def read_citation(x: Sequence[Sequence[str]]) -> Pattern:
-    """The pattern of a citation; where rules about words contradict each other, it has none."""
+def read_citation(x: Sequence[Sequence[str]]) -> Sketch:
+    """The sketch of a citation; where rules about words contradict each other, it has none."""
     return _read_citation(tuple(token[0] for token in x))
 
 
 @lru_cache(maxsize=4096)
-def _read_citation(x: tuple[str, ...]) -> Pattern:
+def _read_citation(x: tuple[str, ...]) -> Sketch:
     starts = [t for t in range(len(x)) if t == 0 or is_border(x[t - 1], x[t])]
     among = []
     for begin, end in zip(starts, [*starts[1:], len(x)], strict=True):
@@ -242,7 +242,7 @@ def _read_citation(x: tuple[str, ...]) -> Pattern:
         among.append(open_)
     if not can_be_blocks(among, CITATION_LABELS):
         among = [FIRST, *[CITATION_LABELS] * (len(starts) - 1)]
-    return Pattern(tuple(starts), tuple(among))
+    return Sketch(tuple(starts), tuple(among))
 
 
 def can_be_blocks(among: Sequence[Sequence[str]], labels: Sequence[str]) -> bool:
@@ -280,13 +280,13 @@ HEADINGS = (  # of lines that have a slot
 EMPTY = words("nothing", "type|dates|abstract|postedby|host|title")  # headings of other lines
 
 
-def read_seminar(x: Sequence[Sequence[str]]) -> Pattern:
-    """The pattern of a line, whose tokens begin with a word."""
+def read_seminar(x: Sequence[Sequence[str]]) -> Sketch:
+    """The sketch of a line, whose tokens begin with a word."""
     return _read_seminar(tuple(token[0] for token in x))
 
 
 @lru_cache(maxsize=1 << 16)
-def _read_seminar(x: tuple[str, ...]) -> Pattern:
+def _read_seminar(x: tuple[str, ...]) -> Sketch:
     heading = x[0] if x[1:2] == (":",) else ""
     empty = EMPTY.pattern.match(heading) or x[:1] == ("<",)
     starts: list[int] = []
@@ -299,7 +299,7 @@ def _read_seminar(x: tuple[str, ...]) -> Pattern:
         among.append(own)
     possible = {label for own in among for label in own}
     needed = (h.fields[0] for h in HEADINGS if h.pattern.match(heading))
-    return Pattern(tuple(starts), tuple(among), tuple(f for f in needed if f in possible))
+    return Sketch(tuple(starts), tuple(among), tuple(f for f in needed if f in possible))
 
 
 def slots_of(word: str) -> tuple[str, ...]:
@@ -312,14 +312,14 @@ def slots_of(word: str) -> tuple[str, ...]:
     return (*found, NOTHING)
 
 
-def seminar_rules(builder: SpaceBuilder, segments: Sequence[Variable], pattern: Pattern) -> None:
+def seminar_rules(builder: SpaceBuilder, segments: Sequence[Variable], sketch: Sketch) -> None:
     """An end comes after a start, and headings are kept to."""
-    may = pattern.among
+    may = sketch.among
     timed = [segment for segment in segments if "stime" in may[segment.index]]
     for t, end in enumerate(timed):
         before = any_of([start["stime"] for start in timed[:t]])
         builder.require(end["etime"] >> before, "an end comes after a start")
-    for label in pattern.needed:
+    for label in sketch.needed:
         here = [segment[label] for segment in segments if label in may[segment.index]]
         builder.require(at_least(1, here), f"the heading asks for {label}")
 
