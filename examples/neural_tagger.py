@@ -26,10 +26,10 @@ sentences = [one for one in english_sentences(1500, seed=0) if len(one.words) <=
 xs, ys = [sentence.words for sentence in sentences], [tags(sentence) for sentence in sentences]
 train, test = slice(200), slice(200, 400)
 
-tokens = BiLSTMTagger(LABELS, objective="tokens", training=Training(epochs=8, rate=0.01))
+tokens = BiLSTMTagger(LABELS, learns_by="tokens", training=Training(epochs=8, rate=0.01))
 alone = tokens.fit(xs[train], ys[train])  # each word by itself, by cross-entropy
 ruled = replace(alone, bio=True)  # the same network, and outputs that obey the rules
-hinge = replace(tokens, objective="hinge", bio=True).fit(xs[train], ys[train])
+hinge = replace(tokens, learns_by="hinge", bio=True).fit(xs[train], ys[train])
 
 for name, tagger in {"words alone": alone, "with rules": ruled, "pairs and rules": hinge}.items():
     found = tagger.predict(xs[test])

@@ -44,7 +44,7 @@ def bilstm(labels: Sequence[str], network: Network, seed: int) -> BiLSTMTagger:
     one_thread()
     return BiLSTMTagger(
         tuple(labels),
-        objective="tokens",
+        learns_by="tokens",
         words=network.words,
         hidden=network.hidden,
         characters=network.characters,

@@ -24,13 +24,13 @@ def weights(scorer):
     return {name: w.tolist() for name, w in scorer.fitted.network.state_dict().items()}
 
 
-@pytest.mark.parametrize("objective", ["hinge", "tokens"])
-def test_the_seed_says_everything(objective):
+@pytest.mark.parametrize("learns_by", ["hinge", "tokens"])
+def test_the_seed_says_everything(learns_by):
     xs, ys = sentences(12)
-    first = tagger(objective=objective).fit(xs, ys)
+    first = tagger(learns_by=learns_by).fit(xs, ys)
     torch.manual_seed(99)
-    again = tagger(objective=objective).fit(xs, ys)
-    other = tagger(objective=objective, training={"seed": 1}).fit(xs, ys)
+    again = tagger(learns_by=learns_by).fit(xs, ys)
+    other = tagger(learns_by=learns_by, training={"seed": 1}).fit(xs, ys)
     assert weights(first) == weights(again)
     assert weights(first) != weights(other)
 

@@ -46,7 +46,7 @@ def rewritten(path, change, **metadata):
     ("scorer", "data"),
     [
         (tiny(), sentences(5)),
-        (tiny(objective="tokens", characters=3, lower=True, layers=2), sentences(5)),
+        (tiny(learns_by="tokens", characters=3, lower=True, layers=2), sentences(5)),
         (tiny(order=2, loss=Hamming({"N": 2.0}), engine=RGS(restarts=3)), vectors(5)),
         (CNN(("-", "|"), shape=(4, 6), channels=2, hidden=4, training=SHORT), bars(5)),
     ],

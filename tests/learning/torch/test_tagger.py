@@ -76,7 +76,7 @@ def test_every_weight_is_moved_by_the_hinge():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"objective": "tokens"}, {"characters": 8, "lower": True}, {"engine": RGS(restarts=5)}],
+    [{}, {"learns_by": "tokens"}, {"characters": 8, "lower": True}, {"engine": RGS(restarts=5)}],
     ids=["hinge", "tokens", "characters", "greedy"],
 )
 def test_words_that_hang_on_their_neighbours_are_learned(options):
@@ -101,7 +101,7 @@ def test_pairs_learn_what_tokens_cannot_see():
     ys = [tuple("ab"[(t + s) % 2] for t in range(4)) for s in rng.integers(2, size=40)]
     xs = [["w"] * 4] * 40
     training = Training(epochs=15, rate=0.02)
-    alone = BiLSTMTagger("ab", objective="tokens", **TINY, training=training).fit(xs, ys)
+    alone = BiLSTMTagger("ab", learns_by="tokens", **TINY, training=training).fit(xs, ys)
     paired = BiLSTMTagger("ab", **TINY, training=training).fit(xs, ys)
     assert paired.predict(xs[:1])[0] in {tuple("abab"), tuple("baba")}
     table = paired.fitted.network.tables[0].detach().reshape(2, 2)
@@ -164,7 +164,7 @@ def test_characters_tell_unknown_words_apart_and_do_not_hang_on_the_batch():
 @pytest.mark.parametrize("engine", [Exact(), RGS(restarts=5)], ids=["Exact", "RGS"])
 def test_log_probabilities_are_features_of_a_task(engine):
     xs, ys = sentences(40)
-    tagger = BiLSTMTagger(LABELS, objective="tokens", **TINY, training=Training(epochs=8)).fit(
+    tagger = BiLSTMTagger(LABELS, learns_by="tokens", **TINY, training=Training(epochs=8)).fit(
         xs, ys
     )
     task = Tagging(LABELS, tagger.log_probabilities)
@@ -177,19 +177,19 @@ def test_log_probabilities_are_features_of_a_task(engine):
     assert found >= accuracy(tagger.predict(more), right)
 
 
-def test_the_order_follows_from_the_objective():
-    tokens = BiLSTMTagger(LABELS, objective="tokens")
+def test_the_order_follows_from_what_the_tagger_learns_by():
+    tokens = BiLSTMTagger(LABELS, learns_by="tokens")
     assert tokens.factors == 0
-    assert replace(tokens, objective="hinge").factors == 1
+    assert replace(tokens, learns_by="hinge").factors == 1
     assert BiLSTMTagger(LABELS, order=0).factors == 0
     with pytest.raises(SettingError, match="leave order out"):
-        BiLSTMTagger(LABELS, objective="tokens", order=1)
+        BiLSTMTagger(LABELS, learns_by="tokens", order=1)
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"objective": "words"},
+        {"learns_by": "words"},
         {"order": -1},
         {"words": 0},
         {"hidden": 0},

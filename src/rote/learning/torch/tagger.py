@@ -5,9 +5,9 @@
     s(y) = Σ_t U[y_t] · h_t + b[y_t]  +  Σ_t P[y_t, y_t+1]  (+ triples, …, by the order)
 
 These are scores for the parts of the space that `rote.tasks.tagging.Tagging` builds for a
-sequence, its rules included. With the objective "hinge", everything is learned end to end by
-`StructuredHinge` over the engine, U, b, P and the network below them. With "tokens", each token is
-learned by itself by cross-entropy, and there are no scores for tuples.
+sequence, its rules included. A tagger that learns by "hinge" learns everything end to end by
+`StructuredHinge` over the engine, U, b, P and the network below them. One that learns by "tokens"
+learns each token by itself by cross-entropy, and has no scores for tuples.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from rote.space.losses import Hamming, Loss
 from rote.tasks.tagging import Rules, Tagging, check_bio
 from rote.types import IntArray
 
-Objective = Literal["hinge", "tokens"]
+LearnsBy = Literal["hinge", "tokens"]
 LETTER_WIDTH = 24  # the width of a character's embedding
 LETTERS = 3  # characters that a character feature looks at together
 
 
 @dataclass(frozen=True, eq=False)
 class BiLSTMTagger(Scorer):
-    """``order`` is that of `Tagging`: 1 with the objective "hinge", and 0 with "tokens".
+    """``order`` is that of `Tagging`: 1 if the tagger learns by "hinge", and 0 by "tokens".
 
     ``words`` is the width of word embeddings, or of the linear layer over dense vectors, and
     ``characters`` the number of character features, 0 for none; with ``lower``, words are looked up
@@ -61,7 +61,7 @@ class BiLSTMTagger(Scorer):
     """
 
     order: int | None = None
-    objective: Objective = "hinge"
+    learns_by: LearnsBy = "hinge"
     words: int = 64
     characters: int = 0
     lower: bool = False
@@ -77,16 +77,16 @@ class BiLSTMTagger(Scorer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.objective not in get_args(Objective):
-            known = ", ".join(get_args(Objective))
-            raise SettingError(f"the objective is one of {known}; got {self.objective!r}")
+        if self.learns_by not in get_args(LearnsBy):
+            known = ", ".join(get_args(LearnsBy))
+            raise SettingError(f"learns_by is one of {known}; got {self.learns_by!r}")
         if self.bio:
             check_bio(self.labels)
         check_whole("order", self.factors, least=0)
-        if self.objective == "tokens" and self.factors:
+        if self.learns_by == "tokens" and self.factors:
             raise SettingError(
-                "the objective 'tokens' learns no scores of label tuples; leave order out, or take "
-                "the objective 'hinge'"
+                "a tagger that learns by 'tokens' has no scores of label tuples; leave order out, "
+                "or say learns_by='hinge'"
             )
         for name in ("words", "hidden", "layers"):
             check_whole(name, getattr(self, name), least=1)
@@ -100,8 +100,8 @@ class BiLSTMTagger(Scorer):
 
     @property
     def factors(self) -> int:
-        """The order, where it is left to the objective as well."""
-        return int(self.objective == "hinge") if self.order is None else self.order
+        """The order, where it is left to ``learns_by`` as well."""
+        return int(self.learns_by == "hinge") if self.order is None else self.order
 
     def space(self, length: int) -> Space:
         """The space of a sequence of this many tokens."""
@@ -142,7 +142,7 @@ class BiLSTMTagger(Scorer):
         )
 
     def loss_of(self, network: nn.Module, scores: Tensor, gold: IntArray) -> Tensor:
-        if self.objective == "tokens":
+        if self.learns_by == "tokens":
             return cross_entropy(scores, gold)
         spaces = [self.space(gold.shape[1])] * len(gold)
         loss: Tensor = self._hinge(_parts(network, scores).unbind(), spaces, gold)
