@@ -15,7 +15,7 @@ from rote.experiments.ma_alpha import (
     FULL,
     QUICK,
     _claims,
-    label_f1,
+    example_f1,
     run,
 )
 from rote.experiments.ma_structures import STRUCTURES
@@ -93,8 +93,8 @@ def test_f1_of_label_sets_is_that_of_the_evaluation():
     rng = np.random.default_rng(0)
     gold, labels = rng.integers(0, 2, (2, 30, 4))
     gold[0] = labels[0] = 0
-    assert label_f1(gold, labels) == pytest.approx(example_scores(gold, labels).f1)
-    assert label_f1(gold[3], labels) == pytest.approx(
+    assert example_f1(gold, labels) == pytest.approx(example_scores(gold, labels).f1)
+    assert example_f1(gold[3], labels) == pytest.approx(
         example_scores(np.repeat(gold[3:4], 30, axis=0), labels).f1
     )
 

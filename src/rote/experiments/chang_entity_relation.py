@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rote.errors import SettingError
 from rote.experiments.base import Experiment, Outcome, Settings
-from rote.experiments.chang_plain_mip import Timed, sampled, timed
+from rote.experiments.chang_plain_mip import Timing, sampled, timed
 from rote.experiments.chang_plots import Points, draw_tradeoff
 from rote.experiments.chang_shared import (
     ADAPTIVE,
@@ -311,7 +311,7 @@ def _rows(
             yield Row(name, metrics, beside)
 
 
-def _plain_row(plain: Timed) -> Row:
+def _plain_row(plain: Timing) -> Row:
     return Row(
         "plain MIP call",
         {
@@ -328,7 +328,7 @@ def _plain_row(plain: Timed) -> Row:
 
 
 def _claims(
-    plan: Plan, results: Results, plain: Timed, single: Mapping[str, float]
+    plan: Plan, results: Results, plain: Timing, single: Mapping[str, float]
 ) -> Iterator[Claim]:
     pairs = {case: (found["baseline"], found["auto"]) for case, found in results.items()}
     far = max(abs(auto.dual / baseline.dual - 1) for baseline, auto in pairs.values())

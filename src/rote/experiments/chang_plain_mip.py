@@ -30,7 +30,7 @@ class Problems(NamedTuple):
     scores: FloatArray
 
 
-class Timed(NamedTuple):
+class Timing(NamedTuple):
     """Seconds per problem, and by how much the values of the plain calls are off at most."""
 
     problems: int
@@ -75,7 +75,7 @@ def sampled(bench: Bench, learner: Learner, size: int, seed: int) -> list[Proble
     return sampler.problems()
 
 
-def timed(problems: Sequence[Problems]) -> Timed:
+def timed(problems: Sequence[Problems]) -> Timing:
     """What each way of solving takes; programs, kernels and plans are made before."""
     count = sum(len(each.scores) for each in problems)
     plain = [PlainMip(each.space) for each in problems]
@@ -90,7 +90,7 @@ def timed(problems: Sequence[Problems]) -> Timed:
     by_plain, theirs = values(lambda k, each: plain[k].values(each.scores))
     by_milp, ours = values(lambda _, each: Milp().solve(*each).value)
     by_amortized, _ = values(lambda _, each: amortized.solve(*each).value)
-    return Timed(count, by_plain, by_milp, by_amortized, float(np.abs(ours - theirs).max()))
+    return Timing(count, by_plain, by_milp, by_amortized, float(np.abs(ours - theirs).max()))
 
 
 class PlainMip:

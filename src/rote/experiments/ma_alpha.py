@@ -140,7 +140,7 @@ def curves_of(case: Case, part: Part, plan: Plan, seed: int) -> Iterator[Row]:
     if isinstance(case.task, Photographs):
         judged = known_only(judged)
     prepared = model.prepare(*judged)
-    judge = label_f1 if isinstance(case.task, MultiLabel) else share_right
+    judge = example_f1 if isinstance(case.task, MultiLabel) else share_right
     for alpha in plan.alphas:
         found = np.array(
             [
@@ -172,7 +172,7 @@ def _ends(
     return float(found.prediction[-1]), float(found.generation[-1]), float(found.seconds[-1])
 
 
-def label_f1(gold: IntArray, labels: IntArray) -> FloatArray:
+def example_f1(gold: IntArray, labels: IntArray) -> FloatArray:
     """F1 of every output; gold is one output, or one for each. Two empty sets are the same."""
     both = 2.0 * ((gold == 1) & (labels == 1)).sum(axis=-1)
     all_on = (gold == 1).sum(axis=-1) + (labels == 1).sum(axis=-1)
