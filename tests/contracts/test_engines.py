@@ -40,7 +40,7 @@ from rote.inference import (
 )
 from rote.inference.amortized import Amortized
 from rote.inference.decomposed import Decomposed, SignedComponents
-from rote.space import SpaceBuilder, all_different, at_least, at_most
+from rote.space import SpaceBuilder, all_different, at_least, at_most, count
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import (
     Judge,
@@ -433,6 +433,20 @@ def test_variables_with_one_label_take_it(engine):
     solutions = engine.solve(space, np.full((2, space.parts), 1.5))
     assert solutions.labels.tolist() == [[0, 0, 0]] * 2
     assert solutions.value.tolist() == [1.5 * space.parts] * 2
+
+
+@every_engine
+def test_a_long_rule_that_says_nothing_changes_nothing(engine):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(10)]
+    always = [at_least(0, [x[label] for x in variables]) for label in "ab"]
+    builder.require(variables[0]["a"] | (count(always) >= 0))
+    space = builder.build()
+    assert accepts(engine, space)
+    scores = np.random.default_rng(9).normal(size=(3, space.parts))
+    solutions = engine.solve(space, scores)
+    assert solutions.optimal.all()
+    assert solutions.labels.tolist() == scores.reshape(3, 10, 2).argmax(axis=2).tolist()
 
 
 @every_engine

@@ -352,6 +352,14 @@ def test_rows_cannot_be_written():
         rows.labels = 3
 
 
+def test_a_rule_that_says_nothing_leaves_no_auxiliary_column():
+    variables = variables_of(2, 2, 2)
+    always = [at_least(0, [v[label] for v in variables]) for label in "ab"]
+    rows = check(variables[0]["a"] | (count(always) >= 0), variables)
+    assert len(rows) == 0
+    assert rows.auxiliary == 0
+
+
 def test_stacked_rows_keep_their_auxiliary_columns_apart():
     x, y, z = variables_of(2, 2, 2)
     first = [at_most(1, x["a"] & y["a"], z["a"])]

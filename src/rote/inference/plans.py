@@ -48,8 +48,7 @@ class Plan:
 @lru_cache(maxsize=1024)
 def full_plan(space: Space, most_candidates: int = MOST_CANDIDATES) -> Plan | None:
     """A plan that eliminates every variable, or None where that takes too much."""
-    # An auxiliary variable has no scores; it may be there although its rows fell away.
-    if len(space.network.rows) or space.network.variables > space.network.own:
+    if len(space.network.rows):
         return None
     compiler = _Compiler(space)
     while compiler.left:

@@ -36,7 +36,10 @@ MOST_CLAUSES = 24
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Sparse rows: ``lower <= A z <= upper``, columns as in the module's docstring."""
+    """Sparse rows: ``lower <= A z <= upper``, columns as in the module's docstring.
+
+    Without rows there are no auxiliary columns.
+    """
 
     indptr: IntArray
     indices: IntArray
@@ -331,7 +334,8 @@ class _Writer:
             frozen(np.array([low for _, low, _ in rows], dtype=np.float64)),
             frozen(np.array([up for _, _, up in rows], dtype=np.float64)),
             labels,
-            len(self.sizes) - self.variables,
+            # Where every row fell away, nothing is left that could hold an auxiliary column.
+            len(self.sizes) - self.variables if rows else 0,
         )
 
     def linear(self, terms: Iterable[tuple[int, Formula]]) -> tuple[dict[int, float], float]:
