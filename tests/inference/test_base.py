@@ -42,6 +42,19 @@ def test_a_checked_objective_is_not_checked_again(space):
     assert as_objective(space, objective) is objective
 
 
+@pytest.mark.parametrize("wrong", [np.zeros((2, 3)), np.full((2, 11), np.nan)])
+def test_an_objective_with_other_scores_is_checked_again(space, wrong):
+    for known in (as_objective(space, np.zeros((2, 11))), clamp(space, np.zeros((2, 11)), {})):
+        with pytest.raises(ScoreError):
+            as_objective(space, dataclasses.replace(known, scores=wrong))
+
+
+def test_rows_and_clamping_need_no_further_check(space):
+    known = clamp(space, np.zeros((2, 11)), {"x": "a"})
+    for objective in (known, known.rows(np.array([1]))):
+        assert as_objective(space, objective) is objective
+
+
 def test_an_objective_checked_for_one_space_is_checked_again_for_another(space):
     builder = SpaceBuilder()
     builder.variable("x", "ab")
@@ -182,6 +195,14 @@ def test_clamping_twice_keeps_both_and_reopens_nothing(space):
     against = clamp(space, once, {"x": "b"})
     assert against.allowed[0, :2].tolist() == [False, False]
     assert once.allowed.tolist() == [[True, False, True, True, True]]
+
+
+def test_clamped_scores_do_not_change_with_those_given(space):
+    scores = np.zeros((1, 11))
+    for given_scores in (scores, Objective(scores), as_objective(space, scores)):
+        clamped = clamp(space, given_scores, {"x": "a"})
+        scores[0, 0] += 1.0
+        assert clamped.scores[0, 0] == scores[0, 0] - 1.0
 
 
 @pytest.mark.parametrize(

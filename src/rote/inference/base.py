@@ -98,7 +98,7 @@ class Inputs(NamedTuple):
     ) -> Objective:
         """What outputs are worth under some weights."""
         scores, traits = self.scores(weights), self.trait_scores(weights)
-        return Objective(scores, checked=space, gold=gold, inputs=self, traits=traits)
+        return checked_for(space, Objective(scores, gold=gold, inputs=self, traits=traits))
 
     def trait_scores(self, weights: FloatArray) -> TraitScores | None:
         """The scores of traits under some weights."""
@@ -125,25 +125,26 @@ class Objective:
     scores: FloatArray
     allowed: BoolArray | None = None
     term: Term | None = None
-    checked: Space | None = field(default=None, repr=False)  # the space it was checked for
     gold: IntArray | None = None
     inputs: Inputs | None = field(default=None, repr=False)
     traits: TraitScores | None = field(default=None, repr=False)
+    # The space it was checked for; not for callers to say, and lost when anything is replaced.
+    checked: Space | None = field(default=None, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def rows(self, index: AnyArray) -> Objective:
         """The objective of some of the inputs."""
-        return Objective(
+        part = Objective(
             frozen(self.scores[index]),
             None if self.allowed is None else frozen(self.allowed[index]),
             None if self.term is None else self.term.rows(index),
-            self.checked,
             None if self.gold is None else frozen(self.gold[index]),
             None if self.inputs is None else self.inputs.rows(index),
             self.traits,
         )
+        return checked_for(self.checked, part)
 
     @property
     def adds_up(self) -> bool:
@@ -285,6 +286,12 @@ class Engine(Protocol):
         ...
 
 
+def checked_for(space: Space | None, objective: Objective) -> Objective:
+    """The objective, just made of what is right for a space: engines take it as it is."""
+    object.__setattr__(objective, "checked", space)
+    return objective
+
+
 def as_objective(
     space: Space, objective: Objective | AnyArray, *, terms: bool = False
 ) -> Objective:
@@ -293,7 +300,7 @@ def as_objective(
     ``terms`` says that the engine takes them.
     """
     if not isinstance(objective, Objective):
-        return Objective(_as_scores(space, objective), checked=space)
+        return checked_for(space, Objective(_as_scores(space, objective)))
     if objective.term is not None and not terms:
         raise UnsupportedSpace(
             "the objective has a term that does not add up over parts, and this engine takes "
@@ -321,9 +328,9 @@ def as_objective(
         raise ScoreError(
             f"feature vectors are of {len(inputs.firsts)} inputs, and there are {len(scores)}"
         )
-    checked = replace(objective, scores=scores, checked=space, gold=gold)
+    checked = replace(objective, scores=scores, gold=gold)
     if objective.allowed is None:
-        return checked
+        return checked_for(space, checked)
     allowed = np.asarray(objective.allowed)
     if allowed.dtype != np.bool_:
         raise ScoreError(f"allowed holds True and False, got {allowed.dtype}")
@@ -334,7 +341,7 @@ def as_objective(
             f"allowed has the shape ({len(scores)}, {space.labels}), one column per label; "
             f"got {allowed.shape}"
         )
-    return replace(checked, allowed=frozen(allowed))
+    return checked_for(space, replace(checked, allowed=frozen(allowed)))
 
 
 def _as_scores(space: Space, given: AnyArray) -> FloatArray:
@@ -410,7 +417,8 @@ def clamp(
             was = row[chosen]
             row[start : start + len(variable.labels)] = False
             row[chosen] = was
-    return replace(objective, allowed=frozen(allowed))
+    own = frozen(objective.scores.copy())  # the caller's may change after they were checked
+    return checked_for(space, replace(objective, scores=own, allowed=frozen(allowed)))
 
 
 def _tally(codes: IntArray, names: type[Status] | type[Source]) -> str:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rote.inference.base import Objective
+from rote.inference.base import Objective, checked_for
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
@@ -47,7 +47,7 @@ def canonical(
             asked, smaller = asked[possible], smaller[possible]
             if not len(asked):
                 break
-            narrowed = replace(part.rows(asked), allowed=frozen(smaller))
+            narrowed = checked_for(space, replace(part.rows(asked), allowed=frozen(smaller)))
             found = better(space, narrowed, floor[asked])
             taken: BoolArray = np.asarray((found >= 0).all(axis=1))
             taken[taken] &= space.value(narrowed.scores[taken], found[taken]) >= floor[asked][taken]

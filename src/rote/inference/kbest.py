@@ -13,7 +13,7 @@ from numbers import Integral
 import numpy as np
 
 from rote.errors import SettingError
-from rote.inference.base import Engine, Objective, Solutions, Status, as_objective
+from rote.inference.base import Engine, Objective, Solutions, Status, as_objective, checked_for
 from rote.inference.exact import Exact
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
@@ -54,6 +54,7 @@ def k_best(
         if parts:
             allowed = frozen(np.stack([mask for mask, _ in parts]))
             narrowed = replace(objective.rows(np.array(inputs)), allowed=allowed)
+            narrowed = checked_for(space, narrowed)
             solved = _proved(engine.solve(space, narrowed))
             for row, (i, (mask, fixed)) in enumerate(zip(inputs, parts, strict=True)):
                 if solved.status[row] == Status.OPTIMAL:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from rote.inference.base import Engine, Objective, Solutions, as_objective
+from rote.inference.base import Engine, Objective, Solutions, as_objective, checked_for
 from rote.inference.exact import Exact
 from rote.space.space import Space
 from rote.types import AnyArray
@@ -28,7 +28,7 @@ class Unruled:
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         given = as_objective(space, objective, terms=True)
         free = _without_rules(space)
-        return self.engine.solve(free, replace(given, checked=free))
+        return self.engine.solve(free, checked_for(free, replace(given)))
 
 
 @lru_cache(maxsize=1024)

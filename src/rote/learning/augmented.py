@@ -16,7 +16,7 @@ import numpy as np
 
 from rote.errors import ScoreError
 from rote.inference import Engine, Objective, Solutions, Status, k_best
-from rote.inference.base import Inputs
+from rote.inference.base import Inputs, checked_for
 from rote.kernels.linear import scores_of
 from rote.model import Group, Prepared
 from rote.space import Space
@@ -80,7 +80,7 @@ def worst(
     traits: TraitScores | None = None,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Labels, slacks and losses for a batch of one space; losses are added to ``scores`` itself."""
-    plain = Objective(frozen(scores), checked=space, gold=gold, inputs=inputs, traits=traits)
+    plain = checked_for(space, Objective(frozen(scores), gold=gold, inputs=inputs, traits=traits))
     right = plain.worth(space, frozen(gold))
     offsets = loss.offsets(space, gold)
     if offsets is not None:
@@ -92,7 +92,7 @@ def worst(
     if isinstance(loss, ZeroOne):
         found = _best_but_gold(engine, space, plain, gold)
     else:
-        objective = replace(plain, term=loss.term(gold), checked=None)
+        objective = replace(plain, term=loss.term(gold))
         found = _found(engine.solve(space, objective))
     losses = frozen(loss.value(space, gold, found))
     return found, frozen(plain.worth(space, found) - right + losses), losses

@@ -16,7 +16,7 @@ import numpy as np
 
 from rote.errors import SettingError, UnsupportedSpace
 from rote.features import LazyRows, Reader, VectorBuilder
-from rote.inference.base import Objective
+from rote.inference.base import Objective, checked_for
 from rote.inference.beam import Speedup
 from rote.inference.beam.speedup import Wanted
 from rote.kernels.linear import score_some
@@ -149,7 +149,7 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
         if len(again):
             places, slots = np.nonzero(~groups[number].known[again])
             fill(model, vectors, groups, [Wanted(number, again[places], slots)])
-            objective = Objective(frozen(groups[number].scores), checked=space)
+            objective = checked_for(space, Objective(frozen(groups[number].scores)))
             if len(broken):
                 labels[broken] = engine.repaired(space, objective.rows(broken))
             if len(lessons):

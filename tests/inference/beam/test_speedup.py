@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
 from rote.inference import Exact, Objective, Solutions, Source, Status, clamp
 from rote.inference.amortized import Amortized
+from rote.inference.base import as_objective
 from rote.inference.beam import Beam, Patterns, Served, Speedup
 from rote.space import SpaceBuilder, at_most
 from rote.space.losses import OneMinusF1
@@ -141,7 +142,7 @@ def test_answers_are_those_of_the_search_and_broken_ones_are_repaired():
     assert space.holds(found.labels).all()
     assert (found.source == Source.BEAM).all()
     broken = np.flatnonzero(~beams.obeys)
-    objective = Objective(frozen(scores[broken]), checked=space)
+    objective = as_objective(space, scores[broken])
     assert speedup.repaired(space, objective).tolist() == found.labels[broken].tolist()
     assert speedup.served.broken == 2 * len(broken)
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rote.inference.base import Engine, Objective, Status
+from rote.inference.base import Engine, Objective, Status, checked_for
 from rote.inference.decomposed.listed import best_listed
 from rote.inference.decomposed.sets import EVERY, some_sets
 from rote.kernels.forests import best_forests
@@ -147,7 +147,7 @@ class Search:
         for k, s in enumerate(sets.tolist()):
             for j in around.members[around.ptr[s] : around.ptr[s + 1]].tolist():
                 allowed[k, offsets[j] : offsets[j + 1]] = given[k, offsets[j] : offsets[j + 1]]
-        return replace(part, allowed=frozen(allowed), gold=None)
+        return checked_for(self.space, replace(part, allowed=frozen(allowed), gold=None))
 
     def _offer(self, owner: IntArray, labels: IntArray, doubtful: BoolArray) -> None:
         part = self.objective.rows(owner)

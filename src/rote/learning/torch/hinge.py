@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from rote.errors import LabelError, ScoreError, SettingError
 from rote.inference import Engine, Exact, Objective, Status
+from rote.inference.base import checked_for
 from rote.learning.augmented import worst
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
@@ -90,7 +91,7 @@ class StructuredHinge(nn.Module):
         """The labels of each structure's best output, as the engine finds it."""
         found: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(scores)
         for batch in _collected(scores, spaces)[1]:
-            objective = Objective(frozen(batch.scores), checked=batch.space)
+            objective = checked_for(batch.space, Objective(frozen(batch.scores)))
             solutions = self.engine.solve(batch.space, objective)
             missing = np.isin(solutions.status, (Status.INFEASIBLE, Status.TIMED_OUT))
             if missing.any():
