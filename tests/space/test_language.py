@@ -112,6 +112,16 @@ def test_all_different_goes_by_name_and_not_by_position(builder):
     assert table(all_different(u, v), 2, 2) == [1, 1, 0, 1]  # only u=b, v=b clash
 
 
+@pytest.mark.parametrize(("labels", "variables"), [("ab", 70), ("abc", 41)])
+def test_one_of_takes_more_variables_than_tuples_can_be_numbered(builder, labels, variables):
+    chosen = [builder.variable(f"v{j}", labels) for j in range(variables)]
+    rule = one_of(chosen, ["a" * variables, "b" * variables])
+    rows = np.repeat([[0], [1], [0]], variables, axis=1)
+    rows[2, -1] = 1
+    columns = {v.index: column for v, column in zip(chosen, rows.T, strict=True)}
+    assert rule.holds(columns).tolist() == [True, True, False]
+
+
 def test_one_of_lists_the_tuples_that_may_be(x, z):
     rule = one_of([z, x], [("c", "a"), ("a", "b")])
     assert [holds(rule, (0, 0, c)) for c in range(3)] == [False, False, True]

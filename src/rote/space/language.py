@@ -416,10 +416,9 @@ def _holds(rule: Rule, columns: Mapping[int, IntArray], m: int) -> BoolArray:
         case Tuples(over=over, allowed=allowed):
             if not over or not allowed:
                 return np.full(m, bool(allowed))
-            shape = tuple(len(v.labels) for v in over)
-            codes = np.ravel_multi_index(tuple(np.array(sorted(allowed)).T), shape)
-            asked = np.ravel_multi_index(tuple(columns[v.index] for v in over), shape)
-            return np.asarray(np.isin(asked, codes), dtype=np.bool_)
+            # Looked up as they are: numbers of tuples of many variables would not fit 64 bits.
+            asked = zip(*(columns[v.index].tolist() for v in over), strict=True)
+            return np.fromiter((labels in allowed for labels in asked), np.bool_, m)
         case Linear(terms=terms, lower=lower, upper=upper):
             total = np.zeros(m, dtype=np.int64)
             for coefficient, term in terms:
