@@ -328,6 +328,7 @@ def all_different(*variables: Variable | Iterable[Variable]) -> And:
     for variable in chosen:
         if not isinstance(variable, Variable):
             raise RuleError(f"all_different takes variables, got {variable!r}")
+    _check_once("all_different", chosen)
     labels = dict.fromkeys(label for variable in chosen for label in variable.labels)
     groups = ([v[label] for v in chosen if label in v.labels] for label in labels)
     return And(tuple(at_most(1, group) for group in groups if len(group) > 1))
@@ -339,8 +340,7 @@ def one_of(variables: Sequence[Variable], tuples: Iterable[Sequence[str]]) -> Tu
     for variable in over:
         if not isinstance(variable, Variable):
             raise RuleError(f"one_of takes a list of variables first, got {variable!r}")
-    if len({id(variable) for variable in over}) != len(over):
-        raise RuleError("one_of got the same variable twice; list each variable once")
+    _check_once("one_of", over)
     allowed = set()
     for labels in tuples:
         if len(labels) != len(over):
@@ -461,6 +461,11 @@ def _listed(item: Any, kind: type | UnionType) -> Iterable[Any]:
     if isinstance(item, Iterable) and not isinstance(item, str):
         return item
     raise RuleError(f"expected rules such as variable['label'], or lists of them, got {item!r}")
+
+
+def _check_once(what: str, variables: Sequence[Variable]) -> None:
+    if len({id(variable) for variable in variables}) != len(variables):
+        raise RuleError(f"{what} got the same variable twice; list each variable once")
 
 
 def _count(value: object) -> Count:
