@@ -116,6 +116,15 @@ def test_a_factor_is_over_variables_and_not_over_rules(builder):
         builder.factor(x, y["a"])
 
 
+@pytest.mark.parametrize("variables", [32, 64, 65])
+def test_a_factor_with_too_many_label_tuples_is_refused(builder, variables):
+    chosen = [builder.variable(f"x{j}", "ab") for j in range(variables)]
+    with pytest.raises(SpaceError, match=f"over these {variables} variables has more; use traits"):
+        builder.factor(*chosen)
+    builder.factor(*chosen[:31])
+    assert builder.build().parts == 2 * variables + 2**31
+
+
 def test_a_variable_of_another_space_is_refused_even_with_the_same_name(builder):
     x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     foreign = SpaceBuilder().variable("x", "ab")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from math import prod
 from typing import Concatenate, ParamSpec
 
 import numpy as np
@@ -13,6 +14,8 @@ from rote.space.language import Rule, Variable
 from rote.space.space import Factor, NamedRule, Space
 
 Shape = ParamSpec("Shape")
+
+MOST_TUPLES = 1 << 31  # of a factor: each has a score, and no memory holds so many
 
 
 class SpaceBuilder:
@@ -67,6 +70,12 @@ class SpaceBuilder:
         if len(scope) < 2 or len(set(scope)) != len(scope):
             names = [v.name for v in variables]
             raise SpaceError(f"a factor is over two or more different variables, got {names}")
+        if prod(len(v.labels) for v in variables) > MOST_TUPLES:
+            raise SpaceError(
+                f"a factor has a score for each of at most {MOST_TUPLES} label tuples, and one "
+                f"over these {len(scope)} variables has more; use traits (rote.space.traits), "
+                "rules, or smaller factors"
+            )
         if scope in self._scopes:
             names = [v.name for v in variables]
             raise SpaceError(f"there is a factor over {names} already; add the scores up instead")
