@@ -182,6 +182,11 @@ def test_outputs_that_do_not_fit_the_space_are_refused(space, output, match):
         space.encode([output])
 
 
+def test_an_output_by_itself_is_no_list_of_outputs(space):
+    with pytest.raises(LabelError, match=r"encode takes a list of outputs.*put it into a list"):
+        space.encode({"x": "a", "y": "c"})
+
+
 def test_scores_by_name_are_zero_where_nothing_is_said(space):
     scores = space.scores({"y": {"c": 2.5}, "x": {"a": -1.0}})
     assert scores.shape == (17,)

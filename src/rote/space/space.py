@@ -303,6 +303,11 @@ class Space:
 
     def encode(self, outputs: Sequence[Mapping[str, str]]) -> IntArray:
         """Outputs by name to a batch of labels by position."""
+        if isinstance(outputs, Mapping):
+            raise LabelError(
+                f"encode takes a list of outputs, got one by itself: {outputs!r:.80}; "
+                "put it into a list"
+            )
         batch = np.empty((len(outputs), len(self.variables)), dtype=np.int64)
         for row, output in zip(batch, outputs, strict=True):
             missing = [v.name for v in self.variables if v.name not in output]
