@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import InfeasibleSpace, RoteError, ScoreError
+from rote.errors import InfeasibleSpace, RoteError, ScoreError, SettingError
 from rote.inference import (
     BranchAndBound,
     Exact,
@@ -19,6 +19,7 @@ from rote.inference import (
     clamp,
     k_best,
 )
+from rote.inference.greedy import RGS
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import FAMILIES, Judge, problems, row_of, rules_as_rows, spaces
@@ -148,6 +149,12 @@ def test_arrays_of_every_rank_have_their_types_and_cannot_be_written():
 def test_a_k_that_makes_no_sense_is_refused(k):
     with pytest.raises(RoteError, match="k of at least 1"):
         k_best(entity_relation_space(2), np.zeros(20), k)
+
+
+def test_an_engine_that_proves_nothing_is_refused():
+    space = entity_relation_space(2)
+    with pytest.raises(SettingError, match=r"without one; use an exact engine such as Exact\(\)"):
+        k_best(space, np.zeros(space.parts), 2, RGS())
 
 
 def test_bad_scores_and_rules_that_conflict_are_answered_as_by_any_engine():

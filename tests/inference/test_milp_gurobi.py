@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from rote.errors import MissingExtra, RoteError, UnsupportedSpace
+from rote.errors import MissingExtra, UnsupportedSpace
 from rote.inference import milp_gurobi
 from rote.inference.base import Status
 from rote.inference.integer_program import integer_program
@@ -41,7 +41,7 @@ def test_a_status_outside_the_table_is_an_error_that_names_it(monkeypatch):
     table = {name: s for name, s in STATUSES.items() if name != "OPTIMAL"}
     monkeypatch.setattr(milp_gurobi, "STATUSES", table)
     program = pairs(2, 2)
-    with pytest.raises(RoteError, match="Gurobi stopped with status 2"):
+    with pytest.raises(UnsupportedSpace, match="Gurobi stopped with status 2"):
         GurobiSession(program).relaxation(np.zeros(program.columns), program.most, np.inf)
 
 

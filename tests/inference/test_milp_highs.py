@@ -9,7 +9,7 @@ import highspy
 import numpy as np
 import pytest
 
-from rote.errors import RoteError
+from rote.errors import UnsupportedSpace
 from rote.inference import milp_highs
 from rote.inference.base import Status
 from rote.inference.integer_program import integer_program
@@ -39,7 +39,7 @@ def test_a_status_outside_the_table_is_an_error_that_names_it(monkeypatch):
     table = {name: s for name, s in STATUSES.items() if name != "kOptimal"}
     monkeypatch.setattr(milp_highs, "STATUSES", table)
     program = implication()
-    with pytest.raises(RoteError, match="HiGHS stopped with kOptimal"):
+    with pytest.raises(UnsupportedSpace, match="HiGHS stopped with kOptimal"):
         HighsSession(program).relaxation(np.zeros(4), program.most, np.inf)
 
 

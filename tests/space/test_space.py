@@ -122,7 +122,7 @@ def test_broken_lists_the_rules_that_one_output_breaks(space):
 
 
 def test_broken_looks_at_one_output(space):
-    with pytest.raises(ScoreError, match="broken looks at one output, got 2; index the batch"):
+    with pytest.raises(LabelError, match="broken looks at one output, got 2; index the batch"):
         space.broken(np.array([[0, 0], [0, 1]]))
 
 

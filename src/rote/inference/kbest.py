@@ -71,8 +71,8 @@ def k_best(
 def _proved(solutions: Solutions) -> Solutions:
     if (~np.isin(solutions.status, (Status.OPTIMAL, Status.INFEASIBLE))).any():
         raise SettingError(
-            "k_best orders outputs by proof, and the engine stopped at a limit before it had "
-            "one; give it more time or no limit"
+            "k_best orders outputs by proof, and the engine gave an answer without one; use an "
+            "exact engine such as Exact(), with enough time or no limit"
         )
     return solutions
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rote.errors import MissingExtra, RoteError, UnsupportedSpace
+from rote.errors import MissingExtra, UnsupportedSpace
 from rote.inference.base import Status
 from rote.inference.integer_program import Outcome, Program
 from rote.types import FloatArray
@@ -136,7 +136,7 @@ class _Model:
         self.model.optimize()
         ended = self.model.Status
         if ended not in self._statuses:
-            raise RoteError(f"Gurobi stopped with status {ended}; try Milp(solver='highs')")
+            raise UnsupportedSpace(f"Gurobi stopped with status {ended}; try Milp(solver='highs')")
         return self._statuses[ended]
 
     def values(self) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rote.errors import RoteError
+from rote.errors import UnsupportedSpace
 from rote.inference.base import Status
 from rote.inference.integer_program import Outcome, Program
 from rote.types import FloatArray
@@ -125,7 +125,7 @@ def _run(model: highspy.Highs) -> Status:
         model.run()
     ended = model.getModelStatus().name
     if ended not in STATUSES:
-        raise RoteError(
+        raise UnsupportedSpace(
             f"HiGHS stopped with {ended}; check that the scores are of moderate size, "
             "or try Milp(solver='gurobi') or another engine"
         )

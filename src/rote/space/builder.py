@@ -65,7 +65,7 @@ class SpaceBuilder:
     def factor(self, *variables: Variable, name: str | None = None) -> Factor:
         """Scores for every joint labelling of two or more variables."""
         for variable in variables:
-            self._check_own(variable, "a factor")
+            self._check_own(variable, "a factor", SpaceError)
         scope = tuple(v.index for v in variables)
         if len(scope) < 2 or len(set(scope)) != len(scope):
             names = [v.name for v in variables]
@@ -101,7 +101,7 @@ class SpaceBuilder:
                 )
             )
         for variable in rule.variables:
-            self._check_own(variable, "this rule")
+            self._check_own(variable, "this rule", RuleError)
         named = NamedRule(name or str(rule), rule)
         if rule.variables:
             self._rules.append(named)
@@ -112,11 +112,11 @@ class SpaceBuilder:
         """The space as it stands now; the builder may go on."""
         return Space(tuple(self._variables), tuple(self._factors), tuple(self._rules))
 
-    def _check_own(self, variable: object, what: str) -> None:
+    def _check_own(self, variable: object, what: str, error: type[SpaceError]) -> None:
         if not isinstance(variable, Variable):
             raise SpaceError(f"{what} is over variables made by builder.variable, got {variable!r}")
         if variable.owner is not self._owner:
-            raise RuleError(
+            raise error(
                 f"{what} speaks of the variable {variable.name!r} of another space; "
                 "use the variables that this builder made"
             )

@@ -182,7 +182,7 @@ class Space:
         """The rules that one output breaks."""
         batch = self.as_labels(labels)
         if len(batch) != 1:
-            raise ScoreError(f"broken looks at one output, got {len(batch)}; index the batch first")
+            raise LabelError(f"broken looks at one output, got {len(batch)}; index the batch first")
         columns = {v.index: batch[:, v.index] for v in self.variables}
         return tuple(named for named in self.rules if not named.rule.holds(columns).all())
 
