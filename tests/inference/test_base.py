@@ -21,6 +21,7 @@ from rote.inference.base import (
 )
 from rote.model import prepare
 from rote.space import SpaceBuilder
+from rote.space.losses import OneMinusF1
 from rote.tasks.tagging import Tagging
 
 # -- objectives ---------------------------------------------------------------------------
@@ -157,6 +158,7 @@ def test_what_scores_come_from_goes_along_with_them():
     assert checked.inputs is inputs
     part = checked.rows(np.array([2, 0]))
     assert part.inputs.scores(weights).tolist() == objective.scores[[2, 0]].tolist()
+    assert checked.rows(1).inputs.scores(weights).tolist() == objective.scores[[1]].tolist()
     assert clamp(group.space, checked, {"0": "N"}).inputs is inputs
     with pytest.raises(ScoreError, match="vectors are of 3 inputs, and there are 2"):
         as_objective(group.space, Objective(objective.scores[:2], inputs=inputs))
@@ -234,6 +236,30 @@ def test_rows_takes_answers_out_and_with_rows_puts_others_in(space):
         assert array[rest].tolist() == getattr(whole, field.name)[rest].tolist()
         assert not array.flags.writeable
     assert whole.source.tolist() == [Source.CHAIN] * 4
+
+
+@pytest.mark.parametrize(
+    "index", [1, np.int64(1), np.array(1), -3, [1], slice(1, 2), np.arange(4) == 1]
+)
+def test_one_row_of_a_batch_is_a_batch_of_one(space, index):
+    gold = np.array([[0, 0], [1, 1], [0, 2], [1, 0]])
+    scores = np.arange(44.0).reshape(4, 11)
+    term = OneMinusF1().term(gold)
+    objective = as_objective(space, Objective(scores, term=term, gold=gold), terms=True)
+    objective = clamp(space, objective, {})
+    part = objective.rows(index)
+    assert len(part) == len(part.allowed) == len(part.term) == len(part.gold) == 1
+    assert part.scores.tolist() == scores[1:2].tolist()
+    answers = answered(space, objective, gold, Source.CHAIN).rows(index)
+    for field in dataclasses.fields(Solutions):
+        assert len(getattr(answers, field.name)) == 1
+    assert answers.labels.tolist() == [[1, 1]]
+
+
+def test_no_row_of_a_batch_is_an_empty_batch(space):
+    objective = as_objective(space, np.zeros((4, 11)))
+    for none in ([], np.empty(0, dtype=np.int64), slice(0)):
+        assert objective.rows(none).scores.shape == (0, 11)
 
 
 def test_repr_counts_statuses_and_sources(space):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rote.pictures import Picture
 
 TIE = 1e-10
+Index: TypeAlias = AnyArray | Sequence[int] | slice | int  # of rows: one of them, or several
 NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
 
 
@@ -72,9 +73,9 @@ class Inputs(NamedTuple):
     size: int  # how many weights there are
     traits: TraitSet | None = None  # of the space, whose slots are the last ones
 
-    def rows(self, index: AnyArray) -> Inputs:
+    def rows(self, index: Index) -> Inputs:
         """Some of the inputs."""
-        return self._replace(firsts=frozen(self.firsts[index]))
+        return self._replace(firsts=frozen(self.firsts[_rows_at(index, len(self.firsts))]))
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """The scores of all parts, of shape (m, parts), under some weights."""
@@ -134,14 +135,15 @@ class Objective:
     def __len__(self) -> int:
         return len(self.scores)
 
-    def rows(self, index: AnyArray) -> Objective:
+    def rows(self, index: Index) -> Objective:
         """The objective of some of the inputs."""
+        rows = _rows_at(index, len(self))
         part = Objective(
-            frozen(self.scores[index]),
-            None if self.allowed is None else frozen(self.allowed[index]),
-            None if self.term is None else self.term.rows(index),
-            None if self.gold is None else frozen(self.gold[index]),
-            None if self.inputs is None else self.inputs.rows(index),
+            frozen(self.scores[rows]),
+            None if self.allowed is None else frozen(self.allowed[rows]),
+            None if self.term is None else self.term.rows(rows),
+            None if self.gold is None else frozen(self.gold[rows]),
+            None if self.inputs is None else self.inputs.rows(rows),
             self.traits,
         )
         return checked_for(self.checked, part)
@@ -201,14 +203,15 @@ class Solutions:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def rows(self, index: AnyArray) -> Solutions:
+    def rows(self, index: Index) -> Solutions:
         """The answers to some of the inputs."""
+        rows = _rows_at(index, len(self))
         return Solutions(
-            frozen(self.labels[index]),
-            frozen(self.value[index]),
-            frozen(self.bound[index]),
-            frozen(self.status[index]),
-            frozen(self.source[index]),
+            frozen(self.labels[rows]),
+            frozen(self.value[rows]),
+            frozen(self.bound[rows]),
+            frozen(self.status[rows]),
+            frozen(self.source[rows]),
         )
 
     @staticmethod
@@ -419,6 +422,11 @@ def clamp(
             row[chosen] = was
     own = frozen(objective.scores.copy())  # the caller's may change after they were checked
     return checked_for(space, replace(objective, scores=own, allowed=frozen(allowed)))
+
+
+def _rows_at(index: Index, count: int) -> IntArray:
+    """Which of so many rows are meant, as a list even of one: part of a batch is a batch."""
+    return np.atleast_1d(np.arange(count)[index])
 
 
 def _tally(codes: IntArray, names: type[Status] | type[Source]) -> str:
