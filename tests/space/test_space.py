@@ -113,6 +113,16 @@ def test_holds_is_that_every_rule_holds(space):
     assert result.tolist() == [labels in obeyed for labels in judge.everything]
 
 
+def test_parts_start_variable_by_variable_and_then_factor_by_factor():
+    builder = SpaceBuilder()
+    x, y, z = (builder.variable(name, "ab") for name in "xyz")
+    builder.factor(x, y)
+    builder.factor(y, z)
+    space = builder.build()
+    assert space.starts.tolist() == [0, 2, 4, 6, 10, 14]
+    assert space.starts[-1] == space.parts
+
+
 @given(spaces(least=1))
 @settings(max_examples=60)
 def test_broken_lists_the_rules_that_one_output_breaks(space):

@@ -31,9 +31,9 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from rote.data.checks import check_counts, check_label, line_error
+from rote.data.columns import numbered_lines
 from rote.data.examples import DataSet, Example
 from rote.data.folder import data_folder
-from rote.data.words import read_text
 from rote.errors import DataError
 
 LITBANK, GUM = "litbank_coref", "gum_coref"
@@ -200,7 +200,7 @@ def _read_columns(
 ) -> Iterator[tuple[int, str, tuple[ParsedSentence, ...], dict[_Span, int]]]:
     """Of each document its first line, name, sentences, and the cluster of each mention."""
     document: _Columns | None = None
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         begin = BEGIN.fullmatch(line)
         if document is None:
             if begin:
@@ -285,7 +285,7 @@ class _Columns:
 def _read_descriptions(path: Path) -> dict[str, dict[_Span, Mention]]:
     """The mentions of each document by their span; lines that link mentions are passed over."""
     described: dict[str, dict[_Span, Mention]] = defaultdict(dict)
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         kind = (*line.split("\t", 2), "", "")[1]
         check_label(path, number, kind, LITBANK_COLUMNS)
         name, _, _, *fields = _fields(path, number, line, LITBANK_COLUMNS[kind])
@@ -312,7 +312,7 @@ def read_gum(words: str | Path, mentions: str | Path, documents: str | Path) -> 
     marked = _read_mentions(mentions, texts)
     parts: dict[str, list[Example[Document, Clusters]]] = {part: [] for part in GUM_PARTS}
     seen: set[str] = set()
-    for number, line in _lines(documents):
+    for number, line in numbered_lines(documents):
         name, part, genre, *sizes = _fields(documents, number, line, 7)
         check_label(documents, number, part, GUM_PARTS)
         if name in seen or name not in texts:
@@ -344,7 +344,7 @@ class _Text(NamedTuple):
 def _read_words(path: Path) -> dict[str, _Text]:
     rows: dict[str, list[tuple[int, list[str]]]] = {}
     last: list[tuple[int, list[str]]] = []
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         name, *fields = _fields(path, number, line, 9)
         own = rows.setdefault(name, [])
         if own and own is not last:
@@ -388,7 +388,7 @@ def _read_mentions(
 ) -> dict[str, dict[_Span, tuple[Mention, int]]]:
     """Of each document the mentions and their clusters, by span."""
     marked: dict[str, dict[_Span, tuple[Mention, int]]] = defaultdict(dict)
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         name, _, *fields = _fields(path, number, line, 8)
         if name not in texts:
             raise line_error(path, number, f"document {name!r} has no words")
@@ -431,8 +431,3 @@ def _whole(path: Path, number: int, field: str, what: str, least: int = 0) -> in
     if value < least:
         raise line_error(path, number, f"expected the number of {what}, got {field!r}")
     return value
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    lines = read_text(path).removesuffix("\n").split("\n")
-    return ((number, line.removesuffix("\r")) for number, line in enumerate(lines, start=1))

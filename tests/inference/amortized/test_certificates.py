@@ -82,7 +82,7 @@ class Made:
 
     def per_slot(self, values):
         """A number for each part, the same for all parts of a slot."""
-        return np.repeat(values, np.diff(self.shelf.slots), axis=-1)
+        return np.repeat(values, np.diff(self.shelf.space.starts), axis=-1)
 
     def kin(self, m):
         """New inputs, each like a remembered problem: moved in its favour, or a little, or not."""
@@ -94,7 +94,7 @@ class Made:
         size = self.rng.choice([0.0, 1e-12, 0.03125, 0.5], size=(m, 1))
         favour = self.rng.integers(0, 3, size=z.shape) * np.where(z > 0, 1, -1)
         noise = self.rng.integers(-2, 3, size=z.shape)
-        constant = self.per_slot(self.rng.integers(-4, 5, size=(m, len(shelf.slots) - 1)))
+        constant = self.per_slot(self.rng.integers(-4, 5, size=(m, len(shelf.space.starts) - 1)))
         kind = self.rng.random((m, 1))
         return (
             scores
@@ -172,7 +172,8 @@ def test_problems_of_another_scale_never_make_it_wrong(certificate, space, seed,
     """Rounding at the scale of what is remembered is far more than a tie of what is asked."""
     found = made(space, seed, before)
     shift = np.repeat(
-        found.rng.integers(-9, 10, len(found.shelf.slots) - 1) * 2.0**22, np.diff(found.shelf.slots)
+        found.rng.integers(-9, 10, len(found.shelf.space.starts) - 1) * 2.0**22,
+        np.diff(found.shelf.space.starts),
     )
     near = SCORES[after](found.rng, (2, space.parts))
     found.remember(near + shift)
@@ -275,7 +276,7 @@ def test_theorem_1(relative, space, seed, epsilon, most_entries):
             np.concatenate([found.kin(4), found.rng.random((2, space.parts))]), epsilon
         )
         proofs = checked(found, asked, Condition(relative))
-        slots = np.split(np.arange(space.parts), found.shelf.slots[1:-1])
+        slots = np.split(np.arange(space.parts), found.shelf.space.starts[1:-1])
         for i in np.flatnonzero(proofs.taken):
             scores = asked.objective.scores[i]
             own = space.parts_of(proofs.labels[i : i + 1])[0]
@@ -298,7 +299,8 @@ def test_constants_added_to_a_slot_change_nothing_of_the_relative_condition(spac
     found = made(space, seed, "eighths")
     scores = np.round(8 * found.kin(5)) / 8  # eighths have no rounding
     constants = np.repeat(
-        found.rng.integers(-8, 9, len(found.shelf.slots) - 1), np.diff(found.shelf.slots)
+        found.rng.integers(-8, 9, len(found.shelf.space.starts) - 1),
+        np.diff(found.shelf.space.starts),
     )
     asked = found.asked(scores, epsilon)
     moved = Asked(asked.shelf, as_objective(space, scores + constants), asked.epsilon, asked.starts)

@@ -229,11 +229,6 @@ def test_messages_that_stand_for_infinity_are_not_kept():
     assert (shelf.messages[0] == 0).all()
 
 
-def test_the_slots_of_a_space_are_its_variables_and_its_factors():
-    shelf = Shelf(joined(3, "ab"))
-    assert shelf.slots.tolist() == [0, 2, 4, 6, 10, 14, 18]
-
-
 # -- equal scores -------------------------------------------------------------------------
 
 

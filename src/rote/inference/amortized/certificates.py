@@ -142,7 +142,7 @@ class Condition:
             scores,
             frozen(asked.remembered),
             shelf.parts,
-            shelf.slots,
+            shelf.space.starts,
             frozen(shelf.scores),
             frozen(shelf.margins),
             asked.objective.ties,

@@ -54,11 +54,6 @@ class Shelf:
         arrays = [getattr(self, name) for name in (*COLUMNS, "outputs", "parts")]
         return sum(array.nbytes for array in arrays)
 
-    @cached_property
-    def slots(self) -> IntArray:
-        """Where the parts of each variable and each factor start; one more ends the last."""
-        return frozen(np.concatenate([self.space.offsets[:-1], self.space.factor_offsets]))
-
     def fitting(self, entries: Iterable[Entry]) -> list[Entry]:
         """Those of some entries from elsewhere that can be of this space."""
         found = [entry for entry in entries if self._fits(entry)]
