@@ -1,11 +1,11 @@
-"""`frozen`: the same values, contiguous, read-only, and nobody else's array is touched."""
+"""Arrays: `frozen` ones are read-only and nobody else's, and things lie end to end without gaps."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from rote.types import frozen
+from rote.types import frozen, joined, running
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.bool_])
@@ -39,3 +39,30 @@ def test_freezing_twice_changes_nothing():
     once = frozen(np.arange(3))
     assert frozen(once).tolist() == [0, 1, 2]
     assert not frozen(once).flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ([2, 0, 3], [0, 2, 2, 5]),
+        (np.array([1, 4], dtype=np.int32), [0, 1, 5]),
+        (np.array([True, False, True]), [0, 1, 1, 2]),
+        ([], [0]),
+        (np.empty(0), [0]),
+    ],
+)
+def test_runs_start_where_the_ones_before_end(counts, expected):
+    result = running(counts)
+    assert result.dtype == np.int64
+    assert result.tolist() == expected
+
+
+def test_arrays_are_joined_as_whole_numbers_even_where_there_are_none():
+    for arrays, expected in (
+        ([np.array([1, 2]), np.array([], dtype=np.int64), np.array([3])], [1, 2, 3]),
+        ([np.array([True, False])], [1, 0]),
+        ([], []),
+    ):
+        result = joined(arrays)
+        assert result.dtype == np.int64
+        assert result.tolist() == expected

@@ -1,7 +1,11 @@
-"""Array aliases, and `frozen`, which makes "immutable" true for arrays as well."""
+"""Array aliases, and what every room does with arrays.
+
+`frozen` makes "immutable" true for arrays as well; `running` and `joined` lay things end to end.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -24,3 +28,17 @@ def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     view = np.ascontiguousarray(array).view()
     view.setflags(write=False)
     return view
+
+
+def running(counts: AnyArray | Sequence[int]) -> IntArray:
+    """Where each of some runs starts, one after the other; one more entry ends the last.
+
+    >>> running([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])
+
+
+def joined(arrays: Iterable[AnyArray]) -> IntArray:
+    """Whole numbers one after the other, also where there is no array at all."""
+    return np.concatenate([*arrays, np.empty(0, dtype=np.int64)]).astype(np.int64, copy=False)

@@ -17,7 +17,7 @@ import numpy as np
 from rote.errors import DataError
 from rote.features.names import Names
 from rote.kernels.names import put_runs
-from rote.types import AnyArray, IntArray
+from rote.types import AnyArray, IntArray, running
 
 
 class Runs(NamedTuple):
@@ -75,7 +75,7 @@ class Lines:
 
     def build(self) -> Runs:
         """A run of numbers for every vector."""
-        ptr = np.concatenate([[0], np.cumsum(self._lengths)])
+        ptr = running(self._lengths)
         numbers, at = np.empty(ptr[-1], dtype=np.int64), ptr[:-1].copy()
         for part in self._parts:
             if isinstance(part, tuple):

@@ -20,7 +20,7 @@ from rote.features.lines import Lines, Runs
 from rote.features.names import UNKNOWN, Names
 from rote.kernels.names import NEW, new_uses, packed, put_runs
 from rote.kernels.structs import Vectors
-from rote.types import AnyArray, frozen
+from rote.types import AnyArray, frozen, running
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.
 Features: TypeAlias = Mapping[str, float] | Sequence[str] | AnyArray | Any
@@ -129,10 +129,10 @@ class VectorBuilder:
         self._settle()
         columns = np.concatenate(self._columns).astype(np.int64, copy=False)
         values = np.concatenate(self._values).astype(np.float64, copy=False)
-        ptr = np.concatenate([[0], np.cumsum(self._lengths)])
+        ptr = running(self._lengths)
         known = columns != UNKNOWN
         if not known.all():
-            ptr = np.concatenate([[0], np.cumsum(known)])[ptr]
+            ptr = running(known)[ptr]
             columns, values = columns[known], values[known]
         return Vectors(frozen(ptr), frozen(columns), frozen(values))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,7 +16,7 @@ from rote.kernels.chains import best_chains, chain_max_marginals
 from rote.kernels.structs import Windows
 from rote.space.network import Network
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, running
 
 HIGHEST_ORDER = 3
 MOST_NUMBERS = 1 << 24  # kept for one input, beyond as many as the space's tables have
@@ -136,9 +135,9 @@ def _program(space: Space, order: int) -> Windows | Obstacle:
         frozen(low),
         frozen(np.array(states, dtype=np.int64)),
         frozen(np.array(kept, dtype=np.int64)),
-        frozen(_running(ahead)),
+        frozen(running(ahead)),
         frozen(direct),
-        frozen(_running(ends.tolist())),
+        frozen(running(ends)),
         frozen(np.array([b for b, _ in tables], dtype=np.int64)),
         frozen(steps),
         layout.starts,
@@ -149,7 +148,3 @@ def _program(space: Space, order: int) -> Windows | Obstacle:
         network.gather,
         frozen(np.array(room, dtype=np.int64)),
     )
-
-
-def _running(counts: Sequence[int]) -> IntArray:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -16,7 +16,7 @@ from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, as_objective
 from rote.kernels.enumeration import best_outputs, outputs_between
 from rote.space.space import Space
-from rote.types import AnyArray, IntArray, frozen
+from rote.types import AnyArray, IntArray, frozen, running
 
 MOST_OUTPUTS = 1 << 22
 BLOCK = 1 << 16  # outputs whose rules are checked at once
@@ -83,9 +83,9 @@ def _factors(space: Space) -> _Factors:
         shape = [int(space.sizes[j]) for j in factor.variables]
         strides.extend(int(np.prod(shape[k + 1 :])) for k in range(len(shape)))
     return _Factors(
-        _running(np.bincount(ends, minlength=len(space.variables)).tolist()),
+        frozen(running(np.bincount(ends, minlength=len(space.variables)))),
         frozen(np.array([first for _, first in ordered], dtype=np.int64)),
-        _running([len(factor.variables) for factor, _ in ordered]),
+        frozen(running([len(factor.variables) for factor, _ in ordered])),
         frozen(np.array([j for factor, _ in ordered for j in factor.variables], dtype=np.int64)),
         frozen(np.array(strides, dtype=np.int64)),
     )
@@ -102,10 +102,6 @@ def _feasible(space: Space) -> AnyArray:
             packed = np.packbits(space.holds(labels))
             bits[first // 8 : first // 8 + len(packed)] = packed
     return frozen(bits)
-
-
-def _running(counts: list[int]) -> IntArray:
-    return frozen(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
 
 
 def _best_with_more(space: Space, objective: Objective) -> IntArray:

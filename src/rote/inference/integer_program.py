@@ -27,7 +27,7 @@ import numpy as np
 from rote.inference.base import Status
 from rote.space.network import Network
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, joined, running
 
 WHOLE = 1e-6  # how far from a whole number a column may be
 
@@ -211,7 +211,7 @@ def integer_program(space: Space) -> Program:
         if network.gather_ptr[network.table_ptr[b]] < network.gather_ptr[network.table_ptr[b + 1]]
     ]
     places = [k for b in scored for k in _places(network, b)]
-    message_at = _joined(
+    message_at = joined(
         [np.arange(network.message_ptr[k], network.message_ptr[k + 1]) for k in places]
     )
     first_row = n + len(rules)
@@ -219,7 +219,7 @@ def integer_program(space: Space) -> Program:
     row_of[message_at] = first_row + np.arange(len(message_at))
 
     # Rows 3 as (row, column, coefficient): the label first, then the entries that have it.
-    label_at = _joined(
+    label_at = joined(
         [np.arange(network.sizes[j]) + network.offsets[j] for j in network.scope[places]]
     )
     at_rows, at_columns = [row_of[message_at]], [label_at]
@@ -237,11 +237,11 @@ def integer_program(space: Space) -> Program:
             at_columns.append(column + np.arange(len(codes)))
         kept.append(first + codes)
         column += len(codes)
-    rows = _joined(at_rows)
+    rows = joined(at_rows)
     coefficients = np.where(np.arange(len(rows)) < len(label_at), -1.0, 1.0)
     order = np.argsort(rows, kind="stable")
     counts = np.bincount(rows - first_row, minlength=len(message_at))
-    entries = _joined(kept)
+    entries = joined(kept)
     gathers = np.diff(network.gather_ptr)[entries]
 
     allowed = network.allowed[:labels]
@@ -252,8 +252,8 @@ def integer_program(space: Space) -> Program:
     return Program(
         offsets=space.offsets,
         integers=labels + rules.auxiliary,
-        indptr=frozen(_pointers(_joined([np.diff(space.offsets), np.diff(rules.indptr), counts]))),
-        indices=frozen(_joined([np.arange(labels), rules.indices, _joined(at_columns)[order]])),
+        indptr=frozen(running(joined([np.diff(space.offsets), np.diff(rules.indptr), counts]))),
+        indices=frozen(joined([np.arange(labels), rules.indices, joined(at_columns)[order]])),
         data=frozen(np.concatenate([np.ones(labels), rules.data, coefficients[order]])),
         lower=frozen(np.concatenate([np.ones(n), rules.lower, np.zeros(len(message_at))])),
         upper=frozen(np.concatenate([np.ones(n), rules.upper, np.zeros(len(message_at))])),
@@ -262,10 +262,10 @@ def integer_program(space: Space) -> Program:
         rule_rows=slice(n, first_row),
         message_rows=slice(first_row, first_row + len(message_at)),
         message_at=frozen(message_at),
-        gather_ptr=frozen(_pointers(gathers)[:-1]),
+        gather_ptr=frozen(running(gathers)[:-1]),
         gather=frozen(
             network.gather[
-                np.repeat(network.gather_ptr[entries] - _pointers(gathers)[:-1], gathers)
+                np.repeat(network.gather_ptr[entries] - running(gathers)[:-1], gathers)
                 + np.arange(int(gathers.sum()))
             ]
         ),
@@ -275,11 +275,3 @@ def integer_program(space: Space) -> Program:
 
 def _places(network: Network, block: int) -> range:
     return range(int(network.scope_ptr[block]), int(network.scope_ptr[block + 1]))
-
-
-def _pointers(counts: IntArray) -> IntArray:
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])
-
-
-def _joined(arrays: list[IntArray]) -> IntArray:
-    return np.concatenate([np.empty(0, dtype=np.int64), *arrays]).astype(np.int64)

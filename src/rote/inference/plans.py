@@ -25,7 +25,7 @@ from rote.kernels.structs import Steps
 from rote.space.lowering import Rows
 from rote.space.network import Network, Table, assemble, merged, spread
 from rote.space.space import Space
-from rote.types import AnyArray, IntArray, frozen
+from rote.types import IntArray, frozen, joined, running
 
 MOST_CANDIDATES = 1 << 16  # of a full elimination; about a tenth of a millisecond per input
 MOST_CHEAP_ENTRIES = 1 << 10
@@ -205,14 +205,14 @@ class _Compiler:
         ]
         return Steps(
             self.parts,
-            _pointers([len(counts) for _, _, counts, _, _ in self.steps]),
-            _pointers(_joined([counts for _, _, counts, _, _ in self.steps])),
-            _joined([label for *_, label, _ in self.steps]),
-            _pointers([gather.size for *_, gather in self.steps]),
-            _joined([gather.ravel() for *_, gather in self.steps]),
+            frozen(running([len(counts) for _, _, counts, _, _ in self.steps])),
+            frozen(running(joined([counts for _, _, counts, _, _ in self.steps]))),
+            frozen(joined(label for *_, label, _ in self.steps)),
+            frozen(running([gather.size for *_, gather in self.steps])),
+            frozen(joined(gather.ravel() for *_, gather in self.steps)),
             _array([gather.shape[1] for *_, gather in self.steps]),
             _array([v for v, *_ in self.steps]),
-            _pointers([len(scope) for _, scope, *_ in self.steps]),
+            frozen(running([len(scope) for _, scope, *_ in self.steps])),
             _array([j for _, scope, *_ in self.steps for j in scope]),
             _array(strides),
             _array(self.roots),
@@ -235,7 +235,7 @@ class _Compiler:
         rows = network.rows
         starts = np.zeros(network.variables, dtype=np.int64)
         sizes = self.sizes[kept]
-        starts[kept] = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        starts[kept] = running(sizes)[:-1]
         owner = self.owner[rows.indices]
         columns = starts[owner] + rows.indices - network.offsets[owner]
         moved = Rows(
@@ -243,14 +243,6 @@ class _Compiler:
         )
         own = sum(j < network.own for j in kept)
         return Core(assemble(sizes, own, domains, sources, tables, moved), _array(kept))
-
-
-def _pointers(counts: AnyArray | list[int]) -> IntArray:
-    return frozen(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
-
-
-def _joined(arrays: list[IntArray]) -> IntArray:
-    return frozen(np.concatenate([*arrays, np.empty(0, dtype=np.int64)]).astype(np.int64))
 
 
 def _array(values: list[int]) -> IntArray:

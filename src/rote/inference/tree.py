@@ -14,7 +14,7 @@ from rote.inference.chain import Runs, runs_of
 from rote.inference.separable import Obstacle, tables_at_work
 from rote.kernels.trees import best_trees, tree_max_marginals
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, frozen, running
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ def _program(space: Space) -> _Program | Obstacle:
         frozen(np.array(table, dtype=np.int64)),
         frozen(step_parent),
         frozen(step_own),
-        frozen(_running(widths)),
-        frozen(_running(np.bincount(above, minlength=n + 1))),
+        frozen(running(widths)),
+        frozen(running(np.bincount(above, minlength=n + 1))),
         frozen(np.argsort(above, kind="stable").astype(np.int64)),
         frozen(np.array(room, dtype=np.int64)),
         runs_of(network),
@@ -191,7 +191,3 @@ def _rooted(near: list[list[tuple[int, int]]]) -> tuple[list[int], list[int], li
                     parent[v], table[v] = u, b
                     order.append(v)
     return order, parent, table
-
-
-def _running(counts: IntArray) -> IntArray:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

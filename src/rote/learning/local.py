@@ -25,7 +25,7 @@ from rote.learning.base import (
     shuffled,
 )
 from rote.model import Model, Prepared
-from rote.types import frozen
+from rote.types import frozen, running
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _decisions(prepared: Prepared) -> Decisions:
     counts = np.zeros(len(prepared), dtype=np.int64)
     for group in prepared.groups:
         counts[group.members] = len(group.space.variables)
-    ptr = frozen(np.concatenate([[0], np.cumsum(counts)]))
+    ptr = frozen(running(counts))
     fields = np.empty((6, int(ptr[-1])), dtype=np.int64)
     importance = np.empty(len(prepared))
     for group in prepared.groups:

@@ -29,7 +29,7 @@ import numpy as np
 
 from rote.errors import RuleError
 from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, frozen, running
 
 MOST_CLAUSES = 24
 
@@ -305,7 +305,7 @@ class _Writer:
     def rows(self) -> Rows:
         plain = _merged([clause for clause in dict.fromkeys(self.clauses) if clause.sum is None])
         sums = [clause for clause in dict.fromkeys(self.clauses) if clause.sum is not None]
-        offsets = np.concatenate([[0], np.cumsum(self.sizes[: self.variables])]).astype(np.int64)
+        offsets = running(self.sizes[: self.variables])
         labels = int(offsets[-1])
         rows: list[tuple[dict[int, float], float, float]] = []
         for clause in plain:

@@ -14,7 +14,7 @@ network of a space, and the working memory of an elimination for what it left ov
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -23,7 +23,7 @@ import numpy as np
 from rote.kernels.structs import Flow, Graph, Masks, RowGroups, Source, Tables
 from rote.space.language import Rule
 from rote.space.lowering import Rows, lower
-from rote.types import AnyArray, BoolArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, IntArray, frozen, joined, running
 
 MOST_ENTRIES = 1 << 18  # of a hard table over two variables
 MOST_ENTRIES_OF_MORE = 1 << 14  # over three or four
@@ -126,14 +126,14 @@ class Network:
                 frozen(share),
                 frozen(up),
                 frozen(down),
-                frozen(_pointers(self.sizes[self.scope].tolist())),
+                frozen(running(self.sizes[self.scope])),
                 int((places_of * self.sizes).max(initial=1)),
             ),
             Source(self.allowed, self.gather_ptr, self.gather),
             RowGroups(
                 self.rows.lower,
                 self.rows.upper,
-                frozen(_pointers(groups_in.tolist())),
+                frozen(running(groups_in)),
                 frozen(group_row),
                 frozen(group_variable),
                 frozen(group_start),
@@ -202,7 +202,7 @@ def build_network(
 ) -> Network:
     """The network of a space; a factor is its variables and its first part."""
     domains = [np.ones(int(size), dtype=np.bool_) for size in sizes]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = running(sizes)
     tables = []
     for scope, first in factors:
         shape = tuple(sizes[list(scope)].tolist())
@@ -242,11 +242,11 @@ def assemble(
     rows: Rows,
 ) -> Network:
     """Lay domains and tables out flat; ``sources`` are the gathers of each variable's labels."""
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    scope_ptr = _pointers(len(t.scope) for t in tables)
+    offsets = running(sizes)
+    scope_ptr = running([len(t.scope) for t in tables])
     scope = np.array([j for t in tables for j in t.scope], dtype=np.int64)
     strides = np.array([step for t in tables for step in _strides(t.allowed.shape)], dtype=np.int64)
-    table_ptr = int(offsets[-1]) + _pointers(t.allowed.size for t in tables)
+    table_ptr = int(offsets[-1]) + running([t.allowed.size for t in tables])
     shaped = [(domain, tuple(source)) for domain, source in zip(domains, sources, strict=True)]
     shaped += [(table.allowed, table.sources) for table in tables]
     allowed = [mask.ravel() for mask, _ in shaped]
@@ -257,7 +257,7 @@ def assemble(
         for _, found in shaped
     ]
     counts = [np.full(mask.size, len(found), dtype=np.int64) for mask, found in shaped]
-    gather_ptr = np.concatenate([[0], np.cumsum(_joined(counts))]).astype(np.int64)
+    gather_ptr = running(joined(counts))
     return Network(
         frozen(sizes.astype(np.int64)),
         frozen(offsets),
@@ -266,9 +266,9 @@ def assemble(
         frozen(scope),
         frozen(strides),
         frozen(table_ptr),
-        frozen(_joined(allowed).astype(np.bool_)),
+        frozen(joined(allowed).astype(np.bool_)),
         frozen(gather_ptr),
-        frozen(_joined(gathers).astype(np.int64)),
+        frozen(joined(gathers)),
         rows,
     )
 
@@ -366,16 +366,8 @@ def _two_valued(rows: Rows, sizes: IntArray) -> Rows:
 def _grouped(owner: IntArray, owners: int) -> tuple[IntArray, IntArray]:
     """For each owner, the positions that it owns."""
     counts = np.bincount(owner, minlength=owners)
-    return frozen(_pointers(counts.tolist())), frozen(np.argsort(owner, kind="stable"))
+    return frozen(running(counts)), frozen(np.argsort(owner, kind="stable"))
 
 
 def _strides(shape: tuple[int, ...]) -> list[int]:
     return [int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
-
-
-def _pointers(counts: Iterable[int]) -> IntArray:
-    return np.concatenate([[0], np.cumsum(list(counts))]).astype(np.int64)
-
-
-def _joined(arrays: Sequence[AnyArray]) -> AnyArray:
-    return np.concatenate([*arrays, np.empty(0, dtype=np.int64)])

@@ -21,7 +21,7 @@ from rote.kernels.outputs import all_obey, parts_of, values_of
 from rote.space.language import Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, split
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, running
 
 FINGERPRINT_VERSION = 1
 
@@ -84,13 +84,13 @@ class Space:
     @cached_property
     def offsets(self) -> IntArray:
         """Where each variable's labels start among the parts; one more entry ends the last."""
-        return frozen(_running(self.sizes))
+        return frozen(running(self.sizes))
 
     @cached_property
     def factor_offsets(self) -> IntArray:
         """Where each factor's label tuples start among the parts; one more entry ends the last."""
         tuples = [int(np.prod(self.sizes[list(f.variables)])) for f in self.factors]
-        return frozen(_running(np.array(tuples, dtype=np.int64)) + self.labels)
+        return frozen(running(tuples) + self.labels)
 
     @cached_property
     def starts(self) -> IntArray:
@@ -228,7 +228,7 @@ class Space:
 
     @cached_property
     def scope_ptr(self) -> IntArray:
-        return frozen(_running(np.array([len(f.variables) for f in self.factors], np.int64)))
+        return frozen(running([len(f.variables) for f in self.factors]))
 
     @cached_property
     def scope(self) -> IntArray:
@@ -343,7 +343,3 @@ class Space:
         if batch.size and ((batch < 0) | (batch >= self.sizes)).any():
             raise LabelError("a label is below 0 or beyond its variable's last label")
         return batch.astype(np.int64, copy=False)
-
-
-def _running(counts: IntArray) -> IntArray:
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])

@@ -21,7 +21,7 @@ from rote.kernels.entities import STATES, entity_values
 from rote.kernels.structs import Mentions, Wide
 from rote.kernels.wide import no_mentions
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, frozen, running
 
 FORMS = 4  # of mentions
 
@@ -177,8 +177,8 @@ class Entities:
     def _arrays(self) -> tuple[IntArray, IntArray, int, int]:
         given = np.array(self.attributes, dtype=np.int64).reshape(len(self.forms), self._each)
         # No two attributes share a value but 0.
-        shift = np.concatenate([[0], np.cumsum(given.max(axis=0, initial=0))[:-1]])
-        values = np.where(given > 0, given + shift.astype(np.int64)[: self._each], 0)
+        shift = running(given.max(axis=0, initial=0))[:-1]
+        values = np.where(given > 0, given + shift, 0)
         form = frozen(np.array(self.forms, dtype=np.int64))
         return frozen(values), form, FORMS, int(values.max(initial=0)) + 1
 
@@ -271,7 +271,7 @@ class TraitSet:
         strides = [s for family in families for _ in family.scopes for s in family.strides.tolist()]
         return (
             frozen(np.repeat(np.arange(len(lengths)), lengths).astype(np.int64)),
-            frozen(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)),
+            frozen(running(lengths)),
             frozen(np.array(scopes, dtype=np.int64)),
             frozen(np.array(strides, dtype=np.int64)),
         )
@@ -282,8 +282,7 @@ class TraitSet:
         of, _, variable, stride = self._places
         order = np.argsort(variable, kind="stable")
         counts = np.bincount(variable, minlength=self.variables)
-        ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return frozen(of[order]), frozen(stride[order]), frozen(ptr)
+        return frozen(of[order]), frozen(stride[order]), frozen(running(counts))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from rote.features.names import Lexicon, Names, NamesOf, Span
 from rote.features.templates import EDGE
 from rote.features.words import is_capital, is_symbol, short_shape
 from rote.kernels.names import each_once
-from rote.types import AnyArray, BoolArray, IntArray
+from rote.types import AnyArray, BoolArray, IntArray, running
 
 ENTITY, PAIR = "entity", "pair"  # the kinds of vectors
 WINDOW = 3  # words on either side of an entity
@@ -319,7 +319,7 @@ class _Pairs:
             _only(verbs, say("verb=", low[verbs]), len(low)),
             _only(inside, say("words=", low[inside], low[inside + 1]), len(low)),
             [text.words.given[k].lower() for k in np.flatnonzero(sign).tolist()],
-            np.concatenate([[0], np.cumsum(sign)]),
+            running(sign),
         )
 
     @cached_property
@@ -369,7 +369,7 @@ def _covered(start: IntArray, stop: IntArray, count: int) -> BoolArray:
 
 def _among(flags: AnyArray, start: IntArray, stop: IntArray) -> IntArray:
     """How many of the words from one place to another there are that have a flag."""
-    before = np.concatenate([[0], np.cumsum(flags)])
+    before = running(flags)
     return np.asarray(before[stop] - before[start])
 
 

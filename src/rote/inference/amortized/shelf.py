@@ -15,7 +15,7 @@ from rote.inference.amortized.entries import Entry
 from rote.inference.plans import partial_plan
 from rote.inference.search import without_far
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray, frozen, running
 
 FEW = 8  # entries to begin with
 COLUMNS = ("scores", "messages", "multipliers", "margins", "output_of", "by_engine", "used")
@@ -147,8 +147,7 @@ class Shelf:
         own = self.output_of[: self.count][::-1]
         order = self.count - 1 - np.argsort(own, kind="stable")
         counts = np.bincount(own, minlength=len(self.outputs))
-        ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return frozen(ptr), frozen(order)
+        return frozen(running(counts)), frozen(order)
 
     def forget(self, share: float = 0.25) -> None:
         """Let go of the entries that have not been of use for longest, and of their outputs."""

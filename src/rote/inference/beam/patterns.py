@@ -26,7 +26,7 @@ from rote.errors import SettingError
 from rote.kernels.beam import MOST_COUNTED, Course
 from rote.space.network import Table
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, running
 
 MOST_COURSES = 1024
 MOST_PARTNERS = 4  # earlier variables of one that triples are made of
@@ -273,7 +273,7 @@ def _packed(space: Space, steps: list[int], lists: _Lists, counters: int) -> Cou
         _whole([origin for origin, _, _ in lists.patterns]),
         _whole([other for _, other, _ in lists.patterns], width=2),
         _whole([stride for _, _, stride in lists.patterns], width=2),
-        _whole([0, *np.cumsum([len(own) for own in reads])]),
+        frozen(running([len(own) for own in reads])),
         _whole([v for own in reads for v in own]),
         _whole(codes.read),
         _whole(lists.tally_ptr),

@@ -21,7 +21,7 @@ from rote.kernels.forests import best_forests
 from rote.kernels.neighbours import best_neighbours, take_better
 from rote.kernels.structs import Around
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray, frozen, running
 
 FEW = 1 << 12  # labellings of a set that are enumerated
 NODES = 1 << 14  # labels that are tried in a set before the engine is asked
@@ -166,7 +166,7 @@ class Search:
 
 def _chosen(around: Around, which: BoolArray) -> Around:
     """Some of the sets, with the inputs as they are."""
-    before = np.concatenate([[0], np.cumsum(which)])
+    before = running(which)
     return some_sets(around, which, before[around.end] - before[around.begin])
 
 

@@ -20,7 +20,7 @@ from rote.errors import SettingError
 from rote.inference.base import Objective
 from rote.kernels.structs import Around
 from rote.space.space import Space
-from rote.types import BoolArray, IntArray, frozen
+from rote.types import BoolArray, IntArray, frozen, running
 
 EVERY = 1 << 62  # no limit on how many variables of a set may differ
 Function: TypeAlias = Callable[[Space, IntArray], Iterable[Iterable[int]]]
@@ -140,7 +140,7 @@ def as_around(lists: Sequence[Sequence[Sequence[int]]]) -> Around:
     return Around(
         frozen(end - counts),
         frozen(end),
-        frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
+        frozen(running(sizes)),
         frozen(np.array(members, dtype=np.int64)),
         EVERY,
     )
@@ -164,7 +164,7 @@ def some_sets(around: Around, which: BoolArray, counts: IntArray) -> Around:
     return Around(
         frozen(end - counts),
         frozen(end),
-        frozen(np.concatenate([[0], np.cumsum(sizes[which])]).astype(np.int64)),
+        frozen(running(sizes[which])),
         frozen(around.members[np.repeat(which, sizes)]),
         around.most,
     )
