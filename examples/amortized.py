@@ -2,9 +2,8 @@
 
 from time import process_time
 
-from rote import Amortized, Engine, Milp, StructuredSVM, train
+from rote import Amortized, Engine, EntityRelation, Extraction, Milp, StructuredSVM, train
 from rote.data.english import english_sentences
-from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.types import FloatArray
 
 xs = english_sentences(60, seed=0)

@@ -6,9 +6,8 @@ it along; greedy search can.
 
 import numpy as np
 
-from rote import RGS, Hamming, OneMinusF1, StructuredSVM, train
+from rote import RGS, Hamming, MultiLabel, OneMinusF1, StructuredSVM, train
 from rote.evaluation import multilabel_scores
-from rote.tasks.multilabel import MultiLabel
 
 rng = np.random.default_rng(0)
 points = rng.normal(size=(600, 6))

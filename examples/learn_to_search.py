@@ -4,10 +4,18 @@ from time import process_time
 
 import numpy as np
 
-from rote import Beam, Engine, Milp, Speedup, StructuredSVM, train
+from rote import (
+    Beam,
+    Engine,
+    EntityRelation,
+    Extraction,
+    Milp,
+    Speedup,
+    StructuredSVM,
+    teach,
+    train,
+)
 from rote.data.english import english_sentences
-from rote.learning.teaching import teach
-from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.types import IntArray
 
 sentences = english_sentences(700, seed=0)

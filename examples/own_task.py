@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rote import SpaceBuilder, exactly
-from rote.learning import Perceptron, fit
-from rote.model import Model, prepare
-from rote.tasks.base import Frame, Slot
+from rote import Frame, Perceptron, Slot, SpaceBuilder, exactly, train
 
 SHIFTS = ("day", "night", "off")
 Named = dict[str, str]  # an input says something of each person, an output gives each a shift
@@ -43,8 +40,7 @@ ys = [
     {"Ada": "night", "Ben": "day", "Cem": "off"},
     {"Ada": "off", "Ben": "day", "Dov": "night"},
 ]
-past = prepare(Roster(), xs, ys)
-model = fit(Perceptron(), Model(Roster(), past.layout, past.layout.zeros()), past)
+model = train(Roster(), xs, ys, learner=Perceptron())
 tonight = {"Ada": "owl", "Dov": "owl young", "Ben": "lark", "Fay": "tired"}
 for name, shift in model.predict([tonight])[0].items():
     print(f"{name} ({tonight[name]}): {shift}")

@@ -12,9 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.request import urlopen
 
-from rote import StructuredSVM, train
+from rote import EntityRelation, Extraction, StructuredSVM, train
 from rote.data.english import english_sentences
-from rote.tasks.entity_relation import EntityRelation, Extraction
 
 xs = english_sentences(200, seed=0)
 ys = [Extraction.of(x) for x in xs]

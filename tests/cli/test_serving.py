@@ -33,7 +33,7 @@ def test_serving_without_its_packages_names_the_extra_before_a_model_is_read(run
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     code, _, wrong = run("serve", "no such folder")
     assert code == 2
-    assert "pip install 'rote[serve]'" in wrong
+    assert "pip install '.[serve]'" in wrong
     assert is_one_line(wrong)
 
 

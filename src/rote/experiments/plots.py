@@ -133,6 +133,6 @@ def load_matplotlib() -> type[Figure]:
     except ImportError:
         raise MissingExtra(
             "figures are drawn with matplotlib, which is not installed; "
-            "install it with: pip install 'rote[report]'"
+            "install it with: pip install '.[report]' in a checkout of rote"
         ) from None
     return Figure

@@ -56,7 +56,7 @@ class GurobiSession:
         except ImportError as error:
             raise MissingExtra(
                 "Milp(solver='gurobi') needs the package gurobipy, which is not installed; "
-                "run: pip install 'rote[gurobi]', or use Milp(solver='highs')"
+                "run: pip install '.[gurobi]' in a checkout of rote, or use Milp(solver='highs')"
             ) from error
         self._program = program
         with _licensed(program):

@@ -33,7 +33,7 @@ try:
 except ImportError as error:
     raise MissingExtra(
         "a service needs the packages fastapi and uvicorn, which are not installed; "
-        "run: pip install 'rote[serve]'"
+        "run: pip install '.[serve]' in a checkout of rote"
     ) from error
 
 # The page is whole in itself; the browser is told to hold it to that.

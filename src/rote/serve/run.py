@@ -23,7 +23,7 @@ def check_extra() -> None:
     if missing:
         raise MissingExtra(
             f"a service needs the packages {' and '.join(PACKAGES)}; not installed: "
-            f"{', '.join(missing)}; run: pip install 'rote[serve]'"
+            f"{', '.join(missing)}; run: pip install '.[serve]' in a checkout of rote"
         )
 
 

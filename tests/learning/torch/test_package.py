@@ -32,4 +32,4 @@ try:
 except MissingExtra as error:
     print(error)
 """
-    assert "pip install 'rote[torch]'" in printed(program)
+    assert "pip install '.[torch]'" in printed(program)

@@ -14,7 +14,7 @@ try:
 except ImportError as error:
     raise MissingExtra(
         "rote.learning.torch needs the package torch, which is not installed; "
-        "run: pip install 'rote[torch]'"
+        "run: pip install '.[torch]' in a checkout of rote"
     ) from error
 
 from rote.learning.torch.base import Epoch, Training

@@ -195,7 +195,8 @@ def _client(url: str) -> Any:
     except ImportError as error:
         raise MissingExtra(
             "RedisStore needs the package redis, which is not installed; "
-            "run: pip install 'rote[redis]', or keep the store in a file with SqliteStore"
+            "run: pip install '.[redis]' in a checkout of rote, or keep the store in a file with "
+            "SqliteStore"
         ) from error
     try:
         client = redis.Redis.from_url(
