@@ -1,0 +1,146 @@
+"""Records of whole runs lie beside the documentation, and its tables say what they say.
+
+A record is of today's experiment: of the plan that the code has now, on the real data. Tables are
+found by their headings, and compared cell by cell; a cell that is not of a record is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks import picture
+from rote.experiments.base import Settings
+from rote.experiments.records import Record, Row, read_record
+from rote.experiments.registry import asked
+from rote.experiments.suite import jobs
+
+ROOT = Path(__file__).parent.parent
+RECORDS = ROOT / "records"
+NAMES = sorted(path.stem for path in RECORDS.glob("*.json"))
+GREEDY, MA = "docs/greedy.md", "docs/papers/ma2019.md"
+PUNYAKANOK = "docs/papers/punyakanok2005.md"
+
+
+def record(name: str) -> Record:
+    return read_record(RECORDS / f"{name}.json")
+
+
+def row(name: str, method: str, **where: object) -> Row:
+    """The one row of a record with this method, and these metrics."""
+    (found,) = [
+        each
+        for each in record(name).rows
+        if each.method == method and where.items() <= each.metrics.items()
+    ]
+    return found
+
+
+def tables(page: str) -> Iterator[dict[str, dict[str, str]]]:
+    """The tables of a page: the cells of each row by heading, rows by their first cell."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for block in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+        lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in block.splitlines()]
+        head, _, *body = [[cell.strip() for cell in line] for line in lines]
+        yield {cells[0]: dict(zip(head[1:], cells[1:], strict=True)) for cells in body}
+
+
+def table(page: str, *columns: str) -> dict[str, dict[str, str]]:
+    """The first table of a page that has these columns."""
+    return next(found for found in tables(page) if set(columns) <= set(next(iter(found.values()))))
+
+
+def one(value: object) -> str:
+    """A number with one digit after the point."""
+    return f"{float(value):.1f}"
+
+
+# -- the records -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_is_of_a_whole_run_of_what_the_experiment_is_today(name, monkeypatch):
+    monkeypatch.setenv("ROTE_DATA", "somewhere")
+    todo = {job.name: job for job in jobs(Settings())}
+    assert name in todo
+    assert record(name).settings["asked"] == asked(todo[name].experiment, todo[name].settings)
+
+
+def test_the_picture_of_the_readme_is_that_of_the_record():
+    found = record("conll04-learners")
+    drawn = picture.draw(found.to_json()["rows"], picture.judged(found.settings))
+    assert (ROOT / "docs" / "results.svg").read_text(encoding="utf-8") == drawn
+
+
+# -- the tables ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", [PUNYAKANOK, "docs/benchmarks.md"])
+def test_entities_and_relations_by_learner(page):
+    shown = table(page, "entity F1", "relation F1", "outputs that break a rule")
+    assert len(shown) == 4
+    for cells, method in zip(shown.values(), ("LO", "L+I", "IBT", "structural SVM"), strict=True):
+        found = row("conll04-learners", method).metrics
+        assert list(cells.values()) == [
+            one(found["entity_f1"]),
+            one(found["relation_f1"]),
+            str(found["broken_outputs"]),
+        ]
+
+
+def test_easy_and_hard_decisions():
+    shown = table(PUNYAKANOK, "LO", "L+I", "IBT")
+    assert len(shown) == 6
+    for label, cells in shown.items():
+        kappa, examples = re.fullmatch(r"κ = ([\d.]+), ([\d,]+) examples", label).groups()
+        for method, cell in cells.items():
+            where = {"kappa": float(kappa), "examples": int(examples.replace(",", ""))}
+            found = row("punyakanok2005-synthetic", method, **where)
+            assert cell == one(found.metrics["accuracy"])
+
+
+def test_few_and_many_features():
+    shown = table(PUNYAKANOK, "IBT minus L+I, 95 %")
+    assert len(shown) == 5
+    for label, cells in shown.items():
+        for method in ("LO", "L+I", "IBT"):
+            features = int(label.replace(",", ""))
+            found = row("punyakanok2005-features", method, features=features)
+            assert cells[method] == one(found.metrics["f1"])
+
+
+def judged_by(found: Row) -> float:
+    """The metric that a case of greedy search is judged by."""
+    names = ("example_f1", "conll_f1", "pixel_accuracy", "accuracy")
+    return next(float(found.metrics[name]) for name in names if name in found.metrics)
+
+
+def of_table_1(case: str) -> str:
+    return f"ma2019-accuracy-{case}"
+
+
+CASES = {
+    label: of_table_1(label.split(",")[0])
+    for label in table(GREEDY, "RGS(0)", "RGS(α)")
+    if of_table_1(label.split(",")[0]) in NAMES
+}
+
+
+@pytest.mark.parametrize("label", CASES)
+def test_greedy_search_beside_the_paper(label):
+    cells = table(GREEDY, "RGS(0)", "RGS(α)")[label]
+    for column, method in {
+        "RGS(0)": "RGS(0)",
+        "RGS(α)": "RGS(α)",
+        "best label of each alone": "IID",
+        "exact inference": "Exact",
+    }.items():
+        if cells[column]:
+            found = row(CASES[label], method)
+            said = [one(judged_by(found)), one(found.metrics["deviation"])]
+            shown = cells[column].split(" ± ")
+            assert shown == said[: len(shown)]
+    assert float(cells["α"]) == row(CASES[label], "RGS(α)").metrics["alpha"]
