@@ -120,6 +120,55 @@ def test_with_time_to_spare_a_time_limit_changes_nothing():
     assert timed.optimal.all()
 
 
+@pytest.fixture
+def tries(monkeypatch):
+    """The node limits of searches, on a clock that takes a millisecond for a node of an input."""
+    from rote.inference import branch
+
+    seconds, tries = [0.0], []
+    really = branch.search
+
+    def search(plan, space, objective, floors, start, nodes):
+        if len(objective):
+            tries.append(nodes)
+        seconds[0] += 0.001 * nodes * len(objective)
+        return really(plan, space, objective, floors, start, nodes)
+
+    monkeypatch.setattr(branch, "perf_counter", lambda: seconds[0])
+    monkeypatch.setattr(branch, "search", search)
+    return tries
+
+
+def test_tries_grow_from_the_first_and_end_when_the_time_is_up(tries):
+    space, scores = dense(40, labels="abcd")
+    assert BranchAndBound(time_limit=4.0).solve(space, scores).status[0] == Status.FEASIBLE
+    assert tries[0] < tries[1] < tries[2]
+    assert sum(tries) == pytest.approx(4000, rel=1e-3)
+
+
+def test_a_time_limit_below_a_first_try_ends_with_it(tries):
+    space, scores = dense(40, labels="abcd", m=3)
+    BranchAndBound(time_limit=0.01).solve(space, scores)
+    assert len(tries) == 1
+
+
+def test_breaking_ties_takes_of_the_time_of_its_input_alone(tries, monkeypatch):
+    from rote.inference import search
+
+    monkeypatch.setattr(search, "NODES_IN_ORDER", -(10**6))
+    space, _ = dense(7, labels="abc")
+    scores = np.random.default_rng(2).integers(-1, 2, size=(6, space.parts)).astype(np.float64)
+    best = Exhaustive().solve(space, scores)
+    every = BranchAndBound(time_limit=1e9).solve(space, scores)
+    asked = len(tries)
+    tries.clear()
+    some = BranchAndBound(time_limit=0.3).solve(space, scores)  # one question more, for each input
+    assert len(tries) == 1 + 6 < asked
+    assert every.labels.tolist() == best.labels.tolist()
+    assert some.optimal.all()
+    assert some.value.tolist() == pytest.approx(best.value.tolist())
+
+
 def test_both_limits_hold_together():
     space, scores = dense(12, m=2)
     best = Exhaustive().solve(space, scores).value

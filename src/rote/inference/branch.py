@@ -7,9 +7,10 @@ and the largest bound of what it had left to look at.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
 
 import numpy as np
 
@@ -31,15 +32,17 @@ from rote.kernels.ascent import ascend
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
-FIRST_NODES = 1 << 14  # the first try under a time limit; each further one has four times as many
+FIRST_NODES = 1 << 8  # the first try under a time limit; each further one has four times as many
 
 
 @dataclass(frozen=True)
 class BranchAndBound:
     """Branch and bound, after eliminating cheap variables where that helps.
 
-    ``node_limit`` and ``time_limit`` (seconds) hold per input. ``eliminate=False`` keeps
-    every variable in the search; only then can it start from given duals.
+    ``node_limit`` and ``time_limit`` (seconds) hold per input. Where time is up before a tie
+    is broken, the answer is a best output and need not be the first of them.
+    ``eliminate=False`` keeps every variable in the search; only then can it start from given
+    duals.
     """
 
     node_limit: int | None = None
@@ -57,11 +60,12 @@ class BranchAndBound:
         if start is not None:
             dual_bound(space, objective, start)  # checks shapes and signs
         floors = np.full(len(objective), -np.inf)
-        found = self._search(space, objective, floors, start)
+        left = np.full(len(objective), np.inf if self.time_limit is None else self.time_limit)
+        found = self._search(space, objective, floors, left, start)
         labels = found.labels
         if found.doubtful.any():
             doubtful = found.doubtful & found.complete
-            labels = self._first_of_equals(space, objective, labels, doubtful)
+            labels = self._first_of_equals(space, objective, labels, doubtful, left)
         if found.complete.all():
             return answered(space, objective, labels, Source.BRANCH)
         some = (labels >= 0).all(axis=1)
@@ -100,34 +104,50 @@ class BranchAndBound:
         return Duals(frozen(messages), frozen(multipliers))
 
     def _first_of_equals(
-        self, space: Space, objective: Objective, labels: IntArray, doubtful: BoolArray
+        self,
+        space: Space,
+        objective: Objective,
+        labels: IntArray,
+        doubtful: BoolArray,
+        left: FloatArray,
     ) -> IntArray:
         """Ties broken by a search in lexicographic order, or by `canonical` where it is long.
 
-        The search is short where bounds are tight.
+        The search is short where bounds are tight. Ties of inputs without time stay as they are.
         """
-        rows = np.flatnonzero(doubtful & (labels >= 0).all(axis=1))
+        rows = np.flatnonzero(doubtful & (labels >= 0).all(axis=1) & (left > 0))
         if not len(rows):
             return labels
+        began = perf_counter()
         first = first_of_equals(space, objective.rows(rows), frozen(labels[rows]))
+        left[rows] -= (perf_counter() - began) / len(rows)
         settled = (first >= 0).all(axis=1)
         labels = labels.copy()
         labels[rows[settled]] = first[settled]
-        unsettled = np.zeros_like(doubtful)
-        unsettled[rows[~settled]] = True
-        return canonical(space, objective, labels, unsettled, self._better)
+        unsettled = rows[~settled]
+        # Inputs with a clock are asked about one after the other.
+        for some in [unsettled] if self.time_limit is None else unsettled[:, None]:
+            every = np.ones(len(some), np.bool_)
+            better = partial(self._better, left[some])
+            labels[some] = canonical(space, objective.rows(some), labels[some], every, better)
+        return labels
 
-    def _better(self, space: Space, objective: Objective, floor: FloatArray) -> IntArray:
-        found = self._search(space, objective, floor - 0.5 * objective.ties)
-        return found.labels
+    def _better(
+        self, left: FloatArray, space: Space, objective: Objective, floor: FloatArray
+    ) -> IntArray:
+        if not (left > 0).all():
+            return np.full((len(objective), len(space.variables)), -1, np.int64)
+        return self._search(space, objective, floor - 0.5 * objective.ties, left).labels
 
     def _search(
         self,
         space: Space,
         objective: Objective,
         floors: FloatArray,
+        left: FloatArray,
         start: Duals | None = None,
     ) -> Found:
+        """What a search finds in the seconds ``left`` to each input; it takes off what it used."""
         plan = partial_plan(space) if self.eliminate and start is None else no_plan(space)
         most = self.node_limit or UNLIMITED
 
@@ -139,35 +159,41 @@ class BranchAndBound:
         everything = np.arange(len(objective))
         if self.time_limit is None:
             return tried(everything, most)
+        tried(everything[:0], most)  # compiles what is not compiled yet, before any clock runs
         # Most inputs are easy: all get a first try together, the rest one after the other.
-        first = tried(everything, min(FIRST_NODES, most))
-        again = np.flatnonzero(~first.complete)
-        each = [_timed(tried, row, self.time_limit, most) for row in again[:, None]]
+        nodes = min(FIRST_NODES, most)
+        began = perf_counter()
+        first = tried(everything, nodes)
+        share = (perf_counter() - began) / max(1, len(objective))
+        left -= share
         fields = [array.copy() for array in _fields(first)]
-        for row, found in zip(again, each, strict=True):
-            for field, new in zip(fields, _fields(found), strict=True):
-                field[row] = new[0]
+        for row in np.flatnonzero(~first.complete)[:, None]:
+            found, took = _further(partial(tried, row), nodes, most, share, float(left[row[0]]))
+            left[row] -= took
+            if found is not None:
+                for field, new in zip(fields, _fields(found), strict=True):
+                    field[row] = new
         return Found(*fields)
 
 
-def _timed(
-    tried: Callable[[IntArray, int], Found], row: IntArray, seconds: float, most: int
-) -> Found:
-    """Tries with growing node limits, the last of them what the time left allows.
+def _further(
+    tried: Callable[[int], Found], nodes: int, most: int, took: float, left: float
+) -> tuple[Found | None, float]:
+    """What one input comes to after a try that ``took`` its time, and the seconds that cost.
 
-    Kernels do not read the clock; starting over costs at most a third of the whole.
+    Tries have growing node limits, the last of them what the time left allows: kernels do not
+    read the clock, and starting over costs at most a third of the whole.
     """
-    nodes = min(FIRST_NODES, most)
-    left = seconds
-    while True:
-        began = time.perf_counter()
-        found = tried(row, nodes)
-        took = time.perf_counter() - began
-        left -= took
-        more = min(4.0, left / took)
-        if found.complete[0] or nodes >= most or more < 1.5:
-            return found
+    found, spent = None, 0.0
+    while nodes < most and (more := min(4.0, (left - spent) / took)) >= 1.5:
         nodes = min(int(more * nodes), most)
+        began = perf_counter()
+        found = tried(nodes)
+        took = perf_counter() - began
+        spent += took
+        if found.complete[0]:
+            break
+    return found, spent
 
 
 def _fields(found: Found) -> tuple[AnyArray, ...]:
