@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote import Amortized, Decomposed, Subsets
-from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
+from rote.errors import InfeasibleSpace, LabelError, SettingError, UnsupportedSpace
 from rote.inference import Exact, Exhaustive, Objective, Source, Status
 from rote.inference.greedy import RGS
 from rote.space import SpaceBuilder, at_most, exactly
@@ -139,6 +139,37 @@ def test_a_classifier_says_where_to_start():
     )
 
 
+@pytest.mark.parametrize(
+    ("guess", "match"),
+    [
+        (lambda m, n: np.full((m, n), 2), "beyond its variable's last"),
+        (lambda m, n: np.full((m, n), -2), "below -1"),
+        (lambda m, n: np.zeros((m, n)), "whole numbers of shape .4, 4., .*; got float64"),
+        (lambda m, n: np.zeros((m, n - 1), dtype=int), "got int64 of shape .4, 3."),
+        (lambda m, n: [["a"] * n] * m, "got <U1"),
+    ],
+)
+def test_a_classifier_that_says_what_is_no_output_is_refused(guess, match):
+    class Wrong:
+        def guess(self, space, objective):
+            return guess(len(objective), len(space.variables))
+
+    space, scores = grid(2)
+    with pytest.raises(LabelError, match=match):
+        RGS(alpha=1.0, classifier=Wrong()).solve(space, scores)
+
+
+def test_guesses_of_any_whole_numbers_are_taken():
+    class Short:
+        def guess(self, space, objective):
+            return np.ones((len(space.variables), len(objective)), dtype=np.int8).T
+
+    space, scores = grid(2)
+    expected = RGS(alpha=1.0, classifier=Fixed([1] * 4)).solve(space, scores)
+    found = RGS(alpha=1.0, classifier=Short()).solve(space, scores)
+    assert found.labels.tolist() == expected.labels.tolist()
+
+
 def test_starts_that_break_a_rule_are_repaired():
     builder = SpaceBuilder()
     variables = [builder.variable(f"x{j}", "abc") for j in range(12)]
@@ -190,6 +221,8 @@ def test_a_variable_without_a_label_makes_an_input_infeasible():
         ({"restarts": 0}, "restarts is a whole number of at least 1"),
         ({"restarts": 2.5}, "restarts is a whole number of at least 1"),
         ({"seed": -1}, "seed is a whole number"),
+        ({"classifier": "iid"}, "classifier is one with a method guess"),
+        ({"classifier": Fixed}, "classifier is one with a method guess"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings_, match):

@@ -20,7 +20,13 @@ import numpy as np
 from rote.errors import SettingError
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
-from rote.inference.greedy.guesses import Guesses, likely_labels
+from rote.inference.greedy.guesses import (
+    IID,
+    Guesses,
+    check_classifier,
+    checked_guess,
+    likely_labels,
+)
 from rote.inference.greedy.paths import (
     Best,
     Climber,
@@ -68,7 +74,9 @@ class RGS:
             raise SettingError(f"restarts is a whole number of at least 1, got {self.restarts!r}")
         if not isinstance(self.seed, Integral) or not 0 <= self.seed < 1 << 63:
             raise SettingError(f"seed is a whole number from 0 to 2^63 - 1, got {self.seed!r}")
-        if self.alpha > 0 and self.classifier is None:
+        if self.classifier is not None:
+            check_classifier(self.classifier)
+        elif self.alpha > 0:
             raise SettingError(
                 "alpha is above 0, and there is no classifier to start from; give one, such as "
                 "fit_iid(prepared), or take alpha=0"
@@ -116,7 +124,8 @@ class RGS:
         """Where starts are drawn from; -1 where a variable has no label that it may have."""
         if self.classifier is None:
             return likely_labels(space, objective)
-        return self.classifier.guess(space, objective)
+        guess = self.classifier.guess(space, objective)
+        return guess if isinstance(self.classifier, IID) else checked_guess(space, objective, guess)
 
     def _search(
         self, space: Space, objective: Objective, guess: IntArray

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from rote.errors import SettingError
+import numpy as np
+
+from rote.errors import LabelError, SettingError
 from rote.inference.base import Objective
 from rote.kernels.chains import best_labels
 from rote.space.space import Space
@@ -16,7 +18,7 @@ class Guesses(Protocol):
     """Says an output for every input of a batch; it need not obey the rules."""
 
     def guess(self, space: Space, objective: Objective) -> IntArray:
-        """Labels of shape (m, variables)."""
+        """Labels of shape (m, variables); -1 where a variable has no label that it may have."""
         ...
 
 
@@ -46,3 +48,28 @@ def likely_labels(space: Space, objective: Objective) -> IntArray:
     """The best label of every variable by itself, of those it may have; -1 where it has none."""
     scores, closed, allowed = objective.scores, objective.closed, space.network.allowed
     return frozen(best_labels(scores, closed, objective.ties, space.offsets, allowed))
+
+
+def check_classifier(classifier: object) -> None:
+    """Refuse what guesses nothing, such as the class of a classifier."""
+    if isinstance(classifier, type) or not callable(getattr(classifier, "guess", None)):
+        raise SettingError(
+            f"classifier is one with a method guess, such as fit_iid(prepared); got {classifier!r}"
+        )
+
+
+def checked_guess(space: Space, objective: Objective, labels: IntArray) -> IntArray:
+    """What a classifier of a user's own says, checked, since kernels do not look."""
+    shape = len(objective), len(space.variables)
+    guess = np.asarray(labels)
+    if guess.shape != shape or guess.dtype.kind not in "iu":
+        raise LabelError(
+            f"a classifier guesses whole numbers of shape {shape}, one row per input and one "
+            f"column per variable; got {guess.dtype} of shape {guess.shape}"
+        )
+    if ((guess < -1) | (guess >= space.sizes)).any():
+        raise LabelError(
+            "a classifier guessed a label that is beyond its variable's last one or below -1; "
+            "guess positions of labels, counted from 0"
+        )
+    return frozen(guess.astype(np.int64, copy=False))
