@@ -107,7 +107,7 @@ class ZeroOne:
         return None
 
     def term(self, gold: IntArray) -> Term:
-        return _Wrong(gold)
+        return Wrong(gold)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class OneMinusF1:
         return None
 
     def term(self, gold: IntArray) -> Term:
-        return _Overlap(gold, jaccard=False)
+        return Overlap(gold, jaccard=False)
 
 
 @dataclass(frozen=True)
@@ -139,26 +139,30 @@ class OneMinusJaccard:
         return None
 
     def term(self, gold: IntArray) -> Term:
-        return _Overlap(gold, jaccard=True)
+        return Overlap(gold, jaccard=True)
 
 
 @dataclass(frozen=True, eq=False)
-class _Wrong:
+class Wrong:
+    """1 for every output but the gold one, as kernels know it too."""
+
     gold: IntArray
     kind = WRONG
 
     def __len__(self) -> int:
         return len(self.gold)
 
-    def rows(self, index: AnyArray) -> _Wrong:
-        return _Wrong(frozen(self.gold[index]))
+    def rows(self, index: AnyArray) -> Wrong:
+        return Wrong(frozen(self.gold[index]))
 
     def value(self, labels: IntArray) -> FloatArray:
         return np.asarray((labels != self.gold[:, None, :]).any(axis=2), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
-class _Overlap:
+class Overlap:
+    """1 - F1, or 1 - Jaccard's index, as kernels know them too."""
+
     gold: IntArray
     jaccard: bool
 
@@ -169,8 +173,8 @@ class _Overlap:
     def __len__(self) -> int:
         return len(self.gold)
 
-    def rows(self, index: AnyArray) -> _Overlap:
-        return _Overlap(frozen(self.gold[index]), self.jaccard)
+    def rows(self, index: AnyArray) -> Overlap:
+        return Overlap(frozen(self.gold[index]), self.jaccard)
 
     def value(self, labels: IntArray) -> FloatArray:
         gold = self.gold[:, None, :]

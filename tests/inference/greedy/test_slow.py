@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unittest import mock
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,13 +96,30 @@ def test_terms_of_your_own_are_searched_and_bounds_say_nothing():
     assert Counted.calls > 0
 
 
+class Told:
+    """A known term in other clothes, with a word of its own that kernels have as well."""
+
+    kind = "f1"
+
+    def __init__(self, term):
+        self.term = term
+
+    def __len__(self):
+        return len(self.term)
+
+    def rows(self, index):
+        return Told(self.term.rows(index))
+
+    def value(self, labels):
+        return self.term.value(labels)
+
+
 def test_a_known_term_is_climbed_the_same_way():
     space, rng = binary(6), np.random.default_rng(1)
     gold = rng.integers(2, size=(5, 6))
     objective = Objective(0.3 * rng.normal(size=(5, space.parts)), term=OneMinusF1().term(gold))
     fast = RGS(restarts=5).solve(space, objective)
-    with mock.patch.object(type(objective.term), "kind", None):
-        slow = RGS(restarts=5).solve(space, objective)
+    slow = RGS(restarts=5).solve(space, replace(objective, term=Told(objective.term)))
     assert fast.labels.tolist() == slow.labels.tolist()
 
 

@@ -13,6 +13,7 @@ from rote.kernels.greedy import climb_all, ground_of, outputs_along
 from rote.kernels.standing import NO_TERM
 from rote.kernels.structs import Wide
 from rote.kernels.wide import no_traits
+from rote.space.losses import Overlap, Wrong
 from rote.space.network import Network
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
@@ -177,11 +178,14 @@ def known_to_kernels(
 ) -> tuple[int, IntArray | None, Wide] | None:
     """The kind of the term, its gold, and the traits; None where kernels do not know them all."""
     term, traits = objective.term, objective.traits
-    kind = NO_TERM if term is None else getattr(term, "kind", None)
-    if kind is None or space.network.variables > space.network.own:
+    kind, gold = NO_TERM, None
+    if isinstance(term, Wrong | Overlap):
+        # Kernels are compiled anew for arrays that may be written to.
+        kind, gold = term.kind, frozen(term.gold)
+    elif term is not None:
         return None
-    # Kernels are compiled anew for arrays that may be written to.
-    gold = None if term is None else frozen(term.gold)  # type: ignore[attr-defined]
+    if space.network.variables > space.network.own:
+        return None
     if traits is None:
         return kind, gold, NO_TRAITS
     return (kind, gold, traits.wide) if traits.traits.is_known else None
