@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -86,7 +88,7 @@ def test_what_is_remembered_is_within_the_limit(limit):
         for space in spaces:
             solve_and_put(memory, 20, seed, space)
             memory.keep_within_limit()
-            assert sum(memory.shelf(one).size for one in spaces) <= limit
+            assert sum(shelf.size for shelf in memory._shelves.values()) <= limit
 
 
 def test_the_largest_shelf_forgets_first():
@@ -117,6 +119,40 @@ def test_within_the_limit_nothing_is_forgotten():
     solve_and_put(memory, 50)
     memory.keep_within_limit()
     assert held(memory, SPACE) == [50]
+
+
+def test_a_space_whose_entries_are_all_forgotten_is_let_go():
+    store = MemoryStore()
+    memory, spaces = Memory(store, 3_000), [another_space(labels) for labels in range(2, 60)]
+    for space in spaces:
+        memory.fetch(memory.shelf(space))
+        memory.keep(memory.shelf(space), solve_and_put(memory, 2, space=space))
+        memory.keep_within_limit()
+    assert 0 < len(memory._shelves) < len(spaces) // 2
+    assert all(shelf.count for shelf in memory._shelves.values())
+    assert set(memory._marks) | set(memory._own) <= set(memory._shelves)
+
+
+def test_a_shelf_that_went_is_filled_again_from_the_store():
+    store = MemoryStore()
+    memory = Memory(store, LARGE)
+    memory.keep(memory.shelf(SPACE), solve_and_put(memory, 3))
+    memory.limit = 1
+    memory.keep_within_limit()
+    memory.limit = LARGE
+    memory.fetch(memory.shelf(SPACE))
+    assert held(memory, SPACE) == [3]
+
+
+def test_accounts_are_bounded_and_hold_no_space(monkeypatch):
+    monkeypatch.setattr("rote.inference.amortized.memory.MOST_ACCOUNTS", 4)
+    memory, spaces = Memory(None, LARGE), [another_space(labels) for labels in range(2, 12)]
+    accounts = [memory.thrift(space) for space in spaces]
+    assert [memory.thrift(space) for space in spaces[6:]] == accounts[6:]
+    assert len(memory._thrifts) == 4
+    gone = weakref.ref(spaces.pop(6))
+    gc.collect()
+    assert gone() is None
 
 
 # -- the store -------------------------------------------------------------------------------

@@ -223,6 +223,7 @@ class Amortized:
         while start < m:
             rows = np.arange(start, min(start + size, m))
             part = objective if len(rows) == m else objective.rows(rows)
+            shelf = self._memory.shelf(space)  # another one, if that of the last batch went
             found, now = self._batch(shelf, part, asked[rows])
             solutions.append(found)
             entries.append(now)

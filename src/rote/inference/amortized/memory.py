@@ -1,8 +1,9 @@
 """What an amortized engine remembers: shelves in this process, and a store beyond it.
 
 Entries are kept up to a limit of bytes; beyond it, the largest shelf forgets what has been of no
-use for longest. Solved problems also go into the store, if there is one, and what others have put
-there is fetched before a shelf is asked.
+use for longest, and a shelf that has forgotten everything goes, so that no space is held for ever.
+Accounts are small, and those that were opened last are kept. Solved problems also go into the
+store, if there is one, and what others have put there is fetched before a shelf is asked.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from rote.inference.amortized.thrift import Purse, Thrift
 from rote.space.space import Space
 from rote.types import IntArray, frozen
 
+MOST_ACCOUNTS = 1 << 16
+
 
 class Memory:
     """Shelves, accounts and counters; engines that differ in ε alone share one."""
@@ -30,7 +33,7 @@ class Memory:
         self.tally = Tally()
         self.lock = RLock()
         self._shelves: dict[Space, Shelf] = {}
-        self._thrifts: dict[Space, Thrift] = {}
+        self._thrifts: dict[str, Thrift] = {}  # by fingerprint, which is smaller than a space
         self._latest: tuple[Space, Thrift] | None = None  # the same space is often asked again
         self._purse = Purse()
         self._marks: dict[Space, int] = {}
@@ -51,7 +54,11 @@ class Memory:
         if latest is not None and latest[0] is space:
             return latest[1]
         with self.lock:
-            found = self._thrifts.setdefault(space, Thrift(space.parts, self._purse))
+            found = self._thrifts.get(space.fingerprint)
+            if found is None:
+                found = self._thrifts[space.fingerprint] = Thrift(space.parts, self._purse)
+                if len(self._thrifts) > MOST_ACCOUNTS:
+                    del self._thrifts[next(iter(self._thrifts))]
             self._latest = space, found
         return found
 
@@ -99,9 +106,15 @@ class Memory:
 
     def keep_within_limit(self) -> None:
         """Forget until what is remembered is not more than the limit."""
-        shelves = list(self._shelves.values())
-        while sum(shelf.size for shelf in shelves) > self.limit:
-            largest = max(shelves, key=lambda shelf: shelf.size)
-            if not largest.size:
-                return
+        shelves = self._shelves
+        while sum(shelf.size for shelf in shelves.values()) > self.limit:
+            largest = max(shelves.values(), key=lambda shelf: shelf.size)
             largest.forget()
+            if not largest.size:
+                self._drop(largest.space)
+
+    def _drop(self, space: Space) -> None:
+        """Let go of a shelf; if it comes to be asked again, the store is read from the start."""
+        del self._shelves[space]
+        self._marks.pop(space, None)
+        self._own.pop(space, None)
