@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import tracemalloc
+from dataclasses import dataclass, field
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from rote.inference import exhaustive
 from rote.inference.base import Objective, Source, Status, clamp
 from rote.inference.exhaustive import Exhaustive
 from rote.space import SpaceBuilder, all_different, any_of, at_most
+from rote.space.losses import ZeroOne
 from tests.inference.outputs import (
     check_answers,
     check_nothing_is_answered,
@@ -66,6 +69,66 @@ def test_a_space_of_many_blocks_is_searched_to_its_end(monkeypatch):
     space = builder.build()
     scores = space.scores({"x1": {"b": 1.0}, "x2": {"c": 1.0}})
     assert Exhaustive().solve(space, scores).labels.tolist() == [[2, 1, 2, 2]]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A term that says one number for every output, by its place in lexicographic order."""
+
+    worth: np.ndarray  # (m, outputs)
+    sizes: tuple[int, ...]
+    asked: list[int] = field(default_factory=list)
+
+    def __len__(self):
+        return len(self.worth)
+
+    def rows(self, index):
+        return Given(self.worth[index], self.sizes, self.asked)
+
+    def value(self, labels):
+        self.asked.append(labels.shape[1])
+        place = np.ravel_multi_index(np.moveaxis(labels, 2, 0), self.sizes, mode="clip")
+        return np.take_along_axis(self.worth, place, axis=1)
+
+
+@pytest.mark.parametrize("block", [8, 16, 48, 1000])
+def test_under_a_term_the_first_of_equals_is_found_block_by_block(monkeypatch, block):
+    monkeypatch.setattr(exhaustive, "BLOCK", block)
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(4)]
+    builder.require(at_most(2, [v["a"] for v in variables]))
+    space = builder.build()
+    rng = np.random.default_rng(0)
+    # Whole numbers tie; a few are close enough to count as equal, and some are just not.
+    worth = rng.integers(0, 3, size=(4, 81)) - rng.choice([0.0, 6e-11, 3e-10], size=(4, 81))
+    allowed = rng.random((4, 12)) < 0.8
+    allowed[3, :3] = False
+    term = Given(worth, (3, 3, 3, 3))
+    found = Exhaustive().solve(space, Objective(np.zeros((4, 12)), allowed, term))
+    outputs = np.array(list(product(range(3), repeat=4)))
+    for i in range(4):
+        possible = space.holds(outputs) & allowed[i][space.offsets[:-1] + outputs].all(axis=1)
+        values = np.where(possible, worth[i], -np.inf)
+        first = outputs[(values >= values.max() - 1e-10).argmax()]
+        assert found.labels[i].tolist() == (first.tolist() if possible.any() else [-1] * 4)
+    assert found.status[3] == Status.INFEASIBLE
+    assert max(term.asked) <= max(1, block // 4)
+
+
+def test_under_a_term_no_more_than_some_blocks_are_held_at_once():
+    builder = SpaceBuilder()
+    for j in range(18):
+        builder.variable(f"x{j}", "ab")
+    space = builder.build()
+    gold = np.zeros((32, 18), dtype=np.int64)
+    objective = Objective(np.zeros((32, 36)), term=ZeroOne().term(gold))
+    Exhaustive().solve(space, objective.rows(np.arange(1)))  # compiled by now
+    tracemalloc.start()
+    try:
+        Exhaustive().solve(space, objective)
+        assert tracemalloc.get_traced_memory()[1] < 8 * 32 * 2**18 // 2
+    finally:
+        tracemalloc.stop()
 
 
 def test_too_many_outputs_are_refused_with_their_number():

@@ -16,7 +16,7 @@ from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, as_objective
 from rote.kernels.enumeration import best_outputs, outputs_between
 from rote.space.space import Space
-from rote.types import AnyArray, IntArray, frozen, running
+from rote.types import AnyArray, FloatArray, IntArray, frozen, running
 
 MOST_OUTPUTS = 1 << 22
 BLOCK = 1 << 16  # outputs whose rules are checked at once
@@ -105,27 +105,43 @@ def _feasible(space: Space) -> AnyArray:
 
 
 def _best_with_more(space: Space, objective: Objective) -> IntArray:
-    """What `best_outputs` does, block by block, where a term or traits have a say."""
-    m = len(objective)
-    count = int(space.outputs)
+    """What `best_outputs` does, block by block, where a term or traits have a say.
+
+    The first output within a tie of the best is better than all before it. So of each input those
+    outputs are held that are, as long as they are within a tie of the best so far.
+    """
+    m, count = len(objective), int(space.outputs)
     block = max(1, BLOCK // max(1, m))
-    worth = np.empty((m, count))
+    feasible = np.unpackbits(_feasible(space), count=count).astype(np.bool_)
+    best, ties = np.full(m, -np.inf), objective.ties
+    held: list[list[tuple[float, int]]] = [[] for _ in range(m)]
     for first in range(0, count, block):
         end = min(first + block, count)
-        outputs = outputs_between(first, end, space.sizes)
-        for i in range(m):
-            worth[i, first:end] = space.value(objective.scores[i], outputs)
-            if objective.allowed is not None:
-                open_ = objective.allowed[i][space.offsets[:-1] + outputs].all(axis=1)
-                worth[i, first:end][~open_] = -np.inf
-        each = frozen(np.broadcast_to(outputs, (m, *outputs.shape)))
-        worth[:, first:end] += objective.beyond_parts(each)
-    feasible = np.unpackbits(_feasible(space), count=count).astype(np.bool_)
-    worth[:, ~feasible] = -np.inf
-    best = worth.max(axis=1)
-    number = (worth >= (best - objective.ties)[:, None]).argmax(axis=1)
-    labels = np.empty((m, len(space.sizes)), dtype=np.int64)
-    for i, c in enumerate(number.tolist()):
-        labels[i] = outputs_between(c, c + 1, space.sizes)[0]
-    labels[best == -np.inf] = -1
+        worth = _worth(space, objective, outputs_between(first, end, space.sizes))
+        worth[:, ~feasible[first:end]] = -np.inf
+        for i, row in enumerate(worth):
+            before = np.maximum.accumulate(np.append(best[i], row))[:-1]
+            rises = np.flatnonzero(row > before)
+            if len(rises):
+                best[i] = row[rises[-1]]
+                held[i] += zip(row[rises].tolist(), (first + rises).tolist(), strict=True)
+                held[i] = [pair for pair in held[i] if pair[0] >= best[i] - ties[i]]
+    labels = np.full((m, len(space.sizes)), -1, dtype=np.int64)
+    for i, close in enumerate(held):
+        if close:
+            number = close[0][1]
+            labels[i] = outputs_between(number, number + 1, space.sizes)[0]
     return labels
+
+
+def _worth(space: Space, objective: Objective, outputs: IntArray) -> FloatArray:
+    """What the same outputs are worth to every input; -inf where a label is closed."""
+    m = len(objective)
+    worth = np.empty((m, len(outputs)))
+    for i in range(m):
+        worth[i] = space.value(objective.scores[i], outputs)
+        if objective.allowed is not None:
+            open_ = objective.allowed[i][space.offsets[:-1] + outputs].all(axis=1)
+            worth[i, ~open_] = -np.inf
+    worth += objective.beyond_parts(frozen(np.broadcast_to(outputs, (m, *outputs.shape))))
+    return worth
