@@ -537,6 +537,19 @@ def test_threads_count_every_input():
     assert engine.looked == Looked(inputs=200)
 
 
+def test_what_was_looked_at_can_be_read_while_it_is_counted(monkeypatch):
+    space, engine = loop_under_a_rule(), Decomposed(Exact(), Subsets(1))
+    after, read = Looked.after, []
+
+    def reading(self, *counts):
+        read.append(engine.looked)
+        return after(self, *counts)
+
+    monkeypatch.setattr(Looked, "after", reading)
+    engine.solve(space, asked(space, [[0, 0, 0]]))
+    assert read == [Looked()]
+
+
 def test_what_remembers_does_not_take_the_best_of_all_for_the_best_around_gold():
     builder = SpaceBuilder()
     for j in range(4):

@@ -10,7 +10,8 @@ import pytest
 from rote import Model, StructuredSVM
 from rote.errors import SettingError
 from rote.inference import Exact, Objective, Source, Status
-from rote.inference.greedy import RGS, AmortizedRGS
+from rote.inference.greedy import RGS, AmortizedRGS, amortized
+from rote.inference.greedy.amortized import Spent
 from rote.learning import fit
 from rote.model import prepare
 from rote.space.losses import OneMinusF1
@@ -52,6 +53,28 @@ def test_answers_are_outputs_with_their_true_value(world):
     assert ((needed >= 1) & (needed <= 20)).all()
     assert (found.source == Source.GREEDY).all()
     assert (found.status == Status.FEASIBLE).all()
+
+
+def test_what_was_spent_can_be_read_while_it_is_counted(world, monkeypatch):
+    engine, read = AmortizedRGS(RGS(restarts=2)), []
+
+    def spent(*counts):
+        read.append(engine.spent)
+        return Spent(*counts)
+
+    monkeypatch.setattr(amortized, "Spent", spent)
+    engine.solve(*question(world))
+    assert read[0] == Spent()
+
+
+def test_others_may_ask_between_two_rounds(world):
+    engine = AmortizedRGS(RGS(restarts=5))
+    rounds = engine.rounds(*question(world))
+    next(rounds)
+    assert not engine._lock.locked()  # or what follows would wait for ever
+    engine.solve(*question(world))
+    assert engine.spent.inputs == 120
+    assert len(list(rounds)) > 0
 
 
 def test_starts_it_has_learned_lead_further_than_random_ones():

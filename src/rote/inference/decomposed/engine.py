@@ -115,7 +115,7 @@ class Decomposed:
         around[near[kept]] = True
         whole = np.flatnonzero(~around)
         with self._lock:
-            self._tally.append(self._tally.pop().after(len(objective), len(whole), search))
+            self._tally[0] = self._tally[0].after(len(objective), len(whole), search)
         if not len(kept):
             return self.engine.solve(space, objective)
         answers = self._answers(space, objective.rows(near), search, kept)
@@ -155,7 +155,7 @@ class Decomposed:
         search = Search(self.engine, space, objective)
         search.look(split.sets)
         with self._lock:
-            self._tally.append(self._tally.pop().after(0, 0, search))
+            self._tally[0] = self._tally[0].after(0, 0, search)
         return search.labels
 
     @property

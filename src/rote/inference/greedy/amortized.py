@@ -132,11 +132,7 @@ class AmortizedRGS:
         return found, needed
 
     def rounds(self, space: Space, objective: Objective) -> Iterator[Round]:
-        """Round after round, until all inputs are left."""
-        with self._lock:
-            yield from self._rounds(space, objective)
-
-    def _rounds(self, space: Space, objective: Objective) -> Iterator[Round]:
+        """Round after round, until all inputs are left; others may ask between two of them."""
         guess, redrawn = self.search.guesses(space, objective), self.search.redrawn(space)
         best, idle = Best(*guess.shape), np.zeros(len(guess), dtype=np.int64)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
@@ -174,35 +170,37 @@ class AmortizedRGS:
         return starts.given(led, moved, guess, redrawn)
 
     def _count(self, climbs: int, led: int, inputs: int) -> None:
-        past = self._spent.pop()
-        self._spent.append(Spent(past.inputs + inputs, past.climbs + climbs, past.learned + led))
+        with self._lock:
+            past = self._spent[0]
+            self._spent[0] = Spent(past.inputs + inputs, past.climbs + climbs, past.learned + led)
 
     def _learn(self, space: Space, objective: Objective, paths: Paths, values: FloatArray) -> None:
         """Every output on a path is worth its end; those are learned from that E is far from."""
         assert objective.inputs is not None
         inputs = objective.inputs
-        weights, squares = self._weights(inputs.size)
         outputs, owner = paths.outputs(self.outputs)
-        regress_all(
-            weights,
-            squares,
-            inputs.vectors,
-            inputs.slots,
-            frozen(inputs.firsts[owner]),
-            columns_of(space, inputs.traits, outputs),
-            frozen(values[owner]),
-            float(self.step),
-            int(self.passes),
-            float(self.tolerance),
-            ROOM,
-        )
+        columns = columns_of(space, inputs.traits, outputs)
+        with self._lock:
+            regress_all(
+                *self._weights(inputs.size),
+                inputs.vectors,
+                inputs.slots,
+                frozen(inputs.firsts[owner]),
+                columns,
+                frozen(values[owner]),
+                float(self.step),
+                int(self.passes),
+                float(self.tolerance),
+                ROOM,
+            )
 
     def _led(self, space: Space, objective: Objective, ends: IntArray) -> tuple[IntArray, AnyArray]:
         """Where E leads from the ends of paths, and from which of them it leads anywhere."""
         assert objective.inputs is not None
-        weights = self._weights(objective.inputs.size)[0]
-        worth = replace(objective.inputs.objective(space, weights), allowed=objective.allowed)
-        paths = climb_from(space, worth, ends)
+        with self._lock:  # nobody learns while E is climbed
+            weights = self._weights(objective.inputs.size)[0]
+            worth = replace(objective.inputs.objective(space, weights), allowed=objective.allowed)
+            paths = climb_from(space, worth, ends)
         return paths.ends, paths.obeys & (paths.counts > 0)
 
     def _weights(self, size: int) -> tuple[FloatArray, FloatArray]:
