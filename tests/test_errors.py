@@ -1,10 +1,14 @@
-"""The tree of exceptions: one root, Python's own kinds beside it, sentences in the messages."""
+"""The tree of exceptions: one root, Python's own kinds beside it, sentences in the messages.
+
+And the checks of settings.
+"""
 
 from __future__ import annotations
 
 import inspect
 import pickle
 
+import numpy as np
 import pytest
 
 from rote import errors
@@ -19,10 +23,13 @@ from rote.errors import (
     RuleError,
     ScoreError,
     ServiceError,
+    SettingError,
     SpaceError,
     StoreError,
     TooLarge,
     UnsupportedSpace,
+    check_number,
+    check_whole,
 )
 
 EVERY = [
@@ -79,3 +86,25 @@ def test_an_error_survives_the_way_to_another_process(error):
     assert type(came) is error
     assert str(came) == str(sent)
     assert vars(came) == vars(sent)
+
+
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1", None], ids=str)
+def test_a_number_outside_is_refused_by_its_name(value):
+    with pytest.raises(SettingError, match=r"speed is a number above 0, got"):
+        check_number("speed", value, least=0, above=True)
+    check_number("speed", 0.5, least=0, above=True)
+    check_number("speed", 0, least=0)
+
+
+@pytest.mark.parametrize("value", [0, 2.5, 3.0, np.nan, "3"], ids=str)
+def test_what_is_no_whole_number_is_refused_by_its_name(value):
+    with pytest.raises(SettingError, match="steps is a whole number of at least 1"):
+        check_whole("steps", value, least=1)
+    check_whole("steps", np.int64(1), least=1)
+
+
+@pytest.mark.parametrize("value", [-1, 5, 2.0, None], ids=str)
+def test_a_whole_number_may_have_an_end_as_well(value):
+    with pytest.raises(SettingError, match=f"place is a whole number from 0 to 4, got {value}"):
+        check_whole("place", value, least=0, most=4)
+    check_whole("place", 4, least=0, most=4)

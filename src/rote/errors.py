@@ -1,4 +1,4 @@
-"""Every exception rote raises on purpose.
+"""Every exception rote raises on purpose, and the checks of settings that all rooms make.
 
     RoteError
     ├── SpaceError               a space that cannot be built
@@ -21,7 +21,9 @@ Each message says what was expected, what came, and what to do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from numbers import Integral, Real
 
 
 class RoteError(Exception):
@@ -109,3 +111,19 @@ class Overloaded(ServiceError):
 
 class MissingExtra(RoteError, ImportError):
     """An optional package is needed and not installed."""
+
+
+def check_whole(name: str, value: int, *, least: int, most: int | None = None) -> None:
+    """Refuse a setting that is not a whole number of at least ``least``, and at most ``most``."""
+    if isinstance(value, Integral) and least <= value and (most is None or value <= most):
+        return
+    wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
+    raise SettingError(f"{name} is a whole number {wanted}, got {value!r}")
+
+
+def check_number(name: str, value: float, *, least: float, above: bool = False) -> None:
+    """Refuse a setting that is not a finite number of at least ``least``, or above it."""
+    if isinstance(value, Real) and least <= value < math.inf and not (above and value == least):
+        return
+    wanted = "above" if above else "of at least"
+    raise SettingError(f"{name} is a number {wanted} {least}, got {value!r}")

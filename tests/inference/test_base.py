@@ -7,7 +7,17 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rote import Amortized, AmortizedRGS, Decomposed, Exact, ExactEvery, Speedup
+from rote import (
+    Amortized,
+    AmortizedRGS,
+    BranchAndBound,
+    Decomposed,
+    Elimination,
+    Exact,
+    ExactEvery,
+    Exhaustive,
+    Speedup,
+)
 from rote.errors import LabelError, ScoreError, SettingError, SpaceError
 from rote.inference.answers import answered
 from rote.inference.base import (
@@ -19,6 +29,8 @@ from rote.inference.base import (
     as_objective,
     clamp,
 )
+from rote.inference.timed import Timed
+from rote.inference.unruled import Unruled
 from rote.model import prepare
 from rote.space import SpaceBuilder
 from rote.space.losses import OneMinusF1
@@ -309,11 +321,18 @@ def test_a_builder_is_no_space():
         as_objective(builder, [1.0, 2.0])
 
 
-@pytest.mark.parametrize("wrapper", [Amortized, Decomposed, Speedup, ExactEvery])
+@pytest.mark.parametrize("wrapper", [Amortized, Decomposed, Speedup, ExactEvery, Timed, Unruled])
 @pytest.mark.parametrize("engine", [Exact, "exact", None])
 def test_a_wrapper_wants_an_engine_and_not_its_class(wrapper, engine):
     with pytest.raises(SettingError, match=r"is one such as Exact\(\); got"):
         wrapper(engine)
+
+
+@pytest.mark.parametrize("engine", [Exhaustive, Elimination, BranchAndBound])
+@pytest.mark.parametrize("most", ["a", 0, 0.5, 1e6])
+def test_what_an_engine_looks_at_most_is_a_whole_number(engine, most):
+    with pytest.raises(SettingError, match="is a whole number of at least 1, got"):
+        engine(most)
 
 
 def test_what_is_searched_amortized_is_an_rgs():

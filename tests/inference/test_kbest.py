@@ -147,7 +147,7 @@ def test_arrays_of_every_rank_have_their_types_and_cannot_be_written():
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, "2", None])
 def test_a_k_that_makes_no_sense_is_refused(k):
-    with pytest.raises(RoteError, match="k of at least 1"):
+    with pytest.raises(RoteError, match="k is a whole number of at least 1"):
         k_best(entity_relation_space(2), np.zeros(20), k)
 
 

@@ -7,15 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
-from rote.errors import DataError, SettingError
+from rote.errors import DataError
 from rote.learning import Local, Perceptron, State, StructuredSVM, fit
-from rote.learning.base import (
-    check_number,
-    check_whole,
-    iterations_left,
-    pieces_of,
-    shuffled,
-)
+from rote.learning.base import iterations_left, pieces_of, shuffled
 from rote.model import prepare
 from tests.learning.small import chains, start
 
@@ -96,21 +90,6 @@ def test_a_learner_without_states_returns_the_model_it_was_given():
     assert fit(Idle(), model, prepared) is model
     state = State(1, np.ones(model.layout.size), done=True)
     assert fit(Idle(), model, prepared, state=state).weights.tolist() == [1.0] * model.layout.size
-
-
-@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf])
-def test_a_number_outside_is_refused_by_its_name(value):
-    with pytest.raises(SettingError, match=r"speed is a number above 0, got"):
-        check_number("speed", value, least=0, above=True)
-    check_number("speed", 0.5, least=0, above=True)
-    check_number("speed", 0, least=0)
-
-
-@pytest.mark.parametrize("value", [0, 2.5, 3.0, np.nan, "3"], ids=str)
-def test_what_is_no_whole_number_is_refused_by_its_name(value):
-    with pytest.raises(SettingError, match="steps is a whole number of at least 1"):
-        check_whole("steps", value, least=1)
-    check_whole("steps", np.int64(1), least=1)
 
 
 def test_the_iterations_that_are_left_are_those_after_the_state():

@@ -15,7 +15,7 @@ import rote
 from rote.cli.app import app
 from rote.cli.engines import ANYTIME, UNTIMED, engine_named, store_at
 from rote.cli.printing import show_pairs
-from rote.errors import SettingError
+from rote.errors import SettingError, check_whole
 
 if TYPE_CHECKING:
     from rote.evaluation.files import Scores
@@ -115,8 +115,8 @@ def train(
 
     if resume and checkpoint is None:
         raise SettingError("--resume goes on from a file; name it with --checkpoint FILE")
-    if around is not None and around < 1:
-        raise SettingError(f"--around is a whole number of at least 1, got {around}")
+    if around is not None:
+        check_whole("--around", around, least=1)
     settings = TaskSettings(
         order=order,
         bio=bio or None,

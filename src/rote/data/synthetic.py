@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_whole
 from rote.types import FloatArray, IntArray, frozen
 
 MOST_VARIABLES = 16  # all 2^n outputs are listed
@@ -94,9 +94,10 @@ def binary_constrained(
     >>> data.train.points.shape, data.train.labels.shape, data.feasible.shape
     ((20, 5, 100), (20, 5), (16, 5))
     """
-    _require_counts(examples=examples, test=test)
-    _require_between("c", c, 1, MOST_VARIABLES)
-    _require_at_least("d", d, 1)
+    check_whole("examples", examples, least=0)
+    check_whole("test", test, least=0)
+    check_whole("c", c, least=1, most=MOST_VARIABLES)
+    check_whole("d", d, least=1)
     if not 0 <= kappa <= 1:
         raise SettingError(f"kappa is a fraction of the examples, from 0 to 1; got {kappa}")
     size = round(fraction * 2**c) if 0 < fraction <= 1 else 0
@@ -156,11 +157,13 @@ def linear_constrained(
     >>> data.train.points.shape, data.train.labels.shape, len(data.feasible) >= 50
     ((20, 20), (20, 10), True)
     """
-    _require_counts(examples=examples, validation=validation, test=test)
-    _require_between("variables", variables, 1, MOST_VARIABLES)
-    _require_at_least("dimensions", dimensions, 1)
-    _require_at_least("rules", rules, 0)
-    _require_between("least", least, 1, 2**variables)
+    check_whole("examples", examples, least=0)
+    check_whole("validation", validation, least=0)
+    check_whole("test", test, least=0)
+    check_whole("variables", variables, least=1, most=MOST_VARIABLES)
+    check_whole("dimensions", dimensions, least=1)
+    check_whole("rules", rules, least=0)
+    check_whole("least", least, least=1, most=2**variables)
     hidden, held_out, tuning, given = map(
         np.random.default_rng, np.random.SeedSequence(seed).spawn(4)
     )
@@ -234,18 +237,3 @@ def _examples(points: FloatArray, local: FloatArray, feasible: IntArray) -> Exam
 
 def _outputs(n: int) -> IntArray:
     return np.array(list(product((0, 1), repeat=n)), dtype=np.int64)
-
-
-def _require_counts(**counts: int) -> None:
-    for name, count in counts.items():
-        _require_at_least(name, count, 0)
-
-
-def _require_at_least(name: str, value: int, low: int) -> None:
-    if value < low:
-        raise SettingError(f"{name} is a whole number of at least {low}, got {value}")
-
-
-def _require_between(name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise SettingError(f"{name} is a whole number from {low} to {high}, got {value}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_whole
 from rote.experiments.records import Claim, Record, Row
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ class Settings:
                 "claims are judged by how trials differ, which takes two of them at least; "
                 f"got trials={self.trials}"
             )
-        if self.seed < 0:
-            raise SettingError(f"seed is a whole number of at least 0, got {self.seed}")
+        check_whole("seed", self.seed, least=0)
 
     def among(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of an experiment's cases that are to be done, in its own order."""

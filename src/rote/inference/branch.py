@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_whole
 from rote.inference.answers import answered
 from rote.inference.base import (
     Objective,
@@ -50,7 +50,8 @@ class BranchAndBound:
     eliminate: bool = True
 
     def __post_init__(self) -> None:
-        positive("node_limit", self.node_limit)
+        if self.node_limit is not None:
+            check_whole("node_limit", self.node_limit, least=1)
         positive("time_limit", self.time_limit)
 
     def solve(

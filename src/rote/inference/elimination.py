@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rote.errors import UnsupportedSpace
+from rote.errors import UnsupportedSpace, check_whole
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, as_objective
 from rote.inference.plans import MOST_CANDIDATES, full_plan
@@ -21,6 +21,9 @@ class Elimination:
     """
 
     most_candidates: int = MOST_CANDIDATES
+
+    def __post_init__(self) -> None:
+        check_whole("most_candidates", self.most_candidates, least=1)
 
     def accepts(self, space: Space) -> bool:
         return full_plan(space, self.most_candidates) is not None

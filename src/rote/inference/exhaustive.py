@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rote.errors import UnsupportedSpace
+from rote.errors import UnsupportedSpace, check_whole
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, as_objective
 from rote.kernels.enumeration import best_outputs, outputs_between
@@ -30,6 +30,9 @@ class Exhaustive:
     """
 
     most_outputs: int = MOST_OUTPUTS
+
+    def __post_init__(self) -> None:
+        check_whole("most_outputs", self.most_outputs, least=1)
 
     def accepts(self, space: Space) -> bool:
         return space.outputs <= self.most_outputs

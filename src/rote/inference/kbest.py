@@ -8,11 +8,10 @@ a set of closed labels, so any exact engine finds its best; the best of all is n
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_whole
 from rote.inference.base import Engine, Objective, Solutions, Status, as_objective, checked_for
 from rote.inference.exact import Exact
 from rote.space.space import Space
@@ -35,8 +34,7 @@ def k_best(
     >>> [float(best.value[0]) for best in k_best(space, scores, 3)]
     [3.0, 2.0, 1.0]
     """
-    if not isinstance(k, Integral) or k < 1:
-        raise SettingError(f"k_best takes a whole number k of at least 1, got {k!r}")
+    check_whole("k", k, least=1)
     objective = as_objective(space, objective)
     engine = engine or Exact()
     ranks = [_proved(engine.solve(space, objective))]

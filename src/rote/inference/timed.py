@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from time import perf_counter
 
-from rote.inference.base import Engine, Objective, Solutions
+from rote.inference.base import Engine, Objective, Solutions, check_engine
 from rote.inference.exact import Exact
 from rote.space.space import Space
 from rote.types import AnyArray
@@ -20,6 +20,9 @@ class Timed:
     seconds: float = field(default=0.0, init=False)
     inputs: int = field(default=0, init=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_engine("the engine underneath", self.engine)
 
     def __reduce__(self) -> tuple[type, tuple[Engine]]:
         return Timed, (self.engine,)

@@ -9,7 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from rote.inference.base import Engine, Objective, Solutions, as_objective, checked_for
+from rote.inference.base import (
+    Engine,
+    Objective,
+    Solutions,
+    as_objective,
+    check_engine,
+    checked_for,
+)
 from rote.inference.exact import Exact
 from rote.space.space import Space
 from rote.types import AnyArray
@@ -24,6 +31,9 @@ class Unruled:
     """
 
     engine: Engine = field(default_factory=Exact)
+
+    def __post_init__(self) -> None:
+        check_engine("the engine underneath", self.engine)
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         given = as_objective(space, objective, terms=True)

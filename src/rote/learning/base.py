@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from numbers import Integral, Real
 from typing import Any, ParamSpec, Protocol
 
 import numpy as np
@@ -159,12 +158,6 @@ def check_labels(loss: Loss, labels: Collection[str]) -> None:
         )
 
 
-def check_whole(name: str, value: int, *, least: int) -> None:
-    """Refuse a setting that is not a whole number of at least ``least``."""
-    if not isinstance(value, Integral) or value < least:
-        raise SettingError(f"{name} is a whole number of at least {least}, got {value!r}")
-
-
 def check_learner(learner: object) -> None:
     """Refuse what is no learner, such as the class of one."""
     if isinstance(learner, type) or not callable(getattr(learner, "iterate", None)):
@@ -175,14 +168,6 @@ def check_loss(loss: object) -> None:
     """Refuse what is no loss, such as the class of one."""
     if isinstance(loss, type) or not callable(getattr(loss, "offsets", None)):
         raise SettingError(f"loss is one such as Hamming(); got {loss!r}")
-
-
-def check_number(name: str, value: float, *, least: float, above: bool = False) -> None:
-    """Refuse a setting that is not a finite number of at least ``least``, or above it."""
-    if not isinstance(value, Real) or not least <= value < np.inf or (above and value == least):
-        raise SettingError(
-            f"{name} is a number {'above' if above else 'of at least'} {least}, got {value!r}"
-        )
 
 
 def half_norm(weights: FloatArray) -> float:

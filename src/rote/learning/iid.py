@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_whole
 from rote.inference.greedy import IID
-from rote.learning.base import check_examples, check_whole
+from rote.learning.base import check_examples
 from rote.model import Group, Prepared
 from rote.types import AnyArray, FloatArray, IntArray
 

@@ -14,16 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from rote.errors import check_whole
 from rote.kernels.local import Decisions, learn_locally
-from rote.learning.base import (
-    Averaged,
-    State,
-    check_examples,
-    check_whole,
-    expiring,
-    iterations_left,
-    shuffled,
-)
+from rote.learning.base import Averaged, State, check_examples, expiring, iterations_left, shuffled
 from rote.model import Model, Prepared
 from rote.types import frozen, running
 

@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_number, check_whole
 from rote.inference.amortized import Amortized, Counters
-from rote.learning.base import Learner, State, check_number, check_whole
+from rote.learning.base import Learner, State
 from rote.model import Model, Prepared
 from rote.types import AnyArray
 

@@ -19,14 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from rote.errors import check_number, check_whole
 from rote.kernels.linear import move_each
 from rote.learning.augmented import worst_of
 from rote.learning.base import (
     State,
     check_examples,
     check_loss,
-    check_number,
-    check_whole,
     half_norm,
     iterations_left,
     pieces_of,

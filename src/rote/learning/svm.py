@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_number, check_whole
 from rote.inference import Engine
 from rote.inference.decomposed import looks_around
 from rote.kernels.candidates import add_candidates
@@ -32,8 +32,6 @@ from rote.learning.base import (
     State,
     check_examples,
     check_loss,
-    check_number,
-    check_whole,
     expiring,
     half_norm,
     iterations_left,

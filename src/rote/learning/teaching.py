@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_whole
 from rote.inference.beam import Speedup
-from rote.learning.base import check_whole
 from rote.model import Model, Prepared
 
 PIECE = 50  # inputs of one space that are learned from together

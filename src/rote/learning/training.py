@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rote.errors import ModelError, SettingError
+from rote.errors import ModelError, SettingError, check_whole
 from rote.inference import Engine, Exact
 from rote.learning.base import Learner, State, check_examples, check_learner, check_whole
 from rote.learning.checkpoints import check_place, load_state, save_state

@@ -29,11 +29,11 @@ from uuid import uuid4
 
 import numpy as np
 
-from rote.errors import DataError, SettingError
+from rote.errors import DataError, SettingError, check_whole
 from rote.inference import Engine, Exact
 from rote.inference.amortized import Amortized, Counters
 from rote.inference.amortized.stores import MemoryStore, SqliteStore, Store
-from rote.learning.base import Learner, State, check_learner, check_whole, fit
+from rote.learning.base import Learner, State, check_learner, fit
 from rote.model import Model, Prepared, prepare
 from rote.tasks.base import Task
 from rote.types import AnyArray

@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from rote.data.coreference import Document, Mention
-from rote.errors import LabelError, SettingError
+from rote.errors import LabelError, check_whole
 from rote.space import SpaceBuilder
 from rote.space.traits import Entities
 from rote.tasks.base import Frame, Slot
@@ -91,10 +91,7 @@ class Coreference:
     entities: bool = False
 
     def __post_init__(self) -> None:
-        if self.most_antecedents < 1:
-            raise SettingError(
-                f"most_antecedents is a whole number of at least 1, got {self.most_antecedents}"
-            )
+        check_whole("most_antecedents", self.most_antecedents, least=1)
 
     def frame(self, x: Document) -> Frame:
         if not self.entities:

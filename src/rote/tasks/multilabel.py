@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, SettingError
+from rote.errors import DataError, LabelError, SettingError, check_whole
 from rote.features import Features
 from rote.space import SpaceBuilder
 from rote.tasks.base import Frame, Slot
@@ -112,8 +112,7 @@ def correlated_pairs(Y: AnyArray, most: int) -> Pairs:  # noqa: N803
     >>> correlated_pairs(np.array([[1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 0, 1]]), most=2)
     ((0, 1),)
     """
-    if most < 0:
-        raise SettingError(f"most is a whole number of at least 0, got {most}")
+    check_whole("most", most, least=0)
     table = np.asarray(Y)
     if table.ndim != 2 or not len(table) or not np.isin(table, (0, 1)).all():
         raise DataError(

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from numbers import Integral
 from typing import Any
 
-from rote.errors import LabelError, SettingError
+from rote.errors import LabelError, SettingError, check_whole
 from rote.features import Features, Templates
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.traits import tuples_along
@@ -47,10 +46,8 @@ class Tagging:
     wide: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("order", "wide"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 0:
-                raise SettingError(f"{name} is a whole number of at least 0, got {value!r}")
+        check_whole("order", self.order, least=0)
+        check_whole("wide", self.wide, least=0)
         if not callable(self.features) and not isinstance(self.features, Templates):
             raise SettingError(
                 "features are Templates, or a function from an input to one vector per token; "

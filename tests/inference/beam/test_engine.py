@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
 from rote.inference import Exhaustive, Objective, Source, Status, clamp
-from rote.inference.beam import Beam
+from rote.inference.beam import Beam, ConstrainedBeam, Speedup
 from rote.inference.beam.engine import partial_scores
 from rote.space import SpaceBuilder
 from rote.space.losses import OneMinusF1
@@ -163,6 +163,12 @@ def test_the_order_says_who_comes_first():
     for _ in range(2):
         assert engine.solve(space, scores).labels.tolist() == [[1, 1]]
     assert asked == [space]  # once for all inputs
+
+
+@pytest.mark.parametrize("engine", [Beam, ConstrainedBeam, Speedup])
+def test_an_order_is_a_function(engine):
+    with pytest.raises(SettingError, match=r"order is a function .*; got \[0, 1\]"):
+        engine(order=[0, 1])
 
 
 def test_an_order_may_look_at_names():

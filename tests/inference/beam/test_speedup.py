@@ -490,7 +490,7 @@ def test_long_rules_are_learned():
         ({"engine": Exact}, r"the engine to learn from is one such as Exact\(\); got <class"),
         ({"engine": "exact"}, "the engine to learn from is one such as"),
         ({"width": 0}, "width is a whole number of at least 1"),
-        ({"theta": -0.1}, "theta is a number of at least 0, or None, got -0.1"),
+        ({"theta": -0.1}, "theta is a number of at least 0, got -0.1"),
         ({"theta": np.nan}, "theta is a number of at least 0"),
         ({"theta": "much"}, "theta is a number of at least 0"),
         ({"step": 0.0}, "step is a number above 0"),

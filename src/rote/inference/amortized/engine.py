@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_number, check_whole
 from rote.inference.amortized.answers import Answers
 from rote.inference.amortized.certificates import (
     Asked,
@@ -107,14 +106,10 @@ class Amortized:
                 "store is one such as SqliteStore(path), or open_store(address) for an address; "
                 f"got {self.store!r}"
             )
-        if not isinstance(self.epsilon, Real) or not 0 <= self.epsilon < np.inf:
-            raise SettingError(f"epsilon is a number of at least 0, got {self.epsilon!r}")
-        for name in ("exact_every", "limit"):
-            value = getattr(self, name)
-            if value is None and name == "exact_every":
-                continue
-            if not isinstance(value, Integral) or value < 1:
-                raise SettingError(f"{name} is a whole number of at least 1, got {value!r}")
+        check_number("epsilon", self.epsilon, least=0)
+        check_whole("limit", self.limit, least=1)
+        if self.exact_every is not None:
+            check_whole("exact_every", self.exact_every, least=1)
         object.__setattr__(self, "_certificates", _chosen(self.certificate))
         object.__setattr__(self, "_memory", Memory(self.store, self.limit))
 

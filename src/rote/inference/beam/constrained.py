@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rote.errors import check_whole
 from rote.inference.base import Objective, Solutions, as_objective
 from rote.inference.beam.engine import (
     NO_WEIGHTS,
     bounded,
-    check_width,
     first_to_obey,
 )
 from rote.inference.beam.patterns import Courses, Order
@@ -46,7 +46,7 @@ class ConstrainedBeam:
     _courses: Courses = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_width(self.width)
+        check_whole("width", self.width, least=1)
         object.__setattr__(self, "_courses", Courses(self.order))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:

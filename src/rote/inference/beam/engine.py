@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Integral
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_whole
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.beam.patterns import Courses, Order
@@ -55,7 +54,7 @@ class Beam:
     _courses: Courses = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_width(self.width)
+        check_whole("width", self.width, least=1)
         object.__setattr__(self, "_courses", Courses(self.order))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
@@ -102,12 +101,6 @@ class Beam:
             size[i] = len(beam)
             outputs[i, : len(beam)] = beam
         return outputs, size
-
-
-def check_width(width: object) -> None:
-    """Beams have at least one node."""
-    if not isinstance(width, Integral) or width < 1:
-        raise SettingError(f"width is a whole number of at least 1, got {width!r}")
 
 
 def partial_scores(space: Space, scores: FloatArray, labels: IntArray) -> FloatArray:

@@ -84,6 +84,11 @@ class Courses:
     def __init__(
         self, order: Order | None, patterns: Patterns | None = None, ledger: Ledger | None = None
     ) -> None:
+        if order is not None and not callable(order):
+            raise SettingError(
+                "order is a function from a space to the numbers of its variables, such as "
+                f"lambda space: [1, 0]; got {order!r}"
+            )
         self.order, self.patterns = order or in_order, patterns
         self.ledger = Ledger() if ledger is None else ledger
         self._kept: dict[tuple[Space, tuple[str, ...]], Course] = {}

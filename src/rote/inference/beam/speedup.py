@@ -27,11 +27,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_number, check_whole
 from rote.inference.answers import at_sight
 from rote.inference.base import Engine, Objective, Solutions, as_objective, check_engine
 from rote.inference.beam.constrained import obedient
-from rote.inference.beam.engine import bounded, check_width, first_to_obey
+from rote.inference.beam.engine import bounded, first_to_obey
 from rote.inference.beam.patterns import Courses, Ledger, Order, Patterns, grown
 from rote.inference.exact import Exact
 from rote.kernels.beam import Course, first_nodes, proceed, search_beam
@@ -109,13 +109,10 @@ class Speedup:
 
     def __post_init__(self) -> None:
         check_engine("the engine to learn from", self.engine)
-        check_width(self.width)
-        if self.theta is not None and (
-            not isinstance(self.theta, Real) or not 0 <= self.theta < np.inf
-        ):
-            raise SettingError(f"theta is a number of at least 0, or None, got {self.theta!r}")
-        if not isinstance(self.step, Real) or not self.step > 0:
-            raise SettingError(f"step is a number above 0, got {self.step!r}")
+        check_whole("width", self.width, least=1)
+        if self.theta is not None:
+            check_number("theta", self.theta, least=0)
+        check_number("step", self.step, least=0, above=True)
         if not isinstance(self.share, Real) or not 0 <= self.share <= 1:
             raise SettingError(f"share is a number from 0 to 1, got {self.share!r}")
         ledger, weights = Ledger(), np.zeros(0)

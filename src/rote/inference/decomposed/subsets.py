@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import check_whole
 from rote.inference.base import Objective
 from rote.inference.decomposed.sets import EVERY, Split, gold_of, no_input
 from rote.kernels.draws import draw_subsets
@@ -30,14 +29,10 @@ class Subsets:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("k", "sample"):
-            value = getattr(self, name)
-            if name == "sample" and value is None:
-                continue
-            if not isinstance(value, Integral) or value < 1:
-                raise SettingError(f"{name} is a whole number of at least 1, got {value!r}")
-        if not isinstance(self.seed, Integral) or not 0 <= self.seed < 1 << 63:
-            raise SettingError(f"seed is a whole number from 0 to 2^63 - 1, got {self.seed!r}")
+        check_whole("k", self.k, least=1)
+        if self.sample is not None:
+            check_whole("sample", self.sample, least=1)
+        check_whole("seed", self.seed, least=0, most=(1 << 63) - 1)
 
     def split(self, space: Space, objective: Objective) -> Split:
         gold = gold_of(objective)

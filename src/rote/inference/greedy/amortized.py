@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
+from numbers import Real
 from threading import Lock
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_number, check_whole
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.engine import RGS
@@ -75,16 +75,13 @@ class AmortizedRGS:
             raise SettingError(f"search is one such as RGS(restarts=10); got {self.search!r}")
         if not isinstance(self.step, Real) or not 0 < self.step < 2:
             raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
-        if not isinstance(self.tolerance, Real) or not self.tolerance >= 0:
-            raise SettingError(f"tolerance is a number of at least 0, got {self.tolerance!r}")
+        check_number("tolerance", self.tolerance, least=0)
         if not isinstance(self.leads_first, bool):
             raise SettingError(f"leads_first is True or False, got {self.leads_first!r}")
-        for name, least in (("passes", 1), ("patience", 1), ("outputs", 2)):
-            value = getattr(self, name)
-            if value is None and name == "outputs":
-                continue
-            if not isinstance(value, Integral) or value < least:
-                raise SettingError(f"{name} is a whole number of at least {least}, got {value!r}")
+        check_whole("passes", self.passes, least=1)
+        check_whole("patience", self.patience, least=1)
+        if self.outputs is not None:
+            check_whole("outputs", self.outputs, least=2)
         object.__setattr__(self, "_state", [])
         if self.learned is not None:
             weights = np.array(self.learned, dtype=np.float64)

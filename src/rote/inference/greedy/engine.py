@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, check_whole
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.guesses import (
@@ -70,10 +70,8 @@ class RGS:
     def __post_init__(self) -> None:
         if not isinstance(self.alpha, Real) or not 0 <= self.alpha <= 1:
             raise SettingError(f"alpha is a share from 0 to 1, got {self.alpha!r}")
-        if not isinstance(self.restarts, Integral) or self.restarts < 1:
-            raise SettingError(f"restarts is a whole number of at least 1, got {self.restarts!r}")
-        if not isinstance(self.seed, Integral) or not 0 <= self.seed < 1 << 63:
-            raise SettingError(f"seed is a whole number from 0 to 2^63 - 1, got {self.seed!r}")
+        check_whole("restarts", self.restarts, least=1)
+        check_whole("seed", self.seed, least=0, most=(1 << 63) - 1)
         if self.classifier is not None:
             check_classifier(self.classifier)
         elif self.alpha > 0:

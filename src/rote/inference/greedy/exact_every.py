@@ -9,12 +9,11 @@ et al. 2015, Theorem 3; Ma et al. 2019, section 5).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Integral
 from threading import Lock
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import check_whole
 from rote.inference.base import Engine, Objective, Solutions, as_objective, check_engine
 from rote.inference.exact import Exact
 from rote.inference.greedy.engine import RGS
@@ -45,8 +44,7 @@ class ExactEvery:
     def __post_init__(self) -> None:
         check_engine("the engine", self.engine)
         check_engine("the exact engine", self.exact)
-        if not isinstance(self.every, Integral) or self.every < 1:
-            raise SettingError(f"every is a whole number of at least 1, got {self.every!r}")
+        check_whole("every", self.every, least=1)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return ExactEvery, (self.engine, self.every, self.exact)

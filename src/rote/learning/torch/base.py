@@ -21,8 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rote.errors import DataError, LabelError, ModelError, SettingError
-from rote.learning.base import check_number, check_whole
+from rote.errors import DataError, LabelError, ModelError, SettingError, check_number, check_whole
 from rote.learning.torch.files import read_network, write_network
 from rote.learning.torch.inputs import Inputs
 from rote.types import FloatArray, IntArray, frozen

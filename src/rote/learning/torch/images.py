@@ -14,8 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rote.errors import DataError, SettingError
-from rote.learning.base import check_number, check_whole
+from rote.errors import DataError, SettingError, check_number, check_whole
 from rote.learning.torch.base import Scorer, cross_entropy
 from rote.learning.torch.inputs import Dense, Inputs
 from rote.types import IntArray

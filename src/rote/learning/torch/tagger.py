@@ -20,9 +20,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rote.errors import LabelError, SettingError
+from rote.errors import LabelError, SettingError, check_number, check_whole
 from rote.inference import Engine, Exact
-from rote.learning.base import check_labels, check_loss, check_number, check_whole
+from rote.learning.base import check_labels, check_loss
 from rote.learning.torch.base import MANY, Scorer, batches, cross_entropy
 from rote.learning.torch.hinge import StructuredHinge
 from rote.learning.torch.inputs import (

@@ -33,6 +33,20 @@ def test_a_path_is_a_store_in_a_file(tmp_path, address, name):
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.parametrize("name", ["store.sqlite", "plain", "memory"])
+def test_a_path_object_is_a_file_whatever_its_name(tmp_path, name):
+    with open_store(tmp_path / name) as store:
+        store.add("a", [b"1"])
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    with open_store(tmp_path / name, existing=True) as store:
+        assert store.read("a")[0] == [b"1"]
+
+
+def test_what_is_no_address_is_refused():
+    with pytest.raises(SettingError, match="a string or a path, got 5"):
+        open_store(5)
+
+
 @pytest.mark.parametrize("address", ["redis://localhost:1/0", "rediss://a:1", "unix:///a.sock"])
 def test_the_address_of_a_server_is_a_store_there(address):
     pytest.importorskip("redis")

@@ -1,5 +1,6 @@
 """Where packs are kept, and opening a store by its address."""
 
+from os import PathLike, fspath
 from pathlib import Path
 
 from rote.errors import SettingError, StoreError
@@ -24,14 +25,20 @@ FILES = (".sqlite", ".sqlite3", ".db")
 SERVERS = ("redis://", "rediss://", "unix://")
 
 
-def open_store(address: str, *, existing: bool = False) -> Store:
+def open_store(address: str | PathLike[str], *, existing: bool = False) -> Store:
     """The store at an address: ``memory``, ``sqlite:PATH`` or a path by its ending, ``redis://…``.
+
+    A `pathlib.Path` is a path, whatever its ending.
 
     With ``existing``, a store that could not hold anything yet is refused instead of made.
 
     >>> open_store("memory")
     MemoryStore(limit_bytes=268435456)
     """
+    if isinstance(address, PathLike):
+        address = f"sqlite:{fspath(address)}"
+    if not isinstance(address, str):
+        raise SettingError(f"the address of a store is a string or a path, got {address!r}")
     if address == "memory":
         if existing:
             raise SettingError(
