@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rote import SpaceBuilder
-from rote.errors import LabelError
+from rote.errors import LabelError, SettingError
 from rote.pictures import (
     picture_of_extraction,
     picture_of_graph,
@@ -66,6 +66,8 @@ def test_entities_and_relations_that_do_not_fit_are_refused():
     for pair in ((0, 3), (1, 1)):
         with pytest.raises(LabelError, match="two different entities"):
             picture_of_extraction(WORDS, SPANS, ENTITIES, {pair: "Kill"})
+        with pytest.raises(LabelError, match="two different entities"):
+            picture_of_extraction(WORDS, SPANS, ENTITIES, {}, gold=(ENTITIES, {pair: "Kill"}))
 
 
 def test_bio_tags_are_joined_and_what_goes_on_from_nothing_keeps_its_prefix():
@@ -93,6 +95,11 @@ def test_other_tags_are_joined_as_asked():
     assert [s[:2] for s in spans(picture_of_tagging(WORDS, tags))] == [(t, t + 1) for t in range(5)]
     joined = spans(picture_of_tagging(WORDS, tags, joined="equal"))
     assert joined == [(0, 2, "a"), (2, 4, "b"), (4, 5, "a")]
+
+
+def test_tags_that_are_to_be_joined_in_an_unknown_way_are_refused():
+    with pytest.raises(SettingError, match="one of bio, equal, none, or left out; got 'BIO'"):
+        picture_of_tagging(WORDS, ["O"] * 5, joined="BIO")
 
 
 def test_a_span_bears_the_marks_of_all_its_words_and_gold_has_none():
@@ -187,6 +194,16 @@ def test_any_space_shows_its_variables_and_marks_those_to_blame():
         "✗1 a before b",
     ]
     assert "broken rules: none of 1" in picture_of_labels(space, [0, 1, 1]).text()
+
+
+def test_a_picture_of_several_outputs_is_refused():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    space = builder.build()
+    with pytest.raises(LabelError, match="one output, got 2; index the batch first"):
+        picture_of_labels(space, [[0], [1]])
+    with pytest.raises(LabelError, match="one output, got 2; index the batch first"):
+        picture_of_labels(space, [0], gold=[[0], [1]])
 
 
 def test_a_space_without_rules_says_nothing_of_them():

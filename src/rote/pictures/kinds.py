@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from rote.errors import LabelError
+from rote.errors import LabelError, SettingError
 from rote.pictures.grids import Cells, Grid
 from rote.pictures.listing import Entry, Listing
 from rote.pictures.picture import Picture
@@ -48,14 +48,14 @@ def picture_of_extraction(
     entities. Rules blame entities 0, 1, … and then their ordered pairs, lexicographically. The
     order of ``labels`` fixes the colours of entities.
     """
-    stray = relations.keys() - set(permutations(range(len(spans)), 2))
+    right = relations if gold is None else gold[1]
+    stray = (relations.keys() | right.keys()) - set(permutations(range(len(spans)), 2))
     if stray:
         raise LabelError(
             f"a relation is of two different entities, counted from 0, of {len(spans)} there are; "
             f"got {min(stray)}"
         )
     blamed = _blamed(broken)
-    right = relations if gold is None else gold[1]
     links = []
     for number, pair in enumerate(permutations(range(len(spans)), 2), start=len(spans)):
         label, truth = relations.get(pair), right.get(pair)
@@ -102,6 +102,10 @@ def picture_of_tagging(
         if len(given) != len(words):
             raise LabelError(f"{len(words)} words have as many tags, got {len(given)}")
     every = [*labels, *tags, *(gold or ())]
+    if joined not in (None, *get_args(Joined)):
+        raise SettingError(
+            f"joined is one of {', '.join(get_args(Joined))}, or left out; got {joined!r}"
+        )
     if joined is None:
         joined = "bio" if all(t == OUTSIDE or _BIO.match(t) for t in every) else "none"
     kinds = [_kind(tag) if joined == "bio" else tag for tag in every]
@@ -193,8 +197,8 @@ def picture_of_labels(
     facts: Sequence[str] = (),
 ) -> Picture:
     """The variables of any space with their labels, and the rules that they break."""
-    (output,) = space.decode(np.asarray(labels))
-    right = output if gold is None else space.decode(np.asarray(gold))[0]
+    output = _decoded(space, labels)
+    right = output if gold is None else _decoded(space, gold)
     broken = broken_rules(space, np.asarray(labels))
     blamed = _blamed(broken)
     entries = tuple(
@@ -212,6 +216,13 @@ def picture_of_labels(
         tuple(rule.name for rule in broken),
         (*facts, *about_rules(space, broken)),
     )
+
+
+def _decoded(space: Space, labels: AnyArray | Sequence[int]) -> dict[str, str]:
+    outputs = space.decode(np.asarray(labels))
+    if len(outputs) != 1:
+        raise LabelError(f"a picture is of one output, got {len(outputs)}; index the batch first")
+    return outputs[0]
 
 
 def about_rules(space: Space, broken: Sequence[BrokenRule]) -> list[str]:

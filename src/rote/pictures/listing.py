@@ -67,5 +67,6 @@ class Listing:
         if len(self.entries) <= SHOWN:
             return list(self.entries)
         marked = [k for k, entry in enumerate(self.entries) if entry.mark or entry.gold is not None]
-        others = [k for k in range(len(self.entries)) if k not in set(marked)]
+        known = set(marked)
+        others = [k for k in range(len(self.entries)) if k not in known]
         return [self.entries[k] for k in sorted([*marked, *others][:SHOWN])]
