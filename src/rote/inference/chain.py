@@ -11,12 +11,11 @@ import numpy as np
 from rote.errors import SettingError, UnsupportedSpace
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, as_objective
-from rote.inference.separable import Obstacle, tables_at_work
+from rote.inference.tables import Obstacle, runs_of, tables_at_work
 from rote.kernels.chains import best_chains, chain_max_marginals
 from rote.kernels.structs import Windows
-from rote.space.network import Network
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, running
+from rote.types import AnyArray, FloatArray, IntArray, frozen, running
 
 HIGHEST_ORDER = 3
 MOST_NUMBERS = 1 << 24  # kept for one input, beyond as many as the space's tables have
@@ -64,28 +63,6 @@ class Chain:
                 f"variables, but {program.described(space)}; use Exact"
             )
         return program
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Where each table of a network starts, and whether its scores lie in one run of parts."""
-
-    starts: IntArray  # the first entry; one more ends the last
-    moves: IntArray  # from an entry to its part, where contiguous
-    contiguous: BoolArray
-
-
-def runs_of(network: Network) -> Runs:
-    moves = np.zeros(network.blocks, dtype=np.int64)
-    contiguous = np.zeros(network.blocks, dtype=np.bool_)
-    for b in range(network.blocks):
-        first, end = int(network.table_ptr[b]), int(network.table_ptr[b + 1])
-        sources = network.gather_ptr[first : end + 1]
-        parts = network.gather[sources[0] : sources[-1]]
-        if len(parts) == end - first and (np.diff(sources) == 1).all():
-            contiguous[b] = (np.diff(parts) == 1).all()
-            moves[b] = parts[0] - first
-    return Runs(network.table_ptr, frozen(moves), frozen(contiguous))
 
 
 @lru_cache(maxsize=256)

@@ -10,8 +10,7 @@ import numpy as np
 from rote.errors import UnsupportedSpace
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, as_objective
-from rote.inference.chain import Runs, runs_of
-from rote.inference.separable import Obstacle, tables_at_work
+from rote.inference.tables import Obstacle, Runs, runs_of, tables_at_work
 from rote.kernels.trees import best_trees, tree_max_marginals
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen, running

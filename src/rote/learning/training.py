@@ -14,7 +14,7 @@ import numpy as np
 
 from rote.errors import ModelError, SettingError, check_whole
 from rote.inference import Engine, Exact
-from rote.learning.base import Learner, State, check_examples, check_learner, check_whole
+from rote.learning.base import Learner, State, check_examples, check_learner
 from rote.learning.checkpoints import check_place, load_state, save_state
 from rote.learning.svm import StructuredSVM
 from rote.model import Model, Prepared, prepare

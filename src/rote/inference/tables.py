@@ -1,0 +1,77 @@
+"""The tables of a network, as engines that solve a space in one pass look at them.
+
+Only tables that score or forbid something join variables; an `Obstacle` says which one an engine
+cannot take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rote.space.network import Network, split
+from rote.space.space import Space
+from rote.types import BoolArray, IntArray, frozen
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why an engine refuses a space: what is wrong with a table, or with a long rule.
+
+    Holds no names, so that it can be kept for all spaces with the same fingerprint.
+    """
+
+    scope: tuple[int, ...] | None  # of the table; None for a rule that has no table
+    why: str
+
+    def described(self, space: Space) -> str:
+        """What is in the way in this space, and why."""
+        return f"{self._name(space)} {self.why}"
+
+    def _name(self, space: Space) -> str:
+        if self.scope is None:
+            _, long_rules = split(space.sizes, [named.rule for named in space.rules])
+            name = next(n.name for n in space.rules if any(n.rule is r for r in long_rules))
+            return f"the rule {name!r}"
+        scope = set(self.scope)
+        for factor in space.factors:
+            if set(factor.variables) == scope:
+                return f"the factor {factor.name!r}"
+        name = next(n.name for n in space.rules if {v.index for v in n.rule.variables} == scope)
+        return f"the rule {name!r}"
+
+
+def tables_at_work(network: Network) -> list[tuple[int, tuple[int, ...]]]:
+    """The tables that score or forbid something: number and scope."""
+    found = []
+    pointers, allowed, gather_ptr = network.table_ptr, network.allowed, network.gather_ptr
+    for b in range(network.blocks):
+        first, end = int(pointers[b]), int(pointers[b + 1])
+        if gather_ptr[first] < gather_ptr[end] or not allowed[first:end].all():
+            scope = network.scope[network.scope_ptr[b] : network.scope_ptr[b + 1]]
+            found.append((b, tuple(scope.tolist())))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Where each table of a network starts, and whether its scores lie in one run of parts."""
+
+    starts: IntArray  # the first entry; one more ends the last
+    moves: IntArray  # from an entry to its part, where contiguous
+    contiguous: BoolArray
+
+
+def runs_of(network: Network) -> Runs:
+    """Where the tables of a network lie."""
+    moves = np.zeros(network.blocks, dtype=np.int64)
+    contiguous = np.zeros(network.blocks, dtype=np.bool_)
+    for b in range(network.blocks):
+        first, end = int(network.table_ptr[b]), int(network.table_ptr[b + 1])
+        sources = network.gather_ptr[first : end + 1]
+        parts = network.gather[sources[0] : sources[-1]]
+        if len(parts) == end - first and (np.diff(sources) == 1).all():
+            contiguous[b] = (np.diff(parts) == 1).all()
+            moves[b] = parts[0] - first
+    return Runs(network.table_ptr, frozen(moves), frozen(contiguous))
