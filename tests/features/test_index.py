@@ -11,7 +11,6 @@ import sys
 from collections import Counter
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -222,30 +221,6 @@ def test_no_number_is_a_name():
 def test_a_width_that_is_no_count_is_refused(width):
     with pytest.raises(SettingError, match="width must be a whole number"):
         Positions(width)
-
-
-# Pruning
-
-
-@given(st.lists(st.integers(0, 4), max_size=12), st.integers(0, 5))
-def test_pruning_keeps_what_was_seen_often_enough_in_order(counts, at_least):
-    index = FeatureIndex(f"n{k}" for k in range(len(counts)))
-    kept, mapping = index.pruned(counts, at_least)
-    assert kept.names() == tuple(f"n{k}" for k, c in enumerate(counts) if c >= at_least)
-    assert kept.frozen
-    assert mapping.dtype == np.int64
-    assert mapping.tolist() == [kept.column(name) for name in index.names()]
-    assert len(index) == len(counts)
-
-
-def test_pruning_gives_an_array_nobody_can_change():
-    assert not FeatureIndex(["a"]).pruned([1], 1).mapping.flags.writeable
-
-
-@pytest.mark.parametrize("counts", [[1], [1, 2, 3], [[1, 2]], ["1", "2"], 3], ids=str)
-def test_counts_that_do_not_fit_the_columns_are_refused(counts):
-    with pytest.raises(DataError, match="one count for each of the 2 columns"):
-        FeatureIndex(["a", "b"]).pruned(counts, 1)
 
 
 # JSON

@@ -5,7 +5,6 @@ from rote.features.index import (
     HashedIndex,
     Index,
     Positions,
-    Pruned,
     index_from_json,
 )
 from rote.features.lazy import LazyRows
@@ -28,7 +27,6 @@ __all__ = [
     "Names",
     "NamesOf",
     "Positions",
-    "Pruned",
     "Reader",
     "Runs",
     "Span",

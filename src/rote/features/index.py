@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import compress, repeat
+from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rote.errors import DataError, SettingError
 from rote.features.names import UNKNOWN, Names
@@ -74,13 +73,6 @@ class Index(Protocol):
         ...
 
     def __contains__(self, name: object) -> bool: ...
-
-
-class Pruned(NamedTuple):
-    """The index of the names that were kept, and for each old column the new one or -1."""
-
-    kept: FeatureIndex
-    mapping: IntArray
 
 
 class Listing(NamedTuple):
@@ -157,24 +149,6 @@ class FeatureIndex:
     def name(self, column: int) -> str:
         _check_column(column, len(self))
         return self.names()[column]
-
-    def pruned(self, counts: ArrayLike, at_least: float) -> Pruned:
-        """The names whose column was seen ``at_least`` so often, in the same order and frozen.
-
-        >>> kept, mapping = FeatureIndex(["a", "b", "c"]).pruned([5, 1, 2], at_least=2)
-        >>> kept.names(), mapping.tolist()
-        (('a', 'c'), [0, -1, 1])
-        """
-        seen = np.asarray(counts)
-        if seen.shape != (len(self),) or seen.dtype.kind not in "biuf":
-            raise DataError(
-                f"expected one count for each of the {len(self)} columns, "
-                f"got an array of shape {seen.shape} of {seen.dtype}"
-            )
-        often = seen >= at_least
-        kept = FeatureIndex(compress(self.names(), often.tolist()))
-        kept.freeze()
-        return Pruned(kept, frozen(np.where(often, np.cumsum(often) - 1, UNKNOWN)))
 
     def to_json(self) -> dict[str, Any]:
         return {"index": "names", "names": list(self._columns), "frozen": self.frozen}

@@ -53,10 +53,6 @@ class LazyRows(Generic[Row]):
         """These rows, in the order asked for."""
         return [self.row(i) for i in indices]
 
-    def is_computed(self, i: int) -> bool:
-        """Whether row ``i`` is kept already."""
-        return i in self._kept
-
     @property
     def computed(self) -> int:
         """How many rows are kept."""

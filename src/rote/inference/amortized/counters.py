@@ -42,11 +42,6 @@ class Counters:
         return Counters(**new)
 
     @property
-    def calls_share(self) -> float:
-        """Solver calls per query."""
-        return self.solver_calls / max(1, self.queries)
-
-    @property
     def seconds(self) -> float:
         """All time spent on inference."""
         return self.testing_seconds + self.solving_seconds
