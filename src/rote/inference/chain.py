@@ -15,7 +15,7 @@ from rote.inference.tables import Obstacle, runs_of, tables_at_work
 from rote.kernels.chains import best_chains, chain_max_marginals
 from rote.kernels.structs import Windows
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen, running
+from rote.types import AnyArray, FloatArray, frozen, running
 
 HIGHEST_ORDER = 3
 MOST_NUMBERS = 1 << 24  # kept for one input, beyond as many as the space's tables have
