@@ -307,12 +307,10 @@ def _rows(results: Results, *, whole: bool) -> Iterator[Row]:
 def speedup(results: Results, corpus: str, size: int, solver: str, method: str = "DecL") -> float:
     """How many times less inference of an iteration takes than GL's with the same solver."""
     global_, own = (
-        np.mean(
-            [one.inference_seconds / one.iterations for one in results[corpus, size, solver, m]]
-        )
-        for m in ("GL", method)
+        float(np.mean([one.inference_seconds / one.iterations for one in found]))
+        for found in (results[corpus, size, solver, name] for name in ("GL", method))
     )
-    return float(global_ / max(own, 1e-9))
+    return global_ / max(own, 1e-9)
 
 
 def _mean(found: Sequence[Measured], name: str) -> float:

@@ -121,7 +121,7 @@ class BiLSTMTagger(Scorer):
 
     def gold_of(self, xs: Sequence[Any], ys: Sequence[Sequence[str]]) -> list[IntArray]:
         gold = super().gold_of(xs, ys)
-        if self.objective == "hinge" and not self.allow_broken:
+        if self.learns_by == "hinge" and not self.allow_broken:
             for members in batches([len(labels) for labels in gold], MANY):
                 self._check_rules(members, np.stack([gold[k] for k in members]))
         return gold
