@@ -14,6 +14,7 @@ from rote.data.conll04 import (
     Entity,
     Relation,
     load_conll04,
+    numbered_sentences,
     read_sentences,
     read_splits,
     tally,
@@ -84,8 +85,13 @@ def test_compressed_files_and_other_line_ends_read_the_same(write, tmp_path):
         ("North/Sea/Post", "North//Post", 3, "expected words and tags, got 'North//Post'"),
         ("0\t2\tWork_For", "0\tWork_For", 7, "expected 3 columns of a relation, got 2"),
         ("0\t2\tWork_For", "0\t2\tWorks", 7, "expected one of Kill, .*got 'Works'"),
-        ("0\t2\tWork_For", "0\t1\tWork_For", 7, "the row of an entity of 3, got '1'"),
-        ("0\t2\tWork_For", "0\t9\tWork_For", 7, "the row of an entity of 3, got '9'"),
+        (
+            "0\t2\tWork_For",
+            "0\t1\tWork_For",
+            7,
+            "points at row 1, but sentence 3 has no entity there",
+        ),
+        ("0\t2\tWork_For", "0\t9\tWork_For", 7, "points at row 9, .*an entity: 0, 2, 4"),
         ("0\t2\tWork_For", "0\t0\tWork_For", 7, "row 0 is related to itself"),
         ("2\t4\tOrgBased_In", "0\t2\tKill", 8, "rows 0 and 2 are related already"),
         (
@@ -96,13 +102,29 @@ def test_compressed_files_and_other_line_ends_read_the_same(write, tmp_path):
         ),
         ("7\tO\t0", "3\tO\t0", 11, "expected the id 3 of this sentence, got '7'"),
         ("Danish\tO\tO\tO\n\n\n", "Danish\tO\tO\tO\n", 11, "the file ends inside sentence 7"),
-        ("Danish\tO\tO\tO\n\n\n", "Danish\tO\tO\tO\n\n", 12, "the file ends inside sentence 7"),
+        ("3\tPeop\t0", "3\t\t0", 1, "the label is empty"),
     ],
 )
 def test_a_damaged_file_is_answered_with_its_line_and_a_reason(write, old, new, line, reason):
     path = write(damaged(SAMPLE, old, new))
     with refused(path, line, reason):
         read_sentences(path)
+
+
+def test_the_end_of_the_file_ends_its_last_sentence_where_that_is_whole(write):
+    whole = read_sentences(write(SAMPLE))
+    assert read_sentences(write(SAMPLE.removesuffix("\n"))) == whole
+    related = SAMPLE.partition("\n7\t")[0]
+    for ending in ("", "\n"):
+        assert read_sentences(write(related.removesuffix("\n") + ending)) == whole[:1]
+
+
+def test_a_file_of_ones_own_may_have_any_labels_and_its_sentences_know_their_lines(write):
+    text = SAMPLE.replace("Peop", "Person").replace("Work_For", "Employed By")
+    (line, first), (later, _) = numbered_sentences(write(text), any_labels=True)
+    assert (line, later) == (1, 10)
+    assert first.entities[0] == Entity(0, 2, "Person")
+    assert first.relations[0] == Relation(0, 1, "Employed By")
 
 
 def test_a_sentence_twice_and_an_empty_file_are_data_errors(write):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import lzma
 import os
 
@@ -53,6 +54,21 @@ def test_the_labels_of_a_task_are_those_of_its_file_in_sorted_order(file):
     assert read(file(sets), "multilabel") == MultiLabel(("a", "b", "c"))
     sentence = "0\tPeop\t0\tO\tNNP\tAda\tO\tO\tO\n\n\n"
     assert read(file(sentence), "entity-relation") == EntityRelation()
+
+
+def test_entities_and_relations_of_ones_own_are_learned_saved_and_predicted(file, tmp_path):
+    text = (
+        "1\tDrug\t0\tO\tNN\taspirin\tO\tO\tO\n1\tGene\t1\tO\tNN\tCOX1\tO\tO\tO\n\n0\t1\tBlocks\n\n"
+        "2\tGene\t0\tO\tNN\tCOX2\tO\tO\tO\n2\tDrug\t1\tO\tNN\tzinc\tO\tO\tO\n\n"
+    )
+    trained = train_file("entity-relation", file(text), tmp_path / "m")
+    task = EntityRelation(("Drug", "Gene"), ("none", "Blocks"), {"Blocks": ("Drug", "Gene")})
+    assert trained.model.task == Model.load(tmp_path / "m").task == task
+    said = [json.loads(line) for line in predict_file(tmp_path / "m", file(text)).splitlines()]
+    assert [each["relations"] for each in said] == [
+        [{"first": 0, "second": 1, "label": "Blocks"}],
+        [],
+    ]
 
 
 def test_many_labels_have_no_pairs_unless_they_are_asked_for(file):

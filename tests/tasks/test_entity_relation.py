@@ -190,3 +190,23 @@ def test_a_model_learns_the_sentences_it_has_seen():
     prepared = prepare(task, sentences, ys)
     model = Model(task, prepared.layout, prepared.layout.zeros())
     assert fit(Perceptron(20, average=False), model, prepared).predict(sentences) == ys
+
+
+# -- the task of examples --------------------------------------------------------------------
+
+
+def test_examples_with_the_labels_of_conll04_have_its_rules():
+    assert EntityRelation.of([Extraction(("Loc", "Peop"), {(1, 0): "Live_In"})]) == EntityRelation()
+    assert EntityRelation.of([]) == EntityRelation()
+
+
+def test_examples_with_other_labels_show_what_their_relations_join():
+    outputs = [
+        Extraction(("Person", "City", "City"), {(0, 1): "Lives", (1, 2): "Near", (0, 2): "none"}),
+        Extraction(("Person", "Person"), {(0, 1): "Near"}),
+        Extraction(("Other",), {}),
+    ]
+    task = EntityRelation.of(outputs)
+    assert task.entity_labels == ("City", "Other", "Person")
+    assert task.relation_labels == ("none", "Lives", "Near")
+    assert task.arguments == {"Lives": ("Person", "City")}

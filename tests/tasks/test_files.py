@@ -162,9 +162,9 @@ def test_extractions_are_written_as_json_lines(file):
     assert second == {"id": 1, "words": ["Yes"], "entities": [], "relations": []}
 
 
-def test_a_label_that_a_task_of_sentences_does_not_know_is_named_by_the_sentence(file):
+def test_a_label_that_a_task_of_sentences_does_not_know_is_named_by_its_line(file):
     task = EntityRelation(entity_labels=("Peop", "Org"), relation_labels=("none",), arguments={})
-    with pytest.raises(LabelError, match="sentence 0: 'Loc' is no label"):
+    with pytest.raises(LabelError, match="line 1: 'Loc' is no label"):
         check_outputs(read_examples("entity-relation", file(SENTENCES)), task)
 
 

@@ -9,7 +9,8 @@ blank line. Columns are separated by tabs:
 A row is the sentence's id, the label of an entity or O, the row's place, an O, tags,
 words, and three more O. An entity of several words is *one* row, its words and tags
 joined by "/"; the words are taken apart here, so that an entity is a span of words. A
-relation is the rows of its two entities and its label.
+relation is the rows of its two entities and its label. People's own files look the same,
+and may have other labels; after the last block, the blank line may be missing.
 
 As in the file: COMMA stands for a comma. In 33 rows of the corpus there are more or
 fewer tags than words; there, the last tag is repeated, or tags are left off.
@@ -18,7 +19,7 @@ fewer tags than words; there, the last tag is repeated, or tags are left off.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -130,30 +131,42 @@ def tally(corpus: Conll04) -> Counter[str]:
 
 
 def read_sentences(path: str | Path) -> tuple[Sentence, ...]:
-    """The sentences of a column file, plain or compressed."""
-    path = Path(path)
-    sentences: dict[int, Sentence] = {}
+    """The sentences of a column file with the corpus's own labels, plain or compressed."""
+    return tuple(sentence for _, sentence in numbered_sentences(Path(path)))
+
+
+def numbered_sentences(path: Path, *, any_labels: bool = False) -> Iterator[tuple[int, Sentence]]:
+    """The sentences of a column file, each with the line where it begins."""
+    seen: set[int] = set()
+    for block in _blocks(path, any_labels=any_labels):
+        if block.id in seen:
+            raise line_error(path, block.start, f"sentence {block.id} is in the file already")
+        seen.add(block.id)
+        yield block.start, block.sentence()
+
+
+def _blocks(path: Path, *, any_labels: bool) -> Iterator[_Block]:
     block: _Block | None = None
     for number, line in numbered_lines(path):
         if block is None:
-            block = _Block(path, number, line)
+            block = _Block(path, number, line, any_labels=any_labels)
         elif line:
             block.add(number, line)
         elif not block.closed:
             block.closed = True
         else:
-            sentence = block.sentence()
-            if sentence.id in sentences:
-                raise line_error(
-                    path, block.start, f"sentence {sentence.id} is in the file already"
-                )
-            sentences[sentence.id] = sentence
+            yield block
             block = None
-    if block is not None:
+    if block is None:
+        return
+    if not block.closed:
         raise line_error(
-            path, number, f"the file ends inside sentence {block.id}; it may be cut off"
+            path,
+            number,
+            f"the file ends inside sentence {block.id} and may be cut off; if it is whole, put a "
+            "blank line after the last row",
         )
-    return tuple(sentences.values())
+    yield block
 
 
 def read_splits(path: str | Path) -> Mapping[int, str]:
@@ -174,8 +187,9 @@ def read_splits(path: str | Path) -> Mapping[int, str]:
 class _Block:
     """The rows of one sentence and, once they are ``closed``, its relations."""
 
-    def __init__(self, path: Path, number: int, line: str) -> None:
+    def __init__(self, path: Path, number: int, line: str, *, any_labels: bool) -> None:
         self.path = path
+        self.any_labels = any_labels
         self.start = number
         self.closed = False
         self.words: list[str] = []
@@ -204,9 +218,7 @@ class _Block:
         self.id = int(identity)
         if place != str(self.rows):
             raise line_error(self.path, number, f"expected row {self.rows}, got row {place!r}")
-        if label not in (*ENTITIES, OUTSIDE):
-            known = ", ".join((*ENTITIES, OUTSIDE))
-            raise line_error(self.path, number, f"expected one of {known}, got {label!r}")
+        self.check_label(number, label, (*ENTITIES, OUTSIDE))
         words, pos = _parted(joined), _parted(tags)
         if not all(words) or not all(pos):
             raise line_error(
@@ -224,14 +236,16 @@ class _Block:
         ends = []
         for place in fields[:2]:
             if not place.isdecimal() or int(place) not in self.entity_at:
+                rows = ", ".join(map(str, self.entity_at)) or "none"
                 raise line_error(
-                    self.path, number, f"expected the row of an entity of {self.id}, got {place!r}"
+                    self.path,
+                    number,
+                    f"this relation points at row {place}, but sentence {self.id} has no entity "
+                    f"there; rows with an entity: {rows}",
                 )
             ends.append(self.entity_at[int(place)])
         label = fields[2]
-        if label not in RELATIONS:
-            known = ", ".join(RELATIONS)
-            raise line_error(self.path, number, f"expected one of {known}, got {label!r}")
+        self.check_label(number, label, RELATIONS)
         if ends[0] == ends[1]:
             raise line_error(self.path, number, f"row {fields[0]} is related to itself")
         if (ends[0], ends[1]) in self.relations:
@@ -239,6 +253,14 @@ class _Block:
                 self.path, number, f"rows {fields[0]} and {fields[1]} are related already"
             )
         self.relations[ends[0], ends[1]] = label
+
+    def check_label(self, number: int, label: str, known: Sequence[str]) -> None:
+        if not label:
+            raise line_error(self.path, number, "the label is empty")
+        if not self.any_labels and label not in known:
+            raise line_error(
+                self.path, number, f"expected one of {', '.join(known)}, got {label!r}"
+            )
 
     def sentence(self) -> Sentence:
         related = (Relation(first, second, r) for (first, second), r in self.relations.items())

@@ -1,8 +1,9 @@
 """From a file of examples to a saved model, and from there to a file of outputs.
 
 The task is built from the training file: its labels are those of the file, in sorted order, and
-columns and templates have defaults by the number of columns. `rote.tasks.files` says what the
-files look like.
+columns and templates have defaults by the number of columns. Entities and relations have the labels
+and rules of conll04 if these are enough; else a relation needs the labels of entities that it joins
+in the file, if it joins the same two everywhere. `rote.tasks.files` says what the files look like.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ def task_of(contents: Contents, settings: TaskSettings) -> Task[Any, Any]:
     if contents.name == TAGGING:
         task = _tagging(contents, settings)
     elif contents.name == ENTITY_RELATION:
-        task = EntityRelation()
+        task = EntityRelation.of(contents.ys or ())
     elif contents.name == MULTILABEL:
         labels = _sorted(label for y in contents.ys or () for label in y)
         pairs = settings.pairs or ("none" if len(labels) > MANY_LABELS else "complete")

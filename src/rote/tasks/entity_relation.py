@@ -36,7 +36,8 @@ ARGUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "Located_In": ("Loc", "Loc"),
     }
 )
-RELATION_LABELS = ("none", *ARGUMENTS)
+NONE = "none"  # the label of a pair that is not related
+RELATION_LABELS = (NONE, *ARGUMENTS)
 RELATION = "relation"  # the block of weights of pairs; that of entities has their kind's name
 
 
@@ -79,6 +80,27 @@ class EntityRelation:
         object.__setattr__(self, "arguments", arguments)
         # Labels that do not fit together are refused here, not at the first sentence.
         entity_relation_space(2, self.entity_labels, self.relation_labels, self.arguments)
+
+    @classmethod
+    def of(cls, outputs: Sequence[Extraction]) -> EntityRelation:
+        """The task of examples: conll04's if its labels are enough, else one with their own labels.
+
+        Then a relation that joins the same two labels of entities in all examples needs these, and
+        one that joins several holds between any two.
+
+        >>> EntityRelation.of([Extraction(("Drug", "Gene"), {(0, 1): "Blocks"})]).arguments
+        {'Blocks': ('Drug', 'Gene')}
+        """
+        entities = {label for y in outputs for label in y.entities}
+        joined: dict[str, set[tuple[str, str]]] = {}
+        for y in outputs:
+            for (first, second), label in y.relations.items():
+                joined.setdefault(label, set()).add((y.entities[first], y.entities[second]))
+        if entities.issubset(ENTITY_LABELS) and joined.keys() <= set(RELATION_LABELS):
+            return cls()
+        relations = sorted(joined.keys() - {NONE})
+        arguments = {label: min(joined[label]) for label in relations if len(joined[label]) == 1}
+        return cls(tuple(sorted(entities)), (NONE, *relations), arguments)
 
     def frame(self, x: Sentence) -> Frame:
         return _frame(

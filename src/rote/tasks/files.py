@@ -5,8 +5,9 @@ tagging
     otherwise by blanks; a blank line between sequences. The last column is the label; where a
     model is at hand, it may be left out. Outputs are the same lines with one more column.
 entity-relation
-    The column file of `rote.data.conll04`. Outputs are JSON lines with the words, the entities
-    (start, stop, label) and the relations (first and second entity, label) of each sentence.
+    The column file of `rote.data.conll04`, with any labels. Outputs are JSON lines with the words,
+    the entities (start, stop, label) and the relations (first and second entity, label) of each
+    sentence.
 multilabel, multiclass
     JSON lines {"x": ..., "y": ...}: x is an object of features and their values, a list of
     names or a list of numbers; y is a list of labels, or one label. It is in all lines or in none.
@@ -30,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from rote.data.checks import line_error
-from rote.data.conll04 import Sentence, read_sentences
+from rote.data.conll04 import Sentence, numbered_sentences
 from rote.data.words import read_text
 from rote.errors import DataError, LabelError, ModelError, SettingError
 from rote.features import Features, Templates
@@ -63,7 +64,7 @@ class Contents:
     xs: tuple[Any, ...]
     ys: tuple[Any, ...] | None
     source: Sequence[Any]  # the lines of a column file, the objects of JSON lines, sentences
-    lines: tuple[int, ...] = ()  # where each example begins, if its reader says so
+    lines: tuple[int, ...]  # where each example begins
 
     def __len__(self) -> int:
         return len(self.xs)
@@ -143,8 +144,6 @@ def output_text(contents: Contents, outputs: Sequence[Any]) -> str:
 
 
 def _where(contents: Contents, place: int, task: Task[Any, Any], y: Any) -> str:
-    if not contents.lines:
-        return f"sentence {contents.xs[place].id}"
     line = contents.lines[place]
     if isinstance(task, Tagging):
         line += next(t for t, label in enumerate(y) if label not in task.labels)
@@ -217,10 +216,11 @@ def _lines(path: Path) -> tuple[str, ...]:
 
 
 def _read_sentences(path: Path) -> Contents:
-    sentences = read_sentences(path)
-    return Contents(
-        path, ENTITY_RELATION, sentences, tuple(map(Extraction.of, sentences)), sentences
-    )
+    numbered = tuple(numbered_sentences(path, any_labels=True))
+    sentences = tuple(sentence for _, sentence in numbered)
+    ys = tuple(map(Extraction.of, sentences))
+    lines = tuple(line for line, _ in numbered)
+    return Contents(path, ENTITY_RELATION, sentences, ys, sentences, lines)
 
 
 def extracted(sentence: Sentence, output: Extraction) -> dict[str, Any]:
