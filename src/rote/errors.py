@@ -35,7 +35,12 @@ class SpaceError(RoteError, ValueError):
 
 
 class LabelError(SpaceError, KeyError):
-    """A label or a variable that does not exist."""
+    """A label or a variable that does not exist, or an output that breaks a rule.
+
+    ``example`` is the number of the example whose output breaks one.
+    """
+
+    example: int | None = None
 
     def __str__(self) -> str:
         # KeyError prints the repr of its argument; we want the sentence.

@@ -16,6 +16,14 @@ def test_help_names_the_commands(run):
     assert "solve" in printed
 
 
+def test_a_flag_is_named_as_the_shell_writes_it(run, monkeypatch):
+    def refused() -> None:
+        raise rote.SettingError("leave it out, or say allow_broken=True; got x=2")
+
+    monkeypatch.setattr("rote.cli.app.app", refused)
+    assert run() == (2, "", "rote: leave it out, or say --allow-broken; got x=2\n")
+
+
 def test_ctrl_c_within_a_kernel_is_no_traceback(run, monkeypatch):
     def interrupted() -> None:
         raise SystemError("a kernel returned a result with an exception set") from KeyboardInterrupt

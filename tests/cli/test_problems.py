@@ -117,13 +117,15 @@ def test_a_damaged_file_is_one_line_that_names_it(run, tmp_path):
     assert "broken.uai" in wrong
 
 
-def test_conflicting_rules_are_one_line(run, tmp_path):
+def test_conflicting_rules_stand_below_each_other(run, tmp_path):
     file = tmp_path / "never.wcsp"
     file.write_text(INFEASIBLE, encoding="utf-8")
     code, _, wrong = run("solve", file)
     assert code == 2
-    assert is_one_line(wrong)
-    assert "conflict" in wrong
+    first, *rules = wrong.splitlines()
+    assert "conflict" in first
+    assert len(rules) == 2
+    assert all(rule.startswith("  - ") for rule in rules)
 
 
 def test_a_file_that_is_not_there_is_a_mistake_in_the_call(run, tmp_path):

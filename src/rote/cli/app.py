@@ -1,11 +1,13 @@
 """The command `rote`, to which the modules beside this one add its commands.
 
-What rote raises on purpose becomes one red line on the error stream and exit code 2. Ctrl-C is exit
-code 130.
+What rote raises on purpose becomes a red sentence on the error stream and exit code 2. It speaks to
+whoever calls rote from Python; where it says allow_broken=True, a shell says --allow-broken. Ctrl-C
+is exit code 130.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Annotated
 
@@ -15,6 +17,8 @@ from rich.text import Text
 
 import rote
 from rote.errors import RoteError
+
+FLAG = re.compile(r"\b([a-z]+(?:_[a-z]+)*)=True\b")
 
 app = typer.Typer(
     help="Structured prediction under constraints: the best output that obeys your rules.",
@@ -28,7 +32,7 @@ def main() -> None:
     try:
         app()
     except RoteError as error:
-        sentence = " ".join(str(error).split())
+        sentence = FLAG.sub(lambda found: f"--{found[1].replace('_', '-')}", str(error))
         Console(stderr=True).print(Text(f"rote: {sentence}", style="red"), soft_wrap=True)
         sys.exit(2)
     except Exception as error:

@@ -143,7 +143,10 @@ def train_file(
             resume=resume,
         )
     except LabelError as error:
-        raise LabelError(f"{path}: {error}") from None
+        if error.example is None:
+            raise
+        line = contents.lines[error.example]
+        raise LabelError(f"{path}, the example that begins in line {line}: {error}") from None
     model.save(folder)
     return Trained(model, len(contents), perf_counter() - start, measures, held_out)
 

@@ -323,8 +323,8 @@ def _restored(folder: Path, saved: dict[str, Any], what: str, registry: Registry
         left_out = saved.get("left_out")
         why = f", as {', '.join(map(str, left_out))} is yours" if left_out else ", as it is yours"
         raise ModelError(
-            f"{folder}: the {what} {name} cannot be brought back from a file{why}; load the model "
-            f"with {what}=..."
+            f"{folder}: the {what} {name} cannot be brought back from a file{why}; give it again "
+            f"in Python, with Model.load(folder, {what}=...)"
         )
     try:
         return restored({"kind": name, "settings": saved.get("settings")}, registry)

@@ -240,10 +240,13 @@ def _check_rules(group: Group) -> None:
     if not holds.all():
         place = int(np.flatnonzero(~holds)[0])
         broken = group.space.broken(group.gold[place])[0].name
-        raise LabelError(
-            f"the output of example {group.members[place]} breaks the rule {broken!r}; correct "
-            "the output, drop the rule, or say allow_broken=True"
+        number = int(group.members[place])
+        error = LabelError(
+            f"the output of example {number} breaks the rule {broken!r}; correct the output, drop "
+            "the rule, or say allow_broken=True"
         )
+        error.example = number
+        raise error
 
 
 def _check_hashed(hashed: Mapping[str, int], indices: Mapping[str, Index]) -> None:

@@ -196,7 +196,8 @@ def form_for(task: Task[Any, Any]) -> Form:
         return FeatureForm()
     raise ModelError(
         f"inputs are read from JSON for models of {', '.join(NAMES.values())}, tagging with "
-        f"templates; this model's task is {type(task).__name__}, give the service a form for it"
+        f"templates; this model's task is {type(task).__name__}, serve it from Python with "
+        "Service(model, form=...)"
     )
 
 

@@ -122,8 +122,8 @@ def check_outputs(contents: Contents, task: Task[Any, Any], *, allow_unknown: bo
         except LabelError as error:
             where = _where(contents, place, task, y)
             raise LabelError(
-                f"{contents.path}, {where}: {error}. Correct it, train with it, or allow unknown "
-                "labels, which are mistakes then"
+                f"{contents.path}, {where}: {error}. Correct it, train with it, or say "
+                "allow_unknown=True to count it as a mistake"
             ) from None
 
 
