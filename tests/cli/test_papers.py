@@ -97,7 +97,8 @@ def test_reproduce_all_tells_of_each_and_its_exit_code_of_failures(run, tmp_path
     def failing(_: object) -> Outcome:
         raise DataError("there is\nno such folder")
 
-    fine = Outcome({}, [], [Claim("one", True, ""), Claim("two", False, "")])
+    claims = [Claim("one", True, ""), Claim("two", False, "")]
+    fine = Outcome({"data": "made up, as ROTE_DATA is not set"}, [], claims)
     good = Experiment("good", "Nobody (2005)", "", lambda _: fine, plan=lambda _: {})
     there = {"bad": Experiment("bad", "Nobody (2005)", "", failing, plan=lambda _: {})}
     for module in (registry, suite):
@@ -106,13 +107,13 @@ def test_reproduce_all_tells_of_each_and_its_exit_code_of_failures(run, tmp_path
     assert (code, wrong) == (1, "")
     bad_line, good_line, last = printed.splitlines()
     assert bad_line == "bad: failed: there is no such folder"
-    assert good_line.startswith("good: 1 of 2 claims held, 0.0 seconds")
+    assert good_line.startswith("good: 1 of 2 claims held, 0.0 seconds, on made-up data")
     assert last == f"1 of 2 have a record in {tmp_path}"
     for module in (registry, suite):
         monkeypatch.setattr(module, "EXPERIMENTS", {"good": good})
     code, printed, _ = run("reproduce", "--all", "--out", tmp_path)
     assert code == 0
-    assert printed.splitlines()[0] == "good: 1 of 2 claims held, kept"
+    assert printed.splitlines()[0] == "good: 1 of 2 claims held, kept, on made-up data"
 
 
 @pytest.mark.parametrize("more", [("conll04-learners",), ("--trials", "3"), ("--case", "yeast")])

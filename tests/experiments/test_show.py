@@ -60,6 +60,11 @@ def test_a_quick_run_is_said_to_be_one():
     assert any("quick" in line for line in shown(replace(RECORD, settings={"quick": True})))
 
 
+def test_made_up_data_are_said_before_the_table():
+    made = replace(RECORD, settings={"data": {"yeast": "made up, as ROTE_DATA is not set"}})
+    assert shown(made) == ["On made-up data: ROTE_DATA is not set.", *shown(RECORD)]
+
+
 def test_headings_are_stacked_before_columns_are_moved():
     metrics = {"calls_to_learn": 1, "learn_seconds": 2.5, "obey_percent": 60, "entity_f1": 3.5}
     record = replace(RECORD, rows=[Row("ours", metrics)])

@@ -104,6 +104,14 @@ def test_quick_runs_are_said_to_be_a_first_look(page):
     assert text.count("<strong>Quick run:</strong> a first look, not the paper&#x27;s setting") == 1
 
 
+def test_made_up_data_are_said_above_their_table(tmp_path):
+    made = "made up, as ROTE_DATA is not set"
+    for name, data in (("tour", "conll04"), ("conll04-learners", made)):
+        write_record(record(name, [Row("LO", {"f1": 1.0})], data=data), tmp_path)
+    text = write_report(tmp_path).file.read_text(encoding="utf-8")
+    assert text.count("<strong>Made-up data:</strong> ROTE_DATA is not set.") == 1
+
+
 def test_settings_and_environment_are_there_to_unfold(page):
     text = page.file.read_text(encoding="utf-8")
     assert "<li>C: 0.1, 1.0</li>" in text

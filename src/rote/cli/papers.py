@@ -107,6 +107,7 @@ def _reproduce_all(settings: Settings, out: Path) -> None:
                 claims = one.record.claims
                 held = sum(claim.held for claim in claims)
                 how = "kept" if one.kept else f"{one.record.seconds:.1f} seconds"
+                how += ", on made-up data" if one.record.is_made_up else ""
                 said, colour = f"{held} of {len(claims)} claims held, {how}", ""
             Console().print(Text(f"{one.name}: {said}", style=colour), soft_wrap=True)
     there = len(todo) - failed

@@ -22,6 +22,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rote.data.folder import VARIABLE
 from rote.errors import DataError
 from rote.model.files import write_whole
 
@@ -30,6 +31,7 @@ Metric: TypeAlias = float | int | str
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 KEYS = ("name", "paper", "settings", "rows", "claims", "environment", "seconds")
 CLAIM_KEYS = ("claim", "held", "evidence")
+UNSET = f"{VARIABLE} is not set"  # what settings say of data that are made up
 RESERVED = ("method", "paper")  # what else a row has
 
 
@@ -90,6 +92,11 @@ class Record:
             )
         object.__setattr__(self, "rows", tuple(self.rows))
         object.__setattr__(self, "claims", tuple(self.claims))
+
+    @property
+    def is_made_up(self) -> bool:
+        """Whether its data were made up for want of data sets, which its settings say then."""
+        return UNSET in json.dumps(dict(self.settings), default=str)
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rote.experiments.records import Metric, Record
+from rote.experiments.records import UNSET, Metric, Record
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +38,8 @@ def show_record(
     from rich.table import Table
     from rich.text import Text
 
+    if record.is_made_up:
+        console.print(Text(f"On made-up data: {UNSET}."), soft_wrap=True)
     metrics = dict.fromkeys(name for row in record.rows for name in row.metrics)
     columns = [name for name in metrics if not is_end(name, metrics)]
     told = [name for name in columns if not _is_word(record, name)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rote.errors import DataError, MissingExtra
-from rote.experiments.records import Row
+from rote.experiments.records import UNSET, Row
 from rote.experiments.registry import EXPERIMENTS
 from rote.model.files import write_whole
 from rote.report.claims import QUICK, Tally, claims_html, summary_html
@@ -138,8 +138,14 @@ def _absent(paper: Paper) -> str:
 
 def _exhibit(exhibit: Exhibit) -> _Shown:
     figures, problems = _figures(exhibit)
-    quick = (
-        f'<p class="note"><strong>Quick run:</strong> {escape(QUICK)}.</p>' if exhibit.quick else ""
+    notes = {
+        "Quick run": QUICK if exhibit.quick else "",
+        "Made-up data": UNSET if any(each.record.is_made_up for each in exhibit.records) else "",
+    }
+    noted = "".join(
+        f'<p class="note"><strong>{what}:</strong> {escape(said)}.</p>'
+        for what, said in notes.items()
+        if said
     )
     sheets = sheets_of(_rows(each) for each in exhibit.records)
     tables = "".join(table_html(sheet, exhibit.name) for sheet in sheets)
@@ -151,7 +157,7 @@ def _exhibit(exhibit: Exhibit) -> _Shown:
     name = f"{escape(exhibit.anchor)}-title"
     html = (
         f'<article id="{escape(exhibit.anchor)}" aria-labelledby="{name}">\n'
-        f'<h3 id="{name}">{escape(exhibit.about)}</h3><p class="by">{kicker}</p>\n{quick}'
+        f'<h3 id="{name}">{escape(exhibit.about)}</h3><p class="by">{kicker}</p>\n{noted}'
         f'<div class="figures">{"".join(figures)}</div>\n{tables}\n{claims}\n{_details(exhibit)}'
         "</article>\n"
     )
