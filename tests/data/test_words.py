@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rote.data.words import Words, plain_suffix, read_text
+from rote.data.words import Words, json_text, plain_suffix, read_text
 from rote.errors import DataError
 
 TEXT = "one 2\n\n  3.5   x\n"
@@ -100,3 +100,9 @@ def test_the_first_number_that_is_not_finite_is_named():
 def test_an_empty_file_ends_on_its_first_line():
     with pytest.raises(DataError, match="line 1: expected MARKOV, and the file ends here"):
         words("").take("MARKOV")
+
+
+def test_json_is_written_in_letters_where_utf_8_has_them():
+    assert json_text({"é": [1]}) == '{"é": [1]}'
+    assert json_text(["é"], indent=1) == '[\n "é"\n]'
+    assert json_text(["\ud83c", "é"]) == '["\\ud83c", "\\u00e9"]'

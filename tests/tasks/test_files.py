@@ -192,6 +192,13 @@ def test_objects_keep_what_else_they_have_and_get_the_predicted_output(file):
     assert written == [{"x": ["red"], "y": ["b"], "id": 7}, {"x": [], "y": ["a", "b"]}]
 
 
+def test_letters_of_all_alphabets_are_written_as_they_are(file):
+    text = '{"x": ["🍒", "ß"], "y": "rot"}\n'
+    assert output_text(read_examples("multiclass", file(text)), ["süß"]) == text.replace(
+        "rot", "süß"
+    )
+
+
 def test_objects_may_come_without_outputs(file):
     read = read_examples("multilabel", file(objects({"x": ["red"]}, {"x": ["big"]})))
     assert read.ys is None

@@ -7,11 +7,13 @@ order costs no more than cutting it up.
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import zlib
 from itertools import islice
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +53,22 @@ def plain_suffix(path: Path) -> str:
     """
     inner = path.with_suffix("") if path.suffix in {".gz", ".xz"} else path
     return inner.suffix.lower()
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON for people: letters of all alphabets stand as they are.
+
+    Only where UTF-8 cannot write one, half of a pair of surrogates, all are escaped.
+
+    >>> print(json_text({"fruit": "🍒"}))
+    {"fruit": "🍒"}
+    """
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text
 
 
 class Words:

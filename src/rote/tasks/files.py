@@ -32,7 +32,7 @@ import numpy as np
 
 from rote.data.checks import line_error
 from rote.data.conll04 import Sentence, numbered_sentences
-from rote.data.words import read_text
+from rote.data.words import json_text, read_text
 from rote.errors import DataError, LabelError, ModelError, SettingError
 from rote.features import Features, Templates
 from rote.tasks.base import Task
@@ -136,10 +136,10 @@ def output_text(contents: Contents, outputs: Sequence[Any]) -> str:
     if contents.name == TAGGING:
         lines = _with_labels(contents.source, outputs)
     elif contents.name == ENTITY_RELATION:
-        lines = map(json.dumps, map(extracted, contents.source, outputs))
+        lines = map(json_text, map(extracted, contents.source, outputs))
     else:
         pairs = zip(contents.source, outputs, strict=True)
-        lines = (json.dumps({**given, "y": y}) for given, y in pairs)
+        lines = (json_text({**given, "y": y}) for given, y in pairs)
     return "".join(f"{line}\n" for line in lines)
 
 
