@@ -55,8 +55,9 @@ def test_training_and_prediction_with_a_cache_give_the_same(run, tmp_path, learn
         model = tmp_path / name
         code, printed, wrong = run("train", "tagging", file, "--model", model, *options, *cache)
         assert code == 0, wrong
-        told = dict(line.split() for line in printed.splitlines())
+        told = dict(line.split(maxsplit=1) for line in printed.splitlines())
         if cache:
+            assert int(told["remembered"].split(":")[0]) <= int(told["solved"])
             assert 0 <= int(told["solved"]) <= int(told["inferences"])
             assert int(told["inferences"]) >= 16
         (weights,) = model.glob("*.safetensors")
@@ -65,6 +66,67 @@ def test_training_and_prediction_with_a_cache_give_the_same(run, tmp_path, learn
     assert said["plain"][1][0] == 0
     assert store.is_file()
     assert run("cache", "info", store)[0] == 0
+
+
+def test_a_cache_that_would_slow_down_is_left_empty_and_training_says_so(run, tmp_path):
+    file, store = tmp_path / "train.txt", tmp_path / "cache.db"
+    file.write_text(TOKENS, encoding="utf-8")
+    options = ("--learner", "perceptron", "--iterations", 1, "--cache", store)
+    code, printed, wrong = run("train", "tagging", file, "--model", tmp_path / "m", *options)
+    assert code == 0, wrong
+    told = dict(line.split(maxsplit=1) for line in printed.splitlines())
+    assert told["remembered"] == "0: solving is faster than remembering here"
+    assert json.loads(run("cache", "info", store, "--json")[1]) == []
+
+
+def test_training_says_where_the_model_is_and_counts_in_whole_numbers(run, tmp_path):
+    file, model = tmp_path / "train.txt", tmp_path / "model"
+    file.write_text(TOKENS, encoding="utf-8")
+    code, printed, wrong = run("train", "tagging", file, "--model", model)
+    assert code == 0, wrong
+    *lines, last = printed.splitlines()
+    assert last == f"saved in {model}; try: rote predict {model} FILE"
+    told = dict(line.split() for line in lines)
+    assert told["candidates"].isdecimal()
+    assert "e-" not in told["gap"]
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(9.0, "9"), (-1.04e-17, "0"), (12345678.0, "12345678"), (0.12345678, "0.123457")],
+)
+def test_a_measure_is_written_for_people(number, said):
+    from rote.cli.models import _plain
+
+    assert _plain(number) == said
+
+
+def test_a_training_that_is_stopped_says_what_is_left(run, tmp_path, monkeypatch):
+    from rote.learning import training
+
+    file, model, state = tmp_path / "train.txt", tmp_path / "model", tmp_path / "state"
+    file.write_text(TOKENS, encoding="utf-8")
+    save_state = training.save_state
+
+    def stopping(state, *where):
+        save_state(state, *where)
+        if state.iteration == 2:
+            raise SystemError("a kernel returned a result") from KeyboardInterrupt()
+
+    monkeypatch.setattr(training, "save_state", stopping)
+    call = ("train", "tagging", file, "--model", model, "--learner", "local")
+    code, printed, wrong = run(*call, "--checkpoint", state)
+    assert (code, printed) == (130, "")
+    assert wrong.endswith(f"stopped; {state} holds iteration 2, go on from there with --resume\n")
+
+    def at_once(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "_trained", at_once)
+    code, printed, wrong = run(*call)
+    assert (code, printed) == (130, "")
+    assert wrong.endswith("stopped; nothing was saved\n")
+    assert not model.exists()
 
 
 @pytest.mark.parametrize("learner", ["svm", "perceptron", "subgradient"])
@@ -123,7 +185,15 @@ def test_entities_and_relations_are_learned_and_predicted(run, tmp_path):
     rows = "3\tPeop\t0\tO\tNNP\tAda\tO\tO\tO\n3\tLoc\t1\tO\tNNP\tRome\tO\tO\tO\n\n0\t1\tLive_In\n\n"
     file, model = tmp_path / "train.corp", tmp_path / "model"
     file.write_text(rows, encoding="utf-8")
-    assert run("train", "entity-relation", file, "--model", model, "--learner", "local")[0] == 0
+    call = ("train", "entity-relation", file, "--model", model, "--learner", "local")
+    code, printed, _ = run(*call)
+    assert code == 0
+    assert "Live_In(Peop, Loc)" in printed
+    file.write_text(rows.replace("Live_In", "Dwells"), encoding="utf-8")
+    lines = [line.split(maxsplit=1) for line in run(*call)[1].splitlines()]
+    assert ["relations", "Dwells(Peop, Loc)"] in lines
+    file.write_text(rows, encoding="utf-8")
+    assert run(*call)[0] == 0
     said = json.loads(run("predict", model, file)[1])
     assert [entity["label"] for entity in said["entities"]] == ["Peop", "Loc"]
     assert said["relations"] == [{"first": 0, "second": 1, "label": "Live_In"}]

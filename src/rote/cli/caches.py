@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -42,6 +41,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """List the shelves of a store: what is remembered of each feasible set."""
+    from rote.data.words import json_text
     from rote.inference.amortized.stores import open_store
 
     with open_store(store, existing=True) as opened:
@@ -51,7 +51,7 @@ def info(
             {"shelf": shelf, "entries": there.packs, "bytes": there.size}
             for shelf, there in shelves.items()
         ]
-        typer.echo(json.dumps(records, indent=2))
+        typer.echo(json_text(records, indent=2))
     else:
         _show_shelves(shelves, Console())
 
@@ -61,7 +61,9 @@ def clear(
     store: StoreAddress,
     shelf: Annotated[
         str | None,
-        typer.Option(help="Only this shelf: its name, or how no other begins.", show_default="all"),
+        typer.Option(
+            help="Only this shelf: its name, or a unique prefix of it.", show_default="all"
+        ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
 ) -> None:

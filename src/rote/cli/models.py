@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,8 @@ from rote.errors import SettingError, check_whole
 
 if TYPE_CHECKING:
     from rote.evaluation.files import Scores
+    from rote.inference.amortized.counters import Counters
+    from rote.tasks.entity_relation import EntityRelation
 
 
 @app.command()
@@ -32,10 +35,13 @@ def train(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Examples. tagging: a line per token, columns apart by tabs or blanks, the last "
-            "one the label, and a blank line after each sentence. entity-relation: the format of "
-            'conll04. multiclass: a line {"x": ["red", "round"], "y": "apple"} for each; "x" may '
-            'also be {"red": 0.5} or [0.5, 2.0]. multilabel: the same with "y": ["apple", "red"].',
+            help="Examples; docs/files.md shows files of all tasks. tagging: a line per token, "
+            "columns apart by tabs or blanks, the last one the label, and a blank line after each "
+            "sentence. entity-relation: a row of nine columns per word or entity, and below them "
+            "a row per relation. If labels are not those of conll04, a relation that joins the "
+            "same two labels of entities in all of FILE never joins others. "
+            'multiclass: a line {"x": ["red", "round"], "y": "apple"} for each; "x" may also be '
+            '{"red": 0.5} or [0.5, 2.0]. multilabel: the same with "y": ["apple", "red"].',
             show_default=False,
         ),
     ],
@@ -43,7 +49,7 @@ def train(
         Path, typer.Option(help="The folder to save the model into.", show_default=False)
     ],
     learner: Annotated[
-        str, typer.Option(help="Who learns: svm, perceptron, local or subgradient.")
+        str, typer.Option(help="How to learn: svm, perceptron, local or subgradient.")
     ] = "svm",
     engine: Annotated[
         str, typer.Option(help=f"What to solve with: {', '.join([*ANYTIME, *UNTIMED])}.")
@@ -57,61 +63,88 @@ def train(
     around: Annotated[
         int | None,
         typer.Option(
-            help="Learn only from outputs with at most so many other labels than the right one.",
+            help="Compare the right output only with outputs that differ from it in at most N "
+            "labels.",
+            metavar="N",
             show_default=False,
         ),
     ] = None,
     C: Annotated[  # noqa: N803
         float | None,
         typer.Option(
-            "--C", help="How much mistakes weigh, for svm and subgradient; 0.1 if not given."
+            "--C",
+            help="How closely to fit the examples, for svm and subgradient: the larger, the "
+            "closer; 0.1 if not given.",
         ),
     ] = None,
     iterations: Annotated[
-        int | None, typer.Option(help="At most so many passes; else as many as the learner makes.")
+        int | None,
+        typer.Option(
+            help="At most N passes over the examples; else as many as the learner has by default.",
+            metavar="N",
+        ),
     ] = None,
     order: Annotated[
         int | None,
-        typer.Option(help="Tagging: labels before a token that are looked at; 1 if not given."),
+        typer.Option(
+            help="Tagging: a label may depend on the N labels before it; 1 if not given.",
+            metavar="N",
+        ),
     ] = None,
     bio: Annotated[
-        bool, typer.Option("--bio", help="Tagging: I-X may follow only B-X and I-X.")
+        bool, typer.Option("--bio", help="Tagging: a rule that I-X follows only B-X or I-X.")
     ] = False,
     columns: Annotated[
         str | None,
-        typer.Option(help="Tagging: names of all columns but the label; else word,pos,c2,…"),
+        typer.Option(
+            help="Tagging: names of all columns but the label, with commas between them; "
+            "word,pos,c2,… if not given."
+        ),
     ] = None,
     templates: Annotated[
         Path | None, typer.Option(help="Tagging: a file of feature templates, one per line.")
     ] = None,
     pairs: Annotated[
         str | None,
-        typer.Option(help="Multilabel: complete scores every two labels together, or none."),
+        typer.Option(
+            help="Multilabel: complete, to score every two labels together, or none; if not given, "
+            "complete unless there are many labels."
+        ),
     ] = None,
     allow_broken: Annotated[
-        bool, typer.Option("--allow-broken", help="Take examples that break a rule, too.")
+        bool,
+        typer.Option("--allow-broken", help="Learn from examples that break a rule, too."),
     ] = False,
     dev: Annotated[
-        Path | None, typer.Option(help="Other examples, to evaluate the model on.")
+        Path | None, typer.Option(help="Other examples, to evaluate the model on at the end.")
     ] = None,
     allow_unknown: Annotated[
         bool,
-        typer.Option("--allow-unknown", help="Dev labels that are not in FILE count as missed."),
+        typer.Option(
+            "--allow-unknown",
+            help="Labels in the dev file that FILE does not have count as errors instead of "
+            "stopping.",
+        ),
     ] = False,
-    seed: Annotated[int, typer.Option(help="Where the order of examples is drawn from.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="The seed of the random order in which examples are taken.")
+    ] = 0,
     jobs: Annotated[
-        int | None, typer.Option(help="Threads that look for outputs, for svm; 1 if not given.")
+        int | None, typer.Option(help="How many threads to use, for svm; 1 if not given.")
     ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="A file to write the state to after every iteration.")
+        Path | None,
+        typer.Option(help="A file to save the training to after every iteration, for --resume."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoint, if it is there.")
+        bool,
+        typer.Option("--resume", help="Go on from the file of --checkpoint, if it is there."),
     ] = False,
 ) -> None:
     """Learn a model from a file of examples and save it into a folder."""
     from rote.evaluation.files import evaluate as scores_of
     from rote.learning.files import TaskSettings, learner_of, read_templates, train_file
+    from rote.tasks.entity_relation import EntityRelation
 
     if resume and checkpoint is None:
         raise SettingError("--resume goes on from a file; name it with --checkpoint FILE")
@@ -130,41 +163,88 @@ def train(
         chosen = remembering = rote.Amortized(chosen, store_at(cache))
     if around is not None:
         chosen = rote.Decomposed(chosen, rote.Subsets(around))
-    trained = train_file(
-        task,
-        file,
-        model,
-        settings=settings,
-        learner=learner_of(learner, C=C, iterations=iterations, seed=seed, n_jobs=jobs),
-        engine=chosen,
-        dev=dev,
-        allow_unknown=allow_unknown,
-        allow_broken=allow_broken,
-        progress=True,
-        checkpoint=checkpoint,
-        resume=resume,
-    )
-    known = {
+    learning = learner_of(learner, C=C, iterations=iterations, seed=seed, n_jobs=jobs)
+    with _saying_what_is_left(checkpoint):
+        trained = train_file(
+            task,
+            file,
+            model,
+            settings=settings,
+            learner=learning,
+            engine=chosen,
+            dev=dev,
+            allow_unknown=allow_unknown,
+            allow_broken=allow_broken,
+            progress=True,
+            checkpoint=checkpoint,
+            resume=resume,
+        )
+    known: dict[str, object] = {
         "examples": trained.examples,
         "features": trained.features,
         "weights": trained.model.layout.size,
         "seconds": round(trained.seconds, 1),
     }
-    known |= {name: float(f"{number:.6g}") for name, number in trained.measures.items()}
+    if isinstance(trained.model.task, EntityRelation):
+        known["relations"] = _relations(trained.model.task)
+    known |= {name: _plain(number) for name, number in trained.measures.items()}
     if remembering is not None:
         counters = remembering.counters
         known |= {"inferences": counters.queries, "solved": counters.solver_calls}
+        known["remembered"] = _remembered(counters)
     if trained.dev is not None:
         scores = scores_of(trained.model, trained.dev, allow_unknown=allow_unknown)
         known |= {f"dev {name}": round(number, 4) for name, number in scores.numbers.items()}
     show_pairs(known, Console())
+    typer.echo(f"saved in {model}; try: rote predict {model} FILE")
+
+
+@contextmanager
+def _saying_what_is_left(checkpoint: Path | None) -> Iterator[None]:
+    """After Ctrl-C, say what of a training is there to go on with."""
+    from rote.experiments.base import stopped
+    from rote.learning.checkpoints import load_state
+
+    try:
+        yield
+    except BaseException as error:
+        if stopped(error):
+            left = "nothing was saved"
+            if checkpoint is not None and checkpoint.exists():
+                done = load_state(checkpoint).iteration
+                left = f"{checkpoint} holds iteration {done}, go on from there with --resume"
+            typer.echo(f"stopped; {left}", err=True)
+        raise
+
+
+def _relations(task: EntityRelation) -> str:
+    """Each relation with what it joins, so that a slip of the pen in a label is seen."""
+    joined = {label: task.arguments.get(label) for label in task.relation_labels[1:]}
+    said = (f"{label}({', '.join(ends) if ends else 'any, any'})" for label, ends in joined.items())
+    return ", ".join(said) or "none"
+
+
+def _plain(number: float) -> str:
+    """A measure for people: whole numbers as such, and what rounding left of 0 as 0."""
+    rounded = round(float(number), 12)  # some are whole to begin with
+    return str(int(rounded)) if rounded.is_integer() else f"{number:.6g}"
+
+
+def _remembered(counters: Counters) -> str:
+    count = counters.solver_calls - counters.untested
+    why = "" if count or not counters.untested else ": solving is faster than remembering here"
+    return f"{count}{why}"
 
 
 @app.command()
 def predict(
     model: Annotated[Path, typer.Argument(help="The folder of a saved model.", show_default=False)],
     file: Annotated[
-        Path, typer.Argument(help="Inputs, as `rote train` reads them.", show_default=False)
+        Path,
+        typer.Argument(
+            help="Inputs in the format that `rote train` reads; outputs may be left out.",
+            show_default=False,
+        ),
     ],
     out: Annotated[str, typer.Option(help="The file to write; - is the standard output.")] = "-",
     cache: Annotated[
@@ -174,7 +254,12 @@ def predict(
         ),
     ] = None,
 ) -> None:
-    """Write what a model says of the inputs of a file."""
+    """Write what a model says of the inputs of a file.
+
+    tagging: the same lines, with one more column. multiclass, multilabel: the same objects, with
+    the predicted "y" in place of their own. entity-relation: for each sentence a line of JSON with
+    its words, entities and relations. docs/files.md shows all of them.
+    """
     from rote.learning.files import predict_file, write_outputs
 
     text = predict_file(model, file, None if cache is None else store_at(cache))
@@ -188,20 +273,25 @@ def predict(
 def evaluate(
     model: Annotated[Path, typer.Argument(help="The folder of a saved model.", show_default=False)],
     file: Annotated[
-        Path, typer.Argument(help="Examples, as `rote train` reads them.", show_default=False)
+        Path,
+        typer.Argument(help="Examples in the format that `rote train` reads.", show_default=False),
     ],
     allow_unknown: Annotated[
         bool,
-        typer.Option("--allow-unknown", help="Count labels the model does not know as missed."),
+        typer.Option(
+            "--allow-unknown",
+            help="Labels that the model does not know count as errors instead of stopping.",
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
 ) -> None:
     """Say how well a model does on the examples of a file."""
+    from rote.data.words import json_text
     from rote.evaluation.files import evaluate_file
 
     scores = evaluate_file(model, file, allow_unknown=allow_unknown)
     if as_json:
-        typer.echo(json.dumps(scores.record(), indent=2))
+        typer.echo(json_text(scores.record(), indent=2))
     else:
         _show_scores(scores, Console())
 

@@ -29,19 +29,24 @@ def reproduce(
     ] = False,
     every: Annotated[
         bool,
-        typer.Option("--all", help="Run all of them; stopped, it goes on where it was."),
+        typer.Option("--all", help="Run all of them; those that have a record are not run again."),
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Take a first look: less data, under a minute.")
     ] = False,
     trials: Annotated[
         int | None,
-        typer.Option(help="How often to repeat it with other data.", show_default="its own"),
+        typer.Option(
+            help="How often to repeat it, each time with other data.", show_default="its own"
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="What random choices begin from.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of all random choices.")] = 0,
     case: Annotated[
         list[str] | None,
-        typer.Option(help="Only this case, of an experiment on several.", show_default="all"),
+        typer.Option(
+            help="Only this case, of an experiment on several data sets; may be repeated.",
+            show_default="all",
+        ),
     ] = None,
     out: Annotated[
         Path, typer.Option(help="The folder for the record and its figure.", file_okay=False)

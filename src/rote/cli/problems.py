@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import threading
@@ -39,7 +38,7 @@ def solve(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A problem in the UAI, WCSP or CFN format, plain or compressed.",
+            help="A problem: a file in .uai, .wcsp or .cfn, plain or with .gz or .xz behind it.",
             exists=True,
             dir_okay=False,
             readable=True,
@@ -58,7 +57,7 @@ def solve(
     evidence: Annotated[
         Path | None,
         typer.Option(
-            help="Labels that are given, for a UAI file.",
+            help="A file that fixes the labels of some variables, for a .uai file.",
             exists=True,
             dir_okay=False,
             readable=True,
@@ -67,12 +66,13 @@ def solve(
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Find the best output of a problem file, and say what is known of it."""
+    from rote.data.words import json_text
     from rote.tasks.tables import solve_file
 
     with _stoppable():
         answer = solve_file(file, engine=engine_named(engine, time_limit), evidence=evidence)
     if as_json:
-        typer.echo(json.dumps(_record(answer), indent=2))
+        typer.echo(json_text(_record(answer), indent=2))
     else:
         _show(answer, Console())
 
@@ -80,16 +80,20 @@ def solve(
 @app.command()
 def data(
     check: Annotated[
-        bool, typer.Option("--check", help="Read the files too, and compare their digests.")
+        bool,
+        typer.Option(
+            "--check", help="Also read the files, and check that they are the right ones."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what is there as JSON.")] = False,
 ) -> None:
     """List the data sets: which are here, which are missing, and where people get those."""
     from rote.data.catalog import look
+    from rote.data.words import json_text
 
     found = look(check=check)
     if as_json:
-        typer.echo(json.dumps([_data_record(one) for one in found], indent=2))
+        typer.echo(json_text([_data_record(one) for one in found], indent=2))
     else:
         _show_data(found, Console())
 

@@ -15,27 +15,29 @@ from rote.cli.engines import ANYTIME, UNTIMED, engine_named
 def serve(
     model: Annotated[Path, typer.Argument(help="The folder of a saved model.", show_default=False)],
     host: Annotated[
-        str, typer.Option(help="The address to listen on; others than this machine: 0.0.0.0.")
+        str,
+        typer.Option(help="The address to listen on; use 0.0.0.0 to accept other machines."),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 is any that is free.")] = 8000,
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 is any that is free.")] = 8000,
     engine: Annotated[
         str,
         typer.Option(
-            help="amortized: the model's own engine, under a memory. speedup: a search that learns "
-            f"from it. Or one without memory: {', '.join([*ANYTIME, *UNTIMED])}."
+            help="amortized: the model's own engine, with a memory of what it has solved. speedup: "
+            "a search that learns from that engine's answers. Or an engine without a memory: "
+            f"{', '.join([*ANYTIME, *UNTIMED])}."
         ),
     ] = "amortized",
     store: Annotated[
         str | None,
-        typer.Option(help="Remember answers beyond a restart: FILE.sqlite or redis://HOST."),
+        typer.Option(help="Keep answers beyond a restart: FILE.sqlite or redis://HOST."),
     ] = None,
     share: Annotated[
         float | None,
-        typer.Option(help="Of the inputs, how many speedup learns from; 0.05 if not given."),
+        typer.Option(help="The fraction of inputs that speedup learns from; 0.05 if not given."),
     ] = None,
     learned: Annotated[
         Path | None,
-        typer.Option(help="The folder where what speedup has learned is kept.", file_okay=False),
+        typer.Option(help="The folder to keep what speedup has learned in.", file_okay=False),
     ] = None,
 ) -> None:
     """Answer requests with a model over HTTP, and show on a page what that costs."""
