@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from tests.cli.lines import is_one_line
 
+PAGE = Path(__file__).parent.parent.parent / "docs" / "files.md"
 TOKENS = "the DT B-NP\ndog NN I-NP\nruns VB O\n\na DT B-NP\ncat NN I-NP\n"
 
 
@@ -324,3 +327,19 @@ def test_a_checkpoint_does_not_take_the_place_of_the_examples(run, tmp_path):
     assert (code, printed) == (2, "")
     assert is_one_line(wrong)
     assert file.read_text(encoding="utf-8") == TOKENS
+
+
+def test_the_files_that_the_page_shows_are_learned_and_predicted(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = PAGE.read_text(encoding="utf-8")
+    for name, content in re.findall(r"(?ms)^`([\w.-]+)`:\n\n```text\n(.*?)^```$", page):
+        Path(name).write_text(content, encoding="utf-8")
+    call = r"(?ms)^```sh\n(.*?)^```$\n\n`predict`.*?^```text\n(.*?)^```$"
+    calls = re.findall(call, page)
+    assert len(calls) == 4
+    for commands, shown in calls:
+        *before, predict = [line.split()[1:] for line in commands.splitlines()]
+        for command in before:
+            assert run(*command)[0] == 0
+            assert run("evaluate", command[command.index("--model") + 1], command[2])[0] == 0
+        assert run(*predict) == (0, shown, "")

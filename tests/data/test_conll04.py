@@ -51,6 +51,10 @@ def write(tmp_path):
     return write_text
 
 
+def own(path):
+    return tuple(sentence for _, sentence in numbered_sentences(path, own=True))
+
+
 def test_a_sentence_has_words_tags_spans_and_relations(write):
     first, second = read_sentences(write(SAMPLE))
     assert first.id == 3
@@ -102,6 +106,7 @@ def test_compressed_files_and_other_line_ends_read_the_same(write, tmp_path):
         ),
         ("7\tO\t0", "3\tO\t0", 11, "expected the id 3 of this sentence, got '7'"),
         ("Danish\tO\tO\tO\n\n\n", "Danish\tO\tO\tO\n", 11, "the file ends inside sentence 7"),
+        ("Danish\tO\tO\tO\n\n\n", "Danish\tO\tO\tO\n\n", 12, "the file ends inside sentence 7"),
         ("3\tPeop\t0", "3\t\t0", 1, "the label is empty"),
     ],
 )
@@ -111,20 +116,26 @@ def test_a_damaged_file_is_answered_with_its_line_and_a_reason(write, old, new, 
         read_sentences(path)
 
 
-def test_the_end_of_the_file_ends_its_last_sentence_where_that_is_whole(write):
+def test_the_end_of_a_file_of_ones_own_is_the_end_of_its_last_sentence(write):
     whole = read_sentences(write(SAMPLE))
-    assert read_sentences(write(SAMPLE.removesuffix("\n"))) == whole
-    related = SAMPLE.partition("\n7\t")[0]
-    for ending in ("", "\n"):
-        assert read_sentences(write(related.removesuffix("\n") + ending)) == whole[:1]
+    related = SAMPLE.partition("\n7\t")[0].rstrip()
+    for ending in ("", "\n", "\n\n"):
+        assert own(write(SAMPLE.rstrip() + ending)) == whole
+        assert own(write(related + ending)) == whole[:1]
 
 
 def test_a_file_of_ones_own_may_have_any_labels_and_its_sentences_know_their_lines(write):
     text = SAMPLE.replace("Peop", "Person").replace("Work_For", "Employed By")
-    (line, first), (later, _) = numbered_sentences(write(text), any_labels=True)
+    (line, first), (later, _) = numbered_sentences(write(text), own=True)
     assert (line, later) == (1, 10)
     assert first.entities[0] == Entity(0, 2, "Person")
     assert first.relations[0] == Relation(0, 1, "Employed By")
+
+
+def test_a_file_of_ones_own_may_have_blanks_for_tabs(write):
+    assert own(write(SAMPLE.replace("\t", "  "))) == read_sentences(write(SAMPLE))
+    with pytest.raises(DataError, match="expected 9 columns of a row, got 1"):
+        read_sentences(write(SAMPLE.replace("\t", " ")))
 
 
 def test_a_sentence_twice_and_an_empty_file_are_data_errors(write):

@@ -10,7 +10,7 @@ A row is the sentence's id, the label of an entity or O, the row's place, an O, 
 words, and three more O. An entity of several words is *one* row, its words and tags
 joined by "/"; the words are taken apart here, so that an entity is a span of words. A
 relation is the rows of its two entities and its label. People's own files look the same,
-and may have other labels; after the last block, the blank line may be missing.
+and may have other labels, blanks instead of tabs, and no blank lines at their end.
 
 As in the file: COMMA stands for a comma. In 33 rows of the corpus there are more or
 fewer tags than words; there, the last tag is repeated, or tags are left off.
@@ -135,21 +135,25 @@ def read_sentences(path: str | Path) -> tuple[Sentence, ...]:
     return tuple(sentence for _, sentence in numbered_sentences(Path(path)))
 
 
-def numbered_sentences(path: Path, *, any_labels: bool = False) -> Iterator[tuple[int, Sentence]]:
-    """The sentences of a column file, each with the line where it begins."""
+def numbered_sentences(path: Path, *, own: bool = False) -> Iterator[tuple[int, Sentence]]:
+    """The sentences of a column file, each with the line where it begins.
+
+    People's ``own`` files have any labels, blanks between columns in lines without tabs, and their
+    end is the end of the last sentence.
+    """
     seen: set[int] = set()
-    for block in _blocks(path, any_labels=any_labels):
+    for block in _blocks(path, own=own):
         if block.id in seen:
             raise line_error(path, block.start, f"sentence {block.id} is in the file already")
         seen.add(block.id)
         yield block.start, block.sentence()
 
 
-def _blocks(path: Path, *, any_labels: bool) -> Iterator[_Block]:
+def _blocks(path: Path, *, own: bool) -> Iterator[_Block]:
     block: _Block | None = None
     for number, line in numbered_lines(path):
         if block is None:
-            block = _Block(path, number, line, any_labels=any_labels)
+            block = _Block(path, number, line, own=own)
         elif line:
             block.add(number, line)
         elif not block.closed:
@@ -157,16 +161,12 @@ def _blocks(path: Path, *, any_labels: bool) -> Iterator[_Block]:
         else:
             yield block
             block = None
-    if block is None:
-        return
-    if not block.closed:
-        raise line_error(
-            path,
-            number,
-            f"the file ends inside sentence {block.id} and may be cut off; if it is whole, put a "
-            "blank line after the last row",
-        )
-    yield block
+    if block is not None:
+        if not own:
+            raise line_error(
+                path, number, f"the file ends inside sentence {block.id}; it may be cut off"
+            )
+        yield block
 
 
 def read_splits(path: str | Path) -> Mapping[int, str]:
@@ -187,9 +187,9 @@ def read_splits(path: str | Path) -> Mapping[int, str]:
 class _Block:
     """The rows of one sentence and, once they are ``closed``, its relations."""
 
-    def __init__(self, path: Path, number: int, line: str, *, any_labels: bool) -> None:
+    def __init__(self, path: Path, number: int, line: str, *, own: bool) -> None:
         self.path = path
-        self.any_labels = any_labels
+        self.own = own
         self.start = number
         self.closed = False
         self.words: list[str] = []
@@ -202,7 +202,7 @@ class _Block:
         self.add(number, line)
 
     def add(self, number: int, line: str) -> None:
-        fields = line.split("\t")
+        fields = line.split() if self.own and "\t" not in line else line.split("\t")
         expected = RELATION_COLUMNS if self.closed else ROW_COLUMNS
         if len(fields) != expected:
             kind = "a relation" if self.closed else "a row"
@@ -257,7 +257,7 @@ class _Block:
     def check_label(self, number: int, label: str, known: Sequence[str]) -> None:
         if not label:
             raise line_error(self.path, number, "the label is empty")
-        if not self.any_labels and label not in known:
+        if not self.own and label not in known:
             raise line_error(
                 self.path, number, f"expected one of {', '.join(known)}, got {label!r}"
             )

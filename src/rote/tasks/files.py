@@ -5,9 +5,9 @@ tagging
     otherwise by blanks; a blank line between sequences. The last column is the label; where a
     model is at hand, it may be left out. Outputs are the same lines with one more column.
 entity-relation
-    The column file of `rote.data.conll04`, with any labels. Outputs are JSON lines with the words,
-    the entities (start, stop, label) and the relations (first and second entity, label) of each
-    sentence.
+    The column file of `rote.data.conll04`, with any labels, its cells apart by tabs or blanks.
+    Outputs are JSON lines with the words, the entities (start, stop, label) and the relations
+    (first and second entity, label) of each sentence.
 multilabel, multiclass
     JSON lines {"x": ..., "y": ...}: x is an object of features and their values, a list of
     names or a list of numbers; y is a list of labels, or one label. It is in all lines or in none.
@@ -216,7 +216,7 @@ def _lines(path: Path) -> tuple[str, ...]:
 
 
 def _read_sentences(path: Path) -> Contents:
-    numbered = tuple(numbered_sentences(path, any_labels=True))
+    numbered = tuple(numbered_sentences(path, own=True))
     sentences = tuple(sentence for _, sentence in numbered)
     ys = tuple(map(Extraction.of, sentences))
     lines = tuple(line for line, _ in numbered)
