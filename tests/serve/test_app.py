@@ -26,7 +26,7 @@ def ask(tagger):
         model = tagger if engine is None else tagger.with_engine(engine)
         service = Service(model, **options)
         services.append(service)
-        transport = httpx.ASGITransport(create_app(service))
+        transport = httpx.ASGITransport(create_app(service), raise_app_exceptions=False)
 
         async def all_of_them():
             async with httpx.AsyncClient(transport=transport, base_url="http://rote") as client:
@@ -142,6 +142,35 @@ def test_an_engine_that_fails_is_a_500_and_the_service_goes_on(ask):
     assert "ZeroDivisionError" in failed.json()["error"]
     assert "secret" not in failed.text
     assert well.status_code == health.status_code == 200
+
+
+class Own:
+    """A form whose methods do what a test says."""
+
+    hint = example = "anything"
+
+    def __init__(self, read, write):
+        self.read, self.write = read, write
+
+
+def failing(*_):
+    raise AttributeError("a mistake of one's own")
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        (Own(failing, lambda x, y: y), "the form failed with AttributeError"),
+        (Own(lambda value: [["the"]], failing), "failed with AttributeError"),
+        (Own(lambda value: [["the"]], lambda x, y: {1, 2}), "the service failed with TypeError"),
+    ],
+    ids=["read", "write", "no JSON"],
+)
+def test_a_form_that_fails_is_a_500_with_a_sentence(ask, form, said):
+    reply, stats = ask(post({"input": "the"}), STATS, form=form, remember=False)
+    assert reply.status_code == 500
+    assert said in reply.json()["error"]
+    assert stats.json()["input"] == {"hint": "anything", "example": "anything"}
 
 
 def test_stats_say_what_serves_and_what_it_did(ask):

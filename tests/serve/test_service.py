@@ -13,7 +13,7 @@ from rote.errors import DataError, Overloaded, ServiceError, SettingError, TooLa
 from rote.inference.amortized.stores import MemoryStore
 from rote.model import Model
 from rote.serve import Limits, Service
-from rote.serve.forms import TokenForm
+from rote.serve.forms import SentenceForm, TokenForm
 
 SECONDS = 30  # far more than anything here takes
 
@@ -198,6 +198,20 @@ def test_answers_in_a_form_of_ones_own_are_not_repeated_from_a_store(tagger):
             found += service.predict(["the dog"])
     assert [answer.output for answer in found] == [["B-NP", "I-NP"], "B-NP!I-NP", ["B-NP", "I-NP"]]
     assert [answer.source == "cache" for answer in found] == [False, False, True]
+
+
+def test_a_form_that_lacks_something_is_refused_when_the_service_is_made(tagger):
+    class Half:
+        def read(self, value):
+            return value
+
+        def write(self, x, y):
+            return y
+
+    with pytest.raises(SettingError, match="Half has no hint, no example"):
+        Service(tagger, form=Half())
+    with pytest.raises(SettingError, match=r"as in SentenceForm\(\)"):
+        Service(tagger, form=SentenceForm)
 
 
 def test_the_store_is_let_go_even_if_what_was_learned_cannot_be_saved(tagger, tmp_path):

@@ -116,6 +116,8 @@ class Answering:
         except RoteError as error:
             kind = TooLarge if isinstance(error, TooLarge) else DataError
             raise kind(f"input {place}: {error}") from None
+        except Exception as error:
+            raise _failure("form", error) from error
 
     def _prepared(self, xs: Sequence[Any], places: Sequence[int]) -> Prepared:
         try:

@@ -7,7 +7,7 @@
 
     404, 405  no such path, no such method on it
     413  a request or an input beyond a limit        422  an input that cannot be read, and why
-    500  the engine failed on this request           503  too much to do, or closing: Retry-After
+    500  what answers failed on this request         503  too much to do, or closing: Retry-After
 
 Errors are {"error": a sentence}. The event loop only hands requests on and waits for answers.
 """
@@ -105,6 +105,7 @@ def create_app(service: Service) -> FastAPI:
         return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
 
     app.add_exception_handler(RoteError, _failed)
+    app.add_exception_handler(Exception, _unexpected)
     app.add_exception_handler(HTTPException, _nothing_there)
     return app
 
@@ -115,6 +116,13 @@ async def _nothing_there(request: Request, error: Exception) -> JSONResponse:
     there = "there are POST /predict, GET /stats, GET /health and GET /"
     sentence = f"{there}; got {request.method} {request.url.path}"
     return JSONResponse({"error": sentence}, error.status_code, headers=error.headers)
+
+
+async def _unexpected(_: Request, error: Exception) -> JSONResponse:
+    """What nobody thought of, such as an output that JSON does not know; the server logs it."""
+    name = type(error).__name__
+    sentence = f"the service failed with {name}, which is in the log of the service"
+    return JSONResponse({"error": sentence}, 500)
 
 
 async def _failed(_: Request, error: Exception) -> JSONResponse:

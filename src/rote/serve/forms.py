@@ -28,7 +28,7 @@ from typing import Any, Protocol
 
 from rote.data.conll04 import Entity, Sentence
 from rote.data.examples import Tokens
-from rote.errors import DataError, ModelError, TooLarge
+from rote.errors import DataError, ModelError, SettingError, TooLarge
 from rote.features import Features, Templates
 from rote.tasks.base import Task
 from rote.tasks.entity_relation import EntityRelation, Extraction
@@ -199,6 +199,21 @@ def form_for(task: Task[Any, Any]) -> Form:
         f"templates; this model's task is {type(task).__name__}, serve it from Python with "
         "Service(model, form=...)"
     )
+
+
+def check_form(form: object) -> None:
+    """Refuse what is no form, such as one that has no example to show."""
+    if isinstance(form, type):
+        raise SettingError(f"a form is made first, as in {form.__name__}(); got its class")
+    missing = [
+        name for name in ("hint", "example") if not isinstance(getattr(form, name, None), str)
+    ]
+    missing += [name for name in ("read", "write") if not callable(getattr(form, name, None))]
+    if missing:
+        raise SettingError(
+            "a form has the texts hint and example and the methods read(value) and write(x, y); "
+            f"{type(form).__name__} has no {', no '.join(missing)}"
+        )
 
 
 def check_size(what: str, count: int, most: int) -> None:

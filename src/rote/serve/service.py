@@ -26,7 +26,7 @@ from rote.inference.amortized.stores import Store
 from rote.inference.beam import Speedup
 from rote.model import Model
 from rote.serve.answers import Answer, Answering, digest_of
-from rote.serve.forms import Form, check_size, form_for
+from rote.serve.forms import Form, check_form, check_size, form_for
 from rote.serve.remembered import Remembered
 from rote.serve.stats import Stats
 
@@ -85,6 +85,7 @@ class Service:
         self.model = model
         self.name = name
         self.form = form_for(model.task) if form is None else form
+        check_form(self.form)
         self.limits = Limits() if limits is None else limits
         self.engine = " over ".join(type(each).__name__ for each in _layers(model.engine))
         self._store = store
