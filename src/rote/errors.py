@@ -2,7 +2,7 @@
 
     RoteError
     ├── SpaceError               a space that cannot be built
-    │   ├── LabelError           a label or a variable that does not exist
+    │   ├── LabelError           a label or variable there is not, or an output against a rule
     │   └── RuleError            a rule that cannot be read, or not in this space
     ├── ScoreError               scores of the wrong shape, or not finite
     ├── SettingError             an option outside what it may be
