@@ -20,10 +20,10 @@ from rote.inference import (
     Status,
     Tree,
     clamp,
-    exact,
 )
-from rote.inference.exact import choice
-from rote.space import SpaceBuilder, at_most
+from rote.inference.base import as_objective
+from rote.inference.exact import FEW_CANDIDATES, choice, in_turns
+from rote.space import SpaceBuilder, at_most, one_of
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import forget_compiled
 
@@ -85,7 +85,7 @@ def test_a_chain_of_second_order_with_many_labels_by_viterbi():
     """Elimination lists every candidate, which here are too many; the chain does not."""
     labels = [str(a) for a in range(17)]
     space = built(4, [(0, 1, 2), (1, 2, 3)], labels=labels)
-    assert not Elimination(exact.FEW_CANDIDATES).accepts(space)
+    assert not Elimination(FEW_CANDIDATES).accepts(space)
     assert choice(space) == Chain()
     assert solved(space, m=1) == {Source.CHAIN}
 
@@ -166,17 +166,33 @@ def test_closed_labels_count_on_the_short_way():
 # -- limits -------------------------------------------------------------------------------
 
 
-def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(monkeypatch):
-    monkeypatch.setattr(exact, "NODES_BEFORE_MILP", 1)
+@pytest.mark.parametrize("turns", [(1,), (1, 2), (1, 2, 3), (1, 1 << 20)])
+def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(turns):
     space = built(13, combinations(range(13), 2))
     scores = np.random.default_rng(2).normal(size=(6, space.parts))
     scores[::2, space.labels :] = 0.0  # every other input is easy
-    found = Exact().solve(space, scores)
+    found = in_turns(space, as_objective(space, scores), turns)
     assert found.optimal.all()
     assert (found.source[::2] == Source.BRANCH).all()
     assert Source.MILP in found.source[1::2]
     reference = BranchAndBound().solve(space, scores)
     assert found.labels.tolist() == reference.labels.tolist()
+
+
+def test_what_is_hard_for_branch_and_bound_alone_is_not_hard():
+    """Three outputs of 3^24, of which no single label says much: many minutes of nodes."""
+    rng = np.random.default_rng(0)
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(24)]
+    outputs = ["".join("abc"[k] for k in rng.integers(3, size=24)) for _ in range(3)]
+    builder.require(one_of(variables, outputs))
+    space = builder.build()
+    scores = rng.normal(size=(2, space.parts))
+    found = Exact().solve(space, scores)
+    best = np.array([["abc".index(label) for label in each] for each in outputs])
+    worth = np.array([space.value(own, best) for own in scores])
+    assert found.labels.tolist() == best[worth.argmax(axis=1)].tolist()
+    assert found.optimal.all()
 
 
 def test_with_a_time_limit_the_best_so_far_is_returned():

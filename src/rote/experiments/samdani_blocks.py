@@ -12,11 +12,10 @@ from itertools import groupby
 
 import numpy as np
 
-from rote.inference import Milp, Objective, Solutions
+from rote.inference import Objective, Solutions
 from rote.inference.answers import answered
-from rote.inference.base import Source, Status, as_objective
-from rote.inference.branch import BranchAndBound
-from rote.inference.exact import choice
+from rote.inference.base import Source, as_objective
+from rote.inference.exact import choice, in_turns
 from rote.space import Space
 from rote.types import AnyArray, FloatArray, frozen
 
@@ -34,12 +33,7 @@ class Hurried:
         chosen = choice(space)
         if chosen is not None:
             return chosen.solve(space, objective)
-        found = BranchAndBound(self.nodes).solve(space, objective)
-        settled = (found.status == Status.OPTIMAL) | (found.status == Status.INFEASIBLE)
-        if settled.all():
-            return found
-        left = np.flatnonzero(~settled)
-        return found.with_rows(left, Milp().solve(space, objective.rows(left)))
+        return in_turns(space, objective, (self.nodes,))
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,19 @@
 4. Variable elimination, where its tables stay small.
 5. A chain of higher order, where elimination was too much.
 6. Branch and bound, after eliminating cheap variables.
-7. The integer program, for inputs that branch and bound did not finish.
+7. The integer program.
+
+Which of the last two is faster cannot be seen beforehand, and either may take hours where the other
+takes a second. So they take turns, each given more than it had before, and an input takes a few
+times as long as the better of them needs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from time import perf_counter
 
 import numpy as np
 
@@ -33,12 +39,14 @@ from rote.inference.separable import Separable
 from rote.inference.tree import Tree
 from rote.kernels.structs import Windows
 from rote.space.space import Space
-from rote.types import AnyArray
+from rote.types import AnyArray, IntArray
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
 FEW_CANDIDATES = 1 << 12
-# About a minute; an input that needs more goes to the integer program.
-NODES_BEFORE_MILP = 1 << 24
+# Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
+# input that needs more is left to the integer program.
+TURNS = (1 << 16, 1 << 20, 1 << 24)
+SHORTEST = 0.1  # seconds: less is not worth building the program
 
 
 @dataclass(frozen=True)
@@ -68,14 +76,37 @@ class Exact:
         chosen = choice(space)
         if chosen is not None:
             return chosen.solve(space, objective)
-        searched = BranchAndBound(NODES_BEFORE_MILP, self.time_limit).solve(space, objective)
-        if self.time_limit is not None or searched.optimal.all():
-            return searched
-        settled = (searched.status == Status.OPTIMAL) | (searched.status == Status.INFEASIBLE)
-        if settled.all():
-            return searched
-        left = np.flatnonzero(~settled)
-        return searched.with_rows(left, Milp().solve(space, objective.rows(left)))
+        if self.time_limit is not None:
+            return BranchAndBound(time_limit=self.time_limit).solve(space, objective)
+        return in_turns(space, objective)
+
+
+def in_turns(space: Space, objective: Objective, turns: Sequence[int] = TURNS) -> Solutions:
+    """Branch and bound with so many nodes in each turn, and the integer program in between."""
+    start = perf_counter()
+    first, *more = turns
+    found = BranchAndBound(first).solve(space, objective)
+    for nodes in more:
+        left = _unsettled(found)
+        if not len(left):
+            return found
+        # What the program proves within as long as everything took so far, it solves again without
+        # a limit: under one, equal outputs may be left in any order.
+        limit = max(SHORTEST, (perf_counter() - start) / len(left))
+        tried = Milp(time_limit=limit).solve(space, objective.rows(left))
+        easy = np.setdiff1d(left, left[_unsettled(tried)])
+        if len(easy):
+            found = found.with_rows(easy, Milp().solve(space, objective.rows(easy)))
+        left = _unsettled(found)
+        if len(left):
+            again = BranchAndBound(nodes).solve(space, objective.rows(left))
+            found = found.with_rows(left, again)
+    left = _unsettled(found)
+    return found.with_rows(left, Milp().solve(space, objective.rows(left))) if len(left) else found
+
+
+def _unsettled(found: Solutions) -> IntArray:
+    return np.flatnonzero(~np.isin(found.status, (Status.OPTIMAL, Status.INFEASIBLE)))
 
 
 def chain_of(engine: Engine, space: Space) -> Windows | None:
