@@ -147,3 +147,18 @@ def test_unequal_and_empty_labels_are_refused(metric):
         metric("ab", "a")
     with pytest.raises(DataError, match="there are no labels"):
         metric("", "")
+
+
+@pytest.mark.parametrize("metric", [token_accuracy, exact_match, label_f1, confusion])
+def test_outputs_by_name_are_refused_and_not_compared_by_their_names(metric):
+    gold, predicted = {"team": "sales", "soon": "yes"}, {"team": "tech", "soon": "yes"}
+    with pytest.raises(DataError, match=r"a label is a text|as in list\(y.values"):
+        metric([gold], [predicted])
+
+
+@pytest.mark.parametrize("metric", [label_f1, confusion])
+def test_labels_of_one_output_by_name_are_refused(metric):
+    with pytest.raises(DataError, match=r"as in list\(y.values"):
+        metric({"team": "sales"}, {"team": "tech"})
+    with pytest.raises(DataError, match="a label is a text or a number"):
+        metric([["a"]], [["b"]])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.errors import DataError, LabelError
-from rote.evaluation.pairing import Label, Labels, paired, paired_outputs, plain
+from rote.evaluation.pairing import Label, Labels, counted_labels, paired_outputs
 from rote.types import IntArray, frozen
 
 
@@ -122,18 +122,17 @@ def label_f1(gold: Labels, predicted: Labels, ignored: Collection[Label] = ()) -
     >>> label_f1("aab", "acb", ignored="b").micro.f1
     0.5
     """
-    pairs = paired(plain(gold), plain(predicted), "labels")
-    return table_of_labels(pairs, ignored)
+    return table_of_labels(counted_labels(gold, predicted), ignored)
 
 
 def table_of_labels(
-    pairs: Iterable[tuple[Label, Label]], ignored: Collection[Label] = ()
+    counted: Counter[tuple[Label, Label]], ignored: Collection[Label] = ()
 ) -> F1Table:
-    """The same, from pairs of a gold label and a predicted one; there may be none."""
+    """The same, from counts of pairs of a gold label and a predicted one; there may be none."""
     true: Counter[Label] = Counter()
     predicted: Counter[Label] = Counter()
     right: Counter[Label] = Counter()
-    for (g, p), times in Counter(pairs).items():
+    for (g, p), times in counted.items():
         true[g] += times
         predicted[p] += times
         right[g] += times * (g == p)
@@ -173,7 +172,7 @@ def confusion(gold: Labels, predicted: Labels, labels: Sequence[Label] | None = 
     array([[1, 1],
            [0, 1]])
     """
-    counted = Counter(paired(plain(gold), plain(predicted), "labels"))
+    counted = counted_labels(gold, predicted)
     seen = {label for pair in counted for label in pair}
     names = tuple(in_order(seen) if labels is None else labels)
     unknown = in_order(seen.difference(names))

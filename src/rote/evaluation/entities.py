@@ -73,14 +73,12 @@ def entity_f1(
     >>> entity_f1(gold, predicted, ignored=["Other"]).micro.f1
     0.8
     """
-    return table_of_labels(
-        (
-            pair
-            for g, p in _paired(gold, predicted)
-            for pair in zip(g.entities, p.entities, strict=True)
-        ),
-        ignored,
+    counted: Counter[tuple[Label, Label]] = Counter(
+        pair
+        for g, p in _paired(gold, predicted)
+        for pair in zip(g.entities, p.entities, strict=True)
     )
+    return table_of_labels(counted, ignored)
 
 
 def relation_f1(

@@ -5,7 +5,8 @@ Every function of this room takes the gold side before the predicted one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -48,6 +49,24 @@ def paired_outputs(
     return pairs
 
 
+def counted_labels(gold: Labels, predicted: Labels) -> Counter[tuple[Label, Label]]:
+    """How often each gold label stands beside each predicted one."""
+    pairs = paired(plain(gold), plain(predicted), "labels")
+    try:
+        return Counter(pairs)
+    except TypeError:  # what cannot be a key
+        other = next(a for pair in pairs for a in pair if not isinstance(a, str | int))
+        raise DataError(
+            f"a label is a text or a number, got {other!r:.80}; give the labels of all outputs in "
+            "one sequence"
+        ) from None
+
+
 def plain(labels: Labels) -> list[Label]:
     """Labels as Python's own values, whether they come in an array or not."""
+    if isinstance(labels, Mapping):  # a list of it would be its keys
+        raise DataError(
+            f"expected a sequence of labels, got the mapping {labels!r:.80}; give sequences of "
+            "labels, as in list(y.values())"
+        )
     return labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
