@@ -290,3 +290,10 @@ def test_where_a_checkpoint_cannot_go_nothing_is_learned(tmp_path):
     with pytest.raises(ModelError, match=r"there is no folder .*nowhere to write the state into"):
         train(TAGGING, XS, YS, watch=seen.append, checkpoint=tmp_path / "nowhere" / "state")
     assert not seen
+
+
+def test_a_single_example_is_not_taken_for_many():
+    with pytest.raises(DataError, match="expected a list of inputs, got 'text'"):
+        train(TAGGING, "text", ["N"])
+    with pytest.raises(DataError, match="expected a list of outputs, got 'N'"):
+        train(TAGGING, ["text"], "N")

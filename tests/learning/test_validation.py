@@ -302,3 +302,9 @@ def test_learners_have_names_and_folds_are_pairs():
         cross_validate(task, xs, ys, {1: Perceptron}, folds, share_of_labels)
     with pytest.raises(SettingError, match=r"as in KFold\(5\)\.split\(xs\); got 5"):
         cross_validate(task, xs, ys, {1: Perceptron()}, 5, share_of_labels)
+
+
+def test_a_single_example_is_not_taken_for_many():
+    for xs, ys, what in (("text", YS, "inputs"), (XS, {"a": "N"}, "outputs")):
+        with pytest.raises(DataError, match=f"expected a list of {what}"):
+            cross_validate(TAGGING, xs, ys, LEARNERS, KFold(2).split(XS), share_of_labels)

@@ -7,8 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rote.errors import ScoreError, SettingError
+from rote.errors import DataError, ScoreError, SettingError
 from rote.inference import Chain, Exact, Exhaustive, Solutions, Status
+from rote.inference.beam import Speedup
 from rote.model import Model
 from rote.model import prepared as prepared_module
 from rote.tasks.tagging import Tagging
@@ -144,3 +145,11 @@ def test_a_model_wants_an_engine_and_not_its_class(engine):
     model, _ = random_model()
     with pytest.raises(SettingError, match=r"the engine of a model is one such as Exact\(\)"):
         model.with_engine(engine)
+
+
+@pytest.mark.parametrize("engine", [Exact(), Speedup(Exact(), theta=0.5)], ids=["all", "lazily"])
+def test_a_single_input_is_not_taken_for_many(engine):
+    model, _ = random_model()
+    for single in ("server down", {"a": 1.0}):
+        with pytest.raises(DataError, match=r"expected a list of inputs.*as in \[x\]"):
+            model.with_engine(engine).predict(single)

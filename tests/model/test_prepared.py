@@ -180,6 +180,14 @@ def test_as_many_outputs_as_inputs():
         prepare(task, xs, [*ys, None])
 
 
+@pytest.mark.parametrize("single", ["ab", b"ab", {"a": "b"}], ids=["text", "bytes", "mapping"])
+def test_a_single_input_or_output_is_not_taken_for_many(single):
+    with pytest.raises(DataError, match=r"a list of inputs, got .*; put a single one into a list"):
+        prepare(Forgetful(), single)
+    with pytest.raises(DataError, match="a list of outputs, got"):
+        prepare(Forgetful(), ["a", "b"], single)
+
+
 def test_inputs_and_outputs_may_be_generators():
     task, xs, ys = chains(0, count=3)
     assert len(prepare(task, iter(xs), iter(ys))) == 3

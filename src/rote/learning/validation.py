@@ -35,6 +35,7 @@ from rote.inference.amortized import Amortized, Counters
 from rote.inference.amortized.stores import MemoryStore, SqliteStore, Store
 from rote.learning.base import Learner, State, check_learner, fit
 from rote.model import Model, Prepared, prepare
+from rote.model.prepared import check_many
 from rote.tasks.base import Task
 from rote.types import AnyArray
 
@@ -138,6 +139,8 @@ def cross_validate(
         )
     for learner in learners.values():
         check_learner(learner)
+    check_many("inputs", xs)
+    check_many("outputs", ys)
     wrapped = engine if isinstance(engine, Amortized) else Amortized(engine or Exact())
     if wrapped.store is not None:
         _check_store(wrapped.store, cache, n_jobs)

@@ -18,7 +18,7 @@ from rote.errors import ScoreError
 from rote.inference import Engine, Exact, Solutions, Status
 from rote.inference.base import check_engine
 from rote.model.layout import Layout
-from rote.model.prepared import Group, Prepared, prepare
+from rote.model.prepared import Group, Prepared, check_many, prepare
 from rote.tasks.base import Task
 from rote.types import FloatArray, frozen
 
@@ -93,6 +93,7 @@ class Model(Generic[X, Y]):
 
     def predict(self, xs: Iterable[X]) -> list[Y]:
         """The best output of every input; by an engine that need not look at all of it, lazily."""
+        check_many("inputs", xs)
         inputs = list(xs)
         if getattr(self.engine, "is_lazy", False):
             from rote.model.lazy import predict_lazily

@@ -129,6 +129,8 @@ def prepare(
             "hashed says how names get columns in a new layout, and the layout given has columns "
             "already; leave one of them out"
         )
+    check_many("inputs", xs)
+    check_many("outputs", ys)
     builder = VectorBuilder(None if layout is None else layout.indices, hashed)
     batches: dict[Frame, _Batch] = {}
     # Tasks give out the same frame again, and its hash is not cheap. The frame is kept, so that no
@@ -161,6 +163,14 @@ def prepare(
         for group in groups:
             _check_rules(group)
     return Prepared(layout, builder.build(), tuple(groups), count)
+
+
+def check_many(what: str, given: object) -> None:
+    """Refuse a single input or output where many are meant: it would be taken apart."""
+    if isinstance(given, str | bytes | Mapping):
+        raise DataError(
+            f"expected a list of {what}, got {given!r:.80}; put a single one into a list, as in [x]"
+        )
 
 
 class _Reading:
