@@ -78,6 +78,16 @@ def every_way_to_join_rules_gives_a_rule(x: Variable) -> list[Rule]:
     ]
 
 
+def a_variable_is_no_rule_without_a_label(x: Variable) -> list[object]:
+    return [
+        x & x["a"],  # type: ignore[operator]
+        x | x["a"],  # type: ignore[operator]
+        x >> x["a"],  # type: ignore[operator]
+        ~x,  # type: ignore[operator]
+        x["a"] ^ x["b"],  # type: ignore[operator]
+    ]
+
+
 @template
 def sentence(
     builder: SpaceBuilder, words: int, *, labels: tuple[str, ...] = ("B", "I", "O")

@@ -13,11 +13,11 @@ This module knows nothing of parts, columns or scores.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from types import UnionType
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,15 @@ from rote.errors import LabelError, RuleError
 from rote.types import BoolArray, IntArray
 
 Form: TypeAlias = tuple[object, ...]
+
+
+def _without_label(operator: str) -> Callable[..., NoReturn]:
+    """What an operator does to a variable that stands where a rule belongs."""
+
+    def refuse(variable: Variable, *_: object) -> NoReturn:
+        raise _needs_label(variable, operator)
+
+    return refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +59,15 @@ class Variable:
 
     def __iter__(self) -> NoReturn:
         raise TypeError(f"a variable is not a sequence; its labels are {self.name}.labels")
+
+    if not TYPE_CHECKING:  # a type checker sees these mistakes before they are made
+        __and__ = _without_label("&")
+        __or__ = _without_label("|")
+        __xor__ = _without_label("^")
+        __invert__ = _without_label("~")
+        __rshift__ = _without_label(">>")
+        __add__ = __radd__ = _without_label("+")
+        __mul__ = __rmul__ = _without_label("*")
 
     def position(self, label: str) -> int:
         """Where ``label`` stands among the labels."""
@@ -109,6 +127,11 @@ class Rule:
 
     def __gt__(self, other: Rule | Count | int) -> Linear:
         return _count(self) > other
+
+    if not TYPE_CHECKING:  # a type checker sees this mistake before it is made
+
+        def __xor__(self, other: object) -> NoReturn:
+            raise RuleError("^ joins no rules; for one of two, write exactly(1, a, b)")
 
     def __bool__(self) -> NoReturn:
         raise RuleError(
@@ -303,17 +326,17 @@ def count(*rules: Rule | Iterable[Rule]) -> Count:
 
 def at_most(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
     """At most ``k`` of the rules hold."""
-    return count(*rules) <= _whole(k, "at_most takes")
+    return count(*rules) <= _number(k, "at_most takes")
 
 
 def at_least(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
     """At least ``k`` of the rules hold."""
-    return count(*rules) >= _whole(k, "at_least takes")
+    return count(*rules) >= _number(k, "at_least takes")
 
 
 def exactly(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
     """Exactly ``k`` of the rules hold."""
-    return count(*rules) == _whole(k, "exactly takes")
+    return count(*rules) == _number(k, "exactly takes")
 
 
 def all_different(*variables: Variable | Iterable[Variable]) -> And:
@@ -441,11 +464,15 @@ def _rule(value: object, operator: str) -> Rule:
     if isinstance(value, Rule):
         return value
     if isinstance(value, Variable):
-        raise RuleError(
-            f"{operator} got the variable {value.name!r}; pick a label: "
-            f"{value.name}[{value.labels[0]!r}]"
-        )
+        raise _needs_label(value, operator)
     raise RuleError(f"{operator} joins two rules such as variable['label'], got {value!r}")
+
+
+def _needs_label(variable: Variable, operator: str) -> RuleError:
+    return RuleError(
+        f"{operator} got the variable {variable.name!r}; pick a label: "
+        f"{variable.name}[{variable.labels[0]!r}]"
+    )
 
 
 def _flat(rules: Iterable[Rule | Iterable[Rule]]) -> Iterator[Rule]:
@@ -480,6 +507,14 @@ def _whole(value: object, what: str) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     raise RuleError(f"{what} a whole number, got {value!r}; scale the coefficients until they fit")
+
+
+def _number(value: object, what: str) -> int:
+    """How many of some rules hold; fewer than none never do."""
+    number = _whole(value, what)
+    if number < 0:
+        raise RuleError(f"{what} a whole number of at least 0, got {number}")
+    return number
 
 
 def _inside(rule: Rule) -> str:
