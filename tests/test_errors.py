@@ -30,6 +30,8 @@ from rote.errors import (
     UnsupportedSpace,
     check_number,
     check_whole,
+    renumber,
+    say_about,
 )
 
 EVERY = [
@@ -108,3 +110,30 @@ def test_a_whole_number_may_have_an_end_as_well(value):
     with pytest.raises(SettingError, match=f"place is a whole number from 0 to 4, got {value}"):
         check_whole("place", value, least=0, most=4)
     check_whole("place", 4, least=0, most=4)
+
+
+@pytest.mark.parametrize("error", EVERY, ids=lambda error: error.__name__)
+def test_an_error_that_says_whom_it_is_about_says_so_in_another_process_as_well(error):
+    sent = error(["x is a", "x is b"]) if error is InfeasibleSpace else error("what to do")
+    before = str(sent)
+    say_about(sent, "example", 17)
+    assert str(sent) == f"example 17: {before}"
+    assert str(pickle.loads(pickle.dumps(sent))) == str(sent)  # noqa: S301
+
+
+def test_whom_an_error_is_about_may_be_said_again():
+    ours, other = DataError("it is odd"), ZeroDivisionError("odd")
+    other.add_note("of the user")
+    for error in (ours, other):
+        say_about(error, "input", 2)
+        renumber(error, "example", np.array([10, 11, 12]))
+    assert str(ours) == "example 12: it is odd"
+    assert str(other) == "odd"
+    assert other.__notes__ == ["of the user", "in example 12"]
+
+
+def test_an_error_about_no_one_stays_one_when_numbers_change():
+    for error in (DataError("odd"), ZeroDivisionError("odd")):
+        renumber(error, "example", [10, 11])
+        assert str(error) == "odd"
+        assert not hasattr(error, "__notes__")

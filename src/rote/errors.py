@@ -27,7 +27,48 @@ from numbers import Integral, Real
 
 
 class RoteError(Exception):
-    """The root of the tree: ``except RoteError`` catches what rote raises."""
+    """The root of the tree: ``except RoteError`` catches what rote raises.
+
+    ``about`` says which of many inputs or examples it is about, as in ``("example", 17)``. The
+    message begins with it.
+    """
+
+    about: tuple[str, int] | None = None
+
+    def __str__(self) -> str:
+        # Said here for all: Python's own kinds print other things than the sentence.
+        sentence = str(self.args[0]) if self.args else ""
+        return sentence if self.about is None else f"{_named(self.about)}: {sentence}"
+
+
+def say_about(error: Exception, what: str, number: int) -> None:
+    """Say which of many an error is about; where that was said before, the new number stands.
+
+    An error that is not ours keeps its message, and gets a note.
+    """
+    if not isinstance(error, RoteError):
+        notes = getattr(error, "__notes__", [])
+        before = getattr(error, "about", None)
+        if before is not None and notes[-1:] == [_note(before)]:
+            notes.pop()
+        error.add_note(_note((what, number)))
+    error.about = what, number  # type: ignore[union-attr]
+
+
+def renumber(error: Exception, what: str, numbers: Sequence[int]) -> None:
+    """An error about one of some is about that one of all that ``numbers`` says."""
+    about: tuple[str, int] | None = getattr(error, "about", None)
+    if about is not None:
+        say_about(error, what, int(numbers[about[1]]))
+
+
+def _named(about: tuple[str, int]) -> str:
+    what, number = about
+    return f"{what} {number}"
+
+
+def _note(about: tuple[str, int]) -> str:
+    return f"in {_named(about)}"
 
 
 class SpaceError(RoteError, ValueError):
@@ -41,10 +82,6 @@ class LabelError(SpaceError, KeyError):
     """
 
     example: int | None = None
-
-    def __str__(self) -> str:
-        # KeyError prints the repr of its argument; we want the sentence.
-        return str(self.args[0]) if self.args else ""
 
 
 class RuleError(SpaceError, TypeError):
@@ -78,9 +115,9 @@ class InfeasibleSpace(RoteError, ValueError):
             f"relax or drop one of them:\n{listed}"
         )
 
-    def __reduce__(self) -> tuple[type, tuple[tuple[str, ...]]]:
+    def __reduce__(self) -> tuple[type, tuple[tuple[str, ...]], dict[str, object]]:
         # Exceptions travel between processes by their arguments, here the rules.
-        return type(self), (self.conflicting_rules,)
+        return type(self), (self.conflicting_rules,), vars(self)
 
 
 class DataError(RoteError, ValueError):
@@ -110,8 +147,8 @@ class Overloaded(ServiceError):
         self.seconds = seconds
         super().__init__(sentence)
 
-    def __reduce__(self) -> tuple[type, tuple[str, int]]:
-        return type(self), (str(self), self.seconds)
+    def __reduce__(self) -> tuple[type, tuple[str, int], dict[str, object]]:
+        return type(self), (self.args[0], self.seconds), vars(self)
 
 
 class MissingExtra(RoteError, ImportError):

@@ -169,6 +169,19 @@ def test_labels_that_do_not_fit_are_refused(space, labels, match):
             question(labels)
 
 
+def test_a_label_that_does_not_exist_is_named_with_its_output_and_variable(space):
+    with pytest.raises(LabelError, match=r"^output 1: .* 3 is no position of 3 labels.* of 'y'$"):
+        space.holds(np.array([[0, 0], [0, 3]]))
+
+
+def test_an_answer_without_output_cannot_be_decoded_and_is_named(space):
+    for labels in (np.array([[0, 2], [-1, -1]]), [[0, 2], [-1, -1]]):
+        with pytest.raises(LabelError, match="input 1 has no output: its status is INFEASIBLE"):
+            space.decode(labels)
+    with pytest.raises(LabelError, match="the shape"):
+        space.decode([])
+
+
 # -- names --------------------------------------------------------------------------------
 
 

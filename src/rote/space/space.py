@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rote.errors import LabelError, ScoreError
+from rote.errors import LabelError, ScoreError, say_about
 from rote.kernels.outputs import all_obey, parts_of, values_of
 from rote.space.language import Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
@@ -321,6 +321,12 @@ class Space:
 
     def decode(self, labels: AnyArray) -> list[dict[str, str]]:
         """A batch of labels by position to outputs by name."""
+        none = (np.atleast_2d(labels) == -1).all(axis=1)  # how answers without output look
+        if np.size(labels) and none.any():
+            raise LabelError(
+                f"input {int(none.argmax())} has no output: its status is INFEASIBLE or TIMED_OUT; "
+                "decode only answers whose status is another"
+            )
         return [
             {v.name: v.labels[label] for v, label in zip(self.variables, row, strict=True)}
             for row in self.as_labels(labels).tolist()
@@ -341,5 +347,15 @@ class Space:
                 f"labels are whole numbers, got {batch.dtype}; use space.encode for names"
             )
         if batch.size and ((batch < 0) | (batch >= self.sizes)).any():
-            raise LabelError("a label is below 0 or beyond its variable's last label")
+            raise self._unknown_label(batch)
         return batch.astype(np.int64, copy=False)
+
+    def _unknown_label(self, batch: IntArray) -> LabelError:
+        i, j = np.argwhere((batch < 0) | (batch >= self.sizes))[0].tolist()
+        variable = self.variables[j]
+        error = LabelError(
+            f"a label is below 0 or beyond its variable's last label: {batch[i, j]} is no position "
+            f"of {len(variable.labels)} labels, those of {variable.name!r}"
+        )
+        say_about(error, "output", i)
+        return error
