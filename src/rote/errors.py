@@ -76,12 +76,7 @@ class SpaceError(RoteError, ValueError):
 
 
 class LabelError(SpaceError, KeyError):
-    """A label or a variable that does not exist, or an output that breaks a rule.
-
-    ``example`` is the number of the example whose output breaks one.
-    """
-
-    example: int | None = None
+    """A label or a variable that does not exist, or an output that breaks a rule."""
 
 
 class RuleError(SpaceError, TypeError):

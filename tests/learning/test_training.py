@@ -244,7 +244,7 @@ def test_a_learner_is_made_before_it_learns(learner):
 
 
 def test_a_task_is_made_before_it_is_trained():
-    with pytest.raises(SettingError, match="a task is made before it is trained"):
+    with pytest.raises(SettingError, match="a task is made before it is used"):
         train(type(TAGGING), XS, YS)
 
 

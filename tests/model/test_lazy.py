@@ -11,7 +11,7 @@ import pytest
 from rote.data.conll04 import Sentence
 from rote.data.coreference import Document, Mention, ParsedSentence
 from rote.data.english import english_sentences
-from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
+from rote.errors import DataError, InfeasibleSpace, SettingError, UnsupportedSpace
 from rote.features import LazyRows
 from rote.inference import Exact
 from rote.inference.beam import Speedup
@@ -277,3 +277,29 @@ def test_other_engines_have_to_look_at_all_inputs():
     model = model_of(EntityRelation(), SENTENCES).with_engine(Exact())
     with pytest.raises(SettingError, match="only a Speedup"):
         predict_lazily(model, SENTENCES[:1])
+
+
+@pytest.mark.parametrize("method", ["frame", "vectors", "lazy_vectors"])
+def test_an_error_of_a_task_says_which_input_it_is_about(method):
+    xs, _ = tagged(4)
+    model = model_of(TAGGING, xs, theta=1.0)
+
+    class Odd:
+        def __init__(self):
+            self.asked = 0
+
+        def __getattr__(self, name):
+            return getattr(TAGGING, name)
+
+    def fail(self, x):
+        self.asked += 1
+        if self.asked == 3:
+            raise DataError("not this one")
+        if method == "lazy_vectors":
+            vectors = TAGGING.vectors(x)
+            return LazyRows(len(vectors), vectors.__getitem__)
+        return getattr(TAGGING, method)(x)
+
+    setattr(Odd, method, fail)
+    with pytest.raises(DataError, match=r"^input 2: not this one"):
+        predict_lazily(replace(model, task=Odd()), xs)

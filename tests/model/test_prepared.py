@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rote.data.english import english_sentences
 from rote.errors import DataError, LabelError, SettingError
 from rote.features import HashedIndex, Templates
 from rote.model import prepare
+from rote.model import prepared as prepared_module
 from rote.space import SpaceBuilder
 from rote.tasks.base import Frame, Slot
+from rote.tasks.entity_relation import EntityRelation
 from rote.tasks.tagging import Tagging
 from tests.learning.small import as_given, chains, phi
 from tests.strategies import Judge, worth
@@ -199,7 +202,7 @@ def test_an_output_that_breaks_a_rule_is_refused_unless_said_otherwise():
 
     task = Tagging(("a", "b"), as_given, rules=rules)
     xs, ys = [np.ones((1, 2))] * 2, [("a",), ("b",)]
-    with pytest.raises(LabelError, match="example 1 breaks the rule 'never b first'"):
+    with pytest.raises(LabelError, match=r"^example 1: the output breaks the rule 'never b first'"):
         prepare(task, xs, ys)
     assert prepare(task, xs, ys, allow_broken=True).groups[0].gold.tolist() == [[0], [1]]
 
@@ -216,12 +219,104 @@ class Wrong(Forgetful):
 
 
 def test_a_task_that_contradicts_its_frame_is_refused():
-    with pytest.raises(DataError, match=r"input 0 has 1 feature vectors.*kinds of 2"):
+    with pytest.raises(DataError, match=r"^input 0: there are 1 feature vectors.*kinds of 2"):
         prepare(Wrong(vectors=[["a"]]), ["ww"])
     with pytest.raises(LabelError, match="1 labels, and its space has 2 variables"):
         prepare(Wrong(labels=[0]), ["ww"], ["aa"])
-    with pytest.raises(LabelError, match="beyond its variable's last label"):
+    with pytest.raises(LabelError, match=r"^example 0: .*beyond its variable's last label"):
         prepare(Wrong(labels=[0, 2]), ["ww"], ["aa"])
+    with pytest.raises(LabelError, match=r"^example 0: labels are whole numbers, got <U1"):
+        prepare(Wrong(labels=["a", "b"]), ["ww"], ["aa"])
+    with pytest.raises(LabelError, match=r"^example 0: labels have the shape"):
+        prepare(Wrong(labels=[[0], [1]]), ["ww"], ["aa"])
+
+
+class Empty(Forgetful):
+    """Forgets to return something."""
+
+    def __init__(self, method):
+        setattr(self, method, lambda *given: None)
+
+
+@pytest.mark.parametrize(
+    ("method", "error"), [("frame", DataError), ("vectors", DataError), ("encode", LabelError)]
+)
+def test_a_task_that_gives_none_is_told_what_it_should_give(method, error):
+    with pytest.raises(error, match=rf"^example 0: a task's {method}\(x.*got None"):
+        prepare(Empty(method), ["ww"], ["aa"])
+
+
+def test_what_is_no_task_is_refused():
+    with pytest.raises(SettingError, match=r"has the methods frame, .*'tagging' has no frame"):
+        prepare("tagging", ["ww"], ["aa"])
+
+
+@pytest.mark.parametrize("method", ["frame", "vectors", "encode"])
+def test_an_error_of_a_task_keeps_its_kind_and_is_noted_with_its_example(method):
+    class Odd(Forgetful):
+        pass
+
+    def fail(self, x, *y):
+        if x == "w" * 3:
+            raise ZeroDivisionError("mine")
+        return getattr(Forgetful, method)(self, x, *y)
+
+    setattr(Odd, method, fail)
+    with pytest.raises(ZeroDivisionError, match="mine") as raised:
+        prepare(Odd(), ["w", "ww", "www"], ["a", "aa", "aaa"])
+    assert raised.value.__notes__ == ["in example 2"]
+
+
+def test_a_label_that_a_task_does_not_find_is_noted_with_its_example():
+    with pytest.raises(ValueError, match="substring not found") as raised:
+        prepare(Forgetful(), ["w", "w"], ["a", "c"])
+    assert raised.value.__notes__ == ["in example 1"]
+
+
+def test_of_several_outputs_the_wrong_one_is_named():
+    class Found(Forgetful):
+        def encode(self, x, y):
+            return ["ab".find(label) for label in y]
+
+    with pytest.raises(LabelError, match=r"^example 2: .* -1 is no position of 2 labels"):
+        prepare(Found(), ["w", "ww", "w"], ["a", "ab", "c"])
+
+
+def test_labels_may_be_said_by_true_and_false():
+    class Marked(Forgetful):
+        def encode(self, x, y):
+            return [label == "b" for label in y]
+
+    (group,) = prepare(Marked(), ["ww"], ["ab"]).groups
+    assert group.gold.tolist() == [[0, 1]]
+    assert group.gold.dtype == np.int64
+
+
+def test_a_feature_vector_that_is_refused_is_named_with_its_input():
+    class Bare(Forgetful):
+        def vectors(self, x):
+            return [{word: float("nan") if x == "ww" else 1.0} for word in x]
+
+    with pytest.raises(DataError, match=r"^input 1: feature values are finite; 'w' is nan"):
+        prepare(Bare(), ["w", "ww"])
+    with pytest.raises(DataError, match=r"^input 1: token 0: expected a sequence of 1 values"):
+        prepare(Tagging(("a", "b"), WORDS), [sentence("the dog"), ["the"]])
+
+
+def test_of_inputs_that_are_read_together_the_wrong_one_is_named(monkeypatch):
+    class Strict(EntityRelation):
+        def reader(self, xs, names):
+            for x in xs:
+                if x is bad:
+                    raise DataError("not this one")
+            return super().reader(xs, names)
+
+    sentences = english_sentences(6, seed=0)
+    bad = sentences[4]
+    for together in (2, 3, 512):
+        monkeypatch.setattr(prepared_module, "TOGETHER", together)
+        with pytest.raises(DataError, match=r"^input 4: not this one"):
+            prepare(Strict(), sentences)
 
 
 def test_nothing_is_made_ready_from_nothing():

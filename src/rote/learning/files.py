@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rote.data.words import read_text
-from rote.errors import DataError, LabelError, ModelError, SettingError
+from rote.errors import RoteError, SettingError, renumber
 from rote.features import CHUNKING, CONSTANT, POS_TAGGING, Templates
 from rote.inference import Engine
 from rote.inference.amortized import Amortized
@@ -142,11 +142,9 @@ def train_file(
             checkpoint=checkpoint,
             resume=resume,
         )
-    except LabelError as error:
-        if error.example is None:
-            raise
-        line = contents.lines[error.example]
-        raise LabelError(f"{path}, the example that begins in line {line}: {error}") from None
+    except RoteError as error:
+        renumber(error, f"{path}, the example that begins in line", contents.lines)
+        raise
     model.save(folder)
     return Trained(model, len(contents), perf_counter() - start, measures, held_out)
 

@@ -62,8 +62,6 @@ def train(
     check_whole("every", every, least=1)
     learner = StructuredSVM() if learner is None else learner
     check_learner(learner)
-    if isinstance(task, type):
-        raise SettingError(f"a task is made before it is trained, as in Task(...); got {task!r}")
     if checkpoint is not None:
         check_place(checkpoint)
     prepared = prepare(

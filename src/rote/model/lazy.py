@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from rote.errors import SettingError, UnsupportedSpace
+from rote.errors import SettingError, UnsupportedSpace, say_about
 from rote.features import LazyRows, Reader, VectorBuilder
 from rote.inference.base import Objective, checked_for
 from rote.inference.beam import Speedup
@@ -22,7 +22,7 @@ from rote.inference.beam.speedup import Wanted
 from rote.kernels.linear import score_some
 from rote.kernels.structs import Vectors as Known
 from rote.model.model import Model
-from rote.tasks.base import Frame, Task
+from rote.tasks.base import Frame, Task, check_frame
 from rote.types import BoolArray, IntArray, frozen
 
 X = TypeVar("X")
@@ -87,7 +87,7 @@ class Vectors:
         task = model.task
         reader = getattr(task, "reader", None)
         self._reader: Reader | None = None if reader is None else reader(xs, self._builder.names)
-        self._rows = [] if reader is not None else [_rows(task, x) for x in xs]
+        self._rows = [] if reader is not None else _rows(task, xs)
         self.saves = reader is not None or hasattr(task, "lazy_vectors")
 
     def of(self, kinds: list[str], inputs: IntArray, vectors: IntArray) -> Known:
@@ -97,7 +97,11 @@ class Vectors:
             builder.add_lines(kinds, self._reader.lines(inputs, vectors))
         else:
             for kind, i, k in zip(kinds, inputs.tolist(), vectors.tolist(), strict=True):
-                builder.add(kind, self._rows[i].row(k))
+                try:
+                    builder.add(kind, self._rows[i].row(k))
+                except Exception as error:
+                    say_about(error, "input", i)
+                    raise
         return builder.build()
 
 
@@ -131,7 +135,12 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
     # Tasks give out the same frame again, and its hash is not cheap.
     by_frame: dict[int, tuple[Frame, list[int]]] = {}
     for number, x in enumerate(xs):
-        own = model.task.frame(x)
+        try:
+            own = model.task.frame(x)
+            check_frame(own)
+        except Exception as error:
+            say_about(error, "input", number)
+            raise
         by_frame.setdefault(id(own), (own, []))[1].append(number)
     groups = [LazyScores(model, frame, own) for frame, own in by_frame.values()]
     spaces, vectors = [group.frame.space for group in groups], Vectors(model, xs)
@@ -160,7 +169,18 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
     return Lazily(outputs, frozen(obeyed), count, computed)
 
 
-def _rows(task: Task[Any, Any], x: Any) -> LazyRows[Any]:
+def _rows(task: Task[Any, Any], xs: Sequence[Any]) -> list[LazyRows[Any]]:
+    rows = []
+    for number, x in enumerate(xs):
+        try:
+            rows.append(_row(task, x))
+        except Exception as error:
+            say_about(error, "input", number)
+            raise
+    return rows
+
+
+def _row(task: Task[Any, Any], x: Any) -> LazyRows[Any]:
     lazy = getattr(task, "lazy_vectors", None)
     if lazy is not None:
         found: LazyRows[Any] = lazy(x)

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, SettingError
+from rote.errors import DataError, LabelError, SettingError, say_about
 from rote.features import HashedIndex, Index, Positions, VectorBuilder
 from rote.inference.base import Inputs
 from rote.kernels.structs import Slots, Vectors
 from rote.model.layout import Layout
 from rote.space import Space
 from rote.space.traits import columns_of
-from rote.tasks.base import Frame, Task
+from rote.tasks.base import Frame, Task, check_frame, check_task
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 CHUNK = 1 << 22  # scores that are in memory at once, for each thread
@@ -124,6 +124,7 @@ def prepare(
     ``importance`` says how much each example counts in learning: 1, unless given. Outputs
     that break a rule are refused, unless ``allow_broken``.
     """
+    check_task(task)
     if layout is not None and hashed:
         raise SettingError(
             "hashed says how names get columns in a new layout, and the layout given has columns "
@@ -137,18 +138,26 @@ def prepare(
     # other one can have its id.
     seen: dict[int, tuple[Frame, _Batch]] = {}
     outputs = None if ys is None else iter(ys)
-    count = 0
-    read = _Reading(task, builder)
-    for count, x in enumerate(xs, start=1):
-        frame = task.frame(x)
-        if id(frame) not in seen:
-            seen[id(frame)] = frame, batches.setdefault(frame, _Batch(frame))
-        batch = seen[id(frame)][1]
-        batch.members.append(count - 1)
-        batch.firsts.append(read.next)
-        read.take(x, frame)
-        if outputs is not None:
-            batch.gold.append(_gold(task, x, outputs, count - 1, frame))
+    count, what = 0, "input" if ys is None else "example"
+    read = _Reading(task, builder, what)
+    for number, x in enumerate(xs):
+        y = None if outputs is None else _next(outputs, number)
+        try:
+            frame = task.frame(x)
+            if id(frame) not in seen:
+                check_frame(frame)
+                seen[id(frame)] = frame, batches.setdefault(frame, _Batch(frame))
+            batch = seen[id(frame)][1]
+            batch.members.append(number)
+            batch.firsts.append(read.next)
+            read.take(x, frame)
+            if outputs is not None:
+                batch.gold.append(_gold(task, x, y, frame))
+        except Exception as error:
+            say_about(error, what, number)
+            raise
+        read.settle(TOGETHER)
+        count = number + 1
     if outputs is not None and any(True for _ in outputs):
         raise DataError(f"there are {count} inputs and more outputs than that")
     read.settle()
@@ -176,11 +185,11 @@ def check_many(what: str, given: object) -> None:
 class _Reading:
     """Reads inputs: one by one, or many at a time where the task has a reader."""
 
-    def __init__(self, task: Task[Any, Any], builder: VectorBuilder) -> None:
-        self._task, self._builder = task, builder
+    def __init__(self, task: Task[Any, Any], builder: VectorBuilder, what: str) -> None:
+        self._task, self._builder, self._what = task, builder, what
         self._reader = getattr(task, "reader", None)
         self._waiting: list[tuple[Any, Frame]] = []
-        self._number = 0
+        self._read = 0  # inputs that no longer wait
         self.next = len(builder)  # the number of the next vector
 
     def take(self, x: Any, frame: Frame) -> None:
@@ -188,31 +197,51 @@ class _Reading:
         self.next += len(frame.kinds)
         if self._reader is not None:
             self._waiting.append((x, frame))
-            if len(self._waiting) == TOGETHER:
-                self.settle()
         else:
             self._take(x, frame)
-        self._number += 1
 
-    def settle(self) -> None:
-        """Read inputs that wait."""
-        if self._waiting:
-            assert self._reader is not None
-            xs, frames = zip(*self._waiting, strict=True)
-            counts = np.array([len(frame.kinds) for frame in frames])
-            inputs = np.repeat(np.arange(len(xs)), counts)
-            vectors = np.arange(len(inputs)) - (np.cumsum(counts) - counts)[inputs]
-            lines = self._reader(xs, self._builder.names).lines(inputs, vectors)
-            kinds = [kind for frame in frames for kind in frame.kinds]
-            self._builder.add_lines(kinds, lines)
-            self._waiting.clear()
+    def settle(self, least: int = 1) -> None:
+        """Read inputs that wait, if there are so many."""
+        if len(self._waiting) < least:
+            return
+        try:
+            self._add(self._waiting)
+        except Exception as error:
+            self._say_whose(error)
+            raise
+        self._read += len(self._waiting)
+        self._waiting.clear()
+
+    def _add(self, waiting: Sequence[tuple[Any, Frame]]) -> None:
+        assert self._reader is not None
+        xs, frames = zip(*waiting, strict=True)
+        counts = np.array([len(frame.kinds) for frame in frames])
+        inputs = np.repeat(np.arange(len(xs)), counts)
+        vectors = np.arange(len(inputs)) - (np.cumsum(counts) - counts)[inputs]
+        lines = self._reader(xs, self._builder.names).lines(inputs, vectors)
+        kinds = [kind for frame in frames for kind in frame.kinds]
+        self._builder.add_lines(kinds, lines)
+
+    def _say_whose(self, error: Exception) -> None:
+        """An error in reading many is about the first that has it by itself as well."""
+        for number, one in enumerate(self._waiting, start=self._read):
+            try:
+                self._add([one])
+            except type(error):
+                say_about(error, self._what, number)
+                return
 
     def _take(self, x: Any, frame: Frame) -> None:
         vectors = self._task.vectors(x)
+        if not hasattr(vectors, "__len__"):
+            raise DataError(
+                f"a task's vectors(x) gives a list of {len(frame.kinds)} feature vectors, as many "
+                f"as its frame names kinds; got {vectors!r:.80}"
+            )
         if len(vectors) != len(frame.kinds):
             raise DataError(
-                f"input {self._number} has {len(vectors)} feature vectors, and its frame names the "
-                f"kinds of {len(frame.kinds)}"
+                f"there are {len(vectors)} feature vectors, and the frame names the kinds of "
+                f"{len(frame.kinds)}"
             )
         for kind, features in zip(frame.kinds, vectors, strict=True):
             self._builder.add(kind, features)
@@ -228,11 +257,7 @@ class _Batch:
         self.gold: list[Sequence[int]] = []
 
     def group(self, layout: Layout, importance: FloatArray, *, gold: bool) -> Group:
-        labels = None
-        if gold:
-            shape = len(self.members), len(self.frame.space.variables)
-            labels = frozen(np.array(self.gold, dtype=np.int64).reshape(shape))
-            self.frame.space.as_labels(labels)
+        labels = frozen(self._labels()) if gold else None
         members = np.array(self.members, dtype=np.int64)
         return Group(
             self.frame,
@@ -243,6 +268,24 @@ class _Batch:
             labels,
         )
 
+    def _labels(self) -> IntArray:
+        try:
+            return self._checked(self.gold)
+        except ValueError:
+            for member, output in zip(self.members, self.gold, strict=True):
+                try:
+                    self._checked([output])
+                except ValueError as error:
+                    say_about(error, "example", member)
+                    raise error from None
+            raise
+
+    def _checked(self, outputs: Sequence[Sequence[int]]) -> IntArray:
+        given = np.array(outputs)
+        # Whether a label is on may well be said by True and False.
+        labels = given.astype(np.int64) if given.dtype == np.bool_ else given
+        return self.frame.space.as_labels(labels)
+
 
 def _check_rules(group: Group) -> None:
     assert group.gold is not None
@@ -250,12 +293,11 @@ def _check_rules(group: Group) -> None:
     if not holds.all():
         place = int(np.flatnonzero(~holds)[0])
         broken = group.space.broken(group.gold[place])[0].name
-        number = int(group.members[place])
         error = LabelError(
-            f"the output of example {number} breaks the rule {broken!r}; correct the output, drop "
-            "the rule, or say allow_broken=True"
+            f"the output breaks the rule {broken!r}; correct the output, drop the rule, or say "
+            "allow_broken=True"
         )
-        error.example = number
+        say_about(error, "example", int(group.members[place]))
         raise error
 
 
@@ -281,21 +323,24 @@ def _importance(given: AnyArray | None, count: int) -> FloatArray:
     return importance
 
 
-def _gold(
-    task: Task[Any, Any], x: Any, outputs: Iterator[Any], number: int, frame: Frame
-) -> Sequence[int]:
+def _next(outputs: Iterator[Any], number: int) -> Any:
     try:
-        y = next(outputs)
+        return next(outputs)
     except StopIteration:
         raise DataError(f"input {number} has no output; there are {number} outputs") from None
-    try:
-        labels = list(task.encode(x, y))
-    except LabelError as error:
-        raise LabelError(f"example {number}: {error}") from None
+
+
+def _gold(task: Task[Any, Any], x: Any, y: Any, frame: Frame) -> Sequence[int]:
+    given = task.encode(x, y)
     expected = len(frame.space.variables)
+    if given is None:
+        raise LabelError(
+            f"a task's encode(x, y) gives the positions of {expected} labels, one per variable; "
+            "got None"
+        )
+    labels = list(given)
     if len(labels) != expected:
         raise LabelError(
-            f"the output of example {number} has {len(labels)} labels, and its space has "
-            f"{expected} variables"
+            f"the output has {len(labels)} labels, and its space has {expected} variables"
         )
     return labels

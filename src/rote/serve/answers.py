@@ -13,7 +13,15 @@ from hashlib import blake2b
 from math import isfinite
 from typing import Any, NamedTuple
 
-from rote.errors import DataError, ModelError, RoteError, ServiceError, StoreError, TooLarge
+from rote.errors import (
+    DataError,
+    ModelError,
+    RoteError,
+    ServiceError,
+    StoreError,
+    TooLarge,
+    renumber,
+)
 from rote.inference import Solutions, Source, Status
 from rote.model import Model, Prepared
 from rote.serve.forms import Form
@@ -122,13 +130,11 @@ class Answering:
     def _prepared(self, xs: Sequence[Any], places: Sequence[int]) -> Prepared:
         try:
             return self.model.prepare(xs)
-        except RoteError:
-            for x, place in zip(xs, places, strict=True):
-                try:
-                    self.model.prepare([x])
-                except RoteError as error:
-                    raise DataError(f"input {place}: {error}") from None
-            raise
+        except RoteError as error:
+            if error.about is None:
+                raise
+            renumber(error, "input", places)
+            raise DataError(str(error)) from None
         except Exception as error:
             raise _failure("task", error) from error
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from rote.errors import SpaceError
+from rote.errors import DataError, SettingError, SpaceError
 from rote.features import Features
 from rote.space import Space
 from rote.space.traits import Entities, Histogram, Traits, TraitSet, Tuples
@@ -166,3 +166,22 @@ class Task(Protocol[X_contra, Y]):
     def decode(self, x: X_contra, labels: Sequence[int]) -> Y:
         """The output of labels, one position per variable."""
         ...
+
+
+def check_task(task: Task[Any, Any]) -> None:
+    """Refuse what is no task, such as the class of one."""
+    if isinstance(task, type):
+        raise SettingError(f"a task is made before it is used, as in Task(...); got {task!r}")
+    methods = "frame", "vectors", "encode", "decode"
+    missing = [name for name in methods if not callable(getattr(task, name, None))]
+    if missing:
+        raise SettingError(
+            f"a task has the methods {', '.join(methods)}, as `rote.Task` says; {task!r:.80} has "
+            f"no {missing[0]}"
+        )
+
+
+def check_frame(frame: Frame) -> None:
+    """Refuse what is no frame, such as the None of a function that forgets to return one."""
+    if not isinstance(frame, Frame):
+        raise DataError(f"a task's frame(x) gives a Frame, got {frame!r:.80}")
