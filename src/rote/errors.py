@@ -8,6 +8,7 @@
     ├── SettingError             an option outside what it may be
     ├── UnsupportedSpace         an engine was given a space it cannot solve
     ├── InfeasibleSpace          no output obeys the rules; carries the conflict
+    ├── NoOutput                 an engine found no output for an input
     ├── DataError                a file that is missing or damaged, or an input that cannot be read
     │   └── TooLarge             an input or a request beyond a limit
     ├── ModelError               a saved model or state that is damaged, foreign or of another task
@@ -52,7 +53,7 @@ def say_about(error: Exception, what: str, number: int) -> None:
         if before is not None and notes[-1:] == [_note(before)]:
             notes.pop()
         error.add_note(_note((what, number)))
-    error.about = what, number  # type: ignore[union-attr]
+    error.about = what, number  # type: ignore[attr-defined]
 
 
 def renumber(error: Exception, what: str, numbers: Sequence[int]) -> None:
@@ -113,6 +114,10 @@ class InfeasibleSpace(RoteError, ValueError):
     def __reduce__(self) -> tuple[type, tuple[tuple[str, ...]], dict[str, object]]:
         # Exceptions travel between processes by their arguments, here the rules.
         return type(self), (self.conflicting_rules,), vars(self)
+
+
+class NoOutput(RoteError, RuntimeError):
+    """An engine found no output where one is needed: its search or its limit ended before."""
 
 
 class DataError(RoteError, ValueError):

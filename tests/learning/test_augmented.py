@@ -7,14 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import ScoreError, UnsupportedSpace
+from rote.errors import NoOutput, UnsupportedSpace
 from rote.inference import Exact, Exhaustive, Solutions, Status
+from rote.learning import StructuredSVM
 from rote.learning.augmented import worst, worst_of, worst_outputs
 from rote.model import prepared as prepared_module
 from rote.space import SpaceBuilder
 from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.tasks.tagging import Tagging
 from rote.types import frozen
-from tests.learning.small import chains, start
+from tests.learning.small import as_given, chains, start
 from tests.strategies import Judge, spaces, worth
 
 CASES = pytest.mark.parametrize(
@@ -102,8 +104,28 @@ def test_an_engine_that_finds_nothing_is_an_error(status):
 
     builder = SpaceBuilder()
     builder.variable("x", "ab")
-    with pytest.raises(ScoreError, match="1 of 1 inputs"):
+    with pytest.raises(NoOutput, match=r"^input 0: "):
         worst(Empty(), builder.build(), np.zeros((1, 2)), np.zeros((1, 1), np.int64), Hamming())
+
+
+class Late:
+    """Finds nothing for the second of the inputs that it is asked for together."""
+
+    def solve(self, space, objective):
+        answers = Exact().solve(space, objective)
+        status = answers.status.copy()
+        status[1:2] = Status.TIMED_OUT
+        return Solutions(answers.labels, answers.value, answers.bound, status, answers.source)
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+def test_an_example_for_which_an_engine_finds_nothing_is_named(reuse):
+    task = Tagging(("a", "b"), as_given)
+    lengths = (1, 2, 1, 2)
+    xs, ys = [np.ones((n, 2)) for n in lengths], [("a",) * n for n in lengths]
+    model, prepared = start(task, xs, ys, Late())
+    with pytest.raises(NoOutput, match=r"^example 2: "):
+        list(StructuredSVM(reuse=reuse, warm_up=0).iterate(model, prepared))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])

@@ -7,11 +7,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rote.errors import SettingError
+from rote.errors import NoOutput, SettingError
 from rote.inference import Exact, Exhaustive
+from rote.inference.beam import Beam
 from rote.learning import Perceptron, fit
 from rote.learning.base import shuffled
-from tests.learning.small import chains, phi, start
+from rote.tasks.tagging import Tagging
+from tests.learning.small import as_given, chains, phi, start
 from tests.strategies import Judge
 
 UPDATES = pytest.mark.parametrize("update", ["full", "early", "largest"])
@@ -193,3 +195,18 @@ def test_chains_are_learned_by_one_kernel_to_the_same_weights(seed, order):
     states = [list(Perceptron(4).iterate(*given))[-1] for given in (quick, slow)]
     assert states[0].weights.tobytes() == states[1].weights.tobytes()
     assert states[0].measures == states[1].measures
+
+
+@UPDATES
+def test_an_example_for_which_a_search_finds_nothing_is_not_learned_from(update):
+    # All that a beam of one comes to is "a" twice, which is against the rule.
+    def rules(builder, tokens):
+        if len(tokens) > 1:
+            builder.require(tokens[0]["a"] >> tokens[1]["b"])
+
+    task = Tagging(("a", "b"), as_given, order=0, rules=rules)
+    xs, ys = [np.ones((1, 2)), np.ones((2, 2))], [("a",), ("b", "a")]
+    model, prepared = start(task, xs, ys, Beam(width=1))
+    model = model.with_weights(np.array([3.0, 0.0, 3.0, 0.0]))
+    with pytest.raises(NoOutput, match=r"^example 1: .* by beam; widen the beam"):
+        list(Perceptron(update=update).iterate(model, prepared))

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rote.errors import DataError, ScoreError, SettingError
+from rote.errors import DataError, InfeasibleSpace, NoOutput, ScoreError, SettingError
 from rote.inference import Chain, Exact, Exhaustive, Solutions, Status
 from rote.inference.beam import Speedup
 from rote.model import Model
@@ -109,8 +109,20 @@ def test_an_input_without_an_answer_is_named(status):
     task = Tagging(("a", "b"), as_given)
     xs = [np.ones((1, 2)), np.ones((2, 2)), np.ones((2, 2))]
     model, _ = start(task, xs, [("a",), ("a", "a"), ("a", "a")])
-    with pytest.raises(ScoreError, match="for input 2"):
+    with pytest.raises(NoOutput, match=r"^input 2: "):
         model.with_engine(Tired()).predict(xs)
+
+
+def test_rules_that_cannot_be_obeyed_are_named_with_their_input():
+    def rules(builder, tokens):
+        builder.require(tokens[0]["a"], "it is a")
+        if len(tokens) > 1:
+            builder.require(tokens[0]["b"], "it is b")
+
+    task = Tagging(("a", "b"), as_given, order=0, rules=rules)
+    model, _ = start(task, [np.ones((1, 2))], [("a",)])
+    with pytest.raises(InfeasibleSpace, match=r"(?s)^input 1: .*it is a.*it is b"):
+        model.predict([np.ones((1, 2)), np.ones((2, 2)), np.ones((2, 2))])
 
 
 def test_answers_do_not_hang_on_how_many_are_asked_at_once(monkeypatch):

@@ -1,4 +1,4 @@
-"""From labels to `Solutions`: values, statuses, and an error where no output could be found.
+"""From labels to `Solutions` and back: values, statuses, and an error where there is no output.
 
 Values are added up by one function for all engines, so that equal labels have equal values
 to the last bit.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.errors import InfeasibleSpace
+from rote.errors import InfeasibleSpace, NoOutput, say_about
 from rote.inference.base import Objective, Solutions, Source, Status
 from rote.inference.infeasible import find_conflict
 from rote.kernels.outputs import best_by_themselves
@@ -48,6 +48,33 @@ def answered(
         frozen(status),
         frozen(np.full(len(labels), source.value)),
     )
+
+
+def found(solutions: Solutions, what: str = "input", numbers: IntArray | None = None) -> IntArray:
+    """The labels of answers all of which have an output; `NoOutput` says whose has none.
+
+    It is called by its place among the answers, or by the number that it has there.
+    """
+    # Often there is one answer, whose status is quicker in a list.
+    if max(solutions.status.tolist(), default=0) > Status.FEASIBLE:
+        raise _missing(solutions, what, numbers)
+    return solutions.labels
+
+
+ADVICE = {
+    Source.GREEDY: "raise restarts, or use Exact",
+    Source.BEAM: "widen the beam, or use ConstrainedBeam or Exact",
+}
+
+
+def _missing(solutions: Solutions, what: str, numbers: IntArray | None) -> NoOutput:
+    place = int(np.argmax(solutions.status > Status.FEASIBLE))
+    advice = "relax a rule, or open a label"
+    if solutions.status[place] == Status.TIMED_OUT:
+        advice = ADVICE.get(Source(int(solutions.source[place])), "raise the limit of the engine")
+    error = NoOutput(f"{solutions.proof(place)}; {advice}")
+    say_about(error, what, place if numbers is None else int(numbers[place]))
+    return error
 
 
 def at_sight(space: Space, objective: Objective) -> tuple[Solutions, IntArray]:

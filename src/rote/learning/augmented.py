@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import ScoreError
-from rote.inference import Engine, Objective, Solutions, Status, k_best
+from rote.errors import NoOutput, renumber
+from rote.inference import Engine, Objective, Status, k_best
+from rote.inference.answers import found
 from rote.inference.base import Inputs, checked_for
 from rote.kernels.linear import scores_of
 from rote.model import Group, Prepared
@@ -66,8 +67,11 @@ def worst_of(
     inputs, traits = prepared.inputs(group), None
     if inputs.traits is not None:
         traits = inputs.trait_scores(weights if scale == 1.0 else scale * weights)
-    found = worst(engine, group.space, scores, group.gold, loss, inputs, traits)
-    return Worst(group, *found)
+    try:
+        return Worst(group, *worst(engine, group.space, scores, group.gold, loss, inputs, traits))
+    except NoOutput as error:
+        renumber(error, "example", group.members.tolist())
+        raise
 
 
 def worst(
@@ -86,20 +90,20 @@ def worst(
     if offsets is not None:
         scores[:, : space.labels] += offsets  # those of the objective, which are the same array
         solutions = engine.solve(space, plain)
-        found = _found(solutions)
-        losses = frozen(loss.value(space, gold, found))
-        return found, frozen(solutions.value - right), losses
+        labels = found(solutions)
+        losses = frozen(loss.value(space, gold, labels))
+        return labels, frozen(solutions.value - right), losses
     if isinstance(loss, ZeroOne):
-        found = _best_but_gold(engine, space, plain, gold)
+        labels = _best_but_gold(engine, space, plain, gold)
     else:
         objective = replace(plain, term=loss.term(gold))
-        found = _found(engine.solve(space, objective))
-    losses = frozen(loss.value(space, gold, found))
-    return found, frozen(plain.worth(space, found) - right + losses), losses
+        labels = found(engine.solve(space, objective))
+    losses = frozen(loss.value(space, gold, labels))
+    return labels, frozen(plain.worth(space, labels) - right + losses), losses
 
 
 def _best_but_gold(engine: Engine, space: Space, objective: Objective, gold: IntArray) -> IntArray:
-    labels = _found(engine.solve(space, objective)).copy()
+    labels = found(engine.solve(space, objective)).copy()
     hit = np.flatnonzero((labels == gold).all(axis=1))
     if len(hit):
         second = k_best(space, objective.rows(hit), 2, engine)[1]
@@ -108,13 +112,3 @@ def _best_but_gold(engine: Engine, space: Space, objective: Objective, gold: Int
         worse = hit[other & (lead < 1.0)]
         labels[worse] = second.labels[other & (lead < 1.0)]
     return frozen(labels)
-
-
-def _found(solutions: Solutions) -> IntArray:
-    missing = np.isin(solutions.status, (Status.INFEASIBLE, Status.TIMED_OUT))
-    if missing.any():
-        raise ScoreError(
-            f"no output was found for {int(missing.sum())} of {len(solutions)} inputs; raise the "
-            "engine's limit"
-        )
-    return solutions.labels

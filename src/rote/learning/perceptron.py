@@ -23,6 +23,7 @@ from typing import Any, Literal, get_args
 
 from rote.errors import SettingError, check_whole
 from rote.inference import Engine
+from rote.inference.answers import found
 from rote.inference.base import TIE, Inputs
 from rote.inference.exact import chain_of
 from rote.kernels.linear import move_both
@@ -115,8 +116,8 @@ class _Steps:
         inputs = Inputs(self.vectors, slots, group.firsts[here], len(self.view), traits)
         assert group.gold is not None
         objective = inputs.objective(space, self.view, group.gold[here])
-        found = self.engine.solve(space, objective).labels
-        toward, away = group.gold_columns[place], group.columns(found)[0]
+        labels = found(self.engine.solve(space, objective), "example", group.members[here])
+        toward, away = group.gold_columns[place], group.columns(labels)[0]
         if self.update != "full":
             early, scores = self.update == "early", objective.scores[0]
             away = wrong_prefix(scores, slots.start, space.slot_ends, toward, away, early)

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import NoOutput, SettingError, renumber
 from rote.inference import Engine
 from rote.inference.base import NONE_CLOSED
 from rote.kernels.linear import scores_of
@@ -74,7 +74,11 @@ class Reuse:
         rest = np.flatnonzero(~(slacks > bars))
         if len(rest):
             inputs = prepared.inputs(group).rows(rest)
-            found = worst(engine, space, scores[rest], gold[rest], loss, inputs)
+            try:
+                found = worst(engine, space, scores[rest], gold[rest], loss, inputs)
+            except NoOutput as error:
+                renumber(error, "example", group.members[rest].tolist())
+                raise
             labels[rest], slacks[rest], _ = found
             self._outputs[space] = np.unique(np.concatenate([known, labels[rest]]), axis=0)
         losses = frozen(loss.value(space, gold, frozen(labels)))

@@ -14,8 +14,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from rote.errors import SettingError, UnsupportedSpace, say_about
+from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace, say_about
 from rote.features import LazyRows, Reader, VectorBuilder
+from rote.inference.answers import found
 from rote.inference.base import Objective, checked_for
 from rote.inference.beam import Speedup
 from rote.inference.beam.speedup import Wanted
@@ -144,14 +145,14 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
         by_frame.setdefault(id(own), (own, []))[1].append(number)
     groups = [LazyScores(model, frame, own) for frame, own in by_frame.values()]
     spaces, vectors = [group.frame.space for group in groups], Vectors(model, xs)
-    found = engine.searched_lazily(
+    searched = engine.searched_lazily(
         spaces, [group.scores for group in groups], partial(fill, model, vectors, groups)
     )
     count = sum(group.asked.size for group in groups)
     computed = sum(int(group.asked.sum()) for group in groups) if vectors.saves else count
     outputs: list[Any] = [None] * len(xs)
     obeyed = np.zeros(len(xs), dtype=np.bool_)
-    for number, ((_, members), beams) in enumerate(zip(by_frame.values(), found, strict=True)):
+    for number, ((_, members), beams) in enumerate(zip(by_frame.values(), searched, strict=True)):
         space, labels = spaces[number], beams.labels.copy()
         broken, lessons = np.flatnonzero(~beams.obeys), engine.lessons(len(members))
         again = np.union1d(broken, lessons)
@@ -159,10 +160,15 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
             places, slots = np.nonzero(~groups[number].known[again])
             fill(model, vectors, groups, [Wanted(number, again[places], slots)])
             objective = checked_for(space, Objective(frozen(groups[number].scores)))
-            if len(broken):
-                labels[broken] = engine.repaired(space, objective.rows(broken))
-            if len(lessons):
-                labels[lessons] = engine.taught(space, objective.rows(lessons)).labels
+            try:
+                if len(broken):
+                    labels[broken] = engine.repaired(space, objective.rows(broken))
+                if len(lessons):
+                    taught = engine.taught(space, objective.rows(lessons))
+                    labels[lessons] = found(taught, "input", groups[number].members[lessons])
+            except InfeasibleSpace as error:
+                say_about(error, "input", members[0])
+                raise
         obeyed[members] = beams.obeys
         for place, chosen in zip(members, labels.tolist(), strict=True):
             outputs[place] = model.task.decode(xs[place], chosen)
@@ -183,7 +189,7 @@ def _rows(task: Task[Any, Any], xs: Sequence[Any]) -> list[LazyRows[Any]]:
 def _row(task: Task[Any, Any], x: Any) -> LazyRows[Any]:
     lazy = getattr(task, "lazy_vectors", None)
     if lazy is not None:
-        found: LazyRows[Any] = lazy(x)
-        return found
+        rows: LazyRows[Any] = lazy(x)
+        return rows
     vectors = task.vectors(x)
     return LazyRows(len(vectors), vectors.__getitem__)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from rote.errors import ScoreError
-from rote.inference import Engine, Exact, Solutions, Status
+from rote.errors import InfeasibleSpace, ScoreError, say_about
+from rote.inference import Engine, Exact, Solutions
+from rote.inference.answers import found
 from rote.inference.base import check_engine
 from rote.model.layout import Layout
 from rote.model.prepared import Group, Prepared, check_many, prepare
@@ -89,7 +90,11 @@ class Model(Generic[X, Y]):
 
     def _answer(self, prepared: Prepared, group: Group) -> Solutions:
         objective = prepared.inputs(group).objective(group.space, self.weights)
-        return self.engine.solve(group.space, objective)
+        try:
+            return self.engine.solve(group.space, objective)
+        except InfeasibleSpace as error:
+            say_about(error, "input", int(group.members[0]))
+            raise
 
     def predict(self, xs: Iterable[X]) -> list[Y]:
         """The best output of every input; by an engine that need not look at all of it, lazily."""
@@ -113,12 +118,7 @@ class Model(Generic[X, Y]):
         """The outputs that `answers` to these inputs stand for, in the order of the inputs."""
         outputs: list[Any] = [None] * len(inputs)
         for group, solutions in answers:
-            missing = np.isin(solutions.status, (Status.INFEASIBLE, Status.TIMED_OUT))
-            if missing.any():
-                number = int(group.members[np.flatnonzero(missing)[0]])
-                raise ScoreError(f"no output was found for input {number}; raise the time limit")
-            for member, labels in zip(
-                group.members.tolist(), solutions.labels.tolist(), strict=True
-            ):
+            labels_of = found(solutions, "input", group.members).tolist()
+            for member, labels in zip(group.members.tolist(), labels_of, strict=True):
                 outputs[member] = self.task.decode(inputs[member], labels)
         return outputs

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from rote.errors import LabelError, ScoreError, SettingError, UnsupportedSpace  # noqa: E402
+from rote.errors import (  # noqa: E402
+    LabelError,
+    NoOutput,
+    ScoreError,
+    SettingError,
+    UnsupportedSpace,
+)
 from rote.inference import Exact, Exhaustive, Milp, Solutions, Status  # noqa: E402
 from rote.inference.decomposed import Decomposed, Subsets  # noqa: E402
 from rote.inference.greedy import RGS  # noqa: E402
@@ -316,15 +322,18 @@ def test_a_reduction_that_does_not_exist_is_refused():
         StructuredHinge(reduction="max")
 
 
-def test_an_engine_that_finds_nothing_is_named_in_prediction():
+def test_a_structure_for_which_an_engine_finds_nothing_is_named():
     class Late:
         def solve(self, space, objective):
             answers = Exact().solve(space, objective)
             late = np.full(len(answers), Status.TIMED_OUT)
             return Solutions(answers.labels, answers.value, answers.bound, late, answers.source)
 
-    with pytest.raises(ScoreError, match="structure 0"):
-        StructuredHinge(Late()).predict([torch.zeros(15)], [BIO])
+    hinge = StructuredHinge(Late())
+    with pytest.raises(NoOutput, match=r"^structure 0: "):
+        hinge.predict([torch.zeros(15)], [BIO])
+    with pytest.raises(NoOutput, match=r"^structure 0: "):
+        hinge([torch.zeros(15)], [BIO], [(0, 0)])
 
 
 def test_it_is_shown_with_its_engine():

@@ -19,8 +19,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rote.errors import LabelError, ScoreError, SettingError
-from rote.inference import Engine, Exact, Objective, Status
+from rote.errors import LabelError, NoOutput, ScoreError, SettingError, renumber
+from rote.inference import Engine, Exact, Objective
+from rote.inference.answers import found
 from rote.inference.base import checked_for
 from rote.learning.augmented import worst
 from rote.space import Space
@@ -89,19 +90,14 @@ class StructuredHinge(nn.Module):
 
     def predict(self, scores: Sequence[Tensor], spaces: Sequence[Space]) -> list[IntArray]:
         """The labels of each structure's best output, as the engine finds it."""
-        found: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(scores)
+        outputs: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(scores)
         for batch in _collected(scores, spaces)[1]:
             objective = checked_for(batch.space, Objective(frozen(batch.scores)))
             solutions = self.engine.solve(batch.space, objective)
-            missing = np.isin(solutions.status, (Status.INFEASIBLE, Status.TIMED_OUT))
-            if missing.any():
-                number = int(batch.members[missing][0])
-                raise ScoreError(
-                    f"no output was found for structure {number}; raise the engine's limit"
-                )
-            for member, labels in zip(batch.members.tolist(), solutions.labels, strict=True):
-                found[member] = labels
-        return found
+            labels_of = found(solutions, "structure", batch.members)
+            for member, labels in zip(batch.members.tolist(), labels_of, strict=True):
+                outputs[member] = labels
+        return outputs
 
     def extra_repr(self) -> str:
         return f"engine={self.engine}, loss={self.loss}, reduction={self.reduction!r}"
@@ -112,9 +108,13 @@ class StructuredHinge(nn.Module):
         """The gradient of a batch, as places, signs and owners; its slacks are filled in."""
         space, members = batch.space, batch.members
         right = _gold_of(batch, gold, allow_broken=self.allow_broken)
-        labels, found, _ = worst(self.engine, space, batch.scores, right, self.loss)
-        slacks[members] = np.maximum(found, 0.0)
-        bad = found > 0
+        try:
+            labels, each, _ = worst(self.engine, space, batch.scores, right, self.loss)
+        except NoOutput as error:
+            renumber(error, "structure", members.tolist())
+            raise
+        slacks[members] = np.maximum(each, 0.0)
+        bad = each > 0
         up = space.known_parts_of(frozen(labels[bad])) + batch.starts[bad, None]
         down = space.known_parts_of(frozen(right[bad])) + batch.starts[bad, None]
         signs = np.repeat([1.0, -1.0], [up.size, down.size])
