@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
-from rote import Amortized, Exact, Exhaustive, StructuredSVM
+from rote import Amortized, Exact, Exhaustive, Status, StructuredSVM
 from rote.data.english import english_sentences
-from rote.errors import DataError, LabelError, SettingError
+from rote.errors import DataError, LabelError, NoOutput, SettingError
+from rote.features import Templates
 from rote.inference.amortized import Counters
 from rote.inference.amortized.stores import MemoryStore, SqliteStore
 from rote.learning import Local, Perceptron, Staged, adaptive, validation
@@ -19,6 +21,7 @@ from rote.learning.estimator import StructuredEstimator
 from rote.learning.training import train
 from rote.learning.validation import Run, Validation, cross_validate
 from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.tagging import Tagging
 from tests.small_tasks import TAGGING, tagged
 
 XS, YS = tagged(24)
@@ -308,3 +311,51 @@ def test_a_single_example_is_not_taken_for_many():
     for xs, ys, what in (("text", YS, "inputs"), (XS, {"a": "N"}, "outputs")):
         with pytest.raises(DataError, match=f"expected a list of {what}"):
             cross_validate(TAGGING, xs, ys, LEARNERS, KFold(2).split(XS), share_of_labels)
+
+
+def test_an_example_that_is_refused_is_called_by_its_number_among_all():
+    ys = [*YS[:20], ("no label",) * len(YS[20]), *YS[21:]]
+    for folds in ([(np.arange(12, 24), np.arange(12))], [(np.arange(23, 11, -1), np.arange(12))]):
+        with pytest.raises(LabelError, match=r"^example 20: 'no label' is not a label"):
+            cross_validate(TAGGING, XS, ys, LEARNERS, folds, share_of_labels)
+
+
+def test_an_input_that_cannot_be_judged_is_called_by_its_number_among_all():
+    xs = [*XS[:20], 7, *XS[21:]]
+    folds = [(np.arange(12), np.arange(12, 24))]
+    with pytest.raises(TypeError) as raised:
+        cross_validate(TAGGING, xs, YS, LEARNERS, folds, share_of_labels)
+    assert raised.value.__notes__ == ["in example 20"]
+
+
+def test_an_example_without_output_is_called_by_its_number_among_all():
+    class Late:
+        def solve(self, space, objective):
+            found = Exact().solve(space, objective)
+            return replace(found, status=np.full_like(found.status, Status.TIMED_OUT))
+
+    folds = [(np.arange(12, 24), np.arange(12))]
+    with pytest.raises(NoOutput, match=r"^example (1[2-9]|2[0-3]): "):
+        tags({1.0: Perceptron(iterations=1)}, folds, engine=Late(), cache="none")
+
+
+def test_outputs_that_break_a_rule_are_refused_unless_they_are_allowed():
+    broken = [("I-X",), ("O",)]
+    task = Tagging(("B-X", "I-X", "O"), Templates(("word",), ("word[0]",)), bio=True)
+    xs, folds = [[["a"]], [["b"]]], [([0], [1]), ([1], [0])]
+    folds = [(np.array(learned), np.array(judged)) for learned, judged in folds]
+
+    def validated(**options):
+        learners = {1.0: StructuredSVM(iterations=2)}
+        return cross_validate(task, xs, broken, learners, folds, share_of_labels, **options)
+
+    with pytest.raises(LabelError, match=r"^example 0: .*allow_broken=True"):
+        validated()
+    assert len(validated(allow_broken=True).runs) == 2
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), None, "good"])
+def test_a_score_that_is_no_number_is_refused(wrong):
+    learners, folds = {1.0: Perceptron(iterations=1)}, KFold(2).split(XS)
+    with pytest.raises(SettingError, match=f"score gives a number, .*it gave {wrong!r}"):
+        cross_validate(TAGGING, XS, YS, learners, folds, lambda ys, found: wrong)

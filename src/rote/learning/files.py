@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rote.data.words import read_text
-from rote.errors import DataError, RoteError, SettingError, renumber
+from rote.errors import DataError, ModelError, RoteError, SettingError, renumber
 from rote.features import CHUNKING, CONSTANT, POS_TAGGING, Templates
 from rote.inference import Engine
 from rote.inference.amortized import Amortized

@@ -20,6 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import isnan, nan
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -29,7 +30,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from rote.errors import DataError, SettingError, check_whole
+from rote.errors import DataError, SettingError, check_whole, renumber
 from rote.inference import Engine, Exact
 from rote.inference.amortized import Amortized, Counters
 from rote.inference.amortized.stores import MemoryStore, SqliteStore, Store
@@ -101,13 +102,14 @@ def cross_validate(
     cache: Policy = "forward",
     n_jobs: int = 1,
     watch: Callable[[Run[Setting]], None] | None = None,
+    allow_broken: bool = False,
 ) -> Validation[Setting]:
     """Train every learner on every fold, and score it on what the fold leaves out.
 
     ``learners`` has a learner for each setting, by a name of your choice. ``folds`` are pairs of
     arrays of places, to learn from and to be judged on, such as ``KFold(5).split(xs)`` gives.
     ``score`` gets the right outputs and those found; more is better. ``watch`` sees every run once
-    it is made.
+    it is made. Outputs that break a rule are refused, unless ``allow_broken``.
 
     The ``engine`` is `Amortized` as you set it up, or another one that is to be amortized. Outputs
     that are scored are found by the engine underneath.
@@ -145,8 +147,17 @@ def cross_validate(
     if wrapped.store is not None:
         _check_store(wrapped.store, cache, n_jobs)
     xs = tuple(xs)
-    pairs = _pairs(folds, len(xs))
-    bench = _Bench(task, xs, tuple(ys), tuple(learners.items()), pairs, score, wrapped, cache)
+    bench = _Bench(
+        task,
+        xs,
+        tuple(ys),
+        tuple(learners.items()),
+        _pairs(folds, len(xs)),
+        score,
+        wrapped,
+        cache,
+        allow_broken,
+    )
     runs: dict[tuple[int, int], Run[Setting]] = {}
     with _shared(bench, n_jobs) as ready:
         for place, run in _made(ready, n_jobs):
@@ -168,6 +179,7 @@ class _Bench:
     score: Callable[[Sequence[Any], Sequence[Any]], float]
     engine: Amortized
     cache: Policy
+    allow_broken: bool
     stores: tuple[Store | None, ...] = ()  # one for each setting
     name: str = field(default_factory=lambda: uuid4().hex)
     _prepared: dict[int, Prepared] = field(default_factory=dict)
@@ -193,15 +205,17 @@ class _Bench:
         def watch(state: State) -> None:
             last[:] = [state]
 
-        before, start = engine.counters, perf_counter()
-        model = fit(learner, model, prepared, watch=watch)
-        seconds, counters = perf_counter() - start, engine.counters - before
-        judged = self.folds[fold][1].tolist()
-        found = model.with_engine(engine.engine).predict(self.xs[k] for k in judged)
+        learned, judged = (places.tolist() for places in self.folds[fold])
+        with _called_as_of_all(learned):
+            before, start = engine.counters, perf_counter()
+            model = fit(learner, model, prepared, watch=watch)
+            seconds, counters = perf_counter() - start, engine.counters - before
+        with _called_as_of_all(judged):
+            found = model.with_engine(engine.engine).predict(self.xs[k] for k in judged)
         return Run(
             setting,
             fold,
-            float(self.score([self.ys[k] for k in judged], found)),
+            _number(self.score([self.ys[k] for k in judged], found)),
             last[0].iteration if last else 0,
             bool(last) and last[0].done,
             hashlib.sha256(model.weights.tobytes()).hexdigest()[:16],
@@ -224,12 +238,33 @@ class _Bench:
         prepared = self._prepared.get(fold)
         if prepared is None:
             places = self.folds[fold][0].tolist()
-            prepared = prepare(
-                self.task, [self.xs[k] for k in places], [self.ys[k] for k in places]
-            )
+            xs, ys = [self.xs[k] for k in places], [self.ys[k] for k in places]
+            with _called_as_of_all(places):
+                prepared = prepare(self.task, xs, ys, allow_broken=self.allow_broken)
             if len(self._prepared) < KEPT:
                 self._prepared[fold] = prepared
         return prepared
+
+
+@contextmanager
+def _called_as_of_all(places: Sequence[int]) -> Iterator[None]:
+    """Errors call an example by its number among all, and not among those with these places."""
+    try:
+        yield
+    except Exception as error:
+        renumber(error, "example", places)
+        raise
+
+
+def _number(given: float) -> float:
+    """What a score gave, by which settings can be compared."""
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        number = nan
+    if isnan(number):
+        raise SettingError(f"score gives a number, and more is better; it gave {given!r:.80}")
+    return number
 
 
 @contextmanager
