@@ -15,6 +15,8 @@ from rote.features import Templates
 from rote.pictures.grids import Grid
 from rote.pictures.listing import Listing
 from rote.pictures.shapes import BROKEN_SIGN, width_of
+from rote.space import SpaceBuilder
+from rote.tasks.base import Frame, Slot
 from rote.tasks.entity_relation import EntityRelation, Extraction, pairs
 from rote.tasks.fields import citations
 from rote.tasks.graphs import Graph, LabelledGraph, grid
@@ -170,6 +172,48 @@ def test_other_graphs_and_other_tasks_are_shown_variable_by_variable():
 def test_an_output_that_is_none_is_refused():
     with pytest.raises(LabelError, match="one label per token"):
         show(TAGGER, [("N", "dog")], ["O", "O"])
+
+
+class Marks:
+    """One mark per letter, given as True and False."""
+
+    def frame(self, x):
+        builder = SpaceBuilder()
+        for t, letter in enumerate(x):
+            builder.variable(f"{letter}{t}", ("off", "on"))
+        return Frame(builder.build(), tuple(Slot("mark") for _ in x))
+
+    def vectors(self, x):
+        return []
+
+    def encode(self, x, y):
+        return [mark == "1" for mark in y]
+
+    def decode(self, x, labels):
+        return "".join(map(str, labels))
+
+
+def test_an_output_may_be_said_by_true_and_false_and_may_equal_gold():
+    assert show(Marks(), "dog", "011").drawing.entries[2].label == "on"
+    assert show(Marks(), "dog", "011", "011").facts == ("equal to gold",)
+    assert show(Marks(), "dog", "011", "001").facts == ("≠ differs from gold in 1 of 3 variables",)
+
+
+@pytest.mark.parametrize(
+    ("task", "x", "y", "gold"),
+    [
+        (Marks(), "dog", "011", "01"),
+        (TAGGER, [("N", "dog")], ["O"], ["O", "O"]),
+        (citations(), CITATION, ["author"] * 9, ["author"] * 8),
+        (LabelledGraph(("a", "b")), Graph(np.zeros((4, 1)), grid(2, 2)), np.zeros(4, int), [0]),
+    ],
+    ids=["own", "tagging", "fields", "grid"],
+)
+def test_gold_of_another_shape_is_refused(task, x, y, gold):
+    with pytest.raises(LabelError):
+        show(task, x, y, gold)
+    with pytest.raises(LabelError):
+        show(task, x, gold)
 
 
 @pytest.mark.skipif("ROTE_DATA" not in os.environ, reason="the corpus is where ROTE_DATA says")

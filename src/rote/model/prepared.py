@@ -19,7 +19,7 @@ from rote.kernels.structs import Slots, Vectors
 from rote.model.layout import Layout
 from rote.space import Space
 from rote.space.traits import columns_of
-from rote.tasks.base import Frame, Task, check_frame, check_task
+from rote.tasks.base import Frame, Task, check_frame, check_task, labels_of
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 CHUNK = 1 << 22  # scores that are in memory at once, for each thread
@@ -270,21 +270,15 @@ class _Batch:
 
     def _labels(self) -> IntArray:
         try:
-            return self._checked(self.gold)
+            return labels_of(self.frame.space, self.gold)
         except ValueError:
             for member, output in zip(self.members, self.gold, strict=True):
                 try:
-                    self._checked([output])
+                    labels_of(self.frame.space, output)
                 except ValueError as error:
                     say_about(error, "example", member)
                     raise error from None
             raise
-
-    def _checked(self, outputs: Sequence[Sequence[int]]) -> IntArray:
-        given = np.array(outputs)
-        # Whether a label is on may well be said by True and False.
-        labels = given.astype(np.int64) if given.dtype == np.bool_ else given
-        return self.frame.space.as_labels(labels)
 
 
 def _check_rules(group: Group) -> None:

@@ -168,6 +168,13 @@ class Task(Protocol[X_contra, Y]):
         ...
 
 
+def labels_of(space: Space, encoded: Sequence[Any]) -> IntArray:
+    """What a task's ``encode`` gave for some outputs, or for one, as a checked batch of labels."""
+    given = np.array(encoded)
+    # Whether a label is on may well be said by True and False.
+    return space.as_labels(given.astype(np.int64) if given.dtype == np.bool_ else given)
+
+
 def check_task(task: Task[Any, Any]) -> None:
     """Refuse what is no task, such as the class of one."""
     if isinstance(task, type):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from rote.errors import LabelError
 from rote.pictures import (
     Picture,
     picture_of_extraction,
@@ -23,8 +24,8 @@ from rote.pictures import (
 from rote.pictures.kinds import about_rules
 from rote.pictures.shapes import DIFFERENT_SIGN
 from rote.space.reasons import BrokenRule, broken_rules
-from rote.tasks.base import Task
-from rote.types import AnyArray
+from rote.tasks.base import Task, labels_of
+from rote.types import AnyArray, IntArray
 
 if TYPE_CHECKING:
     from rote.data.conll04 import Sentence
@@ -116,6 +117,11 @@ def _fields(
 ) -> Picture:
     from rote.tasks.fields import spans
 
+    for labels in (y, gold):
+        if labels is not None and len(labels) != len(x):
+            raise LabelError(
+                f"an output has one label per token; got {len(labels)} for {len(x)} tokens"
+            )
     segments = [range(*span) for span in spans(task.read(x), len(x))]
     inside = [
         BrokenRule(f"labels change only at borders, and there is none before word {t}", (t - 1, t))
@@ -173,6 +179,8 @@ def _graph(
 ) -> Picture:
     labels = np.array(task.encode(x, y))
     right = None if gold is None else np.asarray(gold)
+    if right is not None and right.shape != labels.shape:
+        raise LabelError(f"gold has one label for each of {len(x)} nodes; got {right.shape}")
     shape = grid_shape(x)
     differ = [] if right is None else ((right >= 0) & (right != labels)).tolist()
     told = [*facts, *_differing(differ, "nodes")]
@@ -207,8 +215,8 @@ def grid_shape(x: Graph) -> tuple[int, int] | None:
 def _variables(task: Task[X, Y], x: X, y: Y, gold: Y | None, facts: list[str]) -> Picture:
     return picture_of_labels(
         task.frame(x).space,
-        np.array(task.encode(x, y)),
-        gold=None if gold is None else np.array(task.encode(x, gold)),
+        _labels(task, x, y),
+        gold=None if gold is None else _labels(task, x, gold),
         facts=[*facts, *_about_gold(task, x, y, gold)],
     )
 
@@ -216,18 +224,24 @@ def _variables(task: Task[X, Y], x: X, y: Y, gold: Y | None, facts: list[str]) -
 def _rules(task: Task[X, Y], x: X, y: Y) -> tuple[Sequence[BrokenRule], list[str]]:
     """The rules that an output breaks, and a sentence about them."""
     space = task.frame(x).space
-    broken = broken_rules(space, np.array(task.encode(x, y)))
+    broken = broken_rules(space, _labels(task, x, y))
     return broken, about_rules(space, broken)
+
+
+def _labels(task: Task[X, Y], x: X, y: Y) -> IntArray:
+    (labels,) = labels_of(task.frame(x).space, task.encode(x, y))
+    return labels
 
 
 def _about_gold(task: Task[X, Y], x: X, y: Y, gold: Y | None) -> list[str]:
     if gold is None:
         return []
-    both = zip(task.encode(x, y), task.encode(x, gold), strict=True)
-    return _differing([a != b for a, b in both], "variables")
+    return _differing((_labels(task, x, y) != _labels(task, x, gold)).tolist(), "variables")
 
 
 def _differing(differ: Sequence[bool], what: str) -> list[str]:
     if not differ:
         return []
+    if not any(differ):
+        return ["equal to gold"]
     return [f"{DIFFERENT_SIGN} differs from gold in {sum(differ)} of {len(differ)} {what}"]
