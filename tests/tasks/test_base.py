@@ -52,6 +52,9 @@ def test_frames_are_equal_when_all_they_hold_is():
         ((Slot("one"), Slot("two")), (), "3 in all; got 2"),
         ((Slot("one"), Slot("two"), Slot("pair"), Slot("more")), (), "3 in all; got 4"),
         ((Slot("one", 2), Slot("two"), Slot("pair")), ("k",) * 2, "'one' looks at vector 2"),
+        ((Slot("one", 0), Slot("two"), Slot("pair")), (), "one kind per vector, and there are 0"),
+        ((Slot("one", 0), Slot("two"), Slot("pair")), "event", r"write \('event',\)"),
+        (("one", "two", "pair"), (), r"slots are such as Slot\('block', 0\); got 'one'"),
         ((Slot("one", -1), Slot("two"), Slot("pair")), ("k",) * 2, "'one' looks at"),
         ((Slot("one", 0, True), Slot("two"), Slot("pair")), ("k",) * 2, "looks at vector 2"),
         ((Slot("one", 0, True), Slot("two"), Slot("pair")), ("k", "k", "l"), "several kinds"),
@@ -60,7 +63,7 @@ def test_frames_are_equal_when_all_they_hold_is():
         ((Slot("one"), Slot("two"), Slot("pair", tied=(0, 1))), (), "each of 6 label tuples"),
         ((Slot("one"), Slot("two"), Slot("pair", tied=(0, 2) * 3)), (), "which of the columns"),
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_slots_that_do_not_fit_the_space_are_refused(slots, kinds, says):
     with pytest.raises(SpaceError, match=says):

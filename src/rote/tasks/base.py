@@ -31,7 +31,10 @@ Y = TypeVar("Y")
 
 
 class Slot(NamedTuple):
-    """What a variable or factor is scored by; without a vector, by constants alone.
+    """What a variable or factor is scored by: its block of weights, and a vector of the input.
+
+    ``vector`` is the number of a feature vector, counted from 0 as ``Task.vectors`` gives them.
+    Without one, a slot is scored by constants alone: one weight per label or label tuple.
 
     With ``each``, label a has a vector of its own, number ``vector + a``, and the labels share
     one weight per feature: so are a mention's antecedents told apart, of which there are more
@@ -47,14 +50,38 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True)
 class Frame:
-    """What inputs of one shape share."""
+    """What inputs of one shape share: their space, its slots, and the kinds of their vectors.
+
+    ``slots`` has one slot per variable, in the order of the space, and then one per factor.
+    ``kinds`` has one name per feature vector, in the order in which ``Task.vectors`` gives them:
+    vectors of one kind share their features' names, and so slots of one block look at vectors of
+    one kind.
+
+    Two words with a tag each, a vector each, and a factor that looks at neither:
+
+    >>> from rote import Frame, Slot, SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> tags = [builder.variable(f"tag {i}", ("N", "V")) for i in range(2)]
+    >>> _ = builder.factor(*tags)
+    >>> slots = Slot("tag", 0), Slot("tag", 1), Slot("two tags")
+    >>> Frame(builder.build(), slots, kinds=("word", "word")).widths.tolist()
+    [2, 2, 4]
+    """
 
     space: Space
-    slots: tuple[Slot, ...]  # one per variable, then one per factor
-    kinds: tuple[str, ...] = ()  # the kind of each vector of an input
+    slots: tuple[Slot, ...]
+    kinds: tuple[str, ...] = ()
     traits: tuple[Traits, ...] = ()
 
     def __post_init__(self) -> None:
+        if isinstance(self.kinds, str):
+            raise SpaceError(
+                f"kinds names the kind of each vector of an input; got the text {self.kinds!r}; "
+                f"for one vector write ({self.kinds!r},)"
+            )
+        for slot in self.slots:
+            if not isinstance(slot, Slot):
+                raise SpaceError(f"slots are such as Slot('block', 0); got {slot!r:.80}")
         for family in self.traits:
             self._check_traits(family)
         expected = len(self.space.variables) + len(self.space.factors)
@@ -73,8 +100,8 @@ class Frame:
             end = slot.vector + (width if slot.each else 1)
             if slot.vector < 0 or end > len(self.kinds):
                 raise SpaceError(
-                    f"a slot of block {slot.block!r} looks at vector {end - 1}, and an input has "
-                    f"{len(self.kinds)}"
+                    f"a slot of block {slot.block!r} looks at vector {end - 1}, counted from 0; "
+                    f"kinds names one kind per vector, and there are {len(self.kinds)}"
                 )
             if len(set(self.kinds[slot.vector : end])) > 1:
                 raise SpaceError(
