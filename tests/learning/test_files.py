@@ -250,7 +250,7 @@ def test_outputs_of_a_file_are_those_of_the_model(file, tmp_path):
 
 def test_inputs_that_do_not_fit_the_model_are_refused_with_the_file(file, tmp_path):
     train_file("multiclass", file(OBJECTS), tmp_path / "m", learner=Local(iterations=1))
-    with pytest.raises(DataError, match=r"new\.txt: vectors of kind 'input'"):
+    with pytest.raises(DataError, match=r"new\.txt: input 0: vectors of kind 'input'"):
         predict_file(tmp_path / "m", file([{"x": [1, 2]}], "new.txt"))
 
 

@@ -183,7 +183,7 @@ def test_a_group_without_variables_takes_no_rows():
     none = np.empty((0, len(RELATION_LABELS)))
     scores = scores_from(space, {"e*": np.ones((2, 4)), "r*": none})
     assert scores.tolist() == [[1.0] * 4] * 2
-    with pytest.raises(ScoreError, match="stands for 0 variables"):
+    with pytest.raises(LabelError, match=r"no variable is called like 'r\*'; there are 'e0'$"):
         scores_from(space, {"e*": np.ones((2, 4)), "r*": np.ones((2, len(RELATION_LABELS)))})
 
 

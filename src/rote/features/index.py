@@ -361,7 +361,8 @@ class _Columns(dict[str, int]):
     def __missing__(self, name: str) -> int:
         if not isinstance(name, str):
             raise DataError(
-                f"names of features are strings, got {name!r} of type {type(name).__name__}"
+                f"names of features are strings, got {name!r} of type {type(name).__name__}; if "
+                "numbers are meant, make it a numpy array; names that have values are a mapping"
             )
         if self.frozen:
             return UNKNOWN

@@ -160,9 +160,11 @@ class VectorBuilder:
     def _add_positions(self, kind: str, width: int, used: AnyArray, values: AnyArray) -> None:
         index = self.indices.setdefault(kind, Positions(width))
         if not isinstance(index, Positions) or len(index) != width:
-            expected = f"arrays of length {len(index)}" if isinstance(index, Positions) else "names"
+            if not isinstance(index, Positions):
+                raise DataError(f"vectors of kind {kind!r} are names, got an array")
             raise DataError(
-                f"vectors of kind {kind!r} are {expected}, got an array of length {width}"
+                f"vectors of kind {kind!r} are arrays of length {len(index)}, got an array of "
+                f"length {width}; a constant that the task adds to each is counted"
             )
         values = values.astype(np.float64)
         if not np.isfinite(values).all():

@@ -146,7 +146,7 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
                     f"both {other!r} and {key!r} speak of variable {variable.name!r}; mix them "
                     "first, or name variables apart"
                 )
-        found[key] = _cube(key, group, sources[key])
+        found[key] = _cube(space, key, group, sources[key])
         if group:
             inputs[key] = len(found[key])
     if len(set(inputs.values())) != 1:
@@ -273,7 +273,7 @@ def _group(space: Space, key: str) -> tuple[Variable, ...]:
     return tuple(v for v in space.variables if v.name.startswith(key[:-1]))
 
 
-def _cube(key: str, group: Sequence[Variable], given: Given) -> FloatArray:
+def _cube(space: Space, key: str, group: Sequence[Variable], given: Given) -> FloatArray:
     """Scores of shape (m, variables, columns)."""
     scores = given.scores if isinstance(given, Opinion) else _finite(given)
     count, shape = len(group), scores.shape
@@ -288,6 +288,9 @@ def _cube(key: str, group: Sequence[Variable], given: Given) -> FloatArray:
         return scores.reshape(shape[0] // max(1, count), count, shape[1])
     if scores.ndim == 3 and shape[1] == count:
         return scores
+    if not group:
+        some = ", ".join(map(repr, space.names[:10]))
+        raise LabelError(f"no variable is called like {key!r}; there are {some}")
     raise ScoreError(
         f"source {key!r} stands for {count} variables: its scores have the shape (m, {count}, "
         f"labels) or (m · {count}, labels); got {shape}"

@@ -229,7 +229,7 @@ def _rules(task: Task[X, Y], x: X, y: Y) -> tuple[Sequence[BrokenRule], list[str
 
 
 def _labels(task: Task[X, Y], x: X, y: Y) -> IntArray:
-    (labels,) = labels_of(task.frame(x).space, task.encode(x, y))
+    labels: IntArray = labels_of(task.frame(x).space, task.encode(x, y))[0]
     return labels
 
 
