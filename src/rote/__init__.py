@@ -46,7 +46,6 @@ from rote.inference.amortized import Amortized
 from rote.inference.beam import Beam, ConstrainedBeam, Patterns, Speedup
 from rote.inference.decomposed import Decomposed, SignedComponents, Subsets
 from rote.inference.greedy import RGS, AmortizedRGS, ExactEvery
-from rote.inference.unruled import Unruled
 from rote.learning import (
     Learner,
     Local,
@@ -163,7 +162,6 @@ __all__ = [
     "Templates",
     "TooLarge",
     "Tree",
-    "Unruled",
     "UnsupportedSpace",
     "Variable",
     "ZeroOne",

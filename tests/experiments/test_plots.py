@@ -67,7 +67,7 @@ def test_another_ending_is_refused(tmp_path):
 
 def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtra, match=r"rote\[report\]"):
+    with pytest.raises(MissingExtra, match=r"'\.\[report\]'"):
         draw_panels([Panel("", [CURVE])], "x", "y")
 
 

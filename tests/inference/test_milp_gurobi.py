@@ -73,7 +73,7 @@ def test_an_offset_moves_the_bound_and_nothing_else():
 
 def test_without_gurobipy_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "gurobipy", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'rote\[gurobi\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[gurobi\]'"):
         GurobiSession(pairs(2, 2))
 
 

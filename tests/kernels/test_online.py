@@ -73,6 +73,9 @@ def test_where_no_output_is_feasible_nothing_moves(run):
         def encode(self, x, y):
             return y
 
+        def decode(self, x, labels):
+            return labels
+
     prepared = prepare(Task(), [None], [[0, 1]], allow_broken=True)
     weights, sums = np.ones((2, prepared.layout.size))
     assert run(*arguments(prepared, prepared.groups[0], 0, weights, sums)) == NOTHING

@@ -244,7 +244,7 @@ def test_the_schema_tells_what_a_request_is(ask):
 def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "fastapi", None)
     monkeypatch.delitem(sys.modules, "rote.serve.app")
-    with pytest.raises(MissingExtra, match=r"pip install 'rote\[serve\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[serve\]'"):
         import rote.serve.app  # noqa: F401
 
 

@@ -154,7 +154,7 @@ def test_a_task_without_a_form_leaves_no_store_behind(tmp_path):
     model = train(BinaryVector(2), [np.ones(2), -np.ones(2)], [(1, 1), (0, 0)])
     model.save(tmp_path / "vectors")
     store = tmp_path / "answers.sqlite"
-    with pytest.raises(ModelError, match="give the service a form for it"):
+    with pytest.raises(ModelError, match="serve it from Python with Service"):
         open_service(tmp_path / "vectors", store=str(store))
     assert not store.exists()
 

@@ -60,7 +60,7 @@ def test_an_address_may_be_of_the_new_kind():
 @pytest.mark.parametrize("name", ["fastapi", "uvicorn"])
 def test_without_a_package_the_extra_is_named(monkeypatch, name):
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtra, match=rf"{name}; run: pip install 'rote\[serve\]'"):
+    with pytest.raises(MissingExtra, match=rf"{name}; run: pip install '\.\[serve\]'"):
         check_extra()
 
 

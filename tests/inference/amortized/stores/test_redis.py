@@ -219,7 +219,7 @@ def test_an_address_that_cannot_be_read_is_refused_and_not_shown(url):
 
 def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'rote\[redis\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[redis\]'"):
         RedisStore()
 
 
