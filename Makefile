@@ -5,7 +5,7 @@
 #   make test    all tests, then the kernels' tests once more without compiling them
 #   make check   style, types, import order and documentation
 #   make bench   rote beside other solvers, as ratios
-#   make docs    the documentation, as pages in site/
+#   make docs    the documentation, as pages in site/, and what whole runs found, site/results.html
 #   make coverage   what the tests of kernels do not reach
 #   make clean   remove .venv and everything that was built
 
@@ -76,6 +76,7 @@ bench: $(VENV)/.installed-bench
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/mkdocs build --strict
+	$(BIN)/rote report records --out site/results.html
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
