@@ -106,7 +106,7 @@ def in_turns(space: Space, objective: Objective, turns: Sequence[int] = TURNS) -
 
 
 def _unsettled(found: Solutions) -> IntArray:
-    return np.flatnonzero(~np.isin(found.status, (Status.OPTIMAL, Status.INFEASIBLE)))
+    return np.flatnonzero((found.status != Status.OPTIMAL) & (found.status != Status.INFEASIBLE))
 
 
 def chain_of(engine: Engine, space: Space) -> Windows | None:
