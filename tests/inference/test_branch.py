@@ -179,7 +179,13 @@ def test_both_limits_hold_together():
 
 @pytest.mark.parametrize(
     "options",
-    [{"node_limit": 0}, {"node_limit": 1e6}, {"time_limit": 0.0}, {"time_limit": float("nan")}],
+    [
+        {"node_limit": 0},
+        {"node_limit": 1e6},
+        {"tie_limit": 0},
+        {"time_limit": 0.0},
+        {"time_limit": float("nan")},
+    ],
 )
 def test_limits_that_make_no_sense_are_refused(options):
     with pytest.raises(SettingError, match=f"{next(iter(options))} is a (whole )?number"):

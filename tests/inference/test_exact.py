@@ -179,6 +179,14 @@ def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(turns
     assert found.labels.tolist() == reference.labels.tolist()
 
 
+@pytest.mark.parametrize("turns", [(1,), (2, 3), (1, 4, 16)])
+def test_of_equal_outputs_the_first_is_found_whoever_finds_one(turns):
+    space = built(8, combinations(range(8), 2))
+    scores = np.random.default_rng(4).integers(-1, 2, size=(12, space.parts)).astype(float)
+    found = in_turns(space, as_objective(space, scores), turns)
+    assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
+
+
 def test_what_is_hard_for_branch_and_bound_alone_is_not_hard():
     """Three outputs of 3^24, of which no single label says much: many minutes of nodes."""
     rng = np.random.default_rng(0)

@@ -39,8 +39,9 @@ FIRST_NODES = 1 << 8  # the first try under a time limit; each further one has f
 class BranchAndBound:
     """Branch and bound, after eliminating cheap variables where that helps.
 
-    ``node_limit`` and ``time_limit`` (seconds) hold per input. Where time is up before a tie
-    is broken, the answer is a best output and need not be the first of them.
+    ``node_limit`` and ``time_limit`` (seconds) hold per input. Which of equal outputs comes first
+    takes searches of its own, each of ``tie_limit`` nodes at most, or as many as the first had.
+    Where that or the time is not enough, the answer is a best output and need not be the first.
     ``eliminate=False`` keeps every variable in the search; only then can it start from given
     duals.
     """
@@ -48,10 +49,12 @@ class BranchAndBound:
     node_limit: int | None = None
     time_limit: float | None = None
     eliminate: bool = True
+    tie_limit: int | None = None
 
     def __post_init__(self) -> None:
-        if self.node_limit is not None:
-            check_whole("node_limit", self.node_limit, least=1)
+        for name in ("node_limit", "tie_limit"):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least=1)
         positive("time_limit", self.time_limit)
 
     def solve(
@@ -62,7 +65,8 @@ class BranchAndBound:
             dual_bound(space, objective, start)  # checks shapes and signs
         floors = np.full(len(objective), -np.inf)
         left = np.full(len(objective), np.inf if self.time_limit is None else self.time_limit)
-        found = self._search(space, objective, floors, left, start)
+        most = self.node_limit or UNLIMITED
+        found = self._search(space, objective, floors, left, most, start)
         labels = found.labels
         if found.doubtful.any():
             doubtful = found.doubtful & found.complete
@@ -138,7 +142,8 @@ class BranchAndBound:
     ) -> IntArray:
         if not (left > 0).all():
             return np.full((len(objective), len(space.variables)), -1, np.int64)
-        return self._search(space, objective, floor - 0.5 * objective.ties, left).labels
+        most = self.tie_limit or self.node_limit or UNLIMITED
+        return self._search(space, objective, floor - 0.5 * objective.ties, left, most).labels
 
     def _search(
         self,
@@ -146,11 +151,11 @@ class BranchAndBound:
         objective: Objective,
         floors: FloatArray,
         left: FloatArray,
+        most: int,
         start: Duals | None = None,
     ) -> Found:
         """What a search finds in the seconds ``left`` to each input; it takes off what it used."""
         plan = partial_plan(space) if self.eliminate and start is None else no_plan(space)
-        most = self.node_limit or UNLIMITED
 
         def tried(rows: IntArray, nodes: int) -> Found:
             own = start and Duals(start.messages[rows], start.multipliers[rows])

@@ -85,7 +85,7 @@ def in_turns(space: Space, objective: Objective, turns: Sequence[int] = TURNS) -
     """Branch and bound with so many nodes in each turn, and the integer program in between."""
     start = perf_counter()
     first, *more = turns
-    found = BranchAndBound(first).solve(space, objective)
+    found = _searched(space, objective, first)
     for nodes in more:
         left = _unsettled(found)
         if not len(left):
@@ -99,10 +99,14 @@ def in_turns(space: Space, objective: Objective, turns: Sequence[int] = TURNS) -
             found = found.with_rows(easy, Milp().solve(space, objective.rows(easy)))
         left = _unsettled(found)
         if len(left):
-            again = BranchAndBound(nodes).solve(space, objective.rows(left))
-            found = found.with_rows(left, again)
+            found = found.with_rows(left, _searched(space, objective.rows(left), nodes))
     left = _unsettled(found)
     return found.with_rows(left, Milp().solve(space, objective.rows(left))) if len(left) else found
+
+
+def _searched(space: Space, objective: Objective, nodes: int) -> Solutions:
+    # What is found in few nodes may have equals that take many to tell apart.
+    return BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1])).solve(space, objective)
 
 
 def _unsettled(found: Solutions) -> IntArray:
