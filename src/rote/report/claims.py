@@ -63,13 +63,14 @@ def summary_html(collected: Collected) -> str:
 
 def _item(each: CaseClaim, where: str = "") -> str:
     """A claim; ``where`` is HTML that leads to the experiment."""
-    case, claim = each
+    case, claim, why = each
     kind, sign, word = ("held", "✓", "Held") if claim.held else ("failed", "✗", "Did not hold")
+    reason = f'<p class="why"><strong>Why:</strong> {escape(why)}</p>' if why else ""
     about = f"{case}: " if case and not claim.claim.startswith(f"{case}:") else ""
     return (
         f'<li class="{kind}"><p><span class="verdict"><span aria-hidden="true">{sign}</span> '
         f"{word}</span> {escape(about + claim.claim)}{where}</p>"
-        f'<p class="evidence">{escape(claim.evidence)}</p></li>'
+        f'<p class="evidence">{escape(claim.evidence)}</p>{reason}</li>'
     )
 
 

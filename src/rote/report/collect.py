@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from rote.errors import DataError
 from rote.experiments.base import Experiment, Settings
+from rote.experiments.reasons import reason
 from rote.experiments.records import Claim, Record, read_record
 from rote.experiments.registry import EXPERIMENTS, experiment_of
 
@@ -57,10 +58,11 @@ class CaseRecord(NamedTuple):
 
 
 class CaseClaim(NamedTuple):
-    """A claim, and the case whose record has it."""
+    """A claim, the case whose record has it, and why it did not hold, if that is known."""
 
     case: str
     claim: Claim
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,9 @@ class Exhibit:
     @property
     def claims(self) -> tuple[CaseClaim, ...]:
         return tuple(
-            CaseClaim(case, claim) for case, record in self.records for claim in record.claims
+            CaseClaim(case, claim, reason(record, claim))
+            for case, record in self.records
+            for claim in record.claims
         )
 
 
