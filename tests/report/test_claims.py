@@ -23,6 +23,14 @@ def test_a_verdict_is_a_sign_and_a_word_with_its_evidence():
     assert "Did not hold" in html
 
 
+def test_a_claim_says_why_it_did_not_hold_if_that_is_known():
+    failed = Claim("it is fast", False, "It is slow.")
+    assert '<p class="why"><strong>Why:</strong> 1 &lt; 2.</p>' in claims_html(
+        [CaseClaim("", failed, "1 < 2.")]
+    )
+    assert "Why" not in claims_html([CaseClaim("", failed)])
+
+
 def test_a_claim_of_one_case_names_it_once():
     html = claims_html(
         [CaseClaim("yeast", Claim(claim, True, "")) for claim in ("on every case", "yeast: fast")]
