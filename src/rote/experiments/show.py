@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rote.experiments.reasons import reason
+from rote.experiments.explanations import explanation
 from rote.experiments.records import UNSET, Metric, Record
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def show_record(
         verdict = Text("held", "green") if claim.held else Text("did not hold", "red")
         console.print(Text.assemble(verdict, f": {claim.claim}"), soft_wrap=True)
         console.print(Text(f"  {claim.evidence}"), soft_wrap=True)
-        if why := reason(record, claim):
+        if why := explanation(record, claim):
             console.print(Text(f"  Why: {why}"), soft_wrap=True)
     if record.settings.get("quick"):
         console.print(

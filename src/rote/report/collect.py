@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from rote.errors import DataError
 from rote.experiments.base import Experiment, Settings
-from rote.experiments.reasons import reason
+from rote.experiments.explanations import explanation
 from rote.experiments.records import Claim, Record, read_record
 from rote.experiments.registry import EXPERIMENTS, experiment_of
 
@@ -98,7 +98,7 @@ class Exhibit:
     @property
     def claims(self) -> tuple[CaseClaim, ...]:
         return tuple(
-            CaseClaim(case, claim, reason(record, claim))
+            CaseClaim(case, claim, explanation(record, claim))
             for case, record in self.records
             for claim in record.claims
         )

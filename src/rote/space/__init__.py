@@ -1,9 +1,8 @@
 """What is to be decided, and what may be said about it: variables, factors, rules."""
 
 from rote.space.builder import SpaceBuilder, template
-from rote.space.language import (
-    Rule,
-    Variable,
+from rote.space.language import Rule, Variable
+from rote.space.quantifiers import (
     all_different,
     all_of,
     any_of,

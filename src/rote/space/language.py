@@ -13,11 +13,10 @@ This module knows nothing of parts, columns or scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
-from types import UnionType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -85,16 +84,16 @@ class Rule:
     """What every node can do. Concrete nodes are final; see the module's docstring."""
 
     def __and__(self, other: Rule) -> And:
-        return And((*_parts_of(And, self), *_parts_of(And, _rule(other, "&"))))
+        return And((*_parts_of(And, self), *_parts_of(And, as_rule(other, "&"))))
 
     def __or__(self, other: Rule) -> Or:
-        return Or((*_parts_of(Or, self), *_parts_of(Or, _rule(other, "|"))))
+        return Or((*_parts_of(Or, self), *_parts_of(Or, as_rule(other, "|"))))
 
     def __invert__(self) -> Rule:
         return self.of if isinstance(self, Not) else Not(self)
 
     def __rshift__(self, other: Rule) -> Implies:
-        return Implies(self, _rule(other, ">>"))
+        return Implies(self, as_rule(other, ">>"))
 
     def __add__(self, other: Rule | Count | int) -> Count:
         return Count(((1, self),)) + other
@@ -106,7 +105,7 @@ class Rule:
         return Count(((1, self),)) - other
 
     def __mul__(self, factor: int) -> Count:
-        return Count(((_whole(factor, "a rule is multiplied by"), self),))
+        return Count(((whole(factor, "a rule is multiplied by"), self),))
 
     __rmul__ = __mul__
 
@@ -267,7 +266,7 @@ class Count:
     __radd__ = __add__
 
     def __mul__(self, factor: int) -> Count:
-        factor = _whole(factor, "a count is multiplied by")
+        factor = whole(factor, "a count is multiplied by")
         return Count(tuple((factor * c, r) for c, r in self.terms), factor * self.constant)
 
     __rmul__ = __mul__
@@ -307,72 +306,6 @@ class Count:
 
     def __str__(self) -> str:
         return _sum_text(self.terms) + (f" + {self.constant}" if self.constant else "")
-
-
-def all_of(*rules: Rule | Iterable[Rule]) -> And:
-    """Every rule holds. Takes rules, or lists of rules."""
-    return And(tuple(_flat(rules)))
-
-
-def any_of(*rules: Rule | Iterable[Rule]) -> Or:
-    """At least one rule holds. Takes rules, or lists of rules."""
-    return Or(tuple(_flat(rules)))
-
-
-def count(*rules: Rule | Iterable[Rule]) -> Count:
-    """How many of the rules hold. Takes rules, or lists of rules."""
-    return Count(tuple((1, rule) for rule in _flat(rules)))
-
-
-def at_most(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
-    """At most ``k`` of the rules hold."""
-    return count(*rules) <= _number(k, "at_most takes")
-
-
-def at_least(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
-    """At least ``k`` of the rules hold."""
-    return count(*rules) >= _number(k, "at_least takes")
-
-
-def exactly(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
-    """Exactly ``k`` of the rules hold."""
-    return count(*rules) == _number(k, "exactly takes")
-
-
-def all_different(*variables: Variable | Iterable[Variable]) -> And:
-    """No two variables take a label of the same name.
-
-    One `at_most` per label rather than one clause per pair: the rows are fewer
-    and their relaxation is tighter.
-    """
-    chosen: list[Variable] = []
-    for item in variables:
-        chosen.extend(_listed(item, Variable))
-    for variable in chosen:
-        if not isinstance(variable, Variable):
-            raise RuleError(f"all_different takes variables, got {variable!r}")
-    _check_once("all_different", chosen)
-    labels = dict.fromkeys(label for variable in chosen for label in variable.labels)
-    groups = ([v[label] for v in chosen if label in v.labels] for label in labels)
-    return And(tuple(at_most(1, group) for group in groups if len(group) > 1))
-
-
-def one_of(variables: Sequence[Variable], tuples: Iterable[Sequence[str]]) -> Tuples:
-    """The labels of ``variables`` form one of ``tuples``."""
-    over = tuple(variables)
-    for variable in over:
-        if not isinstance(variable, Variable):
-            raise RuleError(f"one_of takes a list of variables first, got {variable!r}")
-    _check_once("one_of", over)
-    allowed = set()
-    for labels in tuples:
-        if len(labels) != len(over):
-            raise RuleError(
-                f"one_of got the tuple {tuple(labels)!r} for {len(over)} variables; "
-                "give one label per variable"
-            )
-        allowed.add(tuple(v.position(label) for v, label in zip(over, labels, strict=True)))
-    return Tuples(over, frozenset(allowed))
 
 
 def children(rule: Rule) -> tuple[Rule, ...]:
@@ -460,7 +393,8 @@ def _parts_of(kind: type[And] | type[Or], rule: Rule) -> tuple[Rule, ...]:
     return rule.of if isinstance(rule, kind) else (rule,)
 
 
-def _rule(value: object, operator: str) -> Rule:
+def as_rule(value: object, operator: str) -> Rule:
+    """A rule as it is; what is none is answered by what to write instead."""
     if isinstance(value, Rule):
         return value
     if isinstance(value, Variable):
@@ -475,46 +409,19 @@ def _needs_label(variable: Variable, operator: str) -> RuleError:
     )
 
 
-def _flat(rules: Iterable[Rule | Iterable[Rule]]) -> Iterator[Rule]:
-    for item in rules:
-        for rule in _listed(item, Rule | Variable):
-            yield _rule(rule, "a list of rules")
-
-
-def _listed(item: Any, kind: type | UnionType) -> Iterable[Any]:
-    """The item by itself, or what is in it."""
-    if isinstance(item, kind):
-        return (item,)
-    if isinstance(item, Iterable) and not isinstance(item, str):
-        return item
-    raise RuleError(f"expected rules such as variable['label'], or lists of them, got {item!r}")
-
-
-def _check_once(what: str, variables: Sequence[Variable]) -> None:
-    if len({id(variable) for variable in variables}) != len(variables):
-        raise RuleError(f"{what} got the same variable twice; list each variable once")
-
-
 def _count(value: object) -> Count:
     if isinstance(value, Count):
         return value
     if isinstance(value, Rule):
         return Count(((1, value),))
-    return Count((), _whole(value, "a count is added to or compared with"))
+    return Count((), whole(value, "a count is added to or compared with"))
 
 
-def _whole(value: object, what: str) -> int:
+def whole(value: object, what: str) -> int:
+    """A whole number; anything else is refused by a sentence that begins with ``what``."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     raise RuleError(f"{what} a whole number, got {value!r}; scale the coefficients until they fit")
-
-
-def _number(value: object, what: str) -> int:
-    """How many of some rules hold; fewer than none never do."""
-    number = _whole(value, what)
-    if number < 0:
-        raise RuleError(f"{what} a whole number of at least 0, got {number}")
-    return number
 
 
 def _inside(rule: Rule) -> str:

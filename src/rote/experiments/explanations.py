@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from rote.experiments.records import Claim, Record
 
-REASONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+EXPLANATIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "punyakanok2005-synthetic": {
             "Inference always helps": "An output that is wrong anyway may have fewer wrong "
@@ -41,9 +41,9 @@ REASONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 
 
-def reason(record: Record, claim: Claim) -> str:
+def explanation(record: Record, claim: Claim) -> str:
     """Why this claim did not hold; empty where it did, or where nobody has looked."""
     if claim.held or record.settings.get("quick") is not False or record.is_made_up:
         return ""
-    known = REASONS.get(record.name, {})
+    known = EXPLANATIONS.get(record.name, {})
     return next((why for start, why in known.items() if claim.claim.startswith(start)), "")

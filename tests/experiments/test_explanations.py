@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rote.experiments.reasons import REASONS, reason
+from rote.experiments.explanations import EXPLANATIONS, explanation
 from rote.experiments.records import Claim, Record, read_record
 
 RECORDS = Path(__file__).parents[2] / "records"
@@ -16,7 +16,7 @@ WHOLE = Record("punyakanok2005-synthetic", "A paper", {"quick": False}, (), (FAI
 
 
 def test_a_whole_run_says_why_a_claim_did_not_hold():
-    assert reason(WHOLE, FAILED).startswith("An output that is wrong anyway")
+    assert explanation(WHOLE, FAILED).startswith("An output that is wrong anyway")
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ def test_a_whole_run_says_why_a_claim_did_not_hold():
     ids=["held", "another claim", "another record", "quick", "made up"],
 )
 def test_nothing_else_does(record, claim):
-    assert reason(record, claim) == ""
+    assert explanation(record, claim) == ""
 
 
 def test_every_claim_that_did_not_hold_has_a_reason_and_no_other_has():
     records = [read_record(path) for path in sorted(RECORDS.glob("*.json"))]
     failed = [(record, each) for record in records for each in record.claims if not each.held]
-    assert [(r.name, each.claim) for r, each in failed if not reason(r, each)] == []
-    used = {(r.name, reason(r, each)) for r, each in failed}
-    known = {(name, why) for name, own in REASONS.items() for why in own.values()}
+    assert [(r.name, each.claim) for r, each in failed if not explanation(r, each)] == []
+    used = {(r.name, explanation(r, each)) for r, each in failed}
+    known = {(name, why) for name, own in EXPLANATIONS.items() for why in own.values()}
     assert known - used == set()
