@@ -2,8 +2,8 @@
 
 ``variable["label"]`` is the smallest rule. Rules combine with ``&``, ``|``, ``~``
 and ``>>`` (implies); they add up to counts, ``2 * a + b``, that compare with
-``<=``, ``>=`` and ``==``; `at_most`, `at_least`, `exactly`, `all_different` and
-`one_of` cover what people say most. Quantifiers are Python comprehensions.
+``<=``, ``>=`` and ``==``. What is said of many of them is in
+`rote.space.quantifiers`.
 
 The set of nodes is closed: `Is`, `Not`, `And`, `Or`, `Implies`, `Tuples`,
 `Linear`. Each answers `holds` on a batch of labels; `rote.space.lowering` turns
