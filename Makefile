@@ -44,6 +44,7 @@ run: $(VENV)/.installed
 	@echo
 	@echo "Open report/index.html in a browser: the same as a page, with a figure. What next:"
 	@echo "  - README.md tells how to use rote with rules and data of your own;"
+	@echo "  - $(BIN)/rote report records --out results.html shows what whole runs on the real data sets found;"
 	@echo "  - $(BIN)/rote reproduce --list names the papers' experiments, and --all --quick runs them."
 
 # Each worker takes a half of the tests in a row. Kernels are compiled before, each by one process:
