@@ -19,12 +19,12 @@ EXPLANATIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "variables without rules; by whole outputs, inference is behind nowhere.",
         },
         "punyakanok2005-features": {
-            "With many features": "Relations stay hard however many features there are, and the "
-            "sentences of the folds leave a lead of 1.1 points open.",
+            "With many features": "Relations stay hard however many features there are, and "
+            "over these folds a lead of 1.1 points is not beyond chance.",
         },
         "conll04-learners": {
-            "Inference during learning": "288 test sentences leave a lead of 2.6 points open.",
-            "A margin makes": "288 test sentences leave a lead of 2.5 points open.",
+            "Inference during learning": "With 288 test sentences, a lead of 2.6 points is not beyond chance.",
+            "A margin makes": "With 288 test sentences, a lead of 2.5 points is not beyond chance.",
         },
         "chang2015-perceptron": {
             "Condition (4) with ε = 1": "An answer within ε of the best that does not outscore the "
