@@ -259,3 +259,20 @@ def test_learning_with_starts_that_are_learned():
             assert cells["A-RGS is faster by"] == one(led.metrics["speed_up"])
             assert cells["accuracy, RGS"] == one(drawn.metrics["accuracy"])
             assert cells["accuracy, A-RGS"] == one(led.metrics["accuracy"])
+
+
+def test_prediction_and_generation_by_share_of_likely_labels():
+    shown = table(GREEDY, "prediction, α = 0")
+    text = (ROOT / GREEDY).read_text(encoding="utf-8")
+    assert len(shown) == 4
+    for label in shown:
+        rows = record(f"ma2019-alpha-{case_of(label)}").rows
+        first, last = rows[0].metrics, rows[-1].metrics
+        best = max(rows, key=lambda each: each.metrics["generation"]).metrics
+        cells = [
+            one(first["prediction"]),
+            one(last["prediction"]),
+            f"{one(best['generation'])}, α = {best['alpha']:g}",
+            one(last["generation"]),
+        ]
+        assert f"| {label} | {' | '.join(cells)} |" in text

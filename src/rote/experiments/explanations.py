@@ -23,8 +23,8 @@ EXPLANATIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "over these folds a lead of 1.1 points is not beyond chance.",
         },
         "conll04-learners": {
-            "Inference during learning": "With 288 test sentences, a lead of 2.6 points is not beyond chance.",
-            "A margin makes": "With 288 test sentences, a lead of 2.5 points is not beyond chance.",
+            "Inference during": "With 288 test sentences, 2.6 points may be chance.",
+            "A margin makes": "With 288 test sentences, 2.5 points may be chance.",
         },
         "chang2015-perceptron": {
             "Condition (4) with ε = 1": "An answer within ε of the best that does not outscore the "
