@@ -276,3 +276,19 @@ def test_prediction_and_generation_by_share_of_likely_labels():
             one(last["generation"]),
         ]
         assert f"| {label} | {' | '.join(cells)} |" in text
+
+
+def test_fields_of_citations():
+    shown = table("docs/decomposed.md", "accuracy", "time of inference, DecL = 1")
+    for label, cells in shown.items():
+        method = label.split(",", maxsplit=1)[0]
+        where = {"corpus": "citations", "size": 300}
+        own = {"solver": "Exact"} if method in ("GL", "DecL") else {}
+        found = row("samdani2012-extraction", method, **where, **own)
+        assert cells["accuracy"] == one(found.metrics["accuracy"])
+    exact, milp = (
+        row("samdani2012-extraction", "DecL", solver=solver, **where).metrics["speedup"]
+        for solver in ("Exact", "Milp")
+    )
+    said = f"{exact:.1f} with `Exact`, {milp:.0f} with `Milp`"
+    assert shown["GL"]["time of inference, DecL = 1"] == said
