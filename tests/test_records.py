@@ -69,6 +69,12 @@ def test_a_record_is_of_a_whole_run_of_what_the_experiment_is_today(name, monkey
     assert record(name).settings["asked"] == asked(todo[name].experiment, todo[name].settings)
 
 
+def test_an_experiment_without_a_record_is_named():
+    text = (RECORDS / "README.md").read_text(encoding="utf-8")
+    missing = {job.name for job in jobs(Settings())} - set(NAMES)
+    assert set(re.findall(r"`([a-z]+\d{4}-[a-z0-9-]+)`", text)) == missing
+
+
 def test_the_picture_of_the_readme_is_that_of_the_record():
     found = record("conll04-learners")
     drawn = picture.draw(found.to_json()["rows"], picture.judged(found.settings))
