@@ -298,3 +298,20 @@ def test_fields_of_citations():
     )
     said = f"{exact:.1f} with `Exact`, {milp:.0f} with `Milp`"
     assert shown["GL"]["time of inference, DecL = 1"] == said
+
+
+def test_cross_validation_with_a_cache():
+    shown = next(each for each in tables("docs/amortized.md") if "`auto`" in each)
+    methods = {
+        "condition (4), ε = 1": "epsilon=1",
+        "condition (4), ε = 10, 0.1, 0": "adaptive",
+        "`auto`": "auto",
+    }
+    for label, method in methods.items():
+        for column, policy in {
+            "reset": "reset",
+            "forward": "forward",
+            "forward, 2 processes": "2 processes",
+        }.items():
+            found = row("chang2015-cv", f"{method}, {policy}").metrics
+            assert shown[label][column] == f"{found['calls_percent']:.2f}"
