@@ -35,7 +35,7 @@ EXPLANATIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "chang2015-cv": {
             "auto: a cache that is forwarded": "Duals settle nearly everything without memory, and "
-            "what they do not settle, memory does not settle either: both make 0.12 % of the calls.",
+            "what they leave, memory does not settle either: both make 0.12 % of the calls.",
         },
         "samdani2012-extraction": {
             "DecL takes 3 times less inference than GL, on 300 citations with Blocks": "An engine "
