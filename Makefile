@@ -27,7 +27,7 @@ define install
 	{ echo "rote needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); say which to use: make PYTHON=python3.11" >&2; exit 1; }
 @echo "Setting up $(VENV), which takes a minute the first time ..."
 @test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
-@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$(1)"
+@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$(1)" --editable ./papers
 @touch $@ $(VENV)/.installed
 endef
 

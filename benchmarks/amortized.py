@@ -30,11 +30,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
+from papers.data.conll04 import load_conll04
+from papers.data.folder import VARIABLE
+from papers.data.multilabel import load_multilabel
 from rote import Amortized, Engine, Exact, Milp, Objective, Solutions, Space, StructuredSVM
-from rote.data.conll04 import load_conll04
-from rote.data.english import english_sentences
-from rote.data.folder import VARIABLE
-from rote.data.multilabel import load_multilabel
+from rote.datasets import english_sentences
 from rote.model import Model, Prepared, prepare
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.multilabel import MultiLabel

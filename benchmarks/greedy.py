@@ -25,11 +25,11 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
+from papers.data.folder import VARIABLE
+from papers.data.multilabel import load_multilabel
+from papers.data.synthetic import linked_labels
 from rote import RGS, Engine, Exact, Objective, Space, fit_iid
-from rote.data.folder import VARIABLE
-from rote.data.multilabel import load_multilabel
-from rote.data.synthetic import linked_labels
-from rote.inference.greedy import IID
+from rote.inference.approximate import IID
 from rote.model import prepare
 from rote.tasks.multilabel import MultiLabel
 from rote.types import AnyArray, frozen

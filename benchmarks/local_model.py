@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rote.data.conll04 import Sentence
+from rote.io.conll import Sentence
 from rote.tasks.entity_relation import ENTITY_LABELS, RELATION_LABELS, EntityRelation, pairs
 from rote.types import FloatArray
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from rote.experiments.conll04_learners import CORPUS
+from papers.punyakanok2005.conll04_learners import CORPUS
 
 NAMES: Mapping[str, str] = MappingProxyType(
     {

@@ -16,8 +16,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from papers.data.conll04 import load_conll04
 from rote import Space, SpaceBuilder
-from rote.data.conll04 import load_conll04
 from rote.tasks.entity_relation import entity_relation_space
 from rote.types import BoolArray, FloatArray, frozen
 

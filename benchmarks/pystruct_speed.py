@@ -34,11 +34,11 @@ from rich.table import Table
 from benchmarks.svm_speed import Gap
 from benchmarks.table import Row, framed, number, say, wide_console, write_json
 from benchmarks.taggers import pixels
-from rote.data import ocr
-from rote.data.examples import DataSet, Labels
+from papers.data import ocr
+from papers.data.examples import DataSet, Labels
 from rote.errors import DataError
-from rote.evaluation import token_accuracy
 from rote.learning import StructuredSVM
+from rote.metrics import token_accuracy
 from rote.model import Model, prepare
 from rote.tasks.tagging import Tagging
 

@@ -35,10 +35,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.table import Bar, Row, framed, number, say_bars, wide_console, write_json
+from papers.data.conll04 import load_conll04
+from papers.data.folder import VARIABLE
 from rote import Model, StructuredSVM, train
-from rote.data.conll04 import Sentence, load_conll04
-from rote.data.english import english_sentences
-from rote.data.folder import VARIABLE
+from rote.datasets import english_sentences
+from rote.io.conll import Sentence
 from rote.serve.forms import SentenceForm
 from rote.tasks.entity_relation import EntityRelation, Extraction
 

@@ -34,11 +34,11 @@ from rich.table import Table
 
 from benchmarks.table import Row, framed, number, say, wide_console, write_json
 from benchmarks.taggers import CRFsuite, Ours, Tagger, TokenByToken, tweets
-from rote.data import twitter_pos
-from rote.data.folder import data_folder
+from papers.data import twitter_pos
+from papers.data.folder import data_folder
 from rote.errors import DataError
-from rote.evaluation import token_accuracy
 from rote.learning import Perceptron, State, StructuredSVM
+from rote.metrics import token_accuracy
 
 FEW = 5  # iterations of an SVM that is not waited for
 OURS, SHORT, PRICE = "StructuredSVM", f"StructuredSVM, {FEW} iterations", "Perceptron"

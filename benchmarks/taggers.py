@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rote.data import conll2000, ocr, twitter_pos
-from rote.data.examples import Example, Labels
+from papers.data import conll2000, ocr, twitter_pos
+from papers.data.examples import Example, Labels
 from rote.features import CHUNKING, POS_TAGGING, Templates
 from rote.learning import Learner, State
 from rote.model import Model, Prepared, prepare

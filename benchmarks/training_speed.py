@@ -38,8 +38,8 @@ from benchmarks.taggers import (
     standard_error,
 )
 from rote.errors import DataError
-from rote.evaluation import chunk_f1, token_accuracy
 from rote.learning import Perceptron
+from rote.metrics import chunk_f1, token_accuracy
 
 OURS, PEER = "Perceptron", "CRFsuite ap"
 EPOCHS, QUICK_EPOCHS = 10, 3

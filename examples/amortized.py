@@ -3,7 +3,7 @@
 from time import process_time
 
 from rote import Amortized, Engine, EntityRelation, Extraction, Milp, StructuredSVM, train
-from rote.data.english import english_sentences
+from rote.datasets import english_sentences
 from rote.types import FloatArray
 
 xs = english_sentences(60, seed=0)

@@ -7,7 +7,7 @@ it along; greedy search can.
 import numpy as np
 
 from rote import RGS, Hamming, MultiLabel, OneMinusF1, StructuredSVM, train
-from rote.evaluation import multilabel_scores
+from rote.metrics import multilabel_scores
 
 rng = np.random.default_rng(0)
 points = rng.normal(size=(600, 6))

@@ -15,7 +15,7 @@ from rote import (
     teach,
     train,
 )
-from rote.data.english import english_sentences
+from rote.datasets import english_sentences
 from rote.types import IntArray
 
 sentences = english_sentences(700, seed=0)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import torch
 
-from rote.data.conll04 import ENTITIES, Sentence
-from rote.data.english import english_sentences
-from rote.evaluation import chunk_f1
-from rote.learning.torch import BiLSTMTagger, Training
+from rote.datasets import english_sentences
+from rote.io.conll import ENTITIES, Sentence
+from rote.metrics import chunk_f1
+from rote.torch import BiLSTMTagger, Training
 
 LABELS = ("O", *(f"{place}-{kind}" for kind in ENTITIES for place in "BI"))
 

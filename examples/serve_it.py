@@ -13,7 +13,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from rote import EntityRelation, Extraction, StructuredSVM, train
-from rote.data.english import english_sentences
+from rote.datasets import english_sentences
 
 xs = english_sentences(200, seed=0)
 ys = [Extraction.of(x) for x in xs]

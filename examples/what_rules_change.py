@@ -1,10 +1,10 @@
 """What do rules change? Entities and relations of sentences, with the same weights both times."""
 
 from rote import EntityRelation, Extraction, Local, StructuredSVM, show, train
-from rote.data.conll04 import Sentence
-from rote.data.english import english_sentences
-from rote.evaluation import EntityRelations, relation_f1
-from rote.inference.unruled import Unruled
+from rote.datasets import english_sentences
+from rote.inference.wrappers.unruled import Unruled
+from rote.io.conll import Sentence
+from rote.metrics import EntityRelations, relation_f1
 
 task = EntityRelation()  # "Live_In links a person to a place", and so on
 sentences = english_sentences(700, seed=0)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from joblib import Parallel, delayed
 
-from rote.data.english import english_sentences
-from rote.evaluation.searches import follow
-from rote.experiments.tour_ahead import errands, run_errand
+from papers.metrics.searches import follow
+from papers.tour.ahead import errands, run_errand
+from rote.datasets import english_sentences
 from rote.inference import Exact
-from rote.inference.beam import Speedup
-from rote.inference.decomposed import Decomposed, Subsets
-from rote.inference.greedy import RGS
-from rote.inference.unruled import Unruled
+from rote.inference.approximate import RGS, Speedup
+from rote.inference.wrappers.decomposed import Decomposed, Subsets
+from rote.inference.wrappers.unruled import Unruled
 from rote.learning import Perceptron
 from rote.learning.training import train
 from rote.model import prepare

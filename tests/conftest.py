@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+pytest.register_assert_rewrite("tests.io.damage")
 
 collect_ignore = ["typing"]  # only type-checked, by `make check`
 
@@ -31,3 +34,19 @@ def file(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Call the command line; gives the exit code, what was printed, and what went wrong."""
+
+    from rote.cli import main
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rote", *map(str, arguments)])
+        with pytest.raises(SystemExit) as leaving:
+            main()
+        printed = capsys.readouterr()
+        return int(leaving.value.code or 0), printed.out, printed.err
+
+    return call

@@ -9,8 +9,8 @@ import numpy as np
 
 from rote.features import Templates
 from rote.space import SpaceBuilder
-from rote.tasks.base import Frame, Slot
 from rote.tasks.tagging import Tagging
+from rote.tasks.task import Frame, Slot
 
 LABELS = ("B-X", "I-X", "O")
 WORDS = ("red", "big", "dog", "ran", "off", "up", ".")

@@ -94,23 +94,22 @@ GLOSSARY = [
 
 # Modules without a mirrored test file, and the file that tests them instead.
 TESTED_ELSEWHERE = {
-    "kernels/structs.py": "space/test_network.py",  # bundles of arrays, filled by the network
+    "kernels/bundles.py": "space/test_network.py",  # bundles of arrays, filled by the network
 }
 
 # The order of the rooms, from the left, as the contract of the import linter must have it.
 ROOMS = [
     {"errors", "types", "kernels"},
-    {"data"},
+    {"io", "metrics"},
+    {"datasets"},
     {"features"},
     {"space"},
-    {"pictures"},
+    {"viz"},
     {"inference"},
     {"tasks"},
     {"model"},
     {"learning"},
-    {"evaluation"},
-    {"experiments"},
-    {"report", "serve"},
+    {"torch", "serve"},
     {"cli"},
 ]
 
@@ -141,13 +140,15 @@ def test_a_module_states_what_it_is(module):
 
 
 def test_every_module_has_a_test_file_that_mirrors_it():
+    studies = [path.relative_to(ROOT) for path in sorted((ROOT / "papers").rglob("*.py"))]
     wanted = {
         module.as_posix(): TESTED_ELSEWHERE.get(
             module.as_posix(), (module.parent / f"test_{module.name}").as_posix()
         )
-        for module in MODULES
+        for module in [*MODULES, *studies]
         if not module.name.startswith("__")
     }
+    assert len(studies) > 50
     assert [module for module, test in wanted.items() if not (TESTS / test).is_file()] == []
 
 
@@ -178,7 +179,7 @@ def test_the_import_contract_has_the_rooms_in_order_and_no_exception():
 
 
 def test_every_room_but_types_is_closed_to_the_kernels():
-    rule = next(contract for contract in contracts() if contract["type"] == "forbidden")
+    rule = next(contract for contract in contracts() if "kernels" in contract["name"])
     here = {
         f"rote.{path.stem}" for path in SOURCE.iterdir() if not path.name.startswith(("_", "py."))
     }

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import picture
-from rote.experiments.base import Settings
-from rote.experiments.records import Record, Row, read_record
-from rote.experiments.registry import asked
-from rote.experiments.suite import jobs
+from papers.base import Settings
+from papers.records import Record, Row, read_record
+from papers.registry import asked
+from papers.suite import jobs
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "records"

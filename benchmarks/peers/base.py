@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from rote import Space
-from rote.inference.integer_program import Program
+from rote.inference.solvers.integer_program import Program
 from rote.types import FloatArray, IntArray
 
 

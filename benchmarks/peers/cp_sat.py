@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.peers.base import Answer, read_labels
 from rote import Space
-from rote.inference.integer_program import Program, integer_program
+from rote.inference.solvers.integer_program import Program, integer_program
 from rote.types import FloatArray
 
 LARGEST_TOTAL = 52  # as a power of two

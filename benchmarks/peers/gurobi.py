@@ -1,4 +1,4 @@
-"""Gurobi on the integer program of `rote.inference.integer_program`, without rote around it.
+"""Gurobi on the integer program of `rote.inference.solvers.integer_program`, without rote.
 
 The program is tight: argument rules are added up per entity type, and factors have
 marginalisation rows. Reuse: the model stays, and each problem only changes its objective, so
@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.peers.base import Answer, Unfit, read_labels
 from rote import Space
-from rote.inference.integer_program import Program, integer_program
+from rote.inference.solvers.integer_program import Program, integer_program
 from rote.types import FloatArray
 
 PARAMETERS = {"OutputFlag": 0, "Threads": 1, "MIPGap": 0.0, "MIPGapAbs": 0.0}

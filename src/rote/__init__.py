@@ -42,10 +42,10 @@ from rote.inference import (
     k_best,
     max_marginals,
 )
-from rote.inference.amortized import Amortized
-from rote.inference.beam import Beam, ConstrainedBeam, Patterns, Speedup
-from rote.inference.decomposed import Decomposed, SignedComponents, Subsets
-from rote.inference.greedy import RGS, AmortizedRGS, ExactEvery
+from rote.inference.approximate import RGS, AmortizedRGS, Beam, ConstrainedBeam, Patterns, Speedup
+from rote.inference.wrappers.amortized import Amortized
+from rote.inference.wrappers.decomposed import Decomposed, SignedComponents, Subsets
+from rote.inference.wrappers.periodic import ExactEvery
 from rote.learning import (
     Learner,
     Local,
@@ -58,12 +58,11 @@ from rote.learning import (
     adaptive,
     fit,
 )
-from rote.learning.iid import fit_iid
-from rote.learning.teaching import teach
+from rote.learning.cross_validation import cross_validate
+from rote.learning.distill import teach
 from rote.learning.training import train
-from rote.learning.validation import cross_validate
+from rote.learning.unary_classifier import fit_iid
 from rote.model import Model, prepare
-from rote.pictures import Picture
 from rote.space import (
     Factor,
     Rule,
@@ -81,7 +80,6 @@ from rote.space import (
     template,
 )
 from rote.space.losses import Hamming, Loss, OneMinusF1, OneMinusJaccard, ZeroOne
-from rote.tasks.base import Frame, Slot, Task
 from rote.tasks.coreference import Coreference
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.graphs import LabelledGraph
@@ -89,6 +87,8 @@ from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.show import show
 from rote.tasks.tagging import Tagging
+from rote.tasks.task import Frame, Slot, Task
+from rote.viz import Picture
 
 __version__ = "0.1.0"
 

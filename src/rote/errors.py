@@ -169,3 +169,12 @@ def check_number(name: str, value: float, *, least: float, above: bool = False) 
         return
     wanted = "above" if above else "of at least"
     raise SettingError(f"{name} is a number {wanted} {least}, got {value!r}")
+
+
+def was_interrupted(error: BaseException | None) -> bool:
+    """Whether somebody pressed Ctrl-C, which comes out of a kernel as an error of another kind."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

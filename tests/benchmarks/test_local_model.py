@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.local_model import train
-from rote.data.conll04 import Entity, Relation, Sentence
+from rote.io.conll import Entity, Relation, Sentence
 from rote.tasks.entity_relation import entity_relation_space
 
 pytest.importorskip("sklearn")

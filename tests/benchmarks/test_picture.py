@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchmarks import picture
-from rote.experiments.conll04_learners import CORPUS
+from papers.punyakanok2005.conll04_learners import CORPUS
 
 ROOT = Path(__file__).parents[2]
 ROWS = [

@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks import pystruct_speed
 from benchmarks.pystruct_speed import C, Ours, Turn, ask, measure, write_words
-from rote.data import ocr
-from rote.data.examples import DataSet, Example
+from papers.data import ocr
+from papers.data.examples import DataSet, Example
 
 
 def image(*letters):

@@ -17,7 +17,7 @@ from benchmarks.taggers import (
     standard_error,
     tweets,
 )
-from rote.data.examples import Example
+from papers.data.examples import Example
 from rote.learning import Perceptron, StructuredSVM
 
 SENTENCES = ["the dog saw a cat", "a bird heard the dog", "the cat heard a bird", "a dog ran"]

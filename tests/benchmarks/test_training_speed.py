@@ -13,7 +13,7 @@ from rich.console import Console
 from benchmarks import training_speed
 from benchmarks.taggers import Corpus, Learned
 from benchmarks.training_speed import PEER, Entry, EpochRow, bar_of, compete
-from rote.data.examples import Example
+from papers.data.examples import Example
 
 SENTENCES = [
     ("he saw a dog", "B-NP B-VP B-NP I-NP"),

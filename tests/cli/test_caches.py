@@ -17,8 +17,8 @@ def remembered(tmp_path):
     """A store in a file: two entries and a damaged pack on one shelf, one entry on another."""
     import numpy as np
 
-    from rote.inference.amortized.entries import Entry, pack
-    from rote.inference.amortized.stores import SqliteStore
+    from rote.inference.stores import SqliteStore
+    from rote.inference.wrappers.amortized.blobs import Entry, pack
 
     entry = Entry(np.array([1]), np.array([0.5, 2.0]), np.array([]), np.array([]), math.inf)
     file, long = tmp_path / "store.sqlite", "1-abc" + "0" * 60
@@ -47,7 +47,7 @@ def test_cache_info_lists_the_shelves_with_their_entries_and_sizes(run, remember
 
 
 def test_cache_info_writes_out_what_a_terminal_would_take_as_a_command(run, tmp_path):
-    from rote.inference.amortized.stores import SqliteStore
+    from rote.inference.stores import SqliteStore
 
     with SqliteStore(tmp_path / "odd.db") as store:
         store.add("\x1b[31m[red]\n\udcff", [b"1"])

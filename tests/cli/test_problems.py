@@ -1,4 +1,4 @@
-"""`rote demo`, `rote solve` and `rote data`."""
+"""`rote demo` and `rote solve`."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_negative_time_limit_is_a_mistake_in_the_call(run, uai):
 
 
 def test_an_answer_without_a_finite_number_is_still_json(run, uai, monkeypatch):
-    from rote.tasks import tables
+    from rote.tasks import network_files as tables
 
     nothing = tables.FileAnswer(
         {}, -math.inf, math.inf, None, rote.Status.TIMED_OUT, rote.Source.BRANCH, 0.1
@@ -154,52 +154,6 @@ def test_an_answer_without_a_finite_number_is_still_json(run, uai, monkeypatch):
     assert record["labels"] == {}
 
 
-def test_data_without_a_folder_says_that_all_is_missing_and_where_to_get_it(run, monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-    monkeypatch.setenv("COLUMNS", "300")
-    code, printed, wrong = run("data")
-    assert (code, wrong) == (0, "")
-    assert "ROTE_DATA is not set" in printed
-    lines = [line.split() for line in printed.splitlines()]
-    assert ["twitter_pos", "missing"] in [[line[0], line[-1]] for line in lines if line]
-    assert "brendano/ark-tweet-nlp" in printed
-    assert "missing: scene.npz" in printed
-
-
-def test_data_names_the_files_that_differ_only_when_they_are_checked(run, tmp_path, monkeypatch):
-    monkeypatch.setenv("ROTE_DATA", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "300")
-    (tmp_path / "scene").mkdir()
-    (tmp_path / "scene" / "scene.npz").write_bytes(b"another file")
-    unchecked, checked = run("data")[1], run("data", "--check")[1]
-    assert f"ROTE_DATA is {tmp_path}" in unchecked
-    row = next(line for line in unchecked.splitlines() if line.startswith("scene "))
-    assert row.split()[-1] == "present"
-    row = next(line for line in checked.splitlines() if line.startswith("scene "))
-    assert row.split()[-2:] == ["differs:", "scene.npz"]
-    assert "missing: scene.npz" not in unchecked
-
-
-def test_data_prints_json_for_programs(run, tmp_path, monkeypatch):
-    monkeypatch.setenv("ROTE_DATA", str(tmp_path))
-    (tmp_path / "scene").mkdir()
-    (tmp_path / "scene" / "scene.npz").write_bytes(b"another file")
-    code, printed, _ = run("data", "--json", "--check")
-    records = {record["name"]: record for record in json.loads(printed)}
-    assert code == 0
-    assert len(records) == 21
-    assert records["scene"]["state"] == "differs"
-    assert records["scene"]["missing or differing"] == ["scene.npz"]
-    assert records["ocr"]["state"] == "missing"
-    assert "Kassel" in records["ocr"]["where"]
-    assert list(records["ocr"]["files"]) == ["ocr_letters.npz"]
-
-
-def test_data_says_when_there_is_no_such_folder(run, monkeypatch, tmp_path):
-    monkeypatch.setenv("ROTE_DATA", str(tmp_path / "nowhere"))
-    assert "and there is no such folder" in " ".join(run("data")[1].split())
-
-
 def test_ctrl_c_ends_solve_at_once_and_nothing_else(run, uai, monkeypatch):
     seen, before = [], signal.getsignal(signal.SIGINT)
 
@@ -207,7 +161,7 @@ def test_ctrl_c_ends_solve_at_once_and_nothing_else(run, uai, monkeypatch):
         seen.append(signal.getsignal(signal.SIGINT))
         raise DataError("no more of this")
 
-    monkeypatch.setattr("rote.tasks.tables.solve_file", solve)
+    monkeypatch.setattr("rote.tasks.network_files.solve_file", solve)
     assert run("solve", uai)[0] == 2
     assert seen == [signal.SIG_DFL]
     assert signal.getsignal(signal.SIGINT) == before

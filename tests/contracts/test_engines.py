@@ -18,10 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rote.inference
-import rote.inference.amortized
-import rote.inference.beam
-import rote.inference.decomposed
-import rote.inference.greedy
+import rote.inference.approximate
+import rote.inference.wrappers.amortized
+import rote.inference.wrappers.decomposed
 from rote.errors import InfeasibleSpace, LabelError, RoteError, ScoreError, UnsupportedSpace
 from rote.inference import (
     BranchAndBound,
@@ -38,8 +37,8 @@ from rote.inference import (
     Tree,
     clamp,
 )
-from rote.inference.amortized import Amortized
-from rote.inference.decomposed import Decomposed, SignedComponents
+from rote.inference.wrappers.amortized import Amortized
+from rote.inference.wrappers.decomposed import Decomposed, SignedComponents
 from rote.space import SpaceBuilder, all_different, at_least, at_most, count
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import (
@@ -56,7 +55,7 @@ from tests.strategies import (
 # -- every engine there is ----------------------------------------------------------------
 
 
-ROOMS = (rote.inference, rote.inference.amortized, rote.inference.decomposed)
+ROOMS = (rote.inference, rote.inference.wrappers.amortized, rote.inference.wrappers.decomposed)
 
 
 def exported_engines() -> dict[str, type]:
@@ -138,11 +137,9 @@ def test_the_suite_knows_the_engines_of_the_first_release():
 def test_an_engine_of_the_public_package_is_one_of_the_rooms():
     public = {name for name in rote.__all__ if hasattr(getattr(rote, name), "solve")}
     # They prove nothing by themselves: what they promise is in tests of their own.
-    greedy = {"RGS", "AmortizedRGS", "ExactEvery"}
-    beam = {"Beam", "ConstrainedBeam", "Speedup"}
-    assert public - {"Engine"} - greedy - beam <= set(exported_engines())
-    assert greedy <= set(rote.inference.greedy.__all__)
-    assert beam <= set(rote.inference.beam.__all__)
+    approximate = {"RGS", "AmortizedRGS", "Beam", "ConstrainedBeam", "Speedup"}
+    assert public - {"Engine", "ExactEvery"} - approximate <= set(exported_engines())
+    assert approximate <= set(rote.inference.approximate.__all__)
 
 
 # What an engine may say it did. Some see that the best labels are the answer by themselves.

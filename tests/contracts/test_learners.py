@@ -16,7 +16,7 @@ import rote.learning
 from rote import Amortized, BranchAndBound, Exact, Exhaustive, Milp
 from rote.errors import DataError, SettingError
 from rote.features import Templates
-from rote.inference.decomposed import Decomposed, Sign, SignedComponents, Subsets
+from rote.inference.wrappers.decomposed import Decomposed, Sign, SignedComponents, Subsets
 from rote.learning import Local, Perceptron, Stage, Staged, StructuredSVM, Subgradient, fit
 from rote.learning.checkpoints import load_state, save_state
 from rote.model import Model, prepare

@@ -1,6 +1,6 @@
 """One contract for every store: packs come back whole and in order, within the limit.
 
-The judge is a plain list. Stores are found, not listed: whatever `rote.inference.amortized.stores`
+The judge is a plain list. Stores are found, not listed: whatever `rote.inference.stores`
 exports and that has an ``add`` is held to all of this.
 """
 
@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rote.errors import SettingError
-from rote.inference.amortized import stores
-from rote.inference.amortized.stores import LIMIT, MemoryStore, RedisStore, SqliteStore
-from tests.inference.amortized.stores.server import running_redis
+from rote.inference import stores
+from rote.inference.stores import LIMIT, MemoryStore, RedisStore, SqliteStore
+from tests.inference.stores.server import running_redis
 
 SHARED = ("SqliteStore", "RedisStore")  # two handles are one store
 NUMBERS = count()

@@ -7,8 +7,8 @@ import pytest
 
 from rote.errors import InfeasibleSpace, NoOutput
 from rote.inference.answers import answered, found
+from rote.inference.approximate import Beam
 from rote.inference.base import Solutions, Source, Status, as_objective, clamp
-from rote.inference.beam import Beam
 from rote.space import SpaceBuilder
 
 

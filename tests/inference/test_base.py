@@ -29,8 +29,8 @@ from rote.inference.base import (
     as_objective,
     clamp,
 )
-from rote.inference.timed import Timed
-from rote.inference.unruled import Unruled
+from rote.inference.wrappers.timed import Timed
+from rote.inference.wrappers.unruled import Unruled
 from rote.model import prepare
 from rote.space import SpaceBuilder
 from rote.space.losses import OneMinusF1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.inference.beam.patterns import Ledger, Patterns, course_of
-from rote.kernels.beam import MOST_COUNTED
+from rote.inference.approximate.beam_plan import Ledger, Patterns, course_of
+from rote.kernels.beam.beam import MOST_COUNTED
 from rote.types import frozen
 
 

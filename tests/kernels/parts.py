@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.structs import Around, Slots, Vectors
+from rote.kernels.bundles import Around, Slots, Vectors
 from rote.types import frozen
 
 

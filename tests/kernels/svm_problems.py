@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote.kernels.candidates import ATOM_FIELDS, STEP, WORK_FIELDS, Candidates, add_candidates
-from rote.kernels.descent import descend, gains_of, largest_gain, product_of
+from rote.kernels.learning.dual_descent import descend, gains_of, largest_gain, product_of
+from rote.kernels.learning.working_set import (
+    ATOM_FIELDS,
+    STEP,
+    WORK_FIELDS,
+    Candidates,
+    add_candidates,
+)
 from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.kernels.parts import phi, random_columns, random_parts, whole

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rote.inference import Exact, Exhaustive
-from rote.inference.decomposed import Decomposed
-from rote.learning.augmented import worst_outputs
+from rote.inference.wrappers.decomposed import Decomposed
+from rote.learning.loss_augmented import worst_outputs
 from rote.model import Model, prepare
 from rote.space import SpaceBuilder
 from rote.space.losses import Hamming
-from rote.tasks.base import Frame, Slot
+from rote.tasks.task import Frame, Slot
 from tests.learning.small import phi
 
 OFF_ON = ("off", "on")

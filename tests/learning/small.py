@@ -9,8 +9,8 @@ import numpy as np
 from rote.inference import Exact
 from rote.model import Model, prepare
 from rote.space import SpaceBuilder
-from rote.tasks.base import Frame, Slot
 from rote.tasks.tagging import Tagging
+from rote.tasks.task import Frame, Slot
 from tests.strategies import Judge
 
 LABELS = ("a", "b", "c")

@@ -13,11 +13,11 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.svm import LinearSVC
 
+from papers.samdani2012.exactness import is_exact
 from rote.inference import Exact
-from rote.inference.decomposed import Decomposed, Sign, SignedComponents, Subsets
+from rote.inference.wrappers.decomposed import Decomposed, Sign, SignedComponents, Subsets
 from rote.learning import Perceptron, StructuredSVM, fit
 from rote.learning.base import shuffled
-from rote.learning.exactness import is_exact
 from rote.space import any_of, at_most, count, exactly
 from rote.space.losses import Hamming, OneMinusF1, ZeroOne
 from rote.tasks.multiclass import Multiclass

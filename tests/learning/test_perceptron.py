@@ -9,7 +9,7 @@ import pytest
 
 from rote.errors import NoOutput, SettingError
 from rote.inference import Exact, Exhaustive
-from rote.inference.beam import Beam
+from rote.inference.approximate import Beam
 from rote.learning import Perceptron, fit
 from rote.learning.base import shuffled
 from rote.tasks.tagging import Tagging

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rote import Exact, SettingError, StructuredSVM
-from rote.inference.amortized import Amortized
+from rote.inference.wrappers.amortized import Amortized
 from rote.learning import fit
 from rote.learning.reuse import Reuse
 from rote.model import Model, prepare

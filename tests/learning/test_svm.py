@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 
 from rote.errors import DataError, SettingError
 from rote.inference import Exact, Exhaustive
-from rote.inference.amortized import Amortized
+from rote.inference.wrappers.amortized import Amortized
 from rote.learning import Perceptron, StructuredSVM, fit
 from rote.model import prepare
 from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne

@@ -7,9 +7,9 @@ import pytest
 
 from rote.errors import SettingError, UnsupportedSpace
 from rote.inference import Exact, Exhaustive
-from rote.inference.greedy import RGS, AmortizedRGS
+from rote.inference.approximate import RGS, AmortizedRGS
 from rote.learning import Perceptron, StructuredSVM, Subgradient, fit
-from rote.learning.iid import fit_iid
+from rote.learning.unary_classifier import fit_iid
 from rote.model import Model
 from rote.space.losses import OneMinusF1
 from tests.learning.small import chains, phi, start

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rote.errors import DataError
-from rote.kernels.candidates import Candidates, add_candidates
-from rote.kernels.descent import descend
+from rote.kernels.learning.dual_descent import descend
+from rote.kernels.learning.working_set import Candidates, add_candidates
 from rote.learning.working_set import WorkingSet
 from rote.types import frozen
 from tests.kernels.parts import random_columns, random_parts, whole

@@ -26,13 +26,13 @@ from rote import (
     Subsets,
     train,
 )
-from rote.data.english import english_sentences
+from rote.datasets import english_sentences
 from rote.errors import LabelError, ModelError
 from rote.features import FeatureIndex, Templates
-from rote.inference.greedy import IID, AmortizedRGS
-from rote.inference.timed import Timed
-from rote.inference.unruled import Unruled
-from rote.learning.teaching import teach
+from rote.inference.approximate import IID, AmortizedRGS
+from rote.inference.wrappers.timed import Timed
+from rote.inference.wrappers.unruled import Unruled
+from rote.learning.distill import teach
 from rote.model import Layout, Model, prepare
 from rote.model import files as files_module
 from rote.model.files import load, save, write_whole

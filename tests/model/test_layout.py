@@ -9,7 +9,7 @@ from rote.errors import LabelError, SpaceError
 from rote.features import CONSTANT, FeatureIndex, Positions
 from rote.model import Block, Layout
 from rote.space import SpaceBuilder
-from rote.tasks.base import Frame, Slot
+from rote.tasks.task import Frame, Slot
 
 
 def frame(slots, sizes=(3, 2), kinds=("word", "word", "shape"), pair=True):

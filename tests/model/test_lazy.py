@@ -8,22 +8,21 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rote.data.conll04 import Sentence
-from rote.data.coreference import Document, Mention, ParsedSentence
-from rote.data.english import english_sentences
+from rote.datasets import english_sentences
 from rote.errors import DataError, InfeasibleSpace, SettingError, UnsupportedSpace
 from rote.features import LazyRows
 from rote.inference import Exact
-from rote.inference.beam import Speedup
-from rote.inference.beam.speedup import Wanted
+from rote.inference.approximate import Speedup
+from rote.inference.approximate.learned_beam import Wanted
+from rote.io.conll import Sentence
 from rote.model import Model, prepare
 from rote.model.lazy import LazyScores, Vectors, fill, predict_lazily
 from rote.space import SpaceBuilder
-from rote.tasks.base import Frame, Slot
-from rote.tasks.coreference import Coreference
+from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence
 from rote.tasks.entity_relation import EntityRelation
 from rote.tasks.graphs import Graph, LabelledGraph, grid
 from rote.tasks.tagging import Tagging
+from rote.tasks.task import Frame, Slot
 from tests.small_tasks import ORDERS, TAGGING, Order, tagged
 
 SENTENCES = english_sentences(40, seed=0)

@@ -9,9 +9,9 @@ import pytest
 
 from rote.errors import DataError, InfeasibleSpace, NoOutput, ScoreError, SettingError
 from rote.inference import Chain, Exact, Exhaustive, Solutions, Status
-from rote.inference.beam import Speedup
+from rote.inference.approximate import Speedup
 from rote.model import Model
-from rote.model import prepared as prepared_module
+from rote.model import dataset as prepared_module
 from rote.tasks.tagging import Tagging
 from tests.learning.small import as_given, chains, phi, start
 from tests.strategies import Judge

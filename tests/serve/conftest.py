@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rote import Perceptron, train
-from rote.data.english import english_sentences
+from rote.datasets import english_sentences
 from rote.features import Templates
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.tagging import Tagging

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from papers.tasks.synthetic import BinaryVector
 from rote import Amortized, Exact, Milp, Speedup, train
 from rote.errors import ModelError, SettingError
-from rote.inference.amortized import DualBound
-from rote.inference.amortized.stores import MemoryStore
+from rote.inference.stores import MemoryStore
+from rote.inference.wrappers.amortized import DualBound
 from rote.serve import engines, open_service
-from rote.tasks.synthetic import BinaryVector
 
 
 @pytest.fixture

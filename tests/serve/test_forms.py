@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from rote.data.conll04 import Entity
 from rote.errors import DataError, ModelError, TooLarge
 from rote.features import Templates
+from rote.io.conll import Entity
 from rote.serve.forms import (
     MOST_ENTITIES,
     MOST_TOKENS,

@@ -10,7 +10,7 @@ import pytest
 
 from rote import Amortized, Exact, Speedup
 from rote.errors import DataError, Overloaded, ServiceError, SettingError, TooLarge
-from rote.inference.amortized.stores import MemoryStore
+from rote.inference.stores import MemoryStore
 from rote.model import Model
 from rote.serve import Limits, Service
 from rote.serve.forms import SentenceForm, TokenForm

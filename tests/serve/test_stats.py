@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rote.serve.answers import Answer
+from rote.serve.predictor import Answer
 from rote.serve.stats import Curve, Stats
 
 

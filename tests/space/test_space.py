@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from rote.errors import LabelError, ScoreError
-from rote.inference.exact import Exact
+from rote.inference.exact.exact import Exact
 from rote.space import Space, SpaceBuilder, at_most, one_of
 from tests.strategies import Judge, holds, spaces, worth
 

@@ -7,21 +7,18 @@ import os
 import numpy as np
 import pytest
 
-from rote.data.coreference import (
-    Document,
-    Mention,
-    ParsedSentence,
-    load_gum_coref,
-    load_litbank_coref,
-)
+from papers.data.coreference import load_gum_coref, load_litbank_coref
 from rote.errors import LabelError, SettingError
-from rote.evaluation import coreference_scores
 from rote.inference import Source
-from rote.inference.greedy import RGS
+from rote.inference.approximate import RGS
 from rote.learning import Perceptron, fit
+from rote.metrics import coreference_scores
 from rote.model import Model, prepare
 from rote.tasks.coreference import (
     Coreference,
+    Document,
+    Mention,
+    ParsedSentence,
     clusters_of,
     describe,
     entity_traits,

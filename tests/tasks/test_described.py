@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rote.tasks
+from papers.tasks.synthetic import BinaryPoints
 from rote.errors import ModelError
 from rote.features import Templates
 from rote.tasks.coreference import Coreference
@@ -20,7 +21,6 @@ from rote.tasks.entity_relation import EntityRelation
 from rote.tasks.graphs import LabelledGraph
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
-from rote.tasks.synthetic import BinaryPoints
 from rote.tasks.tagging import Tagging
 from tests.small_tasks import TAGGING, Order
 

@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rote.data.conll04 import Entity, Relation, Sentence
-from rote.data.english import english_sentences
+from rote.datasets import english_sentences
 from rote.errors import LabelError, SpaceError
+from rote.io.conll import Entity, Relation, Sentence
 from rote.learning import Perceptron, fit
 from rote.model import Model, prepare
 from rote.tasks.entity_relation import (

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rote.data.conll04 import Entity, Relation, Sentence
-from rote.data.english import english_sentences
+from rote.datasets import english_sentences
 from rote.features import FeatureIndex, VectorBuilder
-from rote.features import names as module
+from rote.features import trie as module
 from rote.features.words import is_symbol, short_shape
+from rote.io.conll import Entity, Relation, Sentence
 from rote.tasks.entity_relation import EntityRelation
 
 # Anna Bell lives in New York COMMA near IBM .
@@ -331,7 +331,7 @@ def test_labels_and_relations_are_never_looked_at():
 
 def test_the_order_of_features_is_the_same_in_every_process():
     code = (
-        "from rote.data.english import english_sentences\n"
+        "from rote.datasets import english_sentences\n"
         "from rote.tasks.entity_relation import EntityRelation\n"
         "for s in english_sentences(5, seed=0):\n"
         "    print([list(vector) for vector in EntityRelation().vectors(s)])\n"

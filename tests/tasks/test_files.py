@@ -263,8 +263,8 @@ def test_there_is_one_output_for_each_input(file):
 
 @pytest.mark.skipif("ROTE_DATA" not in os.environ, reason="ROTE_DATA is not set")
 def test_the_chunking_corpus_is_read_as_its_own_reader_reads_it():
-    from rote.data.conll2000 import load_conll2000
-    from rote.data.folder import data_folder
+    from papers.data.conll2000 import load_conll2000
+    from papers.data.folder import data_folder
 
     read = read_examples("tagging", data_folder("conll2000") / "test.txt.gz")
     examples = load_conll2000()["test"]

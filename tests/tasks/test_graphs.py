@@ -8,12 +8,12 @@ import re
 import numpy as np
 import pytest
 
-from rote.data.msrc21 import CLASSES, VOID, Image, load_msrc21
+from papers.data.msrc21 import CLASSES, Image, image_graph, load_msrc21
 from rote.errors import DataError, LabelError
 from rote.inference import BranchAndBound, Exhaustive
 from rote.learning import Perceptron, StructuredSVM, fit
 from rote.model import Model, prepare
-from rote.tasks.graphs import Graph, LabelledGraph, grid, image_graph, without_void
+from rote.tasks.graphs import VOID, Graph, LabelledGraph, grid, without_void
 
 LAND_SEA = ("land", "sea")
 

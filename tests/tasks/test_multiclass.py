@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from rote.data.ocr import load_ocr
+from papers.data.ocr import load_ocr
 from rote.errors import DataError, LabelError
 from rote.learning import Perceptron, StructuredSVM, fit
 from rote.model import Model, prepare

@@ -8,10 +8,10 @@ import time
 import numpy as np
 import pytest
 
-from rote.data.multilabel import load_multilabel
+from papers.data.multilabel import load_multilabel
 from rote.errors import DataError, LabelError, SettingError
-from rote.evaluation import multilabel_scores
 from rote.learning import Local, Perceptron, StructuredSVM, fit
+from rote.metrics import multilabel_scores
 from rote.model import Model, prepare
 from rote.tasks.multilabel import MultiLabel, correlated_pairs
 

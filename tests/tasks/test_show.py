@@ -8,21 +8,22 @@ from itertools import product
 import numpy as np
 import pytest
 
+from papers.data.conll04 import load_conll04
+from papers.samdani2012.fields import citations
 from rote import show
-from rote.data.conll04 import Entity, Sentence, load_conll04
 from rote.errors import LabelError
 from rote.features import Templates
-from rote.pictures.grids import Grid
-from rote.pictures.listing import Listing
-from rote.pictures.shapes import BROKEN_SIGN, width_of
+from rote.io.conll import Entity, Sentence
 from rote.space import SpaceBuilder
-from rote.tasks.base import Frame, Slot
 from rote.tasks.entity_relation import EntityRelation, Extraction, pairs
-from rote.tasks.fields import citations
 from rote.tasks.graphs import Graph, LabelledGraph, grid
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.show import grid_shape, words_of
 from rote.tasks.tagging import Tagging
+from rote.tasks.task import Frame, Slot
+from rote.viz.grids import Grid
+from rote.viz.listing import Listing
+from rote.viz.shapes import BROKEN_SIGN, width_of
 
 TASK = EntityRelation(
     ("Peop", "Loc"),

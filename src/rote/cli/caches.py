@@ -15,7 +15,7 @@ from rote.cli.app import app
 from rote.cli.printing import show_pairs
 
 if TYPE_CHECKING:
-    from rote.inference.amortized.stores import ShelfSize
+    from rote.inference.stores import ShelfSize
 
 
 NAME_SHOWN = 32  # characters of a shelf's name
@@ -41,8 +41,8 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """List the shelves of a store: what is remembered of each feasible set."""
-    from rote.data.words import json_text
-    from rote.inference.amortized.stores import open_store
+    from rote.inference.stores import open_store
+    from rote.io.text import json_text
 
     with open_store(store, existing=True) as opened:
         shelves = opened.info()
@@ -68,7 +68,7 @@ def clear(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
 ) -> None:
     """Forget what lies on one shelf of a store, or on all of them."""
-    from rote.inference.amortized.stores import open_store, shelf_called
+    from rote.inference.stores import open_store, shelf_called
 
     with open_store(store, existing=True) as opened:
         name = None if shelf is None else shelf_called(opened, shelf)
@@ -87,8 +87,8 @@ def export(
     ],
 ) -> None:
     """Write all that a store remembers to a file, one entry per line."""
-    from rote.inference.amortized.stores import open_store
-    from rote.inference.amortized.stores.export import export as write
+    from rote.inference.stores import open_store
+    from rote.inference.stores.export import export as write
 
     with open_store(store, existing=True) as opened:
         written = write(opened, file)

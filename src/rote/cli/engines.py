@@ -10,7 +10,7 @@ import rote
 from rote.errors import SettingError
 
 if TYPE_CHECKING:
-    from rote.inference.amortized.stores import Store
+    from rote.inference.stores import Store
 
 
 # What --engine knows: first those that can stop early, then those that cannot.
@@ -45,6 +45,6 @@ def engine_named(name: str, seconds: float | None, others: Sequence[str] = ()) -
 
 
 def store_at(address: str) -> Store:
-    from rote.inference.amortized.stores import open_store
+    from rote.inference.stores import open_store
 
     return open_store(address)

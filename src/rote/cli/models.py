@@ -16,11 +16,11 @@ import rote
 from rote.cli.app import app
 from rote.cli.engines import ANYTIME, UNTIMED, engine_named, store_at
 from rote.cli.printing import show_pairs
-from rote.errors import SettingError, check_whole
+from rote.errors import SettingError, check_whole, was_interrupted
 
 if TYPE_CHECKING:
-    from rote.evaluation.files import Scores
-    from rote.inference.amortized.counters import Counters
+    from rote.cli.evaluation import Scores
+    from rote.inference.wrappers.amortized.counters import Counters
     from rote.tasks.entity_relation import EntityRelation
 
 
@@ -142,7 +142,7 @@ def train(
     ] = False,
 ) -> None:
     """Learn a model from a file of examples and save it into a folder."""
-    from rote.evaluation.files import evaluate as scores_of
+    from rote.cli.evaluation import evaluate as scores_of
     from rote.learning.files import TaskSettings, learner_of, read_templates, train_file
     from rote.tasks.entity_relation import EntityRelation
 
@@ -202,13 +202,12 @@ def train(
 @contextmanager
 def _saying_what_is_left(checkpoint: Path | None) -> Iterator[None]:
     """After Ctrl-C, say what of a training is there to go on with."""
-    from rote.experiments.base import stopped
     from rote.learning.checkpoints import load_state
 
     try:
         yield
     except BaseException as error:
-        if stopped(error):
+        if was_interrupted(error):
             left = "nothing was saved"
             if checkpoint is not None and checkpoint.exists():
                 done = load_state(checkpoint).iteration
@@ -286,8 +285,8 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
 ) -> None:
     """Say how well a model does on the examples of a file."""
-    from rote.data.words import json_text
-    from rote.evaluation.files import evaluate_file
+    from rote.cli.evaluation import evaluate_file
+    from rote.io.text import json_text
 
     scores = evaluate_file(model, file, allow_unknown=allow_unknown)
     if as_json:

@@ -1,11 +1,10 @@
-"""Commands about problems and data: `demo`, `solve`, `data`."""
+"""Commands about problems: `demo`, `solve`."""
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
@@ -20,15 +19,14 @@ from rote.cli.app import app
 from rote.cli.engines import ANYTIME, UNTIMED, engine_named
 
 if TYPE_CHECKING:
-    from rote.data.catalog import Found
-    from rote.tasks.tables import FileAnswer
+    from rote.tasks.network_files import FileAnswer
 
 
 @app.command()
 def demo() -> None:
     """Read a sentence with and without rules, and show what the rules changed."""
-    from rote.tasks.demo import demo as run
-    from rote.tasks.demo import render
+    from rote.cli.demo import demo as run
+    from rote.cli.demo import render
 
     render(run(), Console())
 
@@ -66,8 +64,8 @@ def solve(
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Find the best output of a problem file, and say what is known of it."""
-    from rote.data.words import json_text
-    from rote.tasks.tables import solve_file
+    from rote.io.text import json_text
+    from rote.tasks.network_files import solve_file
 
     with _stoppable():
         answer = solve_file(file, engine=engine_named(engine, time_limit), evidence=evidence)
@@ -75,27 +73,6 @@ def solve(
         typer.echo(json_text(_record(answer), indent=2))
     else:
         _show(answer, Console())
-
-
-@app.command()
-def data(
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check", help="Also read the files, and check that they are the right ones."
-        ),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what is there as JSON.")] = False,
-) -> None:
-    """List the data sets: which are here, which are missing, and where people get those."""
-    from rote.data.catalog import look
-    from rote.data.words import json_text
-
-    found = look(check=check)
-    if as_json:
-        typer.echo(json_text([_data_record(one) for one in found], indent=2))
-    else:
-        _show_data(found, Console())
 
 
 @contextmanager
@@ -141,47 +118,3 @@ def _show(answer: FileAnswer, console: Console) -> None:
         labels.add_row(Text(name), Text(label))
     if answer.labels:
         console.print(labels)
-
-
-def _data_record(found: Found) -> dict[str, object]:
-    entry = found.entry
-    return {
-        "name": entry.name,
-        "about": entry.about,
-        "counts": entry.counts,
-        "state": found.state.value,
-        "files": dict(entry.files),
-        "missing or differing": list(found.files),
-        "where": entry.where,
-        "licence": entry.licence,
-    }
-
-
-def _show_data(found: Sequence[Found], console: Console) -> None:
-    from rote.data.catalog import Presence
-    from rote.data.folder import VARIABLE
-
-    table = Table("name", "what it is", "state", box=None, padding=(0, 2, 0, 0))
-    for one in found:
-        state = one.state.value
-        if one.state is Presence.DIFFERS:
-            state = f"{state}: {', '.join(one.files)}"
-        table.add_row(*map(Text, (one.entry.name, one.entry.about, state)))
-    console.print(table)
-    missing = [one for one in found if one.state is Presence.MISSING]
-    if not missing:
-        return
-    root = os.environ.get(VARIABLE)
-    where = f"{VARIABLE} is not set, so all are missing"
-    if root:
-        is_folder = Path(root).expanduser().is_dir()
-        where = f"{VARIABLE} is {root}{'' if is_folder else ', and there is no such folder'}"
-    console.print(
-        Text(f"\n{where}. A set goes into a folder of its name there; people get it from:\n")
-    )
-    sources = Table.grid(padding=(0, 2))
-    for one in missing:
-        files = ", ".join(one.files)
-        said = f"{one.entry.where}\nlicence: {one.entry.licence}\nmissing: {files}\n"
-        sources.add_row(Text(one.entry.name), Text(said))
-    console.print(sources)

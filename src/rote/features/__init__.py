@@ -1,5 +1,6 @@
 """Inputs to sparse rows: names of features, the columns they have, and rows computed on demand."""
 
+from rote.features.batches import Lines, Reader, Runs, spelled
 from rote.features.index import (
     FeatureIndex,
     HashedIndex,
@@ -8,9 +9,8 @@ from rote.features.index import (
     index_from_json,
 )
 from rote.features.lazy import LazyRows
-from rote.features.lines import Lines, Reader, Runs, spelled
-from rote.features.names import Names, NamesOf, Span
 from rote.features.templates import CHUNKING, EDGE, POS_TAGGING, Templates
+from rote.features.trie import Names, NamesOf, Span
 from rote.features.vectors import CONSTANT, Features, VectorBuilder
 
 __all__ = [

@@ -23,7 +23,7 @@ from zlib import crc32
 import numpy as np
 
 from rote.errors import DataError, SettingError
-from rote.features.names import UNKNOWN, Names
+from rote.features.trie import UNKNOWN, Names
 from rote.types import IntArray, frozen
 
 MOST_BITS = 30

@@ -15,11 +15,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rote.errors import DataError
+from rote.features.batches import Lines, Runs
 from rote.features.index import FeatureIndex, HashedIndex, Index, Listing, Positions
-from rote.features.lines import Lines, Runs
-from rote.features.names import UNKNOWN, Names
-from rote.kernels.names import NEW, new_uses, packed, put_runs
-from rote.kernels.structs import Vectors
+from rote.features.trie import UNKNOWN, Names
+from rote.kernels.bundles import Vectors
+from rote.kernels.features.trie import NEW, new_uses, packed, put_runs
 from rote.types import AnyArray, frozen, running
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.

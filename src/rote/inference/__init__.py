@@ -1,18 +1,18 @@
 """Finding the best output of a space under scores: engines, and what they return."""
 
 from rote.inference.base import Engine, Objective, Solutions, Source, Status, clamp
-from rote.inference.branch import BranchAndBound
-from rote.inference.chain import Chain
-from rote.inference.duals import Duals, dual_bound, zero_duals
-from rote.inference.elimination import Elimination
-from rote.inference.exact import Exact
-from rote.inference.exhaustive import Exhaustive
-from rote.inference.infeasible import find_conflict
-from rote.inference.kbest import k_best
-from rote.inference.marginals import max_marginals
-from rote.inference.milp import Milp
-from rote.inference.separable import Separable
-from rote.inference.tree import Tree
+from rote.inference.exact.branch import BranchAndBound
+from rote.inference.exact.chain import Chain
+from rote.inference.exact.duals import Duals, dual_bound, zero_duals
+from rote.inference.exact.elimination import Elimination
+from rote.inference.exact.exact import Exact
+from rote.inference.exact.exhaustive import Exhaustive
+from rote.inference.exact.independent import Separable
+from rote.inference.exact.kbest import k_best
+from rote.inference.exact.max_marginals import max_marginals
+from rote.inference.exact.tree import Tree
+from rote.inference.infeasibility import find_conflict
+from rote.inference.solvers.milp import Milp
 
 __all__ = [
     "BranchAndBound",

@@ -10,7 +10,7 @@ import numpy as np
 
 from rote.errors import InfeasibleSpace, NoOutput, say_about
 from rote.inference.base import Objective, Solutions, Source, Status
-from rote.inference.infeasible import find_conflict
+from rote.inference.infeasibility import find_conflict
 from rote.kernels.outputs import best_by_themselves
 from rote.space.space import Space
 from rote.types import FloatArray, IntArray, frozen

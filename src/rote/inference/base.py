@@ -22,16 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rote.errors import LabelError, ScoreError, SettingError, SpaceError, UnsupportedSpace
-from rote.kernels.linear import scores_of
+from rote.kernels.bundles import Slots, Vectors
+from rote.kernels.learning.linear import scores_of
 from rote.kernels.outputs import all_finite, ties_of
-from rote.kernels.structs import Slots, Vectors
+from rote.space.global_features import TraitScores, TraitSet
 from rote.space.losses import Term
 from rote.space.space import Space
-from rote.space.traits import TraitScores, TraitSet
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, Scalar, frozen
 
 if TYPE_CHECKING:
-    from rote.pictures import Picture
+    from rote.viz import Picture
 
 TIE = 1e-10
 Index: TypeAlias = AnyArray | Sequence[int] | slice | int  # of rows: one of them, or several
@@ -269,8 +269,8 @@ class Solutions:
 
     def show(self, space: Space, i: int = 0) -> Picture:
         """The answer to one input, to look at in a notebook or a terminal."""
-        from rote.pictures import Picture, picture_of_labels
-        from rote.pictures.listing import Listing
+        from rote.viz import Picture, picture_of_labels
+        from rote.viz.listing import Listing
 
         if Status(int(self.status[i])) in (Status.INFEASIBLE, Status.TIMED_OUT):
             return Picture("No output", Listing(()), (), (self.proof(i),))

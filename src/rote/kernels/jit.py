@@ -69,7 +69,7 @@ class Kernel(Generic[Arguments, Result]):
 def _digest(folder: Path) -> str:
     """Of every source in the folder of kernels."""
     digest = sha256()
-    for file in sorted(folder.glob("*.py")):
+    for file in sorted(folder.rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
 

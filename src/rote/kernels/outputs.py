@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rote.kernels.bundles import Masks, RowGroups
 from rote.kernels.jit import kernel
-from rote.kernels.structs import Masks, RowGroups
 from rote.types import BoolArray, FloatArray, IntArray
 
 UNSIGNED = (1 << 63) - 1  # all bits of a number but its sign

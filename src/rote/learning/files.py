@@ -19,21 +19,20 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
-from rote.data.words import read_text
 from rote.errors import DataError, ModelError, RoteError, SettingError, renumber
 from rote.features import CHUNKING, CONSTANT, POS_TAGGING, Templates
 from rote.inference import Engine
-from rote.inference.amortized import Amortized
-from rote.inference.amortized.stores import Store
+from rote.inference.stores import Store
+from rote.inference.wrappers.amortized import Amortized
+from rote.io.text import read_text
 from rote.learning.base import Learner
-from rote.learning.local import Local
+from rote.learning.independent import Local
 from rote.learning.perceptron import Perceptron
 from rote.learning.subgradient import Subgradient
 from rote.learning.svm import StructuredSVM
 from rote.learning.training import train
 from rote.model import Model
 from rote.model.files import write_whole
-from rote.tasks.base import Task
 from rote.tasks.entity_relation import EntityRelation
 from rote.tasks.files import (
     ENTITY_RELATION,
@@ -49,6 +48,7 @@ from rote.tasks.files import (
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging
+from rote.tasks.task import Task
 
 LEARNERS: Mapping[str, Callable[..., Learner]] = MappingProxyType(
     {

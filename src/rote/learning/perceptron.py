@@ -25,10 +25,10 @@ from rote.errors import SettingError, check_whole
 from rote.inference import Engine
 from rote.inference.answers import found
 from rote.inference.base import TIE, Inputs
-from rote.inference.exact import chain_of
-from rote.kernels.linear import move_both
-from rote.kernels.online import NOTHING, WRONG, chain_step
-from rote.kernels.prefixes import wrong_prefix
+from rote.inference.exact.exact import chain_of
+from rote.kernels.learning.linear import move_both
+from rote.kernels.learning.online import NOTHING, WRONG, chain_step
+from rote.kernels.learning.prefixes import wrong_prefix
 from rote.learning.base import Averaged, State, check_examples, expiring, iterations_left, shuffled
 from rote.model import Group, Model, Prepared
 from rote.types import frozen

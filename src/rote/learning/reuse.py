@@ -19,9 +19,9 @@ import numpy as np
 from rote.errors import NoOutput, SettingError, renumber
 from rote.inference import Engine
 from rote.inference.base import NONE_CLOSED
-from rote.kernels.linear import scores_of
-from rote.kernels.recall import best_remembered
-from rote.learning.augmented import Worst, worst
+from rote.kernels.cache_lookup import best_remembered
+from rote.kernels.learning.linear import scores_of
+from rote.learning.loss_augmented import Worst, worst
 from rote.model import Group, Prepared
 from rote.space import Space
 from rote.space.losses import Loss

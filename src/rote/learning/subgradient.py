@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from rote.errors import check_number, check_whole
-from rote.kernels.linear import move_each
-from rote.learning.augmented import worst_of
+from rote.kernels.learning.linear import move_each
 from rote.learning.base import (
     State,
     check_examples,
@@ -30,6 +29,7 @@ from rote.learning.base import (
     iterations_left,
     pieces_of,
 )
+from rote.learning.loss_augmented import worst_of
 from rote.model import Model, Prepared
 from rote.space.losses import Hamming, Loss
 from rote.types import frozen

@@ -4,8 +4,8 @@
 
 (or C Σ_i ξ_i with plain slacks). An iteration is an inference phase, which finds the worst output
 of every example under the same weights and makes it a candidate if its gain is above δ, and an
-update phase, which descends over all candidates (`rote.kernels.descent`). It stops when no
-candidate came and no projected gain is above δ.
+update phase, which descends over all candidates (`rote.kernels.learning.dual_descent`). It stops
+when no candidate came and no projected gain is above δ.
 
 The measure ``inferences`` counts the examples an engine was asked for, again where they were looked
 at twice, and ``reused`` those whose output was taken without asking.
@@ -24,10 +24,9 @@ import numpy as np
 
 from rote.errors import SettingError, check_number, check_whole
 from rote.inference import Engine
-from rote.inference.decomposed import looks_around
-from rote.kernels.candidates import add_candidates
-from rote.kernels.descent import descend, largest_gain
-from rote.learning.augmented import Worst, worst_of, worst_outputs
+from rote.inference.wrappers.decomposed import looks_around
+from rote.kernels.learning.dual_descent import descend, largest_gain
+from rote.kernels.learning.working_set import add_candidates
 from rote.learning.base import (
     State,
     check_examples,
@@ -37,6 +36,7 @@ from rote.learning.base import (
     iterations_left,
     pieces_of,
 )
+from rote.learning.loss_augmented import Worst, worst_of, worst_outputs
 from rote.learning.reuse import Reuse
 from rote.learning.working_set import WorkingSet
 from rote.model import Model, Prepared

@@ -18,7 +18,7 @@ from rote.learning.base import Learner, State, check_examples, check_learner
 from rote.learning.checkpoints import check_place, load_state, save_state
 from rote.learning.svm import StructuredSVM
 from rote.model import Model, Prepared, prepare
-from rote.tasks.base import Task
+from rote.tasks.task import Task
 from rote.types import AnyArray
 
 X = TypeVar("X")

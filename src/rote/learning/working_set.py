@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from rote.errors import DataError
-from rote.kernels.candidates import ATOM_FIELDS, WORK_FIELDS, Candidates, compact
+from rote.kernels.learning.working_set import ATOM_FIELDS, WORK_FIELDS, Candidates, compact
 from rote.learning.base import half_norm
 from rote.types import AnyArray, FloatArray, IntArray
 

@@ -1,7 +1,7 @@
 """Weights over a task's features, and what predicts with them."""
 
+from rote.model.dataset import Group, Prepared, prepare
 from rote.model.layout import Block, Layout
 from rote.model.model import Model
-from rote.model.prepared import Group, Prepared, prepare
 
 __all__ = ["Block", "Group", "Layout", "Model", "Prepared", "prepare"]

@@ -38,35 +38,35 @@ import numpy as np
 from rote.errors import DataError, ModelError, SettingError
 from rote.features import Index, index_from_json
 from rote.inference import Engine
-from rote.inference.amortized import Amortized
-from rote.inference.beam import Speedup
-from rote.inference.decomposed import Decomposed
-from rote.inference.greedy import IID, RGS, AmortizedRGS, ExactEvery
-from rote.inference.timed import Timed
+from rote.inference.approximate import IID, RGS, AmortizedRGS, Speedup
+from rote.inference.wrappers.amortized import Amortized
+from rote.inference.wrappers.decomposed import Decomposed
+from rote.inference.wrappers.periodic import ExactEvery
+from rote.inference.wrappers.timed import Timed
 from rote.model.layout import Block, Layout
 from rote.model.model import Model
-from rote.tasks.base import Task
 from rote.tasks.described import TASKS, Registry, outline, restored
+from rote.tasks.task import Task
 from rote.types import FloatArray, frozen
 
 FORMAT, VERSION = "rote model", 1
 DESCRIPTION = "model.json"
 ENGINES: Registry = MappingProxyType(
     {
-        "Beam": "rote.inference.beam.engine",
-        "BranchAndBound": "rote.inference.branch",
-        "Chain": "rote.inference.chain",
-        "ConstrainedBeam": "rote.inference.beam.constrained",
-        "Elimination": "rote.inference.elimination",
-        "Exact": "rote.inference.exact",
-        "Exhaustive": "rote.inference.exhaustive",
-        "Milp": "rote.inference.milp",
-        "Patterns": "rote.inference.beam.patterns",
-        "RGS": "rote.inference.greedy.engine",
-        "Separable": "rote.inference.separable",
-        "Speedup": "rote.inference.beam.speedup",
-        "Tree": "rote.inference.tree",
-        "Unruled": "rote.inference.unruled",
+        "Beam": "rote.inference.approximate.beam",
+        "BranchAndBound": "rote.inference.exact.branch",
+        "Chain": "rote.inference.exact.chain",
+        "ConstrainedBeam": "rote.inference.approximate.constrained_beam",
+        "Elimination": "rote.inference.exact.elimination",
+        "Exact": "rote.inference.exact.exact",
+        "Exhaustive": "rote.inference.exact.exhaustive",
+        "Milp": "rote.inference.solvers.milp",
+        "Patterns": "rote.inference.approximate.beam_plan",
+        "RGS": "rote.inference.approximate.greedy",
+        "Separable": "rote.inference.exact.independent",
+        "Speedup": "rote.inference.approximate.learned_beam",
+        "Tree": "rote.inference.exact.tree",
+        "Unruled": "rote.inference.wrappers.unruled",
     }
 )
 _KEYS: Mapping[str, type] = {

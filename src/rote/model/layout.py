@@ -16,8 +16,8 @@ import numpy as np
 
 from rote.errors import LabelError, SpaceError
 from rote.features import CONSTANT, Index
-from rote.kernels.structs import Slots
-from rote.tasks.base import Frame, Slot
+from rote.kernels.bundles import Slots
+from rote.tasks.task import Frame, Slot
 from rote.types import FloatArray, frozen
 
 

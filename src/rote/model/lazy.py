@@ -17,13 +17,13 @@ import numpy as np
 from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace, say_about
 from rote.features import LazyRows, Reader, VectorBuilder
 from rote.inference.answers import found
+from rote.inference.approximate import Speedup
+from rote.inference.approximate.learned_beam import Wanted
 from rote.inference.base import Objective, checked_for
-from rote.inference.beam import Speedup
-from rote.inference.beam.speedup import Wanted
-from rote.kernels.linear import score_some
-from rote.kernels.structs import Vectors as Known
+from rote.kernels.bundles import Vectors as Known
+from rote.kernels.learning.linear import score_some
 from rote.model.model import Model
-from rote.tasks.base import Frame, Task, check_frame
+from rote.tasks.task import Frame, Task, check_frame
 from rote.types import BoolArray, IntArray, frozen
 
 X = TypeVar("X")

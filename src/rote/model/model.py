@@ -18,13 +18,13 @@ from rote.errors import InfeasibleSpace, ScoreError, say_about
 from rote.inference import Engine, Exact, Solutions
 from rote.inference.answers import found
 from rote.inference.base import check_engine
+from rote.model.dataset import Group, Prepared, check_many, prepare
 from rote.model.layout import Layout
-from rote.model.prepared import Group, Prepared, check_many, prepare
-from rote.tasks.base import Task
+from rote.tasks.task import Task
 from rote.types import FloatArray, frozen
 
 if TYPE_CHECKING:
-    from rote.pictures import Picture
+    from rote.viz import Picture
 
 X = TypeVar("X")
 Y = TypeVar("Y")

@@ -4,8 +4,8 @@
 FastAPI, and `rote.serve.run` behind a port. Only these two need `rote[serve]`.
 """
 
-from rote.serve.answers import Answer
 from rote.serve.engines import open_service
+from rote.serve.predictor import Answer
 from rote.serve.service import Limits, Service
 
 __all__ = ["Answer", "Limits", "Service", "open_service"]

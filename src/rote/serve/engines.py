@@ -21,10 +21,10 @@ import numpy as np
 
 from rote.errors import ModelError, SettingError
 from rote.inference import Engine
-from rote.inference.amortized import Amortized, DualBound, Same
-from rote.inference.amortized.certificates import Certificate
-from rote.inference.amortized.stores import open_store
-from rote.inference.beam import Speedup
+from rote.inference.approximate import Speedup
+from rote.inference.stores import open_store
+from rote.inference.wrappers.amortized import Amortized, DualBound, Same
+from rote.inference.wrappers.amortized.certificates import Certificate
 from rote.model import Model
 from rote.model.files import DESCRIPTION
 from rote.serve.forms import form_for

@@ -26,16 +26,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
-from rote.data.conll04 import Entity, Sentence
-from rote.data.examples import Tokens
 from rote.errors import DataError, ModelError, SettingError, TooLarge
 from rote.features import Features, Templates
-from rote.tasks.base import Task
+from rote.io.conll import Entity, Sentence
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.files import NAMES, extracted, features_of
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging
+from rote.tasks.task import Task
 
 MOST_TOKENS, MOST_ENTITIES = 1000, 32  # of one input
 UNTAGGED = "?"
@@ -89,7 +88,7 @@ class TokenForm:
             return "the old dog barked ."
         return "\n".join(" ".join([word, *self.columns[1:]]) for word in ("the", "dog"))
 
-    def read(self, value: Any) -> Tokens:
+    def read(self, value: Any) -> tuple[tuple[str, ...], ...]:
         if isinstance(value, str):
             rows: list[Any] = self._typed(value)
         elif isinstance(value, list):
@@ -101,7 +100,7 @@ class TokenForm:
         check_size("tokens", len(rows), MOST_TOKENS)
         return tuple(self._token(place, row) for place, row in enumerate(rows))
 
-    def write(self, x: Tokens, y: Sequence[str]) -> list[str]:
+    def write(self, x: Sequence[Sequence[str]], y: Sequence[str]) -> list[str]:
         return list(y)
 
     def _typed(self, text: str) -> list[Any]:

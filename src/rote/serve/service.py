@@ -21,13 +21,13 @@ from typing import Any, NamedTuple, Self
 
 from rote.errors import DataError, Overloaded, SettingError, TooLarge
 from rote.inference import Engine
-from rote.inference.amortized import Amortized
-from rote.inference.amortized.stores import Store
-from rote.inference.beam import Speedup
+from rote.inference.approximate import Speedup
+from rote.inference.stores import Store
+from rote.inference.wrappers.amortized import Amortized
 from rote.model import Model
-from rote.serve.answers import Answer, Answering, digest_of
+from rote.serve.answer_cache import Remembered
 from rote.serve.forms import Form, check_form, check_size, form_for
-from rote.serve.remembered import Remembered
+from rote.serve.predictor import Answer, Answering, digest_of
 from rote.serve.stats import Stats
 
 LONGEST = 60  # seconds that anybody is told to wait

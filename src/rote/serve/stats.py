@@ -13,7 +13,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from rote.serve.answers import Answer
+from rote.serve.predictor import Answer
 
 POINTS = 120
 

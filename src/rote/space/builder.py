@@ -73,8 +73,8 @@ class SpaceBuilder:
         if prod(len(v.labels) for v in variables) > MOST_TUPLES:
             raise SpaceError(
                 f"a factor has a score for each of at most {MOST_TUPLES} label tuples, and one "
-                f"over these {len(scope)} variables has more; use traits (rote.space.traits), "
-                "rules, or smaller factors"
+                f"over these {len(scope)} variables has more; use traits "
+                "(rote.space.global_features), rules, or smaller factors"
             )
         if scope in self._scopes:
             names = [v.name for v in variables]

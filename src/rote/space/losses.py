@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from rote.errors import SettingError
-from rote.kernels.standing import F1, JACCARD, WRONG
+from rote.kernels.local_search.state import F1, JACCARD, WRONG
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 

@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rote.kernels.structs import Flow, Graph, Masks, RowGroups, Source, Tables
+from rote.kernels.bundles import Flow, Graph, Masks, RowGroups, Source, Tables
 from rote.space.language import Rule
 from rote.space.lowering import Rows, lower
 from rote.types import AnyArray, BoolArray, IntArray, frozen, joined, running

@@ -1,7 +1,7 @@
 """Coreference as left-linking trees: every mention is new, or is linked to an earlier mention.
 
-An input is a `rote.data.coreference.Document`, whose mentions stand in reading order; an output is
-its clusters, as sets of mention numbers. Each mention is a variable, whose labels are "new" and
+An input is a `Document`, whose mentions stand in reading order; an output
+is its clusters, as sets of mention numbers. Each mention is a variable, whose labels are "new" and
 "k back" for the k-th mention before it. Each label has a feature vector of its own, that of the
 pair it would make, and all share their weights. The clusters are what the links join.
 
@@ -23,19 +23,63 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from rote.data.coreference import Document, Mention
 from rote.errors import LabelError, check_whole
 from rote.space import SpaceBuilder
-from rote.space.traits import Entities
-from rote.tasks.base import Frame, Slot
+from rote.space.global_features import Entities
+from rote.tasks.task import Frame, Slot
 from rote.types import AnyArray
 
 Clusters: TypeAlias = tuple[frozenset[int], ...]
 
+
 NEW = "new"
+
+
 LINK = "link"
+
+
 NAME, NOUN, PRONOUN = "PROP", "NOM", "PRON"
+
+
 STEPS = (0, 1, 2, 3, 4, 5, 8, 12, 16, 24, 32, 64)  # where a new bucket of counts begins
+
+
+@dataclass(frozen=True)
+class ParsedSentence:
+    """Words and what is known of each; all but the words are empty where a set lacks them."""
+
+    words: tuple[str, ...]
+    lemmas: tuple[str, ...] = ()
+    upos: tuple[str, ...] = ()
+    pos: tuple[str, ...] = ()
+    heads: tuple[int, ...] = ()  # a place in this sentence; -1 for the root
+    relations: tuple[str, ...] = ()  # of each word to its head
+
+
+@dataclass(frozen=True)
+class Mention:
+    """``words[start:stop]`` of one sentence, and what kind of thing they speak of."""
+
+    sentence: int
+    start: int
+    stop: int
+    kind: str
+    form: str = ""  # name, noun phrase or pronoun (PROP, NOM, PRON); LitBank only
+    head: int = -1  # the place of its head word in the sentence; GUM only
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text whose mentions stand in reading order, a longer one before those inside it."""
+
+    name: str
+    genre: str
+    sentences: tuple[ParsedSentence, ...]
+    mentions: tuple[Mention, ...]
+
+    def text(self, mention: Mention) -> str:
+        """The words of a mention."""
+        return " ".join(self.sentences[mention.sentence].words[mention.start : mention.stop])
 
 
 def _words(text: str) -> frozenset[str]:
@@ -54,20 +98,32 @@ GENDERS = _signs(
     "wife queen madam madame maid grandmother niece princess",
     thing="it its itself this that which",
 )
+
+
 NUMBERS = _signs(
     one="i me my mine myself he him his himself she her hers herself it its itself this that "
     "one each",
     many="we us our ours ourselves they them their theirs themselves these those many several "
     "both all two three four",
 )
+
+
 PERSONS = _signs(
     first="i me my mine myself we us our ours ourselves",
     second="you your yours yourself yourselves thou thee thy thine",
     third="he him his himself she her hers herself it its itself they them their theirs themselves",
 )
+
+
 OTHER_PRONOUNS = _words("this that these those who whom whose which what one each other another")
+
+
 DEFINITE = _words("the this that these those my your his her its our their")
+
+
 INDEFINITE = _words("a an some any another no every each")
+
+
 # A noun phrase ends with its head, unless one of these opens what follows the head.
 OPENERS = _words("of in on at to for from with by about who whom which that whose , ( -- and or")
 
@@ -76,8 +132,9 @@ OPENERS = _words("of in on at to for from with by about who whom which that whos
 class Coreference:
     """A mention may be linked to each of the ``most_antecedents`` mentions before it.
 
-    With ``entities``, outputs have traits of whole entities (`rote.space.traits.Entities`: gender,
-    number, kind and head, and how many mentions there are), for engines that search (`RGS`).
+    With ``entities``, outputs have traits of whole entities (`rote.space.global_features.Entities`:
+    gender, number, kind and head, and how many mentions there are), for engines that search
+    (`RGS`).
 
     >>> task = Coreference(most_antecedents=2)
     >>> document = Document("a", "news", (), (Mention(0, 0, 1, "person"),) * 4)

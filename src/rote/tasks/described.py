@@ -22,24 +22,19 @@ from typing import Any
 import numpy as np
 
 from rote.errors import ModelError, RoteError
-from rote.tasks.base import Task
+from rote.tasks.task import Task
 
 Registry = Mapping[str, str]  # the module of each class
 
-TASKS: Registry = MappingProxyType(
-    {
-        "BinaryPoints": "rote.tasks.synthetic",
-        "BinaryVector": "rote.tasks.synthetic",
-        "Coreference": "rote.tasks.coreference",
-        "EntityRelation": "rote.tasks.entity_relation",
-        "Fields": "rote.tasks.fields",
-        "LabelledGraph": "rote.tasks.graphs",
-        "MultiLabel": "rote.tasks.multilabel",
-        "Multiclass": "rote.tasks.multiclass",
-        "Tagging": "rote.tasks.tagging",
-        "Templates": "rote.features.templates",
-    }
-)
+TASKS: dict[str, str] = {
+    "Coreference": "rote.tasks.coreference",
+    "EntityRelation": "rote.tasks.entity_relation",
+    "LabelledGraph": "rote.tasks.graphs",
+    "MultiLabel": "rote.tasks.multilabel",
+    "Multiclass": "rote.tasks.multiclass",
+    "Tagging": "rote.tasks.tagging",
+    "Templates": "rote.features.templates",
+}  # a package with tasks of its own adds them when it is imported
 
 
 def describe(task: Task[Any, Any]) -> dict[str, Any]:

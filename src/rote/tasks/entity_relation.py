@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.data.conll04 import Sentence
 from rote.errors import LabelError, SpaceError
 from rote.features import Names, NamesOf, spelled
+from rote.io.conll import Sentence
 from rote.space import Space, SpaceBuilder, template
-from rote.tasks.base import Frame, Slot
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
+from rote.tasks.task import Frame, Slot
 
 ENTITY_LABELS = ("Peop", "Loc", "Org", "Other")
 ARGUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(

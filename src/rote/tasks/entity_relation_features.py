@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.data.conll04 import Sentence
-from rote.features.lines import Lines, Runs
-from rote.features.names import Lexicon, Names, NamesOf, Span
+from rote.features.batches import Lines, Runs
 from rote.features.templates import EDGE
+from rote.features.trie import Lexicon, Names, NamesOf, Span
 from rote.features.words import is_capital, is_symbol, short_shape
-from rote.kernels.names import each_once
+from rote.io.conll import Sentence
+from rote.kernels.features.trie import each_once
 from rote.types import AnyArray, BoolArray, IntArray, running
 
 ENTITY, PAIR = "entity", "pair"  # the kinds of vectors

@@ -5,7 +5,7 @@ tagging
     otherwise by blanks; a blank line between sequences. The last column is the label; where a
     model is at hand, it may be left out. Outputs are the same lines with one more column.
 entity-relation
-    The column file of `rote.data.conll04`, with any labels, its cells apart by tabs or blanks.
+    The column file of `rote.io.conll`, with any labels, its cells apart by tabs or blanks.
     Outputs are JSON lines with the words, the entities (start, stop, label) and the relations
     (first and second entity, label) of each sentence.
 multilabel, multiclass
@@ -30,16 +30,16 @@ from typing import Any
 
 import numpy as np
 
-from rote.data.checks import line_error
-from rote.data.conll04 import Sentence, numbered_sentences
-from rote.data.words import json_text, read_text
 from rote.errors import DataError, LabelError, ModelError, SettingError
 from rote.features import Features, Templates
-from rote.tasks.base import Task
+from rote.io.checks import line_error
+from rote.io.conll import Sentence, numbered_sentences
+from rote.io.text import json_text, read_text
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging
+from rote.tasks.task import Task
 
 TAGGING, ENTITY_RELATION = "tagging", "entity-relation"
 MULTILABEL, MULTICLASS = "multilabel", "multiclass"

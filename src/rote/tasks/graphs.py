@@ -20,13 +20,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from rote.data.msrc21 import VOID, Image
 from rote.errors import DataError, LabelError
 from rote.features import Features
 from rote.space import SpaceBuilder
-from rote.space.traits import Histogram
-from rote.tasks.base import Frame, Slot
+from rote.space.global_features import Histogram
+from rote.tasks.task import Frame, Slot
 from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+VOID = -1  # the label of a node that nobody labelled
+
 
 NODE, EDGE = "node", "edge"
 
@@ -167,18 +169,6 @@ def without_void(x: Graph, y: AnyArray) -> tuple[Graph, IntArray]:
     inside = kept[x.edges].all(axis=1)
     graph = Graph(x.nodes[kept], number[x.edges[inside]], x.edge_features[inside])
     return graph, frozen(labels[kept])
-
-
-def image_graph(image: Image) -> Graph:
-    """An image of MSRC-21: log-probabilities of nodes, and how neighbours meet.
-
-    The features of an edge are how alike its two sides are, exp(-contrast / the image's mean
-    contrast), the logarithm of their border's length, and the product of both.
-    """
-    border, contrast = np.log1p(image.edge_attributes[:, 0]), image.edge_attributes[:, 1]
-    usual = float(contrast.mean()) if len(contrast) else 0.0
-    alike = np.exp(-contrast / usual) if usual > 0 else np.ones(len(contrast))
-    return Graph(image.unary, image.edges, np.stack([alike, border, alike * border], axis=1))
 
 
 def _check_edges(edges: AnyArray, nodes: int) -> None:

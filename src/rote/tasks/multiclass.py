@@ -16,7 +16,7 @@ import numpy as np
 from rote.errors import DataError, LabelError
 from rote.features import Features
 from rote.space import SpaceBuilder
-from rote.tasks.base import Frame, Slot
+from rote.tasks.task import Frame, Slot
 
 INPUT = "input"
 ALWAYS = "(always)"

@@ -19,8 +19,8 @@ import numpy as np
 from rote.errors import DataError, LabelError, SettingError, check_whole
 from rote.features import Features
 from rote.space import SpaceBuilder
-from rote.tasks.base import Frame, Slot
 from rote.tasks.multiclass import INPUT, with_constant
+from rote.tasks.task import Frame, Slot
 from rote.types import AnyArray, FloatArray
 
 OFF_ON = ("off", "on")

@@ -9,33 +9,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from rote.errors import LabelError
-from rote.pictures import (
+from rote.space.reasons import BrokenRule, broken_rules
+from rote.tasks.task import Task, labels_of
+from rote.types import AnyArray, IntArray
+from rote.viz import (
     Picture,
     picture_of_extraction,
     picture_of_grid,
     picture_of_labels,
     picture_of_tagging,
 )
-from rote.pictures.kinds import about_rules
-from rote.pictures.shapes import DIFFERENT_SIGN
-from rote.space.reasons import BrokenRule, broken_rules
-from rote.tasks.base import Task, labels_of
-from rote.types import AnyArray, IntArray
+from rote.viz.kinds import about_rules
+from rote.viz.shapes import DIFFERENT_SIGN
 
 if TYPE_CHECKING:
-    from rote.data.conll04 import Sentence
+    from rote.io.conll import Sentence
     from rote.tasks.entity_relation import EntityRelation, Extraction
-    from rote.tasks.fields import Fields
     from rote.tasks.graphs import Graph, LabelledGraph
     from rote.tasks.tagging import Tagging
 
 X = TypeVar("X")
 Y = TypeVar("Y")
+
+
+@runtime_checkable
+class Drawn(Protocol):
+    """A task that draws its outputs itself."""
+
+    def show(self, x: Any, y: Any, gold: Any, facts: Sequence[str]) -> Picture: ...
 
 
 def show(
@@ -54,7 +60,6 @@ def show(
     ✗1 I-NP at 1 goes on
     """
     from rote.tasks.entity_relation import EntityRelation
-    from rote.tasks.fields import Fields
     from rote.tasks.graphs import LabelledGraph
     from rote.tasks.tagging import Tagging
 
@@ -64,8 +69,8 @@ def show(
             return _extraction(task, *some)
         case Tagging():
             return _tagging(task, *some)
-        case Fields():
-            return _fields(task, *some)
+        case Drawn():
+            return task.show(*some)
         case LabelledGraph():
             return _graph(task, *some)
         case _:
@@ -75,7 +80,7 @@ def show(
 def _extraction(
     task: EntityRelation, x: Sentence, y: Extraction, gold: Extraction | None, facts: list[str]
 ) -> Picture:
-    broken, about = _rules(task, x, y)
+    broken, about = rules_broken(task, x, y)
     names = [x.text(entity) for entity in x.entities]
     return picture_of_extraction(
         x.words,
@@ -101,7 +106,7 @@ def spoken(rule: str, entities: Sequence[str]) -> str:
 def _tagging(
     task: Tagging, x: Sequence[Any], y: Sequence[str], gold: Sequence[str] | None, facts: list[str]
 ) -> Picture:
-    broken, about = _rules(task, x, y)
+    broken, about = rules_broken(task, x, y)
     return picture_of_tagging(
         words_of(task, x),
         y,
@@ -112,44 +117,7 @@ def _tagging(
     )
 
 
-def _fields(
-    task: Fields, x: Sequence[Any], y: Sequence[str], gold: Sequence[str] | None, facts: list[str]
-) -> Picture:
-    from rote.tasks.fields import spans
-
-    for labels in (y, gold):
-        if labels is not None and len(labels) != len(x):
-            raise LabelError(
-                f"an output has one label per token; got {len(labels)} for {len(x)} tokens"
-            )
-    segments = [range(*span) for span in spans(task.read(x), len(x))]
-    inside = [
-        BrokenRule(f"labels change only at borders, and there is none before word {t}", (t - 1, t))
-        for segment in segments
-        for t in segment[1:]
-        if y[t] != y[t - 1]
-    ]
-    if inside:  # such an output cannot be said in labels, so that no other rule can be asked
-        broken, about = inside, [f"broken rules: {len(inside)}, and maybe others"]
-    else:
-        found, about = _rules(task, x, y)
-        broken = [
-            rule._replace(variables=tuple(t for v in rule.variables for t in segments[v]))
-            for rule in found
-        ]
-    differ = [] if gold is None else [a != b for a, b in zip(y, gold, strict=True)]
-    return picture_of_tagging(
-        words_of(task, x),
-        y,
-        gold=gold,
-        broken=broken,
-        labels=task.labels,
-        joined="equal",
-        facts=[*facts, *_differing(differ, "words"), *about],
-    )
-
-
-def words_of(task: Tagging | Fields, x: Sequence[Any]) -> list[str]:
+def words_of(task: Tagging | Any, x: Sequence[Any]) -> list[str]:
     """What is written for each token: itself, its word, or its number where it has none.
 
     The word is the column of that name where templates name columns, else the first column.
@@ -183,11 +151,11 @@ def _graph(
         raise LabelError(f"gold has one label for each of {len(x)} nodes; got {right.shape}")
     shape = grid_shape(x)
     differ = [] if right is None else ((right >= 0) & (right != labels)).tolist()
-    told = [*facts, *_differing(differ, "nodes")]
+    told = [*facts, *differing(differ, "nodes")]
     if shape is None:
         known = None if right is None else np.where(right < 0, labels, right)
         return picture_of_labels(task.frame(x).space, labels, gold=known, facts=told)
-    broken, about = _rules(task, x, y)
+    broken, about = rules_broken(task, x, y)
     return picture_of_grid(
         labels.reshape(shape),
         task.labels,
@@ -221,7 +189,7 @@ def _variables(task: Task[X, Y], x: X, y: Y, gold: Y | None, facts: list[str]) -
     )
 
 
-def _rules(task: Task[X, Y], x: X, y: Y) -> tuple[Sequence[BrokenRule], list[str]]:
+def rules_broken(task: Task[X, Y], x: X, y: Y) -> tuple[Sequence[BrokenRule], list[str]]:
     """The rules that an output breaks, and a sentence about them."""
     space = task.frame(x).space
     broken = broken_rules(space, _labels(task, x, y))
@@ -236,10 +204,10 @@ def _labels(task: Task[X, Y], x: X, y: Y) -> IntArray:
 def _about_gold(task: Task[X, Y], x: X, y: Y, gold: Y | None) -> list[str]:
     if gold is None:
         return []
-    return _differing((_labels(task, x, y) != _labels(task, x, gold)).tolist(), "variables")
+    return differing((_labels(task, x, y) != _labels(task, x, gold)).tolist(), "variables")
 
 
-def _differing(differ: Sequence[bool], what: str) -> list[str]:
+def differing(differ: Sequence[bool], what: str) -> list[str]:
     if not differ:
         return []
     if not any(differ):

@@ -16,8 +16,8 @@ from typing import Any
 from rote.errors import LabelError, SettingError, check_whole
 from rote.features import Features, Templates
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
-from rote.space.traits import tuples_along
-from rote.tasks.base import Frame, Slot
+from rote.space.global_features import tuples_along
+from rote.tasks.task import Frame, Slot
 
 KIND = "token"
 Rules = Callable[[SpaceBuilder, Sequence[Variable]], None]

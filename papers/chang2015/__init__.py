@@ -1,0 +1,1 @@
+"""Structural learning with amortized inference (Chang et al. 2015)."""

@@ -1,0 +1,1 @@
+"""Randomized greedy search for structured prediction (Ma et al. 2019)."""

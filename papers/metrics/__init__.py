@@ -1,0 +1,1 @@
+"""Metrics that only the papers' studies use."""

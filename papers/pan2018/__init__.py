@@ -1,0 +1,1 @@
+"""Learning to speed up structured output prediction (Pan and Srikumar 2018)."""

@@ -1,0 +1,1 @@
+"""Learning and inference over constrained output (Punyakanok et al. 2005)."""

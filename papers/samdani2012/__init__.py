@@ -1,0 +1,1 @@
+"""Efficient decomposed learning (Samdani and Roth 2012)."""

@@ -1,0 +1,1 @@
+"""Tasks that only the papers' studies use."""

@@ -1,0 +1,1 @@
+"""All methods on one set of sentences, in one table."""

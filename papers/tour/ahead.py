@@ -1,0 +1,92 @@
+"""Kernels of the tour compiled ahead of it, by several processes at once.
+
+Numba compiles one kernel at a time in a process, and keeps what it compiled on disk. So each errand
+below runs one method on a few sentences in a process of its own; after that, everybody loads what
+they left. Where all is there already, this takes as long as starting the processes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+
+from papers.tour.methods import Bench, Sentences
+from rote.datasets import english_sentences
+from rote.inference import Engine, Exact, Milp
+from rote.inference.approximate import RGS, Speedup
+from rote.inference.wrappers.amortized import Amortized
+from rote.inference.wrappers.decomposed import Decomposed, Subsets
+from rote.inference.wrappers.timed import Timed
+from rote.inference.wrappers.unruled import Unruled
+from rote.learning import Learner, Local, Perceptron, StructuredSVM, fit
+from rote.learning.distill import teach
+from rote.types import FloatArray
+
+FEW = 60  # sentences of each kind: of every shape there is one at least
+MOST_PROCESSES = 4  # each takes some hundred megabytes
+
+
+def errands() -> dict[str, Callable[[], None]]:
+    """What compiles something that no other does, what takes longest first."""
+    return {
+        "Exact": lambda: _learn(Perceptron(2), Exact()),
+        "certificates": lambda: _predict(Amortized(Milp(), thrifty=False)),
+        "greedy search": lambda: _predict(RGS(restarts=2)),
+        "repairs": lambda: _predict(Speedup(Exact(), width=1)),
+        "beams": _teach,
+        "neighbourhoods": lambda: _learn(Perceptron(2), Decomposed(Exact(), Subsets(2))),
+        # Some candidates are dropped only after a few iterations.
+        "dual descent": lambda: _learn(StructuredSVM(0.1, iterations=6), Unruled()),
+        "single decisions": lambda: _predict(Unruled()),
+    }
+
+
+def compile_ahead(step: Callable[[], None]) -> None:
+    """Run all errands; ``step`` is told of each that is done."""
+    names = list(errands())
+    processes = min(os.cpu_count() or 1, MOST_PROCESSES)
+    if processes == 1 or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        for name in names:
+            run_errand(name)
+            step()
+        return
+    from joblib import Parallel, delayed
+
+    at_once = Parallel(processes, return_as="generator_unordered", batch_size=1)
+    for _ in at_once(delayed(run_errand)(name) for name in names):
+        step()
+    for name in names:  # this process too takes what the others have left on disk
+        run_errand(name)
+
+
+def run_errand(name: str) -> None:
+    errands()[name]()
+
+
+def _learn(learner: Learner, engine: Engine) -> None:
+    bench = _bench()
+    fit(learner, bench.model.with_engine(engine), bench.learned)
+
+
+def _predict(engine: Engine) -> None:
+    bench = _bench()
+    bench.predict(_weights(), engine, Timed())
+
+
+def _teach() -> None:
+    bench = _bench()
+    model = bench.model.with_weights(_weights()).with_engine(Speedup(Unruled()))
+    teach(model, bench.unlabelled, epochs=1)
+
+
+@cache
+def _bench() -> Bench:
+    made = english_sentences(3 * FEW, 0)
+    return Bench(Sentences("", made[:FEW], made[FEW : 2 * FEW], made[2 * FEW :]))
+
+
+@cache
+def _weights() -> FloatArray:
+    bench = _bench()
+    return fit(Local(2), bench.model, bench.learned).weights

@@ -1,0 +1,228 @@
+"""The methods of the tour: each learns from the same sentences and is judged on the same others.
+
+Solvers are rote's own `Exact` and integer programs by HiGHS (`Milp`), whose answers are the same.
+Each has a `Timed` around it, which counts what it is asked, by a method or by a wrapper within.
+
+Predicting is timed after a rehearsal: neither compiling kernels nor planning spaces is part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from rote.inference import Engine, Exact, Milp
+from rote.inference.approximate import RGS, Speedup
+from rote.inference.wrappers.amortized import Amortized
+from rote.inference.wrappers.decomposed import Decomposed, Subsets
+from rote.inference.wrappers.timed import Timed
+from rote.inference.wrappers.unruled import Unruled
+from rote.io.conll import Sentence
+from rote.learning import Learner, Local, Perceptron, StructuredSVM
+from rote.learning.distill import teach
+from rote.metrics import EntityRelations, entity_f1, relation_f1
+from rote.model import Model, prepare
+from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.types import FloatArray
+
+LO, RULED, IBT = "LO", "L+I", "IBT"
+EXACT, HIGHS = "SVM by Exact", "SVM by HiGHS"
+AMORTIZED, DECOMPOSED = "SVM amortized", "SVM decomposed"
+GREEDY, SPEEDUP = "SVM, then RGS", "speed-up"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is done: at most so many sentences, and the settings of the methods."""
+
+    train: int = 250
+    unlabelled: int = 600
+    test: int = 200
+    iterations: int = 6
+    C: float = 0.1
+    around: int = 2  # labels that may be others than the right ones, for decomposed learning
+    restarts: int = 10
+    width: int = 8
+    epochs: int = 8
+    step: float = 0.003
+
+
+class Sentences(NamedTuple):
+    """Sentences to learn from, to be taught by without their outputs, and to be judged on."""
+
+    source: str
+    train: tuple[Sentence, ...]
+    unlabelled: tuple[Sentence, ...]
+    test: tuple[Sentence, ...]
+
+
+class Learned(NamedTuple):
+    """Weights, and what it took to learn them."""
+
+    weights: FloatArray
+    inferences: int
+    calls: int  # of the solver
+    seconds: float
+    inference_seconds: float  # of them, those spent on inference
+
+    def and_then(self, more: Learned) -> Learned:
+        """What it took to learn these weights, and something else after them."""
+        return Learned(
+            self.weights,
+            self.inferences + more.inferences,
+            self.calls + more.calls,
+            self.seconds + more.seconds,
+            self.inference_seconds + more.inference_seconds,
+        )
+
+
+class Predicted(NamedTuple):
+    """What a method says of the test sentences; shares are of all of them."""
+
+    outputs: tuple[EntityRelations, ...]
+    entity_f1: float
+    relation_f1: float
+    obey: float
+    proved: float  # to be the best output that obeys
+    gap: float  # between what they are worth and their bounds, the mean
+    values: FloatArray
+    calls: int
+    seconds: float
+
+
+class Taken(NamedTuple):
+    """A method that has been through all of it."""
+
+    name: str
+    learned: Learned
+    predicted: Predicted
+
+
+class Bench:
+    """Sentences made ready once for all methods."""
+
+    def __init__(self, sentences: Sentences) -> None:
+        task = EntityRelation()
+        kept = [s for s in sentences.train if task.obeys(s)]
+        self.left_out = len(sentences.train) - len(kept)
+        self.learned = prepare(task, kept, map(Extraction.of, kept))
+        self.model = Model(task, self.learned.layout, self.learned.layout.zeros())
+        self.unlabelled = self.model.prepare(sentences.unlabelled)
+        self.sentences = sentences.test
+        self.judged = self.model.prepare(sentences.test)
+        self.gold = tuple(EntityRelations(*Extraction.of(s)) for s in sentences.test)
+
+    def learn(
+        self, learner: Learner, engine: Engine, solver: Timed, step: Callable[[], None]
+    ) -> Learned:
+        """What a learner comes to with an engine, which may ask the solver."""
+        asked, before, start = Timed(engine), solver.inputs, perf_counter()
+        weights = self.model.weights
+        for state in learner.iterate(self.model.with_engine(asked), self.learned):
+            weights = state.weights
+            step()
+        seconds = perf_counter() - start
+        calls = solver.inputs - before
+        return Learned(weights, asked.inputs, calls, seconds, asked.seconds)
+
+    def predict(
+        self, weights: FloatArray, engine: Engine, solver: Timed, rehearsal: Engine | None = None
+    ) -> Predicted:
+        """What a model says of the test sentences; an engine that remembers rehearses by another.
+
+        An answer that breaks a rule proves nothing, whatever it says of itself.
+        """
+        model: Model[Sentence, Extraction] = self.model.with_weights(weights)
+        model.with_engine(engine if rehearsal is None else rehearsal).answers(self.judged)
+        before, start = solver.inputs, perf_counter()
+        answers = model.with_engine(engine).answers(self.judged)
+        seconds = perf_counter() - start
+        found = tuple(EntityRelations(*y) for y in model.decode(self.sentences, answers))
+        obeys = np.concatenate([group.space.holds(each.labels) for group, each in answers])
+        optimal = np.concatenate([each.optimal for _, each in answers])
+        return Predicted(
+            found,
+            100 * entity_f1(self.gold, found).micro.f1,
+            100 * relation_f1(self.gold, found).micro.f1,
+            float(obeys.mean()),
+            float((obeys & optimal).mean()),
+            float(np.concatenate([each.gap for _, each in answers]).mean()),
+            np.concatenate([each.value for _, each in answers]),
+            solver.inputs - before,
+            seconds,
+        )
+
+    def teach(
+        self, weights: FloatArray, engine: Speedup, plan: Plan, seed: int, solver: Timed
+    ) -> Learned:
+        """What it takes to teach a speed-up by sentences whose outputs nobody gave."""
+        calls, asking, start = solver.inputs, solver.seconds, perf_counter()
+        teach(
+            self.model.with_weights(weights).with_engine(engine),
+            self.unlabelled,
+            epochs=plan.epochs,
+            seed=seed,
+        )
+        seconds, calls = perf_counter() - start, solver.inputs - calls
+        return Learned(weights, calls, calls, seconds, solver.seconds - asking)
+
+
+def steps_of(plan: Plan) -> int:
+    """How many steps `take` tells of: iterations of learners, and of other methods their end."""
+    return 6 * plan.iterations + 3
+
+
+def take(
+    bench: Bench, plan: Plan, seed: int, doing: Callable[[str], None], step: Callable[[], None]
+) -> Iterator[Taken]:
+    """All methods, one after the other."""
+    own, highs = Timed(Exact()), Timed(Milp())
+    svm = StructuredSVM(plan.C, iterations=plan.iterations, seed=seed)
+
+    doing(LO)
+    learned = bench.learn(Local(plan.iterations, seed=seed), own, own, step)
+    yield Taken(LO, learned, bench.predict(learned.weights, Unruled(), own))
+    doing(RULED)
+    yield Taken(RULED, learned, bench.predict(learned.weights, own, own))
+    step()
+
+    doing(IBT)
+    learned = bench.learn(Perceptron(plan.iterations, seed=seed), own, own, step)
+    yield Taken(IBT, learned, bench.predict(learned.weights, own, own))
+
+    doing(EXACT)
+    exact = bench.learn(svm, own, own, step)
+    yield Taken(EXACT, exact, bench.predict(exact.weights, own, own))
+    doing(HIGHS)
+    learned = bench.learn(svm, highs, highs, step)
+    yield Taken(HIGHS, learned, bench.predict(learned.weights, highs, highs))
+
+    doing(AMORTIZED)
+    remembering, other = (Amortized(highs, thrifty=False) for _ in range(2))
+    learned = bench.learn(svm, remembering, highs, step)
+    yield Taken(AMORTIZED, learned, bench.predict(learned.weights, remembering, highs, other))
+
+    doing(DECOMPOSED)
+    around = Decomposed(highs, Subsets(plan.around))
+    learned = bench.learn(svm, around, highs, step)
+    yield Taken(DECOMPOSED, learned, bench.predict(learned.weights, around, highs))
+
+    doing(GREEDY)
+    greedy = RGS(restarts=plan.restarts, seed=seed)
+    yield Taken(GREEDY, exact, bench.predict(exact.weights, greedy, own))
+    step()
+
+    doing(SPEEDUP)
+    fast = Speedup(own, width=plan.width, step=plan.step)
+    learned = exact.and_then(bench.teach(exact.weights, fast, plan, seed, own))
+    yield Taken(SPEEDUP, learned, bench.predict(exact.weights, fast, own))
+    step()
+
+
+def agreement(one: Sequence[object], other: Sequence[object]) -> float:
+    """The share of equal pairs."""
+    return sum(bool(a == b) for a, b in zip(one, other, strict=True)) / max(1, len(one))

@@ -1,0 +1,248 @@
+"""Names that are put together from texts, many at a time.
+
+A name is a start such as "word=" and what follows: texts with spaces between them. `Names` has a
+number for each: it lists new ones, or is made for names that are known, and then all others are -1.
+It is asked for arrays of names at a time, by arrays of texts, and puts no name together: it follows
+the texts through a tree.
+
+    names.say("words=", one, other)     for each k the number of "words={one[k]} {other[k]}"
+
+A text has no spaces: those of a word become "_". What depends on a word alone is worked out once
+for it, and kept in a `Lexicon`. Lexica are bounded: one that is full is emptied, and fills again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from threading import Lock
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from rote.kernels.features.trie import NOWHERE, ROOT, Tree, follow, give_numbers, hang, walk
+from rote.types import IntArray
+
+LIMIT = 1 << 16  # rows of a lexicon
+UNKNOWN = -1  # the number or column of a name that is not listed
+
+Key = TypeVar("Key", bound=Hashable)
+NamesOf: TypeAlias = Callable[[str, tuple[str, ...]], "Names"]
+"""The names of a kind of vectors, some of which follow behind marks as well."""
+
+
+class Span(NamedTuple):
+    """For each k the texts from ``begins[k]`` up to ``ends[k]``."""
+
+    texts: IntArray
+    begins: IntArray
+    ends: IntArray
+
+
+class Names:
+    """Numbers of names.
+
+    >>> names = Names()
+    >>> one, other = names.texts(["new", "old"]), names.texts(["york", "town"])
+    >>> names.say("words=", one, other).tolist(), names.say("word=", other).tolist()
+    ([0, 1], [2, 3])
+    >>> names.spelled(range(4))
+    ['words=new york', 'words=old town', 'word=york', 'word=town']
+    >>> known = Names(["word=york", "bias"])
+    >>> known.say("word=", known.texts(["town", "york"])).tolist(), known.number("bias")
+    ([-1, 0], 1)
+    """
+
+    def __init__(self, known: Iterable[str] | None = None) -> None:
+        self._grows = True
+        self._texts: dict[str, int] = {}
+        self._starts: dict[str, int] = {}  # their nodes
+        self._tree = _tree(1 << 10)
+        self._numbers = np.full(
+            (1 << 9) + 1, UNKNOWN
+        )  # per node; the last entry is that of NOWHERE
+        self._count = 0
+        self._lexica: dict[Any, Lexicon[Any]] = {}
+        if known is not None:
+            self._take(known)
+            self._grows = False
+
+    def __len__(self) -> int:
+        return self._count
+
+    def text(self, text: str) -> int:
+        """The number of a text; -1 if it is in no name that is known."""
+        return self._key(text.replace(" ", "_"))
+
+    def texts(self, texts: Iterable[str]) -> IntArray:
+        """The numbers of texts."""
+        return np.array([self.text(text) for text in texts], dtype=np.int64)
+
+    def number(self, name: str) -> int:
+        """The number of a name that has no texts."""
+        return int(self.say(name)[0])
+
+    def say(self, start: str, *parts: IntArray | Span) -> IntArray:
+        """The numbers of names: a start, and for each part one text, or those of a span.
+
+        No text at all is the same as one that is empty.
+        """
+        nodes = np.empty(_length(parts[0]) if parts else 1, dtype=np.int64)
+        node = self._starts.get(start)
+        nodes.fill(self._begin(start) if node is None else node)
+        for part in parts:
+            if isinstance(part, Span):
+                self._walk(nodes, part)
+            elif self._grows:
+                places = np.arange(len(part))
+                self._walk(nodes, Span(part, places, places + 1))
+            else:
+                follow(self._tree.edges, nodes, part)
+        if self._grows:
+            self._count = give_numbers(nodes, self._numbers, self._count)
+        return np.asarray(self._numbers[nodes])
+
+    def spelled(self, numbers: Iterable[int]) -> list[str]:
+        """The names that have these numbers."""
+        count = int(self._tree.size[0])
+        owners = np.full(self._count, ROOT)
+        nodes = np.flatnonzero(self._numbers[:count] >= 0)
+        owners[self._numbers[nodes]] = nodes
+        spelled, of = list(self._texts), owners.tolist()
+        parents, texts = (a[:count].tolist() for a in (self._tree.parents, self._tree.texts))
+        names = []
+        for number in numbers:
+            node, way = of[number], []
+            while node != ROOT:
+                way.append(spelled[texts[node]])
+                node = parents[node]
+            names.append(way[-1] + " ".join(way[-2::-1]))
+        return names
+
+    def lexicon(self, describe: Callable[[Names, Key], Sequence[int]], width: int) -> Lexicon[Key]:
+        """What is said of keys; ``describe`` looks at these names and at the key alone."""
+        found = self._lexica.get(describe)
+        if found is None:
+            own = Lexicon(partial(describe, self), width)
+            found = self._lexica.setdefault(describe, own)
+        return found
+
+    def copy(self) -> Names:
+        """The same known names; and it remembers what this one does, but not what it will."""
+        assert not self._grows
+        other = Names()
+        other.__dict__ |= self.__dict__
+        other._lexica = {}
+        for describe, lexicon in self._lexica.items():
+            other._lexica[describe] = lexicon.copy(partial(describe, other))
+        return other
+
+    def _key(self, text: str) -> int:
+        if self._grows:
+            return self._texts.setdefault(text, len(self._texts))
+        return self._texts.get(text, NOWHERE)
+
+    def _begin(self, start: str) -> int:
+        """The node that a start leads to."""
+        node = np.full(1, ROOT)
+        self._walk(node, Span(np.array([self._key(start)]), np.array([0]), np.array([1])))
+        return self._starts.setdefault(start, int(node[0]))
+
+    def _walk(self, nodes: IntArray, span: Span) -> None:
+        if self._grows:
+            self._make_room(int(np.maximum(1, span.ends - span.begins).sum()))
+        empty = self.text("")
+        walk(self._tree, nodes, span.texts, span.begins, span.ends, empty, self._grows)
+
+    def _make_room(self, steps: int) -> None:
+        """So many more nodes fit, and half of the places stay free."""
+        nodes = int(self._tree.size[0]) + steps
+        if 2 * nodes > len(self._tree.edges):
+            self._plant(2 * nodes)
+
+    def _plant(self, room: int) -> None:
+        """Put the tree into a table of so many places, rounded up to a power of 2."""
+        count = int(self._tree.size[0])
+        old, self._tree = self._tree, _tree(1 << (room - 1).bit_length())
+        self._tree.parents[:count], self._tree.texts[:count] = (
+            old.parents[:count],
+            old.texts[:count],
+        )
+        self._tree.size[0] = count
+        hang(self._tree)
+        numbers = np.full(len(self._tree.parents), UNKNOWN)
+        numbers[:count] = self._numbers[:count]
+        self._numbers = numbers
+
+    def _take(self, known: Iterable[str]) -> None:
+        """List names that are known, in their order."""
+        key, texts, ends = self._key, [], []
+        for name in known:
+            head, sign, rest = name.partition("=")
+            texts.append(key(head + sign))
+            if sign:
+                texts += map(key, rest.split(" "))
+            ends.append(len(texts))
+        stops = np.array(ends, dtype=np.int64)
+        begins = np.concatenate([[0], stops[:-1]]).astype(np.int64)[: len(stops)]
+        nodes = np.full(len(stops), ROOT)
+        self._walk(nodes, Span(np.array(texts, dtype=np.int64), begins, stops))
+        self._numbers[nodes] = np.arange(len(nodes))
+        self._count = len(nodes)
+        self._plant(2 * int(self._tree.size[0]))  # no larger than it need be
+
+
+class Lexicon(Generic[Key]):
+    """A row of ``width`` numbers for each key, such as what is to be said of a word."""
+
+    def __init__(self, describe: Callable[[Key], Sequence[int]], width: int) -> None:
+        self._describe, self._width = describe, width
+        self._places: dict[Key, int] = {}
+        self._table = np.empty((width, 0), dtype=np.int64)
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def rows(self, keys: Sequence[Key]) -> IntArray:
+        """The rows of keys, as an array of shape (width, keys)."""
+        with self._lock:
+            new = [key for key in dict.fromkeys(keys) if key not in self._places]
+            if self._places and len(self._places) + len(new) > LIMIT:
+                self._places.clear()
+                new = list(dict.fromkeys(keys))
+            if new:
+                self._take(new)
+            places = np.array(list(map(self._places.__getitem__, keys)), dtype=np.int64)
+            return np.asarray(self._table[:, places])
+
+    def copy(self, describe: Callable[[Key], Sequence[int]]) -> Lexicon[Key]:
+        """One that knows the same."""
+        other = Lexicon(describe, self._width)
+        with self._lock:
+            other._places, other._table = dict(self._places), self._table.copy()
+        return other
+
+    def _take(self, new: Sequence[Key]) -> None:
+        rows = np.array([self._describe(key) for key in new], dtype=np.int64)
+        begin = len(self._places)
+        end = begin + len(new)
+        if end > self._table.shape[1]:
+            table = np.empty((self._width, 2 * end), dtype=np.int64)
+            table[:, :begin] = self._table[:, :begin]
+            self._table = table
+        self._table[:, begin:end] = rows.reshape(len(new), self._width).T
+        self._places.update(zip(new, range(begin, end), strict=True))
+
+
+def _length(part: IntArray | Span) -> int:
+    return len(part.begins if isinstance(part, Span) else part)
+
+
+def _tree(size: int) -> Tree:
+    return Tree(
+        np.full((size, 2), NOWHERE),
+        np.zeros(size // 2 + 1, dtype=np.int64),
+        np.zeros(size // 2 + 1, dtype=np.int64),
+        np.ones(1, dtype=np.int64),  # the root
+    )

@@ -1,0 +1,84 @@
+"""Greedy search for what kernels do not know: terms and traits of your own, auxiliary columns.
+
+The starts and the steps are those of `rote.kernels.local_search.greedy`; every step looks at all
+outputs that differ in one label, asks the term what they are worth, and `Space.rules` which of them
+obey.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rote.inference.approximate.search_trace import Starts
+from rote.inference.base import Objective
+from rote.kernels.local_search.state import gains_of
+from rote.space.space import Space
+from rote.types import BoolArray, FloatArray, IntArray, frozen
+
+
+def search_slowly(
+    space: Space, objective: Objective, guess: IntArray, redrawn: int, restarts: int, seed: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """What `rote.kernels.local_search.greedy.search_greedily` does; the bounds say nothing."""
+    labels = np.full(guess.shape, -1, dtype=np.int64)
+    needed = np.zeros(len(guess), dtype=np.int64)
+    best = np.full(len(guess), -np.inf)
+    possible = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
+    part, closed = objective.rows(possible), objective.closed_labels(space)[possible]
+    drawn, own = Starts(space, part, int(seed), restarts), frozen(guess[possible])
+    for restart in range(restarts):
+        starts = drawn.drawn(own, redrawn)
+        for k, i in enumerate(possible.tolist()):
+            one = part.rows(np.array([k]))
+            end, wrong = _climbed(space, one, closed[k], starts[k])
+            value = float(one.worth(space, frozen(end[None]))[0])
+            if wrong == 0 and value > best[i] + objective.ties[i]:
+                labels[i], best[i], needed[i] = end, value, restart + 1
+    return labels, needed, np.full(len(guess), np.inf)
+
+
+def _climbed(
+    space: Space, one: Objective, closed: BoolArray, start: IntArray
+) -> tuple[IntArray, int]:
+    """Where the best changes lead, and how much is wrong there."""
+    labels, tie = start, float(one.ties[0])
+    wrong = int(_wrong(space, closed, labels[None])[0])
+    owner = np.repeat(np.arange(len(space.variables)), space.sizes)
+    own = np.arange(space.labels) - space.offsets[:-1][owner]
+    while True:
+        successors = np.repeat(labels[None], space.labels, axis=0)
+        successors[np.arange(space.labels), owner] = own
+        left = _wrong(space, closed, successors)
+        gains = _gains(space, one, labels, successors)
+        gains[own == labels[owner]] = -np.inf
+        fewest = min(int(left[gains > -np.inf].min(initial=wrong)), wrong)
+        if wrong == 0:
+            gains[(left > 0) | (gains <= tie)] = -np.inf
+        else:
+            gains[(left > fewest) | (left >= wrong)] = -np.inf
+        chosen = int(gains.argmax()) if len(gains) else 0
+        if not len(gains) or gains[chosen] == -np.inf:
+            return labels, wrong
+        labels, wrong = successors[chosen], int(left[chosen])
+
+
+def _gains(space: Space, one: Objective, labels: IntArray, successors: IntArray) -> FloatArray:
+    """What each change would add, to the scores and to the term."""
+    gains = gains_of(one.scores, frozen(labels[None]), space.network.unmerged.graph)[0]
+    if one.traits is not None:
+        gains = gains + one.traits.worth(successors) - one.traits.worth(labels[None])
+    if one.term is None:
+        return np.asarray(gains)
+    if hasattr(one.term, "changes"):
+        return np.asarray(gains + one.term.changes(labels[None])[0])
+    now = one.term.value(labels[None, None])[0, 0]
+    return np.asarray(gains + one.term.value(successors[None])[0] - now)
+
+
+def _wrong(space: Space, closed: BoolArray, labels: IntArray) -> IntArray:
+    """How many rules outputs break, and how many labels they may not have."""
+    count = closed[space.offsets[:-1] + labels].sum(axis=1)
+    columns = {j: labels[:, j] for j in range(labels.shape[1])}
+    for named in space.rules:
+        count = count + ~np.broadcast_to(named.rule.holds(columns), len(labels))
+    return np.asarray(count, dtype=np.int64)

@@ -1,0 +1,360 @@
+"""`Speedup`: beam search that learns to mimic an engine, as in Pan and Srikumar (2018).
+
+    rank(v) = g(v) + h(v),     h(v) = w · φ(v)
+
+The weights w of patterns (`rote.inference.approximate.beam_plan`) are learned from the engine's own
+answers, which needs no right outputs: wherever the search leaves the way to the engine's answer, w
+moves (`rote.kernels.beam.heuristic_learning.learn_beam`). What rules forbid is soon unlikely, and
+the search comes to outputs that obey without looking at a rule.
+
+With a ``theta``, h decides alone where it is ahead by more than that. If the gap is larger
+than what scores could change, the beam is the same (Theorem 2); and the feature vectors of such a
+decision need not be worked out at all, which `Model.predict` then does not do.
+
+Beyond the paper: where the best labels obey, each chosen by itself, nothing is searched, since
+they are the best output; an output that breaks a rule is searched for again by a search that
+obeys, so that every answer does; with ``proof`` every answer has a bound by duals; and ``share`` of
+the inputs are given to the engine as well, so that learning goes on in service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from rote.errors import SettingError, check_number, check_whole
+from rote.inference.answers import at_sight
+from rote.inference.approximate.beam import bounded, first_to_obey
+from rote.inference.approximate.beam_plan import Courses, Ledger, Order, Patterns, grown
+from rote.inference.approximate.constrained_beam import obedient
+from rote.inference.base import Engine, Objective, Solutions, as_objective, check_engine
+from rote.inference.exact.exact import Exact
+from rote.kernels.beam.beam import Course, first_nodes, proceed, search_beam
+from rote.kernels.beam.heuristic_learning import Learned, learn_beam
+from rote.kernels.local_search.hash_random import seeds_of
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+
+class Served(NamedTuple):
+    """What a `Speedup` has done."""
+
+    inputs: int = 0  # that it answered
+    broken: int = 0  # whose output broke a rule, and was searched for again
+    taught: int = 0  # that the engine solved, to learn from
+    mistakes: int = 0  # that were learned from
+    steps: int = 0  # decisions
+    skipped: int = 0  # decisions by h alone
+
+
+class Beams(NamedTuple):
+    """The best outputs that a search came to, before rules are looked at."""
+
+    labels: IntArray  # (m, variables)
+    obeys: BoolArray  # (m,)
+    skipped: IntArray  # (m,): decisions by h alone
+
+
+class Wanted(NamedTuple):
+    """Scores that a search needs to go on: of some variables and factors, each of one input."""
+
+    group: int  # of inputs that share a space
+    inputs: IntArray
+    slots: IntArray  # beside the inputs: variables, and then factors
+
+
+@dataclass(frozen=True, eq=False)
+class Speedup:
+    """Beam search that learns from ``engine``.
+
+    A mistake moves w by ``step``: where that is large beside scores, h overrules them. ``average``
+    ranks by the mean of all w so far, which changes less from one mistake to the next.
+    What was learned is in ``knowledge``, and can be given to another one as ``learned``.
+
+    >>> import numpy as np
+    >>> from rote import Exact, Speedup, SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> builder.require(x["b"] >> y["b"])
+    >>> space = builder.build()
+    >>> scores = np.random.default_rng(0).normal(size=(200, space.parts))
+    >>> speedup = Speedup(Exact(), width=2)
+    >>> speedup.learn(space, scores) > 0
+    True
+    >>> bool(speedup.searched(space, scores).obeys.mean() > 0.9)
+    True
+    """
+
+    engine: Engine = field(default_factory=Exact)
+    width: int = 8
+    theta: float | None = None
+    features: Patterns = field(default_factory=Patterns)
+    order: Order | None = None
+    step: float = 0.01
+    average: bool = True
+    share: float = 0.0
+    proof: bool = False
+    learned: tuple[dict[str, int], FloatArray] | None = field(default=None, repr=False)
+    _ledger: Ledger = field(init=False, repr=False)
+    _courses: Courses = field(init=False, repr=False)
+    _state: list[Learned] = field(init=False, repr=False)
+    _served: list[Served] = field(init=False, repr=False)
+    _asked: list[int] = field(init=False, repr=False, default_factory=lambda: [0])
+    _lock: Lock = field(init=False, repr=False, default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        check_engine("the engine to learn from", self.engine)
+        check_whole("width", self.width, least=1)
+        if self.theta is not None:
+            check_number("theta", self.theta, least=0)
+        check_number("step", self.step, least=0, above=True)
+        if not isinstance(self.share, Real) or not 0 <= self.share <= 1:
+            raise SettingError(f"share is a number from 0 to 1, got {self.share!r}")
+        ledger, weights = Ledger(), np.zeros(0)
+        if self.learned is not None:
+            origins, given = self.learned
+            ledger.origins, ledger.size = dict(origins), len(given)
+            weights = np.array(given, dtype=np.float64)
+            if any(at < 0 or at + ledger.size_of(key) > len(given) for key, at in origins.items()):
+                raise SettingError(
+                    f"learned is the knowledge of another one: {len(given)} weights are fewer than "
+                    "its families of patterns have"
+                )
+        object.__setattr__(self, "_ledger", ledger)
+        object.__setattr__(self, "_courses", Courses(self.order, self.features, ledger))
+        state = Learned(weights, np.zeros(len(weights)), np.zeros(1))
+        object.__setattr__(self, "_state", [state])
+        object.__setattr__(self, "_served", [Served()])
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        names = ("engine", "width", "theta", "features", "order", "step", "average")
+        return Speedup, (
+            *(getattr(self, name) for name in names),
+            self.share,
+            self.proof,
+            self.knowledge,
+        )
+
+    @property
+    def knowledge(self) -> tuple[dict[str, int], FloatArray]:
+        """What has been learned: where each family of patterns begins, and all weights."""
+        with self._lock:
+            return dict(self._ledger.origins), frozen(self._weights())
+
+    @property
+    def served(self) -> Served:
+        """What has been done so far."""
+        return self._served[0]
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether some inputs need not be looked at."""
+        return self.theta is not None
+
+    @property
+    def _gap(self) -> float:
+        return np.inf if self.theta is None else float(self.theta)
+
+    def with_theta(self, theta: float | None) -> Speedup:
+        """One that knows as much and has another threshold."""
+        return replace(self, theta=theta, learned=self.knowledge)
+
+    def learn(self, space: Space, objective: Objective | AnyArray) -> int:
+        """Learn from inputs by the engine's answers to them; how many mistakes there were."""
+        objective = as_objective(space, objective)
+        return self._learn(space, objective, self.engine.solve(space, objective))
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        objective = as_objective(space, objective)
+        taught = self._to_teach(objective)
+        if not taught.any():
+            return self._answered(space, objective)
+        rows = np.flatnonzero(taught), np.flatnonzero(~taught)
+        solved = self.taught(space, objective.rows(rows[0]))
+        parts = [solved, self._answered(space, objective.rows(rows[1]))]
+        return Solutions.joined(parts).rows(np.argsort(np.concatenate(rows)))
+
+    def taught(self, space: Space, objective: Objective) -> Solutions:
+        """The engine's own answers, which are learned from."""
+        solved = self.engine.solve(space, objective)
+        self._learn(space, objective, solved)
+        return solved
+
+    def lessons(self, count: int) -> IntArray:
+        """Which of so many inputs are for the engine, where no scores are there to say so.
+
+        They are as many as ``share`` says, one after so many others.
+        """
+        with self._lock:
+            first = self._asked[0]
+            self._asked[0] += count
+        due = np.floor(np.arange(first, first + count + 1) * float(self.share))
+        return np.flatnonzero(np.diff(due) > 0)
+
+    def searched(self, space: Space, objective: Objective | AnyArray) -> Beams:
+        """What the search alone comes to, whether it obeys or not."""
+        objective = as_objective(space, objective)
+        with self._lock:
+            course, weights = self._course(space), frozen(self._weights())
+        shut = objective.closed_labels(space)
+        nodes, skipped = search_beam(
+            objective.scores, shut, weights, int(self.width), self._gap, course
+        )
+        labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
+        self._count(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
+        return Beams(frozen(labels), frozen(obeys), frozen(skipped))
+
+    def searched_lazily(
+        self,
+        spaces: Sequence[Space],
+        scores: Sequence[FloatArray],
+        fill: Callable[[Sequence[Wanted]], None],
+    ) -> list[Beams]:
+        """As `searched` for groups of inputs, each of a space; and few scores are looked at.
+
+        ``fill`` puts those that decide something into ``scores``, of shape (m, parts) for each
+        group: what all groups need to go on, again and again until all have come to an end.
+        """
+        with self._lock:
+            courses, weights = [self._course(s) for s in spaces], frozen(self._weights())
+        walks = [
+            _Walk(space, course, int(self.width), own)
+            for space, course, own in zip(spaces, courses, scores, strict=True)
+        ]
+        wanted: list[Wanted] | None = None
+        while wanted is None or wanted:
+            going = range(len(walks)) if wanted is None else [each.group for each in wanted]
+            wanted = []
+            for group in going:
+                inputs, slots = walks[group].on(weights, self._gap)
+                if len(inputs):
+                    wanted.append(Wanted(group, inputs, slots))
+            if wanted:
+                fill(wanted)
+        found = [walk.beams() for walk in walks]
+        for own in found:
+            skipped = int(own.skipped.sum())
+            self._count(inputs=len(own.labels), steps=own.labels.size, skipped=skipped)
+        return found
+
+    def repaired(self, space: Space, objective: Objective) -> IntArray:
+        """Outputs that obey, for inputs whose search came to others."""
+        return self._obedient(space, objective, proof=False).labels
+
+    def _answered(self, space: Space, objective: Objective) -> Solutions:
+        if self.is_lazy or space.factors or len(space.network.rows):
+            return self._by_search(space, objective)
+        seen, hard = at_sight(space, objective)
+        easy = len(objective) - len(hard)
+        self._count(inputs=easy, steps=easy * len(space.variables))
+        if not len(hard):
+            return seen
+        rest = objective.rows(hard) if easy else objective
+        return seen.with_rows(hard, self._by_search(space, rest))
+
+    def _by_search(self, space: Space, objective: Objective) -> Solutions:
+        found = self.searched(space, objective)
+        labels = found.labels.copy()
+        broken = np.flatnonzero(~found.obeys)
+        labels[broken] = -1
+        answers = bounded(space, objective, labels, proof=self.proof)
+        if len(broken) == 0:
+            return answers
+        rest = objective.rows(broken)
+        return answers.with_rows(broken, self._obedient(space, rest, proof=self.proof))
+
+    def _obedient(self, space: Space, objective: Objective, *, proof: bool) -> Solutions:
+        with self._lock:
+            course, weights = self._course(space), frozen(self._weights())
+        self._count(broken=len(objective))
+        return obedient(space, objective, weights, self.width, course, proof=proof)
+
+    def _to_teach(self, objective: Objective) -> BoolArray:
+        """Which inputs the engine is given; a function of their scores."""
+        if self.share == 0:
+            return np.zeros(len(objective), dtype=np.bool_)
+        place = seeds_of(objective.scores, 0).view(np.uint64) >> np.uint64(40)
+        return np.asarray(place < self.share * float(1 << 24))
+
+    def _learn(self, space: Space, objective: Objective, solved: Solutions) -> int:
+        there = np.flatnonzero(solved.labels.min(axis=1, initial=0) >= 0)
+        part = objective.rows(there)
+        with self._lock:
+            course = self._course(space)
+            gold = frozen(solved.labels[there])
+            shut = part.closed_labels(space)
+            wrong = learn_beam(
+                part.scores,
+                shut,
+                gold,
+                self._state[0],
+                int(self.width),
+                float(self.step),
+                course,
+            )
+        self._count(taught=len(objective), mistakes=int(wrong.sum()))
+        return int(wrong.sum())
+
+    def _course(self, space: Space) -> Course:
+        course = self._courses.of(space)
+        weights, sums, clock = self._state[0]
+        size = self._ledger.size
+        if len(weights) < size:
+            self._state[0] = Learned(grown(weights, size), grown(sums, size), clock)
+        return course
+
+    def _weights(self) -> FloatArray:
+        weights, sums, clock = self._state[0]
+        return weights - sums / max(1.0, clock[0]) if self.average else weights.copy()
+
+    def _count(self, **more: int) -> None:
+        with self._lock:
+            past = self._served[0]
+            sums = {name: getattr(past, name) + count for name, count in more.items()}
+            self._served[0] = past._replace(**sums)
+
+
+class _Walk:
+    """A search that stands still where scores are needed."""
+
+    def __init__(self, space: Space, course: Course, width: int, scores: FloatArray) -> None:
+        m, n = len(scores), len(space.variables)
+        self.space, self.course, self.scores = space, course, scores
+        self.shut = frozen(np.tile(~space.network.allowed[: space.labels], (m, 1)))
+        self.nodes, self.there = first_nodes(m, width, course), np.zeros((m, n), dtype=np.bool_)
+        self.steps, self.skipped = np.zeros((2, m), dtype=np.int64)
+        # A step needs the scores of its variable, and of the factors that are whole after it.
+        factors = n + np.searchsorted(space.factor_offsets, course.factor_part)
+        self.slots = np.insert(factors, course.factor_ptr[:-1], course.order)
+        self.counts = 1 + np.diff(course.factor_ptr)
+
+    def on(self, weights: FloatArray, theta: float) -> tuple[IntArray, IntArray]:
+        """Go on as far as scores go; which inputs then wait for those of which slots."""
+        wanted = proceed(
+            frozen(self.scores),
+            self.there,
+            self.shut,
+            weights,
+            theta,
+            self.course,
+            self.nodes,
+            self.steps,
+            self.skipped,
+        )
+        self.there |= wanted
+        inputs, steps = np.nonzero(wanted)
+        counts = self.counts[steps]
+        firsts = self.course.factor_ptr[steps] + steps
+        before = np.cumsum(counts) - counts
+        places = np.arange(counts.sum()) + np.repeat(firsts - before, counts)
+        return np.repeat(inputs, counts), self.slots[places]
+
+    def beams(self) -> Beams:
+        """What the search came to."""
+        labels, obeys = first_to_obey(self.space, self.nodes.labels, self.nodes.size)
+        return Beams(frozen(labels), frozen(obeys), frozen(self.skipped))

@@ -1,0 +1,201 @@
+"""Paths of greedy search: a start for every input, where the climb ends, and what lies between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rote.errors import UnsupportedSpace
+from rote.inference.base import Objective
+from rote.kernels.bundles import Wide
+from rote.kernels.local_search.global_features import no_traits
+from rote.kernels.local_search.greedy import climb_all, ground_of, outputs_along
+from rote.kernels.local_search.hash_random import draw_starts, note_starts, seeds_of
+from rote.kernels.local_search.state import NO_TERM
+from rote.space.losses import Overlap, Wrong
+from rote.space.network import Network
+from rote.space.space import Space
+from rote.types import BoolArray, FloatArray, IntArray, frozen
+
+NO_TRAITS = no_traits()
+MOST_STEPS = 4  # per variable: of longer ways the first are kept
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """One path for every input of a batch."""
+
+    starts: IntArray  # (m, variables)
+    ends: IntArray  # (m, variables)
+    obeys: BoolArray  # (m,): whether the end does
+    steps: IntArray  # (m, most, 2): a variable and its new label
+    counts: IntArray  # (m,): how many steps there are
+
+    def outputs(self, most: int | None = None) -> tuple[IntArray, IntArray]:
+        """The outputs on all paths, each start first and each end last; and whose they are.
+
+        All of them, or ``most`` of each path, evenly spread, with its start and its end.
+        """
+        outputs, owner = outputs_along(self.starts, self.steps, self.counts)
+        if most is not None:
+            steps = self.counts[owner]
+            place = np.arange(len(owner)) - (np.cumsum(self.counts + 1) - self.counts - 1)[owner]
+            # A place is kept where the way so far, in parts of the whole, enters another part.
+            part, before = (
+                where * (most - 1) // np.maximum(1, steps) for where in (place, place - 1)
+            )
+            kept = (steps < most) | (part != before)
+            outputs, owner = outputs[kept], owner[kept]
+        return frozen(outputs), frozen(owner)
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What a search has after so many climbs of every input."""
+
+    labels: IntArray  # (m, variables): the best so far, -1 where there is none
+    values: FloatArray  # (m,): what they are worth
+    needed: IntArray  # (m,): the climb that found them, counted from 1; 0 where there is none
+    climbed: IntArray  # the inputs that were climbed for in this round
+    paths: Paths  # theirs
+
+
+class Best:
+    """The best outputs found so far."""
+
+    def __init__(self, inputs: int, variables: int) -> None:
+        self.labels = np.full((inputs, variables), -1, dtype=np.int64)
+        self.values = np.full(inputs, -np.inf)
+        self.needed = np.zeros(inputs, dtype=np.int64)
+        self.rounds = 0
+
+    def take(
+        self, inputs: IntArray, paths: Paths, values: FloatArray, ties: FloatArray
+    ) -> BoolArray:
+        """Take the ends that are better than what there is; which of them are."""
+        self.rounds += 1
+        better = np.asarray(paths.obeys & (values > self.values[inputs] + ties))
+        rows = inputs[better]
+        self.labels[rows], self.values[rows] = paths.ends[better], values[better]
+        self.needed[rows] = self.rounds
+        return better
+
+    def now(self, climbed: IntArray, paths: Paths) -> Round:
+        """As it stands."""
+        return Round(
+            frozen(self.labels.copy()),
+            frozen(self.values.copy()),
+            frozen(self.needed.copy()),
+            frozen(climbed),
+            paths,
+        )
+
+
+class Starts:
+    """The starts of inputs, climb after climb; none is drawn that was there before."""
+
+    def __init__(self, space: Space, objective: Objective, seed: int, climbs: int) -> None:
+        self._space, self._closed = space, objective.closed_labels(space)
+        self._seeds = seeds_of(objective.scores, seed)
+        self._seen = np.empty((len(objective), climbs), dtype=np.int64)  # their prints
+        self._count = 0
+
+    def drawn(self, guess: IntArray, redrawn: int) -> IntArray:
+        """The next start of every input: a guess with so many labels drawn anew, or more."""
+        starts = self._draw(np.arange(len(guess)), guess, redrawn)
+        self._count += 1
+        return starts
+
+    def given(
+        self, starts: IntArray, good: BoolArray, guess: IntArray, redrawn: int
+    ) -> tuple[IntArray, BoolArray]:
+        """The next start of every input: a given one that is good and new, or else a drawn one.
+
+        And of which inputs it is the given one.
+        """
+        taken = good & note_starts(starts, self._seen, self._count)
+        rows, chosen = np.flatnonzero(~taken), starts.copy()
+        chosen[rows] = self._draw(rows, frozen(guess[rows]), redrawn)
+        self._count += 1
+        return frozen(chosen), taken
+
+    def keep(self, kept: BoolArray) -> None:
+        """Go on with some of the inputs."""
+        self._closed, self._seeds = frozen(self._closed[kept]), self._seeds[kept]
+        self._seen = self._seen[kept]
+
+    def _draw(self, rows: IntArray, guess: IntArray, redrawn: int) -> IntArray:
+        space, seen = self._space, self._seen[rows]
+        seeds, closed = frozen(self._seeds[rows]), frozen(self._closed[rows])
+        starts = draw_starts(
+            seeds, closed, guess, space.sizes, space.offsets, redrawn, seen, self._count
+        )
+        self._seen[rows] = seen
+        return frozen(starts)
+
+
+class Climber:
+    """Climbs the scores of inputs, as often as asked, and reads them once."""
+
+    def __init__(self, space: Space, objective: Objective) -> None:
+        known = known_to_kernels(space, objective)
+        if known is None:
+            raise UnsupportedSpace(
+                "paths are kept for rules without auxiliary columns, and for terms and traits that "
+                "kernels know; use RGS without asking for paths"
+            )
+        self.kind, self.gold, self.wide = known
+        self.ties, self.network = objective.ties, space.network.unmerged
+        scores, closed, network = objective.scores, objective.closed, self.network
+        self.ground = ground_of(scores, closed, network.graph, network.is_plain)
+
+    def climb(self, starts: IntArray, members: IntArray | None = None) -> Paths:
+        """The path of every input from a start of its own; ``members`` are which, if not all."""
+        rows = np.arange(len(starts)) if members is None else members
+        ends, obeys, steps, counts = climb_all(
+            self.ground,
+            frozen(rows),
+            frozen(self.ties[rows]),
+            starts,
+            starts if self.gold is None else frozen(self.gold[rows]),
+            self.kind,
+            self.wide,
+            self.network.graph,
+            is_paired(self.network),
+            MOST_STEPS * max(1, starts.shape[1]),
+        )
+        return Paths(starts, frozen(ends), frozen(obeys), frozen(steps), frozen(counts))
+
+
+def climb_from(space: Space, objective: Objective, starts: IntArray) -> Paths:
+    """The path of every input from a start of its own."""
+    return Climber(space, objective).climb(starts)
+
+
+def known_to_kernels(
+    space: Space, objective: Objective
+) -> tuple[int, IntArray | None, Wide] | None:
+    """The kind of the term, its gold, and the traits; None where kernels do not know them all."""
+    term, traits = objective.term, objective.traits
+    kind, gold = NO_TERM, None
+    if isinstance(term, Wrong | Overlap):
+        # Kernels are compiled anew for arrays that may be written to.
+        kind, gold = term.kind, frozen(term.gold)
+    elif term is not None:
+        return None
+    if space.network.variables > space.network.own:
+        return None
+    if traits is None:
+        return kind, gold, NO_TRAITS
+    return (kind, gold, traits.wide) if traits.traits.is_known else None
+
+
+def is_paired(network: Network) -> bool:
+    """Whether a matrix of pairs says all there is to say of the tables of a network."""
+    return bool(
+        network.blocks
+        and (network.sizes == 2).all()
+        and (np.diff(network.scope_ptr) == 2).all()
+        and network.allowed.all()
+    )

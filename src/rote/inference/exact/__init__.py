@@ -1,0 +1,1 @@
+"""Exact engines, and the questions about optima that they answer."""

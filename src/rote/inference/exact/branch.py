@@ -1,0 +1,206 @@
+"""Exact inference for any space: branch and bound over labels, with dual bounds.
+
+Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules. The search
+(`rote.kernels.search.branch`) is anytime: stopped by a limit, it returns the best output found
+and the largest bound of what it had left to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+
+from rote.errors import SettingError, check_whole
+from rote.inference.answers import answered
+from rote.inference.base import (
+    Objective,
+    Solutions,
+    Source,
+    Status,
+    as_objective,
+    positive,
+)
+from rote.inference.exact.duals import Duals, dual_bound, zero_duals
+from rote.inference.exact.plans import no_plan, partial_plan
+from rote.inference.exact.search import UNLIMITED, Found, first_of_equals, search, without_far
+from rote.inference.exact.tie_breaking import canonical
+from rote.kernels.dual.ascent import ascend
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+FIRST_NODES = 1 << 8  # the first try under a time limit; each further one has four times as many
+
+
+@dataclass(frozen=True)
+class BranchAndBound:
+    """Branch and bound, after eliminating cheap variables where that helps.
+
+    ``node_limit`` and ``time_limit`` (seconds) hold per input. Which of equal outputs comes first
+    takes searches of its own, each of ``tie_limit`` nodes at most, or as many as the first had.
+    Where that or the time is not enough, the answer is a best output and need not be the first.
+    ``eliminate=False`` keeps every variable in the search; only then can it start from given
+    duals.
+    """
+
+    node_limit: int | None = None
+    time_limit: float | None = None
+    eliminate: bool = True
+    tie_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("node_limit", "tie_limit"):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least=1)
+        positive("time_limit", self.time_limit)
+
+    def solve(
+        self, space: Space, objective: Objective | AnyArray, start: Duals | None = None
+    ) -> Solutions:
+        objective = as_objective(space, objective)
+        if start is not None:
+            dual_bound(space, objective, start)  # checks shapes and signs
+        floors = np.full(len(objective), -np.inf)
+        left = np.full(len(objective), np.inf if self.time_limit is None else self.time_limit)
+        most = self.node_limit or UNLIMITED
+        found = self._search(space, objective, floors, left, most, start)
+        labels = found.labels
+        if found.doubtful.any():
+            doubtful = found.doubtful & found.complete
+            labels = self._first_of_equals(space, objective, labels, doubtful, left)
+        if found.complete.all():
+            return answered(space, objective, labels, Source.BRANCH)
+        some = (labels >= 0).all(axis=1)
+        status = np.select(
+            [found.complete & some, found.complete, some],
+            [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
+            Status.TIMED_OUT,
+        )
+        return answered(space, objective, labels, Source.BRANCH, bound=found.bound, status=status)
+
+    def duals(
+        self,
+        space: Space,
+        objective: Objective | AnyArray,
+        start: Duals | None = None,
+        sweeps: int = 32,
+    ) -> Duals:
+        """Duals by so many sweeps of ascent, from ``start`` or from zero.
+
+        `dual_bound` says what they prove; it never gets worse with more sweeps.
+        """
+        objective = as_objective(space, objective)
+        if sweeps < 0:
+            raise SettingError(f"sweeps is a number of at least 0, got {sweeps}")
+        if start is None:
+            start = zero_duals(space, len(objective))
+        bound = dual_bound(space, objective, start)
+        messages, multipliers = without_far(start.messages), start.multipliers.copy()
+        long_rows = slice(len(space.rows) - len(space.network.rows), None)
+        tail = multipliers[:, long_rows].copy()
+        ascend(objective.scores, objective.closed, space.network.graph, messages, tail, sweeps)
+        multipliers[:, long_rows] = tail
+        # What a start knew of closed labels may take more than these sweeps to find again.
+        worse = dual_bound(space, objective, Duals(messages, multipliers)) > bound
+        messages[worse], multipliers[worse] = start.messages[worse], start.multipliers[worse]
+        return Duals(frozen(messages), frozen(multipliers))
+
+    def _first_of_equals(
+        self,
+        space: Space,
+        objective: Objective,
+        labels: IntArray,
+        doubtful: BoolArray,
+        left: FloatArray,
+    ) -> IntArray:
+        """Ties broken by a search in lexicographic order, or by `canonical` where it is long.
+
+        The search is short where bounds are tight. Ties of inputs without time stay as they are.
+        """
+        rows = np.flatnonzero(doubtful & (labels >= 0).all(axis=1) & (left > 0))
+        if not len(rows):
+            return labels
+        began = perf_counter()
+        first = first_of_equals(space, objective.rows(rows), frozen(labels[rows]))
+        left[rows] -= (perf_counter() - began) / len(rows)
+        settled = (first >= 0).all(axis=1)
+        labels = labels.copy()
+        labels[rows[settled]] = first[settled]
+        unsettled = rows[~settled]
+        # Inputs with a clock are asked about one after the other.
+        for some in [unsettled] if self.time_limit is None else unsettled[:, None]:
+            every = np.ones(len(some), np.bool_)
+            better = partial(self._better, left[some])
+            labels[some] = canonical(space, objective.rows(some), labels[some], every, better)
+        return labels
+
+    def _better(
+        self, left: FloatArray, space: Space, objective: Objective, floor: FloatArray
+    ) -> IntArray:
+        if not (left > 0).all():
+            return np.full((len(objective), len(space.variables)), -1, np.int64)
+        most = self.tie_limit or self.node_limit or UNLIMITED
+        return self._search(space, objective, floor - 0.5 * objective.ties, left, most).labels
+
+    def _search(
+        self,
+        space: Space,
+        objective: Objective,
+        floors: FloatArray,
+        left: FloatArray,
+        most: int,
+        start: Duals | None = None,
+    ) -> Found:
+        """What a search finds in the seconds ``left`` to each input; it takes off what it used."""
+        plan = partial_plan(space) if self.eliminate and start is None else no_plan(space)
+
+        def tried(rows: IntArray, nodes: int) -> Found:
+            own = start and Duals(start.messages[rows], start.multipliers[rows])
+            part = objective if len(rows) == len(objective) else objective.rows(rows)
+            return search(plan, space, part, floors[rows], own, nodes)
+
+        everything = np.arange(len(objective))
+        if self.time_limit is None:
+            return tried(everything, most)
+        tried(everything[:0], most)  # compiles what is not compiled yet, before any clock runs
+        # Most inputs are easy: all get a first try together, the rest one after the other.
+        nodes = min(FIRST_NODES, most)
+        began = perf_counter()
+        first = tried(everything, nodes)
+        share = (perf_counter() - began) / max(1, len(objective))
+        left -= share
+        fields = [array.copy() for array in _fields(first)]
+        for row in np.flatnonzero(~first.complete)[:, None]:
+            found, took = _further(partial(tried, row), nodes, most, share, float(left[row[0]]))
+            left[row] -= took
+            if found is not None:
+                for field, new in zip(fields, _fields(found), strict=True):
+                    field[row] = new
+        return Found(*fields)
+
+
+def _further(
+    tried: Callable[[int], Found], nodes: int, most: int, took: float, left: float
+) -> tuple[Found | None, float]:
+    """What one input comes to after a try that ``took`` its time, and the seconds that cost.
+
+    Tries have growing node limits, the last of them what the time left allows: kernels do not
+    read the clock, and starting over costs at most a third of the whole.
+    """
+    found, spent = None, 0.0
+    while nodes < most and (more := min(4.0, (left - spent) / took)) >= 1.5:
+        nodes = min(int(more * nodes), most)
+        began = perf_counter()
+        found = tried(nodes)
+        took = perf_counter() - began
+        spent += took
+        if found.complete[0]:
+            break
+    return found, spent
+
+
+def _fields(found: Found) -> tuple[AnyArray, ...]:
+    return found.labels, found.bound, found.complete, found.doubtful

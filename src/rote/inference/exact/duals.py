@@ -1,0 +1,87 @@
+"""Dual bounds: every (λ, u) bounds what any output can be worth.
+
+With c the part scores, λ_fj(a) the messages between table f and label a of its
+variable j, u one multiplier per row of ``space.rows``, and A, lower, upper those rows,
+
+    g_c(λ, u) = Σ_r [u_r⁺ upper_r - u_r⁻ lower_r]
+              + Σ_j max_a [c_ja + Σ_f λ_fj(a) - (Aᵀu)_ja] + Σ_k max(0, -(Aᵀu)_k)
+              + Σ_f max_t [c_ft - Σ_{j∈f} λ_fj(t_j)]
+
+where j runs over variables, k over auxiliary columns, f over the tables of
+``space.network``, and a and t over what they allow, open labels only. Proof: for an
+output y with z its 0/1 columns, the λ terms at y cancel, the u terms at y are
+Σ_r [u_r⁺ (upper_r - (Az)_r) + u_r⁻ ((Az)_r - lower_r)] >= 0, and each max is at
+least its value at y; so g_c(λ, u) >= c·z(y).
+
+A multiplier is >= 0 on a row without lower end and <= 0 on one without upper end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rote.errors import ScoreError
+from rote.inference.base import Objective, as_objective
+from rote.kernels.dual.bounds import dual_bounds
+from rote.space.space import Space
+from rote.types import AnyArray, FloatArray, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Duals:
+    """λ and u for every input of a batch; `zero_duals` makes the plainest ones."""
+
+    messages: FloatArray  # (m, network.message_ptr[-1])
+    multipliers: FloatArray  # (m, rows)
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+
+def zero_duals(space: Space, m: int) -> Duals:
+    """λ = 0, u = 0: the bound that takes every table and variable by itself."""
+    wide = int(space.network.message_ptr[-1])
+    return Duals(frozen(np.zeros((m, wide))), frozen(np.zeros((m, len(space.rows)))))
+
+
+def dual_bound(space: Space, objective: Objective | AnyArray, duals: Duals) -> FloatArray:
+    """g_c(λ, u) for every input: no output is worth more."""
+    objective = as_objective(space, objective)
+    network, rows = space.network, space.rows
+    shapes = (len(objective), int(network.message_ptr[-1])), (len(objective), len(rows))
+    if (duals.messages.shape, duals.multipliers.shape) != shapes:
+        raise ScoreError(
+            f"duals of this space have the shapes {shapes[0]} and {shapes[1]}; "
+            f"got {duals.messages.shape} and {duals.multipliers.shape}"
+        )
+    if not (np.isfinite(duals.messages).all() and np.isfinite(duals.multipliers).all()):
+        raise ScoreError("duals are finite numbers; these hold NaN or an infinity")
+    u = duals.multipliers
+    if ((u > 0) & np.isinf(rows.upper) | (u < 0) & np.isinf(rows.lower)).any():
+        raise ScoreError("a multiplier pushes against the open end of its row; see duals.py")
+    return dual_bounds(
+        objective.scores,
+        objective.closed,
+        frozen(duals.messages),
+        frozen(duals.multipliers),
+        network.own,
+        network.offsets,
+        network.scope_ptr,
+        network.scope,
+        network.strides,
+        network.sizes,
+        network.table_ptr,
+        network.allowed,
+        network.gather_ptr,
+        network.gather,
+        network.message_ptr,
+        rows.indptr,
+        rows.indices,
+        rows.data,
+        rows.lower,
+        rows.upper,
+        rows.labels,
+        rows.auxiliary,
+    )

@@ -1,0 +1,133 @@
+"""`Exact` looks at the space and chooses; ``source`` says what it chose.
+
+1. No factors and no rules between variables: the best label of each variable.
+2. A chain or a tree: max-sum in one pass.
+3. No factors, and the best labels happen to obey the rules: these, input by input.
+4. Variable elimination, where its tables stay small.
+5. A chain of higher order, where elimination was too much.
+6. Branch and bound, after eliminating cheap variables.
+7. The integer program.
+
+Which of the last two is faster cannot be seen beforehand, and either may take hours where the other
+takes a second. So they take turns, each given more than it had before, and an input takes a few
+times as long as the better of them needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from time import perf_counter
+
+import numpy as np
+
+from rote.inference.answers import at_sight
+from rote.inference.base import (
+    Engine,
+    Objective,
+    Solutions,
+    Status,
+    as_objective,
+    positive,
+)
+from rote.inference.exact.branch import BranchAndBound
+from rote.inference.exact.chain import Chain
+from rote.inference.exact.elimination import Elimination
+from rote.inference.exact.independent import Separable
+from rote.inference.exact.tree import Tree
+from rote.inference.solvers.milp import Milp
+from rote.kernels.bundles import Windows
+from rote.space.space import Space
+from rote.types import AnyArray, IntArray
+
+# Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
+FEW_CANDIDATES = 1 << 12
+# Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
+# input that needs more is left to the integer program.
+TURNS = (1 << 16, 1 << 20, 1 << 24)
+SHORTEST = 0.1  # seconds: less is not worth building the program
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The best output, proved, by whatever suits the space.
+
+    With a ``time_limit`` (seconds per input) it returns the best output found by then
+    and a bound. Spaces that a single pass solves do not look at the clock.
+    """
+
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        positive("time_limit", self.time_limit)
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        objective = as_objective(space, objective)
+        if not looks_first(space):
+            return self._solve(space, objective)
+        seen, hard = at_sight(space, objective)
+        if not len(hard):
+            return seen
+        rest = objective if len(hard) == len(objective) else objective.rows(hard)
+        return seen.with_rows(hard, self._solve(space, rest))
+
+    def _solve(self, space: Space, objective: Objective) -> Solutions:
+        chosen = choice(space)
+        if chosen is not None:
+            return chosen.solve(space, objective)
+        if self.time_limit is not None:
+            return BranchAndBound(time_limit=self.time_limit).solve(space, objective)
+        return in_turns(space, objective)
+
+
+def in_turns(space: Space, objective: Objective, turns: Sequence[int] = TURNS) -> Solutions:
+    """Branch and bound with so many nodes in each turn, and the integer program in between."""
+    start = perf_counter()
+    first, *more = turns
+    found = _searched(space, objective, first)
+    for nodes in more:
+        left = _unsettled(found)
+        if not len(left):
+            return found
+        # What the program proves within as long as everything took so far, it solves again without
+        # a limit: under one, equal outputs may be left in any order.
+        limit = max(SHORTEST, (perf_counter() - start) / len(left))
+        tried = Milp(time_limit=limit).solve(space, objective.rows(left))
+        easy = np.setdiff1d(left, left[_unsettled(tried)])
+        if len(easy):
+            found = found.with_rows(easy, Milp().solve(space, objective.rows(easy)))
+        left = _unsettled(found)
+        if len(left):
+            found = found.with_rows(left, _searched(space, objective.rows(left), nodes))
+    left = _unsettled(found)
+    return found.with_rows(left, Milp().solve(space, objective.rows(left))) if len(left) else found
+
+
+def _searched(space: Space, objective: Objective, nodes: int) -> Solutions:
+    # What is found in few nodes may have equals that take many to tell apart.
+    return BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1])).solve(space, objective)
+
+
+def _unsettled(found: Solutions) -> IntArray:
+    return np.flatnonzero((found.status != Status.OPTIMAL) & (found.status != Status.INFEASIBLE))
+
+
+def chain_of(engine: Engine, space: Space) -> Windows | None:
+    """A space that an engine solves as a chain, for kernels that do it themselves, or None."""
+    chosen = choice(space) if isinstance(engine, Exact) else engine
+    return chosen.windows(space) if isinstance(chosen, Chain) and chosen.accepts(space) else None
+
+
+@lru_cache(maxsize=1024)
+def looks_first(space: Space) -> bool:
+    """Whether the best labels may be the answer, and seeing that costs less than solving."""
+    one_pass = isinstance(choice(space), Separable | Chain | Tree)
+    return not (one_pass or space.factors or len(space.network.rows))
+
+
+@lru_cache(maxsize=1024)
+def choice(space: Space) -> Engine | None:
+    """The engine for a space; None stands for branch and bound."""
+    options = (Separable(), Chain(order=1), Tree(), Elimination(FEW_CANDIDATES), Chain())
+    return next((engine for engine in options if engine.accepts(space)), None)

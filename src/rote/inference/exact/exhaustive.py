@@ -1,0 +1,150 @@
+"""Exact by looking at every output: slow, plain, and the judge of all other engines.
+
+It reads factors and asks `Space.holds`, and uses nothing that the other engines
+use: neither tables nor rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from rote.errors import UnsupportedSpace, check_whole
+from rote.inference.answers import answered
+from rote.inference.base import Objective, Solutions, Source, as_objective
+from rote.kernels.dp.enumeration import best_outputs, outputs_between
+from rote.space.space import Space
+from rote.types import AnyArray, FloatArray, IntArray, frozen, running
+
+MOST_OUTPUTS = 1 << 22
+BLOCK = 1 << 16  # outputs whose rules are checked at once
+
+
+@dataclass(frozen=True)
+class Exhaustive:
+    """Exact for any space with at most ``most_outputs`` joint labellings.
+
+    Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules.
+    """
+
+    most_outputs: int = MOST_OUTPUTS
+
+    def __post_init__(self) -> None:
+        check_whole("most_outputs", self.most_outputs, least=1)
+
+    def accepts(self, space: Space) -> bool:
+        return space.outputs <= self.most_outputs
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        objective = as_objective(space, objective, terms=True)
+        if not self.accepts(space):
+            raise UnsupportedSpace(
+                f"{space!r} has {space.outputs:.4g} outputs and Exhaustive looks at no more than "
+                f"{self.most_outputs}; use Exact, or raise most_outputs"
+            )
+        if not objective.adds_up:
+            labels = _best_with_more(space, objective)
+            return answered(space, objective, labels, Source.ENUMERATION)
+        factors = _factors(space)
+        labels = best_outputs(
+            objective.scores,
+            objective.closed,
+            objective.ties,
+            _feasible(space),
+            space.sizes,
+            space.offsets,
+            factors.ends_ptr,
+            factors.first_part,
+            factors.scope_ptr,
+            factors.scope,
+            factors.strides,
+        )
+        return answered(space, objective, labels, Source.ENUMERATION)
+
+
+@dataclass(frozen=True, eq=False)
+class _Factors:
+    """The factors of a space, sorted by their last variable."""
+
+    ends_ptr: IntArray  # per variable
+    first_part: IntArray
+    scope_ptr: IntArray
+    scope: IntArray
+    strides: IntArray
+
+
+@lru_cache(maxsize=256)
+def _factors(space: Space) -> _Factors:
+    firsts = space.factor_offsets[:-1].tolist()
+    pairs = zip(space.factors, firsts, strict=True)
+    ordered = sorted(pairs, key=lambda pair: max(pair[0].variables))
+    ends = np.array([max(factor.variables) for factor, _ in ordered], dtype=np.int64)
+    strides: list[int] = []
+    for factor, _ in ordered:
+        shape = [int(space.sizes[j]) for j in factor.variables]
+        strides.extend(int(np.prod(shape[k + 1 :])) for k in range(len(shape)))
+    return _Factors(
+        frozen(running(np.bincount(ends, minlength=len(space.variables)))),
+        frozen(np.array([first for _, first in ordered], dtype=np.int64)),
+        frozen(running([len(factor.variables) for factor, _ in ordered])),
+        frozen(np.array([j for factor, _ in ordered for j in factor.variables], dtype=np.int64)),
+        frozen(np.array(strides, dtype=np.int64)),
+    )
+
+
+@lru_cache(maxsize=32)
+def _feasible(space: Space) -> AnyArray:
+    """One bit per output, in lexicographic order: half a megabyte for four million outputs."""
+    outputs = int(space.outputs)
+    bits = np.full((outputs + 7) // 8, 255, dtype=np.uint8)
+    if space.rules:
+        for first in range(0, outputs, BLOCK):
+            labels = outputs_between(first, min(first + BLOCK, outputs), space.sizes)
+            packed = np.packbits(space.holds(labels))
+            bits[first // 8 : first // 8 + len(packed)] = packed
+    return frozen(bits)
+
+
+def _best_with_more(space: Space, objective: Objective) -> IntArray:
+    """What `best_outputs` does, block by block, where a term or traits have a say.
+
+    The first output within a tie of the best is better than all before it. So of each input those
+    outputs are held that are, as long as they are within a tie of the best so far.
+    """
+    m, count = len(objective), int(space.outputs)
+    block = max(1, BLOCK // max(1, m))
+    feasible = np.unpackbits(_feasible(space), count=count).astype(np.bool_)
+    best, ties = np.full(m, -np.inf), objective.ties
+    held: list[list[tuple[float, int]]] = [[] for _ in range(m)]
+    for first in range(0, count, block):
+        end = min(first + block, count)
+        worth = _worth(space, objective, outputs_between(first, end, space.sizes))
+        worth[:, ~feasible[first:end]] = -np.inf
+        for i, row in enumerate(worth):
+            before = np.maximum.accumulate(np.append(best[i], row))[:-1]
+            rises = np.flatnonzero(row > before)
+            if len(rises):
+                best[i] = row[rises[-1]]
+                held[i] += zip(row[rises].tolist(), (first + rises).tolist(), strict=True)
+                held[i] = [pair for pair in held[i] if pair[0] >= best[i] - ties[i]]
+    labels = np.full((m, len(space.sizes)), -1, dtype=np.int64)
+    for i, close in enumerate(held):
+        if close:
+            number = close[0][1]
+            labels[i] = outputs_between(number, number + 1, space.sizes)[0]
+    return labels
+
+
+def _worth(space: Space, objective: Objective, outputs: IntArray) -> FloatArray:
+    """What the same outputs are worth to every input; -inf where a label is closed."""
+    m = len(objective)
+    worth = np.empty((m, len(outputs)))
+    for i in range(m):
+        worth[i] = space.value(objective.scores[i], outputs)
+        if objective.allowed is not None:
+            open_ = objective.allowed[i][space.offsets[:-1] + outputs].all(axis=1)
+            worth[i, ~open_] = -np.inf
+    worth += objective.beyond_parts(frozen(np.broadcast_to(outputs, (m, *outputs.shape))))
+    return worth

@@ -1,0 +1,137 @@
+"""The k best outputs, by splitting what is left around each output that is found.
+
+When y is the best of a set of outputs, the others are those that first differ from y
+at variable j = 0, 1, …: same labels before j, another label at j. Each of these sets is
+a set of closed labels, so any exact engine finds its best; the best of all is next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rote.errors import SettingError, check_whole
+from rote.inference.base import Engine, Objective, Solutions, Status, as_objective, checked_for
+from rote.inference.exact.exact import Exact
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+
+def k_best(
+    space: Space, objective: Objective | AnyArray, k: int, engine: Engine | None = None
+) -> list[Solutions]:
+    """The best, second best, … k-th best output of every input, each proved.
+
+    The r-th `Solutions` are infeasible for inputs that have fewer outputs than that.
+    Outputs within a tie of each other come in lexicographic order.
+
+    >>> from rote import SpaceBuilder, k_best
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> space = builder.build()
+    >>> scores = space.scores({"x": {"a": 2.0}, "y": {"a": 1.0}})
+    >>> [float(best.value[0]) for best in k_best(space, scores, 3)]
+    [3.0, 2.0, 1.0]
+    """
+    check_whole("k", k, least=1)
+    objective = as_objective(space, objective)
+    engine = engine or Exact()
+    ranks = [_proved(engine.solve(space, objective))]
+    shape = (len(objective), space.labels)
+    whole = np.ones(shape, np.bool_) if objective.allowed is None else objective.allowed
+    waiting: list[list[_Found]] = [[] for _ in range(len(objective))]
+    last = [_Found(whole[i], 0, ranks[0], i) for i in range(len(objective))]
+    while len(ranks) < k:
+        inputs, parts = [], []
+        for i, found in enumerate(last):
+            if found.solutions.status[found.row] == Status.OPTIMAL:
+                split = _others(space, found)
+                inputs += [i] * len(split)
+                parts += split
+        if parts:
+            allowed = frozen(np.stack([mask for mask, _ in parts]))
+            narrowed = replace(objective.rows(np.array(inputs)), allowed=allowed)
+            narrowed = checked_for(space, narrowed)
+            solved = _proved(engine.solve(space, narrowed))
+            for row, (i, (mask, fixed)) in enumerate(zip(inputs, parts, strict=True)):
+                if solved.status[row] == Status.OPTIMAL:
+                    waiting[i].append(_Found(mask, fixed, solved, row))
+        missing = _Found(np.empty(0, np.bool_), 0, _nothing(space), 0)
+        last = [
+            _taken(found, float(tie)) if found else missing
+            for found, tie in zip(waiting, objective.ties, strict=True)
+        ]
+        ranks.append(_together([(found.solutions, found.row) for found in last], space))
+    return ranks
+
+
+def _proved(solutions: Solutions) -> Solutions:
+    if (~np.isin(solutions.status, (Status.OPTIMAL, Status.INFEASIBLE))).any():
+        raise SettingError(
+            "k_best orders outputs by proof, and the engine gave an answer without one; use an "
+            "exact engine such as Exact(), with enough time or no limit"
+        )
+    return solutions
+
+
+class _Found:
+    """The best output of a set: closed labels, and how many variables are fixed in it."""
+
+    def __init__(self, allowed: BoolArray, fixed: int, solutions: Solutions, row: int) -> None:
+        self.allowed, self.fixed, self.solutions, self.row = allowed, fixed, solutions, row
+
+    @property
+    def value(self) -> float:
+        return float(self.solutions.value[self.row])
+
+    @property
+    def labels(self) -> IntArray:
+        return np.asarray(self.solutions.labels[self.row])
+
+
+def _others(space: Space, found: _Found) -> list[tuple[BoolArray, int]]:
+    """The set without its best output, in pieces that do not overlap."""
+    pieces = []
+    rest = found.allowed.copy()
+    for j in range(found.fixed, len(space.variables)):
+        own = slice(int(space.offsets[j]), int(space.offsets[j + 1]))
+        chosen = int(space.offsets[j] + found.labels[j])
+        piece = rest.copy()
+        piece[chosen] = False
+        if piece[own].any():
+            pieces.append((piece, j))
+        rest[own] = False
+        rest[chosen] = True
+    return pieces
+
+
+def _taken(waiting: list[_Found], tie: float) -> _Found:
+    top = max(found.value for found in waiting)
+    equal = [found for found in waiting if found.value >= top - tie]
+    first = min(equal, key=lambda found: tuple(found.labels))
+    waiting.remove(first)
+    return first
+
+
+def _nothing(space: Space) -> Solutions:
+    low: FloatArray = np.full(1, -np.inf)
+    return Solutions(
+        frozen(np.full((1, len(space.variables)), -1, dtype=np.int64)),
+        frozen(low),
+        frozen(low),
+        frozen(np.full(1, int(Status.INFEASIBLE))),
+        frozen(np.zeros(1, dtype=np.int64)),
+    )
+
+
+def _together(rows: list[tuple[Solutions, int]], space: Space) -> Solutions:
+    if not rows:
+        return _nothing(space).rows(np.zeros(0, dtype=np.int64))
+    return Solutions(
+        frozen(np.stack([s.labels[r] for s, r in rows])),
+        frozen(np.array([s.value[r] for s, r in rows])),
+        frozen(np.array([s.bound[r] for s, r in rows])),
+        frozen(np.array([s.status[r] for s, r in rows])),
+        frozen(np.array([s.source[r] for s, r in rows])),
+    )

@@ -1,0 +1,66 @@
+"""Max-marginals: for every label, the value of the best output that has it.
+
+The difference between a variable's best and second best label is how sure the whole
+answer is of it, rules and factors included.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rote.inference.base import Objective, as_objective
+from rote.inference.exact.chain import Chain
+from rote.inference.exact.exact import Exact
+from rote.inference.exact.plans import full_plan
+from rote.inference.exact.tree import Tree
+from rote.kernels.dp.elimination import max_marginals as by_elimination
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, frozen
+
+
+def max_marginals(space: Space, objective: Objective | AnyArray) -> FloatArray:
+    """Values of shape (m, labels); -inf for a label that no output can have.
+
+    Two passes over a chain, a tree or an elimination; where none of these fits, one exact
+    search per label.
+
+    >>> from rote import SpaceBuilder, max_marginals
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> builder.require(x["a"] >> y["b"])
+    >>> space = builder.build()
+    >>> max_marginals(space, space.scores({"x": {"a": 2.0}, "y": {"a": 1.0}}))
+    array([[2., 1., 1., 2.]])
+    """
+    objective = as_objective(space, objective)
+    for engine in (Chain(order=1), Tree()):
+        if engine.accepts(space):
+            return engine.max_marginals(space, objective)
+    plan = full_plan(space)
+    if plan is not None:
+        return by_elimination(objective.scores, objective.closed, space.labels, plan.steps)
+    if Chain().accepts(space):
+        return Chain().max_marginals(space, objective)
+    return _by_clamping(space, objective)
+
+
+def _by_clamping(space: Space, objective: Objective) -> FloatArray:
+    m = len(objective)
+    values = np.full((m, space.labels), -np.inf)
+    engine = Exact()
+    for j in range(len(space.variables)):
+        for label in range(int(space.offsets[j]), int(space.offsets[j + 1])):
+            allowed = _open(space, objective)
+            own = slice(int(space.offsets[j]), int(space.offsets[j + 1]))
+            kept = allowed[:, label].copy()
+            allowed[:, own] = False
+            allowed[:, label] = kept
+            narrowed = Objective(objective.scores, frozen(allowed))
+            values[:, label] = engine.solve(space, narrowed).value
+    return values
+
+
+def _open(space: Space, objective: Objective) -> BoolArray:
+    if objective.allowed is None:
+        return np.ones((len(objective), space.labels), dtype=np.bool_)
+    return objective.allowed.copy()

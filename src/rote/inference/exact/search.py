@@ -1,0 +1,80 @@
+"""The search kernel, given a plan: what branch and bound and feasibility questions share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rote.inference.base import Objective
+from rote.inference.exact.duals import Duals
+from rote.inference.exact.plans import Plan, no_plan
+from rote.kernels.dual.ascent import FAR
+from rote.kernels.search.branch import branch
+from rote.space.space import Space
+from rote.types import BoolArray, FloatArray, IntArray, frozen
+
+UNLIMITED = 1 << 60
+NODES_IN_ORDER = 1 << 10
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """One row per input; labels are -1 where nothing beats the floor."""
+
+    labels: IntArray
+    bound: FloatArray
+    complete: BoolArray  # nothing was left to look at
+    doubtful: BoolArray  # another output may be within a tie
+
+
+def without_far(messages: FloatArray) -> FloatArray:
+    """Messages to start from: those that stand for infinity would drown the others' digits."""
+    return np.where(np.abs(messages) < FAR / 2, messages, 0.0)
+
+
+def search(
+    plan: Plan,
+    space: Space,
+    objective: Objective,
+    floors: FloatArray,
+    start: Duals | None,
+    nodes: int,
+    *,
+    in_order: bool = False,
+) -> Found:
+    """Outputs that beat their floors: the best ones, or the first ``in_order``."""
+    # Kernels are compiled anew for arrays that differ in layout or in being read-only.
+    none = frozen(np.empty((0, 0)))
+    long_rows = len(space.network.rows)
+    labels, bound, complete, doubtful = branch(
+        frozen(objective.scores),
+        objective.closed,
+        frozen(floors),
+        objective.ties,
+        plan.steps,
+        plan.core.network.graph,
+        plan.core.variables,
+        none if start is None else frozen(without_far(start.messages)),
+        none if start is None else frozen(start.multipliers[:, len(space.rows) - long_rows :]),
+        len(space.variables),
+        nodes,
+        in_order,
+    )
+    return Found(labels, bound, complete, doubtful)
+
+
+def first_of_equals(space: Space, objective: Objective, labels: IntArray) -> IntArray:
+    """Of the outputs within a tie of those given, the lexicographically first.
+
+    Labels are -1 where the search is not short; it is where bounds are tight.
+    """
+    return search(
+        no_plan(space),
+        space,
+        objective,
+        space.worth(objective.scores, labels) - objective.ties,
+        None,
+        NODES_IN_ORDER + 8 * space.network.variables,
+        in_order=True,
+    ).labels

@@ -1,0 +1,192 @@
+"""Exact inference on a forest by max-sum, from the leaves to the roots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from rote.errors import UnsupportedSpace
+from rote.inference.answers import answered
+from rote.inference.base import Objective, Solutions, Source, as_objective
+from rote.inference.exact.tables import Obstacle, Runs, runs_of, tables_at_work
+from rote.kernels.dp.trees import best_trees, tree_max_marginals
+from rote.space.space import Space
+from rote.types import AnyArray, FloatArray, IntArray, frozen, running
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Exact for factors and rules over two variables that join them into a forest.
+
+    Optimises max_y Σ_v scores_v(y_v) + Σ_{uv} W_uv(y_u, y_v), with W_uv = -inf where a
+    rule is broken.
+    """
+
+    def accepts(self, space: Space) -> bool:
+        return isinstance(_program(space), _Program)
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        objective = as_objective(space, objective)
+        program, network = _checked(space), space.network
+        labels = best_trees(
+            objective.scores,
+            objective.closed,
+            objective.ties,
+            program.natural,
+            network.sizes,
+            network.offsets,
+            program.order,
+            program.parent,
+            program.depth,
+            program.root,
+            program.table,
+            program.step_parent,
+            program.step_own,
+            program.up_ptr,
+            program.child_ptr,
+            program.children,
+            program.layout.starts,
+            program.layout.moves,
+            program.layout.contiguous,
+            network.allowed,
+            network.gather_ptr,
+            network.gather,
+            program.room,
+        )
+        return answered(space, objective, labels, Source.TREE)
+
+    def max_marginals(self, space: Space, objective: Objective | AnyArray) -> FloatArray:
+        """Of shape (m, labels): the value of the best output with this label, -inf without one."""
+        objective = as_objective(space, objective)
+        program, network = _checked(space), space.network
+        return tree_max_marginals(
+            objective.scores,
+            objective.closed,
+            network.sizes,
+            network.offsets,
+            program.order,
+            program.parent,
+            program.table,
+            program.step_parent,
+            program.step_own,
+            program.up_ptr,
+            program.child_ptr,
+            program.children,
+            program.layout.starts,
+            program.layout.moves,
+            program.layout.contiguous,
+            network.allowed,
+            network.gather_ptr,
+            network.gather,
+            program.room,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """What the kernels need beside the network; see `rote.kernels.dp.trees`."""
+
+    natural: bool  # no child precedes its parent
+    order: IntArray  # the variables, each after its parent
+    parent: IntArray  # the number of variables for a root
+    depth: IntArray
+    root: IntArray
+    table: IntArray  # what joins each variable to its parent, -1 for a root
+    step_parent: IntArray  # what a label of the parent moves in this table
+    step_own: IntArray
+    up_ptr: IntArray  # per variable: one number per label of its parent
+    child_ptr: IntArray  # per variable, and last the one above all roots
+    children: IntArray
+    room: IntArray
+    layout: Runs
+
+
+def _checked(space: Space) -> _Program:
+    program = _program(space)
+    if isinstance(program, Obstacle):
+        raise UnsupportedSpace(
+            "Tree takes factors and rules over two variables that join no variable to itself "
+            f"around a cycle, but {program.described(space)}; use Exact"
+        )
+    return program
+
+
+@lru_cache(maxsize=256)
+def _program(space: Space) -> _Program | Obstacle:
+    network = space.network
+    if len(network.rows):
+        return Obstacle(None, "joins too many labels for a table")
+    n = network.variables
+    near: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+    group = list(range(n))  # by union-find: one variable stands for all that are joined to it
+    for b, scope in tables_at_work(network):
+        if len(scope) > 2:
+            return Obstacle(scope, f"is over {len(scope)}")
+        u, v = scope
+        first, second = _standing(group, u), _standing(group, v)
+        if first == second:
+            return Obstacle(scope, "closes a cycle")
+        group[first] = second
+        near[u].append((v, b))
+        near[v].append((u, b))
+    order, parent, table = _rooted(near)
+    step_parent = np.ones(n, dtype=np.int64)
+    step_own = np.ones(n, dtype=np.int64)
+    for v, b in enumerate(table):
+        if b >= 0:
+            first, second = network.strides[network.scope_ptr[b] : network.scope_ptr[b + 1]]
+            child_is_second = network.scope[network.scope_ptr[b] + 1] == v
+            step_parent[v], step_own[v] = (first, second) if child_is_second else (second, first)
+    depth, root = np.zeros(n, dtype=np.int64), np.arange(n)
+    for v in order:
+        if parent[v] < n:
+            depth[v], root[v] = depth[parent[v]] + 1, root[parent[v]]
+    above = np.array(parent, dtype=np.int64)
+    room = [np.diff(network.table_ptr).max(initial=1), network.sizes.max(initial=1)]
+    widths = np.concatenate([network.sizes, [1]])[above]
+    return _Program(
+        all(u == n or u < v for v, u in enumerate(parent)),
+        frozen(np.array(order, dtype=np.int64)),
+        frozen(above),
+        frozen(depth),
+        frozen(root),
+        frozen(np.array(table, dtype=np.int64)),
+        frozen(step_parent),
+        frozen(step_own),
+        frozen(running(widths)),
+        frozen(running(np.bincount(above, minlength=n + 1))),
+        frozen(np.argsort(above, kind="stable").astype(np.int64)),
+        frozen(np.array(room, dtype=np.int64)),
+        runs_of(network),
+    )
+
+
+def _standing(group: list[int], v: int) -> int:
+    while group[v] != v:
+        group[v] = group[group[v]]
+        v = group[v]
+    return v
+
+
+def _rooted(near: list[list[tuple[int, int]]]) -> tuple[list[int], list[int], list[int]]:
+    """Every component hung on its first variable: the order, parents, and tables to them."""
+    n = len(near)
+    order: list[int] = []
+    parent, table, seen = [n] * n, [-1] * n, [False] * n
+    for root in range(n):
+        if seen[root]:
+            continue
+        seen[root] = True
+        order.append(root)
+        at = len(order) - 1
+        while at < len(order):
+            u = order[at]
+            at += 1
+            for v, b in near[u]:
+                if not seen[v]:
+                    seen[v] = True
+                    parent[v], table[v] = u, b
+                    order.append(v)
+    return order, parent, table

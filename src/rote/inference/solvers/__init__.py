@@ -1,0 +1,1 @@
+"""Integer programs, and the solvers that take them."""

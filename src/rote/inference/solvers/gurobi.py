@@ -1,0 +1,169 @@
+"""`Program`s on Gurobi: a relaxation and a whole model, both reused from input to input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rote.errors import MissingExtra, UnsupportedSpace
+from rote.inference.base import Status
+from rote.inference.solvers.integer_program import Outcome, Program
+from rote.types import FloatArray
+
+if TYPE_CHECKING:
+    import gurobipy
+
+# By the name in gurobipy.GRB.Status. What is missing here is an error of the solver.
+STATUSES: Mapping[str, Status] = MappingProxyType(
+    {
+        "OPTIMAL": Status.OPTIMAL,
+        "INFEASIBLE": Status.INFEASIBLE,
+        # Every column is bounded by the rows, so it cannot be the other.
+        "INF_OR_UNBD": Status.INFEASIBLE,
+        "TIME_LIMIT": Status.TIMED_OUT,
+        "ITERATION_LIMIT": Status.TIMED_OUT,
+        "NODE_LIMIT": Status.TIMED_OUT,
+        "SOLUTION_LIMIT": Status.TIMED_OUT,
+        "WORK_LIMIT": Status.TIMED_OUT,
+        "MEM_LIMIT": Status.TIMED_OUT,
+        "INTERRUPTED": Status.TIMED_OUT,
+        "NUMERIC": Status.TIMED_OUT,
+        "SUBOPTIMAL": Status.TIMED_OUT,
+    }
+)
+
+PARAMETERS: Mapping[str, float] = MappingProxyType(
+    {
+        "OutputFlag": 0,
+        "Threads": 1,
+        "FeasibilityTol": 1e-9,
+        "IntFeasTol": 1e-9,
+        "MIPGapAbs": 1e-6,
+    }
+)
+
+
+class GurobiSession:
+    """A `Session` on Gurobi."""
+
+    def __init__(self, program: Program) -> None:
+        try:
+            import gurobipy
+        except ImportError as error:
+            raise MissingExtra(
+                "Milp(solver='gurobi') needs the package gurobipy, which is not installed; "
+                "run: pip install '.[gurobi]' in a checkout of rote, or use Milp(solver='highs')"
+            ) from error
+        self._program = program
+        with _licensed(program):
+            self._environment = gurobipy.Env(params=dict(PARAMETERS))
+            self._relaxed = _Model(program, self._environment, whole=False)
+        self._whole: _Model | None = None
+
+    def relaxation(self, costs: FloatArray, most: FloatArray, seconds: float) -> Outcome:
+        model = self._relaxed
+        with _licensed(self._program):
+            status = model.run(costs, most, seconds)
+        if status != Status.OPTIMAL:
+            return Outcome(status)
+        return Outcome(status, model.values(), model.duals())
+
+    def whole(
+        self, costs: FloatArray, most: FloatArray, offset: float, seconds: float, gap: float
+    ) -> Outcome:
+        with _licensed(self._program):
+            if self._whole is None:
+                self._whole = _Model(self._program, self._environment, whole=True)
+            model = self._whole
+            model.model.ObjCon = offset
+            model.model.Params.MIPGap = gap
+            status = model.run(costs, np.minimum(most, 1.0), seconds)
+        if status == Status.INFEASIBLE:
+            return Outcome(status, bound=-np.inf)
+        columns = model.values() if model.model.SolCount else None
+        return Outcome(status, columns, bound=float(model.model.ObjBound))
+
+    def close(self) -> None:
+        """Give the licence back."""
+        self._relaxed.model.dispose()
+        if self._whole is not None:
+            self._whole.model.dispose()
+        self._environment.dispose()
+
+
+class _Model:
+    """A gurobipy model and its columns; a row with two ends is two rows of Gurobi's."""
+
+    def __init__(self, program: Program, environment: gurobipy.Env, *, whole: bool) -> None:
+        import gurobipy
+
+        self.model = gurobipy.Model(env=environment)
+        self.model.ModelSense = gurobipy.GRB.MAXIMIZE
+        self.columns = self.model.addMVar(program.columns, lb=0.0, ub=program.most)
+        if whole:
+            self.columns[: program.integers].VType = gurobipy.GRB.BINARY
+        single = self.columns.tolist()
+        ends: list[int] = []
+        for r in range(program.rows):
+            span = slice(int(program.indptr[r]), int(program.indptr[r + 1]))
+            picked = [single[c] for c in program.indices[span].tolist()]
+            total = gurobipy.LinExpr(program.data[span].tolist(), picked)
+            low, up = float(program.lower[r]), float(program.upper[r])
+            if low == up:
+                senses = [("=", low)]
+            else:
+                senses = [(s, end) for s, end in ((">", low), ("<", up)) if np.isfinite(end)]
+            for sense, end in senses:
+                self.model.addLConstr(total, sense, end)
+                ends.append(r)
+        self.model.update()
+        self._statuses = {getattr(gurobipy.GRB.Status, name): s for name, s in STATUSES.items()}
+        self._constraints = self.model.getConstrs()
+        self._row_of = np.array(ends, dtype=np.int64)
+        self._rows = program.rows
+        self._most = program.most
+
+    def run(self, costs: FloatArray, most: FloatArray, seconds: float) -> Status:
+        self.columns.setAttr("Obj", costs)
+        if (most != self._most).any():
+            self.columns.setAttr("UB", most)
+            self._most = most
+        self.model.Params.TimeLimit = seconds
+        self.model.optimize()
+        ended = self.model.Status
+        if ended not in self._statuses:
+            raise UnsupportedSpace(f"Gurobi stopped with status {ended}; try Milp(solver='highs')")
+        return self._statuses[ended]
+
+    def values(self) -> FloatArray:
+        return np.asarray(self.columns.getAttr("X"), dtype=np.float64)
+
+    def duals(self) -> FloatArray:
+        values = np.array(self.model.getAttr("Pi", self._constraints), dtype=np.float64)
+        return np.bincount(self._row_of, values, self._rows).astype(np.float64)
+
+
+@contextmanager
+def _licensed(program: Program) -> Iterator[None]:
+    """Say in our words what a licence does not allow."""
+    import gurobipy
+
+    try:
+        yield
+    except gurobipy.GurobiError as error:
+        if error.errno == gurobipy.GRB.Error.SIZE_LIMIT_EXCEEDED:
+            raise UnsupportedSpace(
+                f"this space has {program.columns} columns and {program.rows} rows, more than "
+                "the Gurobi licence found here allows (the trial licence of the package stops at "
+                "2000 of each); install a full licence, or use Milp(solver='highs')"
+            ) from error
+        if error.errno == gurobipy.GRB.Error.NO_LICENSE:
+            raise UnsupportedSpace(
+                f"Gurobi found no valid licence ({error}); install one (gurobi.com has free "
+                "academic ones), or use Milp(solver='highs')"
+            ) from error
+        raise

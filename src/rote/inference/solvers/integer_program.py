@@ -1,0 +1,277 @@
+"""A space as an integer program, and what dual values prove about it.
+
+    maximise c·z   subject to   lower <= A z <= upper,   0 <= z <= most
+
+Columns: every label of the space, then the auxiliary columns of ``space.rows``, then
+every allowed entry of every table of ``space.network`` that has scores. Rows:
+
+1. per variable j: Σ_a z_ja = 1;
+2. the rules, ``space.rows``. Tables without scores need no columns: their rules are here;
+3. per table f, variable j of f and label a: Σ_{t: t_j = a} z_ft - z_ja = 0.
+
+Only labels and auxiliary columns must be whole. Where the labels are, rows 3 leave each
+table the one entry that agrees with them.
+
+The dual value of a row 3 is the message λ_fj(a) of `rote.inference.exact.duals`, and that of a
+row 2 is the multiplier u_r.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Protocol
+
+import numpy as np
+
+from rote.inference.base import Status
+from rote.space.network import Network
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, joined, running
+
+WHOLE = 1e-6  # how far from a whole number a column may be
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a solver says of one integer program or of its relaxation."""
+
+    status: Status  # OPTIMAL (within the gap asked for), INFEASIBLE, or TIMED_OUT: stopped early
+    columns: FloatArray | None = None  # the best found, if any
+    duals: FloatArray | None = None  # per row; of a solved relaxation
+    bound: float = np.inf  # no solution is worth more
+
+
+class Session(Protocol):
+    """A solver that has one program loaded; scores and closed columns change, rows do not."""
+
+    def relaxation(self, costs: FloatArray, most: FloatArray, seconds: float) -> Outcome:
+        """The best of all z, whole or not; starts from where the one before ended."""
+        ...
+
+    def whole(
+        self, costs: FloatArray, most: FloatArray, offset: float, seconds: float, gap: float
+    ) -> Outcome:
+        """The best z with whole labels and auxiliary columns, or one within ``gap`` of it.
+
+        Values, and so the outcome's bound and the gap, are c·z + offset.
+        """
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What dual values prove about every output.
+
+    None is worth more than ``bound``, and one that takes label a of variable j is worth no
+    more than ``bound - slack[ja]``.
+    """
+
+    bound: float
+    slack: FloatArray  # per label; inf where closed
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """See the module's docstring. Rows are stored sparse, as in `rote.space.lowering.Rows`."""
+
+    offsets: IntArray  # where each variable's labels start; one more entry ends the last
+    integers: int  # labels and auxiliary columns, which come first
+    indptr: IntArray
+    indices: IntArray
+    data: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    allowed: BoolArray  # per label: not taken out of its domain by the rules
+    most: FloatArray  # per column, when no label is closed
+    rule_rows: slice
+    message_rows: slice
+    message_at: IntArray  # where each message row's λ stands in `Duals.messages`
+    gather_ptr: IntArray  # per entry column: the parts whose scores it adds up
+    gather: IntArray
+    table_ptr: IntArray  # per table with columns: its first one
+
+    @property
+    def variables(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def labels(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def columns(self) -> int:
+        return len(self.most)
+
+    @property
+    def rows(self) -> int:
+        return len(self.lower)
+
+    def costs(self, scores: FloatArray) -> FloatArray:
+        """c for one input's part scores."""
+        costs = np.zeros(self.columns)
+        costs[: self.labels] = scores[: self.labels]
+        if len(self.gather):
+            costs[self.integers :] = np.add.reduceat(scores[self.gather], self.gather_ptr)
+        return costs
+
+    def limits(self, open_labels: BoolArray) -> FloatArray:
+        """``most`` with only these labels open."""
+        most = self.most.copy()
+        most[: self.labels][~open_labels] = 0.0
+        return most
+
+    def read(self, columns: FloatArray) -> IntArray | None:
+        """The labels, if every variable has one whole label; else None."""
+        shares = columns[: self.labels]
+        taken = shares > 0.5
+        if (np.abs(shares - taken) > WHOLE).any():
+            return None
+        return np.flatnonzero(taken) - self.offsets[:-1]
+
+    def rounded(self, columns: FloatArray) -> bool:
+        """Whether the auxiliary columns are whole."""
+        auxiliary = columns[self.labels : self.integers]
+        return bool((np.abs(auxiliary - np.rint(auxiliary)) <= WHOLE).all())
+
+    def chosen(self, labels: IntArray) -> IntArray:
+        """The label columns that an output sets to 1."""
+        return self.offsets[:-1] + labels
+
+    def spread(self, per_variable: AnyArray) -> AnyArray:
+        """One value per variable, repeated for each of its labels."""
+        return per_variable[self._owner]
+
+    def admissible(self, duals: FloatArray) -> FloatArray:
+        """Dual values with 0 where a solver's tolerance let one push against an open end."""
+        ended = np.where(duals > 0, self._ended_above, self._ended_below)
+        return np.where(ended, duals, 0.0)
+
+    def proof(self, costs: FloatArray, open_labels: BoolArray, duals: FloatArray) -> Proof:
+        """The bound g of `rote.inference.exact.duals`, and how far below it each label stays.
+
+        Let d = c - Aᵀy over rows 2 and 3 with admissible duals y. Any output z has
+        c·z = y·Az + d·z, and d·z is at most d at its label, for each variable, plus
+        max(0, d_k), for each auxiliary column, plus max_t d_ft, for each table. So an
+        output is worth at most g, and at most g - (max_b d_jb - d_ja) if it takes label a
+        of variable j. This holds for any y whatever: no tolerance of a solver enters.
+        """
+        y = self.admissible(duals)
+        y[: self.rule_rows.start] = 0.0
+        reduced = costs - np.bincount(self.indices, y[self._row] * self.data, self.columns)
+        bound = float(y @ np.where(y > 0, self._above, self._below))
+        bound += float(np.maximum(reduced[self.labels : self.integers], 0.0).sum())
+        if len(self.table_ptr):
+            bound += float(np.maximum.reduceat(reduced, self.table_ptr).sum())
+        own = np.where(open_labels, reduced[: self.labels], -np.inf)
+        top = np.maximum.reduceat(own, self.offsets[:-1])
+        bound += float(top.sum())
+        if bound == -np.inf:
+            return Proof(bound, np.full(self.labels, np.inf))
+        return Proof(bound, self.spread(top) - own)
+
+    @cached_property
+    def _owner(self) -> IntArray:
+        """The variable of each label."""
+        return np.repeat(np.arange(self.variables), np.diff(self.offsets))
+
+    @cached_property
+    def _row(self) -> IntArray:
+        """The row of each stored coefficient."""
+        return np.repeat(np.arange(self.rows), np.diff(self.indptr))
+
+    @cached_property
+    def _ended_above(self) -> BoolArray:
+        return np.isfinite(self.upper)
+
+    @cached_property
+    def _ended_below(self) -> BoolArray:
+        return np.isfinite(self.lower)
+
+    @cached_property
+    def _above(self) -> FloatArray:
+        """The upper ends, 0 where there is none: admissible duals are 0 there too."""
+        return np.where(self._ended_above, self.upper, 0.0)
+
+    @cached_property
+    def _below(self) -> FloatArray:
+        return np.where(self._ended_below, self.lower, 0.0)
+
+
+@lru_cache(maxsize=1024)
+def integer_program(space: Space) -> Program:
+    """The program of a space, compiled once."""
+    network, rules = space.network, space.rows
+    n, labels = len(space.variables), space.labels
+    scored = [
+        b
+        for b in range(network.blocks)
+        if network.gather_ptr[network.table_ptr[b]] < network.gather_ptr[network.table_ptr[b + 1]]
+    ]
+    places = [k for b in scored for k in _places(network, b)]
+    message_at = joined(
+        [np.arange(network.message_ptr[k], network.message_ptr[k + 1]) for k in places]
+    )
+    first_row = n + len(rules)
+    row_of = np.full(int(network.message_ptr[-1]), -1, dtype=np.int64)
+    row_of[message_at] = first_row + np.arange(len(message_at))
+
+    # Rows 3 as (row, column, coefficient): the label first, then the entries that have it.
+    label_at = joined(
+        [np.arange(network.sizes[j]) + network.offsets[j] for j in network.scope[places]]
+    )
+    at_rows, at_columns = [row_of[message_at]], [label_at]
+    kept: list[IntArray] = []
+    starts: list[int] = []
+    column = labels + rules.auxiliary
+    for b in scored:
+        first, last = int(network.table_ptr[b]), int(network.table_ptr[b + 1])
+        codes = np.flatnonzero(network.allowed[first:last])
+        if len(codes):
+            starts.append(column)
+        for k in _places(network, b):
+            label = codes // network.strides[k] % network.sizes[network.scope[k]]
+            at_rows.append(row_of[network.message_ptr[k] + label])
+            at_columns.append(column + np.arange(len(codes)))
+        kept.append(first + codes)
+        column += len(codes)
+    rows = joined(at_rows)
+    coefficients = np.where(np.arange(len(rows)) < len(label_at), -1.0, 1.0)
+    order = np.argsort(rows, kind="stable")
+    counts = np.bincount(rows - first_row, minlength=len(message_at))
+    entries = joined(kept)
+    gathers = np.diff(network.gather_ptr)[entries]
+
+    allowed = network.allowed[:labels]
+    # Rows 1 and 3 keep labels and entries below 1; saying it twice slows the simplex down.
+    most = np.full(column, np.inf)
+    most[:labels][~allowed] = 0.0
+    most[labels : labels + rules.auxiliary] = 1.0
+    return Program(
+        offsets=space.offsets,
+        integers=labels + rules.auxiliary,
+        indptr=frozen(running(joined([np.diff(space.offsets), np.diff(rules.indptr), counts]))),
+        indices=frozen(joined([np.arange(labels), rules.indices, joined(at_columns)[order]])),
+        data=frozen(np.concatenate([np.ones(labels), rules.data, coefficients[order]])),
+        lower=frozen(np.concatenate([np.ones(n), rules.lower, np.zeros(len(message_at))])),
+        upper=frozen(np.concatenate([np.ones(n), rules.upper, np.zeros(len(message_at))])),
+        allowed=frozen(allowed),
+        most=frozen(most),
+        rule_rows=slice(n, first_row),
+        message_rows=slice(first_row, first_row + len(message_at)),
+        message_at=frozen(message_at),
+        gather_ptr=frozen(running(gathers)[:-1]),
+        gather=frozen(
+            network.gather[
+                np.repeat(network.gather_ptr[entries] - running(gathers)[:-1], gathers)
+                + np.arange(int(gathers.sum()))
+            ]
+        ),
+        table_ptr=frozen(np.array(starts, dtype=np.int64)),
+    )
+
+
+def _places(network: Network, block: int) -> range:
+    return range(int(network.scope_ptr[block]), int(network.scope_ptr[block + 1]))

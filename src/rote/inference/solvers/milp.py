@@ -1,0 +1,297 @@
+"""`Milp`: exact inference by integer programming, on HiGHS or Gurobi.
+
+Every input is first solved without asking for whole labels. This relaxation starts from
+the last input's basis, and where its labels come out whole they are the best output. Only
+otherwise is the integer program itself solved.
+
+Ties are broken with the relaxation's dual values. They prove for each label a of variable
+j that an output with this label is worth at most ``bound - slack[ja]`` (`Program.proof`).
+With v the value found, a label with ``slack > tie + (bound - v)`` is in no output within a
+tie of v. All such labels are closed; when no label smaller than the one found is left
+open, there is nothing to look at. Otherwise a short search in lexicographic order looks
+at what is left; where that is not short, `canonical` goes label by label, by branch and
+bound within a limit of nodes, and by the solver beyond it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from time import perf_counter
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from rote.errors import SettingError
+from rote.inference.answers import answered
+from rote.inference.base import (
+    Objective,
+    Solutions,
+    Source,
+    Status,
+    as_objective,
+    positive,
+)
+from rote.inference.exact.duals import Duals
+from rote.inference.exact.plans import partial_plan
+from rote.inference.exact.search import first_of_equals, search
+from rote.inference.exact.tie_breaking import canonical
+from rote.inference.solvers.gurobi import GurobiSession
+from rote.inference.solvers.highs import HighsSession
+from rote.inference.solvers.integer_program import Outcome, Program, Proof, Session, integer_program
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+SESSIONS: Mapping[str, Callable[[Program], Session]] = MappingProxyType(
+    {"highs": HighsSession, "gurobi": GurobiSession}
+)
+LARGEST = 20  # bits of the largest score that a solver sees
+NODES_FOR_TIES = 1 << 12
+ROOM = 1.0  # in a solver's units: far above a tie (1e-4), far below the largest score
+
+
+@dataclass(frozen=True)
+class Milp:
+    """Integer programming: any space, exact, anytime.
+
+    ``time_limit`` is in seconds per input. When it is hit, the best output found is
+    returned as FEASIBLE with the solver's bound, or TIMED_OUT if there is none. ``gap`` is
+    how far, relative to its value, an answer may stay below the bound; an answer that does
+    is FEASIBLE as well.
+
+    >>> from rote import Milp, SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> builder.require(x["a"] >> y["b"])
+    >>> space = builder.build()
+    >>> solutions = Milp().solve(space, space.scores({"x": {"a": 2.0}, "y": {"a": 1.0}}))
+    >>> space.decode(solutions.labels), float(solutions.value[0])
+    ([{'x': 'a', 'y': 'b'}], 2.0)
+    """
+
+    solver: Literal["highs", "gurobi"] = "highs"
+    time_limit: float | None = None
+    gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.solver not in SESSIONS:
+            raise SettingError(f"solver is one of {', '.join(SESSIONS)}; got {self.solver!r}")
+        positive("time_limit", self.time_limit)
+        if not 0 <= self.gap < np.inf:
+            raise SettingError(f"gap is a number >= 0 such as 0.01, got {self.gap}")
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        """The best output of each input."""
+        objective = as_objective(space, objective)
+        m, n = len(objective), len(space.variables)
+        labels = np.full((m, n), -1, dtype=np.int64)
+        bound = np.full(m, -np.inf)
+        status = np.full(m, Status.INFEASIBLE, dtype=np.int64)
+        if n == 0:
+            status[:] = Status.OPTIMAL  # there is nothing to decide
+        elif m:
+            program = integer_program(space)
+            ties = objective.ties.tolist()
+            with closing(SESSIONS[self.solver](program)) as session:
+                search = _Search(space, program, session)
+                for i, tie in enumerate(ties):
+                    question = search.question(objective, i)
+                    found = search.answer(question, tie, self._deadline(), self.gap)
+                    bound[i], status[i] = found.bound, found.status
+                    if found.labels is not None:
+                        labels[i] = found.labels
+        return answered(space, objective, labels, Source.MILP, bound=bound, status=status)
+
+    def duals(self, space: Space, objective: Objective | AnyArray) -> Duals:
+        """λ and u of the relaxation, whose `dual_bound` is the relaxation's optimum.
+
+        They are 0 for an input whose relaxation has no solution, or none within the time
+        limit.
+        """
+        objective = as_objective(space, objective)
+        m = len(objective)
+        messages = np.zeros((m, int(space.network.message_ptr[-1])))
+        multipliers = np.zeros((m, len(space.rows)))
+        if m and space.variables:
+            program = integer_program(space)
+            with closing(SESSIONS[self.solver](program)) as session:
+                search = _Search(space, program, session)
+                for i in range(m):
+                    _, duals = search.relaxed(search.question(objective, i), self._deadline())
+                    duals = program.admissible(duals)
+                    messages[i, program.message_at] = duals[program.message_rows]
+                    multipliers[i] = duals[program.rule_rows]
+        return Duals(frozen(messages), frozen(multipliers))
+
+    def _deadline(self) -> float:
+        return np.inf if self.time_limit is None else perf_counter() + self.time_limit
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """One input: its scores as they are, and as a solver gets them.
+
+    A solver's tolerances are absolute, and a tie is relative to the largest score. Asking
+    for less tolerance makes solvers err (HiGHS then misses optima). So the largest score is
+    brought to about a million instead, where a tie is 1e-4 and default tolerances are far
+    below it; by a power of two, which leaves every digit as it is.
+    """
+
+    scores: FloatArray
+    open: BoolArray  # per label
+    costs: FloatArray
+    scale: float
+
+    @property
+    def scaled(self) -> FloatArray:
+        return self.costs / self.scale
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    status: Status
+    bound: float
+    labels: IntArray | None = None
+    proof: Proof | None = None  # from the relaxation
+    whole: bool = False  # the relaxation was not enough
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Answers one question after the other in one session."""
+
+    space: Space
+    program: Program
+    session: Session
+
+    def question(self, objective: Objective, i: int) -> _Question:
+        open_labels = self.program.allowed
+        if objective.allowed is not None:
+            open_labels = open_labels & objective.allowed[i]
+        scores = objective.scores[i]
+        costs = self.program.costs(scores)
+        _, power = np.frexp(max(1.0, float(np.abs(costs).max())))
+        return _Question(scores, open_labels, costs, float(np.ldexp(1.0, int(power) - LARGEST)))
+
+    def answer(self, question: _Question, tie: float, deadline: float, gap: float) -> _Found:
+        """The best output, and the smallest among equals if it is proved to be the best."""
+        found = self.best(question, tie, deadline, gap)
+        if found.status != Status.OPTIMAL or found.labels is None or found.proof is None:
+            return found
+        labels = found.labels
+        floor = self.value(question, labels) - tie
+        likely = self.likely(question, labels, found.proof, floor)
+        if not found.whole and self.doubtful(likely, labels):
+            proof = self.proof_with_room(question, labels, deadline)
+            likely &= self.likely(question, labels, proof, floor)
+        if not self.doubtful(likely, labels):
+            return found
+
+        one = Objective(frozen(question.scores[None]), frozen(likely[None]))
+        first = first_of_equals(self.space, one, frozen(labels[None]))[0]
+        if (first >= 0).all():
+            return replace(found, labels=first)
+
+        def better(space: Space, objective: Objective, floor: FloatArray) -> IntArray:
+            plan = partial_plan(space)
+            close = search(plan, space, objective, floor - 0.5 * tie, None, NODES_FOR_TIES)
+            if close.complete[0]:
+                return close.labels
+            # Out of time, the tie stays as it is: the answer is still a best one.
+            part = self.best(self.question(objective, 0), tie, deadline, 0.0, float(floor[0]))
+            return _none(space) if part.labels is None else part.labels[None]
+
+        smallest = canonical(self.space, one, labels[None], np.ones(1, np.bool_), better)
+        return replace(found, labels=smallest[0])
+
+    def likely(
+        self, question: _Question, labels: IntArray, proof: Proof, floor: float
+    ) -> BoolArray:
+        """The labels that may be part of an output worth ``floor``."""
+        likely = question.open & (proof.slack <= proof.bound - floor)
+        likely[self.program.chosen(labels)] = True
+        return likely
+
+    def doubtful(self, likely: BoolArray, labels: IntArray) -> bool:
+        """Whether a lexicographically smaller output is left: one label is smaller, at least."""
+        chosen = self.program.spread(self.program.chosen(labels))
+        return bool((likely & (np.arange(self.program.labels) < chosen)).any())
+
+    def proof_with_room(self, question: _Question, labels: IntArray, deadline: float) -> Proof:
+        """A proof from duals inside the optimal face, where slacks are positive if they can be.
+
+        The duals of a vertex leave many labels without slack that no best output takes. If
+        ``labels`` stay the best while every other label is paid a little more, then the
+        duals of that problem give each other label at least this much slack in ours.
+        """
+        costs = question.costs.copy()
+        costs[: self.program.labels] += ROOM * question.scale
+        costs[self.program.chosen(labels)] -= ROOM * question.scale
+        _, duals = self.relaxed(replace(question, costs=costs), deadline)
+        return self.program.proof(question.costs, question.open, duals)
+
+    def best(
+        self,
+        question: _Question,
+        tie: float,
+        deadline: float,
+        gap: float,
+        floor: float = -np.inf,
+    ) -> _Found:
+        """Some best output; none where the relaxation shows that it is worth less than floor."""
+        outcome, duals = self.relaxed(question, deadline)
+        if outcome.status == Status.INFEASIBLE:
+            return _Found(Status.INFEASIBLE, -np.inf)
+        proof = self.program.proof(question.costs, question.open, duals)
+        if proof.bound < floor:
+            return _Found(Status.INFEASIBLE, proof.bound)
+        if outcome.columns is not None:
+            labels = self.program.read(outcome.columns)
+            if labels is not None and self.obeyed(outcome.columns, labels):
+                return _Found(Status.OPTIMAL, proof.bound, labels, proof)
+        if not _left(deadline):
+            return _Found(Status.TIMED_OUT, proof.bound)
+        limits = self.program.limits(question.open)
+        # Solvers look at differences relative to the value; around 0 they look most closely.
+        offset = 0.0 if gap else -proof.bound / question.scale
+        outcome = self.session.whole(question.scaled, limits, offset, _left(deadline), gap)
+        if outcome.status == Status.INFEASIBLE:
+            return _Found(Status.INFEASIBLE, -np.inf)
+        labels = None if outcome.columns is None else self.program.read(outcome.columns)
+        bound = min(proof.bound, (outcome.bound - offset) * question.scale)
+        if labels is None:
+            return _Found(Status.TIMED_OUT, bound)
+        proved = bound - self.value(question, labels) <= tie
+        proved |= outcome.status == Status.OPTIMAL and gap == 0.0
+        status = Status.OPTIMAL if proved else Status.FEASIBLE
+        return _Found(status, bound, labels, proof, whole=True)
+
+    def relaxed(self, question: _Question, deadline: float) -> tuple[Outcome, FloatArray]:
+        """The relaxation, and its dual values in the units of the scores (0 if it has none)."""
+        limits = self.program.limits(question.open)
+        outcome = self.session.relaxation(question.scaled, limits, _left(deadline))
+        if outcome.duals is None:
+            return outcome, np.zeros(self.program.rows)
+        return outcome, outcome.duals * question.scale
+
+    def obeyed(self, columns: FloatArray, labels: IntArray) -> bool:
+        """Whether whole labels obey the rules.
+
+        With auxiliary columns between 0 and 1 the rows may hold although the rules do not.
+        """
+        return self.program.rounded(columns) or bool(self.space.holds(labels).all())
+
+    def value(self, question: _Question, labels: IntArray) -> float:
+        return float(self.space.value(question.scores, labels)[0])
+
+
+def _left(deadline: float) -> float:
+    """The seconds until then."""
+    return max(0.0, deadline - perf_counter())
+
+
+def _none(space: Space) -> IntArray:
+    """The labels of one input that has no output."""
+    return np.full((1, len(space.variables)), -1, dtype=np.int64)

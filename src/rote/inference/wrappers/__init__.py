@@ -1,0 +1,1 @@
+"""Engines around another engine."""

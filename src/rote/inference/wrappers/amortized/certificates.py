@@ -1,0 +1,319 @@
+"""Certificates: proofs, from what is remembered, that an output is the best one for new scores.
+
+Throughout, p is a remembered problem with scores c_p and best output y_p, q the new one with
+scores c_q, and z(y) the 0/1 vector of an output's parts. With ε = 0 an output is taken only if it
+is proved better than any other by more than a tie, or the first of those within a tie of the best,
+so that it is the one every exact engine returns. With ε > 0 an output is taken that may be worse
+than the best by a stated amount.
+
+*Same.* c_q = c_p: engines answer the same question in the same way.
+
+*Condition* (eq. 4 of Chang et al. 2015). If (2 z_p - 1)(c_p - c_q) <= ε |c_q| in every part, then
+for any y, summing over the parts in which y and y_p differ,
+
+    c_q·z(y) - c_q·z(y_p) <= c_p·z(y) - c_p·z(y_p) + ε Σ (|c_q| at y + |c_q| at y_p)
+
+and the first difference on the right is at most minus the margin of p. With S = Σ_slots
+(|c_q(y_p)| + max |c_q|), no output is worth more than c_q·z(y_p) + ε S; with M = S / c_q·z(y_p),
+y_p is a 1 / (1 + M ε)-approximation (Theorem 1).
+
+*Relative condition.* Adding a constant to all labels of a variable (or all tuples of a factor)
+changes no comparison between outputs, and so the same holds for scores less that of y_p's own part
+in the same slot: c̃(a) = c(a) - c(y_p). The condition becomes c̃_q - c̃_p <= ε |c̃_q|.
+
+*Duals.* Every reparametrisation bounds the value of all outputs, whatever problem it was made for
+(`rote.inference.exact.duals`); `rote.kernels.dual.certificates` says how this proves an output the
+best one. Beginning with those of a similar problem, a few sweeps of dual ascent, and then supposing
+labels one by one, prove most. Where no output is better but some may be equal, the first of them is
+looked for in lexicographic order; a tight bound makes this search short. With ε > 0, an output is
+taken when bound - value <= ε |value|: on the true gap.
+
+*Margin.* With d = c_q - c_p, B any bound on d·z(y) over outputs, and m the margin of p, every
+y ≠ y_p has c_q·z(y) <= c_p·z(y_p) - m + B. So y_p is the best for q when B - d·z(y_p) < m. This
+needs no tight relaxation of p or q, only one of d.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from rote.inference.base import Objective
+from rote.inference.exact.search import first_of_equals
+from rote.inference.wrappers.amortized.solution_cache import Shelf
+from rote.kernels.cache_lookup import best_remembered, first_that_holds
+from rote.kernels.dual.certificates import certify
+from rote.types import BoolArray, FloatArray, IntArray, frozen
+
+ROUNDING = 0.01  # of a tie: what bounds and values may differ by where they are the same
+
+
+class Asked:
+    """Some inputs of one space, and what the shelf says of them."""
+
+    def __init__(
+        self, shelf: Shelf, objective: Objective, epsilon: FloatArray, starts: IntArray
+    ) -> None:
+        self.shelf = shelf
+        self.objective = objective
+        self.epsilon = epsilon
+        self.starts = starts  # an entry each that may be similar, or -1
+
+    def __len__(self) -> int:
+        return len(self.objective)
+
+    def rows(self, index: IntArray) -> Asked:
+        part = Asked(
+            self.shelf, self.objective.rows(index), self.epsilon[index], self.starts[index]
+        )
+        if "remembered" in self.__dict__:
+            part.__dict__["remembered"] = self.remembered[index]
+        return part
+
+    @cached_property
+    def remembered(self) -> IntArray:
+        """The best output on the shelf for each input, by number (eq. 9); -1 where none is."""
+        return best_remembered(
+            self.objective.scores,
+            self.objective.closed,
+            self.shelf.parts,
+            len(self.shelf.space.variables),
+        )
+
+
+class Proofs(NamedTuple):
+    """What a certificate says of the inputs asked."""
+
+    taken: BoolArray  # the output may be returned
+    labels: IntArray  # -1 where there is no output
+    bound: FloatArray
+    margin: FloatArray  # every other output is worth less by so much at least
+    entries: IntArray  # what was of use, or -1
+    messages: FloatArray | None = None
+    multipliers: FloatArray | None = None
+
+
+class Certificate(Protocol):
+    """Proves outputs of a shelf, or outputs made from it, the best for new scores."""
+
+    @property
+    def name(self) -> str: ...
+
+    def test(self, asked: Asked) -> Proofs: ...
+
+
+@dataclass(frozen=True)
+class Same:
+    """The same scores again."""
+
+    name: ClassVar[str] = "same"
+
+    def test(self, asked: Asked) -> Proofs:
+        shelf = asked.shelf
+        if asked.objective.allowed is not None or not shelf.count:
+            return _none(asked)
+        rows = shelf.same(asked.objective.scores)
+        labels = _outputs(shelf, np.where(rows >= 0, shelf.output_of[rows], -1))
+        value = shelf.space.worth(asked.objective.scores, labels)
+        known = rows >= 0
+        margin = np.where(known, shelf.margins[rows], -np.inf)
+        return Proofs(known, labels, np.where(known, value, np.inf), margin, rows)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Eq. (4), as it stands or relative to the remembered output's own parts."""
+
+    relative: bool = False
+
+    @property
+    def name(self) -> str:
+        return "relative condition" if self.relative else "condition"
+
+    def test(self, asked: Asked) -> Proofs:
+        shelf, scores = asked.shelf, asked.objective.scores
+        if not shelf.count:
+            return _none(asked)
+        ptr, order = shelf.groups
+        entries, sums = first_that_holds(
+            scores,
+            frozen(asked.remembered),
+            shelf.parts,
+            shelf.space.starts,
+            frozen(shelf.scores),
+            frozen(shelf.margins),
+            asked.objective.ties,
+            ptr,
+            order,
+            frozen(asked.epsilon),
+            self.relative,
+        )
+        taken = entries >= 0
+        labels = _outputs(shelf, np.where(taken, asked.remembered, -1))
+        value = shelf.space.worth(scores, labels)
+        bound = np.where(taken, value + asked.epsilon * sums, np.inf)
+        exact = taken & (asked.epsilon == 0)
+        margin = np.where(exact, shelf.margins[entries], -np.inf)
+        return Proofs(taken, labels, bound, margin, entries)
+
+
+@dataclass(frozen=True)
+class DualBound:
+    """Duals of a similar problem, improved by at most ``sweeps`` sweeps of ascent; then zero.
+
+    Where they do not settle it, labels are supposed one by one, and a label with which nothing can
+    be the best is closed, until ``failures`` suppositions have come to nothing.
+    """
+
+    sweeps: int = 20
+    failures: int = 8
+    name: ClassVar[str] = "duals"
+
+    def test(self, asked: Asked) -> Proofs:
+        starts, guesses = self._begin(asked)
+        found = self._from(asked, starts, guesses)
+        # What similar duals do not prove, those that begin with nothing sometimes do.
+        left = np.flatnonzero(~found.taken & (starts >= 0))
+        if len(left):
+            again = self._from(asked.rows(left), np.full(len(left), -1), frozen(guesses[left]))
+            for old, new in zip(found, again, strict=True):
+                assert old is not None
+                assert new is not None
+                old[left[again.taken]] = new[again.taken]
+        return found._replace(labels=frozen(found.labels))
+
+    def _from(self, asked: Asked, starts: IntArray, guesses: IntArray) -> Proofs:
+        """What is proved beginning with the duals of some entries, or with none."""
+        shelf, objective = asked.shelf, asked.objective
+        plan = shelf.plan
+        labels, bound, margin, _, messages, multipliers = certify(
+            objective.scores,
+            objective.closed,
+            objective.ties,
+            guesses,
+            frozen(starts),
+            frozen(shelf.messages),
+            frozen(shelf.multipliers),
+            plan.steps,
+            plan.core.network.graph,
+            plan.core.variables,
+            len(shelf.space.variables),
+            frozen(asked.epsilon),
+            self.sweeps,
+            self.failures,
+        )
+        value = shelf.space.worth(objective.scores, frozen(labels))
+        taken = margin > objective.ties
+        with np.errstate(invalid="ignore"):  # of inputs without any output
+            gap = np.where(value > -np.inf, bound - value, np.inf)
+            taken |= (gap <= asked.epsilon * np.abs(value)) & (asked.epsilon > 0) & (gap < np.inf)
+        none_better = np.minimum(gap, -margin) <= ROUNDING * objective.ties
+        equal = np.flatnonzero(none_better & ~taken & (asked.epsilon == 0))
+        if len(equal):
+            first = first_of_equals(shelf.space, objective.rows(equal), frozen(labels[equal]))
+            found = (first >= 0).all(axis=1)
+            taken[equal] = found
+            labels[equal[found]] = first[found]
+            margin[equal[found]] = -np.inf  # it was that of another output
+        return Proofs(taken, labels, bound, margin, starts.copy(), messages, multipliers)
+
+    @staticmethod
+    def _begin(asked: Asked) -> tuple[IntArray, IntArray]:
+        """Entries to begin with: those named, or one whose output is best on the shelf."""
+        shelf, starts = asked.shelf, asked.starts
+        if not shelf.count:
+            return np.full(len(asked), -1), _outputs(shelf, np.full(len(asked), -1))
+        unnamed = np.flatnonzero(starts < 0)
+        if len(unnamed):
+            starts = starts.copy()
+            best = asked.rows(unnamed).remembered
+            starts[unnamed] = np.where(best >= 0, shelf.entry_of_output[best], -1)
+        guesses = np.where(starts >= 0, shelf.output_of[starts], -1)
+        return starts, _allowed(asked, _outputs(shelf, guesses))
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The margin of a remembered problem against how far scores have moved since."""
+
+    sweeps: int = 2
+    name: ClassVar[str] = "margin"
+
+    def test(self, asked: Asked) -> Proofs:
+        shelf, objective = asked.shelf, asked.objective
+        if not shelf.count:
+            return _none(asked)
+        best = asked.remembered
+        named = (asked.starts >= 0) & (shelf.output_of[asked.starts] == best)
+        entries = np.where(named, asked.starts, shelf.entry_of_output[best])
+        entries[(best < 0) | (shelf.output_of[entries] != best)] = -1
+        entries[~(shelf.margins[entries] > 0)] = -1
+        rows = np.flatnonzero(entries >= 0)
+        if not len(rows):
+            return _none(asked)
+        p, part = entries[rows], objective.rows(rows)
+        own = _outputs(shelf, best[rows])
+        moved = frozen(part.scores - shelf.scores[p])
+        plan = shelf.plan
+        nothing = np.full(len(rows), -1, dtype=np.int64)
+        _, most, _, _, _, _ = certify(
+            moved,
+            part.closed,
+            part.ties,
+            own,
+            frozen(nothing),
+            frozen(shelf.messages[:0]),
+            frozen(shelf.multipliers[:0]),
+            plan.steps,
+            plan.core.network.graph,
+            plan.core.variables,
+            len(shelf.space.variables),
+            frozen(np.zeros(len(rows))),
+            self.sweeps,
+            0,
+        )
+        value = shelf.space.worth(part.scores, own)
+        # The largest gain of any other output over this one.
+        gain = most - shelf.space.worth(moved, own) - shelf.margins[p]
+        found = _none(asked)
+        taken = (gain < -part.ties) | (gain <= asked.epsilon[rows] * np.abs(value)) & (
+            asked.epsilon[rows] > 0
+        )
+        found.taken[rows] = taken
+        labels = found.labels.copy()
+        labels[rows[taken]] = own[taken]
+        found.bound[rows] = value + np.maximum(gain, 0.0)
+        found.margin[rows] = -gain
+        found.entries[rows] = p
+        return found._replace(labels=frozen(labels))
+
+
+def _outputs(shelf: Shelf, numbers: IntArray) -> IntArray:
+    """The outputs with these numbers; -1 in all places where the number is -1."""
+    if not len(shelf.outputs):
+        return frozen(np.full((len(numbers), len(shelf.space.variables)), -1, dtype=np.int64))
+    return frozen(np.where((numbers >= 0)[:, None], shelf.outputs[numbers], -1))
+
+
+def _allowed(asked: Asked, labels: IntArray) -> IntArray:
+    """Outputs without those that have a closed label."""
+    allowed = asked.objective.allowed
+    if allowed is None:
+        return labels
+    offsets = asked.shelf.space.offsets[:-1]
+    own = np.take_along_axis(allowed, offsets + np.maximum(labels, 0), axis=1)
+    return frozen(np.where(np.asarray(own.all(axis=1))[:, None], labels, -1))
+
+
+def _none(asked: Asked) -> Proofs:
+    m = len(asked)
+    return Proofs(
+        np.zeros(m, dtype=np.bool_),
+        _outputs(asked.shelf, np.full(m, -1)),
+        np.full(m, np.inf),
+        np.full(m, -np.inf),
+        np.full(m, -1, dtype=np.int64),
+    )

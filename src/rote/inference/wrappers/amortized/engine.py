@@ -1,0 +1,376 @@
+"""`Amortized`: an engine that remembers, and solves only what it cannot prove from memory.
+
+Inputs of a batch go through the certificates in turn; what none of them settles goes to the engine
+underneath, and its answers are remembered. With ``epsilon=0`` and an exact engine underneath, the
+answers are the same as without the wrapper, to the last bit.
+
+Learners ask about the same examples again and again, in the same order. So when a batch has as
+many inputs as the one before it on a shelf, each input is first compared with what came in its
+place then, before the whole shelf is looked through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+from rote.errors import SettingError, check_number, check_whole
+from rote.inference.base import (
+    Engine,
+    Objective,
+    Solutions,
+    Status,
+    as_objective,
+    check_engine,
+)
+from rote.inference.exact.exact import Exact
+from rote.inference.exact.kbest import k_best
+from rote.inference.stores.base import Store
+from rote.inference.wrappers.amortized.admission import Thrift
+from rote.inference.wrappers.amortized.answers import Answers
+from rote.inference.wrappers.amortized.certificates import (
+    Asked,
+    Certificate,
+    Condition,
+    DualBound,
+    Margin,
+    Same,
+)
+from rote.inference.wrappers.amortized.counters import Counters
+from rote.inference.wrappers.amortized.memory import Memory
+from rote.inference.wrappers.amortized.solution_cache import Shelf
+from rote.inference.wrappers.decomposed import Decomposed, looks_around
+from rote.space.space import Space
+from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+LIMIT = 1 << 29  # bytes of entries in memory, where nothing else is said
+FEW = 8  # inputs asked at once of an empty shelf
+CERTIFICATES: Final[dict[str, tuple[Certificate, ...]]] = {
+    "auto": (DualBound(), Same()),
+    "condition": (Condition(), Same()),
+    "relative": (Condition(relative=True), Same()),
+    "duals": (DualBound(),),
+    "margin": (Margin(), Same()),
+    "none": (),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Amortized:
+    """An engine over an engine, whose answers get cheaper with use.
+
+    ``certificate`` is one of "auto" (duals, then equal scores: the best exact combination),
+    "condition", "relative", "duals", "margin", "none", or certificates of your own choice, tried
+    in order. ``epsilon`` above 0 takes outputs that may be that much worse, relative to their
+    value (with a condition: see Theorem 1); every ``exact_every``-th input is then treated as if
+    it were 0.
+
+    Entries are kept in memory up to ``limit`` bytes, beyond which those that have been of no use
+    for longest are forgotten. A ``store`` keeps solved problems beyond the process and shares them
+    with others; a copy of an engine, or one sent to another process, has the same store and an
+    empty memory. ``thrifty`` engines do not test where that takes longer than solving; it changes
+    times and counts, not answers, and has no say when ``epsilon`` is above 0. Over `Decomposed`, in
+    learning, it stands between the decomposed engine and the one underneath.
+
+    >>> from rote import Amortized, Milp, SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> builder.require(x["a"] >> y["b"])
+    >>> space = builder.build()
+    >>> engine = Amortized(Milp(), thrifty=False)
+    >>> scores = [[2.0, 0.0, 1.0, 0.0], [2.1, 0.0, 1.3, 0.0]]
+    >>> space.decode(engine.solve(space, scores).labels)
+    [{'x': 'a', 'y': 'b'}, {'x': 'a', 'y': 'b'}]
+    >>> engine.counters.queries, engine.counters.solver_calls
+    (2, 0)
+    """
+
+    engine: Engine = field(default_factory=Exact)
+    store: Store | None = None
+    certificate: str | Certificate | Sequence[Certificate] = "auto"
+    epsilon: float = 0.0
+    exact_every: int | None = None
+    thrifty: bool = True
+    limit: int = LIMIT
+    _memory: Memory = field(init=False, repr=False)
+    _certificates: tuple[Certificate, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_engine("the engine underneath", self.engine)
+        if self.store is not None and not callable(getattr(self.store, "read", None)):
+            raise SettingError(
+                "store is one such as SqliteStore(path), or open_store(address) for an address; "
+                f"got {self.store!r}"
+            )
+        check_number("epsilon", self.epsilon, least=0)
+        check_whole("limit", self.limit, least=1)
+        if self.exact_every is not None:
+            check_whole("exact_every", self.exact_every, least=1)
+        object.__setattr__(self, "_certificates", _chosen(self.certificate))
+        object.__setattr__(self, "_memory", Memory(self.store, self.limit))
+
+    def at(self, epsilon: float, exact_every: int | None = None) -> Amortized:
+        """The same engine, memory and counters with another ε."""
+        return self._sharing(replace(self, epsilon=epsilon, exact_every=exact_every))
+
+    def _sharing(self, other: Amortized) -> Amortized:
+        object.__setattr__(other, "_memory", self._memory)
+        return other
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Amortized:
+        """A copy with the same store, and nothing in memory."""
+        return Amortized(*self._settings)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        # To another process goes what the engine is, not what it remembers.
+        return Amortized, self._settings
+
+    @property
+    def _settings(self) -> tuple[Any, ...]:
+        return (
+            self.engine,
+            self.store,
+            self.certificate,
+            self.epsilon,
+            self.exact_every,
+            self.thrifty,
+            self.limit,
+        )
+
+    @property
+    def counters(self) -> Counters:
+        """What has been done so far."""
+        return self._memory.tally.counters()
+
+    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+        objective = as_objective(space, objective, terms=True)
+        if objective.gold is not None and looks_around(self.engine):
+            return self._around(space, objective)
+        if not objective.adds_up or not len(objective.scores):
+            return self._untested(space, objective)
+        if not space.variables:
+            return self._undecided(space, objective)
+        if not self.thrifty or self.epsilon > 0:
+            return self._tested(space, objective)
+        thrift, m = self._memory.thrift(space), len(objective.scores)
+        count, test = thrift.next(m)
+        if count == m:
+            if test:
+                return self._tested(space, objective)
+            return self._untested(space, objective, thrift)
+        pieces, start = [], 0
+        while start < m:
+            part = objective.rows(np.arange(start, start + count))
+            pieces.append(self._tested(space, part) if test else self._untested(space, part))
+            start += count
+            count, test = thrift.next(m - start)
+        return Solutions.joined(pieces)
+
+    def _around(self, space: Space, objective: Objective) -> Solutions:
+        """What is best of all says little of what is best around gold.
+
+        So the problems to remember are those that a decomposed engine asks.
+        """
+        if not isinstance(self.engine, Decomposed):
+            return self._untested(space, objective)
+        asking = self._sharing(replace(self, engine=self.engine.engine))
+        return self.engine.over(asking).solve(space, objective)
+
+    def _untested(
+        self, space: Space, objective: Objective, thrift: Thrift | None = None
+    ) -> Solutions:
+        """Straight to the engine underneath."""
+        start = perf_counter()
+        solutions = self.engine.solve(space, objective)
+        took = perf_counter() - start
+        memory, m = self._memory, len(objective.scores)
+        thrift, tally = thrift or memory.thrift(space), memory.tally
+        with memory.lock:
+            thrift.enter_solved(m, took)
+            tally.queries += m
+            tally.solver_calls += m
+            tally.untested += m
+            tally.solving_seconds += took
+        return solutions
+
+    def _undecided(self, space: Space, objective: Objective) -> Solutions:
+        """Spaces without variables have one output: this is no call to speak of."""
+        if not self._certificates:
+            return self._untested(space, objective)
+        solutions = self.engine.solve(space, objective)
+        with self._memory.lock:
+            self._memory.tally.queries += len(objective)
+            self._memory.tally.hit("nothing to decide", len(objective))
+        return solutions
+
+    def _tested(self, space: Space, objective: Objective) -> Solutions:
+        """Certificates first. A young shelf is asked about few inputs at a time."""
+        shelf, m = self._memory.shelf(space), len(objective)
+        asked = shelf.asked
+        if len(asked) != m:
+            asked = np.full(m, -1, dtype=np.int64)
+        size = m if objective.allowed is not None else max(FEW, shelf.count)
+        solutions, entries, start = [], [], 0
+        while start < m:
+            rows = np.arange(start, min(start + size, m))
+            part = objective if len(rows) == m else objective.rows(rows)
+            shelf = self._memory.shelf(space)  # another one, if that of the last batch went
+            found, now = self._batch(shelf, part, asked[rows])
+            solutions.append(found)
+            entries.append(now)
+            start, size = start + len(rows), 2 * size
+        shelf.asked = np.concatenate(entries)
+        return Solutions.joined(solutions)
+
+    def _batch(
+        self, shelf: Shelf, objective: Objective, starts: IntArray
+    ) -> tuple[Solutions, IntArray]:
+        """Answers, and the entry that each input now has on the shelf, or -1."""
+        memory, m = self._memory, len(objective)
+        begun = perf_counter()
+        answers = Answers(shelf, m)
+        with memory.lock:
+            memory.fetch(shelf)
+            numbered = shelf.forgotten
+            starts = np.where(starts < shelf.count, starts, -1)
+            hits = self._test(Asked(shelf, objective, self._epsilons(m), starts), answers)
+        testing = perf_counter() - begun
+        begun = perf_counter()
+        solved = self._solve(objective, answers, np.flatnonzero(~answers.taken))
+        solving = perf_counter() - begun
+        begun = perf_counter()
+        with memory.lock:
+            if shelf.forgotten != numbered:  # by another thread: rows have other numbers now
+                starts, answers.entries = np.full(m, -1), np.full(m, -1)
+            entries, new, searched = self._remember(shelf, objective, answers, starts, solved)
+            testing += perf_counter() - begun
+            calls, thrift, tally = len(solved), memory.thrift(shelf.space), memory.tally
+            thrift.enter_tested(m, m - calls, testing, solving)
+            tally.queries += m
+            tally.solver_calls += calls
+            tally.new_outputs += new
+            tally.second_bests += searched
+            tally.testing_seconds += testing
+            tally.solving_seconds += solving
+            for certificate, count in hits.items():
+                tally.hit(certificate, count)
+            tally.largest_m = max(tally.largest_m, answers.largest_m)
+        return answers.solutions(), entries
+
+    def _epsilons(self, m: int) -> FloatArray:
+        """ε of each input."""
+        epsilon = np.full(m, float(self.epsilon))
+        if self.exact_every is not None:
+            number = self._memory.tally.queries + np.arange(m)
+            epsilon[number % self.exact_every == 0] = 0.0
+        return epsilon
+
+    def _test(self, asked: Asked, answers: Answers) -> dict[str, int]:
+        """How many inputs each certificate has answered."""
+        hits: dict[str, int] = {}
+        for certificate in self._certificates:
+            left = np.flatnonzero(~answers.taken)
+            if not len(left):
+                break
+            part = asked if len(left) == len(asked) else asked.rows(left)
+            count = answers.test(left, certificate, part)
+            if count:
+                hits[certificate.name] = hits.get(certificate.name, 0) + count
+        return hits
+
+    def _solve(self, objective: Objective, answers: Answers, left: IntArray) -> IntArray:
+        """Enter the engine's answers. Equal questions are asked once; returns those asked."""
+        if not len(left):
+            return left
+        rest = objective if len(left) == len(objective) else objective.rows(left)
+        if rest.allowed is None and self._certificates and len(left) > 1:
+            _, first, place = np.unique(rest.scores, axis=0, return_index=True, return_inverse=True)
+            if len(first) < len(left):
+                found = self.engine.solve(answers.space, rest.rows(first))
+                answers.solved(left, found.rows(place))
+                return left[first]
+        answers.solved(left, self.engine.solve(answers.space, rest))
+        return left
+
+    def _remember(
+        self,
+        shelf: Shelf,
+        objective: Objective,
+        answers: Answers,
+        starts: IntArray,
+        solved: IntArray,
+    ) -> tuple[IntArray, int, int]:
+        """Put what is proved on the shelf: entries, how many outputs are new, and margins sought.
+
+        Problems with closed labels are of another feasible set, and are not remembered.
+        """
+        before = shelf.forgotten
+        entries = np.where(answers.new, -1, answers.entries)
+        found = np.flatnonzero(answers.labels[:, 0] >= 0)
+        numbers = np.full(len(objective), -1, dtype=np.int64)
+        new = searched = 0
+        if len(found):
+            numbers[found], new = shelf.numbers(frozen(answers.labels[found]))
+        if objective.allowed is None and self._certificates:
+            solved = solved[answers.status[solved] == Status.OPTIMAL]
+            searched = self._find_margins(shelf, objective, answers, solved)
+            by_engine = np.zeros(len(objective), dtype=np.bool_)
+            by_engine[solved] = True
+            rows = np.flatnonzero(by_engine | answers.new)
+            entries[rows] = shelf.put(
+                # Duals are best when they are new; of scores, the more are known the better.
+                np.where(self._look_at_scores, -1, starts[rows]),
+                numbers[rows],
+                objective.scores[rows],
+                answers.messages[rows],
+                answers.multipliers[rows],
+                # Margins are known up to a tie; less two of them, they are safe to compare.
+                answers.margin[rows] - 2 * objective.ties[rows],
+                by_engine=by_engine[rows],
+            )
+            self._memory.keep(shelf, entries[solved])
+        self._memory.keep_within_limit()
+        if shelf.forgotten != before:
+            entries[:] = -1
+        return entries, new, searched
+
+    @property
+    def _look_at_scores(self) -> bool:
+        """Whether a certificate compares scores, and does not look at duals alone."""
+        return any(isinstance(each, Condition | Margin) for each in self._certificates)
+
+    def _find_margins(
+        self, shelf: Shelf, objective: Objective, answers: Answers, solved: IntArray
+    ) -> int:
+        """Margins of solved problems, where a certificate asks for them; how many were searched.
+
+        Duals prove most of them; a second best output tells the others.
+        """
+        if not self._look_at_scores or self.epsilon > 0 or not len(solved):
+            return 0
+        part = objective.rows(solved)
+        asked = Asked(shelf, part, np.zeros(len(solved)), np.full(len(solved), -1))
+        answers.margin[solved] = DualBound().test(asked).margin
+        hard = solved[~(answers.margin[solved] > part.ties)]
+        if len(hard):
+            best, second = k_best(shelf.space, objective.rows(hard), 2)
+            lead = best.value - second.value
+            answers.margin[hard] = np.where(second.status == Status.INFEASIBLE, np.inf, lead)
+        return len(hard)
+
+
+def _chosen(certificate: str | Certificate | Sequence[Certificate]) -> tuple[Certificate, ...]:
+    """The certificates that a setting names."""
+    if isinstance(certificate, str) and certificate in CERTIFICATES:
+        return CERTIFICATES[certificate]
+    each = certificate if isinstance(certificate, list | tuple) else (certificate,)
+    if not all(callable(getattr(one, "test", None)) for one in each):
+        raise SettingError(
+            f"certificate is one of {', '.join(CERTIFICATES)}, or a list of certificates such as "
+            f"[DualBound(), Same()]; got {certificate!r}"
+        )
+    return tuple(each)

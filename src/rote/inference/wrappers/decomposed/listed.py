@@ -1,0 +1,84 @@
+"""The outputs around a gold one, written out: slow, and plain.
+
+This is for objectives with a term, and for rules that only `Space.holds` can check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from rote.errors import UnsupportedSpace
+from rote.inference.base import Objective
+from rote.kernels.bundles import Around
+from rote.kernels.dp.enumeration import outputs_between
+from rote.space.space import Space
+from rote.types import BoolArray, FloatArray, IntArray, frozen
+
+MOST = 1 << 21  # outputs of one input
+
+
+def best_listed(
+    space: Space, objective: Objective, sets: Sequence[Around], *, settle: bool
+) -> tuple[IntArray, BoolArray]:
+    """What `rote.kernels.neighbourhood.neighbours.best_neighbours` does, for all sets at once."""
+    assert objective.gold is not None
+    answers = np.full(objective.gold.shape, -1, dtype=np.int64)
+    doubtful = np.zeros(len(answers), dtype=np.bool_)
+    for i, gold in enumerate(objective.gold):
+        outputs = np.concatenate([neighbours(space, gold, around, i) for around in sets])
+        worth = _worth(space, objective.rows(np.array([i])), outputs)
+        best = worth.max(initial=-np.inf)
+        if best > -np.inf:
+            equal = np.unique(outputs[worth >= best - objective.ties[i]], axis=0)
+            answers[i] = equal[0] if settle else outputs[worth.argmax()]
+            doubtful[i] = len(equal) > 1 and not settle
+    return answers, doubtful
+
+
+def neighbours(space: Space, gold: IntArray, around: Around, i: int) -> IntArray:
+    """All outputs that differ from the gold one of input i inside one of its sets.
+
+    They may break rules, and some may be there more than once.
+    """
+    found = [gold[None]]
+    sets = [
+        around.members[around.ptr[s] : around.ptr[s + 1]].tolist()
+        for s in range(around.begin[i], around.end[i])
+    ]
+    _check_count(space, sets, around.most)
+    for one in sets:
+        for members in combinations(one, min(around.most, len(one))):
+            sizes = frozen(space.sizes[list(members)])
+            labels = outputs_between(0, int(np.prod(sizes)), sizes)
+            outputs = np.repeat(gold[None], len(labels), axis=0)
+            outputs[:, list(members)] = labels
+            found.append(outputs)
+    return frozen(np.concatenate(found))
+
+
+def _check_count(space: Space, sets: Sequence[Sequence[int]], most: int) -> None:
+    """Refuse to write out more than fits into memory."""
+    largest = float(space.sizes.max(initial=1))
+    count = sum(comb(len(one), k) * largest**k for one in sets if (k := min(most, len(one))))
+    if count > MOST:
+        raise UnsupportedSpace(
+            f"there are up to {count:.2g} outputs around a gold one, and no more than {MOST} are "
+            "written out, as has to be done for terms, traits, and rules with auxiliary "
+            "columns; take smaller sets, or sample some"
+        )
+
+
+def _worth(space: Space, objective: Objective, outputs: IntArray) -> FloatArray:
+    """What outputs are worth to one input; -inf for those that are not possible."""
+    scores = frozen(np.broadcast_to(objective.scores, (len(outputs), space.parts)))
+    worth = space.worth(scores, outputs)
+    if not objective.adds_up:
+        worth = worth + objective.beyond_parts(outputs[None])[0]
+    possible = space.holds(outputs)
+    if objective.allowed is not None:
+        possible &= objective.allowed[0][space.offsets[:-1] + outputs].all(axis=1)
+    return np.where(possible, worth, -np.inf)

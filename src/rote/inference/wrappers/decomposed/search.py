@@ -1,0 +1,179 @@
+"""The best output around each gold one, for the sets of some decomposition.
+
+Where few variables may differ at once, all outputs are looked at
+(`rote.kernels.neighbourhood.neighbours`). Sets that may differ as a whole are searched with the
+labels around them fixed, where they hang together as trees (`rote.kernels.neighbourhood.forests`),
+and enumerated where they do not but have few labellings. What is left goes to the engine
+underneath, with the other variables closed but for their gold labels, best bound first, and only as
+long as it could still be better than what has been found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rote.inference.base import Engine, Objective, Status, checked_for
+from rote.inference.wrappers.decomposed.listed import best_listed
+from rote.inference.wrappers.decomposed.sets import EVERY, some_sets
+from rote.kernels.bundles import Around
+from rote.kernels.neighbourhood.forests import best_forests
+from rote.kernels.neighbourhood.neighbours import best_neighbours, take_better
+from rote.space.space import Space
+from rote.types import BoolArray, FloatArray, IntArray, frozen, running
+
+FEW = 1 << 12  # labellings of a set that are enumerated
+NODES = 1 << 14  # labels that are tried in a set before the engine is asked
+SETTLED = (Status.OPTIMAL, Status.INFEASIBLE)
+
+
+class Search:
+    """The best outputs found so far; labels are -1 and values -inf where there is none yet.
+
+    Where an answer is ``doubtful``, others may be within a tie of it.
+    """
+
+    def __init__(self, engine: Engine, space: Space, objective: Objective) -> None:
+        assert objective.gold is not None
+        self.engine, self.space, self.objective = engine, space, objective
+        self.gold = objective.gold
+        self.labels = np.full(self.gold.shape, -1, dtype=np.int64)
+        self.values = np.full(len(self.gold), -np.inf)
+        self.doubtful = np.zeros(len(self.gold), dtype=np.bool_)
+        self.bounds = np.full(len(self.gold), -np.inf)  # of sets that the engine did not settle
+        self.sets = 0  # searched as a whole
+        self.calls = 0  # of the engine
+
+    @property
+    def found(self) -> BoolArray:
+        """For which inputs there is an output at all."""
+        return np.asarray((self.labels >= 0).all(axis=1))
+
+    def look(self, sets: Sequence[Around]) -> None:
+        """Look into all sets."""
+        few = [around for around in sets if around.most < EVERY]
+        large = [around for around in sets if around.most == EVERY]
+        network = self.space.network
+        if self.objective.adds_up and network.variables == network.own:
+            for around in few:
+                self._enumerate(around, settle=len(sets) == 1)
+            for around in large:
+                self._search(around)
+            return
+        # Neither tables nor rows tell all there is to know.
+        for k, around in enumerate(large):
+            small = _labellings(self.space, around) <= FEW
+            few.append(_chosen(around, small))
+            large[k] = _chosen(around, ~small)
+        settle = all(len(around.members) == 0 for around in large)
+        self._take(*best_listed(self.space, self.objective, few, settle=settle))
+        for around in large:
+            self.sets += len(around.ptr) - 1
+            self._ask(around, np.full(len(around.ptr) - 1, np.inf))
+
+    def _enumerate(self, around: Around, *, settle: bool) -> None:
+        objective = self.objective
+        found = best_neighbours(
+            objective.scores,
+            objective.closed,
+            objective.ties,
+            self.gold,
+            self.space.network.unmerged.graph,
+            around,
+            settle,
+        )
+        self._take(*found)
+
+    def _search(self, around: Around) -> None:
+        """All sets as forests, and those that are none in another way."""
+        objective = self.objective
+        labels, doubtful, bounds = best_forests(
+            objective.scores,
+            objective.closed,
+            objective.ties,
+            self.gold,
+            self.space.network.unmerged.graph,
+            around,
+            self.values,
+            NODES,
+        )
+        self.sets += len(bounds)
+        self._take(labels, doubtful)
+        if bounds.max(initial=-np.inf) == -np.inf:
+            return
+        loops = (bounds == np.inf) & (_labellings(self.space, around) <= FEW)
+        if loops.any():
+            self._enumerate(_chosen(around, loops), settle=False)
+            bounds[loops] = -np.inf
+        self._ask(around, bounds)
+
+    def _take(self, labels: IntArray, doubtful: BoolArray) -> None:
+        """Offer one output for every input that has one; others may be as good as what is known."""
+        rows = np.arange(len(labels))
+        if len(labels.T) and labels[:, 0].min(initial=0) < 0:
+            self.doubtful |= doubtful & (labels[:, 0] < 0)
+            rows = np.flatnonzero(labels[:, 0] >= 0)
+        self._offer(rows, labels[rows], doubtful[rows])
+
+    def _ask(self, around: Around, bounds: FloatArray) -> None:
+        """Ask the engine, for one set of each input at a time, that with the best bound."""
+        owner = np.repeat(np.arange(len(self.gold)), around.end - around.begin)
+        while True:
+            floor = self.values[owner] - self.objective.ties[owner]
+            left = np.flatnonzero((bounds > -np.inf) & (bounds >= floor))
+            if not len(left):
+                return
+            order = left[np.lexsort((-bounds[left], owner[left]))]
+            first = order[np.unique(owner[order], return_index=True)[1]]
+            bounds[first] = -np.inf
+            narrowed = self._narrowed(owner[first], around, first)
+            solutions = self.engine.solve(self.space, narrowed)
+            self.calls += len(first)
+            inputs, settled = owner[first], np.isin(solutions.status, SETTLED)
+            np.maximum.at(self.bounds, inputs[~settled], solutions.bound[~settled])
+            there = (solutions.labels >= 0).all(axis=1)
+            labels = solutions.labels[there]
+            self._offer(inputs[there], labels, np.zeros(len(labels), dtype=np.bool_))
+
+    def _narrowed(self, inputs: IntArray, around: Around, sets: IntArray) -> Objective:
+        """One objective per set, with all labels outside closed but for the gold ones."""
+        part, offsets = self.objective.rows(inputs), self.space.offsets
+        shape = (len(inputs), self.space.labels)
+        given = np.ones(shape, np.bool_) if part.allowed is None else part.allowed
+        allowed = np.zeros(shape, dtype=np.bool_)
+        row, gold = np.arange(len(inputs))[:, None], offsets[:-1] + self.gold[inputs]
+        allowed[row, gold] = given[row, gold]
+        for k, s in enumerate(sets.tolist()):
+            for j in around.members[around.ptr[s] : around.ptr[s + 1]].tolist():
+                allowed[k, offsets[j] : offsets[j + 1]] = given[k, offsets[j] : offsets[j + 1]]
+        return checked_for(self.space, replace(part, allowed=frozen(allowed), gold=None))
+
+    def _offer(self, owner: IntArray, labels: IntArray, doubtful: BoolArray) -> None:
+        part = self.objective.rows(owner)
+        worth = part.worth(self.space, frozen(labels))
+        take_better(
+            self.labels,
+            self.values,
+            self.doubtful,
+            self.objective.ties,
+            frozen(owner),
+            frozen(labels),
+            frozen(worth),
+            frozen(doubtful),
+        )
+
+
+def _chosen(around: Around, which: BoolArray) -> Around:
+    """Some of the sets, with the inputs as they are."""
+    before = running(which)
+    return some_sets(around, which, before[around.end] - before[around.begin])
+
+
+def _labellings(space: Space, around: Around) -> FloatArray:
+    """How many labellings each set has, nearly."""
+    sets = len(around.ptr) - 1
+    owner = np.repeat(np.arange(sets), np.diff(around.ptr))
+    logs = np.bincount(owner, weights=np.log(space.sizes[around.members]), minlength=sets)
+    return np.asarray(np.exp(np.minimum(logs, 100.0)) * (1 - 1e-9))

@@ -1,0 +1,170 @@
+"""Decompositions: which sets of variables may differ from the gold output together.
+
+The *neighbourhood* of a gold output y is all that the sets S of its decomposition reach,
+
+    nbr(y) = { y' that obey the rules :  y' differs from y inside one s ∈ S }
+
+A set inside another one reaches nothing of its own, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from rote.errors import SettingError
+from rote.inference.base import Objective
+from rote.kernels.bundles import Around
+from rote.space.space import Space
+from rote.types import BoolArray, IntArray, frozen, running
+
+EVERY = 1 << 62  # no limit on how many variables of a set may differ
+Function: TypeAlias = Callable[[Space, IntArray], Iterable[Iterable[int]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Sets for every input of a batch; and the inputs for which all outputs are to be looked at."""
+
+    sets: tuple[Around, ...]
+    whole: BoolArray  # (m,)
+
+
+class Decomposition(Protocol):
+    """Says what is around the gold outputs of an objective."""
+
+    def split(self, space: Space, objective: Objective) -> Split: ...
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Sets by a function of your own, of a space and one gold output (its labels by position).
+
+    >>> from rote import SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> x, y, z = (builder.variable(name, "ab") for name in "xyz")
+    >>> halves = Chosen(lambda space, gold: [[0, 1], [1], [2]])
+    >>> halves.lists(builder.build(), np.zeros((1, 3), np.int64))
+    [[(0, 1), (2,)]]
+    """
+
+    function: Function
+
+    def __post_init__(self) -> None:
+        if isinstance(self.function, type) or not callable(self.function):
+            raise SettingError(
+                "sets are chosen by a function of a space and a gold output; "
+                f"got {self.function!r:.80}"
+            )
+
+    def lists(self, space: Space, gold: IntArray) -> list[list[tuple[int, ...]]]:
+        """The sets of each gold output, none of them inside another."""
+        return [normalised(self.function(space, row), len(space.variables)) for row in gold]
+
+    def split(self, space: Space, objective: Objective) -> Split:
+        gold = gold_of(objective)
+        return Split((as_around(self.lists(space, gold)),), no_input(gold))
+
+
+@dataclass(frozen=True)
+class Union:
+    """All sets of several decompositions."""
+
+    decompositions: tuple[Decomposition, ...]
+
+    def __init__(self, *decompositions: Decomposition | Function) -> None:
+        if not decompositions:
+            raise SettingError("a union is of at least one decomposition")
+        each = tuple(as_decomposition(one) for one in decompositions)
+        object.__setattr__(self, "decompositions", each)
+
+    def split(self, space: Space, objective: Objective) -> Split:
+        parts = [each.split(space, objective) for each in self.decompositions]
+        whole = np.logical_or.reduce([part.whole for part in parts])
+        return Split(tuple(around for part in parts for around in part.sets), frozen(whole))
+
+
+def as_decomposition(given: Decomposition | Function) -> Decomposition:
+    """A decomposition; functions from a space and a gold output to sets will do."""
+    if isinstance(given, type | str) or not (callable(given) or hasattr(given, "split")):
+        raise SettingError(
+            "a decomposition is one such as Subsets(2), or a function from a space and a gold "
+            f"output to sets of positions; got {given!r:.80}"
+        )
+    return given if hasattr(given, "split") else Chosen(given)
+
+
+def gold_of(objective: Objective) -> IntArray:
+    """The gold outputs that a decomposition is around."""
+    if objective.gold is None:
+        raise SettingError("a decomposition is around gold outputs, and the objective has none")
+    return objective.gold
+
+
+def no_input(gold: IntArray) -> BoolArray:
+    return frozen(np.zeros(len(gold), dtype=np.bool_))
+
+
+def normalised(sets: Iterable[Iterable[int]], variables: int) -> list[tuple[int, ...]]:
+    """Sets in order, each sorted, without those inside another one."""
+    found: list[frozenset[int]] = []
+    try:
+        given = [list(one) for one in sets]
+    except TypeError:
+        raise SettingError(
+            f"a decomposition is a list of sets of positions of variables; got {sets!r:.80}"
+        ) from None
+    for one in given:
+        for j in one:
+            if not isinstance(j, Integral) or not 0 <= j < variables:
+                raise SettingError(
+                    "a set of a decomposition holds positions of variables, counted from 0, and "
+                    f"there are {variables}; got {j!r}"
+                )
+        found.append(frozenset(int(j) for j in one))
+    distinct = list(dict.fromkeys(found))
+    kept = [one for one in distinct if one and not any(one < other for other in distinct)]
+    return sorted(tuple(sorted(one)) for one in kept)
+
+
+def as_around(lists: Sequence[Sequence[Sequence[int]]]) -> Around:
+    """Sets of each input, flat."""
+    counts = np.array([len(sets) for sets in lists], dtype=np.int64)
+    end = np.cumsum(counts)
+    sizes = [len(one) for sets in lists for one in sets]
+    members = [j for sets in lists for one in sets for j in one]
+    return Around(
+        frozen(end - counts),
+        frozen(end),
+        frozen(running(sizes)),
+        frozen(np.array(members, dtype=np.int64)),
+        EVERY,
+    )
+
+
+def of_inputs(around: Around, inputs: IntArray) -> Around:
+    """The sets of some of the inputs."""
+    if len(inputs) == len(around.begin):
+        return around
+    if around.most < EVERY:  # all inputs share one
+        return around._replace(begin=frozen(around.begin[inputs]), end=frozen(around.end[inputs]))
+    which = np.zeros(len(around.ptr) - 1, dtype=np.bool_)
+    for i in inputs.tolist():
+        which[around.begin[i] : around.end[i]] = True
+    return some_sets(around, which, frozen((around.end - around.begin)[inputs]))
+
+
+def some_sets(around: Around, which: BoolArray, counts: IntArray) -> Around:
+    """Some of the sets, so many of each input."""
+    sizes, end = np.diff(around.ptr), np.cumsum(counts)
+    return Around(
+        frozen(end - counts),
+        frozen(end),
+        frozen(running(sizes[which])),
+        frozen(around.members[np.repeat(which, sizes)]),
+        around.most,
+    )

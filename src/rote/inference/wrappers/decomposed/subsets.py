@@ -1,0 +1,50 @@
+"""DecL-k: all sets of k variables, or a few of them drawn afresh for every question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rote.errors import check_whole
+from rote.inference.base import Objective
+from rote.inference.wrappers.decomposed.sets import EVERY, Split, gold_of, no_input
+from rote.kernels.bundles import Around
+from rote.kernels.local_search.hash_random import draw_subsets
+from rote.space.space import Space
+from rote.types import frozen
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """All outputs that differ from the gold one in at most ``k`` variables.
+
+    With a ``sample``, so many sets of k variables are drawn, uniformly, for every input. The draw
+    is a function of ``seed``, the scores and the gold output: other weights draw other sets, and
+    the same question has the same answer.
+    """
+
+    k: int
+    sample: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole("k", self.k, least=1)
+        if self.sample is not None:
+            check_whole("sample", self.sample, least=1)
+        check_whole("seed", self.seed, least=0, most=(1 << 63) - 1)
+
+    def split(self, space: Space, objective: Objective) -> Split:
+        gold = gold_of(objective)
+        (m, n), whole = gold.shape, no_input(gold)
+        k = min(self.k, n)
+        if self.sample is None or k == n:
+            everything = frozen(np.arange(n, dtype=np.int64))
+            begin, end = np.zeros(m, dtype=np.int64), np.ones(m, dtype=np.int64)
+            ptr = frozen(np.array([0, n], dtype=np.int64))
+            return Split((Around(frozen(begin), frozen(end), ptr, everything, k),), whole)
+        members = draw_subsets(objective.scores, gold, k, self.sample, self.seed)
+        begin = np.arange(m, dtype=np.int64) * self.sample
+        ptr = frozen(np.arange(m * self.sample + 1, dtype=np.int64) * k)
+        around = Around(frozen(begin), frozen(begin + self.sample), ptr, frozen(members), EVERY)
+        return Split((around,), whole)

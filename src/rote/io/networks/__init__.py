@@ -1,0 +1,1 @@
+"""Factor graphs and cost networks in the formats UAI, WCSP and CFN."""

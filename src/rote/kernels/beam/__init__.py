@@ -1,0 +1,1 @@
+"""Beam search over partial outputs, propagation, and learning its heuristic."""

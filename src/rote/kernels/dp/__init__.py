@@ -1,0 +1,1 @@
+"""Dynamic programming: max-sum over chains, trees and elimination orders, and plain enumeration."""

@@ -1,0 +1,1 @@
+"""Dual ascent, dual bounds, and the certificates that follow from them."""

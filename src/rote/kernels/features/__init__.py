@@ -1,0 +1,1 @@
+"""Names of features, followed through a tree of texts."""

@@ -1,0 +1,1 @@
+"""Linear scores of sparse features, working sets, and the updates of learners."""

@@ -1,0 +1,127 @@
+"""What traits add to an output, and to its gains, for greedy search.
+
+Label tuples are looked up in the weights; no table is written out. When variable j changes from a
+to b, what label c instead of its own label d is worth to another variable of a tuple moves by
+
+    (w[b, c] - w[b, d]) - (w[a, c] - w[a, d])
+
+A histogram looks at how many variables have each label, so that what a change adds to it depends on
+the two labels alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rote.kernels.bundles import Mentions, Wide
+from rote.kernels.jit import inlined, kernel
+from rote.types import FloatArray, IntArray, frozen
+
+
+@kernel
+def add_tuples(
+    wide: Wide, labels: IntArray, sizes: IntArray, offsets: IntArray, gains: FloatArray
+) -> float:
+    """Add what every label would add to the tuples; what they are worth as they are."""
+    worth = 0.0
+    for t in range(wide.origin.shape[0]):
+        at = wide.origin[t] + value_of(wide, t, labels)
+        now = wide.weights[at]
+        worth += now
+        for p in range(wide.ptr[t], wide.ptr[t + 1]):
+            j, stride = wide.variable[p], wide.stride[p]
+            first = at - stride * labels[j]
+            for a in range(sizes[j]):
+                gains[offsets[j] + a] += wide.weights[first + stride * a] - now
+    return worth
+
+
+@inlined
+def value_of(wide: Wide, t: int, labels: IntArray) -> int:
+    """The value of a tuple."""
+    value = 0
+    for p in range(wide.ptr[t], wide.ptr[t + 1]):
+        value += wide.stride[p] * labels[wide.variable[p]]
+    return value
+
+
+@inlined
+def pass_on_tuples(
+    wide: Wide,
+    labels: IntArray,
+    sizes: IntArray,
+    offsets: IntArray,
+    j: int,
+    label: int,
+    gains: FloatArray,
+) -> None:
+    """Tell the other variables of all tuples of j, which has its old label still, of its new one.
+
+    The gains of j itself are left as they are.
+    """
+    weights = wide.weights
+    for k in range(wide.of_ptr[j], wide.of_ptr[j + 1]):
+        t = wide.of[k]
+        old = wide.origin[t] + value_of(wide, t, labels)
+        new = old + wide.of_stride[k] * (label - labels[j])
+        own = weights[new] - weights[old]
+        for p in range(wide.ptr[t], wide.ptr[t + 1]):
+            i, stride = wide.variable[p], wide.stride[p]
+            if i == j:
+                continue
+            back = stride * labels[i]
+            for a in range(sizes[i]):
+                forth = stride * a - back
+                gains[offsets[i] + a] += weights[new + forth] - weights[old + forth] - own
+
+
+@inlined
+def bin_of(count: int, variables: int, bins: int) -> int:
+    """The bin of a label that so many variables have: 0 for none, then by their share."""
+    if count == 0:
+        return 0
+    return min(bins - 1, 1 + (count - 1) * (bins - 1) // variables)
+
+
+@inlined
+def share_worth(wide: Wide, label: int, count: int, variables: int) -> float:
+    """What it is worth that so many variables have a label."""
+    weight: float = wide.weights[
+        wide.shares + label * wide.bins + bin_of(count, variables, wide.bins)
+    ]
+    return weight
+
+
+@kernel
+def shares_worth(wide: Wide, counts: IntArray, variables: int) -> float:
+    """What a histogram is worth, given how many variables have each label."""
+    worth = 0.0
+    for a in range(counts.shape[0]):
+        worth += share_worth(wide, a, counts[a], variables)
+    return worth
+
+
+@kernel
+def share_changes(wide: Wide, counts: IntArray, variables: int, changes: FloatArray) -> None:
+    """For every two labels, what it adds that one variable has the second instead of the first."""
+    for a in range(counts.shape[0]):
+        less = 0.0
+        if counts[a] > 0:
+            less = share_worth(wide, a, counts[a] - 1, variables)
+            less -= share_worth(wide, a, counts[a], variables)
+        for b in range(counts.shape[0]):
+            more = share_worth(wide, b, min(counts[b] + 1, variables), variables)
+            more -= share_worth(wide, b, counts[b], variables)
+            changes[a, b] = less + more if a != b else 0.0
+
+
+def no_traits() -> Wide:
+    """What kernels are told where there are no traits."""
+    none, zero = frozen(np.empty(0, np.int64)), frozen(np.zeros(1, np.int64))
+    nobody = no_mentions()
+    return Wide(frozen(np.empty(0)), none, zero, none, none, none, none, none, 0, 0, nobody)
+
+
+def no_mentions() -> Mentions:
+    """What kernels are told where there are no mentions."""
+    return Mentions(0, frozen(np.empty((0, 0), np.int64)), frozen(np.empty(0, np.int64)), 0, 0)

@@ -1,0 +1,339 @@
+"""Randomised greedy search: from many starts, the best single change again and again.
+
+What every label would add to an output is known as it stands (`rote.kernels.local_search.state`),
+so that looking for the next change costs one number per label. A start is reached by changes as
+well, from an output whose gains are known: it costs what it changes.
+
+While there are forbidden entries or broken rows, a change has to leave fewer of them; afterwards,
+no change may bring one back.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rote.kernels.bundles import Graph, Wide
+from rote.kernels.jit import inlined, kernel
+from rote.kernels.local_search.global_features import share_changes
+from rote.kernels.local_search.hash_random import draw_start, mixed, seed_of
+from rote.kernels.local_search.state import (
+    NO_TERM,
+    Extra,
+    Standing,
+    Terrain,
+    change,
+    copy_standing,
+    count_on,
+    is_right,
+    look_at_moves,
+    loss_at,
+    pair_up,
+    root_of,
+    settle,
+    stand_at,
+    standing_for,
+    terrain_of,
+    whole_worth,
+)
+from rote.kernels.neighbourhood.neighbours import change_rows
+from rote.kernels.outputs import read_scores
+from rote.types import BoolArray, FloatArray, IntArray
+
+
+class Ground(NamedTuple):
+    """The scores of entries, of several inputs, as climbs need them."""
+
+    theta: FloatArray  # (m, entries); 0 where it is forbidden
+    forbidden: BoolArray  # (m, entries)
+
+
+@inlined
+def best_of_each(graph: Graph, linked: bool, at: Standing, least: float) -> tuple[int, int]:
+    """The best change where nothing is wrong, and gains of a variable change by its neighbours.
+
+    Of all others, the best change is remembered.
+    """
+    variable, chosen, best = -1, -1, least
+    for j in range(at.labels.shape[0]):
+        if at.stale[j]:
+            first, top, lead = graph.offsets[j], -1, -np.inf
+            for a in range(graph.sizes[j]):
+                gain = at.gains[first + a]
+                if linked:
+                    gain += at.moves[first + a]
+                if gain > lead and a != at.labels[j] and at.faults[first + a] <= 0:
+                    top, lead = a, gain
+            at.chosen[j], at.lead[j], at.stale[j] = top, lead, False
+        if at.lead[j] > best:
+            variable, chosen, best = j, at.chosen[j], at.lead[j]
+    return variable, chosen
+
+
+@inlined
+def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> tuple[int, int]:
+    """The variable and label of the best change, or -1.
+
+    While something is forbidden or broken, this is the change that leaves least of it, and of such
+    the one that gains most; afterwards, one that gains more than ``least``.
+    """
+    graph, wide = terrain.graph, terrain.wide
+    rows, offsets, labels = graph.rows, graph.offsets, at.labels
+    wrong = at.wrong[0] + at.wrong[1]
+    now = loss_at(extra, labels.shape[0], at.counts[0], at.counts[1])
+    shared, linked = wide.bins > 0, wide.mentions.values > 0
+    if shared:
+        share_changes(wide, at.having, labels.shape[0], at.changes)
+    variable, chosen, best, fewest = -1, -1, least, 0
+    if wrong > 0:
+        best, fewest = -np.inf, wrong - 1
+    for j in range(labels.shape[0]):
+        first, own = offsets[j], labels[j]
+        for a in range(graph.sizes[j]):
+            gain = at.gains[first + a]
+            if extra.kind != NO_TERM:
+                right = at.counts[0] + is_right(extra, j, a) - is_right(extra, j, own)
+                on = at.counts[1] + int(a > 0) - int(own > 0)
+                gain += loss_at(extra, labels.shape[0], right, on) - now
+            if shared:
+                gain += at.changes[own, a]
+            if linked:
+                gain += at.moves[first + a]
+            if a == own or (wrong == 0 and gain <= best):
+                continue
+            left = wrong + at.faults[first + a]
+            if wrong == 0 and left > 0:
+                continue
+            left += change_rows(rows, offsets, j, own, a, at.activity, False)
+            if left < fewest or (left == fewest and gain > best):
+                variable, chosen, best, fewest = j, a, gain, left
+    return variable, chosen
+
+
+@kernel
+def climb(
+    terrain: Terrain,
+    extra: Extra,
+    at: Standing,
+    rank: IntArray,
+    drawn: IntArray,
+    start: IntArray,
+    least: float,
+    steps: IntArray,
+) -> int:
+    """Go to a start, by giving the ``drawn`` variables its labels, and climb from there.
+
+    That is the best change as long as there is one; how many there were. As many as fit are written
+    to ``steps``, of shape (·, 2): a variable and its label.
+    """
+    graph, wide = terrain.graph, terrain.wide
+    linked, offsets = wide.mentions.values > 0, graph.offsets
+    # Rows, terms, histograms and dense pairs let every change look different after each.
+    local = graph.rows.lower.shape[0] == 0 and terrain.pairs.shape[0] == 0
+    local = local and extra.kind == NO_TERM and wide.bins == 0
+    count, k = 0, 0
+    while True:
+        climbs = k == drawn.shape[0]
+        if climbs:
+            if local and at.wrong[0] == 0:
+                j, label = best_of_each(graph, linked, at, least)
+            else:
+                j, label = best_change(terrain, extra, at, least)
+            if j < 0:
+                return count
+        else:
+            j = drawn[k]
+            label = start[j]
+            k += 1
+        before = root_of(at.labels, j) if linked else 0
+        if linked:
+            at.entities[0] += at.moves[offsets[j] + label] if climbs else 0.0
+        if label != at.labels[j]:
+            change(terrain, extra, at, rank, j, label)
+        if linked and climbs:
+            look_at_moves(terrain, at, before, root_of(at.labels, j))
+        elif linked and k == drawn.shape[0]:
+            settle(terrain, at)
+        if climbs and count < steps.shape[0]:
+            steps[count, 0] = j
+            steps[count, 1] = label
+        count += int(climbs)
+
+
+@kernel
+def most_of_all(graph: Graph, theta: FloatArray, forbidden: BoolArray, variables: int) -> float:
+    """The sum of what every variable and every table gives at most."""
+    total = 0.0
+    for k in range(variables + graph.tables.ptr.shape[0] - 1):
+        ptr = graph.offsets if k < variables else graph.tables.ptr
+        b = k if k < variables else k - variables
+        most = -np.inf
+        for e in range(ptr[b], ptr[b + 1]):
+            if not forbidden[e]:
+                most = max(most, theta[e])
+        total += most
+    return total
+
+
+@kernel
+def read_entries(
+    scores: FloatArray,
+    closed: BoolArray,
+    i: int,
+    work: FloatArray,
+    graph: Graph,
+    theta: FloatArray,
+    forbidden: BoolArray,
+) -> None:
+    """The scores of every entry for one input; what is forbidden scores 0, and is marked."""
+    source = graph.source
+    read_scores(scores, closed, i, work)
+    for e in range(theta.shape[0]):
+        value = 0.0
+        for g in range(source.ptr[e], source.ptr[e + 1]):
+            value += work[source.gather[g]]
+        forbidden[e] = not source.allowed[e] or value == -np.inf
+        theta[e] = 0.0 if forbidden[e] else value
+
+
+@kernel
+def ground_of(scores: FloatArray, closed: BoolArray, graph: Graph, as_it_is: bool) -> Ground:
+    """What is read of scores, once for many climbs.
+
+    Where entries lie ``as_it_is``, in the order of parts and none forbidden, they are copied.
+    """
+    m, entries = scores.shape[0], graph.tables.ptr[-1]
+    ground = Ground(np.empty((m, entries)), np.zeros((m, entries), np.bool_))
+    if as_it_is and closed.shape[0] == 0:
+        ground.theta[:] = scores
+        return ground
+    work = np.empty(scores.shape[1])
+    for i in range(m):
+        read_entries(scores, closed, i, work, graph, ground.theta[i], ground.forbidden[i])
+    return ground
+
+
+@kernel
+def climb_all(
+    ground: Ground,
+    members: IntArray,
+    ties: FloatArray,
+    starts: IntArray,
+    gold: IntArray,
+    kind: int,
+    wide: Wide,
+    graph: Graph,
+    paired: bool,
+    most: int,
+) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
+    """Where climbs from given starts end, whether these obey, and the changes on the way.
+
+    ``members`` are the rows of the ground that climbs go over. Changes are of shape (m, most, 2),
+    of which so many are there; of longer ways the first.
+    """
+    m, n = starts.shape
+    square = n if paired else 0
+    pairs = np.empty((square, square))
+    at, rank = standing_for(graph, wide, n), np.ones(n, np.int64)
+    ends, obeys = np.empty((m, n), np.int64), np.empty(m, np.bool_)
+    steps, counts = np.full((m, most, 2), -1), np.empty(m, np.int64)
+    nothing = np.empty(0, np.int64)
+    for i in range(m):
+        k = members[i]
+        terrain = Terrain(graph, ground.theta[k], ground.forbidden[k], pairs, wide)
+        if paired:
+            pair_up(graph, terrain.theta, pairs)
+        extra = Extra(kind, gold[i], count_on(gold[i]))
+        at.labels[:] = starts[i]
+        stand_at(terrain, extra, at)
+        count = climb(terrain, extra, at, rank, nothing, starts[i], ties[i], steps[i])
+        counts[i] = min(count, most)
+        ends[i] = at.labels
+        obeys[i] = at.wrong[0] + at.wrong[1] == 0
+    return ends, obeys, steps, counts
+
+
+@kernel
+def search_greedily(
+    scores: FloatArray,
+    closed: BoolArray,
+    ties: FloatArray,
+    guess: IntArray,
+    gold: IntArray,
+    kind: int,
+    wide: Wide,
+    graph: Graph,
+    redrawn: int,
+    restarts: int,
+    seed: int,
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """The best output of each input that was climbed to, the restart that found it, and a bound.
+
+    Starts are ``guess`` with so many labels ``redrawn``, or more where that start was there before.
+    Labels are -1, and the restart is 0, where
+    every climb ended at an output that breaks a rule. ``kind`` is that of the term, and ``gold``
+    what it compares with. The bound adds up the best that every label and every table can give;
+    what traits can give is for the caller to add.
+    """
+    m, n = guess.shape
+    work, terrain = np.empty(scores.shape[1]), terrain_of(graph, wide)
+    base, at = standing_for(graph, wide, n), standing_for(graph, wide, n)
+    start, order, rank = np.empty(n, np.int64), np.empty(n, np.int64), np.ones(n, np.int64)
+    steps, seen = np.empty((0, 2), np.int64), np.empty(restarts, np.int64)
+    answers = np.full((m, n), -1)
+    found = np.zeros(m, np.int64)
+    bounds = np.empty(m)
+    for i in range(m):
+        forbidden = terrain.forbidden
+        read_entries(scores, closed, i, work, graph, terrain.theta, forbidden)
+        bounds[i] = most_of_all(graph, terrain.theta, forbidden, n) + int(kind != NO_TERM)
+        if n > 0 and guess[i].min() < 0:
+            continue
+        extra = Extra(kind, gold[i], count_on(gold[i]))
+        base.labels[:] = guess[i]
+        stand_at(terrain, extra, base)
+        first, best = seed_of(scores, i, seed), -np.inf
+        for r in range(restarts):
+            copy_standing(base, at)
+            state = mixed(first + np.uint64(r))
+            drawn = draw_start(
+                graph.sizes,
+                graph.offsets,
+                forbidden,
+                state,
+                redrawn,
+                order,
+                guess[i],
+                start,
+                seen,
+                r,
+            )
+            climb(terrain, extra, at, rank, order[:drawn], start, ties[i], steps)
+            if at.wrong[0] + at.wrong[1] > 0:
+                continue
+            value = whole_worth(wide, extra, at)
+            if value > best + ties[i]:
+                best = value
+                answers[i] = at.labels
+                found[i] = r + 1
+    return answers, found, bounds
+
+
+@kernel
+def outputs_along(starts: IntArray, steps: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    """All outputs on the paths of inputs, each start first; and whose they are."""
+    m, n = starts.shape
+    total = m + counts.sum()
+    outputs, owner = np.empty((total, n), np.int64), np.empty(total, np.int64)
+    at = 0
+    for i in range(m):
+        outputs[at] = starts[i]
+        owner[at] = i
+        at += 1
+        for k in range(counts[i]):
+            outputs[at] = outputs[at - 1]
+            outputs[at, steps[i, k, 0]] = steps[i, k, 1]
+            owner[at] = i
+            at += 1
+    return outputs, owner

@@ -1,0 +1,1 @@
+"""The outputs around a given one: listed, as forests, and within ranges."""

@@ -1,0 +1,440 @@
+"""The best of the outputs around a given one: all that differ from it inside one of some sets.
+
+Outputs are looked at change by change: at depth d, d variables have other labels than in the
+given output, in the order of the set, and nothing is looked at twice within a set. What a label
+would add to the output as it stands, its *gain*, is kept up to date: a change costs the tables it
+touches, and looking at one more label costs a single addition. Forbidden entries are counted
+apart from scores, as are broken rows, since outputs that break a rule may lead to one that does
+not.
+
+A change that leads nowhere is not made: no variable ahead can add more than the most that any of
+its labels could, whatever the others are. Those that could add most come first, so that a depth
+is left as soon as what is left of it is of no use.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rote.kernels.bundles import Around, Graph, RowGroups
+from rote.kernels.dual.ascent import load
+from rote.kernels.jit import inlined, kernel
+from rote.kernels.neighbourhood.ranges import add_up
+from rote.kernels.outputs import read_scores
+from rote.types import BoolArray, FloatArray, IntArray
+
+
+@inlined
+def entry_at(graph: Graph, table: int, labels: IntArray) -> int:
+    """The entry of a table that an output chooses."""
+    tables = graph.tables
+    at: int = tables.ptr[table]
+    for k in range(tables.scope_ptr[table], tables.scope_ptr[table + 1]):
+        at += tables.strides[k] * labels[tables.scope[k]]
+    return at
+
+
+@inlined
+def is_scored(graph: Graph, table: int) -> bool:
+    """Whether a table has scores, and is not a rule alone."""
+    source, ptr = graph.source, graph.tables.ptr
+    scored: bool = source.ptr[ptr[table]] < source.ptr[ptr[table + 1]]
+    return scored
+
+
+@inlined
+def pass_on(
+    graph: Graph,
+    theta: FloatArray,
+    forbidden: BoolArray,
+    labels: IntArray,
+    variable: int,
+    label: int,
+    rank: IntArray,
+    gains: FloatArray,
+    faults: IntArray,
+) -> None:
+    """Bring the gains of all variables of a higher rank up to date, as one gets another label."""
+    tables = graph.tables
+    for q in range(tables.place_ptr[variable], tables.place_ptr[variable + 1]):
+        own = tables.places[q]
+        table = tables.place_table[own]
+        before = entry_at(graph, table, labels)
+        after = before + tables.strides[own] * (label - labels[variable])
+        for k in range(tables.scope_ptr[table], tables.scope_ptr[table + 1]):
+            other = tables.scope[k]
+            if rank[other] <= rank[variable]:
+                continue
+            first, now = graph.offsets[other], labels[other]
+            for a in range(graph.sizes[other]):
+                move = tables.strides[k] * (a - now)
+                gains[first + a] += (theta[after + move] - theta[after]) - (
+                    theta[before + move] - theta[before]
+                )
+                faults[first + a] += (int(forbidden[after + move]) - int(forbidden[after])) - (
+                    int(forbidden[before + move]) - int(forbidden[before])
+                )
+
+
+@kernel
+def most_gain(graph: Graph, theta: FloatArray, variable: int, label: int) -> float:
+    """The most that another label than this could add, whatever the other variables are."""
+    first, tables = graph.offsets[variable], graph.tables
+    best = 0.0
+    for a in range(graph.sizes[variable]):
+        if a == label:
+            continue
+        gain = theta[first + a] - theta[first + label]
+        for q in range(tables.place_ptr[variable], tables.place_ptr[variable + 1]):
+            k = tables.places[q]
+            table, inner = tables.place_table[k], tables.strides[k]
+            if not is_scored(graph, table):
+                continue
+            most = -np.inf
+            outer = inner * graph.sizes[variable]
+            for block in range(tables.ptr[table], tables.ptr[table + 1], outer):
+                for e in range(block, block + inner):
+                    most = max(most, theta[e + inner * a] - theta[e + inner * label])
+            gain += most
+        best = max(best, gain)
+    return best
+
+
+@inlined
+def change_rows(
+    rows: RowGroups,
+    offsets: IntArray,
+    variable: int,
+    before: int,
+    after: int,
+    activity: FloatArray,
+    keep: bool,
+) -> int:
+    """By how much the number of broken rows changes; ``keep`` enters the change."""
+    change = 0
+    for q in range(rows.of_ptr[variable], rows.of_ptr[variable + 1]):
+        g = rows.of[q]
+        r = rows.row[g]
+        was = now = activity[r]
+        for c in range(rows.start[g], rows.start[g + 1]):
+            if rows.column[c] == offsets[variable] + before:
+                now -= rows.coefficient[c]
+            elif rows.column[c] == offsets[variable] + after:
+                now += rows.coefficient[c]
+        change += int(now < rows.lower[r] or now > rows.upper[r])
+        change -= int(was < rows.lower[r] or was > rows.upper[r])
+        if keep:
+            activity[r] = now
+    return change
+
+
+@inlined
+def comes_first(labels: IntArray, variable: int, label: int, answer: IntArray) -> int:
+    """-1, 0 or 1: whether an output, one label of which is another, comes before the answer."""
+    for j in range(labels.shape[0]):
+        own = label if j == variable else labels[j]
+        if own != answer[j]:
+            return -1 if own < answer[j] else 1
+    return 0
+
+
+@kernel
+def look_ahead(upper: FloatArray, members: IntArray, most: int, ahead: FloatArray) -> None:
+    """ahead[r, q]: the most that q variables of the set from rank r on could add.
+
+    Those that could add most come first.
+    """
+    count = members.shape[0]
+    for r in range(count + 1):
+        ahead[r, 0] = 0.0
+        for q in range(most):
+            more = upper[members[r + q]] if r + q < count else 0.0
+            ahead[r, q + 1] = ahead[r, q] + more
+
+
+class Room(NamedTuple):
+    """Working memory of a search, by depth: how many variables have another label."""
+
+    place: IntArray  # the rank of what is changed here
+    choice: IntArray  # its label
+    value: FloatArray  # of the output so far, before this change
+    faults: IntArray  # its forbidden entries
+    broken: IntArray  # its broken rows
+    gains: FloatArray  # what every label would add
+    gained: IntArray  # how many forbidden entries that would add
+    ahead: FloatArray  # by rank and number of changes: the most they could add
+    rank: IntArray  # of the variables of a set; -1 for others
+
+
+@kernel
+def take_gains(
+    graph: Graph,
+    theta: FloatArray,
+    forbidden: BoolArray,
+    labels: IntArray,
+    gains: FloatArray,
+    gained: IntArray,
+) -> tuple[float, int]:
+    """The score of an output and its forbidden entries; and what every label would add to both."""
+    tables, offsets = graph.tables, graph.offsets
+    value, faults = 0.0, 0
+    for j in range(labels.shape[0]):
+        here = offsets[j] + labels[j]
+        value += theta[here]
+        faults += int(forbidden[here])
+        for e in range(offsets[j], offsets[j + 1]):
+            gains[e] = theta[e] - theta[here]
+            gained[e] = int(forbidden[e]) - int(forbidden[here])
+    for b in range(tables.ptr.shape[0] - 1):
+        here = entry_at(graph, b, labels)
+        value += theta[here]
+        faults += int(forbidden[here])
+        for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
+            j = tables.scope[k]
+            there = here - tables.strides[k] * labels[j]
+            for e in range(offsets[j], offsets[j + 1]):
+                gains[e] += theta[there] - theta[here]
+                gained[e] += int(forbidden[there]) - int(forbidden[here])
+                there += tables.strides[k]
+    return value, faults
+
+
+@kernel
+def take_stock(
+    graph: Graph,
+    theta: FloatArray,
+    forbidden: BoolArray,
+    labels: IntArray,
+    room: Room,
+    activity: FloatArray,
+) -> None:
+    """Value, forbidden entries, broken rows and gains of an output, entered at depth 0."""
+    room.value[0], room.faults[0] = take_gains(
+        graph, theta, forbidden, labels, room.gains[0], room.gained[0]
+    )
+    room.broken[0] = add_up(graph.rows, graph.offsets, labels, activity)
+
+
+@kernel
+def search_set(
+    graph: Graph,
+    theta: FloatArray,
+    forbidden: BoolArray,
+    gold: IntArray,
+    labels: IntArray,
+    activity: FloatArray,
+    members: IntArray,
+    most: int,
+    room: Room,
+    tie: float,
+    last: bool,
+    best: float,
+    doubtful: bool,
+    answer: IntArray,
+) -> tuple[float, bool]:
+    """Better outputs that differ from gold in at most so many members: the best, and its doubt.
+
+    The last time, when the best is known, the answer becomes the first within a tie of it.
+    """
+    rows, offsets, count = graph.rows, graph.offsets, members.shape[0]
+    depth = 0
+    room.place[0], room.choice[0] = 0, -1
+    while depth >= 0:
+        place = room.place[depth]
+        if place == count or room.value[depth] + room.ahead[place, most - depth] < best - tie:
+            depth -= 1
+            if depth >= 0:
+                j = members[room.place[depth]]
+                change_rows(rows, offsets, j, labels[j], gold[j], activity, True)
+                labels[j] = gold[j]
+            continue
+        j = members[place]
+        room.choice[depth] += 1
+        a = room.choice[depth]
+        if a == graph.sizes[j]:
+            room.place[depth] += 1
+            room.choice[depth] = -1
+            continue
+        if a == gold[j]:
+            continue
+        value = room.value[depth] + room.gains[depth, offsets[j] + a]
+        faults = room.faults[depth] + room.gained[depth, offsets[j] + a]
+        if value >= best - tie and faults == 0:
+            change = change_rows(rows, offsets, j, gold[j], a, activity, False)
+            if room.broken[depth] + change == 0:
+                order = comes_first(labels, j, a, answer)
+                if last:
+                    taken = order < 0
+                else:
+                    taken = value > best + tie or (value > best and order != 0)
+                    if taken or order != 0:
+                        doubtful = value <= best + tie
+                    best = value if taken else best
+                if taken:
+                    answer[:] = labels
+                    answer[j] = a
+        left, later = most - depth - 1, place + 1
+        if left == 0 or later == count or value + room.ahead[later, left] < best - tie:
+            continue
+        for r in range(later, count):
+            for e in range(offsets[members[r]], offsets[members[r] + 1]):
+                room.gains[depth + 1, e] = room.gains[depth, e]
+                room.gained[depth + 1, e] = room.gained[depth, e]
+        gains, gained = room.gains[depth + 1], room.gained[depth + 1]
+        pass_on(graph, theta, forbidden, labels, j, a, room.rank, gains, gained)
+        room.value[depth + 1] = value
+        room.faults[depth + 1] = faults
+        room.broken[depth + 1] = room.broken[depth] + change_rows(
+            rows, offsets, j, gold[j], a, activity, True
+        )
+        labels[j] = a
+        depth += 1
+        room.place[depth], room.choice[depth] = later, -1
+    return best, doubtful
+
+
+@kernel
+def best_neighbours(
+    scores: FloatArray,
+    closed: BoolArray,
+    ties: FloatArray,
+    gold: IntArray,
+    graph: Graph,
+    around: Around,
+    settle: bool,
+) -> tuple[IntArray, BoolArray]:
+    """The best of the outputs that obey the rules and differ from the gold one inside one set.
+
+    Labels are -1 where there is none. Others may be within a tie where this is doubtful; with
+    ``settle`` they are not, and the first of them is the answer.
+    """
+    m, n = gold.shape
+    entries, size = graph.tables.ptr[-1], graph.offsets[-1]
+    widest = 0
+    for s in range(around.ptr.shape[0] - 1):
+        widest = max(widest, around.ptr[s + 1] - around.ptr[s])
+    deepest = max(1, min(around.most, widest))
+    room = Room(
+        np.empty(deepest, np.int64),
+        np.empty(deepest, np.int64),
+        np.empty(deepest),
+        np.empty(deepest, np.int64),
+        np.empty(deepest, np.int64),
+        np.empty((deepest, size)),
+        np.empty((deepest, size), np.int64),
+        np.empty((widest + 1, deepest + 1)),
+        np.full(n, -1),
+    )
+    work = np.empty(scores.shape[1])
+    theta = np.empty(entries)
+    forbidden = np.empty(entries, np.bool_)
+    activity = np.empty(graph.rows.lower.shape[0])
+    upper = np.empty(n)
+    answers = np.full((m, n), -1)
+    doubts = np.zeros(m, np.bool_)
+    for i in range(m):
+        read_scores(scores, closed, i, work)
+        load(work, graph.source, theta)
+        for e in range(entries):
+            forbidden[e] = theta[e] == -np.inf
+            if forbidden[e]:
+                theta[e] = 0.0
+        labels = gold[i].copy()
+        take_stock(graph, theta, forbidden, labels, room, activity)
+        best, doubtful = -np.inf, False
+        obeys = room.faults[0] == 0 and room.broken[0] == 0
+        if obeys:
+            best = room.value[0]
+            answers[i] = labels
+        upper[:] = -1.0  # not known yet
+        # Once for the best value, and once more for the first of equals where there are some.
+        for last in range(2):
+            if last == 1:
+                if not (doubtful and settle):
+                    break
+                near = obeys and room.value[0] >= best - ties[i]
+                if near and comes_first(labels, -1, 0, answers[i]) < 0:
+                    answers[i] = labels
+            for s in range(around.begin[i], around.end[i]):
+                members = around.members[around.ptr[s] : around.ptr[s + 1]]
+                most = min(around.most, members.shape[0])
+                if most == 0:
+                    continue
+                for j in members:
+                    if upper[j] >= 0.0:
+                        continue
+                    if around.most > 1:
+                        upper[j] = most_gain(graph, theta, j, labels[j])
+                    else:  # the others are as they are
+                        gains = room.gains[0, graph.offsets[j] : graph.offsets[j + 1]]
+                        upper[j] = gains.max()
+                members = members[np.argsort(-upper[members], kind="mergesort")]
+                for r in range(members.shape[0]):
+                    room.rank[members[r]] = r
+                look_ahead(upper, members, most, room.ahead)
+                best, doubtful = search_set(
+                    graph,
+                    theta,
+                    forbidden,
+                    gold[i],
+                    labels,
+                    activity,
+                    members,
+                    most,
+                    room,
+                    ties[i],
+                    last == 1,
+                    best,
+                    doubtful,
+                    answers[i],
+                )
+                for j in members:
+                    room.rank[j] = -1
+        doubts[i] = doubtful and not settle
+    return answers, doubts
+
+
+@kernel
+def better(
+    answer: IntArray,
+    value: float,
+    doubtful: bool,
+    offered: IntArray,
+    worth: float,
+    also: bool,
+    tie: float,
+) -> tuple[float, bool]:
+    """Put an output in the place of the answer if it is better: the value then, and its doubt.
+
+    Others are within a tie of what is offered (``also``), and may then be of the best.
+    """
+    if worth < value - 2 * tie:
+        return value, doubtful
+    if comes_first(offered, -1, 0, answer) == 0:
+        return value, doubtful or also
+    # What was within a tie of an output may be within two of another.
+    near = worth <= value + 2 * tie
+    if worth > value:
+        answer[:] = offered
+    return max(worth, value), near or also
+
+
+@kernel
+def take_better(
+    labels: IntArray,
+    values: FloatArray,
+    doubtful: BoolArray,
+    ties: FloatArray,
+    owner: IntArray,
+    offered: IntArray,
+    worth: FloatArray,
+    also: BoolArray,
+) -> None:
+    """`better`, for many outputs and their owners."""
+    for s in range(owner.shape[0]):
+        i = owner[s]
+        values[i], doubtful[i] = better(
+            labels[i], values[i], doubtful[i], offered[s], worth[s], also[s], ties[i]
+        )

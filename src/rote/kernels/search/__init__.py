@@ -1,0 +1,1 @@
+"""Branch and bound: the search, and what happens at its nodes."""

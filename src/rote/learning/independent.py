@@ -1,0 +1,72 @@
+"""Learning only (LO): every variable by itself, no rules and no factors.
+
+    ŷ_t = argmax_a w^a · φ(x, t)       if ŷ_t ≠ y_t:  w^{y_t} += φ(x, t),  w^{ŷ_t} -= φ(x, t)
+
+These are the same weights that inference-based training moves. Predicting with them and an
+engine that enforces rules is *learning plus inference* (L+I).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rote.errors import check_whole
+from rote.kernels.learning.independent import Decisions, learn_locally
+from rote.learning.base import Averaged, State, check_examples, expiring, iterations_left, shuffled
+from rote.model import Model, Prepared
+from rote.types import frozen, running
+
+
+@dataclass(frozen=True)
+class Local:
+    """A perceptron per variable; stops after an iteration without mistakes, or ``iterations``."""
+
+    iterations: int = 10
+    average: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole("iterations", self.iterations, least=1)
+        check_whole("seed", self.seed, least=0)
+
+    @expiring
+    def iterate(
+        self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
+    ) -> Iterator[State]:
+        check_examples(prepared)
+        decisions = _decisions(prepared)
+        own = Averaged.begun(model, state)
+        for iteration in iterations_left(state, self.iterations):
+            order = np.array(shuffled(len(prepared), self.seed, iteration), dtype=np.int64)
+            mistakes = learn_locally(
+                own.weights, own.sums, prepared.vectors, decisions, frozen(order), own.seen
+            )
+            own.seen += len(decisions.vector)
+            yield (now := own.state(iteration, mistakes, 0, average=self.average))
+            if now.done:
+                return
+
+
+def _decisions(prepared: Prepared) -> Decisions:
+    counts = np.zeros(len(prepared), dtype=np.int64)
+    for group in prepared.groups:
+        counts[group.members] = len(group.space.variables)
+    ptr = frozen(running(counts))
+    fields = np.empty((6, int(ptr[-1])), dtype=np.int64)
+    importance = np.empty(len(prepared))
+    for group in prepared.groups:
+        n = len(group.space.variables)
+        importance[group.members] = group.importance
+        own, slots = group.slots.vector[:n], group.slots
+        assert group.gold is not None
+        at = (ptr[group.members][:, None] + np.arange(n)).ravel()
+        vector = np.where(own < 0, 0, group.firsts[:, None] + own)
+        known = (slots.origin[:n], slots.stride[:n], slots.each[:n], group.space.sizes)
+        for field, values in zip(fields, (vector, *known, group.gold), strict=True):
+            field[at] = np.broadcast_to(values, (len(group), n)).ravel()
+    vector, origin, stride, each, width, gold = (frozen(field) for field in fields)
+    return Decisions(ptr, vector, origin, stride, frozen(each > 0), width, gold, frozen(importance))

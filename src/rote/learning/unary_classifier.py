@@ -1,0 +1,98 @@
+"""`fit_iid`: logistic regression over single decisions, from which greedy search starts.
+
+Every block of weights that variables use is a classifier of its own, by scikit-learn. Where labels
+have a vector each, as the antecedents of a mention, the right one is told from the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rote.errors import SettingError, check_whole
+from rote.inference.approximate import IID
+from rote.learning.base import check_examples
+from rote.model import Group, Prepared
+from rote.types import AnyArray, FloatArray, IntArray
+
+
+def fit_iid(prepared: Prepared, *, cost: float = 1.0, iterations: int = 200) -> IID:
+    """A classifier of single variables for examples with outputs, laid out as models of theirs.
+
+    The smaller ``cost`` (scikit-learn's C), the smaller the weights.
+    """
+    from scipy.sparse import csr_matrix
+    from sklearn.linear_model import LogisticRegression
+
+    check_examples(prepared)
+    if not cost > 0:
+        raise SettingError(f"cost is above 0, got {cost!r}")
+    check_whole("iterations", iterations, least=1)
+    layout, vectors = prepared.layout, prepared.vectors
+    weights = layout.zeros()
+    width = max((len(index) for index in layout.indices.values()), default=0)
+    features = csr_matrix(
+        (vectors.value, vectors.column, vectors.ptr), shape=(len(vectors.ptr) - 1, max(1, width))
+    )
+    for name in dict.fromkeys(name for group in prepared.groups for name in _blocks(group)):
+        own = layout.block(weights, name)
+        cases = [np.concatenate(each) for each in zip(*_cases(prepared, name), strict=True)]
+        rows, labels, importance, each = cases
+        classifier = LogisticRegression(C=cost, fit_intercept=False, max_iter=iterations)
+        known = features[rows][:, : len(own)]
+        if each.any():
+            own[:, 0] = _fitted(classifier, known, labels, importance, 2)[:, 1]
+        else:
+            own[:] = _fitted(classifier, known, labels, importance, own.shape[1])
+    return IID(weights)
+
+
+def _blocks(group: Group) -> list[str]:
+    return [slot.block for slot in group.frame.slots[: len(group.space.variables)]]
+
+
+def _cases(
+    prepared: Prepared, name: str
+) -> Iterator[tuple[IntArray, IntArray, FloatArray, AnyArray]]:
+    """Vectors, labels and importance of the decisions of a block; labels with vectors are cases."""
+    for group in prepared.groups:
+        assert group.gold is not None
+        for j, block in enumerate(_blocks(group)):
+            if block != name:
+                continue
+            slot, size = group.frame.slots[j], int(group.space.sizes[j])
+            gold, count = group.gold[:, j], len(group)
+            if slot.each:
+                assert slot.vector is not None
+                rows = group.firsts[:, None] + slot.vector + np.arange(size)
+                right = (np.arange(size) == gold[:, None]).astype(np.int64)
+                yield (
+                    rows.ravel(),
+                    right.ravel(),
+                    np.repeat(group.importance, size),
+                    np.ones(count * size, dtype=np.bool_),
+                )
+                continue
+            rows = group.firsts + slot.vector if slot.vector is not None else np.zeros(count, int)
+            yield rows, gold, group.importance, np.zeros(count, dtype=np.bool_)
+
+
+def _fitted(
+    classifier: Any, features: AnyArray, labels: IntArray, importance: FloatArray, width: int
+) -> FloatArray:
+    """Weights of shape (features, labels)."""
+    weights = np.zeros((features.shape[1], width))
+    counted = importance > 0
+    features, labels = features[counted], labels[counted]
+    seen = np.unique(labels)
+    if len(seen) == 1:  # nothing to tell apart: whatever there is speaks for this label
+        weights[:, seen[0]] = np.asarray(features.mean(axis=0)).ravel()
+    elif len(seen) > 1:
+        classifier.fit(features, labels, sample_weight=importance[counted])
+        if len(seen) == 2:
+            weights[:, seen[1]] = classifier.coef_[0]
+        else:
+            weights[:, seen] = classifier.coef_.T
+    return weights

@@ -1,0 +1,340 @@
+"""Examples made ready for kernels: feature vectors as arrays, examples grouped by frame.
+
+This is done once; training and prediction then run over arrays, group by group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rote.errors import DataError, LabelError, SettingError, say_about
+from rote.features import HashedIndex, Index, Positions, VectorBuilder
+from rote.inference.base import Inputs
+from rote.kernels.bundles import Slots, Vectors
+from rote.model.layout import Layout
+from rote.space import Space
+from rote.space.global_features import columns_of
+from rote.tasks.task import Frame, Task, check_frame, check_task, labels_of
+from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+CHUNK = 1 << 22  # scores that are in memory at once, for each thread
+TOGETHER = 512  # inputs that are read together, where a task has a reader
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The examples of one frame."""
+
+    frame: Frame
+    slots: Slots
+    members: IntArray  # which examples of the whole
+    firsts: IntArray  # the first vector of each
+    importance: FloatArray  # how much each counts in learning
+    gold: IntArray | None  # (m, variables): the right labels, where they are known
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def space(self) -> Space:
+        return self.frame.space
+
+    def rows(self, index: slice | AnyArray) -> Group:
+        """Some of the examples."""
+        return Group(
+            self.frame,
+            self.slots,
+            frozen(self.members[index]),
+            frozen(self.firsts[index]),
+            frozen(self.importance[index]),
+            None if self.gold is None else frozen(self.gold[index]),
+        )
+
+    def pieces(self, n_jobs: int = 1) -> list[Group]:
+        """Some examples at a time, so few that their scores fit into memory.
+
+        With several jobs, there is at least a piece for each of them.
+        """
+        size = max(1, CHUNK // max(1, self.space.parts))
+        if n_jobs > 1:
+            size = min(size, -(-len(self) // n_jobs))
+        return [self.rows(slice(k, k + size)) for k in range(0, len(self), size)]
+
+    @cached_property
+    def gold_columns(self) -> IntArray:
+        """The right label or label tuple of each slot, of shape (m, slots)."""
+        assert self.gold is not None
+        return self.columns(self.gold)
+
+    def columns(self, labels: IntArray) -> IntArray:
+        """The label, label tuple or trait of each slot in each output that an engine found."""
+        return columns_of(self.space, self.frame.trait_set, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Examples, their vectors and the layout of the weights that score them."""
+
+    layout: Layout
+    vectors: Vectors
+    groups: tuple[Group, ...]
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def inputs(self, group: Group) -> Inputs:
+        """What engines may know of the examples of a group."""
+        traits = group.frame.trait_set
+        return Inputs(self.vectors, group.slots, group.firsts, self.layout.size, traits)
+
+    def scores(self, weights: FloatArray, group: Group) -> FloatArray:
+        """Scores of shape (m, parts) for the examples of a group."""
+        return self.inputs(group).scores(weights)
+
+    @cached_property
+    def places(self) -> tuple[tuple[Group, int], ...]:
+        """For each example its group, and its place in it."""
+        found: list[tuple[Group, int]] = [None] * self.count  # type: ignore[list-item]
+        for group in self.groups:
+            for place, member in enumerate(group.members.tolist()):
+                found[member] = (group, place)
+        return tuple(found)
+
+
+def prepare(
+    task: Task[Any, Any],
+    xs: Iterable[Any],
+    ys: Iterable[Any] | None = None,
+    *,
+    layout: Layout | None = None,
+    hashed: Mapping[str, int] | None = None,
+    importance: AnyArray | None = None,
+    allow_broken: bool = False,
+) -> Prepared:
+    """Examples made ready; without a layout, one is made for them and its indices are frozen.
+
+    ``hashed`` says for some kinds of vectors into how many bits their names are hashed; a layout
+    that is given has its indices already.
+    ``importance`` says how much each example counts in learning: 1, unless given. Outputs
+    that break a rule are refused, unless ``allow_broken``.
+    """
+    check_task(task)
+    if layout is not None and hashed:
+        raise SettingError(
+            "hashed says how names get columns in a new layout, and the layout given has columns "
+            "already; leave one of them out"
+        )
+    check_many("inputs", xs)
+    check_many("outputs", ys)
+    builder = VectorBuilder(None if layout is None else layout.indices, hashed)
+    batches: dict[Frame, _Batch] = {}
+    # Tasks give out the same frame again, and its hash is not cheap. The frame is kept, so that no
+    # other one can have its id.
+    seen: dict[int, tuple[Frame, _Batch]] = {}
+    outputs = None if ys is None else iter(ys)
+    count, what = 0, "input" if ys is None else "example"
+    read = _Reading(task, builder, what)
+    for number, x in enumerate(xs):
+        y = None if outputs is None else _next(outputs, number)
+        try:
+            frame = task.frame(x)
+            if id(frame) not in seen:
+                check_frame(frame)
+                seen[id(frame)] = frame, batches.setdefault(frame, _Batch(frame))
+            batch = seen[id(frame)][1]
+            batch.members.append(number)
+            batch.firsts.append(read.next)
+            read.take(x, frame)
+            if outputs is not None:
+                batch.gold.append(_gold(task, x, y, frame))
+        except Exception as error:
+            say_about(error, what, number)
+            raise
+        read.settle(TOGETHER)
+        count = number + 1
+    if outputs is not None and any(True for _ in outputs):
+        raise DataError(f"there are {count} inputs and more outputs than that")
+    read.settle()
+    _check_hashed(hashed or {}, builder.indices)
+    if layout is None:
+        for index in builder.indices.values():
+            index.freeze()
+        layout = Layout.of(list(batches), builder.indices)
+    each = _importance(importance, count)
+    groups = [batch.group(layout, each, gold=ys is not None) for batch in batches.values()]
+    if ys is not None and not allow_broken:
+        for group in groups:
+            _check_rules(group)
+    return Prepared(layout, builder.build(), tuple(groups), count)
+
+
+def check_many(what: str, given: object) -> None:
+    """Refuse a single input or output where many are meant: it would be taken apart."""
+    if isinstance(given, str | bytes | Mapping):
+        raise DataError(
+            f"expected a list of {what}, got {given!r:.80}; put a single one into a list, as in [x]"
+        )
+
+
+class _Reading:
+    """Reads inputs: one by one, or many at a time where the task has a reader."""
+
+    def __init__(self, task: Task[Any, Any], builder: VectorBuilder, what: str) -> None:
+        self._task, self._builder, self._what = task, builder, what
+        self._reader = getattr(task, "reader", None)
+        self._waiting: list[tuple[Any, Frame]] = []
+        self._read = 0  # inputs that no longer wait
+        self.next = len(builder)  # the number of the next vector
+
+    def take(self, x: Any, frame: Frame) -> None:
+        """The next input."""
+        self.next += len(frame.kinds)
+        if self._reader is not None:
+            self._waiting.append((x, frame))
+        else:
+            self._take(x, frame)
+
+    def settle(self, least: int = 1) -> None:
+        """Read inputs that wait, if there are so many."""
+        if len(self._waiting) < least:
+            return
+        try:
+            self._add(self._waiting)
+        except Exception as error:
+            self._say_whose(error)
+            raise
+        self._read += len(self._waiting)
+        self._waiting.clear()
+
+    def _add(self, waiting: Sequence[tuple[Any, Frame]]) -> None:
+        assert self._reader is not None
+        xs, frames = zip(*waiting, strict=True)
+        counts = np.array([len(frame.kinds) for frame in frames])
+        inputs = np.repeat(np.arange(len(xs)), counts)
+        vectors = np.arange(len(inputs)) - (np.cumsum(counts) - counts)[inputs]
+        lines = self._reader(xs, self._builder.names).lines(inputs, vectors)
+        kinds = [kind for frame in frames for kind in frame.kinds]
+        self._builder.add_lines(kinds, lines)
+
+    def _say_whose(self, error: Exception) -> None:
+        """An error in reading many is about the first that has it by itself as well."""
+        for number, one in enumerate(self._waiting, start=self._read):
+            try:
+                self._add([one])
+            except type(error):
+                say_about(error, self._what, number)
+                return
+
+    def _take(self, x: Any, frame: Frame) -> None:
+        vectors = self._task.vectors(x)
+        if not hasattr(vectors, "__len__"):
+            raise DataError(
+                f"a task's vectors(x) gives a list of {len(frame.kinds)} feature vectors, as many "
+                f"as its frame names kinds; got {vectors!r:.80}"
+            )
+        if len(vectors) != len(frame.kinds):
+            raise DataError(
+                f"there are {len(vectors)} feature vectors, and the frame names the kinds of "
+                f"{len(frame.kinds)}"
+            )
+        for kind, features in zip(frame.kinds, vectors, strict=True):
+            self._builder.add(kind, features)
+
+
+class _Batch:
+    """The examples of one frame, while they are collected."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.members: list[int] = []
+        self.firsts: list[int] = []
+        self.gold: list[Sequence[int]] = []
+
+    def group(self, layout: Layout, importance: FloatArray, *, gold: bool) -> Group:
+        labels = frozen(self._labels()) if gold else None
+        members = np.array(self.members, dtype=np.int64)
+        return Group(
+            self.frame,
+            layout.slots(self.frame),
+            frozen(members),
+            frozen(np.array(self.firsts, dtype=np.int64)),
+            frozen(importance[members]),
+            labels,
+        )
+
+    def _labels(self) -> IntArray:
+        try:
+            return labels_of(self.frame.space, self.gold)
+        except ValueError:
+            for member, output in zip(self.members, self.gold, strict=True):
+                try:
+                    labels_of(self.frame.space, output)
+                except ValueError as error:
+                    say_about(error, "example", member)
+                    raise error from None
+            raise
+
+
+def _check_rules(group: Group) -> None:
+    assert group.gold is not None
+    holds = group.space.holds(group.gold)
+    if not holds.all():
+        place = int(np.flatnonzero(~holds)[0])
+        broken = group.space.broken(group.gold[place])[0].name
+        error = LabelError(
+            f"the output breaks the rule {broken!r}; correct the output, drop the rule, or say "
+            "allow_broken=True"
+        )
+        say_about(error, "example", int(group.members[place]))
+        raise error
+
+
+def _check_hashed(hashed: Mapping[str, int], indices: Mapping[str, Index]) -> None:
+    """Refuse a kind without names to hash: one that is misspelled, or one of arrays."""
+    for kind in hashed:
+        if not isinstance(indices.get(kind), HashedIndex):
+            named = [k for k, index in indices.items() if not isinstance(index, Positions)]
+            raise SettingError(
+                f"hashed says how names of kind {kind!r} are hashed, and the inputs have no names "
+                f"of that kind; they have names of {', '.join(map(repr, named)) or 'no kind'}"
+            )
+
+
+def _importance(given: AnyArray | None, count: int) -> FloatArray:
+    if given is None:
+        return np.ones(count)
+    importance = np.asarray(given, dtype=np.float64)
+    if importance.shape != (count,):
+        raise DataError(f"importance has one number per example, {count}; got {importance.shape}")
+    if not (np.isfinite(importance).all() and (importance >= 0).all()):
+        raise DataError("importance is finite and at least 0 for every example")
+    return importance
+
+
+def _next(outputs: Iterator[Any], number: int) -> Any:
+    try:
+        return next(outputs)
+    except StopIteration:
+        raise DataError(f"input {number} has no output; there are {number} outputs") from None
+
+
+def _gold(task: Task[Any, Any], x: Any, y: Any, frame: Frame) -> Sequence[int]:
+    given = task.encode(x, y)
+    expected = len(frame.space.variables)
+    if given is None:
+        raise LabelError(
+            f"a task's encode(x, y) gives the positions of {expected} labels, one per variable; "
+            "got None"
+        )
+    labels = list(given)
+    if len(labels) != expected:
+        raise LabelError(
+            f"the output has {len(labels)} labels, and its space has {expected} variables"
+        )
+    return labels

@@ -1,5 +1,0 @@
-"""Records to one page of HTML that needs nothing else: no network, no script, no other file."""
-
-from rote.report.page import Report, write_report
-
-__all__ = ["Report", "write_report"]

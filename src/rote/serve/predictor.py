@@ -1,0 +1,188 @@
+"""From the JSON of inputs to answers: remembered ones, and the others solved in one batch.
+
+An answer is what `Solutions` say of one input, with the output as JSON. What is wrong with an
+input is a `DataError` that says which; what an engine raises becomes a `ServiceError`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from hashlib import blake2b
+from math import isfinite
+from typing import Any, NamedTuple
+
+from rote.errors import (
+    DataError,
+    ModelError,
+    RoteError,
+    ServiceError,
+    StoreError,
+    TooLarge,
+    renumber,
+)
+from rote.inference import Solutions, Source, Status
+from rote.model import Model, Prepared
+from rote.serve.answer_cache import Remembered, key_of
+from rote.serve.forms import Form
+
+LOG = logging.getLogger(__name__)
+WITHOUT = (Status.INFEASIBLE, Status.TIMED_OUT)  # an output
+
+
+class Answer(NamedTuple):
+    """The output of one input as JSON, and what is known of it."""
+
+    output: Any  # None where none was found
+    value: float
+    bound: float
+    status: str
+    source: str
+
+    @property
+    def gap(self) -> float:
+        return self.bound - self.value if isfinite(self.value) else 0.0
+
+    def record(self) -> dict[str, Any]:
+        """As JSON, which has no infinite numbers: they become null."""
+        numbers = {"value": self.value, "bound": self.bound, "gap": self.gap}
+        finite = {name: each if isfinite(each) else None for name, each in numbers.items()}
+        return {"output": self.output, **finite, "status": self.status, "source": self.source}
+
+
+class Answering:
+    """What answers a batch: a model, the form of its inputs, and what is remembered.
+
+    ``given`` counts the inputs that the model's engine was given.
+    """
+
+    def __init__(self, model: Model[Any, Any], form: Form, remembered: Remembered | None) -> None:
+        self.model = model
+        self.form = form
+        self.remembered = remembered
+        self.given = 0
+
+    def answers(self, values: Sequence[Any]) -> list[Answer]:
+        """An answer for each input. Equal inputs are solved once."""
+        keys = [_key(value, place) for place, value in enumerate(values)]
+        known = self._recalled(keys)
+        # The place of the first input with each key that is not known.
+        new = {key: place for place, key in reversed([*enumerate(keys)]) if key not in known}
+        if new:
+            places = sorted(new.values())
+            found = self._solved([values[place] for place in places], places)
+            solved = {keys[place]: answer for place, answer in zip(places, found, strict=True)}
+            self._remember(solved)
+            known |= solved
+        return [known[key] for key in keys]
+
+    def _recalled(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
+        if self.remembered is None:
+            return {}
+        try:
+            self.remembered.fetch()
+        except StoreError:
+            LOG.warning("what others have remembered cannot be read", exc_info=True)
+        recalled = {key: self.remembered.get(key) for key in set(keys)}
+        return {
+            key: Answer(*found, Status.OPTIMAL.name.lower(), Source.CACHE.name.lower())
+            for key, found in recalled.items()
+            if found is not None
+        }
+
+    def _remember(self, solved: dict[bytes, Answer]) -> None:
+        """Keep what no later answer can better."""
+        if self.remembered is None:
+            return
+        best = {
+            key: answer[:3]
+            for key, answer in solved.items()
+            if answer.status == Status.OPTIMAL.name.lower()
+        }
+        try:
+            self.remembered.put(best)
+        except StoreError:
+            LOG.warning("answers cannot be kept beyond this process", exc_info=True)
+
+    def _solved(self, values: Sequence[Any], places: Sequence[int]) -> list[Answer]:
+        xs = [self._read(value, place) for value, place in zip(values, places, strict=True)]
+        prepared = self._prepared(xs, places)
+        found: list[Answer | None] = [None] * len(xs)
+        try:
+            for group, solutions in self.model.answers(prepared):
+                for row, member in enumerate(group.members.tolist()):
+                    found[member] = self._answer(xs[member], solutions, row)
+        except Exception as error:
+            raise _failure("engine", error) from error
+        self.given += len(xs)
+        return [answer for answer in found if answer is not None]
+
+    def _read(self, value: Any, place: int) -> Any:
+        try:
+            return self.form.read(value)
+        except RoteError as error:
+            kind = TooLarge if isinstance(error, TooLarge) else DataError
+            raise kind(f"input {place}: {error}") from None
+        except Exception as error:
+            raise _failure("form", error) from error
+
+    def _prepared(self, xs: Sequence[Any], places: Sequence[int]) -> Prepared:
+        try:
+            return self.model.prepare(xs)
+        except RoteError as error:
+            if error.about is None:
+                raise
+            renumber(error, "input", places)
+            raise DataError(str(error)) from None
+        except Exception as error:
+            raise _failure("task", error) from error
+
+    def _answer(self, x: Any, solutions: Solutions, row: int) -> Answer:
+        status = Status(int(solutions.status[row]))
+        output = None
+        if status not in WITHOUT:
+            labels = solutions.labels[row].tolist()
+            output = self.form.write(x, self.model.task.decode(x, labels))
+        return Answer(
+            output,
+            float(solutions.value[row]),
+            float(solutions.bound[row]),
+            status.name.lower(),
+            Source(int(solutions.source[row])).name.lower(),
+        )
+
+
+def _failure(what: str, error: Exception) -> ServiceError:
+    LOG.error("the %s failed", what, exc_info=error)
+    name = type(error).__name__
+    return ServiceError(f"the {what} failed with {name}, which is in the log of the service")
+
+
+def _key(value: Any, place: int) -> bytes:
+    try:
+        return key_of(value)
+    except (ValueError, RecursionError) as error:  # half of a pair of surrogates, or too deep
+        raise DataError(f"input {place}: is no text, list or object to be read: {error}") from None
+
+
+def digest_of(model: Model[Any, Any], engine: str) -> str | None:
+    """A digest of all that an answer hangs on: task, features, weights and engine.
+
+    None where a task has functions or a class of its own: no digest tells code from other code.
+    """
+    from rote.tasks.described import describe
+
+    try:
+        task = describe(model.task)
+    except ModelError:
+        return None
+    layout = model.layout
+    said = [
+        engine,
+        task,
+        [[block.name, block.kind, block.width] for block in layout.blocks],
+        {kind: index.to_json() for kind, index in layout.indices.items()},
+    ]
+    text = json.dumps(said, sort_keys=True).encode("ascii")
+    return blake2b(text + model.weights.tobytes(), digest_size=16).hexdigest()

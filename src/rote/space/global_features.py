@@ -1,0 +1,330 @@
+"""Traits: features of whole outputs, which no sum over variables and written-out tables can say.
+
+A trait of an output has one of so many values, and every value has a weight; a family of traits
+shares a block of weights. So are label tuples of many neighbours scored without a table of all of
+them, how often each label occurs, or whatever a function of your own says. An output is worth its
+parts and, for every trait, the weight of the value that it has there. Only engines that search
+(`RGS`, `AmortizedRGS`) and `Exhaustive` take traits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from rote.errors import SettingError, SpaceError
+from rote.kernels.bundles import Mentions, Wide
+from rote.kernels.local_search.clusters import STATES, entity_values
+from rote.kernels.local_search.global_features import no_mentions
+from rote.space.space import Space
+from rote.types import AnyArray, FloatArray, IntArray, frozen, running
+
+FORMS = 4  # of mentions
+
+
+class Traits(Protocol):
+    """A family of traits. Frames are compared by their families, so these can be hashed."""
+
+    @property
+    def block(self) -> str:
+        """The name of its weights."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """How many values there are, and so weights."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many traits an output has."""
+        ...
+
+    def values(self, labels: IntArray) -> IntArray:
+        """For outputs of shape (k, variables), the values of their traits: (k, count)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tuples:
+    """The labels of some variables together; all scopes have labels of the same ``sizes``.
+
+    >>> pairs = Tuples("pairs", ((0, 1), (1, 2)), (3, 3))
+    >>> pairs.values(np.array([[2, 0, 1]])).tolist()
+    [[6, 1]]
+    """
+
+    block: str
+    scopes: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for scope in self.scopes:
+            if len(scope) != len(self.sizes) or len(set(scope)) != len(scope):
+                raise SpaceError(
+                    f"a tuple of block {self.block!r} is over {len(self.sizes)} different "
+                    f"variables, got {scope}"
+                )
+
+    @property
+    def width(self) -> int:
+        return int(np.prod(self.sizes, dtype=object))
+
+    @property
+    def count(self) -> int:
+        return len(self.scopes)
+
+    @cached_property
+    def strides(self) -> IntArray:
+        """What the label at each place of a tuple moves its value by."""
+        return frozen(np.cumprod((1, *self.sizes[:0:-1]))[::-1].astype(np.int64))
+
+    @cached_property
+    def _scopes(self) -> IntArray:
+        return frozen(np.array(self.scopes, dtype=np.int64).reshape(-1, len(self.sizes)))
+
+    def values(self, labels: IntArray) -> IntArray:
+        return np.asarray(labels[:, self._scopes] @ self.strides)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """For every label, which share of the variables has it, in ``bins``; the first is for none.
+
+    All variables have the same labels, so many.
+
+    >>> Histogram("shares", 2, 3).values(np.array([[1, 1, 1, 0], [1, 1, 1, 1]])).tolist()
+    [[1, 5], [0, 5]]
+    """
+
+    block: str
+    labels: int
+    bins: int
+
+    def __post_init__(self) -> None:
+        if self.bins < 2:
+            raise SettingError(f"a histogram has at least 2 bins, got {self.bins}")
+
+    @property
+    def width(self) -> int:
+        return self.labels * self.bins
+
+    @property
+    def count(self) -> int:
+        return self.labels
+
+    def values(self, labels: IntArray) -> IntArray:
+        n = labels.shape[1]
+        having = (labels[:, :, None] == np.arange(self.labels)).sum(axis=1)
+        bins = np.minimum(self.bins - 1, 1 + (having - 1) * (self.bins - 1) // max(1, n))
+        return np.asarray(np.arange(self.labels) * self.bins + np.where(having == 0, 0, bins))
+
+
+@dataclass(frozen=True)
+class Entities:
+    """What mentions have in common with those before them in the entity that links make.
+
+    Label b > 0 of mention i links it to mention i - b, and label 0 makes it new. ``attributes`` has
+    for each mention the same number of values, such as its gender, number and head; 0 stands for
+    what is not known. ``forms`` is a number for each mention: weights are learned for each form
+    apart. A mention has a trait for every attribute, whether it is the first of its entity, unknown
+    against those before it, the same as one of them, or other than all; and one for how many
+    there are.
+
+    >>> two = Entities("entity", ((1,), (2,), (1,)), (0, 0, 0))
+    >>> two.values(np.array([[0, 1, 2]])).tolist()  # first, other, same; none, one, two before
+    [[0, 20, 3, 21, 2, 22]]
+    """
+
+    block: str
+    attributes: tuple[tuple[int, ...], ...]
+    forms: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len({len(own) for own in self.attributes}) > 1 or len(self.attributes) != len(
+            self.forms
+        ):
+            raise SpaceError("mentions have one form and equally many attributes each")
+        if min((v for own in self.attributes for v in own), default=0) < 0 or not set(
+            self.forms
+        ) <= set(range(FORMS)):
+            raise SpaceError(f"attributes are whole numbers >= 0, and forms those below {FORMS}")
+
+    @property
+    def width(self) -> int:
+        return (self._each + 1) * FORMS * STATES
+
+    @property
+    def count(self) -> int:
+        return (self._each + 1) * len(self.forms)
+
+    @property
+    def _each(self) -> int:
+        return len(self.attributes[0]) if self.attributes else 0
+
+    def values(self, labels: IntArray) -> IntArray:
+        return entity_values(self.mentions(0), frozen(labels))
+
+    def mentions(self, origin: int) -> Mentions:
+        """What kernels are told."""
+        return Mentions(origin, *self._arrays)
+
+    @cached_property
+    def _arrays(self) -> tuple[IntArray, IntArray, int, int]:
+        given = np.array(self.attributes, dtype=np.int64).reshape(len(self.forms), self._each)
+        # No two attributes share a value but 0.
+        shift = running(given.max(axis=0, initial=0))[:-1]
+        values = np.where(given > 0, given + shift, 0)
+        form = frozen(np.array(self.forms, dtype=np.int64))
+        return frozen(values), form, FORMS, int(values.max(initial=0)) + 1
+
+
+@dataclass(frozen=True)
+class Own:
+    """Traits of your own: ``function`` says the value of each for outputs of shape (k, variables).
+
+    A function is asked about all outputs around one at once, and about no more than these.
+
+    >>> same_ends = Own("ends", 2, 1, lambda y: (y[:, :1] == y[:, -1:]).astype(int))
+    >>> same_ends.values(np.array([[0, 1, 0], [0, 1, 1]])).tolist()
+    [[1], [0]]
+    """
+
+    block: str
+    width: int
+    count: int
+    function: Callable[[IntArray], AnyArray]
+
+    def values(self, labels: IntArray) -> IntArray:
+        values = np.asarray(self.function(labels))
+        if values.shape != (len(labels), self.count) or values.dtype.kind not in "iub":
+            raise SpaceError(
+                f"the traits of block {self.block!r} have whole numbers of the shape "
+                f"({len(labels)}, {self.count}); got {values.dtype} of {values.shape}"
+            )
+        if values.size and not (values.min() >= 0 and values.max() < self.width):
+            raise SpaceError(
+                f"the traits of block {self.block!r} have values from 0 to {self.width - 1}; got "
+                f"{values.min()} to {values.max()}"
+            )
+        return values.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class TraitSet:
+    """All families of a frame. Those that kernels know are told to them as `Wide`."""
+
+    families: tuple[Traits, ...]
+    variables: int  # of the space
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """How many traits each family has."""
+        return frozen(np.array([family.count for family in self.families], dtype=np.int64))
+
+    def values(self, labels: IntArray) -> IntArray:
+        """The values of all traits, of shape (k, traits), family after family."""
+        return np.hstack([family.values(labels) for family in self.families])
+
+    @property
+    def is_known(self) -> bool:
+        """Whether kernels know all families."""
+        kinds = [type(family) for family in self.families]
+        once = (kinds.count(Histogram), kinds.count(Entities))
+        return set(kinds) <= {Tuples, Histogram, Entities} and max(once) <= 1
+
+    def wide(self, weights: FloatArray, origins: IntArray) -> Wide:
+        """What kernels are told, given where the weights of each trait begin."""
+        _, ptr, variable, stride = self._places
+        shares, bins, mentions = 0, 0, no_mentions()
+        tuples = np.repeat([isinstance(f, Tuples) for f in self.families], self.counts)
+        for family, first in zip(self.families, np.cumsum(self.counts) - self.counts, strict=True):
+            if isinstance(family, Histogram):
+                shares, bins = int(origins[first]), family.bins
+            if isinstance(family, Entities) and family.count:
+                mentions = family.mentions(int(origins[first]))
+        of, of_stride, of_ptr = self._by_variable
+        return Wide(
+            weights,
+            frozen(origins[tuples]),
+            ptr,
+            variable,
+            stride,
+            of_ptr,
+            of,
+            of_stride,
+            shares,
+            bins,
+            mentions,
+        )
+
+    @cached_property
+    def _places(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Of the places of all tuples: the tuple, where each tuple begins, variable, stride."""
+        families = [family for family in self.families if isinstance(family, Tuples)]
+        lengths = [len(family.sizes) for family in families for _ in family.scopes]
+        scopes = [j for family in families for scope in family.scopes for j in scope]
+        strides = [s for family in families for _ in family.scopes for s in family.strides.tolist()]
+        return (
+            frozen(np.repeat(np.arange(len(lengths)), lengths).astype(np.int64)),
+            frozen(running(lengths)),
+            frozen(np.array(scopes, dtype=np.int64)),
+            frozen(np.array(strides, dtype=np.int64)),
+        )
+
+    @cached_property
+    def _by_variable(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The tuples of each variable, its strides there, and where those of each begin."""
+        of, _, variable, stride = self._places
+        order = np.argsort(variable, kind="stable")
+        counts = np.bincount(variable, minlength=self.variables)
+        return frozen(of[order]), frozen(stride[order]), frozen(running(counts))
+
+
+@dataclass(frozen=True, eq=False)
+class TraitScores:
+    """Traits under weights; all inputs of a batch share them."""
+
+    traits: TraitSet
+    origins: IntArray  # per trait: where its block begins among the weights
+    weights: FloatArray
+
+    def worth(self, labels: IntArray) -> FloatArray:
+        """What the traits of outputs of shape (k, variables) are worth."""
+        return np.asarray(self.weights[self.origins + self.traits.values(labels)].sum(axis=1))
+
+    @cached_property
+    def most(self) -> float:
+        """What they are worth at most."""
+        total, first = 0.0, 0
+        for family in self.traits.families:
+            if family.count:
+                begin = int(self.origins[first])
+                total += family.count * float(self.weights[begin : begin + family.width].max())
+            first += family.count
+        return total
+
+    @cached_property
+    def wide(self) -> Wide:
+        """What kernels are told."""
+        return self.traits.wide(self.weights, self.origins)
+
+
+def columns_of(space: Space, traits: TraitSet | None, labels: IntArray) -> IntArray:
+    """What stands for outputs in learning: labels, then label tuples of factors, then traits.
+
+    Outputs are those that an engine found, of shape (k, variables).
+    """
+    starts = space.starts[:-1]
+    columns = space.known_parts_of(labels) - starts
+    return frozen(columns if traits is None else np.hstack([columns, traits.values(labels)]))
+
+
+def tuples_along(block: str, variables: int, span: int, labels: int) -> Tuples:
+    """The tuples of so many neighbours in a sequence; none where it is too short."""
+    scopes = tuple(tuple(range(t, t + span)) for t in range(variables - span + 1))
+    return Tuples(block, scopes, (labels,) * span)

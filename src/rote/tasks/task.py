@@ -1,0 +1,221 @@
+"""The seam between people's data and everything else: what a task says of an input.
+
+A task turns an input x into a `Frame` and feature vectors, and outputs y into labels and
+back. The frame holds what inputs of one shape share, so it should be built once per shape
+(decorate its builder with `functools.lru_cache`): the space, and for each variable and
+factor of it a *slot*: the block of weights it uses, and which of the input's vectors it
+looks at. Slots that name the same block share their weights. A frame may also have *traits*:
+features of whole outputs (`rote.space.global_features`), which have blocks of weights of their own.
+
+A task may also have a ``reader``, which reads the same vectors of many inputs at once
+(`rote.features.Reader`), and which is asked where it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from rote.errors import DataError, SettingError, SpaceError
+from rote.features import Features
+from rote.space import Space
+from rote.space.global_features import Entities, Histogram, Traits, TraitSet, Tuples
+from rote.types import IntArray, frozen
+
+X_contra = TypeVar("X_contra", contravariant=True)
+Y = TypeVar("Y")
+
+
+class Slot(NamedTuple):
+    """What a variable or factor is scored by: its block of weights, and a vector of the input.
+
+    ``vector`` is the number of a feature vector, counted from 0 as ``Task.vectors`` gives them.
+    Without one, a slot is scored by constants alone: one weight per label or label tuple.
+
+    With ``each``, label a has a vector of its own, number ``vector + a``, and the labels share
+    one weight per feature: so are a mention's antecedents told apart, of which there are more
+    in every next one. With ``tied``, the label tuples of a factor share columns of weights, tuple t
+    has column ``tied[t]``: so do neighbours have one weight for "the same" and one for "different".
+    """
+
+    block: str
+    vector: int | None = None
+    each: bool = False
+    tied: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What inputs of one shape share: their space, its slots, and the kinds of their vectors.
+
+    ``slots`` has one slot per variable, in the order of the space, and then one per factor.
+    ``kinds`` has one name per feature vector, in the order in which ``Task.vectors`` gives them:
+    vectors of one kind share their features' names, and so slots of one block look at vectors of
+    one kind.
+
+    Two words with a tag each, a vector each, and a factor that looks at neither:
+
+    >>> from rote import Frame, Slot, SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> tags = [builder.variable(f"tag {i}", ("N", "V")) for i in range(2)]
+    >>> _ = builder.factor(*tags)
+    >>> slots = Slot("tag", 0), Slot("tag", 1), Slot("two tags")
+    >>> Frame(builder.build(), slots, kinds=("word", "word")).widths.tolist()
+    [2, 2, 4]
+    """
+
+    space: Space
+    slots: tuple[Slot, ...]
+    kinds: tuple[str, ...] = ()
+    traits: tuple[Traits, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.kinds, str):
+            raise SpaceError(
+                f"kinds names the kind of each vector of an input; got the text {self.kinds!r}; "
+                f"for one vector write ({self.kinds!r},)"
+            )
+        for slot in self.slots:
+            if not isinstance(slot, Slot):
+                raise SpaceError(f"slots are such as Slot('block', 0); got {slot!r:.80}")
+        for family in self.traits:
+            self._check_traits(family)
+        expected = len(self.space.variables) + len(self.space.factors)
+        if len(self.slots) != expected:
+            raise SpaceError(
+                f"a frame has one slot per variable and factor of its space, {expected} in all; "
+                f"got {len(self.slots)}"
+            )
+        for s, (slot, width) in enumerate(zip(self.slots, self._parts, strict=True)):
+            if slot.tied is not None:
+                self._check_tied(s, slot, slot.tied, width)
+            if slot.vector is None:
+                if slot.each:
+                    raise SpaceError(f"a slot of block {slot.block!r} has each, but no vector")
+                continue
+            end = slot.vector + (width if slot.each else 1)
+            if slot.vector < 0 or end > len(self.kinds):
+                raise SpaceError(
+                    f"a slot of block {slot.block!r} looks at vector {end - 1}, counted from 0; "
+                    f"kinds names one kind per vector, and there are {len(self.kinds)}"
+                )
+            if len(set(self.kinds[slot.vector : end])) > 1:
+                raise SpaceError(
+                    f"a slot of block {slot.block!r} looks at vectors of several kinds; "
+                    "those of its labels are of one kind"
+                )
+
+    def _check_tied(self, number: int, slot: Slot, tied: tuple[int, ...], width: int) -> None:
+        if slot.each or number < len(self.space.variables):
+            raise SpaceError(f"a slot of block {slot.block!r} is tied, and is not that of a factor")
+        if len(tied) != width or set(tied) != set(range(max(tied) + 1)):
+            raise SpaceError(
+                f"a tied slot of block {slot.block!r} says for each of {width} label tuples which "
+                f"of the columns 0, 1, … it has; got {len(tied)} numbers"
+            )
+
+    def _check_traits(self, family: Traits) -> None:
+        sizes, n = self.space.sizes, len(self.space.variables)
+        if isinstance(family, Tuples):
+            for scope in family.scopes:
+                fits = min(scope) >= 0 and max(scope) < n
+                if not fits or tuple(sizes[list(scope)].tolist()) != family.sizes:
+                    raise SpaceError(
+                        f"a tuple of block {family.block!r} is over the variables {scope}, which "
+                        f"are to have {family.sizes} labels; those of the space are others"
+                    )
+        if isinstance(family, Entities) and (
+            len(family.forms) != n or (sizes > np.arange(1, n + 1)).any()
+        ):
+            raise SpaceError(
+                f"the entities {family.block!r} are those of {len(family.forms)} mentions, each of "
+                "which can be new or linked to one before it; the variables of the space are others"
+            )
+        if isinstance(family, Histogram) and (sizes != family.labels).any():
+            raise SpaceError(
+                f"the histogram {family.block!r} is over {family.labels} labels, and not all "
+                "variables of the space have as many"
+            )
+
+    @cached_property
+    def trait_set(self) -> TraitSet | None:
+        """All traits together; None where there are none."""
+        return TraitSet(self.traits, len(self.space.variables)) if self.traits else None
+
+    @property
+    def _parts(self) -> list[int]:
+        """How many labels or label tuples each slot has."""
+        return np.diff(self.starts).tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """For each part, which of its slot's columns of weights it has."""
+        each = [
+            slot.tied or ((0,) * width if slot.each else range(width))
+            for slot, width in zip(self.slots, self._parts, strict=True)
+        ]
+        return frozen(np.array([column for own in each for column in own], dtype=np.int64))
+
+    @property
+    def starts(self) -> IntArray:
+        """The first part of each slot; one more entry ends the last."""
+        return self.space.starts
+
+    @cached_property
+    def widths(self) -> IntArray:
+        """How many columns of weights each slot uses."""
+        counts = [
+            1 if slot.each else width if slot.tied is None else max(slot.tied) + 1
+            for slot, width in zip(self.slots, self._parts, strict=True)
+        ]
+        return frozen(np.array(counts, dtype=np.int64))
+
+
+class Task(Protocol[X_contra, Y]):
+    """What an input looks like and what its outputs mean."""
+
+    def frame(self, x: X_contra) -> Frame:
+        """What inputs of this shape share; the same object for the same shape."""
+        ...
+
+    def vectors(self, x: X_contra) -> Sequence[Features]:
+        """The feature vectors of an input, as many as its frame has kinds."""
+        ...
+
+    def encode(self, x: X_contra, y: Y) -> Sequence[int]:
+        """The labels of an output, by their position, one per variable."""
+        ...
+
+    def decode(self, x: X_contra, labels: Sequence[int]) -> Y:
+        """The output of labels, one position per variable."""
+        ...
+
+
+def labels_of(space: Space, encoded: Sequence[Any]) -> IntArray:
+    """What a task's ``encode`` gave for some outputs, or for one, as a checked batch of labels."""
+    given = np.array(encoded)
+    # Whether a label is on may well be said by True and False.
+    return space.as_labels(given.astype(np.int64) if given.dtype == np.bool_ else given)
+
+
+def check_task(task: Task[Any, Any]) -> None:
+    """Refuse what is no task, such as the class of one."""
+    if isinstance(task, type):
+        raise SettingError(f"a task is made before it is used, as in Task(...); got {task!r}")
+    methods = "frame", "vectors", "encode", "decode"
+    missing = [name for name in methods if not callable(getattr(task, name, None))]
+    if missing:
+        raise SettingError(
+            f"a task has the methods {', '.join(methods)}, as `rote.Task` says; {task!r:.80} has "
+            f"no {missing[0]}"
+        )
+
+
+def check_frame(frame: Frame) -> None:
+    """Refuse what is no frame, such as the None of a function that forgets to return one."""
+    if not isinstance(frame, Frame):
+        raise DataError(f"a task's frame(x) gives a Frame, got {frame!r:.80}")

@@ -1,0 +1,24 @@
+"""Scores from neural networks: a structured hinge loss over any engine, and two small networks.
+
+`StructuredHinge` turns part scores of any PyTorch graph into a loss. `BiLSTMTagger` and `CNN` are
+networks for sequences that need nothing of PyTorch from their user; their log-probabilities are
+feature vectors for a `rote.tasks.tagging.Tagging` of your own, under any learner and engine.
+
+Nothing else of rote imports this package, so that rote works without PyTorch.
+"""
+
+from rote.errors import MissingExtra
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise MissingExtra(
+        "rote.torch needs the package torch, which is not installed; "
+        "run: pip install '.[torch]' in a checkout of rote"
+    ) from error
+
+from rote.torch.hinge import StructuredHinge
+from rote.torch.scorer import Epoch, Training
+from rote.torch.tagger import BiLSTMTagger
+
+__all__ = ["BiLSTMTagger", "Epoch", "StructuredHinge", "Training"]

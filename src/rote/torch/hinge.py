@@ -1,0 +1,219 @@
+"""The structured hinge loss over any engine, for part scores that come from a PyTorch graph.
+
+    loss(s) = max(0, max_y s(y) + Δ(gold, y) - s(gold))      s(y): the sum of y's part scores
+
+Its gradient in the scores is 1 at the parts of the worst output y and -1 at those of gold (0 where
+they share a part), and 0 everywhere where no output violates the margin. With an engine that is not
+exact, y is what it found, and the loss is a lower bound of the true one.
+
+Structures may differ in shape. Those that share a space are solved in one batch, on the CPU and in
+double precision, wherever their scores live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from rote.errors import LabelError, NoOutput, ScoreError, SettingError, renumber
+from rote.inference import Engine, Exact, Objective
+from rote.inference.answers import found
+from rote.inference.base import checked_for
+from rote.learning.loss_augmented import worst
+from rote.space import Space
+from rote.space.losses import Hamming, Loss
+from rote.types import AnyArray, FloatArray, IntArray, frozen
+
+Reduction = Literal["mean", "sum", "none"]
+
+
+class StructuredHinge(nn.Module):
+    """The loss of structures: their mean, their sum, or with "none" one loss each.
+
+    Gold outputs that break a rule are refused, unless ``allow_broken``.
+
+    >>> from rote import SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> x = builder.variable("x", "ab")
+    >>> space = builder.build()
+    >>> scores = torch.tensor([1.0, 0.5], requires_grad=True)
+    >>> loss = StructuredHinge()([scores], [space], [[0]])
+    >>> loss.backward()
+    >>> loss.item(), scores.grad.tolist()
+    (0.5, [-1.0, 1.0])
+    """
+
+    def __init__(
+        self,
+        engine: Engine | None = None,
+        loss: Loss | None = None,
+        reduction: Reduction = "mean",
+        *,
+        allow_broken: bool = False,
+    ) -> None:
+        super().__init__()
+        if reduction not in get_args(Reduction):
+            known = ", ".join(get_args(Reduction))
+            raise SettingError(f"the reduction is one of {known}; got {reduction!r}")
+        self.engine: Engine = Exact() if engine is None else engine
+        self.loss: Loss = Hamming() if loss is None else loss
+        self.reduction = reduction
+        self.allow_broken = allow_broken
+
+    def forward(
+        self, scores: Sequence[Tensor], spaces: Sequence[Space], gold: Sequence[Any]
+    ) -> Tensor:
+        """The loss, from one vector of part scores, one space and the gold labels of each."""
+        flat, batches = _collected(scores, spaces)
+        if not len(scores):
+            raise ScoreError("the loss is of at least one structure, and there is none")
+        if len(gold) != len(scores):
+            raise LabelError(f"gold has {len(gold)} outputs for {len(scores)} structures")
+        slacks = np.zeros(len(scores))
+        steps = [self._step(batch, gold, slacks) for batch in batches]
+        places, signs, owners = (np.concatenate(arrays) for arrays in zip(*steps, strict=True))
+        device = flat.device
+        each: Tensor = _Hinge.apply(  # type: ignore[no-untyped-call]
+            flat,
+            torch.from_numpy(slacks).to(device, flat.dtype),
+            torch.from_numpy(places).to(device),
+            torch.from_numpy(signs).to(device, flat.dtype),
+            torch.from_numpy(owners).to(device),
+        )
+        if self.reduction == "none":
+            return each
+        return each.mean() if self.reduction == "mean" else each.sum()
+
+    def predict(self, scores: Sequence[Tensor], spaces: Sequence[Space]) -> list[IntArray]:
+        """The labels of each structure's best output, as the engine finds it."""
+        outputs: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(scores)
+        for batch in _collected(scores, spaces)[1]:
+            objective = checked_for(batch.space, Objective(frozen(batch.scores)))
+            solutions = self.engine.solve(batch.space, objective)
+            labels_of = found(solutions, "structure", batch.members)
+            for member, labels in zip(batch.members.tolist(), labels_of, strict=True):
+                outputs[member] = labels
+        return outputs
+
+    def extra_repr(self) -> str:
+        return f"engine={self.engine}, loss={self.loss}, reduction={self.reduction!r}"
+
+    def _step(
+        self, batch: _Batch, gold: Sequence[Any], slacks: FloatArray
+    ) -> tuple[IntArray, FloatArray, IntArray]:
+        """The gradient of a batch, as places, signs and owners; its slacks are filled in."""
+        space, members = batch.space, batch.members
+        right = _gold_of(batch, gold, allow_broken=self.allow_broken)
+        try:
+            labels, each, _ = worst(self.engine, space, batch.scores, right, self.loss)
+        except NoOutput as error:
+            renumber(error, "structure", members.tolist())
+            raise
+        slacks[members] = np.maximum(each, 0.0)
+        bad = each > 0
+        up = space.known_parts_of(frozen(labels[bad])) + batch.starts[bad, None]
+        down = space.known_parts_of(frozen(right[bad])) + batch.starts[bad, None]
+        signs = np.repeat([1.0, -1.0], [up.size, down.size])
+        owners = np.tile(np.repeat(members[bad], up.shape[1]), 2)
+        return np.concatenate([up.ravel(), down.ravel()]), signs, owners
+
+
+class _Batch(NamedTuple):
+    """Structures that share a space."""
+
+    space: Space
+    members: IntArray
+    starts: IntArray  # where the scores of each begin, when those of all structures are joined
+    scores: FloatArray  # (m, parts), a copy
+
+
+class _Hinge(torch.autograd.Function):
+    """Slacks, with the gradient that is known when they are."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, flat: Tensor, slacks: Tensor, places: Tensor, signs: Tensor, owners: Tensor
+    ) -> Tensor:
+        ctx.save_for_backward(places, signs, owners)
+        ctx.parts = len(flat)
+        return slacks.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        places, signs, owners = ctx.saved_tensors
+        (gradient,) = gradients
+        step = gradient.new_zeros(ctx.parts).index_add(0, places, signs * gradient[owners])
+        return step, None, None, None, None
+
+
+def _collected(
+    scores: Sequence[Tensor], spaces: Sequence[Space]
+) -> tuple[Tensor, Iterator[_Batch]]:
+    """All scores in one vector, and their batches; everything is checked before the first."""
+    if len(scores) != len(spaces):
+        raise ScoreError(f"there are scores of {len(scores)} structures, and {len(spaces)} spaces")
+    for number, (vector, space) in enumerate(zip(scores, spaces, strict=True)):
+        if not isinstance(vector, Tensor) or not vector.is_floating_point():
+            what = vector.dtype if isinstance(vector, Tensor) else type(vector).__name__
+            raise ScoreError(f"scores are tensors of real numbers; structure {number} has {what}")
+        if vector.shape != (space.parts,):
+            raise ScoreError(
+                f"structure {number} has scores of the shape {tuple(vector.shape)}, and its space "
+                f"has {space.parts} parts: {space!r}"
+            )
+    if not len(scores):
+        return torch.zeros(0), iter(())
+    flat = torch.cat([vector.to(scores[0].device) for vector in scores])
+    values = flat.detach().to("cpu", torch.float64).numpy()
+    ends = np.cumsum([space.parts for space in spaces], dtype=np.int64)
+    if not np.isfinite(values).all():
+        place = int(np.flatnonzero(~np.isfinite(values))[0])
+        number = int(np.searchsorted(ends, place, side="right"))
+        raise ScoreError(
+            f"scores are finite; structure {number} has {values[place]} at part "
+            f"{place - int(ends[number]) + spaces[number].parts}; if this comes in training, take "
+            "smaller steps"
+        )
+    return flat, _batches(values, ends, spaces)
+
+
+def _batches(values: FloatArray, ends: IntArray, spaces: Sequence[Space]) -> Iterator[_Batch]:
+    groups: dict[Space, list[int]] = {}
+    for number, space in enumerate(spaces):
+        groups.setdefault(space, []).append(number)
+    for space, numbers in groups.items():
+        members = np.array(numbers, dtype=np.int64)
+        starts = ends[members] - space.parts
+        yield _Batch(space, members, starts, values[starts[:, None] + np.arange(space.parts)])
+
+
+def _gold_of(batch: _Batch, gold: Sequence[Any], *, allow_broken: bool) -> IntArray:
+    space, rows = batch.space, []
+    for number in batch.members.tolist():
+        row = _array(gold[number])
+        if row.shape != (len(space.variables),):
+            raise LabelError(
+                f"gold of structure {number} has the shape {row.shape}, and its space has "
+                f"{len(space.variables)} variables"
+            )
+        rows.append(row)
+    labels = frozen(space.as_labels(np.stack(rows)))
+    if space.rules and not allow_broken:
+        obeyed = space.obeyed(labels)
+        if not obeyed.all():
+            place = int(np.flatnonzero(~obeyed)[0])
+            raise LabelError(
+                f"gold of structure {int(batch.members[place])} breaks the rule "
+                f"{space.broken(labels[place])[0].name!r}; correct it, drop the rule, or say "
+                "allow_broken=True"
+            )
+    return labels
+
+
+def _array(given: Any) -> AnyArray:
+    array = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.asarray(given)
+    return array if array.size else array.astype(np.int64)

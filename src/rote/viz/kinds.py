@@ -1,0 +1,362 @@
+"""Pictures of outputs by their kind: an extraction, a tagging, a grid, a graph, any space.
+
+All but the last take plain values, and broken rules (`rote.space.reasons`) whose variables are
+numbered as each function says. What a rule blames bears the rule's number; the rules are listed
+below. With a gold output, what differs from it bears the sign ≠.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from rote.errors import LabelError, SettingError
+from rote.space.reasons import BrokenRule, broken_rules
+from rote.space.space import Space
+from rote.types import AnyArray, IntArray
+from rote.viz.grids import Cells, Grid
+from rote.viz.listing import Entry, Listing
+from rote.viz.picture import Picture
+from rote.viz.sentence import Link, Sentence, Span
+from rote.viz.shapes import DIFFERENT_SIGN, Tone, mark_of
+
+Relations: TypeAlias = Mapping[tuple[int, int], str]
+Joined: TypeAlias = Literal["bio", "equal", "none"]
+OUTSIDE = "O"
+_BIO = re.compile("[BI]-.")
+
+
+def picture_of_extraction(
+    words: Sequence[str],
+    spans: Sequence[tuple[int, int]],
+    entities: Sequence[str],
+    relations: Relations,
+    *,
+    gold: tuple[Sequence[str], Relations] | None = None,
+    broken: Sequence[BrokenRule] = (),
+    labels: Sequence[str] = (),
+    facts: Sequence[str] = (),
+) -> Picture:
+    """Entities under their words, and relations as arcs above; those of gold alone in brackets.
+
+    ``spans`` are the words (start, stop) of each entity, ``relations`` the labels of pairs of
+    entities. Rules blame entities 0, 1, … and then their ordered pairs, lexicographically. The
+    order of ``labels`` fixes the colours of entities.
+    """
+    right = relations if gold is None else gold[1]
+    stray = (relations.keys() | right.keys()) - set(permutations(range(len(spans)), 2))
+    if stray:
+        raise LabelError(
+            f"a relation is of two different entities, counted from 0, of {len(spans)} there are; "
+            f"got {min(stray)}"
+        )
+    blamed = _blamed(broken)
+    links = []
+    for number, pair in enumerate(permutations(range(len(spans)), 2), start=len(spans)):
+        label, truth = relations.get(pair), right.get(pair)
+        mark = mark_of(blamed.get(number, ()))
+        if label is not None:
+            differs = DIFFERENT_SIGN if label != truth else ""
+            links.append(Link(*pair, label, f"{mark}{differs}", _tone(mark)))
+        if truth not in (None, label):
+            links.append(Link(*pair, f"({truth})", DIFFERENT_SIGN, Tone.FAINT, dashed=True))
+    drawn, gold_drawn = _drawn(
+        _entities(spans, entities),
+        None if gold is None else _entities(spans, gold[0]),
+        blamed,
+        labels,
+    )
+    return Picture(
+        f"{len(spans)} entities and {len(relations)} relations in: {' '.join(words)}",
+        Sentence(tuple(words), drawn, tuple(links), gold_drawn),
+        tuple(rule.name for rule in broken),
+        tuple(facts),
+    )
+
+
+def picture_of_tagging(
+    words: Sequence[str],
+    tags: Sequence[str],
+    *,
+    gold: Sequence[str] | None = None,
+    broken: Sequence[BrokenRule] = (),
+    labels: Sequence[str] = (),
+    joined: Joined | None = None,
+    facts: Sequence[str] = (),
+) -> Picture:
+    """Tags under their words, and under those the gold ones. Rules blame words 0, 1, ….
+
+    ``joined`` says which neighbours are one span: "bio" joins B-X and the I-X that follow it,
+    "equal" joins equal tags, "none" joins nothing; left out, the tags say whether they are BIO.
+
+    >>> print(picture_of_tagging(["The", "old", "dog", "barked"], ["B-NP", "I-NP", "I-NP", "O"]))
+    The old dog barked
+    └───NP────┘   O
+    """
+    for given in (tags, tags if gold is None else gold):
+        if len(given) != len(words):
+            raise LabelError(f"{len(words)} words have as many tags, got {len(given)}")
+    every = [*labels, *tags, *(gold or ())]
+    if joined not in (None, *get_args(Joined)):
+        raise SettingError(
+            f"joined is one of {', '.join(get_args(Joined))}, or left out; got {joined!r}"
+        )
+    if joined is None:
+        joined = "bio" if all(t == OUTSIDE or _BIO.match(t) for t in every) else "none"
+    kinds = [_kind(tag) if joined == "bio" else tag for tag in every]
+    drawn, gold_drawn = _drawn(
+        _runs(tags, joined),
+        None if gold is None else _runs(gold, joined),
+        _blamed(broken),
+        [kind for kind in kinds if kind != OUTSIDE],
+    )
+    return Picture(
+        f"Tags: {', '.join(f'{word} {tag}' for word, tag in zip(words, tags, strict=True))}",
+        Sentence(tuple(words), drawn, (), gold_drawn),
+        tuple(rule.name for rule in broken),
+        tuple(facts),
+    )
+
+
+def picture_of_grid(
+    cells: AnyArray | Sequence[Sequence[int]],
+    labels: Sequence[str],
+    *,
+    gold: AnyArray | Sequence[Sequence[int]] | None = None,
+    broken: Sequence[BrokenRule] = (),
+    facts: Sequence[str] = (),
+) -> Picture:
+    """A cell for each label, given by its position; below 0, nobody said one.
+
+    Rules blame cells 0, 1, …, counted row by row.
+    """
+    own = _cells(cells, len(labels))
+    other = None if gold is None else _cells(gold, len(labels))
+    if other is not None and [*map(len, other)] != [*map(len, own)]:
+        raise LabelError("the gold grid has as many rows and columns as the other one")
+    across = len(own[0]) if own else 0
+    blamed = frozenset(divmod(v, across) for rule in broken for v in rule.variables)
+    return Picture(
+        f"A grid of {len(own)} rows and {across} columns",
+        Grid(own, tuple(labels), blamed, other),
+        tuple(rule.name for rule in broken),
+        tuple(facts),
+    )
+
+
+def picture_of_graph(
+    places: AnyArray,
+    nodes: AnyArray | Sequence[int],
+    labels: Sequence[str],
+    *,
+    gold: AnyArray | Sequence[int] | None = None,
+    broken: Sequence[BrokenRule] = (),
+    facts: Sequence[str] = (),
+) -> Picture:
+    """The nodes of a graph, such as the regions of an image, about where they lie.
+
+    ``places`` of shape (n, 2) say how far right and how far down each node is. It gets the closest
+    cell of a grid that is still free, and cells that are left over belong to the closest node.
+    Rules blame nodes 0, 1, ….
+    """
+    node_of = _raster(np.asarray(places, dtype=np.float64))
+    n = len(places)
+
+    def cells(values: AnyArray | Sequence[int]) -> AnyArray:
+        given = np.asarray(values)
+        if given.shape != (n,) or (n and given.dtype.kind not in "iu"):
+            raise LabelError(
+                f"{n} nodes have the positions of as many labels; got the shape {given.shape} of "
+                f"{given.dtype}"
+            )
+        return given.astype(np.int64)[node_of]
+
+    picture = picture_of_grid(
+        cells(nodes),
+        labels,
+        gold=None if gold is None else cells(gold),
+        broken=[
+            BrokenRule(name, tuple(np.flatnonzero(np.isin(node_of, blamed)).tolist()))
+            for name, blamed in broken
+        ],
+        facts=facts,
+    )
+    return replace(picture, title=f"{n} nodes of a graph")
+
+
+def picture_of_labels(
+    space: Space,
+    labels: AnyArray | Sequence[int],
+    *,
+    gold: AnyArray | Sequence[int] | None = None,
+    facts: Sequence[str] = (),
+) -> Picture:
+    """The variables of any space with their labels, and the rules that they break."""
+    output = _decoded(space, labels)
+    right = output if gold is None else _decoded(space, gold)
+    broken = broken_rules(space, np.asarray(labels))
+    blamed = _blamed(broken)
+    entries = tuple(
+        Entry(
+            name,
+            label,
+            mark_of(blamed.get(number, ())),
+            right[name] if right[name] != label else None,
+        )
+        for number, (name, label) in enumerate(output.items())
+    )
+    return Picture(
+        f"{len(entries)} variables: {', '.join(f'{e.name} {e.label}' for e in entries[:50])}",
+        Listing(entries),
+        tuple(rule.name for rule in broken),
+        (*facts, *about_rules(space, broken)),
+    )
+
+
+def _decoded(space: Space, labels: AnyArray | Sequence[int]) -> dict[str, str]:
+    outputs = space.decode(np.asarray(labels))
+    if len(outputs) != 1:
+        raise LabelError(f"a picture is of one output, got {len(outputs)}; index the batch first")
+    return outputs[0]
+
+
+def about_rules(space: Space, broken: Sequence[BrokenRule]) -> list[str]:
+    """How many of the rules of a space are broken, as a sentence; nothing where it has none."""
+    if not space.rules:
+        return []
+    return [f"broken rules: {len(broken) or 'none'} of {len(space.rules)}"]
+
+
+class _Run(NamedTuple):
+    """Words that are one thing, and the variables that rules blame for it."""
+
+    start: int
+    stop: int
+    label: str
+    variables: range
+    framed: bool = True
+
+
+def _entities(spans: Sequence[tuple[int, int]], labels: Sequence[str]) -> list[_Run]:
+    if len(spans) != len(labels):
+        raise LabelError(f"{len(spans)} entities have as many labels, got {len(labels)}")
+    numbered = enumerate(zip(spans, labels, strict=True))
+    return [_Run(start, stop, label, range(k, k + 1)) for k, ((start, stop), label) in numbered]
+
+
+def _runs(tags: Sequence[str], joined: Joined) -> list[_Run]:
+    found: list[_Run] = []
+    before = None
+    for t, tag in enumerate(tags):
+        if joined == "bio":
+            goes_on = tag.startswith("I-") and before is not None and _kind(before) == _kind(tag)
+            # What goes on from nothing keeps its prefix, for people to see that.
+            label = tag if tag.startswith("I-") else _kind(tag)
+        else:
+            goes_on, label = joined == "equal" and tag == before, tag
+        if goes_on:
+            run = found[-1]
+            found[-1] = run._replace(stop=t + 1, variables=range(run.start, t + 1))
+        else:
+            framed = joined != "none" and tag != OUTSIDE
+            found.append(_Run(t, t + 1, label, range(t, t + 1), framed))
+        before = tag
+    return found
+
+
+def _kind(tag: str) -> str:
+    return tag[2:] if _BIO.match(tag) else tag
+
+
+def _drawn(
+    runs: Sequence[_Run],
+    gold: Sequence[_Run] | None,
+    blamed: Mapping[int, Sequence[int]],
+    kinds: Sequence[str],
+) -> tuple[tuple[Span, ...], tuple[Span, ...] | None]:
+    """Runs and gold runs as spans: coloured, and marked where they break rules or differ."""
+    every = [*kinds, *(run.label for run in (*runs, *(gold or ())) if run.label != OUTSIDE)]
+    colors = {kind: k for k, kind in enumerate(dict.fromkeys(map(_kind, every)))}
+
+    def spans(
+        own: Sequence[_Run], others: Sequence[_Run], marks: Mapping[int, Sequence[int]]
+    ) -> tuple[Span, ...]:
+        there = {(run.start, run.stop, run.label) for run in others}
+        found = []
+        for run in own:
+            numbers = sorted({n for v in run.variables for n in marks.get(v, ())})
+            mark = mark_of(numbers)
+            differs = (run.start, run.stop, run.label) not in there
+            outside = run.label == OUTSIDE
+            found.append(
+                Span(
+                    run.start,
+                    run.stop,
+                    run.label,
+                    None if outside else colors[_kind(run.label)],
+                    mark + (DIFFERENT_SIGN if differs else ""),
+                    Tone.BROKEN if mark else Tone.FAINT if outside else Tone.PLAIN,
+                    framed=run.framed,
+                )
+            )
+        return tuple(found)
+
+    if gold is None:
+        return spans(runs, runs, blamed), None
+    return spans(runs, gold, blamed), spans(gold, runs, {})
+
+
+def _blamed(broken: Sequence[BrokenRule]) -> dict[int, list[int]]:
+    """For each variable that is to blame, the numbers of the rules, from 1 on."""
+    found: dict[int, list[int]] = {}
+    for number, rule in enumerate(broken, start=1):
+        for variable in rule.variables:
+            found.setdefault(variable, []).append(number)
+    return found
+
+
+def _tone(mark: str) -> Tone:
+    return Tone.BROKEN if mark else Tone.PLAIN
+
+
+def _raster(places: AnyArray) -> IntArray:
+    """A grid with the node of each cell; every node has at least one."""
+    if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
+        raise LabelError(
+            f"places of nodes are finite and have the shape (n, 2); got the shape {places.shape}"
+        )
+    n = len(places)
+    if not n:
+        return np.empty((0, 0), dtype=np.int64)
+    low, extent = places.min(axis=0), np.ptp(places, axis=0)
+    span = np.where(extent > 0, extent, 1.0)
+    # About two cells for each node, so that most lie where they should.
+    ratio = float(np.clip(span[0] / span[1], 0.25, 4.0))
+    rows = max(1, round((2 * n / ratio) ** 0.5))
+    columns = -(-2 * n // rows)
+    wanted = (places - low) / span * (columns - 1, rows - 1)
+    down, right = np.divmod(np.arange(rows * columns), columns)
+    away = np.hypot(right - wanted[:, :1], down - wanted[:, 1:])
+    node_of: IntArray = away.argmin(axis=0)
+    free = np.ones(rows * columns, dtype=np.bool_)
+    for node, distances in enumerate(away):
+        cell = np.where(free, distances, np.inf).argmin()
+        node_of[cell], free[cell] = node, False
+    return node_of.reshape(rows, columns)
+
+
+def _cells(given: AnyArray | Sequence[Sequence[int]], labels: int) -> Cells:
+    array = np.asarray(given)
+    if array.ndim != 2 or (array.size and array.dtype.kind not in "iu"):
+        raise LabelError(
+            "a grid has the shape (rows, columns) and holds positions of labels; got the shape "
+            f"{array.shape} of {array.dtype}"
+        )
+    if (array >= labels).any():
+        raise LabelError(f"labels are positions from 0 to {labels - 1}, got {array.max()}")
+    return tuple(tuple(None if c < 0 else int(c) for c in row) for row in array)

@@ -1,0 +1,120 @@
+"""`Picture`: something drawn, and below it what is known of it and which rules it breaks.
+
+One value for all places: a notebook shows it as SVG, Rich prints it in a terminal, `save` writes it
+to a file, and `print` shows it without colours.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rote.errors import SettingError
+from rote.viz.shapes import (
+    BROKEN_SIGN,
+    RULES_SHOWN,
+    Arc,
+    Drawing,
+    Layout,
+    Said,
+    Tile,
+    Tone,
+    folded,
+    visible,
+    width_of,
+)
+from rote.viz.terminal import plain_text, rich_text
+from rote.viz.vector import html_of, svg_of
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+COLUMNS = 96  # of an SVG
+LEAST_COLUMNS = 12
+
+
+@dataclass(frozen=True, repr=False)
+class Picture:
+    """An output to look at; ``title`` says what it is to people who cannot see it.
+
+    ``broken`` has a sentence for each broken rule, in the order of the numbers in the drawing,
+    ``facts`` what else is known.
+    """
+
+    title: str
+    drawing: Drawing
+    broken: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+
+    def layout(self, columns: int) -> Layout:
+        """The drawing with its caption, in so many columns."""
+        room = max(columns, LEAST_COLUMNS)
+        drawn = self.drawing.layout(room)
+        caption = [
+            Said(drawn.rows + number, 0, line, tone)
+            for number, (line, tone) in enumerate(self._caption(room))
+        ]
+        rows = drawn.rows + len(caption) if caption else drawn.rows - 1  # a blank row comes last
+        return Layout((*drawn.shapes, *caption), rows, room)
+
+    def svg(self, columns: int = COLUMNS, *, standalone: bool = False) -> str:
+        """The picture as SVG, for a page or, standalone, for a file."""
+        return svg_of(_trimmed(self.layout(columns)), self._alternative, standalone=standalone)
+
+    def text(self, columns: int = 80) -> str:
+        """The picture as lines of characters without colours."""
+        return plain_text(self.layout(columns))
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file whose name ends in .svg or .html."""
+        file = Path(path)
+        if file.suffix not in {".svg", ".html"}:
+            raise SettingError(
+                f"a picture is saved as .svg or .html, got {file.name!r}; change the file's name"
+            )
+        text = self.svg(standalone=True)
+        if file.suffix == ".html":
+            text = html_of(self.svg(), self.title)
+        file.write_text(text, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        return self.svg()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield rich_text(self.layout(options.max_width), ascii_only=options.ascii_only)
+
+    def __repr__(self) -> str:
+        return self.text(shutil.get_terminal_size().columns)
+
+    @property
+    def _alternative(self) -> str:
+        return visible(". ".join([self.title, *self.facts, *(f"Broken: {b}" for b in self.broken)]))
+
+    def _caption(self, columns: int) -> Iterator[tuple[str, Tone]]:
+        for fact in self.facts:
+            for line in folded(visible(fact), columns, "  "):
+                yield line, Tone.PLAIN
+        for number, sentence in enumerate(self.broken[:RULES_SHOWN], start=1):
+            head = f"{BROKEN_SIGN}{number} "
+            for line in folded(head + visible(sentence), columns, " " * len(head)):
+                yield line, Tone.BROKEN
+        if len(self.broken) > RULES_SHOWN:
+            more = f"{BROKEN_SIGN} and {len(self.broken) - RULES_SHOWN} more broken rules"
+            yield from ((line, Tone.BROKEN) for line in folded(more, columns, "  "))
+
+
+def _trimmed(layout: Layout) -> Layout:
+    """The layout without empty columns on its right."""
+    ends = [1]
+    for shape in layout.shapes:
+        match shape:
+            case Said():
+                ends.append(shape.column + width_of(shape.text))
+            case Tile():
+                ends.append(shape.column + shape.width)
+            case Arc():
+                ends.append(max(shape.right + 1, shape.label_at + width_of(shape.label)))
+    return layout._replace(columns=max(ends))

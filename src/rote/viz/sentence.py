@@ -1,0 +1,378 @@
+"""Words in a row, spans under them, and links between spans as arcs above them.
+
+Words go on in the next line where a line is full; a line ends inside a span only where the span is
+longer than a line. An arc from line to line leaves at the right edge and comes in again at the left
+one. Short arcs lie below long ones, and arcs that would touch lie at different heights. Spans that
+overlap stand below each other, and gold ones below all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import NamedTuple
+
+from rote.errors import DataError
+from rote.viz.shapes import (
+    Arc,
+    End,
+    Layout,
+    Said,
+    Shape,
+    Tile,
+    Tone,
+    shortened,
+    visible,
+    width_of,
+)
+
+HEADS = ("y", "gold")  # what stands before spans, where there are gold ones
+MARGIN = max(map(len, HEADS)) + 1
+
+
+class Span(NamedTuple):
+    """``words[start:stop]`` and what they are; without a frame, only the label is written."""
+
+    start: int
+    stop: int
+    label: str
+    color: int | None = None
+    mark: str = ""
+    tone: Tone = Tone.PLAIN
+    framed: bool = True
+
+    @property
+    def text(self) -> str:
+        return _marked(self.label, self.mark)
+
+
+class Link(NamedTuple):
+    """From one span to another, by their numbers."""
+
+    first: int
+    second: int
+    label: str
+    mark: str = ""
+    tone: Tone = Tone.PLAIN
+    dashed: bool = False
+
+    @property
+    def text(self) -> str:
+        return _marked(self.label, self.mark)
+
+
+class _Place(NamedTuple):
+    line: int
+    column: int
+    width: int
+    lead: int = 0  # blank columns before the word
+
+
+class _Run(NamedTuple):
+    """The part of a span that is in one line."""
+
+    line: int
+    left: int
+    right: int
+    starts: bool
+    stops: bool
+
+
+class _Piece(NamedTuple):
+    """The part of an arc that is in one line."""
+
+    link: Link
+    left: int
+    right: int
+    left_end: End
+    right_end: End
+    label: str = ""
+    label_at: int = 0
+
+    @property
+    def feet(self) -> list[int]:
+        ends = ((self.left, self.left_end), (self.right, self.right_end))
+        return [column for column, end in ends if end is not End.EDGE]
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        if not self.label:
+            return self.left, self.right
+        end = self.label_at + width_of(self.label)
+        return min(self.left, self.label_at), max(self.right, end)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words, spans, links between spans, and the gold spans where they are to be seen."""
+
+    words: tuple[str, ...]
+    spans: tuple[Span, ...] = ()
+    links: tuple[Link, ...] = ()
+    gold: tuple[Span, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for span in (*self.spans, *(self.gold or ())):
+            if not 0 <= span.start < span.stop <= len(self.words):
+                raise DataError(
+                    f"a span is of one word or more, among {len(self.words)} words; got "
+                    f"{span.start} to {span.stop}"
+                )
+
+    def layout(self, columns: int) -> Layout:
+        margin = MARGIN if self.gold is not None else 0
+        room = columns - margin
+        words = [shortened(visible(word), room) for word in self.words]
+        places = self._places(words, room)
+        lines = 1 + max((place.line for place in places), default=0)
+        arcs = self._pieces(places, lines, room)
+        spans = [_in_lines(self.spans, places, lines), _in_lines(self.gold or (), places, lines)]
+        shapes: list[Shape] = []
+        row = 0
+        for line in range(lines):
+            levels = _levels((piece.reach for piece in arcs[line]), gap=2)
+            height = 1 + max(levels, default=-1)
+            base = row + height + bool(height)
+            shapes += [
+                Arc(
+                    row + height - 1 - level,
+                    base - 1,
+                    piece.left + margin,
+                    piece.right + margin,
+                    piece.left_end,
+                    piece.right_end,
+                    piece.label,
+                    piece.label_at + margin,
+                    piece.link.tone,
+                    piece.link.dashed,
+                )
+                for piece, level in zip(arcs[line], levels, strict=True)
+            ]
+            shapes += [
+                Said(base, margin + place.column + place.lead, word)
+                for word, place in zip(words, places, strict=True)
+                if place.line == line
+            ]
+            row = base + 1
+            for head, group in zip(HEADS, spans, strict=True):
+                if margin and group[line]:
+                    shapes.append(Said(row, 0, head, Tone.FAINT))
+                rows = _levels(((run.left, run.right - 1) for _, run in group[line]), gap=1)
+                shapes += [
+                    _tile(span, run, row + level, margin)
+                    for (span, run), level in zip(group[line], rows, strict=True)
+                ]
+                row += 1 + max(rows, default=-1)
+            row += 1
+        return Layout(tuple(shapes), row, columns)
+
+    # -- where words stand --------------------------------------------------------------
+
+    def _places(self, words: Sequence[str], room: int) -> list[_Place]:
+        widths = [width_of(word) for word in words]
+        lead = [0] * len(words)
+        wanted = [
+            (span, max(width_of(span.text) + 2 * span.framed, 2 * len(self._ends.get(k, ())) - 1))
+            for k, span in enumerate(self.spans)
+        ]
+        wanted += [(span, width_of(span.text) + 2 * span.framed) for span in self.gold or ()]
+        for span, width in sorted(wanted, key=lambda item: item[0].stop - item[0].start):
+            there = sum(widths[span.start : span.stop]) + span.stop - span.start - 1
+            missing = max(0, min(width, room) - there)
+            lead[span.start] += missing // 2
+            widths[span.start] += missing // 2
+            widths[span.stop - 1] += missing - missing // 2
+        gaps = self._gaps(widths, room)
+        places = []
+        line = end = 0  # of the words so far
+        for unit in self._units():
+            whole = sum(widths[w] + gaps[w] for w in unit)
+            if end and end + whole > room:
+                line, end = line + 1, 0
+            for word in unit:
+                column = end + gaps[word] if end else 0
+                if end and column + widths[word] > room:
+                    line, column = line + 1, 0
+                places.append(_Place(line, column, min(widths[word], room), lead[word]))
+                end = column + widths[word]
+        return places
+
+    def _gaps(self, widths: Sequence[int], room: int) -> list[int]:
+        """Blank columns before each word: one, or more where the label of an arc needs them."""
+        gaps = [min(1, word) for word in range(len(widths))]
+
+        def foot(number: int, span: int) -> int:
+            start, stop = self.spans[span][:2]
+            ends = self._ends[span]
+            width = sum(widths[start:stop]) + sum(gaps[start + 1 : stop])
+            before = sum(widths[:start]) + sum(gaps[: start + 1])
+            return before + _foot(width, ends.index(number), len(ends))
+
+        def length(numbered: tuple[int, Link]) -> int:
+            return abs(self.spans[numbered[1].first].start - self.spans[numbered[1].second].start)
+
+        for number, link in sorted(enumerate(self.links), key=length):
+            low, high = sorted((link.first, link.second), key=lambda span: self.spans[span][:2])
+            missing = width_of(link.text) + 3 - (foot(number, high) - foot(number, low))
+            apart = self.spans[low].stop <= self.spans[high].start
+            if apart and 0 < missing <= room - width_of(link.text):
+                gaps[self.spans[high].start] += missing
+        return gaps
+
+    def _units(self) -> Iterator[range]:
+        """Words that stay together: those of a span."""
+        start = stop = 0
+        for span in sorted((*self.spans, *(self.gold or ())), key=lambda span: span[:2]):
+            if span.start >= stop:
+                if stop > start:
+                    yield range(start, stop)
+                yield from (range(word, word + 1) for word in range(stop, span.start))
+                start = span.start
+            stop = max(stop, span.stop)
+        if stop > start:
+            yield range(start, stop)
+        yield from (range(word, word + 1) for word in range(stop, len(self.words)))
+
+    # -- where arcs lie -----------------------------------------------------------------
+
+    def _pieces(self, places: Sequence[_Place], lines: int, room: int) -> list[list[_Piece]]:
+        """For each line the parts of arcs in it, short ones first."""
+        feet = self._feet(places)
+        found: list[list[_Piece]] = [[] for _ in range(lines)]
+        for number, link in enumerate(self.links):
+            ends = [(feet[number, link.first], End.TAIL), (feet[number, link.second], End.HEAD)]
+            (low, low_end), (high, high_end) = sorted(ends, key=lambda item: item[0][:2])
+            for line in range(low.line, high.line + 1):
+                left = low.column if line == low.line else 0
+                right = high.column if line == high.line else room - 1
+                found[line].append(
+                    _Piece(
+                        link,
+                        left,
+                        max(right, left + 1),
+                        low_end if line == low.line else End.EDGE,
+                        high_end if line == high.line else End.EDGE,
+                    )
+                )
+        labelled = []
+        for line_pieces in found:
+            short_first = sorted(line_pieces, key=lambda piece: piece.right - piece.left)
+            # Only longer arcs come down past a label, since they lie above it.
+            past = [
+                {c for longer in short_first[k + 1 :] for c in longer.feet}
+                for k in range(len(short_first))
+            ]
+            labelled.append(
+                [
+                    _labelled(piece, columns, room)
+                    for piece, columns in zip(short_first, past, strict=True)
+                ]
+            )
+        return labelled
+
+    def _feet(self, places: Sequence[_Place]) -> dict[tuple[int, int], _Place]:
+        """Where each link, by its number, meets each of its spans: side by side."""
+        feet = {}
+        for span, ends in self._ends.items():
+            run = next(_runs(self.spans[span], places))
+            for k, number in enumerate(ends):
+                column = run.left + _foot(run.right - run.left, k, len(ends))
+                feet[number, span] = _Place(run.line, column, 1)
+        return feet
+
+    @cached_property
+    def _ends(self) -> dict[int, list[int]]:
+        """For each span the numbers of its links, from left to right.
+
+        Links to the left stand on the left; and on both sides, so that they need not cross, the
+        longer ones stand inside.
+        """
+        at: dict[int, list[tuple[bool, int, int, int]]] = {}
+        for number, link in enumerate(self.links):
+            for own, other in ((link.first, link.second), (link.second, link.first)):
+                here, there = self.spans[own], self.spans[other]
+                right = there[:2] > here[:2]
+                key = (right, here.start - there.start, number if right else -number, number)
+                at.setdefault(own, []).append(key)
+        return {span: [key[-1] for key in sorted(keys)] for span, keys in at.items()}
+
+
+def _foot(width: int, k: int, count: int) -> int:
+    """The column of the k-th of so many feet on a span, from its left end."""
+    return int((k + 0.5) * width / count)
+
+
+def _labelled(piece: _Piece, past: set[int], room: int) -> _Piece:
+    """A piece with its label: in the line where it fits, away from what comes down ``past`` it.
+
+    Else it stands beside the line, or nowhere if the arc goes on, and has it in another line.
+    """
+    text = piece.link.text
+    width = width_of(text)
+    first, last = piece.left + 2, piece.right - 1 - width
+    if first <= last:
+        middle = (first + last) // 2
+        spots = sorted(range(first, last + 1), key=lambda spot: abs(spot - middle))
+        free = (s for s in spots if not any(s - 1 <= column <= s + width for column in past))
+        return piece._replace(label=text, label_at=next(free, middle))
+    if piece.right_end is End.EDGE:
+        return piece
+    if piece.right + 2 + width <= room:
+        return piece._replace(label=text, label_at=piece.right + 2)
+    text = shortened(text, max(piece.left - 1, room - piece.right - 2, 4))
+    at = piece.left - 1 - width_of(text)
+    if at < 0:
+        at = min(piece.right + 2, room - width_of(text))
+    return piece._replace(label=text, label_at=max(at, 0))
+
+
+def _marked(label: str, mark: str) -> str:
+    return f"{visible(label)} {mark}" if mark else visible(label)
+
+
+def _runs(span: Span, places: Sequence[_Place]) -> Iterator[_Run]:
+    for line, group in groupby(range(span.start, span.stop), key=lambda word: places[word].line):
+        words = list(group)
+        last = places[words[-1]]
+        yield _Run(
+            line,
+            places[words[0]].column,
+            last.column + last.width,
+            words[0] == span.start,
+            words[-1] == span.stop - 1,
+        )
+
+
+def _in_lines(
+    spans: Sequence[Span], places: Sequence[_Place], lines: int
+) -> list[list[tuple[Span, _Run]]]:
+    found: list[list[tuple[Span, _Run]]] = [[] for _ in range(lines)]
+    for span in spans:
+        for run in _runs(span, places):
+            found[run.line].append((span, run))
+    return found
+
+
+def _tile(span: Span, run: _Run, row: int, margin: int) -> Tile:
+    return Tile(
+        row,
+        run.left + margin,
+        run.right - run.left,
+        span.text,
+        span.color,
+        span.tone,
+        span.framed,
+        run.starts,
+        run.stops,
+    )
+
+
+def _levels(reaches: Iterable[tuple[int, int]], gap: int) -> list[int]:
+    """For each reach, from column to column, a level above all earlier ones that it touches."""
+    found: list[tuple[int, int, int]] = []
+    for left, right in reaches:
+        below = [level for low, high, level in found if left < high + gap and low < right + gap]
+        found.append((left, right, 1 + max(below, default=-1)))
+    return [level for _, _, level in found]

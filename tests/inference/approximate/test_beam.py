@@ -1,0 +1,349 @@
+"""`Beam`: answers that obey, bounds that are true, priorities and orders of one's own."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
+from rote.inference import Exhaustive, Objective, Source, Status, clamp
+from rote.inference.approximate import Beam, ConstrainedBeam, Speedup
+from rote.inference.approximate.beam import partial_scores
+from rote.space import SpaceBuilder
+from rote.space.losses import OneMinusF1
+from tests.inference.approximate.truth import check_truth
+from tests.inference.outputs import check_nothing_is_answered
+from tests.strategies import Judge, problems, rules_as_rows, spaces
+
+widths = st.sampled_from([1, 2, 5])
+
+
+@given(problems(), st.sampled_from([None, 1]), widths, st.booleans())
+@settings(max_examples=60)
+def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows, width, proof):
+    space, objective = problem
+    with rules_as_rows(as_rows):
+        try:
+            found = Beam(width, proof=proof).solve(space, objective)
+        except InfeasibleSpace:
+            assert not Judge(space).feasible
+            return
+    assert (found.source == Source.BEAM).all()
+    check_truth(space, objective, found, {Status.TIMED_OUT})
+
+
+@given(problems(spaces(most=4, most_rules=0)))
+@settings(max_examples=40)
+def test_a_wide_beam_without_rules_is_exhaustive_search(problem):
+    space, objective = problem
+    found, best = Beam(width=256).solve(space, objective), Exhaustive().solve(space, objective)
+    infeasible = [solved.status == Status.INFEASIBLE for solved in (found, best)]
+    assert infeasible[0].tolist() == infeasible[1].tolist()
+    # Of those within a tie, exact engines take the first; a beam takes the best.
+    there = ~infeasible[0]
+    assert (found.value[there] >= best.value[there] - objective.ties[there]).all()
+
+
+@given(problems(spaces(most=4), inputs=2), widths)
+@settings(max_examples=30)
+def test_a_priority_that_is_the_score_changes_nothing(problem, width):
+    space, objective = problem
+    scores = np.round(8 * objective.scores) / 8  # sums are exact in any order
+    objective = Objective(scores, objective.allowed)
+    try:
+        found = Beam(width).solve(space, objective)
+    except InfeasibleSpace:
+        return
+    slowly = Beam(width, priority=lambda space, labels, scores: scores).solve(space, objective)
+    assert slowly.labels.tolist() == found.labels.tolist()
+    assert slowly.status.tolist() == found.status.tolist()
+
+
+def xor():
+    """Two binary variables under a factor: greedy search goes wrong."""
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.factor(x, y)
+    space = builder.build()
+    return space, np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0])
+
+
+def test_a_narrow_beam_can_miss_what_a_wider_one_finds():
+    space, scores = xor()
+    narrow, wide = Beam(width=1).solve(space, scores), Beam(width=2).solve(space, scores)
+    assert narrow.labels.tolist() == [[0, 0]]
+    assert (narrow.value[0], narrow.bound[0]) == (1.0, 4.0)  # 1 for x, 0 for y, 3 for both
+    assert narrow.status.tolist() == [Status.FEASIBLE]
+    assert wide.labels.tolist() == [[1, 1]]
+    assert wide.value.tolist() == [3.0]
+    assert Beam(width=1).solve(space, 1e-6 * scores).status.tolist() == [Status.FEASIBLE]
+
+
+def test_duals_prove_what_parts_by_themselves_do_not():
+    space, scores = xor()
+    found = Beam(width=2, proof=True).solve(space, scores)
+    assert found.status.tolist() == [Status.OPTIMAL]
+    assert found.bound.tolist() == found.value.tolist() == [3.0]
+    missed = Beam(width=1, proof=True).solve(space, scores)
+    assert missed.status.tolist() == [Status.FEASIBLE]
+    assert missed.bound[0] == pytest.approx(3.0)
+
+
+def test_a_bound_that_parts_reach_is_a_proof():
+    space, _ = xor()
+    found = Beam(width=1).solve(space, np.array([1.0, 0, 0, 1.0, 0, 2.0, 0, 0]))
+    assert found.labels.tolist() == [[0, 1]]
+    assert found.status.tolist() == [Status.OPTIMAL]
+
+
+def test_a_priority_of_ones_own_is_told_everything():
+    space, scores = xor()
+    calls = []
+
+    def foresight(given_space, labels, so_far):
+        calls.append((given_space, labels.tolist(), so_far.tolist(), labels.flags.writeable))
+        return np.where(labels[:, 0] == 1, 10.0, 0.0) + so_far
+
+    found = Beam(width=1, priority=foresight).solve(space, scores)
+    assert found.labels.tolist() == [[1, 1]]
+    assert calls == [
+        (space, [[0, -1], [1, -1]], [1.0, 0.0], False),
+        (space, [[1, 0], [1, 1]], [0.0, 3.0], False),
+    ]
+
+
+def test_of_equal_priorities_the_first_is_kept():
+    space, scores = xor()
+    found = Beam(width=2, priority=lambda space, labels, so_far: [0] * len(labels))
+    assert found.solve(space, scores).labels.tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize("worth_of", [lambda s, k, g: 1.0, lambda s, k, g: g[:-1]])
+def test_a_priority_is_one_number_for_each_node(worth_of):
+    space, scores = xor()
+    with pytest.raises(
+        SettingError, match="one number for each of 2 partial outputs; got the shape"
+    ):
+        Beam(width=1, priority=worth_of).solve(space, scores)
+
+
+def test_a_priority_is_not_asked_about_nothing():
+    space, scores = xor()
+
+    def never_of_nothing(space, labels, so_far):
+        assert len(labels)
+        return so_far
+
+    allowed = np.array([[True, True, True, True], [False, False, True, True]])
+    engine = Beam(width=1, priority=never_of_nothing)
+    found = engine.solve(space, Objective(np.stack([scores] * 2), allowed))
+    assert found.status.tolist() == [Status.FEASIBLE, Status.INFEASIBLE]
+
+
+def test_the_order_says_who_comes_first():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(~(x["a"] & y["a"]))
+    builder.factor(x, y)
+    space = builder.build()
+    scores = np.array([1.0, 0.0, 0.0, 0.5, 0, 0, 0, 4.0])  # x: a, then y: b; or both b
+    asked = []
+
+    def backwards(space):
+        asked.append(space)
+        return [1, 0]
+
+    engine = Beam(width=1, order=backwards)
+    assert Beam(width=1).solve(space, scores).labels.tolist() == [[0, 1]]
+    for _ in range(2):
+        assert engine.solve(space, scores).labels.tolist() == [[1, 1]]
+    assert asked == [space]  # once for all inputs
+
+
+@pytest.mark.parametrize("engine", [Beam, ConstrainedBeam, Speedup])
+def test_an_order_is_a_function(engine):
+    with pytest.raises(SettingError, match=r"order is a function .*; got \[0, 1\]"):
+        engine(order=[0, 1])
+
+
+def test_an_order_may_look_at_names():
+    def by_name(space):
+        return sorted(range(len(space.variables)), key=lambda j: space.variables[j].name)
+
+    engine, found = Beam(width=1, order=by_name), []
+    for names in ("xy", "yx"):
+        builder = SpaceBuilder()
+        builder.factor(*(builder.variable(name, "ab") for name in names))
+        scores = np.array([1.0, 0.0, 0.0, 0.5, 0, 0, 0, 4.0])
+        found.append(engine.solve(builder.build(), scores).labels[0].tolist())
+    assert found == [[0, 1], [1, 1]]
+
+
+def test_a_beam_without_an_output_that_obeys_has_no_answer():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(x["a"] >> y["b"])
+    space = builder.build()
+    scores = np.array([[1.0, 0, 1.0, 0], [0, 1.0, 1.0, 0]])
+    found = Beam(width=1).solve(space, scores)
+    assert found.status.tolist() == [Status.TIMED_OUT, Status.OPTIMAL]
+    assert found.labels.tolist() == [[-1, -1], [1, 0]]
+    assert found.value.tolist() == [-np.inf, 2.0]
+    assert found.bound.tolist() == [2.0, 2.0]
+    assert Beam(width=2).solve(space, scores).labels.tolist() == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("proof", [False, True])
+def test_a_variable_without_a_label_is_infeasible(proof):
+    space, scores = xor()
+    allowed = np.ones((2, 4), np.bool_)
+    allowed[1, 2:] = False
+    found = Beam(proof=proof).solve(space, Objective(np.stack([scores] * 2), allowed))
+    assert found.status.tolist()[1] == Status.INFEASIBLE
+    assert found.bound[1] == found.value[1] == -np.inf
+    builder = SpaceBuilder()
+    x = builder.variable("x", "ab")
+    builder.require(~x["a"], "not a")
+    builder.require(~x["b"], "not b")
+    with pytest.raises(InfeasibleSpace, match="not a"):
+        Beam(proof=proof).solve(builder.build(), np.zeros(2))
+
+
+def test_given_labels_are_kept():
+    space, scores = xor()
+    found = Beam().solve(space, clamp(space, np.stack([scores] * 2), [{"x": "a"}, {"y": "a"}]))
+    assert found.labels.tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("proof", [False, True])
+def test_nothing_is_answered(proof):
+    check_nothing_is_answered(Beam(proof=proof), xor()[0])
+    check_nothing_is_answered(Beam(priority=lambda s, k, g: g, proof=proof), xor()[0])
+
+
+@pytest.mark.parametrize("width", [0, -1, 1.5, "2", None])
+def test_a_width_is_a_whole_number_above_zero(width):
+    with pytest.raises(SettingError, match="width is a whole number of at least 1"):
+        Beam(width)
+
+
+def test_terms_are_refused():
+    space, scores = xor()
+    term = OneMinusF1().term(np.array([[0, 0]]))
+    with pytest.raises(UnsupportedSpace, match="use RGS"):
+        Beam().solve(space, Objective(scores[None], term=term))
+
+
+def second_first(space):
+    return range(len(space.variables))[::-1]
+
+
+def by_score(space, labels, so_far):
+    return so_far
+
+
+def test_a_copy_in_another_process_is_the_same_engine():
+    engine = Beam(3, by_score, second_first, proof=True)
+    space, scores = xor()
+    engine.solve(space, scores)
+    again = pickle.loads(pickle.dumps(engine))  # noqa: S301
+    assert again == engine
+    assert hash(again) == hash(engine)
+    assert again.solve(space, scores).labels.tolist() == [[1, 1]]
+
+
+@given(spaces(), st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+def test_scores_of_partial_outputs_are_those_of_the_parts_in_them(space, seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=space.parts)
+    labels = np.array([[rng.integers(-1, size) for size in space.sizes] for _ in range(4)])
+    labels = labels.reshape(4, len(space.variables)).astype(np.int64)
+    for own, found in zip(labels, partial_scores(space, scores, labels), strict=True):
+        expected = sum(scores[space.offsets[j] + a] for j, a in enumerate(own) if a >= 0)
+        for f, factor in enumerate(space.factors):
+            given_labels = own[list(factor.variables)]
+            if (given_labels >= 0).all():
+                shape = space.sizes[list(factor.variables)]
+                place = np.ravel_multi_index(given_labels, shape)
+                expected += scores[space.factor_offsets[f] + place]
+        assert found == pytest.approx(expected)
+
+
+# -- with optimal duals for h, greedy search is exact where there is no gap ---------------
+
+
+def implications(rng, n):
+    """Variables of which each first group of labels calls for the next: no duality gap.
+
+    The linear program in what each group gets has differences in its rows, so its corners are
+    outputs.
+    """
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abcd"[: rng.integers(2, 5)]) for j in range(n)]
+    groups = [rng.permutation(len(x.labels))[: rng.integers(1, len(x.labels))] for x in variables]
+    rules = [sum(variables[j][variables[j].labels[a]] for a in groups[j]) for j in range(n)]
+    for first, then in pairwise(rules):
+        builder.require(first <= then)
+    space = builder.build()
+    rows = np.zeros((n - 1, space.labels))
+    for j in range(n - 1):
+        rows[j, space.offsets[j] + groups[j]] += 1.0
+        rows[j, space.offsets[j + 1] + groups[j + 1]] -= 1.0
+    return space, rows
+
+
+def optimal_duals(space, scores, rows):
+    """u >= 0 of the rows A·z <= 0, how far best labels are ahead, and the value.
+
+    First the linear program over label indicators, then of its duals those that put the best
+    labels furthest ahead.
+    """
+    from scipy.optimize import linprog
+
+    owner = np.repeat(np.arange(len(space.sizes)), space.sizes)
+    once = (owner == np.arange(len(space.sizes))[:, None]).astype(float)
+    ones = np.ones(len(once))
+    solved = linprog(-scores, rows, np.zeros(len(rows)), once, ones, bounds=(0, None))
+    z = solved.x
+    assert np.abs(z - z.round()).max() < 1e-9
+    chosen = [int(np.argmax(np.where(owner == j, z, -1))) for j in range(len(once))]
+    # Rows over (u, s): the score less A·u of a chosen label is ahead of each other one by s.
+    left, right = [], []
+    for e in range(space.labels):
+        best = chosen[owner[e]]
+        if e != best:
+            left.append([*(rows[:, best] - rows[:, e]), 1.0])
+            right.append(scores[best] - scores[e])
+    slack = rows @ z < -1e-9
+    limits = [(0, 0) if loose else (0, None) for loose in slack]
+    inside = linprog([0.0] * len(rows) + [-1.0], left, right, bounds=[*limits, (0, 1)])
+    return inside.x[:-1], inside.x[-1], -solved.fun
+
+
+@pytest.mark.parametrize("n", [2, 4, 5])
+def test_with_optimal_duals_as_h_greedy_search_is_exact(n):
+    rng, missed = np.random.default_rng(n), 0
+    for _ in range(12):
+        space, rows = implications(rng, n)
+        scores = rng.normal(size=space.labels)
+        u, ahead, value = optimal_duals(space, scores, rows)
+        best = Exhaustive().solve(space, scores)
+        assert value == pytest.approx(best.value[0])  # there is no gap
+        assert ahead > 1e-9
+        by_label = -rows.T @ u
+
+        def with_duals(space, labels, so_far, by_label=by_label):
+            known = labels >= 0
+            parts = np.where(known, space.offsets[:-1] + labels, 0)
+            return so_far + np.where(known, by_label[parts], 0.0).sum(axis=1)
+
+        found = Beam(width=1, priority=with_duals).solve(space, scores)
+        assert found.labels.tolist() == best.labels.tolist()
+        missed += Beam(width=1).solve(space, scores).labels.tolist() != best.labels.tolist()
+    assert missed > 0  # without h it is not

@@ -1,0 +1,316 @@
+"""`RGS`: answers that obey, values and bounds that are true, and the same answer every time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote import Amortized, Decomposed, Subsets
+from rote.errors import InfeasibleSpace, LabelError, SettingError, UnsupportedSpace
+from rote.inference import Exact, Exhaustive, Objective, Source, Status
+from rote.inference.approximate import RGS
+from rote.space import SpaceBuilder, at_most, exactly
+from rote.space.global_features import Entities, Histogram, Own, TraitScores, TraitSet, tuples_along
+from rote.space.losses import OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.types import frozen
+from tests.strategies import Judge, problems, rules_as_rows, spaces, worth
+
+
+class Fixed:
+    """A classifier that always says the same."""
+
+    def __init__(self, labels):
+        self.labels = np.asarray(labels)
+
+    def guess(self, space, objective):
+        return frozen(np.broadcast_to(self.labels, (len(objective), len(space.variables))).copy())
+
+
+def grid(n, labels="ab", seed=0):
+    builder = SpaceBuilder()
+    cells = {(r, c): builder.variable(f"{r},{c}", labels) for r in range(n) for c in range(n)}
+    for (r, c), cell in cells.items():
+        for other in ((r + 1, c), (r, c + 1)):
+            if other in cells:
+                builder.factor(cell, cells[other])
+    space = builder.build()
+    return space, np.random.default_rng(seed).normal(size=(4, space.parts))
+
+
+@given(problems(), st.sampled_from([None, 1]))
+@settings(max_examples=75)
+def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows):
+    space, objective = problem
+    judge = Judge(space)
+    with rules_as_rows(as_rows):
+        try:
+            found = RGS(restarts=8).solve(space, objective)
+        except InfeasibleSpace:
+            assert not judge.outputs
+            return
+    assert (found.source == Source.GREEDY).all()
+    for i in range(len(found)):
+        allowed = None if objective.allowed is None else objective.allowed[i]
+        outputs = list(judge.open_outputs(allowed))
+        labels, status = tuple(found.labels[i].tolist()), found.status[i]
+        best = max((worth(space, objective.scores[i], y) for y in outputs), default=-np.inf)
+        tie = 1e-10 * max(1.0, abs(objective.scores[i]).max(initial=0))
+        assert found.bound[i] >= best - tie
+        if status in (Status.OPTIMAL, Status.FEASIBLE):
+            assert labels in outputs
+            value = worth(space, objective.scores[i], labels)
+            assert found.value[i] == pytest.approx(value, abs=tie)
+            assert status == Status.FEASIBLE or value >= best - 2 * tie
+        else:
+            assert set(labels) <= {-1}
+            assert found.value[i] == -np.inf
+            assert status == Status.TIMED_OUT or not outputs
+
+
+@given(spaces(least=1, most=4, most_rules=0), st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_small_spaces_are_solved_by_many_restarts(space, seed):
+    scores = np.random.default_rng(seed).normal(size=(3, space.parts))
+    found, best = RGS(restarts=60).solve(space, scores), Exhaustive().solve(space, scores)
+    assert found.value == pytest.approx(best.value)
+
+
+@pytest.mark.parametrize("loss", [OneMinusF1(), OneMinusJaccard(), ZeroOne()])
+@pytest.mark.parametrize("ruled", [False, True])
+def test_terms_are_looked_at(loss, ruled):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", ["off", "on"]) for j in range(6)]
+    for j in range(5):
+        builder.factor(variables[j], variables[j + 1])
+    if ruled:
+        builder.require(at_most(3, [v["on"] for v in variables]))
+    space, rng = builder.build(), np.random.default_rng(0)
+    gold = rng.integers(2, size=(20, 6)) * (np.arange(6) % 2)
+    objective = Objective(0.3 * rng.normal(size=(20, space.parts)), term=loss.term(gold))
+    found, best = (engine.solve(space, objective) for engine in (RGS(restarts=50), Exhaustive()))
+    assert found.value == pytest.approx(best.value)
+    assert (found.bound >= found.value).all()
+    assert space.holds(found.labels).all()
+
+
+def test_more_restarts_are_never_worse_and_the_first_are_the_same():
+    space, scores = grid(5)
+    values = [RGS(restarts=k).solve(space, scores).value for k in (1, 3, 10, 40)]
+    assert (np.diff(values, axis=0) >= 0).all()
+    solutions, needed = RGS(restarts=40).searched(space, scores)
+    for i, k in enumerate(needed.tolist()):
+        again = RGS(restarts=k).solve(space, scores[i])
+        assert again.labels.tolist() == [solutions.labels[i].tolist()]
+        assert k == 1 or RGS(restarts=k - 1).solve(space, scores[i]).value < again.value
+
+
+def test_on_what_exact_engines_solve_it_is_nearly_as_good():
+    space, scores = grid(5, "abc", seed=3)
+    found, best = RGS(restarts=50).solve(space, scores), Exact().solve(space, scores)
+    assert found.value.sum() >= 0.999 * best.value.sum()
+
+
+def test_the_answer_does_not_hang_on_what_it_is_asked_together_with():
+    space, scores = grid(4)
+    together = RGS(restarts=2).solve(space, scores)
+    alone = [RGS(restarts=2).solve(space, row).labels[0].tolist() for row in scores[::-1]]
+    assert together.labels.tolist() == alone[::-1]
+    other = [RGS(restarts=1, seed=k).solve(space, scores).labels.tolist() for k in range(6)]
+    assert any(one != other[0] for one in other)
+
+
+def test_a_classifier_says_where_to_start():
+    space, scores = grid(4)
+    best = Exact().solve(space, scores)
+    for i, labels in enumerate(best.labels):
+        found, needed = RGS(1.0, 50, Fixed(labels)).searched(space, scores[i])
+        assert found.labels[0].tolist() == labels.tolist()
+        assert needed.tolist() == [1]
+    # With nothing left to chance all starts are the same, and the end need not be the best.
+    bad = RGS(1.0, 50, Fixed(1 - best.labels[0])).solve(space, scores[0])
+    assert (
+        bad.labels.tolist()
+        == RGS(1.0, 1, Fixed(1 - best.labels[0])).solve(space, scores[0]).labels.tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("guess", "match"),
+    [
+        (lambda m, n: np.full((m, n), 2), "beyond its variable's last"),
+        (lambda m, n: np.full((m, n), -2), "below -1"),
+        (lambda m, n: np.zeros((m, n)), "whole numbers of shape .4, 4., .*; got float64"),
+        (lambda m, n: np.zeros((m, n - 1), dtype=int), "got int64 of shape .4, 3."),
+        (lambda m, n: [["a"] * n] * m, "got <U1"),
+    ],
+)
+def test_a_classifier_that_says_what_is_no_output_is_refused(guess, match):
+    class Wrong:
+        def guess(self, space, objective):
+            return guess(len(objective), len(space.variables))
+
+    space, scores = grid(2)
+    with pytest.raises(LabelError, match=match):
+        RGS(alpha=1.0, classifier=Wrong()).solve(space, scores)
+
+
+def test_guesses_of_any_whole_numbers_are_taken():
+    class Short:
+        def guess(self, space, objective):
+            return np.ones((len(space.variables), len(objective)), dtype=np.int8).T
+
+    space, scores = grid(2)
+    expected = RGS(alpha=1.0, classifier=Fixed([1] * 4)).solve(space, scores)
+    found = RGS(alpha=1.0, classifier=Short()).solve(space, scores)
+    assert found.labels.tolist() == expected.labels.tolist()
+
+
+def test_starts_that_break_a_rule_are_repaired():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(12)]
+    builder.require(exactly(2, [v["b"] for v in variables]))
+    for j in range(11):
+        builder.require(~(variables[j]["c"] & variables[j + 1]["c"]))
+    space = builder.build()
+    scores = np.random.default_rng(0).normal(size=(10, space.parts))
+    found, best = RGS(restarts=50).solve(space, scores), Exact().solve(space, scores)
+    assert space.holds(found.labels).all()
+    # No change of one label moves a b from here to there, so that only restarts do.
+    assert found.value.sum() >= 0.85 * best.value.sum()
+    assert (found.value <= best.value + 1e-9).all()
+
+
+def test_where_every_climb_ends_outside_of_the_rules_there_is_no_answer():
+    # From two b's of four, one change leads to one or to three, and neither will do.
+    builder = SpaceBuilder()
+    on = [builder.variable(f"x{j}", "ab")["b"] for j in range(4)]
+    builder.require(exactly(0, on) | exactly(4, on))
+    for limit in (None, 1):  # the rule is a table, or rows
+        with rules_as_rows(limit):
+            space = builder.build()
+            stuck, needed = RGS(1.0, 3, Fixed([0, 0, 1, 1])).searched(space, np.zeros(space.parts))
+            near = RGS(1.0, 3, Fixed([0, 1, 1, 1])).solve(space, np.zeros(space.parts))
+        assert stuck.status.tolist() == [Status.TIMED_OUT]
+        assert stuck.labels.tolist() == [[-1] * 4]
+        assert needed.tolist() == [0]
+        assert near.labels.tolist() == [[1] * 4]
+
+
+def test_a_variable_without_a_label_makes_an_input_infeasible():
+    space, scores = grid(2)
+    allowed = np.ones((4, space.labels), dtype=np.bool_)
+    allowed[1, :2] = False
+    found = RGS(restarts=2).solve(space, Objective(scores, allowed))
+    assert found.status.tolist().count(Status.INFEASIBLE) == 1
+    assert found.status[1] == Status.INFEASIBLE
+    assert found.labels[1].tolist() == [-1] * 4
+
+
+@pytest.mark.parametrize(
+    ("settings_", "match"),
+    [
+        ({"alpha": -0.1}, "alpha is a share from 0 to 1"),
+        ({"alpha": 1.5, "classifier": Fixed([0])}, "alpha is a share from 0 to 1"),
+        ({"alpha": "half"}, "alpha is a share from 0 to 1"),
+        ({"alpha": 0.5}, "no classifier to start from"),
+        ({"restarts": 0}, "restarts is a whole number of at least 1"),
+        ({"restarts": 2.5}, "restarts is a whole number of at least 1"),
+        ({"seed": -1}, "seed is a whole number"),
+        ({"classifier": "iid"}, "classifier is one with a method guess"),
+        ({"classifier": Fixed}, "classifier is one with a method guess"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings_, match):
+    with pytest.raises(SettingError, match=match):
+        RGS(**settings_)
+
+
+# -- traits ---------------------------------------------------------------------------------------
+
+
+def with_traits(n, labels, seed, own=False):
+    """A chain whose triples and shares of labels are traits; as kernels know them, or as own."""
+    builder = SpaceBuilder()
+    variables = [builder.variable(str(j), labels) for j in range(n)]
+    for one, other in pairwise(variables):
+        builder.factor(one, other)
+    builder.require(at_most(2, [variable[labels[0]] for variable in variables]))
+    space, k = builder.build(), len(labels)
+    rng = np.random.default_rng(seed)
+    families = (tuples_along("triples", n, 3, k), Histogram("shares", k, 4))
+    firsts = np.cumsum([5, *(family.width for family in families)])
+    origins = np.repeat(firsts[:-1], [family.count for family in families])
+    if own:
+        families = tuple(Own(f.block, f.width, f.count, f.values) for f in families)
+    weights = frozen(rng.normal(size=firsts[-1]))
+    traits = TraitScores(TraitSet(families, n), frozen(origins), weights)
+    return space, Objective(frozen(rng.normal(size=(5, space.parts))), traits=traits)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("loss", [None, OneMinusF1()])
+def test_traits_of_ones_own_are_searched_as_those_that_kernels_know(seed, loss):
+    space, known = with_traits(6, "abc", seed)
+    _, own = with_traits(6, "abc", seed, own=True)
+    term = None if loss is None else loss.term(np.random.default_rng(seed).integers(3, size=(5, 6)))
+    engine = RGS(restarts=4)
+    fast, fast_needed = engine.searched(space, replace(known, term=term))
+    slow, slow_needed = engine.searched(space, replace(own, term=term))
+    assert fast.labels.tolist() == slow.labels.tolist()
+    assert fast.value.tolist() == pytest.approx(slow.value.tolist())
+    assert fast_needed.tolist() == slow_needed.tolist()
+    assert space.holds(fast.labels).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_restarts_find_the_best_output_under_traits(seed):
+    space, objective = with_traits(5, "ab", seed)
+    best = Exhaustive().solve(space, objective)
+    found = RGS(restarts=60).solve(space, objective)
+    assert found.value == pytest.approx(best.value)
+    assert (found.bound >= best.value - 1e-9).all()
+    _, own = with_traits(5, "ab", seed, own=True)
+    assert Exhaustive().solve(space, own).labels.tolist() == best.labels.tolist()
+
+
+@pytest.mark.parametrize("engine", [Exact(), Amortized(Exact(), thrifty=False)])
+def test_engines_that_look_at_parts_alone_refuse_traits(engine):
+    space, objective = with_traits(4, "ab", 0)
+    with pytest.raises(UnsupportedSpace, match="traits of whole outputs"):
+        engine.solve(space, objective)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_subsets_around_gold_are_all_outputs_under_traits_too(seed):
+    space, objective = with_traits(4, "ab", seed)
+    gold = np.full((5, 4), 1)
+    around = Decomposed(Exact(), Subsets(4)).solve(space, replace(objective, gold=gold))
+    assert around.value == pytest.approx(Exhaustive().solve(space, objective).value)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_entities_are_searched_as_traits_of_ones_own_are(seed):
+    rng, n = np.random.default_rng(seed), 7
+    builder = SpaceBuilder()
+    for i in range(n):
+        builder.variable(str(i), [str(back) for back in range(i + 1)])
+    space = builder.build()
+    attributes = tuple(tuple(rng.integers(3, size=2).tolist()) for _ in range(n))
+    family = Entities("entity", attributes, tuple(rng.integers(3, size=n).tolist()))
+    own = Own("entity", family.width, family.count, family.values)
+    weights = frozen(rng.normal(size=3 + family.width))
+    scores = frozen(rng.normal(size=(4, space.parts)))
+    origins = frozen(np.full(family.count, 3))
+    answers = []
+    for one in (family, own):
+        traits = TraitScores(TraitSet((one,), n), origins, weights)
+        answers.append(RGS(restarts=5).searched(space, Objective(scores, traits=traits)))
+    (fast, fast_needed), (slow, slow_needed) = answers
+    assert fast.labels.tolist() == slow.labels.tolist()
+    assert fast.value == pytest.approx(slow.value)
+    assert fast_needed.tolist() == slow_needed.tolist()

@@ -1,0 +1,543 @@
+"""`Speedup`: it learns from an engine, always obeys, skips what h decides, and counts it all."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
+from rote.inference import Exact, Objective, Solutions, Source, Status, clamp
+from rote.inference.approximate import Beam, Patterns, Served, Speedup
+from rote.inference.base import as_objective
+from rote.inference.wrappers.amortized import Amortized
+from rote.space import SpaceBuilder, at_most
+from rote.space.losses import OneMinusF1
+from rote.tasks.entity_relation import entity_relation_space
+from rote.types import frozen
+from tests.inference.approximate.truth import check_truth
+from tests.inference.outputs import check_nothing_is_answered
+from tests.strategies import Judge, problems, rules_as_rows, spaces
+
+# Numbers wrap around, as they do in the compiled kernel.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+SPACES = [entity_relation_space(n) for n in (2, 3, 4)]
+
+
+def inputs(space, m, seed=0):
+    return np.random.default_rng(seed).normal(size=(m, space.parts))
+
+
+def taught(**options):
+    """One that has seen a few hundred sentences."""
+    speedup = Speedup(**{"width": 4, "step": 0.1, **options})
+    for seed in range(3):
+        for space in SPACES:
+            speedup.learn(space, inputs(space, 100, seed))
+    return speedup
+
+
+class Counting:
+    """An engine that keeps what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def solve(self, space, objective):
+        self.asked.append(len(objective))
+        return Exact().solve(space, objective)
+
+
+# -- learning -----------------------------------------------------------------------------
+
+
+def test_learning_lowers_mistakes_and_broken_rules():
+    speedup = Speedup(Exact(), width=4, step=0.1)
+    first = [speedup.learn(space, inputs(space, 100)) for space in SPACES]
+    for seed in range(1, 4):
+        for space in SPACES:
+            speedup.learn(space, inputs(space, 100, seed))
+    last = [speedup.learn(space, inputs(space, 100, 9)) for space in SPACES]
+    assert sum(last) < sum(first)
+    for space in SPACES:
+        scores, fresh = inputs(space, 200, 10), Speedup(width=4)
+        before = fresh.searched(space, scores).obeys.mean()
+        after = speedup.searched(space, scores).obeys.mean()
+        assert after > before + 0.1
+        best = Exact().solve(space, scores).labels
+        right = [
+            (one.searched(space, scores).labels == best).all(axis=1).mean()
+            for one in (fresh, speedup)
+        ]
+        assert right[1] > right[0]
+
+
+def test_before_it_has_learned_it_is_a_plain_beam():
+    space = SPACES[1]
+    scores = inputs(space, 20)
+    found, plain = Speedup(width=3).searched(space, scores), Beam(3).solve(space, scores)
+    assert found.labels[found.obeys].tolist() == plain.labels[plain.value > -np.inf].tolist()
+    assert found.obeys.tolist() == (plain.value > -np.inf).tolist()
+
+
+def test_what_is_learned_is_the_mean_of_all_weights_unless_the_last_are_asked_for():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "a"), builder.variable("y", "ab")
+    builder.factor(x, y)
+    space = builder.build()
+    objective = clamp(space, np.zeros((4, space.parts)), {"x": "a"})
+
+    class Second:
+        def solve(self, space, objective):
+            found = Exact().solve(space, objective)
+            labels = frozen(np.tile([0, 1], (len(objective), 1)))
+            return Solutions(labels, *(found.value, found.bound, found.status, found.source))
+
+    last, mean = (Speedup(Second(), width=1, step=1.0, average=a) for a in (False, True))
+    assert last.learn(space, objective) == mean.learn(space, objective) == 1
+    assert sorted(last.knowledge[1].tolist()) == [-1.0, 1.0]
+    # Of four inputs, the first was looked at with zeros.
+    assert sorted(mean.knowledge[1].tolist()) == [-0.75, 0.75]
+
+
+def test_inputs_without_an_answer_are_not_learned_from():
+    space = SPACES[0]
+    objective = clamp(space, inputs(space, 2), [{"r0_1": "Kill", "e0": "Loc"}, {}])
+    speedup = Speedup()
+    speedup.learn(space, objective)
+    assert speedup.served.taught == 2
+    assert speedup.served.mistakes <= 1
+
+
+@given(problems(spaces(most=4, most_rules=3)), st.sampled_from([None, 1, 4]), st.booleans())
+@settings(max_examples=40)
+def test_answers_always_obey(problem, as_rows, proof):
+    space, objective = problem
+    with rules_as_rows(as_rows):
+        if not Judge(space).feasible:
+            with pytest.raises(InfeasibleSpace):
+                Speedup(width=2, proof=proof).solve(space, objective.scores)
+            return
+        for theta in (None, 0.1, 0.0):
+            speedup = Speedup(width=2, theta=theta, step=1.0, proof=proof)
+            check_truth(space, objective, speedup.solve(space, objective))
+            speedup.learn(space, objective)
+            found = speedup.solve(space, objective)
+            check_truth(space, objective, found)
+            assert speedup.served.inputs == 2 * len(objective)
+
+
+def test_answers_are_those_of_the_search_and_broken_ones_are_repaired():
+    space, speedup = SPACES[1], taught()
+    scores = inputs(space, 50, 4)
+    beams, found = speedup.searched(space, scores), speedup.solve(space, scores)
+    assert 0 < beams.obeys.sum() < 50
+    assert found.labels[beams.obeys].tolist() == beams.labels[beams.obeys].tolist()
+    assert space.holds(found.labels).all()
+    assert (found.source == Source.BEAM).all()
+    broken = np.flatnonzero(~beams.obeys)
+    objective = as_objective(space, scores[broken])
+    assert speedup.repaired(space, objective).tolist() == found.labels[broken].tolist()
+    assert speedup.served.broken == 2 * len(broken)
+
+
+def test_best_labels_that_obey_are_the_answer_without_a_search():
+    for space in SPACES:
+        scores = inputs(space, 200)
+        likely = np.stack(
+            [
+                scores[:, a:b].argmax(axis=1)
+                for a, b in zip(space.offsets[:-1], space.offsets[1:], strict=True)
+            ],
+            axis=1,
+        )
+        easy = space.holds(likely)
+        wrong = Speedup(
+            width=1, step=0.1
+        )  # has learned from one input, and thinks little of others
+        wrong.learn(space, inputs(space, 1, 7))
+        found = wrong.solve(space, scores)
+        assert found.labels[easy].tolist() == likely[easy].tolist()
+        assert (found.status[easy] == Status.OPTIMAL).all()
+        assert wrong.served.inputs == 200
+        # With a theta some scores are not looked at, and so nothing is known at sight.
+        lazy = wrong.with_theta(1e9)
+        searched = wrong.searched(space, scores)
+        assert lazy.solve(space, scores).labels[searched.obeys].tolist() == (
+            searched.labels[searched.obeys].tolist()
+        )
+
+
+def test_with_proof_every_answer_has_its_true_gap():
+    space, scores = SPACES[1], inputs(SPACES[1], 40, 5)
+    loose, found = (taught(proof=proof).solve(space, scores) for proof in (False, True))
+    best = Exact().solve(space, scores)
+    assert found.labels.tolist() == loose.labels.tolist()
+    assert (found.bound >= best.value - 1e-9).all()
+    assert (found.bound <= loose.bound + 1e-9).all()
+    assert found.gap.mean() < 0.5 * loose.gap.mean()
+    assert found.optimal.sum() > loose.optimal.sum()
+    assert found.value[found.optimal] == pytest.approx(best.value[found.optimal])
+
+
+# -- what h decides alone -----------------------------------------------------------------
+
+
+def test_a_smaller_theta_skips_more():
+    speedup, space = taught(), SPACES[2]
+    scores = inputs(space, 60, 6)
+    skipped = []
+    for theta in (None, 1e9, 0.5, 0.1, 0.0):
+        one = speedup.with_theta(theta)
+        beams = one.searched(space, scores)
+        assert one.served.skipped == beams.skipped.sum()
+        assert one.served.steps == 60 * len(space.variables)
+        skipped.append(int(beams.skipped.sum()))
+    assert skipped[:2] == [0, 0]
+    assert skipped == sorted(skipped)
+    assert 0 < skipped[-1] < 60 * len(space.variables)
+
+
+class Told:
+    """Scores that are there, and what was asked of them; all others are not numbers."""
+
+    def __init__(self, spaces, scores):
+        self.spaces, self.all, self.asked, self.rounds = spaces, scores, [[] for _ in spaces], 0
+        self.scores = [np.full(own.shape, np.nan) for own in scores]
+
+    def fill(self, wanted):
+        self.rounds += 1
+        for group, inputs, slots in wanted:
+            space = self.spaces[group]
+            starts = [*space.offsets[:-1].tolist(), *space.factor_offsets.tolist()]
+            for i, slot in zip(inputs.tolist(), slots.tolist(), strict=True):
+                span = slice(starts[slot], starts[slot + 1])
+                self.scores[group][i, span] = self.all[group][i, span]
+                self.asked[group].append((slot, i))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@pytest.mark.parametrize("theta", [0.0, 0.1, 1e9, None])
+def test_lazily_only_what_decides_something_is_asked_for(theta, width):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(5)]
+    for one, two in pairwise(variables):
+        builder.factor(one, two)
+    builder.factor(variables[4], variables[0], variables[2])
+    builder.require(variables[0]["a"] >> variables[3]["a"])
+    spaces = [builder.build(), SPACES[1]]
+    speedup = Speedup(width=width, step=0.5, theta=theta)
+    for space in spaces:
+        speedup.learn(space, inputs(space, 100))
+    told = Told(spaces, [inputs(space, 30, 1) for space in spaces])
+    before = speedup.served
+    found = speedup.searched_lazily(spaces, told.scores, told.fill)
+    counted = [now - past for now, past in zip(speedup.served, before, strict=True)]
+    assert counted[0] == 60
+    assert counted[-1] == sum(int(lazy.skipped.sum()) for lazy in found)
+    for space, scores, lazy, asked in zip(spaces, told.all, found, told.asked, strict=True):
+        n, eager = len(space.variables), speedup.searched(space, scores)
+        for one, other in zip(eager, lazy, strict=True):
+            assert one.tolist() == other.tolist()
+        assert len(asked) == len(set(asked))  # nothing twice
+        per_variable = [each for each in asked if each[0] < n]
+        assert len(per_variable) == 30 * n - eager.skipped.sum()
+        assert (eager.skipped.sum() > 0) == (theta is not None and theta < 1)
+        if theta is None or theta >= 1:
+            assert len(asked) == 30 * (n + len(space.factors))
+
+
+def test_lazily_one_node_sees_ahead():
+    """By hand: entities look at nothing, relations at them, and half of those at the others."""
+    spaces = [entity_relation_space(n) for n in (2, 4)]
+    told = Told(spaces, [inputs(space, 5) for space in spaces])
+    Speedup(width=1, theta=1e9).searched_lazily(spaces, told.scores, told.fill)
+    assert told.rounds == 5  # and there are 16 steps
+    for space, asked in zip(spaces, told.asked, strict=True):
+        assert len(asked) == 5 * len(space.variables)
+
+
+def test_lazily_no_groups_and_no_inputs_are_nothing_to_ask():
+    told = Told([SPACES[1]], [inputs(SPACES[1], 0)])
+    (found,) = Speedup(theta=0.1).searched_lazily(told.spaces, told.scores, told.fill)
+    assert found.labels.shape == (0, len(SPACES[1].variables))
+    assert Speedup(theta=0.1).searched_lazily([], [], told.fill) == []
+    assert told.rounds == 0
+
+
+def test_whether_it_is_lazy_depends_on_theta():
+    assert not Speedup().is_lazy
+    assert Speedup(theta=0.0).is_lazy
+    assert Speedup().with_theta(3.0).is_lazy
+
+
+# -- learning in service ------------------------------------------------------------------
+
+
+def test_a_share_of_the_inputs_goes_to_the_engine():
+    space, counting = SPACES[1], Counting()
+    scores = inputs(space, 400)
+    speedup = Speedup(counting, width=2, share=0.25)
+    found = speedup.solve(space, scores)
+    served = speedup.served
+    assert counting.asked == [served.taught]
+    assert 60 < served.taught < 140
+    assert served.inputs == 400 - served.taught
+    assert served.mistakes > 0
+    best = Exact().solve(space, scores)
+    by_engine = found.source != Source.BEAM
+    # Some others are answered at sight.
+    assert served.taught <= by_engine.sum() < served.taught + 10
+    assert found.labels[by_engine].tolist() == best.labels[by_engine].tolist()
+    assert found.value.tolist() == space.value(scores, found.labels).tolist()
+    # Which ones depends on their scores alone.
+    again = Speedup(Counting(), width=2, share=0.25).solve(space, scores[::-1])
+    assert (again.source != Source.BEAM)[::-1].tolist() == by_engine.tolist()
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_no_share_asks_nothing_and_the_whole_asks_all(share):
+    space, counting = SPACES[1], Counting()
+    speedup = Speedup(counting, share=share)
+    found = speedup.solve(space, inputs(space, 30))
+    assert counting.asked == ([30] if share else [])
+    assert speedup.served.taught == 30 * share
+    assert found.optimal.all() or not share
+
+
+def test_counters_say_what_was_done():
+    space, speedup = SPACES[0], Speedup(width=1)
+    assert speedup.served == Served()
+    mistakes = speedup.learn(space, inputs(space, 20))
+    assert speedup.served == Served(taught=20, mistakes=mistakes)
+    beams = speedup.searched(space, inputs(space, 10, 1))
+    assert speedup.served == Served(10, 0, 20, mistakes, 40, 0)
+    speedup.solve(space, inputs(space, 10, 1))
+    assert speedup.served == Served(20, int((~beams.obeys).sum()), 20, mistakes, 80, 0)
+
+
+def test_threads_lose_no_count_and_learn_from_every_mistake():
+    speedup = Speedup(width=2)
+    batches = [(SPACES[k % 3], inputs(SPACES[k % 3], 4, k)) for k in range(120)]
+
+    def work(batch):
+        space, scores = batch
+        found = speedup.solve(space, scores)
+        mistakes = speedup.learn(space, scores)
+        assert len(speedup.knowledge[1])
+        assert speedup.served.inputs > 0
+        return bool(space.holds(found.labels).all()), mistakes
+
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(work, batches))
+    assert all(obeys for obeys, _ in done)
+    served = speedup.served
+    assert (served.inputs, served.taught) == (480, 480)
+    assert served.mistakes == sum(mistakes for _, mistakes in done)
+    assert served.steps == sum(scores.shape[0] * len(s.variables) for s, scores in batches)
+    assert speedup._state[0].clock[0] == 480
+
+
+def test_threads_that_count_at_the_same_moment_lose_nothing():
+    empty, speedup = SpaceBuilder().build(), Speedup()
+    scores = np.zeros((1, 0))
+    speedup.searched(empty, scores)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: speedup.searched(empty, scores), range(2000)))
+    finally:
+        sys.setswitchinterval(before)
+    assert speedup.served.inputs == 2001
+
+
+# -- what is learned can be given away ----------------------------------------------------
+
+
+def test_knowledge_can_be_given_to_another_one():
+    speedup, space = taught(), SPACES[2]
+    scores = inputs(space, 30, 7)
+    expected = speedup.searched(space, scores).labels.tolist()
+    given_away = Speedup(width=4, learned=speedup.knowledge)
+    assert given_away.searched(space, scores).labels.tolist() == expected
+    assert given_away.served.inputs == 30
+    assert Speedup(width=4).searched(space, scores).labels.tolist() != expected
+    # It goes on learning by itself.
+    before = speedup.knowledge[1].tolist()
+    assert given_away.learn(space, scores) > 0
+    assert given_away.knowledge[1].tolist() != before
+    assert speedup.knowledge[1].tolist() == before
+
+
+def test_knowledge_of_which_a_part_is_missing_is_refused():
+    origins, weights = taught().knowledge
+    with pytest.raises(SettingError, match="weights are fewer than its families of patterns have"):
+        Speedup(learned=(origins, weights[:-1]))
+
+
+def test_knowledge_grows_with_spaces_of_another_kind():
+    speedup = taught()
+    size = len(speedup.knowledge[1])
+    builder = SpaceBuilder()
+    builder.factor(builder.variable("x", "ab"), builder.variable("y", "ab"))
+    speedup.learn(builder.build(), inputs(builder.build(), 5))
+    origins, weights = speedup.knowledge
+    assert len(weights) == size + 4
+    assert max(origins.values()) == size
+    assert not weights.flags.writeable
+
+
+def test_with_theta_knows_as_much_and_counts_anew():
+    speedup, space = taught(), SPACES[1]
+    other = speedup.with_theta(0.25)
+    assert (other.theta, other.width, other.step) == (0.25, speedup.width, speedup.step)
+    assert other.knowledge[0] == speedup.knowledge[0]
+    assert other.knowledge[1].tolist() == speedup.knowledge[1].tolist()
+    assert other.served == Served()
+    back = other.with_theta(None)
+    scores = inputs(space, 20, 8)
+    assert back.solve(space, scores).labels.tolist() == speedup.solve(space, scores).labels.tolist()
+
+
+def test_a_copy_in_another_process_knows_as_much():
+    speedup = Speedup(
+        Exact(), 3, 0.5, Patterns(triples=False), step=0.2, average=False, share=0.1, proof=True
+    )
+    space = SPACES[1]
+    speedup.learn(space, inputs(space, 50))
+    again = pickle.loads(pickle.dumps(speedup))  # noqa: S301
+    for name in ("engine", "width", "theta", "features", "order", "step", "average", "share"):
+        assert getattr(again, name) == getattr(speedup, name)
+    assert again.proof
+    scores = inputs(space, 20, 1)
+    for one, other in zip(
+        again.searched(space, scores), speedup.searched(space, scores), strict=True
+    ):
+        assert one.tolist() == other.tolist()
+
+
+def test_names_are_told_apart_only_where_that_is_asked_for():
+    def pair(names):
+        builder = SpaceBuilder()
+        x, y = (builder.variable(name, "ab") for name in names)
+        builder.require(x["a"] >> y["a"])
+        return builder.build()
+
+    for by_name, size in ((False, 4), (True, 8)):
+        speedup = Speedup(features=Patterns(by_name=by_name))
+        for names in ("xy", "pq"):
+            speedup.learn(pair(names), inputs(pair(names), 10))
+        assert len(speedup.knowledge[1]) == size
+
+
+# -- with other engines -------------------------------------------------------------------
+
+
+def test_under_a_memory():
+    """`Amortized` remembers what it answered; the same question is not asked again."""
+    space = SPACES[1]
+    scores = inputs(space, 20)
+    engine = Amortized(taught(proof=True), thrifty=False)
+    first, again = engine.solve(space, scores), engine.solve(space, scores)
+    assert space.holds(first.labels).all()
+    assert space.holds(again.labels).all()
+    assert (again.value >= first.value - 1e-9).all()
+    best = Exact().solve(space, scores)
+    for found in (first, again):
+        assert (found.bound >= best.value - 1e-9).all()
+        assert found.value[found.optimal] == pytest.approx(best.value[found.optimal])
+    assert engine.counters.solver_calls < engine.counters.queries
+
+
+def test_over_a_memory():
+    space = SPACES[1]
+    memory = Amortized(Exact(), thrifty=False)
+    speedup, plain = Speedup(memory, step=0.1), Speedup(Exact(), step=0.1)
+    for seed in (0, 1, 0):
+        scores = inputs(space, 40, seed)
+        assert speedup.learn(space, scores) == plain.learn(space, scores)
+    assert speedup.knowledge[1].tolist() == plain.knowledge[1].tolist()
+    assert memory.counters.solver_calls < memory.counters.queries == 120
+
+
+def test_long_rules_are_learned():
+    """At most two of nine: a tally is all that shows."""
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(9)]
+    builder.require(at_most(2, [x["a"] for x in variables]))
+    space = builder.build()
+    speedup, scores = Speedup(width=4, step=0.2), inputs(space, 300)
+    scores[:, space.offsets[:-1]] += 0.5
+    before = speedup.searched(space, scores).obeys.mean()
+    for _ in range(3):
+        speedup.learn(space, scores)
+    assert speedup.searched(space, scores).obeys.mean() > max(0.8, before + 0.3)
+
+
+# -- settings and errors ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": Exact}, r"the engine to learn from is one such as Exact\(\); got <class"),
+        ({"engine": "exact"}, "the engine to learn from is one such as"),
+        ({"width": 0}, "width is a whole number of at least 1"),
+        ({"theta": -0.1}, "theta is a number of at least 0, got -0.1"),
+        ({"theta": np.nan}, "theta is a number of at least 0"),
+        ({"theta": "much"}, "theta is a number of at least 0"),
+        ({"step": 0.0}, "step is a number above 0"),
+        ({"step": None}, "step is a number above 0"),
+        ({"share": 1.5}, "share is a number from 0 to 1"),
+        ({"share": np.nan}, "share is a number from 0 to 1"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(options, message):
+    with pytest.raises(SettingError, match=message):
+        Speedup(**options)
+
+
+def test_infeasible_inputs_and_spaces_are_said_to_be():
+    space, speedup = SPACES[0], taught()
+    objective = clamp(space, inputs(space, 2), [{"r0_1": "Kill", "e0": "Loc"}, {}])
+    found = speedup.solve(space, objective)
+    assert found.status.tolist()[0] == Status.INFEASIBLE
+    assert found.bound[0] == found.value[0] == -np.inf
+    assert space.holds(found.labels[1:]).all()
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(x["a"] >> y["a"])
+    builder.require(x["b"] >> y["a"])
+    builder.require(~y["a"], "no a")
+    for theta in (None, 0.0):
+        with pytest.raises(InfeasibleSpace, match="no a"):
+            Speedup(theta=theta).solve(builder.build(), np.zeros((2, 4)))
+
+
+def test_given_labels_are_kept():
+    space, speedup = SPACES[2], taught()
+    objective = clamp(space, inputs(space, 30), {"r0_1": "Kill", "e3": "Org"})
+    for theta in (None, 0.0):
+        found = speedup.with_theta(theta).solve(space, objective)
+        assert space.holds(found.labels).all()
+        for output in space.decode(found.labels):
+            assert (output["r0_1"], output["e0"], output["e3"]) == ("Kill", "Peop", "Org")
+
+
+def test_nothing_is_answered():
+    for options in ({}, {"theta": 0.0}, {"share": 1.0}, {"share": 0.5}, {"proof": True}):
+        check_nothing_is_answered(Speedup(**options), SPACES[0])
+
+
+def test_terms_are_refused():
+    space = SPACES[0]
+    term = OneMinusF1().term(np.zeros((1, 4), np.int64))
+    with pytest.raises(UnsupportedSpace, match="use RGS"):
+        Speedup().solve(space, Objective(inputs(space, 1), term=term))

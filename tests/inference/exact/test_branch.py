@@ -1,0 +1,264 @@
+"""`BranchAndBound`: exact without limits, honest with them."""
+
+from __future__ import annotations
+
+import time
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.errors import SettingError
+from rote.inference import BranchAndBound, Elimination, Exhaustive, Objective, Source, Status
+from rote.space import SpaceBuilder, at_least, at_most
+from rote.tasks.entity_relation import entity_relation_space
+from tests.inference.outputs import local_search
+from tests.strategies import Judge, problems, row_of, rules_as_rows
+
+
+def dense(n, seed=0, labels="ab", m=1):
+    """Every pair of variables has a factor with random scores: hard for any bound."""
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", labels) for j in range(n)]
+    for x, y in combinations(variables, 2):
+        builder.factor(x, y)
+    space = builder.build()
+    return space, np.random.default_rng(seed).normal(size=(m, space.parts))
+
+
+def check_cut(space, cut, best):
+    """A search that was stopped says so, and what it says is true."""
+    for i in range(len(cut)):
+        assert cut.status[i] in (Status.OPTIMAL, Status.FEASIBLE, Status.TIMED_OUT)
+        assert cut.value[i] <= best[i] + 1e-9
+        assert cut.bound[i] >= best[i] - 1e-9
+        assert cut.source[i] == Source.BRANCH
+        if cut.status[i] == Status.OPTIMAL:
+            assert cut.bound[i] == cut.value[i]
+        elif cut.status[i] == Status.TIMED_OUT:
+            assert (cut.labels[i] == -1).all()
+            assert cut.value[i] == -np.inf
+        if cut.status[i] != Status.TIMED_OUT:
+            assert space.holds(cut.labels[i]).all()
+
+
+# -- limits -------------------------------------------------------------------------------
+
+
+def test_one_node_on_a_hard_instance_leaves_a_value_below_and_a_bound_above():
+    space, scores = dense(12, m=5)
+    best = Exhaustive().solve(space, scores).value
+    cut = BranchAndBound(node_limit=1).solve(space, scores)
+    assert np.isin(cut.status, [Status.FEASIBLE, Status.TIMED_OUT]).all()
+    assert (cut.gap > 0).all()
+    check_cut(space, cut, best)
+
+
+@pytest.mark.parametrize("eliminate", [True, False])
+def test_any_number_of_nodes_brackets_the_optimum(eliminate):
+    space, scores = dense(10, labels="abc", m=3)
+    best = Exhaustive().solve(space, scores).value
+    seen = set()
+    for nodes in (1, 2, 3, 5, 17, 64, 65, 300, 1000, 5000, 100_000):
+        cut = BranchAndBound(node_limit=nodes, eliminate=eliminate).solve(space, scores)
+        check_cut(space, cut, best)
+        seen.update(cut.status.tolist())
+    assert Status.OPTIMAL in seen
+    assert Status.FEASIBLE in seen
+    assert cut.value.tolist() == pytest.approx(best.tolist())
+
+
+@given(problems(inputs=3), st.integers(1, 6), st.sampled_from([None, 1]))
+@settings(max_examples=75)
+def test_limits_never_make_an_answer_false(problem, nodes, most_entries):
+    space, objective = problem
+    judge = Judge(space)
+    if not judge.feasible:
+        return
+    with rules_as_rows(most_entries):
+        for eliminate in (True, False):
+            engine = BranchAndBound(node_limit=nodes, eliminate=eliminate)
+            cut = engine.solve(space, objective)
+            for i in range(3):
+                best = judge.best(*row_of(objective, i))
+                if best is None:
+                    assert cut.status[i] in (Status.INFEASIBLE, Status.TIMED_OUT)
+                else:
+                    assert cut.status[i] != Status.INFEASIBLE
+                    scale = 1e-9 * max(1.0, np.abs(objective.scores[i]).max(initial=0.0))
+                    assert cut.value[i] <= best.value + scale
+                    assert cut.bound[i] >= best.value - scale
+
+
+def test_a_search_that_ends_within_its_limit_is_optimal():
+    space, scores = dense(6, m=4)
+    free = BranchAndBound().solve(space, scores)
+    cut = BranchAndBound(node_limit=1 << 20).solve(space, scores)
+    assert cut.optimal.all()
+    assert cut.labels.tolist() == free.labels.tolist()
+
+
+def test_the_time_limit_is_roughly_kept_and_the_bound_holds():
+    space, scores = dense(40, labels="abcd", m=1)
+    BranchAndBound(node_limit=10).solve(space, scores)  # compiled by now
+    began = time.perf_counter()
+    cut = BranchAndBound(time_limit=0.5).solve(space, scores)
+    assert time.perf_counter() - began < 5.0
+    assert cut.status[0] == Status.FEASIBLE
+    assert cut.bound[0] > cut.value[0]
+    improved = local_search(space, scores[0])
+    assert cut.bound[0] >= improved - 1e-9
+
+
+def test_with_time_to_spare_a_time_limit_changes_nothing():
+    space, scores = dense(9, labels="abc", m=4)
+    free = BranchAndBound().solve(space, scores)
+    timed = BranchAndBound(time_limit=60.0).solve(space, scores)
+    assert timed.labels.tolist() == free.labels.tolist()
+    assert timed.optimal.all()
+
+
+@pytest.fixture
+def tries(monkeypatch):
+    """The node limits of searches, on a clock that takes a millisecond for a node of an input."""
+    from rote.inference.exact import branch
+
+    seconds, tries = [0.0], []
+    really = branch.search
+
+    def search(plan, space, objective, floors, start, nodes):
+        if len(objective):
+            tries.append(nodes)
+        seconds[0] += 0.001 * nodes * len(objective)
+        return really(plan, space, objective, floors, start, nodes)
+
+    monkeypatch.setattr(branch, "perf_counter", lambda: seconds[0])
+    monkeypatch.setattr(branch, "search", search)
+    return tries
+
+
+def test_tries_grow_from_the_first_and_end_when_the_time_is_up(tries):
+    space, scores = dense(40, labels="abcd")
+    assert BranchAndBound(time_limit=4.0).solve(space, scores).status[0] == Status.FEASIBLE
+    assert tries[0] < tries[1] < tries[2]
+    assert sum(tries) == pytest.approx(4000, rel=1e-3)
+
+
+def test_a_time_limit_below_a_first_try_ends_with_it(tries):
+    space, scores = dense(40, labels="abcd", m=3)
+    BranchAndBound(time_limit=0.01).solve(space, scores)
+    assert len(tries) == 1
+
+
+def test_breaking_ties_takes_of_the_time_of_its_input_alone(tries, monkeypatch):
+    from rote.inference.exact import search
+
+    monkeypatch.setattr(search, "NODES_IN_ORDER", -(10**6))
+    space, _ = dense(7, labels="abc")
+    scores = np.random.default_rng(2).integers(-1, 2, size=(6, space.parts)).astype(np.float64)
+    best = Exhaustive().solve(space, scores)
+    every = BranchAndBound(time_limit=1e9).solve(space, scores)
+    asked = len(tries)
+    tries.clear()
+    some = BranchAndBound(time_limit=0.3).solve(space, scores)  # one question more, for each input
+    assert len(tries) == 1 + 6 < asked
+    assert every.labels.tolist() == best.labels.tolist()
+    assert some.optimal.all()
+    assert some.value.tolist() == pytest.approx(best.value.tolist())
+
+
+def test_both_limits_hold_together():
+    space, scores = dense(12, m=2)
+    best = Exhaustive().solve(space, scores).value
+    cut = BranchAndBound(node_limit=3, time_limit=60.0).solve(space, scores)
+    assert (cut.status != Status.OPTIMAL).all()
+    check_cut(space, cut, best)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"node_limit": 0},
+        {"node_limit": 1e6},
+        {"tie_limit": 0},
+        {"time_limit": 0.0},
+        {"time_limit": float("nan")},
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(options):
+    with pytest.raises(SettingError, match=f"{next(iter(options))} is a (whole )?number"):
+        BranchAndBound(**options)
+
+
+# -- structure ----------------------------------------------------------------------------
+
+
+def test_elimination_first_or_not_gives_the_same_answer_on_sentences():
+    space = entity_relation_space(5)
+    rng = np.random.default_rng(0)
+    scores = rng.integers(-2, 3, size=(10, space.parts)).astype(np.float64)
+    with_it = BranchAndBound().solve(space, scores)
+    without = BranchAndBound(eliminate=False).solve(space, scores)
+    assert with_it.labels.tolist() == without.labels.tolist()
+    assert with_it.optimal.all()
+
+
+def test_a_grid_is_solved_with_its_ties_broken():
+    builder = SpaceBuilder()
+    at = {(i, j): builder.variable(f"x{i}_{j}", "abc") for i in range(4) for j in range(4)}
+    for (i, j), x in at.items():
+        if i:
+            builder.factor(at[i - 1, j], x)
+        if j:
+            builder.factor(at[i, j - 1], x)
+    space = builder.build()
+    scores = np.random.default_rng(1).integers(-1, 2, size=(5, space.parts)).astype(np.float64)
+    reference = Elimination().solve(space, scores)
+    for engine in (BranchAndBound(), BranchAndBound(eliminate=False)):
+        assert engine.solve(space, scores).labels.tolist() == reference.labels.tolist()
+
+
+@pytest.mark.parametrize("eliminate", [True, False])
+@pytest.mark.parametrize(("n", "labels"), [(8, "ab"), (6, "abc"), (10, "ab")])
+def test_ties_in_hard_instances_are_broken_in_order(n, labels, eliminate):
+    space, scores = dense(n, labels=labels, m=60)
+    reference = Exhaustive()
+    for whole in (np.rint(scores), np.rint(2 * scores), np.sign(scores)):
+        found = BranchAndBound(eliminate=eliminate).solve(space, whole)
+        assert found.labels.tolist() == reference.solve(space, whole).labels.tolist()
+
+
+def test_all_scores_zero_is_one_great_tie():
+    space, scores = dense(14)
+    assert BranchAndBound().solve(space, 0 * scores).labels.tolist() == [[0] * 14]
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(20)]
+    builder.require(at_least(7, [x["b"] for x in variables]))
+    builder.require(at_most(8, [x["b"] for x in variables]))
+    space = builder.build()
+    solutions = BranchAndBound().solve(space, np.zeros(space.parts))
+    assert solutions.labels.tolist() == [[0] * 13 + [1] * 7]
+
+
+def test_ties_are_broken_by_asking_where_the_search_in_order_is_cut_short(monkeypatch):
+    from rote.inference.exact import search
+
+    monkeypatch.setattr(search, "NODES_IN_ORDER", -(10**6))
+    space, _ = dense(7, labels="abc")
+    scores = np.random.default_rng(2).integers(-1, 2, size=(6, space.parts)).astype(np.float64)
+    reference = Exhaustive().solve(space, scores)
+    assert BranchAndBound().solve(space, scores).labels.tolist() == reference.labels.tolist()
+
+
+def test_closed_labels_stay_closed_through_the_search():
+    space, scores = dense(9, labels="abc", m=6)
+    rng = np.random.default_rng(3)
+    allowed = rng.random((6, space.labels)) < 0.8
+    allowed[:, ::3] = True
+    objective = Objective(scores, allowed)
+    solutions = BranchAndBound().solve(space, objective)
+    chosen = space.offsets[:-1] + solutions.labels
+    assert allowed[np.arange(6)[:, None], chosen].all()
+    assert solutions.labels.tolist() == Exhaustive().solve(space, objective).labels.tolist()

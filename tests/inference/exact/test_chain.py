@@ -1,0 +1,167 @@
+"""`Chain` against a plain search: orders, layouts, rules, ties, and what it refuses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, pairwise, product
+
+import numpy as np
+import pytest
+
+from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
+from rote.inference.base import Objective, Source, Status, clamp
+from rote.inference.exact import chain
+from rote.inference.exact.chain import Chain
+from rote.space import SpaceBuilder, any_of, at_most, one_of
+from tests.inference.outputs import (
+    check_answers,
+    check_max_marginals,
+    check_nothing_is_answered,
+    feasible,
+    random_scores,
+)
+
+
+def random_space(rng, order):
+    """Factors in any order of their variables and rules, each inside order + 1 neighbours."""
+    builder = SpaceBuilder()
+    n = int(rng.integers(1, 7))
+    most = 4 if order < 3 else 3
+    variables = [builder.variable(f"x{j}", "abcd"[: rng.integers(1, most + 1)]) for j in range(n)]
+    for size in range(2, order + 2):
+        for scope in combinations(range(n), size):
+            if scope[-1] - scope[0] > order:
+                continue
+            inside = [variables[j] for j in scope]
+            if rng.random() < 0.4:
+                builder.factor(*([variables[j] for j in rng.permutation(scope)]))
+            if rng.random() < 0.1:
+                first, last = inside[0], inside[-1]
+                builder.require(first["a"] >> any_of([v[v.labels[-1]] for v in inside[1:]]))
+                builder.require(~(first[first.labels[-1]] & last["a"]) | (first["a"]))
+            if rng.random() < 0.05:
+                tuples = product(*(v.labels for v in inside))
+                builder.require(one_of(inside, [t for t in tuples if rng.random() < 0.7]))
+    return builder.build()
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_it_agrees_with_a_plain_search_on_random_chains(order):
+    rng = np.random.default_rng(order)
+    seen = Counter()
+    for _ in range(400):
+        space = random_space(rng, order)
+        m = 2
+        scores = random_scores(rng, (m, space.parts))
+        allowed = rng.random((m, space.labels)) < (0.8 if rng.random() < 0.4 else 1.0)
+        if not feasible(space):
+            with pytest.raises(InfeasibleSpace):
+                Chain(order).solve(space, scores)
+            continue
+        objective = Objective(scores, allowed)
+        found = Chain(order).solve(space, objective)
+        seen.update(found.status.tolist())
+        check_answers(space, objective, found, Source.CHAIN)
+        check_max_marginals(space, objective, Chain().max_marginals(space, objective))
+    assert seen[Status.OPTIMAL] > 50
+    assert seen[Status.INFEASIBLE] > 0
+
+
+def test_open_labels_are_the_same_as_none_closed():
+    rng = np.random.default_rng(5)
+    space = random_space(rng, 2)
+    scores = rng.normal(size=(4, space.parts))
+    everything = np.ones((4, space.labels), np.bool_)
+    plain, opened = (
+        Chain().solve(space, scores),
+        Chain().solve(space, Objective(scores, everything)),
+    )
+    assert plain.labels.tolist() == opened.labels.tolist()
+    assert plain.value.tolist() == opened.value.tolist()
+
+
+def test_a_hand_worked_chain_of_second_order():
+    """Only the trigram b-a-b scores, and it overlaps itself once in five places."""
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{t}", "ab") for t in range(5)]
+    for t in range(3):
+        builder.factor(*variables[t : t + 3])
+    space = builder.build()
+    scores = np.zeros(space.parts)
+    for t in range(3):
+        scores[space.part([f"x{t}", f"x{t + 1}", f"x{t + 2}"], "bab")] = 1.0
+    found = Chain().solve(space, scores)
+    assert found.labels.tolist() == [[1, 0, 1, 0, 1]]
+    assert found.value.tolist() == [2.0]
+
+
+def test_the_tie_is_spent_once_along_the_chain():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{t}", "ab") for t in range(3)]
+    for left, right in pairwise(variables):
+        builder.factor(left, right)
+    space = builder.build()
+    scores = np.zeros(space.parts)
+    scores[:6] = [0, 0.6e-10] * 3
+    assert Chain().solve(space, scores).labels.tolist() == [[0, 1, 1]]
+
+
+def test_the_order_limits_what_is_taken():
+    builder = SpaceBuilder()
+    x, y, z = (builder.variable(name, "ab") for name in "xyz")
+    builder.factor(x, z, name="far")
+    builder.factor(x, y)
+    space = builder.build()
+    assert not Chain(1).accepts(space)
+    assert Chain(2).accepts(space)
+    assert Chain().accepts(space)
+    with pytest.raises(UnsupportedSpace, match=r"at most 2 .* the factor 'far' spans 3"):
+        Chain(1).solve(space, np.zeros(space.parts))
+    with pytest.raises(UnsupportedSpace, match="'far'"):
+        Chain(1).max_marginals(space, np.zeros(space.parts))
+
+
+def test_a_rule_in_the_way_is_named():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{t}", "ab") for t in range(12)]
+    builder.require(variables[0]["a"] >> variables[9]["b"], name="far")
+    with pytest.raises(UnsupportedSpace, match="the rule 'far' spans 10"):
+        Chain().solve(builder.build(), np.zeros(24))
+    builder.require(at_most(3, [v["a"] for v in variables]), name="few")
+    with pytest.raises(UnsupportedSpace, match="the rule 'few'"):
+        Chain().solve(builder.build(), np.zeros(24))
+
+
+def test_states_out_of_proportion_are_refused(monkeypatch):
+    monkeypatch.setattr(chain, "MOST_NUMBERS", 100)
+    builder = SpaceBuilder()
+    labels = [str(a) for a in range(7)]
+    variables = [builder.variable(f"x{t}", labels) for t in range(4)]
+    builder.factor(variables[0], variables[3], name="far")
+    with pytest.raises(UnsupportedSpace, match="the factor 'far' leads to"):
+        Chain().solve(builder.build(), np.zeros(77))
+
+
+@pytest.mark.parametrize("order", [0, 4, "1"])
+def test_an_order_that_is_none_is_answered_by_a_sentence(order):
+    with pytest.raises(SettingError, match="1, 2, 3 or None"):
+        Chain(order)
+
+
+def test_given_labels_that_break_a_rule_make_one_input_infeasible():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.factor(x, y)
+    builder.require(x["a"] >> y["b"])
+    space = builder.build()
+    objective = clamp(space, np.zeros((2, 8)), [{"x": "a", "y": "a"}, {"y": "a"}])
+    found = Chain().solve(space, objective)
+    assert found.labels.tolist() == [[-1, -1], [1, 0]]
+    assert found.status.tolist() == [Status.INFEASIBLE, Status.OPTIMAL]
+    assert (Chain().max_marginals(space, objective)[0] == -np.inf).all()
+
+
+def test_no_inputs_and_no_variables_are_answered(space):
+    check_nothing_is_answered(Chain(), space)
+    assert Chain().max_marginals(SpaceBuilder().build(), np.zeros((2, 0))).shape == (2, 0)
+    assert Chain().max_marginals(space, np.zeros((0, 11))).shape == (0, 5)

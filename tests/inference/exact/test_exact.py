@@ -1,0 +1,224 @@
+"""`Exact` chooses by what the space is, and says in ``source`` what it chose."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from rote.errors import SettingError
+from rote.inference import (
+    BranchAndBound,
+    Chain,
+    Elimination,
+    Exact,
+    Exhaustive,
+    Objective,
+    Separable,
+    Source,
+    Status,
+    Tree,
+    clamp,
+)
+from rote.inference.base import as_objective
+from rote.inference.exact.exact import FEW_CANDIDATES, choice, in_turns
+from rote.space import SpaceBuilder, at_most, one_of
+from rote.tasks.entity_relation import entity_relation_space
+from tests.strategies import forget_compiled
+
+
+def built(n, scopes=(), rules=(), labels="ab"):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", labels) for j in range(n)]
+    for scope in scopes:
+        builder.factor(*(variables[j] for j in scope))
+    for rule in rules:
+        builder.require(rule(variables))
+    return builder.build()
+
+
+def solved(space, seed=0, m=4):
+    scores = np.random.default_rng(seed).normal(size=(m, space.parts))
+    solutions = Exact().solve(space, scores)
+    assert solutions.optimal.all()
+    reference = Exhaustive().solve(space, scores)
+    assert solutions.labels.tolist() == reference.labels.tolist()
+    return set(solutions.source.tolist())
+
+
+# -- what is chosen -----------------------------------------------------------------------
+
+
+def test_without_factors_and_rules_the_best_labels():
+    assert solved(built(5)) == {Source.ARGMAX}
+    assert solved(built(3, rules=[lambda v: ~v[0]["a"]])) == {Source.ARGMAX}
+
+
+def test_a_chain_by_viterbi():
+    assert solved(built(6, zip(range(5), range(1, 6), strict=True))) == {Source.CHAIN}
+
+
+def test_a_tree_by_max_sum():
+    assert solved(built(6, [(0, 3), (3, 5), (1, 3), (2, 0), (5, 4)])) == {Source.TREE}
+
+
+def test_a_cycle_by_elimination():
+    assert solved(built(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])) == {Source.ELIMINATION}
+
+
+def test_factors_of_three_by_elimination():
+    assert solved(built(5, [(0, 1, 2), (2, 3, 4)])) == {Source.ELIMINATION}
+
+
+def test_what_elimination_would_make_too_large_by_branch_and_bound():
+    assert solved(built(13, combinations(range(13), 2))) == {Source.BRANCH}
+
+
+def test_rules_over_many_variables_by_branch_and_bound():
+    chained = list(zip(range(11), range(1, 12), strict=True))
+    rule = [lambda v: at_most(3, [x["a"] for x in v])]
+    assert solved(built(12, chained, rule)) == {Source.BRANCH}
+
+
+def test_a_chain_of_second_order_with_many_labels_by_viterbi():
+    """Elimination lists every candidate, which here are too many; the chain does not."""
+    labels = [str(a) for a in range(17)]
+    space = built(4, [(0, 1, 2), (1, 2, 3)], labels=labels)
+    assert not Elimination(FEW_CANDIDATES).accepts(space)
+    assert choice(space) == Chain()
+    assert solved(space, m=1) == {Source.CHAIN}
+
+
+def test_the_choice_is_made_once_per_space():
+    forget_compiled()
+    space, again = built(5, [(0, 1)]), built(5, [(0, 1)])
+    assert choice(space) is choice(again)
+    assert isinstance(choice(built(3)), Separable)
+    assert isinstance(choice(built(6, [(0, 3), (3, 5)])), Tree)
+    assert choice(built(20, combinations(range(20), 2))) is None
+
+
+# -- rules that the best labels happen to obey --------------------------------------------
+
+
+def test_inputs_whose_best_labels_obey_the_rules_need_no_search():
+    space = built(3, rules=[lambda v: (v[0]["a"] & v[2]["a"]) >> v[1]["a"]])
+    assert not Separable().accepts(space)
+    obeys = np.array([1.0, 0, 1, 0, 1, 0])
+    breaks = np.array([1.0, 0, 0, 1, 3, 0])
+    found = Exact().solve(space, np.array([obeys, breaks, obeys, breaks]))
+    other = found.source[1]
+    assert other != Source.ARGMAX
+    assert found.source.tolist() == [Source.ARGMAX, other, Source.ARGMAX, other]
+    reference = Exhaustive().solve(space, np.array([obeys, breaks, obeys, breaks]))
+    assert found.labels.tolist() == reference.labels.tolist()
+    assert found.value.tolist() == reference.value.tolist()
+
+
+def test_the_short_way_is_taken_for_none_some_or_all_inputs():
+    space = entity_relation_space(3)
+    scores = np.random.default_rng(0).normal(size=(300, space.parts))
+    scores[:100, -36:] = -1.0
+    none_label = [space.part(v.name, "none") for v in space.variables if "none" in v.labels]
+    scores[:100, none_label] = 5.0
+    found = Exact().solve(space, scores)
+    assert (found.source[:100] == Source.ARGMAX).all()
+    assert (found.source[100:] != Source.ARGMAX).any()
+    reference = Elimination().solve(space, scores)
+    assert found.labels.tolist() == reference.labels.tolist()
+
+
+def test_ties_are_broken_the_same_way_on_the_short_way():
+    space = built(3, rules=[lambda v: (v[0]["a"] & v[2]["b"]) >> v[1]["b"]])
+    scores = np.random.default_rng(1).integers(0, 2, size=(64, space.parts)).astype(np.float64)
+    found = Exact().solve(space, scores)
+    assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
+    assert Source.ARGMAX in found.source
+    assert len(set(found.source.tolist())) > 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nearly_equal_scores_are_weighed_against_the_best_that_obeys_the_rules(seed):
+    """Three steps are less than a tie, four are more; giving up a little may be too much."""
+    rng = np.random.default_rng(seed)
+    first, second, third = rng.permutation(4)[:3]
+    labels = rng.choice(list("ab"), size=3)
+
+    def rule(v):
+        return (v[first][labels[0]] & v[second][labels[1]]) >> v[third][labels[2]]
+
+    space = built(4, rules=[rule])
+    scores = 3e-11 * rng.integers(0, 4, size=(200, space.parts))
+    found = Exact().solve(space, scores)
+    assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
+
+
+def test_closed_labels_count_on_the_short_way():
+    space = built(3, rules=[lambda v: (v[0]["a"] & v[2]["b"]) >> v[1]["b"]])
+    scores = np.array([[0, 1, 1, 0, 0, 3.0]] * 2)
+    found = Exact().solve(space, clamp(space, scores, [{}, {"x0": "a"}]))
+    assert found.labels.tolist() == [[1, 0, 1], [0, 1, 1]]
+    closed = Objective(scores, np.array([[True] * 6, [False, False, True, True, True, True]]))
+    assert Exact().solve(space, closed).status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE]
+
+
+# -- limits -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("turns", [(1,), (1, 2), (1, 2, 3), (1, 1 << 20)])
+def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(turns):
+    space = built(13, combinations(range(13), 2))
+    scores = np.random.default_rng(2).normal(size=(6, space.parts))
+    scores[::2, space.labels :] = 0.0  # every other input is easy
+    found = in_turns(space, as_objective(space, scores), turns)
+    assert found.optimal.all()
+    assert (found.source[::2] == Source.BRANCH).all()
+    assert Source.MILP in found.source[1::2]
+    reference = BranchAndBound().solve(space, scores)
+    assert found.labels.tolist() == reference.labels.tolist()
+
+
+@pytest.mark.parametrize("turns", [(1,), (2, 3), (1, 4, 16)])
+def test_of_equal_outputs_the_first_is_found_whoever_finds_one(turns):
+    space = built(8, combinations(range(8), 2))
+    scores = np.random.default_rng(4).integers(-1, 2, size=(12, space.parts)).astype(float)
+    found = in_turns(space, as_objective(space, scores), turns)
+    assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
+
+
+def test_what_is_hard_for_branch_and_bound_alone_is_not_hard():
+    """Three outputs of 3^24, of which no single label says much: many minutes of nodes."""
+    rng = np.random.default_rng(0)
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(24)]
+    outputs = ["".join("abc"[k] for k in rng.integers(3, size=24)) for _ in range(3)]
+    builder.require(one_of(variables, outputs))
+    space = builder.build()
+    scores = rng.normal(size=(2, space.parts))
+    found = Exact().solve(space, scores)
+    best = np.array([["abc".index(label) for label in each] for each in outputs])
+    worth = np.array([space.value(own, best) for own in scores])
+    assert found.labels.tolist() == best[worth.argmax(axis=1)].tolist()
+    assert found.optimal.all()
+
+
+def test_with_a_time_limit_the_best_so_far_is_returned():
+    space = built(40, combinations(range(40), 2), labels="abc")
+    scores = np.random.default_rng(3).normal(size=(1, space.parts))
+    found = Exact(time_limit=0.2).solve(space, scores)
+    assert found.status[0] == Status.FEASIBLE
+    assert found.bound[0] > found.value[0]
+    assert found.value[0] == space.value(scores, found.labels)[0]
+
+
+def test_a_time_limit_does_not_matter_where_one_pass_is_enough():
+    space = built(6, zip(range(5), range(1, 6), strict=True))
+    scores = np.random.default_rng(4).normal(size=(3, space.parts))
+    assert Exact(time_limit=1e-9).solve(space, scores).optimal.all()
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
+def test_a_time_limit_that_makes_no_sense_is_refused(limit):
+    with pytest.raises(SettingError, match="time_limit is a number above 0"):
+        Exact(time_limit=limit)

@@ -1,0 +1,28 @@
+"""Shelves with something on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rote.inference.wrappers.amortized.solution_cache import Shelf
+from rote.types import frozen
+
+
+def put(shelf: Shelf, labels, scores, margins=0.0, *, rows=None, by_engine=True, duals=None):
+    """Write entries down as the engine does, one per row of ``labels``; returns their rows.
+
+    ``duals`` draws messages and multipliers, which are 0 without it.
+    """
+    labels = frozen(np.array(labels, dtype=np.int64).reshape(-1, len(shelf.space.variables)))
+    m = len(labels)
+    wide = [(m, width) for width in shelf.wide]
+    messages, multipliers = map(np.zeros if duals is None else duals, wide)
+    return shelf.put(
+        np.full(m, -1) if rows is None else np.asarray(rows, dtype=np.int64),
+        shelf.numbers(labels)[0],
+        np.array(scores, dtype=np.float64).reshape(m, shelf.space.parts),
+        messages,
+        multipliers,
+        np.broadcast_to(np.asarray(margins, dtype=np.float64), m),
+        by_engine=np.broadcast_to(np.asarray(by_engine), m),
+    )

@@ -1,0 +1,358 @@
+"""Testing where it pays and staying out of the way where it does not, by a clock of our own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from rote.inference import Exact
+from rote.inference.wrappers.amortized import Amortized, Same
+from rote.inference.wrappers.amortized import engine as engine_module
+from rote.inference.wrappers.amortized.admission import (
+    FEW,
+    FIRST,
+    LATE,
+    SHARE,
+    SOME,
+    SOON,
+    STRANGE,
+    Purse,
+    Thrift,
+)
+from rote.space import SpaceBuilder
+from rote.tasks.entity_relation import entity_relation_space
+
+SPACE = entity_relation_space(1)
+
+
+class Clock:
+    """Time passes only when something says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(engine_module, "perf_counter", clock)
+    return clock
+
+
+@dataclass(frozen=True, eq=False)
+class Solver:
+    """An exact engine that takes so long for each input."""
+
+    clock: Clock
+    seconds: float
+
+    def solve(self, space, objective):
+        self.clock.now += self.seconds * len(objective)
+        return Exact().solve(space, objective)
+
+
+@dataclass(frozen=True, eq=False)
+class Test:
+    """Equal scores, which takes so long for each input."""
+
+    __test__ = False  # not for pytest
+    clock: Clock
+    seconds: float
+    name: str = "same"
+
+    def test(self, asked):
+        self.clock.now += self.seconds * len(asked)
+        return Same().test(asked)
+
+
+def run(clock, solve, test, hits, batches=100, size=100, space=SPACE):
+    """An engine after some batches of which a share of inputs was solved before."""
+    engine = Amortized(Solver(clock, solve), certificate=[Test(clock, test)])
+    rng = np.random.default_rng(0)
+    old = rng.normal(size=(size, space.parts))
+    for _ in range(batches):
+        scores = np.where(rng.random((size, 1)) < hits, old, rng.normal(size=old.shape))
+        found = engine.solve(space, scores)
+        assert found.optimal.all()
+    return engine
+
+
+# -- in an engine ----------------------------------------------------------------------------
+
+
+def test_over_a_slow_engine_everything_is_tested_but_what_is_needed_to_find_out(clock):
+    engine = run(clock, solve=1.0, test=0.01, hits=0.9)
+    # Until the time of a solve is known, and to know it still: a batch, which is 100 inputs.
+    assert 2 * FEW <= engine.counters.untested <= 2 * FEW + 100
+    assert engine.counters.solver_calls < 0.15 * engine.counters.queries
+
+
+@pytest.mark.parametrize("hits", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("test", [1.5, 5.0, 20.0])
+def test_over_a_fast_engine_hardly_anything_is_tested(clock, test, hits):
+    engine = run(clock, solve=1e-5, test=1e-5 * test, hits=hits)
+    tested = engine.counters.queries - engine.counters.untested
+    assert tested <= 2 * SOME + 2 * SHARE * engine.counters.queries
+
+
+@pytest.mark.parametrize("size", [3, 100])
+@pytest.mark.parametrize("hits", [0.0, 0.3, 0.95])
+@pytest.mark.parametrize("test", [0.01, 0.2, 0.9, 3.0])
+@pytest.mark.parametrize("unit", [1.0, 1e-5])
+def test_an_engine_is_never_slowed_down_by_a_tenth(clock, unit, test, hits, size):
+    engine = run(clock, solve=unit, test=unit * test, hits=hits, batches=1500 // size, size=size)
+    alone = unit * engine.counters.queries
+    begin = unit * test * 3 * FIRST  # until the time of a test is known
+    assert clock.now <= 1.1 * alone + begin
+    assert engine.counters.seconds == pytest.approx(clock.now)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-5])
+def test_one_large_batch_is_not_slowed_down_either(clock, unit):
+    engine = run(clock, solve=unit, test=10 * unit, hits=0.0, batches=1, size=5000)
+    assert engine.counters.queries == 5000
+    assert clock.now <= 1.1 * 5000 * unit + 10 * unit * 3 * FIRST
+
+
+def test_many_spaces_share_what_may_be_lost(clock):
+    spaces = [space_of(labels) for labels in range(2, 42)]
+    engine = Amortized(Solver(clock, 1e-5), certificate=[Test(clock, 1e-4)])
+    rng = np.random.default_rng(4)
+    for _ in range(8):
+        for space in spaces:
+            engine.solve(space, rng.normal(size=(50, space.parts)))
+    assert engine.counters.queries == 8 * 40 * 50
+    assert clock.now <= 1.1 * 1e-5 * engine.counters.queries
+
+
+def space_of(labels):
+    builder = SpaceBuilder()
+    builder.variable("x", tuple(map(str, range(labels))))
+    return builder.build()
+
+
+def test_where_testing_begins_to_pay_it_is_found_out(clock):
+    engine = Amortized(Solver(clock, 1.0), certificate=[Test(clock, 0.2)])
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        engine.solve(SPACE, rng.normal(size=(100, SPACE.parts)))
+    before = engine.counters
+    assert before.untested > 0.7 * before.queries  # testing did not pay
+    batch = rng.normal(size=(100, SPACE.parts))
+    for _ in range(100):
+        engine.solve(SPACE, batch)
+    last = engine.counters
+    engine.solve(SPACE, batch)
+    assert (engine.counters - last).solver_calls <= 1
+
+
+def test_where_testing_ceases_to_pay_it_ends(clock):
+    engine = Amortized(Solver(clock, 1.0), certificate=[Test(clock, 0.2)])
+    rng = np.random.default_rng(2)
+    batch = rng.normal(size=(100, SPACE.parts))
+    for _ in range(50):
+        engine.solve(SPACE, batch)
+    for _ in range(20):
+        engine.solve(SPACE, rng.normal(size=batch.shape))
+    last = engine.counters
+    for _ in range(20):
+        engine.solve(SPACE, rng.normal(size=batch.shape))
+    since = engine.counters - last
+    assert since.untested >= 0.7 * since.queries
+
+
+def test_with_epsilon_everything_is_tested_whatever_it_costs(clock):
+    engine = Amortized(Solver(clock, 0.001), certificate=[Test(clock, 5.0)], epsilon=0.5)
+    for _ in range(5):
+        engine.solve(SPACE, np.zeros((4, SPACE.parts)))
+    assert engine.counters.untested == 0
+
+
+def test_answers_are_in_the_order_of_the_inputs_when_only_some_are_tested(clock):
+    engine = Amortized(Solver(clock, 1e-5), certificate=[Test(clock, 1e-5)])
+    rng = np.random.default_rng(3)
+    mixed = 0
+    for _ in range(30):
+        before = engine.counters
+        scores = rng.normal(size=(200, SPACE.parts))
+        found = engine.solve(SPACE, scores)
+        assert found.labels.tolist() == Exact().solve(SPACE, scores).labels.tolist()
+        mixed += 0 < (engine.counters - before).untested < 200
+    assert mixed > 0
+
+
+# -- the account itself ----------------------------------------------------------------------
+
+
+def measured(solve, test, hits):
+    """An account after enough measurements of the same times and share of hits."""
+    thrift = Thrift(10, Purse())
+    for _ in range(60):
+        thrift.enter_solved(10, 10 * solve)
+        failures = 10 - int(10 * hits)
+        thrift.enter_tested(10, 10 - failures, 10 * test, failures * solve)
+    return thrift
+
+
+def test_a_few_inputs_are_solved_until_the_time_of_a_solve_is_known():
+    thrift = Thrift(10, Purse())
+    assert thrift.next(100) == (FEW, False)
+    assert thrift.next(3) == (3, False)
+    thrift.enter_solved(10, 50.0)  # this one may have compiled
+    assert thrift.next(100) == (FEW, False)
+    thrift.enter_solved(10, 1.0)
+    assert thrift.solve == 0.1
+
+
+def test_the_first_test_is_no_measurement():
+    thrift = Thrift(10, Purse())
+    guess = thrift.test
+    thrift.enter_tested(10, 0, 1e6, 1.0)
+    assert (thrift.test, thrift.hits) == (guess, 0.5)
+    thrift.enter_tested(10, 0, 1.0, 1.0)
+    assert thrift.test > guess
+    assert thrift.hits < 0.5
+
+
+def test_larger_spaces_are_taken_to_cost_more():
+    assert Thrift(10_000, Purse()).test > 5 * Thrift(1000, Purse()).test
+
+
+@pytest.mark.parametrize(
+    ("solve", "test", "hits", "pays"),
+    [(1.0, 0.1, 0.5, True), (1.0, 0.6, 0.5, False), (0.1, 1.0, 1.0, False), (1.0, 0.9, 1.0, True)],
+)
+def test_testing_pays_when_hits_save_more_than_tests_cost(solve, test, hits, pays):
+    assert measured(solve, test, hits).next(600) == (600, pays)
+
+
+def test_as_many_are_tested_at_once_as_were_tested_before():
+    thrift = Thrift(10, Purse())
+    for _ in range(2):
+        thrift.enter_solved(10, 10.0)
+    for count in (FIRST, FIRST, 2 * FIRST, 4 * FIRST):
+        assert thrift.next(10**6) == (count, True)
+        thrift.enter_tested(count, count, 1e-3, 0.0)
+
+
+def test_what_testing_may_lose_is_a_share_of_the_time_spent_solving():
+    purse = Purse()
+    thrift = Thrift(10, purse)
+    thrift.enter_solved(1000, 1000.0)
+    assert purse.left == pytest.approx(SHARE * 1000.0)
+    for _ in range(2):
+        thrift.enter_tested(10, 0, 2.0, 50.0)
+    assert purse.left == pytest.approx(SHARE * 1100.0 - 4.0)
+
+
+def test_before_anything_was_tested_the_purse_has_to_pay_for_it():
+    thrift = Thrift(10, Purse())
+    for _ in range(2):
+        thrift.enter_solved(1, thrift.test / 10)
+    assert thrift.next(100) == (100, False)
+    thrift._purse.left = FIRST * thrift.test
+    assert thrift.next(100) == (FIRST, True)
+
+
+def test_inputs_whose_test_fails_may_be_those_that_take_long_to_solve():
+    thrift = measured(1.0, 0.1, 0.5)
+    assert thrift.gain(1.0) == pytest.approx(0.4)
+    for _ in range(60):
+        thrift.enter_solved(10, 10.0)
+        thrift.enter_tested(10, 5, 1.0, 5 * 2.0)
+    # Those that were tested took as long as those that were not: half of them twice as long.
+    assert thrift.gain(1.0) == pytest.approx(-0.1, abs=1e-3)
+    thrift._purse.left = 0.0
+    assert thrift.next(600) == (600, False)
+
+
+def test_tests_that_pay_cost_nothing():
+    purse = Purse()
+    thrift = Thrift(10, purse)
+    thrift.enter_solved(10, 10.0)
+    for _ in range(3):
+        thrift.enter_solved(10, 10.0)
+        before = purse.left
+        thrift.enter_tested(10, 9, 1.0, 0.0)
+        assert purse.left == before
+
+
+def test_with_an_empty_purse_nothing_is_tested_and_with_a_full_one_some():
+    thrift = measured(1.0, 1.0, 0.0)
+    thrift._purse.left = 0.0
+    assert thrift.next(100) == (100, False)
+    thrift._purse.left = 2.0 * SOME
+    count, tested = thrift.next(1000)
+    assert tested
+    assert SOME <= count <= 2 * SOME
+
+
+def test_where_all_are_hits_some_are_solved_now_and_then_and_ever_more_seldom():
+    thrift = Thrift(10, Purse())
+    for _ in range(2):
+        thrift.enter_solved(10, 10.0)
+    thrift.enter_tested(10, 10, 5.0, 0.0)
+    waits = []
+    for _ in range(8):
+        batches = 0
+        while thrift.next(10)[1]:
+            thrift.enter_tested(10, 10, 5.0, 0.0)  # half of what solving takes
+            batches += 1
+        assert thrift.next(100) == (10, False)
+        thrift.enter_solved(10, 10.0)
+        waits.append(batches)
+    assert waits[1] == pytest.approx(2 * 2 * SOON, abs=1)
+    assert waits[-1] == pytest.approx(2 * LATE, abs=4)
+    assert waits == sorted(waits)
+
+
+def test_where_solving_has_become_cheap_it_is_found_out():
+    thrift = Thrift(10, Purse())
+    for _ in range(2):
+        thrift.enter_solved(10, 10.0)
+    spent = 0
+    for _ in range(200):
+        count, tested = thrift.next(10)
+        spent += tested
+        if tested:
+            thrift.enter_tested(count, count, 0.5 * count, 0.0)
+        else:
+            thrift.enter_solved(count, 0.01 * count)
+    assert spent <= 20
+
+
+def test_a_solve_that_was_interrupted_is_not_believed():
+    thrift = measured(1.0, 0.1, 0.0)
+    thrift.enter_solved(1, 1e6)
+    assert thrift.solve <= STRANGE
+    for _ in range(60):  # one that goes on is
+        thrift.enter_solved(1, 1e3)
+    assert thrift.solve == pytest.approx(1e3, rel=0.01)
+
+
+def test_a_space_built_again_has_the_same_account(clock):
+    engine = Amortized(Solver(clock, 1.0), certificate=[Test(clock, 10.0)])
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        space = space_of(3)
+        engine.solve(space, rng.normal(size=(100, space.parts)))
+    assert clock.now <= 1.1 * 2000 + 10 * 3 * FIRST
+
+
+def test_empty_batches_are_no_measurement():
+    thrift = Thrift(10, Purse())
+    for _ in range(3):
+        thrift.enter_solved(0, 5.0)
+    assert thrift.solve is None
+
+
+def test_the_latest_measurements_weigh_most():
+    thrift = measured(1.0, 0.1, 1.0)
+    for _ in range(30):
+        thrift.enter_solved(10, 0.1)
+    assert thrift.solve == pytest.approx(0.01, rel=0.2)

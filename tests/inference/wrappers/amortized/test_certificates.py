@@ -1,0 +1,583 @@
+"""Certificates against a list of all outputs: what they take, bound and claim as a margin.
+
+Beside each theorem stands what goes wrong without one of its conditions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rote import Exact
+from rote.inference.base import TIE, Objective, as_objective
+from rote.inference.wrappers.amortized import certificates
+from rote.inference.wrappers.amortized.certificates import (
+    Asked,
+    Certificate,
+    Condition,
+    DualBound,
+    Margin,
+    Same,
+)
+from rote.inference.wrappers.amortized.solution_cache import Shelf
+from rote.space import Space, SpaceBuilder
+from tests.inference.wrappers.amortized.shelves import put
+from tests.strategies import Judge, row_of, rules_as_rows, spaces
+
+seeds = st.integers(0, 2**32 - 1)
+EVERY: list[Certificate] = [
+    Same(),
+    Condition(),
+    Condition(relative=True),
+    Margin(),
+    Margin(sweeps=0),
+    DualBound(),
+    DualBound(sweeps=0, failures=0),
+    DualBound(sweeps=1, failures=1),
+]
+every = pytest.mark.parametrize("certificate", EVERY, ids=repr)
+
+
+# -- random shelves and inputs ------------------------------------------------------------
+
+
+SCORES = {
+    "real": lambda rng, shape: rng.normal(size=shape),
+    "eighths": lambda rng, shape: rng.integers(-16, 17, size=shape) / 8,
+    "whole": lambda rng, shape: rng.integers(-1, 2, size=shape).astype(np.float64),
+    "positive": lambda rng, shape: rng.random(shape),
+    "zero": lambda rng, shape: np.zeros(shape),
+    "huge": lambda rng, shape: 1e7 * rng.normal(size=shape),
+    "tiny": lambda rng, shape: 1e-12 * rng.normal(size=shape),
+    "near": lambda rng, shape: 3e-11 * rng.integers(0, 3, size=shape),
+}
+
+
+@dataclass
+class Made:
+    """A space with all its outputs, a shelf with solved problems, and a generator."""
+
+    space: Space
+    judge: Judge
+    shelf: Shelf
+    rng: np.random.Generator
+
+    def remember(self, scores):
+        """Solved problems, with the margins and the room for rounding that the engine leaves."""
+        for one in np.atleast_2d(scores):
+            best = self.judge.best(one)
+            rest = [r.value for r in self.judge.valued(one) if r.labels != best.labels]
+            tie = TIE * max(1.0, np.abs(one).max(initial=0.0))
+            margin = best.value - max(rest, default=-np.inf) - 2 * tie
+            put(self.shelf, best.labels, one, margin, duals=self._duals)
+
+    def _duals(self, shape):
+        """Any messages; multipliers of 0 suit every row."""
+        return self.rng.normal(size=shape) if shape[1] == self.shelf.wide[0] else np.zeros(shape)
+
+    def per_slot(self, values):
+        """A number for each part, the same for all parts of a slot."""
+        return np.repeat(values, np.diff(self.shelf.space.starts), axis=-1)
+
+    def kin(self, m):
+        """New inputs, each like a remembered problem: moved in its favour, or a little, or not."""
+        shelf = self.shelf
+        p = self.rng.integers(shelf.count, size=m)
+        z = np.zeros((m, self.space.parts))
+        np.put_along_axis(z, shelf.parts[shelf.output_of[p]], 1.0, axis=1)
+        scores = shelf.scores[p].copy()
+        size = self.rng.choice([0.0, 1e-12, 0.03125, 0.5], size=(m, 1))
+        favour = self.rng.integers(0, 3, size=z.shape) * np.where(z > 0, 1, -1)
+        noise = self.rng.integers(-2, 3, size=z.shape)
+        constant = self.per_slot(self.rng.integers(-4, 5, size=(m, len(shelf.space.starts) - 1)))
+        kind = self.rng.random((m, 1))
+        return (
+            scores
+            + size * np.where(kind < 0.5, favour, noise * (kind < 0.9))
+            + (constant * (self.rng.random((m, 1)) < 0.3))
+        )
+
+    def asked(self, scores, epsilon=0.0, allowed=None):
+        objective = as_objective(self.space, Objective(scores, allowed))
+        m = len(objective)
+        starts = np.where(
+            self.rng.random(m) < 0.5, self.rng.integers(max(self.shelf.count, 1), size=m), -1
+        )
+        starts = np.where(starts < self.shelf.count, starts, -1)
+        return Asked(self.shelf, objective, np.full(m, epsilon), starts)
+
+
+def made(space, seed, kind="real", problems=3):
+    rng = np.random.default_rng(seed)
+    judge = Judge(space)
+    if not judge.feasible:
+        assume(False)
+    found = Made(space, judge, Shelf(space), rng)
+    found.remember(SCORES[kind](rng, (problems, space.parts)))
+    return found
+
+
+small = spaces(1, 4, most_rules=2, depth=2)
+rows = st.sampled_from([None, None, 1, 4])
+kinds = st.sampled_from(list(SCORES))
+
+
+def checked(found, asked, certificate):
+    """What a certificate says, once it is seen to be true: exact answers, bounds and margins."""
+    proofs = certificate.test(asked)
+    objective = asked.objective
+    for i, tie in enumerate(objective.ties):
+        scores, allowed = row_of(objective, i)
+        ranked = found.judge.ranked(scores, allowed)
+        slack = 0.1 * tie
+        y = tuple(proofs.labels[i].tolist())
+        values = {one.labels: one.value for one in ranked}
+        best = max(values.values(), default=-np.inf)
+        # An engine's answer may itself be a tie below the best.
+        assert proofs.bound[i] >= best - slack - tie * isinstance(certificate, Same)
+        if not proofs.taken[i]:
+            continue
+        value = values.pop(y)  # an output, and open
+        lead = value - max(values.values(), default=-np.inf)
+        if proofs.margin[i] > 0:
+            assert proofs.margin[i] <= lead + slack
+        if asked.epsilon[i] == 0:
+            assert y == found.judge.best(scores, allowed).labels
+    return proofs
+
+
+@every
+@given(small, seeds, kinds, rows, st.booleans())
+@settings(max_examples=60)
+def test_what_is_taken_without_epsilon_is_the_answer_of_every_exact_engine(
+    certificate, space, seed, kind, most_entries, closing
+):
+    with rules_as_rows(most_entries):
+        found = made(space, seed, kind)
+        scores = np.concatenate([found.kin(4), SCORES[kind](found.rng, (1, space.parts))])
+        allowed = found.rng.random((5, space.labels)) < 0.85 if closing else None
+        asked = found.asked(scores, 0.0, allowed)
+        checked(found, asked, certificate)
+
+
+@every
+@given(small, seeds, st.sampled_from(["huge", "real"]), st.sampled_from(["whole", "near", "tiny"]))
+@settings(max_examples=30)
+def test_problems_of_another_scale_never_make_it_wrong(certificate, space, seed, before, after):
+    """Rounding at the scale of what is remembered is far more than a tie of what is asked."""
+    found = made(space, seed, before)
+    shift = np.repeat(
+        found.rng.integers(-9, 10, len(found.shelf.space.starts) - 1) * 2.0**22,
+        np.diff(found.shelf.space.starts),
+    )
+    near = SCORES[after](found.rng, (2, space.parts))
+    found.remember(near + shift)
+    asked = found.asked(np.concatenate([near, near + SCORES["near"](found.rng, near.shape)]))
+    checked(found, asked, certificate)
+
+
+@every
+def test_an_empty_shelf_is_no_trouble(certificate):
+    space = pair()
+    found = Made(space, Judge(space), Shelf(space), np.random.default_rng(0))
+    asked = found.asked(np.array([[0.0, 1, 0, 2, 0, 0, 0, 3]]))
+    proofs = checked(found, asked, certificate)
+    assert proofs.taken[0] == isinstance(certificate, DualBound)
+    assert proofs.entries.tolist() == [-1]
+
+
+@every
+def test_closed_labels_are_never_taken(certificate):
+    """Without looking at what is closed, the best remembered output would be one of these."""
+    space = pair()
+    found = Made(space, Judge(space), Shelf(space), np.random.default_rng(0))
+    scores = np.array([[3.0, 0, 3, 0, 0, 0, 0, 0]])
+    found.remember(scores)
+    asked = found.asked(scores, 0.0, np.array([[False, True, True, True]]))
+    proofs = checked(found, asked, certificate)
+    assert proofs.taken[0] == isinstance(certificate, DualBound)
+
+
+@every
+def test_names_differ_and_are_in_plain_words(certificate):
+    others = [each.name for each in EVERY if type(each) is not type(certificate)]
+    assert certificate.name
+    assert certificate.name not in others
+
+
+def pair(labels="ab"):
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", labels), builder.variable("y", labels)
+    builder.factor(x, y)
+    return builder.build()
+
+
+def one(labels="ab"):
+    builder = SpaceBuilder()
+    builder.variable("x", labels)
+    return builder.build()
+
+
+def remembered(space, labels, scores, margin):
+    """A shelf with one entry, true or not, to ask."""
+    found = Made(space, Judge(space), Shelf(space), np.random.default_rng(0))
+    put(found.shelf, labels, scores, margin)
+    return found
+
+
+def exact(space, scores):
+    return Exact().solve(space, np.atleast_2d(scores)).labels[0].tolist()
+
+
+# -- eq. (4) ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relative", [False, True])
+@given(small, seeds)
+@settings(max_examples=60)
+def test_scores_moved_in_favour_of_the_best_output_keep_it(relative, space, seed):
+    """What the condition says, it finds: better where y is, worse elsewhere, a clear margin."""
+    found = made(space, seed, "eighths", problems=1)
+    assume(found.shelf.margins[0] > 1e-6)
+    z = np.zeros(space.parts)
+    z[found.shelf.parts[0]] = 1
+    step = found.rng.integers(0, 4, size=space.parts) / 8
+    scores = found.shelf.scores[0] + np.where(z > 0, step, -step)
+    asked = found.asked(scores[None])
+    proofs = checked(found, asked, Condition(relative))
+    assert proofs.taken.sum() == 1
+    assert proofs.entries.tolist() == [0]
+
+
+@pytest.mark.parametrize("relative", [False, True])
+@given(small, seeds, st.sampled_from(["real", "huge"]))
+@settings(max_examples=40)
+def test_scores_that_did_not_move_meet_the_condition(relative, space, seed, kind):
+    """Rounding must not look like a change."""
+    found = made(space, seed, kind, problems=1)
+    asked = found.asked(found.shelf.scores[:1])
+    assume(found.shelf.margins[0] > asked.objective.ties[0])
+    assert checked(found, asked, Condition(relative)).taken[0]
+
+
+@pytest.mark.parametrize("relative", [False, True])
+@given(small, seeds, st.sampled_from([0.01, 0.1, 1.0, 10.0]), rows)
+@settings(max_examples=50)
+def test_theorem_1(relative, space, seed, epsilon, most_entries):
+    """f_q(best) <= (1 + M ε) f_q(taken), M being (bound - f_q(taken)) / (ε f_q(taken))."""
+    with rules_as_rows(most_entries):
+        found = made(space, seed, "positive")
+        asked = found.asked(
+            np.concatenate([found.kin(4), found.rng.random((2, space.parts))]), epsilon
+        )
+        proofs = checked(found, asked, Condition(relative))
+        slots = np.split(np.arange(space.parts), found.shelf.space.starts[1:-1])
+        for i in np.flatnonzero(proofs.taken):
+            scores = asked.objective.scores[i]
+            own = space.parts_of(proofs.labels[i : i + 1])[0]
+            value, best = scores[own].sum(), found.judge.best(scores).value
+            if relative:
+                zero = np.concatenate(
+                    [np.full(len(s), scores[k]) for s, k in zip(slots, own, strict=True)]
+                )
+                scores = scores - zero
+            total = np.abs(scores)[own].sum() + sum(np.abs(scores)[s].max() for s in slots)
+            assert proofs.bound[i] == pytest.approx(value + epsilon * total)
+            if value > 0:
+                m = total / value
+                assert best <= (1 + m * epsilon) * value + 1e-9
+
+
+@given(small, seeds, st.sampled_from([0.0, 0.25, 1.0]))
+@settings(max_examples=50)
+def test_constants_added_to_a_slot_change_nothing_of_the_relative_condition(space, seed, epsilon):
+    found = made(space, seed, "eighths")
+    scores = np.round(8 * found.kin(5)) / 8  # eighths have no rounding
+    constants = np.repeat(
+        found.rng.integers(-8, 9, len(found.shelf.space.starts) - 1),
+        np.diff(found.shelf.space.starts),
+    )
+    asked = found.asked(scores, epsilon)
+    moved = Asked(asked.shelf, as_objective(space, scores + constants), asked.epsilon, asked.starts)
+    before, after = (Condition(relative=True).test(each) for each in (asked, moved))
+    assert before.taken.tolist() == after.taken.tolist()
+    assert before.labels.tolist() == after.labels.tolist()
+    assert before.entries.tolist() == after.entries.tolist()
+
+
+def test_constants_added_to_a_slot_do_change_the_raw_condition():
+    found = remembered(one(), [0], [2.0, 0.0], 2.0)
+    for scores in ([[1.0, -1.0]], [[3.0, 1.0]]):  # one less, one more everywhere
+        asked = found.asked(np.array(scores))
+        assert not Condition().test(asked).taken[0]
+        assert Condition(relative=True).test(asked).taken[0]
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_without_the_margin_a_tie_would_have_another_answer_than_exact(relative):
+    """Scores elsewhere grow, and with them a tie: what was clear by a little is so no more."""
+    before, after = [0.0, 5e-10, 1.0, 0.0], [0.0, 5e-10, 100.0, 0.0]
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    builder.variable("y", "ab")
+    space = builder.build()
+    assert exact(space, before) == [1, 0]
+    assert exact(space, after) == [0, 0]
+    found = remembered(space, [1, 0], before, 5e-10)
+    assert not Condition(relative).test(found.asked(np.array([after]))).taken[0]
+    unsafe = remembered(space, [1, 0], before, np.inf)
+    assert Condition(relative).test(unsafe.asked(np.array([after]))).labels[0].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("relative", [False, True])
+@pytest.mark.parametrize("margin", [0.0, -1.0, -np.inf, 1e-10])
+def test_entries_without_a_margin_prove_nothing_without_epsilon(relative, margin):
+    found = remembered(one(), [0], [1.0, 1.0], margin)
+    scores = np.array([[1.0, 1.0]])
+    assert not Condition(relative).test(found.asked(scores)).taken[0]
+    assert Condition(relative).test(found.asked(scores, 0.1)).taken[0]
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_where_one_part_fails_the_condition_another_output_may_be_the_best(relative):
+    found = remembered(one("abc"), [0], [2.0, 1.0, 0.0], 1.0)
+    scores = np.array([[2.0, 1.0, 3.0]])
+    assert exact(found.space, scores) == [2]
+    assert not Condition(relative).test(found.asked(scores)).taken[0]
+
+
+def test_only_entries_with_the_best_remembered_output_are_compared():
+    """A problem whose output is not the best one on the shelf cannot be the answer's proof."""
+    found = remembered(one(), [0], [1.0, 0.0], 1.0)
+    put(found.shelf, [1], [0.0, 1.0], 1.0)
+    proofs = Condition().test(found.asked(np.array([[0.0, 2.0], [5.0, 0.0], [0.5, 0.4]])))
+    assert proofs.taken.tolist() == [True, True, False]
+    assert proofs.entries.tolist() == [1, 0, -1]
+    assert proofs.margin.tolist() == [1.0, 1.0, -np.inf]
+    assert proofs.bound.tolist() == [2.0, 5.0, np.inf]
+
+
+# -- margins ------------------------------------------------------------------------------
+
+
+@given(small, seeds, rows)
+@settings(max_examples=50)
+def test_scores_that_move_less_than_the_margin_keep_the_best_output(space, seed, most_entries):
+    """B - d·z(y_p) < m: with d below m / (2 slots) in every part, whatever the relaxation."""
+    with rules_as_rows(most_entries):
+        found = made(space, seed, "real", problems=1)
+        margin = found.shelf.margins[0]
+        assume(margin > 1e-6)
+        most = min(margin, 1.0) / (2.5 * found.shelf.parts.shape[1])
+        moved = found.rng.uniform(-most, most, size=(3, space.parts))
+        asked = found.asked(found.shelf.scores[0] + moved)
+        proofs = checked(found, asked, Margin(sweeps=0))
+        assert proofs.taken.sum() == 3
+        assert (proofs.margin > 0).all()
+
+
+@pytest.mark.parametrize("margin", [0.0, -1.0, -np.inf])
+def test_a_margin_that_is_not_positive_proves_nothing(margin):
+    found = remembered(one(), [1], [1.0, 1.0], margin)
+    scores = np.array([[1.0, 1.0]])
+    assert exact(found.space, scores) == [0]
+    assert not Margin().test(found.asked(scores)).taken[0]
+    unsafe = remembered(one(), [1], [1.0, 1.0], 1.0)
+    assert Margin().test(unsafe.asked(scores)).labels[0].tolist() == [1]
+
+
+def test_scores_that_move_as_much_as_the_margin_make_a_tie():
+    """Without "more than a tie", an output would be taken that only equals the first."""
+    found = remembered(one(), [1], [0.0, 1.0], 1.0)
+    for gained, taken in ((0.5, True), (1.0, False), (1.5, False)):
+        asked = found.asked(np.array([[gained, 1.0]]))
+        proofs = checked(found, asked, Margin())
+        assert proofs.taken[0] == taken
+    assert proofs.margin[0] == pytest.approx(-0.5)
+    assert proofs.bound[0] == pytest.approx(1.5)
+
+
+@given(small, seeds, st.sampled_from([0.01, 0.3, 2.0]))
+@settings(max_examples=60)
+def test_with_epsilon_a_margin_takes_what_is_worse_by_so_much_at_most(space, seed, epsilon):
+    found = made(space, seed)
+    asked = found.asked(found.kin(5), epsilon)
+    proofs = checked(found, asked, Margin())
+    check_gap(found, asked, proofs, epsilon)
+
+
+def check_gap(found, asked, proofs, epsilon):
+    """best - value <= ε |value| wherever an output is taken, within a tie."""
+    value = found.space.worth(asked.objective.scores, proofs.labels)
+    for i in np.flatnonzero(proofs.taken):
+        best = found.judge.best(*row_of(asked.objective, i)).value
+        assert best - value[i] <= epsilon * abs(value[i]) + asked.objective.ties[i]
+
+
+def test_a_margin_needs_an_entry_that_has_the_output_still():
+    """Rows may be written over: an output then remembers an entry that is another's."""
+    found = remembered(one("abc"), [0], [1.0, 0.0, 0.0], 1.0)
+    put(found.shelf, [1], [0.0, 1.0, 0.0], 1.0, rows=[0])
+    shelf = found.shelf
+    shelf.by_engine[:] = False
+    put(shelf, [2], [0.0, 0.0, 1.0], 1.0, rows=[0], by_engine=False)
+    assert shelf.entry_of_output[0] == 0
+    assert shelf.output_of[0] == 2
+    asked = Asked(
+        shelf, as_objective(found.space, np.array([[1.0, 0.0, 0.0]])), np.zeros(1), np.array([-1])
+    )
+    proofs = Margin().test(asked)
+    assert not proofs.taken[0]
+
+
+# -- duals --------------------------------------------------------------------------------
+
+
+@given(small, seeds, kinds, st.sampled_from([0.001, 0.05, 0.5]), rows, st.booleans())
+@settings(max_examples=60)
+def test_with_epsilon_duals_take_on_the_true_gap(space, seed, kind, epsilon, most_entries, closing):
+    """best - value <= ε |value|, and bound >= best."""
+    with rules_as_rows(most_entries):
+        found = made(space, seed, kind)
+        allowed = found.rng.random((4, space.labels)) < 0.85 if closing else None
+        asked = found.asked(found.kin(4), epsilon, allowed)
+        for certificate in (DualBound(), DualBound(sweeps=0, failures=0)):
+            proofs = checked(found, asked, certificate)
+            check_gap(found, asked, proofs, epsilon)
+            taken = proofs.taken & ~(proofs.margin > asked.objective.ties)
+            value = space.worth(asked.objective.scores, proofs.labels)[taken]
+            assert (proofs.bound[taken] - value <= epsilon * np.abs(value)).all()
+
+
+def test_of_equals_duals_take_the_first():
+    """Every output is worth the same; the one remembered is not the first."""
+    space = pair()
+    found = remembered(space, [1, 1], np.zeros(8), 0.0)
+    asked = Asked(found.shelf, as_objective(space, np.zeros((1, 8))), np.zeros(1), np.array([0]))
+    proofs = DualBound().test(asked)
+    assert proofs.taken[0]
+    assert proofs.labels[0].tolist() == exact(space, np.zeros(8)) == [0, 0]
+    assert proofs.margin[0] == -np.inf
+
+
+def test_of_labels_within_a_tie_duals_take_the_first():
+    found = remembered(one(), [1], [0.0, 1.0], 1.0)
+    for lead, label in ((0.9e-10, 0), (1.1e-10, 1)):
+        asked = found.asked(np.array([[0.0, lead]]))
+        proofs = checked(found, asked, DualBound())
+        assert proofs.taken[0]
+        assert proofs.labels[0].tolist() == [label]
+
+
+def test_ties_that_take_long_to_settle_are_left_to_the_engine(monkeypatch):
+    monkeypatch.setattr(certificates, "first_of_equals", lambda space, _, labels: 0 * labels - 1)
+    found = remembered(pair(), [1, 1], np.zeros(8), 0.0)
+    proofs = checked(found, found.asked(np.zeros((1, 8))), DualBound())
+    assert not proofs.taken[0]
+
+
+def joined(n, labels):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", labels) for j in range(n)]
+    for one, other in itertools.combinations(variables, 2):
+        builder.factor(one, other)
+    return builder.build()
+
+
+def test_duals_prove_nearly_all_of_some_problems_that_no_relaxation_is_tight_for():
+    space = joined(4, "abc")
+    found = Made(space, Judge(space), Shelf(space), np.random.default_rng(1))
+    scores = found.rng.normal(size=(60, space.parts))
+    found.remember(scores[:5])
+    asked = found.asked(scores)
+    proofs = checked(found, asked, DualBound())
+    assert proofs.taken.sum() >= 55
+    fewer = checked(found, asked, DualBound(sweeps=2, failures=0))
+    assert fewer.taken.sum() < proofs.taken.sum()
+
+
+@given(seeds)
+@settings(max_examples=30)
+def test_an_entry_to_begin_with_changes_no_answer(seed):
+    space = joined(4, "ab")
+    found = made(space, seed, "whole", problems=4)
+    scores = SCORES["whole"](found.rng, (6, space.parts))
+    for start in range(-1, 4):
+        asked = Asked(found.shelf, as_objective(space, scores), np.zeros(6), np.full(6, start))
+        checked(found, asked, DualBound(sweeps=3))
+
+
+def test_duals_are_handed_back_for_the_next_time():
+    space = joined(4, "ab")
+    found = made(space, 0, "real", problems=2)
+    scores = found.rng.normal(size=(2, space.parts))
+    asked = Asked(found.shelf, as_objective(space, scores), np.zeros(2), np.array([0, 1]))
+    proofs = DualBound().test(asked)
+    assert proofs.messages.shape == (2, found.shelf.wide[0])
+    assert proofs.multipliers.shape == (2, found.shelf.wide[1])
+    assert proofs.entries.tolist() == [0, 1]
+
+
+# -- equal scores -------------------------------------------------------------------------
+
+
+@given(small, seeds, kinds)
+@settings(max_examples=60)
+def test_only_equal_scores_are_the_same(space, seed, kind):
+    found = made(space, seed, kind)
+    scores = np.concatenate([found.shelf.scores[:3], found.kin(3)])
+    asked = found.asked(scores)
+    proofs = checked(found, asked, Same())
+    for i, row in enumerate(scores):
+        equal = (found.shelf.scores[:3] == row).all(axis=1)
+        assert proofs.taken[i] == equal.any()
+        if proofs.taken[i]:
+            assert equal[proofs.entries[i]]
+            assert proofs.bound[i] == space.worth(scores[i : i + 1], proofs.labels[i : i + 1])[0]
+
+
+def test_the_same_needs_no_margin_and_ties_have_the_answer_they_had():
+    found = remembered(one(), [0], [0.0, 0.0], -np.inf)
+    proofs = Same().test(found.asked(np.zeros((1, 2))))
+    assert proofs.taken[0]
+    assert proofs.labels.tolist() == [[0]]
+
+
+def test_a_digit_more_is_not_the_same():
+    """Without it, the lexicographic answer to a tie would be given where there is none."""
+    found = remembered(one(), [0], [1.0, 1.0], 0.0)
+    scores = np.array([[1.0, 1.0 + 1e-9]])
+    assert exact(found.space, scores) == [1]
+    assert not Same().test(found.asked(scores)).taken[0]
+
+
+# -- what is asked ------------------------------------------------------------------------
+
+
+def test_some_of_the_inputs_are_asked_like_all_of_them():
+    found = made(joined(3, "ab"), 3, "real")
+    asked = found.asked(found.kin(5), 0.25)
+    index = np.array([4, 1])
+    for part in (asked.rows(index), (asked.remembered, asked.rows(index))[1]):
+        assert len(part) == 2
+        assert part.objective.scores.tolist() == asked.objective.scores[index].tolist()
+        assert part.starts.tolist() == asked.starts[index].tolist()
+        assert part.epsilon.tolist() == [0.25, 0.25]
+        assert part.remembered.tolist() == asked.remembered[index].tolist()
+
+
+@every
+def test_inputs_are_independent_of_each_other(certificate):
+    found = made(joined(4, "ab"), 5, "real")
+    asked = found.asked(found.kin(6))
+    whole = certificate.test(asked)
+    for i in range(6):
+        alone = certificate.test(asked.rows(np.array([i])))
+        assert alone.taken[0] == whole.taken[i]
+        assert alone.labels[0].tolist() == whole.labels[i].tolist()
+        assert alone.entries[0] == whole.entries[i]

@@ -1,0 +1,242 @@
+"""Counters add up, and say what was done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from rote.inference import BranchAndBound, Exact, Objective, clamp
+from rote.inference.stores import MemoryStore
+from rote.inference.wrappers.amortized import Amortized, Counters, Same
+from rote.inference.wrappers.amortized import engine as engine_module
+from rote.inference.wrappers.amortized.counters import Tally
+from rote.space import SpaceBuilder
+from rote.tasks.entity_relation import entity_relation_space
+from tests.strategies import Judge
+
+EARLIER = Counters(10, 4, {"duals": 5, "same": 1}, 2, 3, 1, 0.5, 0.25, 2.0)
+LATER = Counters(17, 6, {"duals": 9, "same": 1, "margin": 1}, 2, 4, 1, 0.75, 0.5, 3.0)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """An exact engine that keeps the scores it was asked about."""
+
+    asked: list = field(default_factory=list)
+
+    def solve(self, space, objective):
+        self.asked.extend(row.tobytes() for row in objective.scores)
+        return Exact().solve(space, objective)
+
+
+def moving(space, steps=6, inputs=10, seed=0, repeats=False):
+    """Batches that move slowly, after one of equal inputs; with repeats, half are others again."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(inputs, space.parts))
+    yield np.zeros_like(scores)
+    for _ in range(steps):
+        scores = scores + 0.1 * rng.normal(size=scores.shape)
+        if repeats:
+            scores[inputs // 2 :] = scores[: inputs - inputs // 2]
+        yield scores
+
+
+# -- arithmetic ------------------------------------------------------------------------------
+
+
+def test_a_difference_is_what_happened_between():
+    between = LATER - EARLIER
+    assert between == Counters(7, 2, {"duals": 4, "margin": 1}, 0, 1, 0, 0.25, 0.25, 3.0)
+    assert EARLIER + between == LATER
+
+
+def test_nothing_has_happened_at_first():
+    nothing = Counters()
+    assert nothing + EARLIER == EARLIER == EARLIER - nothing
+    assert nothing.seconds == 0.0
+    assert (EARLIER - EARLIER).hits == {}
+
+
+def test_times_are_read_from_the_numbers():
+    assert LATER.seconds == 1.25
+
+
+def test_a_tally_grows_and_what_was_read_from_it_does_not():
+    tally = Tally()
+    assert tally.counters() == Counters()
+    tally.queries += 3
+    tally.hit("same", 2)
+    before = tally.counters()
+    tally.hit("same", 1)
+    tally.hit("duals", 1)
+    tally.largest_m = 4.0
+    assert before == Counters(3, hits={"same": 2})
+    assert tally.counters() == Counters(3, hits={"same": 3, "duals": 1}, largest_m=4.0)
+
+
+# -- what an engine counts -------------------------------------------------------------------
+
+CERTIFICATES = ["auto", "condition", "relative", "duals", "margin", "none"]
+
+
+@pytest.mark.parametrize("certificate", CERTIFICATES)
+def test_queries_are_hits_and_calls_and_repeats_within_a_batch(certificate):
+    space, beneath = entity_relation_space(2), Counted()
+    engine = Amortized(beneath, certificate=certificate, thrifty=False)
+    asked = 0
+    for scores in moving(space):
+        engine.solve(space, scores)
+        asked += len(scores)
+        counters = engine.counters
+        assert counters.queries == asked
+        assert counters.solver_calls == len(beneath.asked)
+        repeats = asked - counters.solver_calls - sum(counters.hits.values())
+        assert 0 <= repeats <= 9  # only the ten zeros of the first batch are equal
+        assert counters.untested == 0
+    if certificate == "none":
+        assert counters.solver_calls == counters.queries
+
+
+@pytest.mark.parametrize("certificate", ["auto", "condition", "margin"])
+def test_equal_inputs_of_a_batch_are_solved_once_and_asked_each(certificate):
+    space, beneath = entity_relation_space(2), Counted()
+    engine = Amortized(beneath, certificate=certificate, thrifty=False)
+    for scores in moving(space, repeats=True):
+        found = engine.solve(space, scores)
+        assert found.labels.tolist() == Exact().solve(space, scores).labels.tolist()
+    assert len(beneath.asked) == len(set(beneath.asked)) == engine.counters.solver_calls
+    assert engine.counters.queries == 70
+
+
+def test_without_certificates_every_input_is_solved_equal_or_not():
+    space, beneath = entity_relation_space(2), Counted()
+    engine = Amortized(beneath, certificate="none", thrifty=False)
+    engine.solve(space, np.zeros((9, space.parts)))
+    assert len(beneath.asked) == engine.counters.solver_calls == 9
+
+
+def test_inputs_with_closed_labels_are_each_solved():
+    space, beneath = entity_relation_space(2), Counted()
+    engine = Amortized(beneath, certificate=(Same(),), thrifty=False)
+    for _ in range(2):
+        engine.solve(space, clamp(space, np.zeros((4, space.parts)), {"e0": "Loc"}))
+    assert len(beneath.asked) == engine.counters.solver_calls == engine.counters.queries == 8
+
+
+@pytest.mark.parametrize("certificate", CERTIFICATES)
+@pytest.mark.parametrize("epsilon", [0.0, 0.5])
+def test_new_outputs_are_the_distinct_answers_of_each_space(certificate, epsilon):
+    engine = Amortized(certificate=certificate, epsilon=epsilon, thrifty=False)
+    seen: set[object] = set()
+    for n in (1, 2):
+        space = entity_relation_space(n)
+        for k, scores in enumerate(moving(space, seed=n)):
+            asked = clamp(space, scores, {"e0": "Org"}) if k == 3 else scores
+            seen |= {(n, *labels) for labels in engine.solve(space, asked).labels.tolist()}
+            assert engine.counters.new_outputs == len(seen)
+
+
+def test_an_output_that_came_from_a_store_is_new_when_it_is_first_given():
+    space, store = entity_relation_space(2), MemoryStore()
+    scores = np.random.default_rng(1).normal(size=(5, space.parts))
+    engines = [Amortized(store=store, certificate=(Same(),), thrifty=False) for _ in range(2)]
+    first, second = (engine.solve(space, scores) for engine in engines)
+    assert first.labels.tolist() == second.labels.tolist()
+    assert engines[0].counters.new_outputs == len(set(map(tuple, first.labels.tolist())))
+    assert engines[1].counters.solver_calls == 0
+
+
+def test_differences_of_iterations_add_up_to_the_whole():
+    space = entity_relation_space(2)
+    engine = Amortized(thrifty=False)
+    before, parts = engine.counters, []
+    for scores in moving(space):
+        engine.solve(space, scores)
+        parts.append(engine.counters - before)
+        before = engine.counters
+    assert [part.queries for part in parts] == [10] * 7
+    whole = sum(parts, Counters())
+    assert whole.hits == engine.counters.hits
+    assert whole.solver_calls == engine.counters.solver_calls
+    assert whole.new_outputs == engine.counters.new_outputs
+    assert whole.seconds == pytest.approx(engine.counters.seconds)
+
+
+def test_counters_that_were_taken_stay_as_they_were():
+    space = entity_relation_space(2)
+    engine = Amortized(thrifty=False)
+    engine.solve(space, np.zeros((1, space.parts)))
+    taken = engine.counters
+    copy = Counters(**vars(taken))
+    engine.solve(space, np.ones((5, space.parts)))
+    assert taken == copy != engine.counters
+
+
+@pytest.mark.parametrize("thrifty", [True, False])
+def test_only_a_thrifty_engine_leaves_inputs_untested(thrifty):
+    space = entity_relation_space(2)
+    engine = Amortized(thrifty=thrifty)
+    for scores in moving(space):
+        engine.solve(space, scores)
+    assert engine.counters.untested <= engine.counters.solver_calls
+    assert (engine.counters.untested > 0) == thrifty
+
+
+def test_time_is_spent_testing_or_solving(monkeypatch):
+    now = [0.0]
+
+    def clock():
+        now[0] += 1.0  # every look at the clock takes a second
+        return now[0]
+
+    class Slow:
+        def solve(self, space, objective):
+            now[0] += 100.0
+            return Exact().solve(space, objective)
+
+    monkeypatch.setattr(engine_module, "perf_counter", clock)
+    space = entity_relation_space(2)
+    engine = Amortized(Slow(), certificate=(Same(),), thrifty=False)
+    engine.solve(space, np.zeros((1, space.parts)))
+    assert 100.0 <= engine.counters.solving_seconds <= 102.0
+    engine.solve(space, np.zeros((1, space.parts)))
+    assert 100.0 <= engine.counters.solving_seconds <= 102.0
+    assert 2.0 <= engine.counters.testing_seconds <= 10.0
+
+
+def test_margins_that_a_search_has_to_find_are_counted():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(3)]
+    for j in range(3):
+        builder.factor(variables[j], variables[j - 1])
+    space = builder.build()
+    # Of three that want to differ, two agree: the relaxation says none has to, and ties abound.
+    scores = np.zeros((1, space.parts))
+    scores[0, 6:] = np.tile([0.0, 1.0, 1.0, 0.0], 3)
+    for certificate, searched in (("margin", 1), ("condition", 1), ("auto", 0), ("duals", 0)):
+        engine = Amortized(BranchAndBound(), certificate=certificate, thrifty=False)
+        engine.solve(space, scores)
+        assert engine.counters.second_bests == searched
+    engine = Amortized(BranchAndBound(), certificate="margin", epsilon=1.0, thrifty=False)
+    engine.solve(space, scores)
+    assert engine.counters.second_bests == 0
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("certificate", ["condition", "relative"])
+def test_the_largest_m_bounds_the_loss_of_every_output_as_in_theorem_1(epsilon, certificate):
+    space = entity_relation_space(2)
+    judge, rng = Judge(space), np.random.default_rng(3)
+    engine = Amortized(certificate=certificate, epsilon=epsilon, thrifty=False)
+    scores, taken = 1.0 + rng.random(size=(6, space.parts)), 0
+    for _ in range(8):
+        scores = scores + 0.05 * rng.normal(size=scores.shape)
+        found = engine.solve(space, Objective(scores))
+        for i in np.flatnonzero(~found.optimal):
+            taken += 1
+            best = judge.best(scores[i]).value
+            assert best <= (1 + engine.counters.largest_m * epsilon) * found.value[i] + 1e-9
+    assert taken > 0
+    assert engine.counters.largest_m > 0

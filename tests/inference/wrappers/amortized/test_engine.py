@@ -1,0 +1,757 @@
+"""`Amortized` answers as the engine underneath does, to the last bit, whatever it remembers."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from copy import deepcopy
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.datasets import english_sentences
+from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
+from rote.inference import (
+    BranchAndBound,
+    Chain,
+    Exact,
+    Exhaustive,
+    Milp,
+    Objective,
+    Source,
+    Status,
+    clamp,
+)
+from rote.inference.stores import MemoryStore, SqliteStore
+from rote.inference.wrappers.amortized import Amortized, Condition, DualBound, Margin, Same
+from rote.inference.wrappers.amortized.blobs import Entry, pack, shelf_name
+from rote.inference.wrappers.amortized.engine import CERTIFICATES
+from rote.learning import Local, Perceptron, StructuredSVM, Subgradient, fit
+from rote.model import Model, prepare
+from rote.space import SpaceBuilder, at_most
+from rote.space.losses import Hamming, OneMinusF1
+from rote.tasks.entity_relation import EntityRelation, Extraction, entity_relation_space
+from rote.tasks.graphs import Graph, LabelledGraph, grid
+from rote.tasks.multiclass import Multiclass
+from rote.tasks.multilabel import MultiLabel
+from tests.small_tasks import TAGGING, tagged
+from tests.strategies import Judge, rules_as_rows, spaces
+
+FIELDS = ("labels", "value", "bound", "status")
+EXACT_ONES = [name for name in CERTIFICATES if name != "none"]
+every_certificate = pytest.mark.parametrize("certificate", EXACT_ONES)
+
+
+def remembering(engine=None, certificate="auto", **settings):
+    """An engine that tests every input, whatever the clock says."""
+    return Amortized(engine or Exact(), certificate=certificate, thrifty=False, **settings)
+
+
+def same_answers(ours, theirs):
+    for name in FIELDS:
+        assert getattr(ours, name).tolist() == getattr(theirs, name).tolist(), name
+
+
+def drifting(space, seed, steps, inputs=6, far=0.3):
+    """Batches of scores as a learner asks them: all zero, then whole, then moving less and less."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(inputs, space.parts))
+    yield np.zeros_like(scores)
+    yield np.round(scores)
+    for step in range(steps):
+        yield scores.copy()
+        scores += far / (1 + step) * rng.normal(size=scores.shape)
+
+
+def check_shelves(engine):
+    """What lies on the shelves are problems with their best outputs, and margins are no promise
+    that is not kept."""
+    for shelf in engine._memory._shelves.values():
+        space = shelf.space
+        judge = Judge(space)
+        for row in range(shelf.count):
+            scores = shelf.scores[row]
+            labels = tuple(shelf.outputs[shelf.output_of[row]].tolist())
+            assert labels == judge.best(scores).labels
+            ranked = judge.ranked(scores)
+            if len(ranked) > 1 and shelf.margins[row] > 0:
+                slip = 1e-9 * max(1.0, np.abs(scores).max())
+                assert ranked[0].value - ranked[1].value >= shelf.margins[row] - slip
+
+
+# -- the same answers ------------------------------------------------------------------------
+
+
+@every_certificate
+@pytest.mark.parametrize("rows", [None, 4], ids=["tables", "rows"])
+def test_answers_to_drifting_scores_are_those_of_the_engine_underneath(certificate, rows):
+    @settings(max_examples=20 if rows is None else 8)
+    @given(spaces(least=1, most=4), st.integers(0, 2**31))
+    def agrees(space, seed):
+        if not Judge(space).feasible:
+            return
+        engine, exact = remembering(certificate=certificate), Exact()
+        for scores in drifting(space, seed, steps=3, inputs=4):
+            same_answers(engine.solve(space, scores), exact.solve(space, scores))
+        check_shelves(engine)
+
+    with rules_as_rows(rows):
+        agrees()
+
+
+@every_certificate
+def test_orders_and_sizes_of_batches_change_no_answer(certificate):
+    space = entity_relation_space(3)
+    engine, exact, rng = remembering(certificate=certificate), Exact(), np.random.default_rng(1)
+    for scores in drifting(space, 1, steps=4, inputs=12):
+        expected = exact.solve(space, scores)
+        order = rng.permutation(12)
+        same_answers(engine.solve(space, scores[order]), expected.rows(order))
+        for piece in np.array_split(rng.permutation(12), [1, 4]):
+            same_answers(engine.solve(space, scores[piece]), expected.rows(piece))
+
+
+@every_certificate
+def test_closed_labels_are_another_question(certificate):
+    space = entity_relation_space(2)
+    engine, exact = remembering(certificate=certificate), Exact()
+    rng = np.random.default_rng(2)
+    for scores in drifting(space, 2, steps=4, inputs=8):
+        given_labels = [{"e0": rng.choice(["Peop", "Loc"])} if i % 2 else {} for i in range(8)]
+        for asked in (scores, clamp(space, scores, given_labels), scores):
+            same_answers(engine.solve(space, asked), exact.solve(space, asked))
+    for shelf in engine._memory._shelves.values():
+        expected = exact.solve(space, shelf.scores[: shelf.count])
+        assert shelf.outputs[shelf.output_of[: shelf.count]].tolist() == expected.labels.tolist()
+
+
+@every_certificate
+def test_closed_labels_may_leave_nothing_whatever_is_remembered(certificate):
+    space = entity_relation_space(2)
+    engine, exact = remembering(certificate=certificate), Exact()
+    scores = np.random.default_rng(3).normal(size=(3, space.parts))
+    engine.solve(space, scores)
+    wrong = {"e0": "Loc", "e1": "Loc", "r0_1": "Kill"}
+    asked = clamp(space, scores, [{}, wrong, {"e0": "Org"}])
+    found = engine.solve(space, asked)
+    same_answers(found, exact.solve(space, asked))
+    assert found.status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE, Status.OPTIMAL]
+    assert found.value[1] == -np.inf
+    closed = np.ones((3, space.labels), dtype=np.bool_)
+    closed[0, :4] = False
+    asked = Objective(scores, closed)
+    same_answers(engine.solve(space, asked), exact.solve(space, asked))
+
+
+@every_certificate
+def test_rules_that_cannot_be_obeyed_are_named_every_time(certificate):
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(x["a"] & y["a"], "both")
+    builder.require(~x["a"], "not x")
+    space = builder.build()
+    engine = remembering(certificate=certificate)
+    for _ in range(3):
+        with pytest.raises(InfeasibleSpace) as raised:
+            engine.solve(space, np.ones((2, space.parts)))
+        assert raised.value.conflicting_rules == ("both", "not x")
+    assert engine.counters.queries == engine.counters.solver_calls == 0
+
+
+@pytest.mark.parametrize("variables", [0, 1])
+def test_spaces_of_no_and_of_one_variable_and_empty_batches(variables):
+    builder = SpaceBuilder()
+    for j in range(variables):
+        builder.variable(f"x{j}", "abc")
+    space = builder.build()
+    engine, exact = remembering(), Exact()
+    for scores in drifting(space, 4, steps=3):
+        same_answers(engine.solve(space, scores), exact.solve(space, scores))
+        assert len(engine.solve(space, scores[:0])) == 0
+        same_answers(engine.solve(space, scores[:1]), exact.solve(space, scores[:1]))
+    assert engine.counters.queries == 5 * 7
+
+
+def test_an_engine_that_refuses_a_space_is_asked_only_for_what_is_not_proved():
+    builder = SpaceBuilder()
+    x, y, z = (builder.variable(name, "ab") for name in "xyz")
+    builder.factor(x, y, z)
+    builder.factor(z, x)
+    space = builder.build()
+    assert not Chain(order=1).accepts(space)
+    scores = np.zeros((1, space.parts))
+    scores[0, [1, 3, 5]] = 1.0
+    with pytest.raises(UnsupportedSpace):
+        remembering(Chain(order=1), "condition").solve(space, scores)
+    proved = remembering(Chain(order=1)).solve(space, scores)
+    assert proved.labels.tolist() == [[1, 1, 1]]
+
+
+def test_what_fails_is_not_counted():
+    class Once:
+        def __init__(self):
+            self.engines = [Exact()]
+
+        def solve(self, space, objective):
+            if not self.engines:
+                raise UnsupportedSpace("no")
+            return self.engines.pop().solve(space, objective)
+
+    engine = remembering(Once(), "condition")
+    engine.solve(SPACE, SCORES[:3])
+    with pytest.raises(UnsupportedSpace):
+        engine.solve(SPACE, SCORES)  # three answers are known by now
+    counters = engine.counters
+    assert (counters.queries, counters.solver_calls, counters.hits) == (3, 3, {})
+
+
+def test_terms_go_straight_to_the_engine_underneath():
+    task = MultiLabel(tuple("abcd"), "complete")
+    space = task.frame([]).space
+    rng = np.random.default_rng(5)
+    gold = rng.integers(0, 2, size=(5, 4))
+    engine = remembering(Exhaustive())
+    for scores in drifting(space, 5, steps=3, inputs=5):
+        asked = Objective(scores, term=OneMinusF1().term(gold))
+        same_answers(engine.solve(space, asked), Exhaustive().solve(space, asked))
+        same_answers(engine.solve(space, scores), Exhaustive().solve(space, scores))
+    assert engine.counters.untested == 25  # a term is nothing that a certificate speaks of
+    assert engine.counters.queries == 50
+    with pytest.raises(UnsupportedSpace, match="term"):
+        remembering(Exact()).solve(space, asked)
+    nothing = SpaceBuilder().build()
+    asked = Objective(np.zeros((2, 0)), term=OneMinusF1().term(np.zeros((2, 0), dtype=np.int64)))
+    same_answers(engine.solve(nothing, asked), Exhaustive().solve(nothing, asked))
+
+
+def test_answers_that_an_engine_does_not_prove_are_not_remembered():
+    space = hard()
+    engine = remembering(BranchAndBound(node_limit=1), certificate=(Same(),))
+    scores = np.random.default_rng(6).normal(size=(4, space.parts))
+    for _ in range(2):
+        found = engine.solve(space, scores)
+        same_answers(found, BranchAndBound(node_limit=1).solve(space, scores))
+    unproved = int((~found.optimal).sum())
+    assert unproved > 0
+    assert engine.counters.solver_calls == 4 + unproved
+    assert engine.counters.hits == ({"same": 4 - unproved} if unproved < 4 else {})
+
+
+@cache
+def hard():
+    """Twelve binary variables, each joined with each, which take at most five times the second."""
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(12)]
+    for j, x in enumerate(variables):
+        for y in variables[:j]:
+            builder.factor(x, y)
+    builder.require(at_most(5, [x["b"] for x in variables]))
+    return builder.build()
+
+
+@every_certificate
+def test_problems_with_a_loose_relaxation_are_answered_the_same(certificate):
+    space = hard()
+    engine = remembering(BranchAndBound(), certificate=certificate)
+    for scores in drifting(space, 7, steps=4, inputs=4, far=0.01):
+        same_answers(engine.solve(space, scores), BranchAndBound().solve(space, scores))
+
+
+# -- the same weights ------------------------------------------------------------------------
+
+
+@cache
+def data(name, seed=0):
+    """A task and a few examples of it."""
+    rng = np.random.default_rng(seed)
+    if name == "entities and relations":
+        xs = [s for s in english_sentences(40, seed=seed) if len(s.entities) <= 4][:12]
+        task, ys = EntityRelation(), [Extraction.of(x) for x in xs]
+    elif name == "labels with pairs":
+        xs = [rng.normal(size=4) for _ in range(14)]
+        task = MultiLabel(tuple("abcde"), "complete")
+        truth = rng.normal(size=(4, 5))
+        ys = [(x @ truth + rng.normal(size=5) > 0).astype(int) for x in xs]
+    elif name == "tags":
+        task, (xs, ys) = TAGGING, tagged(14, seed)
+    elif name == "classes":
+        xs = [rng.normal(size=3) for _ in range(16)]
+        task, ys = Multiclass(tuple("abc")), [str(rng.choice(list("abc"))) for _ in xs]
+    else:
+        task = LabelledGraph(tuple("abc"))
+        shapes = [(2, 3), (2, 2), (3, 3)]
+        xs = [
+            Graph(rng.normal(size=(r * c, 2)), grid(r, c))
+            for r, c in (shapes[k % 3] for k in range(8))
+        ]
+        ys = [(x.nodes @ [[1, -1, 0.5], [0, 1, -1]]).argmax(axis=1) for x in xs]
+    return task, prepare(task, xs, ys)
+
+
+def trajectory(learner, task, prepared, engine):
+    """What a learner has after every iteration: weights, and what it measures."""
+    model = Model(task, prepared.layout, prepared.layout.zeros(), engine)
+    return [
+        (state.iteration, state.done, state.weights.tobytes(), repr(dict(state.measures)))
+        for state in learner.iterate(model, prepared)
+    ]
+
+
+TASKS = ["entities and relations", "labels with pairs", "tags", "classes", "graphs"]
+LEARNERS = {
+    "svm": StructuredSVM(C=0.3, iterations=5, warm_up=0, seed=1),
+    "svm that warms up": StructuredSVM(C=1.0, iterations=4, warm_up=2, seed=2),
+    "svm with plain slacks": StructuredSVM(C=0.2, squared=False, iterations=5, warm_up=0),
+    "perceptron": Perceptron(iterations=2, average=False),
+    "averaged perceptron": Perceptron(iterations=2, update="largest", seed=3),
+    "subgradient": Subgradient(C=0.3, iterations=3, batch=4, seed=4),
+}
+ENGINES = {
+    **{name: {"certificate": name, "thrifty": False} for name in CERTIFICATES},
+    "auto, thrifty": {},
+    "condition, thrifty": {"certificate": "condition"},
+    "all": {
+        "certificate": (Same(), Condition(), Condition(relative=True), Margin(), DualBound(2, 1)),
+        "thrifty": False,
+    },
+    "little room": {"certificate": "auto", "thrifty": False, "limit": 20_000},
+}
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS.keys())
+@pytest.mark.parametrize("name", TASKS)
+def test_weights_are_bit_for_bit_the_same_in_every_iteration(name, learner):
+    task, prepared = data(name)
+    expected = trajectory(learner, task, prepared, Exact())
+    for how, options in ENGINES.items():
+        assert trajectory(learner, task, prepared, Amortized(**options)) == expected, how
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", TASKS)
+def test_weights_are_the_same_with_other_data_and_other_orders(name, seed):
+    task, prepared = data(name, seed)
+    for learner in (StructuredSVM(iterations=4, seed=seed), Perceptron(iterations=2, seed=seed)):
+        expected = trajectory(learner, task, prepared, Exact())
+        for certificate in ("auto", "relative"):
+            engine = remembering(certificate=certificate)
+            assert trajectory(learner, task, prepared, engine) == expected
+            # Once more, with everything remembered.
+            assert trajectory(learner, task, prepared, engine) == expected
+            assert engine.counters.solver_calls < engine.counters.queries
+
+
+@pytest.mark.parametrize("name", ["entities and relations", "labels with pairs"])
+def test_weights_are_the_same_over_an_integer_program(name):
+    task, prepared = data(name)
+    learner = StructuredSVM(C=0.3, iterations=4, warm_up=0)
+    expected = trajectory(learner, task, prepared, Exact())
+    assert trajectory(learner, task, prepared, Milp()) == expected
+    for options in ({"thrifty": False}, {}, {"certificate": "margin", "thrifty": False}):
+        assert trajectory(learner, task, prepared, Amortized(Milp(), **options)) == expected
+
+
+@pytest.mark.parametrize("name", ["entities and relations", "tags"])
+@every_certificate
+def test_threads_that_share_an_engine_change_no_weight(name, certificate):
+    task, prepared = data(name)
+    one = trajectory(StructuredSVM(iterations=4, warm_up=0), task, prepared, Exact())
+    threaded = StructuredSVM(iterations=4, warm_up=0, n_jobs=2)
+    engine = remembering(certificate=certificate)
+    found = trajectory(threaded, task, prepared, engine)
+    assert [state[2] for state in found] == [state[2] for state in one]
+    assert engine.counters.queries == 4 * len(prepared)
+
+
+def test_a_learner_that_asks_nothing_leaves_the_counters_alone():
+    task, prepared = data("tags")
+    engine = remembering()
+    fit(Local(), Model(task, prepared.layout, prepared.layout.zeros(), engine), prepared)
+    assert engine.counters.queries == 0
+
+
+# -- what an answer says of itself -----------------------------------------------------------
+
+
+def test_the_source_says_what_found_an_answer():
+    space = entity_relation_space(2)
+    scores = np.random.default_rng(8).normal(size=(3, space.parts))
+    solved = BranchAndBound().solve(space, scores)
+    for certificate, source in (("condition", Source.CACHE), ("duals", Source.CERTIFICATE)):
+        engine = remembering(BranchAndBound(), certificate=certificate)
+        engine.solve(space, scores)
+        found = engine.solve(space, scores)
+        assert set(found.source.tolist()) == {source}
+        same_answers(found, solved)
+    engine = remembering(BranchAndBound(), certificate="none")
+    for _ in range(2):
+        assert set(engine.solve(space, scores).source.tolist()) == {Source.BRANCH}
+
+
+@pytest.mark.parametrize("certificate", [*EXACT_ONES, (Condition(True), DualBound(1, 0))], ids=str)
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 10.0])
+def test_with_epsilon_the_bound_still_holds_and_only_what_is_proved_is_optimal(
+    certificate, epsilon
+):
+    @settings(max_examples=8)
+    @given(spaces(least=1, most=4), st.integers(0, 2**31))
+    def holds(space, seed):
+        judge = Judge(space)
+        if not judge.feasible:
+            return
+        engine = remembering(certificate=certificate, epsilon=epsilon)
+        for scores in drifting(space, seed, steps=3, inputs=4):
+            found = engine.solve(space, scores)
+            assert space.holds(found.labels).all()
+            assert found.value.tolist() == space.worth(scores, found.labels).tolist()
+            for i in range(len(scores)):
+                best, slip = judge.best(scores[i]), 1e-9 * max(1.0, np.abs(scores[i]).max())
+                assert found.bound[i] >= best.value - slip
+                assert found.bound[i] >= found.value[i]
+                if found.status[i] == Status.OPTIMAL:
+                    assert tuple(found.labels[i].tolist()) == best.labels
+                else:
+                    assert found.status[i] == Status.FEASIBLE
+                    if found.source[i] == Source.CERTIFICATE:
+                        gap = found.bound[i] - found.value[i]
+                        assert gap <= epsilon * abs(found.value[i]) + slip
+        check_shelves(engine)
+
+    holds()
+
+
+def test_the_same_question_is_optimal_with_epsilon_too():
+    space = entity_relation_space(2)
+    engine = remembering(certificate=(Same(),), epsilon=1.0)
+    for _ in range(2):
+        found = engine.solve(space, np.zeros((3, space.parts)))
+        assert found.status.tolist() == [Status.OPTIMAL] * 3
+    assert engine.counters.hits == {"same": 3}
+
+
+def test_epsilon_saves_calls_and_costs_value():
+    task, prepared = data("entities and relations")
+    calls = {}
+    for epsilon in (0.0, 1.0):
+        engine = remembering(certificate="condition", epsilon=epsilon)
+        trajectory(StructuredSVM(iterations=8, warm_up=0), task, prepared, engine)
+        calls[epsilon] = engine.counters.solver_calls
+    assert calls[1.0] < 0.9 * calls[0.0]
+
+
+@pytest.mark.parametrize("every", [1, 3, 5])
+def test_every_so_many_inputs_one_is_exact(every):
+    space = entity_relation_space(3)
+    engine = remembering(certificate="condition", epsilon=100.0, exact_every=every)
+    exact, asked = Exact(), 0
+    for scores in drifting(space, 9, steps=6, inputs=7, far=2.0):
+        found, expected = engine.solve(space, scores), exact.solve(space, scores)
+        for i in range(7):
+            if asked % every == 0:
+                assert found.status[i] == Status.OPTIMAL
+                assert found.labels[i].tolist() == expected.labels[i].tolist()
+            asked += 1
+    assert asked == engine.counters.queries
+    assert engine.counters.solver_calls < asked or every == 1
+
+
+# -- memory ----------------------------------------------------------------------------------
+
+
+def test_another_epsilon_shares_memory_and_counters():
+    space = entity_relation_space(2)
+    scores = np.random.default_rng(10).normal(size=(4, space.parts))
+    rough = remembering(certificate=(Same(),), epsilon=0.5)
+    fine = rough.at(0.0, exact_every=3)
+    assert (fine.epsilon, fine.exact_every, rough.epsilon) == (0.0, 3, 0.5)
+    assert (fine.certificate, fine.thrifty) == (rough.certificate, rough.thrifty)
+    rough.solve(space, scores)
+    same_answers(fine.solve(space, scores), Exact().solve(space, scores))
+    assert fine.counters == rough.counters
+    assert (fine.counters.queries, fine.counters.solver_calls) == (8, 4)
+
+
+def test_all_that_was_solved_is_remembered_while_there_is_room():
+    space = entity_relation_space(2)
+    batches = np.random.default_rng(11).normal(size=(5, 6, space.parts))
+    engine = remembering(certificate=(Same(),))
+    for batch in (*batches, *batches[::-1], *batches):
+        same_answers(engine.solve(space, batch), Exact().solve(space, batch))
+    assert engine.counters.solver_calls == 30
+
+
+@pytest.mark.parametrize("limit", [1, 3_000, 40_000])
+@pytest.mark.parametrize("certificate", ["auto", "condition", "margin"])
+def test_memory_keeps_to_its_limit_and_answers_stay_right(certificate, limit):
+    spaces_asked = [entity_relation_space(n) for n in (1, 2)]
+    engine, exact = remembering(certificate=certificate, limit=limit), Exact()
+    largest = max(8 * (space.parts + 200) for space in spaces_asked)
+    for seed in range(4):
+        for space in spaces_asked:
+            for scores in drifting(space, seed, steps=3, inputs=9):
+                same_answers(engine.solve(space, scores), exact.solve(space, scores))
+                held = sum(shelf.size for shelf in engine._memory._shelves.values())
+                assert held <= max(limit, 2 * largest)
+
+
+def test_what_is_forgotten_while_the_engine_solves_is_not_written_to():
+    """Another thread may let a shelf forget while this one waits for the engine underneath."""
+
+    class Forgetful:
+        def solve(self, space, objective):
+            shelf = engine._memory.shelf(space)
+            while shelf.count:
+                shelf.forget()
+            return Exact().solve(space, objective)
+
+    space = entity_relation_space(2)
+    for certificate in EXACT_ONES:
+        engine = remembering(Forgetful(), certificate)
+        for scores in drifting(space, 18, steps=4, inputs=9, far=1.0):
+            scores[::3] = np.round(scores[::3])  # ties, which have to be solved
+            same_answers(engine.solve(space, scores), Exact().solve(space, scores))
+        for shelf in engine._memory._shelves.values():
+            expected = Exact().solve(space, shelf.scores[: shelf.count]).labels.tolist()
+            assert shelf.outputs[shelf.output_of[: shelf.count]].tolist() == expected
+
+
+@pytest.mark.parametrize("closing", [True, False])
+def test_outputs_without_entries_are_not_kept_for_ever(closing):
+    builder = SpaceBuilder()
+    for j in range(8):
+        builder.variable(f"x{j}", "abc")
+    space = builder.build()
+    engine = remembering(certificate="auto" if closing else "none", limit=20_000)
+    rng = np.random.default_rng(12)
+    for _ in range(40):
+        scores = rng.normal(size=(20, space.parts))
+        allowed = np.ones((20, space.labels), dtype=np.bool_) if closing else None
+        engine.solve(space, Objective(scores, allowed))
+    assert sum(shelf.size for shelf in engine._memory._shelves.values()) <= 20_000
+
+
+def pickled(engine):
+    return pickle.loads(pickle.dumps(engine))  # noqa: S301
+
+
+@pytest.mark.parametrize("copied", [deepcopy, pickled])
+def test_a_copy_has_the_settings_and_an_empty_memory(copied):
+    space = entity_relation_space(2)
+    engine = remembering(Milp(), "margin", epsilon=0.5, exact_every=7, limit=1234)
+    engine.solve(space, np.zeros((1, space.parts)))
+    other = copied(engine)
+    for name in ("engine", "store", "certificate", "epsilon", "exact_every", "thrifty", "limit"):
+        assert getattr(other, name) == getattr(engine, name)
+    assert other.counters.queries == 0 < engine.counters.queries
+
+
+# -- stores ----------------------------------------------------------------------------------
+
+SPACE = entity_relation_space(2)
+SCORES = np.random.default_rng(13).normal(size=(5, SPACE.parts))
+CHILD = """
+import json, sys
+import numpy as np
+from rote.inference.wrappers.amortized import Amortized, Same
+from rote.inference.stores import SqliteStore
+from rote.tasks.entity_relation import entity_relation_space
+
+space = entity_relation_space(2)
+scores = np.random.default_rng(13).normal(size=(5, space.parts))
+with SqliteStore(sys.argv[1]) as store:
+    engine = Amortized(store=store, certificate=(Same(),), thrifty=False)
+    labels = engine.solve(space, scores).labels.tolist()
+    engine.solve(space, scores[:1] + 1.0)
+print(json.dumps([labels, engine.counters.solver_calls, dict(engine.counters.hits)]))
+"""
+
+
+def test_a_file_carries_what_was_solved_to_another_process_and_back(tmp_path):
+    path = tmp_path / "cache.sqlite"
+    with SqliteStore(path) as store:
+        engine = remembering(store=store, certificate=(Same(),))
+        mine = engine.solve(SPACE, SCORES)
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD, str(path)], check=True, capture_output=True, text=True
+        )
+        labels, calls, hits = json.loads(done.stdout)
+        assert labels == mine.labels.tolist()
+        assert (calls, hits) == (1, {"same": 5})
+        # What the other process has solved since is found here.
+        engine.solve(SPACE, SCORES[:1] + 1.0)
+        assert engine.counters.solver_calls == 5
+        assert engine.counters.hits == {"same": 1}
+
+
+@pytest.mark.parametrize("certificate", ["condition", "margin", (Same(),)], ids=str)
+def test_engines_that_share_a_store_share_what_they_solved(certificate):
+    store = MemoryStore()
+    # Margins of ties are of no use, so that nothing but equal scores proves the second answer.
+    scores = np.zeros((1, SPACE.parts))
+    first, second = (remembering(store=store, certificate=certificate) for _ in range(2))
+    same_answers(first.solve(SPACE, scores), second.solve(SPACE, scores))
+    assert (first.counters.solver_calls, second.counters.solver_calls) == (1, 0)
+    assert second.counters.hits == {"same": 1}
+    assert store.info()[shelf_name(SPACE)].packs == 1
+
+
+def test_only_solved_problems_go_to_the_store_and_each_once():
+    store = MemoryStore()
+    engine = remembering(store=store, certificate="condition")
+    for scores in drifting(SPACE, 14, steps=5, inputs=20):
+        engine.solve(SPACE, scores)
+    assert store.info()[shelf_name(SPACE)].packs == engine.counters.solver_calls > 0
+
+
+def entry_of(scores, space=SPACE):
+    """What is put into a store when a problem is solved."""
+    store = MemoryStore()
+    remembering(store=store, certificate="condition").solve(space, scores)
+    return store.read(shelf_name(space))[0]
+
+
+@every_certificate
+def test_damaged_packs_change_no_answer(certificate):
+    rng = np.random.default_rng(15)
+    good = entry_of(SCORES)
+    packs = [b"", b"rote", bytes(100), *good[:1]]
+    for whole in good[1:]:
+        bad = bytearray(whole)
+        bad[rng.integers(len(bad))] ^= 1 << rng.integers(8)
+        packs += [bytes(bad), whole[:-1], whole[1:], whole + b"\0", whole + whole]
+    store = MemoryStore()
+    store.add(shelf_name(SPACE), packs)
+    engine = remembering(store=store, certificate=certificate)
+    same_answers(engine.solve(SPACE, SCORES), Exact().solve(SPACE, SCORES))
+    if certificate in ("condition", "relative", "margin"):
+        assert sum(engine.counters.hits.values()) == 1
+
+
+def wrong_entry(space=SPACE, **changes):
+    wide = remembering()._memory.shelf(space).wide
+    labels = Exact().solve(space, SCORES[0]).labels[0]
+    entry = Entry(labels, SCORES[0], np.zeros(wide[0]), np.zeros(wide[1]), 1.0)
+    return pack(entry._replace(**changes), shelf_name(space))
+
+
+@every_certificate
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"labels": np.array([0, 0])},
+        {"labels": np.array([0, 0, 0, 6])},
+        {"labels": np.array([0, 0, -1, 0])},
+        {"labels": np.array([1, 1, 1, 0])},  # Loc kills Loc
+        {"scores": np.zeros(SPACE.parts + 1)},
+        {"scores": np.full(SPACE.parts, np.nan)},
+        {"messages": np.zeros(1)},
+        {"multipliers": np.zeros(3)},
+        {"margin": np.nan, "labels": np.array([0, 0, 0, 0])},
+        {"margin": np.nan, "labels": np.array([3, 3, 0, 0])},
+    ],
+    ids=lambda changes: ", ".join(f"{name} {np.shape(it)}" for name, it in changes.items()),
+)
+def test_whole_packs_that_do_not_fit_change_no_answer(certificate, changes):
+    store = MemoryStore()
+    store.add(shelf_name(SPACE), [wrong_entry(**changes)])
+    engine = remembering(store=store, certificate=certificate)
+    same_answers(engine.solve(SPACE, SCORES), Exact().solve(SPACE, SCORES))
+    shelf = engine._memory.shelf(SPACE)
+    assert SPACE.holds(shelf.outputs).all()
+    assert np.isfinite(shelf.scores[: shelf.count]).all()
+
+
+@every_certificate
+def test_packs_of_another_space_of_the_same_shape_change_no_answer(certificate):
+    def pair(rule):
+        builder = SpaceBuilder()
+        x, y = builder.variable("x", "abc"), builder.variable("y", "abc")
+        builder.factor(x, y)
+        builder.require(rule(x, y))
+        return builder.build()
+
+    here, there = pair(lambda x, y: ~(x["a"] & y["a"])), pair(lambda x, y: ~(x["b"] & y["b"]))
+    scores = np.random.default_rng(16).normal(size=(30, here.parts))
+    store, other = MemoryStore(), MemoryStore()
+    remembering(store=other, certificate="condition").solve(there, scores)
+    store.add(shelf_name(here), other.read(shelf_name(there))[0])
+    engine = remembering(store=store, certificate=certificate)
+    same_answers(engine.solve(here, scores), Exact().solve(here, scores))
+    assert engine.counters.hits.keys() <= {"duals", "condition", "relative condition", "margin"}
+
+
+def test_a_model_predicts_from_what_was_solved_in_training(tmp_path):
+    task, prepared = data("tags")
+    xs, _ = tagged(14)
+    path = tmp_path / "cache.sqlite"
+    learner = Perceptron(iterations=60, average=False)
+    with SqliteStore(path) as store:
+        training = remembering(store=store, certificate=(Same(),))
+        start = Model(task, prepared.layout, prepared.layout.zeros(), training)
+        states = [state.kept() for state in learner.iterate(start, prepared)]
+        model = start.with_weights(states[-1].weights)
+    with SqliteStore(path) as store:
+        engine = remembering(store=store, certificate=(Same(),))
+        found = model.with_engine(engine).predict(xs)
+    assert found == model.with_engine(Exact()).predict(xs)
+    if states[-1].done:  # the last iteration asked the same questions
+        assert engine.counters.solver_calls == 0
+    assert engine.counters.queries == len(xs) == sum(engine.counters.hits.values())
+
+
+def test_scores_of_a_loss_come_back_too():
+    space = entity_relation_space(2)
+    rng = np.random.default_rng(17)
+    scores = rng.normal(size=(6, space.parts))
+    gold = Exact().solve(space, rng.normal(size=(6, space.parts))).labels
+    scores[:, : space.labels] += Hamming().offsets(space, gold)
+    engine = remembering()
+    for _ in range(2):
+        same_answers(engine.solve(space, scores), Exact().solve(space, scores))
+
+
+# -- settings --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"certificate": "best"}, "certificate is one of auto, condition, .*got 'best'"),
+        ({"epsilon": -0.1}, "epsilon is a number of at least 0, got -0.1"),
+        ({"epsilon": np.nan}, "epsilon is a number of at least 0, got nan"),
+        ({"epsilon": np.inf}, "epsilon is a number of at least 0, got inf"),
+        ({"exact_every": 0}, "exact_every is a whole number of at least 1, got 0"),
+        ({"exact_every": 2.5}, "exact_every is a whole number"),
+        ({"limit": None}, "limit is a whole number"),
+        ({"epsilon": "small"}, "epsilon is a number of at least 0, got 'small'"),
+        ({"epsilon": None}, "epsilon is a number of at least 0, got None"),
+        ({"certificate": None}, "certificate is one of"),
+        ({"certificate": [1]}, r"certificates such as \[DualBound\(\), Same\(\)\]; got \[1\]"),
+        ({"engine": None}, r"one such as Exact\(\); got None"),
+        ({"engine": Exact}, r"one such as Exact\(\); got <class"),
+        ({"limit": 0}, "limit is a whole number of at least 1, got 0"),
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_are_refused(wrong, message):
+    with pytest.raises(SettingError, match=message):
+        Amortized(**wrong)
+
+
+def test_one_certificate_may_be_given_by_itself():
+    engine = remembering(certificate=Same())
+    for _ in range(2):
+        engine.solve(SPACE, SCORES)
+    assert engine.counters.hits == {"same": len(SCORES)}
+
+
+def test_another_epsilon_is_checked_as_well():
+    with pytest.raises(SettingError, match="epsilon"):
+        Amortized().at(-1.0)
+    with pytest.raises(SettingError, match="exact_every"):
+        Amortized().at(1.0, exact_every=0)

@@ -1,0 +1,218 @@
+"""S_pair: components of gold outputs, and the inputs for which rules ask for all outputs."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.errors import SettingError
+from rote.inference import Objective
+from rote.inference.wrappers.decomposed import Sign, SignedComponents, estimate_signs
+from rote.space import SpaceBuilder, at_least, at_most
+from tests.inference.wrappers.decomposed.test_sets import lists_of, objective_of
+from tests.strategies import Judge, rules_as_rows, spaces
+
+
+def chain(n, labels="ab", rules=()):
+    """Each variable joined to the next."""
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", labels) for j in range(n)]
+    for x, y in pairwise(variables):
+        builder.factor(x, y)
+    for rule in rules:
+        builder.require(rule(variables))
+    return builder.build()
+
+
+def components(space, gold, signs=Sign.SAME):
+    split = SignedComponents(signs, fallback=False).split(space, objective_of(space, [gold]))
+    return lists_of(split.sets[0])[0]
+
+
+# -- the sets -----------------------------------------------------------------------------------
+
+
+def test_a_submodular_chain_falls_apart_where_labels_change():
+    # The example of the paper: 1110011.
+    assert components(chain(7), [1, 1, 1, 0, 0, 1, 1]) == [[0, 1, 2], [3, 4], [5, 6]]
+
+
+def test_a_supermodular_chain_hangs_together_where_labels_change():
+    found = components(chain(7), [1, 1, 1, 0, 0, 1, 1], Sign.DIFFERENT)
+    assert found == [[0], [1], [2, 3], [4, 5], [6]]
+
+
+def test_unknown_factors_hold_together_and_absent_ones_do_not():
+    gold = [1, 1, 0, 0]
+    assert components(chain(4), gold, Sign.UNKNOWN) == [[0, 1, 2, 3]]
+    assert components(chain(4), gold, Sign.ABSENT) == [[0], [1], [2], [3]]
+    assert components(chain(4), gold, [Sign.ABSENT, Sign.UNKNOWN, Sign.SAME]) == [[0], [1, 2, 3]]
+
+
+def test_states_are_compared_by_name():
+    builder = SpaceBuilder()
+    x, y, z = (builder.variable(n, a) for n, a in (("x", "ab"), ("y", "cab"), ("z", "ba")))
+    builder.factor(x, y)
+    builder.factor(y, z)
+    space = builder.build()
+    assert components(space, [0, 1, 1]) == [[0, 1, 2]]  # a a a
+    assert components(space, [0, 0, 0]) == [[0], [1], [2]]  # a c b
+    assert components(space, [1, 2, 1]) == [[0, 1], [2]]  # b b a
+    assert components(space, [0, 0, 0], Sign.DIFFERENT) == [[0, 1, 2]]
+
+
+def test_factors_over_three_variables_hold_them_together():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(5)]
+    builder.factor(variables[0], variables[4], variables[2])
+    builder.factor(variables[2], variables[3])
+    space = builder.build()
+    assert components(space, [0, 0, 1, 0, 0]) == [[0, 2, 4], [1], [3]]
+    assert components(space, [0, 0, 1, 1, 0], Sign.SAME) == [[0, 2, 3, 4], [1]]
+
+
+def test_signs_may_be_estimated():
+    space = chain(3)
+    gold = np.array([[0, 0, 1], [1, 1, 0], [0, 0, 1], [1, 1, 0]])
+    signs = estimate_signs([(space, gold)])
+    assert signs[space].tolist() == [Sign.SAME, Sign.DIFFERENT]
+    assert components(space, [0, 0, 1], signs) == [[0, 1, 2]]
+    assert components(space, [0, 1, 1], signs) == [[0], [1], [2]]
+    with pytest.raises(SettingError, match="no signs for"):
+        components(chain(4), [0, 0, 0, 0], signs)
+
+
+def test_every_input_has_components_of_its_own():
+    space = chain(3)
+    split = SignedComponents().split(space, objective_of(space, [[0, 0, 0], [0, 1, 0], [1, 1, 0]]))
+    assert lists_of(split.sets[0]) == [[[0, 1, 2]], [[0], [1], [2]], [[0, 1], [2]]]
+    assert split.whole.tolist() == [False] * 3
+
+
+def test_no_variables_no_factors_and_no_input():
+    none = SpaceBuilder().build()
+    split = SignedComponents().split(none, objective_of(none, np.zeros((2, 0))))
+    assert lists_of(split.sets[0]) == [[], []]
+    builder = SpaceBuilder()
+    builder.variable("x", ["only"])
+    builder.variable("y", "ab")
+    assert components(builder.build(), [0, 1]) == [[0], [1]]
+    split = SignedComponents().split(chain(3), objective_of(chain(3), np.zeros((0, 3))))
+    assert lists_of(split.sets[0]) == []
+
+
+def test_signed_components_can_be_pickled():
+    kept = pickle.loads(pickle.dumps(SignedComponents([1, -1], fallback=False)))  # noqa: S301
+    assert (kept.signs, kept.fallback) == ([1, -1], False)
+
+
+# -- rules --------------------------------------------------------------------------------------
+
+
+def whole_of(space, gold, **options):
+    split = SignedComponents(**options).split(space, objective_of(space, gold))
+    return split.whole.tolist()
+
+
+def test_all_outputs_are_looked_at_where_a_rule_needs_two_sets_at_once():
+    # From gold a a, to b b is possible and neither b a nor a b is.
+    space = chain(2, rules=[lambda v: (v[0]["b"] >> v[1]["b"]) & (v[1]["b"] >> v[0]["b"])])
+    gold = [[0, 0], [1, 1]]
+    assert whole_of(space, gold) == [False, False]  # one set: everything is around anyway
+    assert whole_of(space, gold, signs=Sign.DIFFERENT) == [True, True]
+    assert whole_of(space, gold, signs=Sign.DIFFERENT, fallback=False) == [False, False]
+
+
+@pytest.mark.parametrize("most_entries", [None, 1], ids=["tables", "rows"])
+def test_rules_that_each_set_can_obey_by_itself_stand_in_nobodys_way(most_entries):
+    rule = [lambda v: at_least(1, [x["b"] for x in v])]
+    with rules_as_rows(most_entries):
+        # At least one b: it may go in one set, if there is another one left.
+        space = chain(4, rules=rule)
+        gold = [[1, 0, 0, 1], [1, 1, 0, 0], [1, 0, 1, 1], [1, 1, 1, 1]]
+        assert whole_of(space, gold) == [False, True, False, False]
+        # At most two: what is there already counts.
+        space = chain(4, rules=[lambda v: at_most(2, [x["b"] for x in v])])
+        gold = [[0, 0, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 1, 0]]
+        assert whole_of(space, gold) == [False, True, True, True]
+        assert whole_of(space, gold, fallback=False) == [False] * 4
+
+
+def test_rules_within_one_set_stand_in_nobodys_way():
+    space = chain(4, rules=[lambda v: v[0]["b"] >> v[1]["b"], lambda v: ~v[3]["a"]])
+    assert whole_of(space, [[0, 0, 1, 1], [1, 1, 0, 1]]) == [False, False]
+    # Apart, both are free as long as the other is on the right side of the rule.
+    assert whole_of(space, [[0, 1, 1, 1]]) == [False]
+    assert whole_of(space, [[0, 0, 1, 1], [1, 1, 0, 1]], signs=Sign.ABSENT) == [True, True]
+
+
+def test_gold_that_breaks_a_rule_asks_for_all_outputs_where_it_has_several_sets():
+    space = chain(3, rules=[lambda v: ~v[0]["a"]])
+    assert whole_of(space, [[0, 1, 1], [1, 0, 0]]) == [True, False]
+    space = chain(3, rules=[lambda v: v[0]["a"] >> v[2]["b"]])
+    assert whole_of(space, [[0, 1, 0], [0, 0, 1]]) == [True, True]
+
+
+def questions(draw, rules=3, depth=2):
+    space = draw(spaces(least=1, most=4, most_rules=rules, depth=depth))
+    gold = np.array(
+        [[draw(st.integers(0, size - 1)) for size in space.sizes.tolist()] for _ in range(2)]
+    ).reshape(2, len(space.variables))
+    signs = [draw(st.sampled_from(list(Sign))) for _ in space.factors]
+    return space, gold, signs
+
+
+def breaks_a_swap(judge, gold, sets):
+    """An output, swapped set by set into gold, that is not possible there; or None."""
+    possible = set(judge.outputs)
+    for labels in judge.outputs:
+        for members in sets:
+            mixed = tuple(labels[j] if j in members else int(gold[j]) for j in range(len(gold)))
+            if mixed not in possible:
+                return labels, members
+    return None
+
+
+@given(data=st.data(), most_entries=st.sampled_from([None, 1, 4]))
+@settings(max_examples=100)
+def test_where_sets_are_used_every_output_is_possible_set_by_set(data, most_entries):
+    with rules_as_rows(most_entries):
+        space, gold, signs = questions(data.draw)
+        split = SignedComponents(signs).split(space, objective_of(space, gold))
+    judge, lists = Judge(space), lists_of(split.sets[0])
+    for i in np.flatnonzero(~split.whole):
+        assert breaks_a_swap(judge, gold[i], lists[i]) is None
+
+
+@given(data=st.data())
+@settings(max_examples=75)
+def test_one_rule_in_a_table_asks_for_all_outputs_only_where_it_must(data):
+    space, gold, signs = questions(data.draw, rules=1, depth=0)
+    split = SignedComponents(signs).split(space, objective_of(space, gold))
+    judge, lists = Judge(space), lists_of(split.sets[0])
+    if not judge.feasible:
+        return
+    for i in np.flatnonzero(split.whole):
+        assert breaks_a_swap(judge, gold[i], lists[i]) is not None
+
+
+def test_with_rules_that_need_variables_of_their_own_several_sets_are_never_trusted():
+    with rules_as_rows(1):
+        builder = SpaceBuilder()
+        x, y, z = (builder.variable(n, "ab") for n in "xyz")
+        builder.factor(x, y)
+        builder.factor(y, z)
+        builder.require(at_most(1, [x["a"] & y["a"], z["b"] & y["a"]]))
+        space = builder.build()
+        assert space.network.variables > space.network.own
+        assert whole_of(space, [[0, 0, 0], [0, 0, 1]]) == [False, True]
+
+
+def test_the_objective_must_have_gold():
+    with pytest.raises(SettingError, match="has none"):
+        SignedComponents().split(chain(2), Objective(np.zeros((1, 8))))

@@ -1,0 +1,567 @@
+"""`Decomposed` against the definition: every output that differs from gold inside one set."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.errors import InfeasibleSpace, LabelError, SettingError
+from rote.inference import Exact, Exhaustive, Objective, Solutions, Source, Status, k_best
+from rote.inference.wrappers.amortized import Amortized
+from rote.inference.wrappers.decomposed import (
+    Chosen,
+    Decomposed,
+    Sign,
+    SignedComponents,
+    Subsets,
+    Union,
+    search,
+)
+from rote.inference.wrappers.decomposed.engine import Looked
+from rote.inference.wrappers.unruled import Unruled
+from rote.learning.loss_augmented import worst
+from rote.space import SpaceBuilder
+from rote.space.losses import OneMinusF1, OneMinusJaccard, ZeroOne
+from tests.inference.wrappers.decomposed.around import best_around, neighbourhood
+from tests.strategies import (
+    Judge,
+    chain_spaces,
+    objectives,
+    rules_as_rows,
+    spaces,
+    tree_spaces,
+    worth,
+)
+
+
+@st.composite
+def questions(draw, family=None):
+    """A space and an objective with gold outputs, which may break rules."""
+    space = draw(spaces(least=1) if family is None else family)
+    objective = draw(objectives(space))
+    gold = [
+        [draw(st.integers(0, len(v.labels) - 1)) for v in space.variables]
+        for _ in range(len(objective))
+    ]
+    if draw(st.booleans()):
+        possible = Judge(space).outputs
+        if possible:
+            gold = [draw(st.sampled_from(possible)) for _ in gold]
+    gold = np.array(gold, dtype=np.int64).reshape(len(objective), len(space.variables))
+    return space, Objective(objective.scores, objective.allowed, gold=gold)
+
+
+def check(engine, space, objective, sets_of):
+    """The best of each neighbourhood; where there is none, the best of all."""
+    try:
+        found = engine.solve(space, objective)
+    except InfeasibleSpace:
+        assert not Judge(space).feasible
+        return
+    everything = range(len(space.variables))
+    for i, gold in enumerate(objective.gold):
+        allowed = None if objective.allowed is None else objective.allowed[i]
+        scores = objective.scores[i]
+        best = best_around(space, scores, gold, sets_of(gold), allowed)
+        near = best is not None
+        if not near and allowed is None:
+            best = best_around(space, scores, gold, [everything])
+        if best is None:
+            assert found.status[i] == Status.INFEASIBLE
+            continue
+        assert tuple(found.labels[i].tolist()) == best.labels
+        assert found.value[i] == pytest.approx(best.value)
+        assert found.status[i] == Status.OPTIMAL
+        assert near == (found.source[i] == Source.NEIGHBOUR)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@given(found=questions(), as_rows=st.sampled_from([None, 1]))
+@settings(max_examples=60)
+def test_subsets_are_all_outputs_with_so_many_changes(k, found, as_rows):
+    space, objective = found
+    everything = range(len(space.variables))
+    with rules_as_rows(as_rows):
+        check(
+            Decomposed(Exact(), Subsets(k)),
+            space,
+            objective,
+            lambda _: list(combinations(everything, min(k, len(space.variables)))),
+        )
+
+
+@pytest.mark.parametrize("family", [spaces(least=1), chain_spaces(), tree_spaces()])
+@given(data=st.data(), few=st.sampled_from([1, 6, 1 << 12]), as_rows=st.sampled_from([None, 1]))
+@settings(max_examples=60)
+def test_sets_of_any_kind(family, data, few, as_rows):
+    space, objective = data.draw(questions(family))
+    n = len(space.variables)
+    sets = data.draw(st.lists(st.sets(st.integers(0, n - 1)), max_size=4)) if n else [set()]
+    with rules_as_rows(as_rows), mock.patch.object(search, "FEW", few):
+        check(Decomposed(Exact(), lambda *_: sets), space, objective, lambda _: sets)
+
+
+@given(found=questions(), few=st.sampled_from([1, 1 << 12]))
+@settings(max_examples=60)
+def test_a_union_is_all_sets_of_its_parts(found, few):
+    space, objective = found
+    n = len(space.variables)
+    engine = Decomposed(Exact(), Union(Subsets(1), Chosen(lambda *_: [range(n // 2)])))
+    with mock.patch.object(search, "FEW", few):
+        check(engine, space, objective, lambda _: [*([j] for j in range(n)), range(n // 2)])
+
+
+# -- losses and ranks ------------------------------------------------------------------------------
+
+
+def subsets_of(n, k):
+    return list(combinations(range(n), min(k, n)))
+
+
+@pytest.mark.parametrize("loss", [OneMinusF1(), OneMinusJaccard()], ids=["F1", "Jaccard"])
+@given(found=questions(), k=st.sampled_from([1, 2, 5]), few=st.sampled_from([1, 1 << 12]))
+@settings(max_examples=40)
+def test_terms_are_part_of_what_is_best_around_gold(loss, found, k, few):
+    space, objective = found
+    n = len(space.variables)
+    term = loss.term(objective.gold)
+    objective = Objective(objective.scores, objective.allowed, term, gold=objective.gold)
+    sets = subsets_of(n, k)
+    for engine in (
+        Decomposed(Exhaustive(), Subsets(k)),
+        Decomposed(Exhaustive(), Chosen(lambda *_: sets)),
+    ):
+        with mock.patch.object(search, "FEW", few):
+            try:
+                solutions = engine.solve(space, objective)
+            except InfeasibleSpace:
+                assert not Judge(space).feasible
+                continue
+        for i, gold in enumerate(objective.gold):
+            allowed = None if objective.allowed is None else objective.allowed[i]
+            around = neighbourhood(space, gold, sets, allowed)
+            if not around:
+                continue
+            own = term.rows(np.array([i])).value(np.array(around).reshape(1, len(around), n))[0]
+            value = [
+                worth(space, objective.scores[i], labels) + extra
+                for labels, extra in zip(around, own.tolist(), strict=True)
+            ]
+            assert solutions.value[i] == pytest.approx(max(value))
+            answer = around.index(tuple(solutions.labels[i].tolist()))
+            assert value[answer] == pytest.approx(max(value))
+
+
+@given(found=questions(), k=st.sampled_from([1, 2]))
+@settings(max_examples=60)
+def test_the_k_best_around_gold_are_around_gold(found, k):
+    space, objective = found
+    sets = subsets_of(len(space.variables), k)
+    allowed = objective.allowed if objective.allowed is not None else [None] * len(objective)
+    around = [
+        neighbourhood(space, gold, sets, open_labels)
+        for gold, open_labels in zip(objective.gold, allowed, strict=True)
+    ]
+    if not all(around):
+        return
+    ranks = k_best(space, objective, 4, Decomposed(Exact(), Subsets(k)))
+    for i, outputs in enumerate(around):
+        values = sorted((worth(space, objective.scores[i], y) for y in outputs), reverse=True)
+        answers = [tuple(rank.labels[i].tolist()) for rank in ranks]
+        known = min(4, len(outputs))
+        assert len(set(answers[:known])) == known
+        assert set(answers[:known]) <= set(outputs)
+        tie = 4e-10 * max(1.0, float(np.abs(objective.scores[i]).max(initial=0.0)))
+        for rank, value in zip(ranks, values, strict=False):
+            assert rank.value[i] == pytest.approx(value, abs=tie)
+        assert all(rank.status[i] == Status.INFEASIBLE for rank in ranks[known:])
+
+
+def test_the_second_best_around_gold_does_not_leave_the_neighbourhood():
+    builder = SpaceBuilder()
+    x, y, _ = (builder.variable(name, "ab") for name in "xyz")
+    builder.require((x["a"] & y["a"]) | (x["b"] & y["b"]))
+    space = builder.build()
+    scores = space.scores({"x": {"b": 5.0}, "y": {"b": 5.0}})
+    objective = Objective(scores[None], gold=np.array([[0, 0, 0]]))
+    first, second, third = k_best(space, objective, 3, Decomposed(Exact(), Subsets(1)))
+    assert first.labels.tolist() == [[0, 0, 0]]
+    assert second.labels.tolist() == [[0, 0, 1]]
+    assert third.status.tolist() == [Status.INFEASIBLE]
+
+
+@given(found=questions(), k=st.sampled_from([1, 2]))
+@settings(max_examples=60)
+def test_under_zero_one_loss_the_worst_output_is_around_gold(found, k):
+    space, objective = found
+    sets = subsets_of(len(space.variables), k)
+    judge = Judge(space)
+    if not all(tuple(gold) in set(judge.outputs) for gold in objective.gold.tolist()):
+        return
+    labels, slacks, losses = worst(
+        Decomposed(Exact(), Subsets(k)),
+        space,
+        objective.scores.copy(),
+        objective.gold,
+        ZeroOne(),
+    )
+    for i, gold in enumerate(objective.gold.tolist()):
+        right = worth(space, objective.scores[i], gold)
+        lead = [
+            worth(space, objective.scores[i], y) - right + float(y != tuple(gold))
+            for y in neighbourhood(space, gold, sets)
+        ]
+        assert tuple(labels[i].tolist()) in neighbourhood(space, gold, sets)
+        assert losses[i] == float(labels[i].tolist() != gold)
+        assert slacks[i] == pytest.approx(max(lead), abs=1e-3)
+
+
+# -- what is counted -------------------------------------------------------------------------------
+
+
+def loop_under_a_rule(n=3):
+    """A loop of variables; the first two are b together or not at all."""
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(n)]
+    for j in range(n):
+        builder.factor(variables[j], variables[(j + 1) % n])
+    x, y, *_ = variables
+    builder.require((x["b"] >> y["b"]) & (y["b"] >> x["b"]))
+    return builder.build()
+
+
+def asked(space, gold, seed=0):
+    gold = np.array(gold)
+    scores = np.random.default_rng(seed).normal(size=(len(gold), space.parts))
+    return Objective(scores, gold=gold)
+
+
+def test_inputs_are_counted_and_prediction_is_not():
+    space, engine = loop_under_a_rule(), Decomposed(Exact(), Subsets(2))
+    assert engine.looked == Looked(0, 0, 0, 0)
+    engine.solve(space, np.zeros(space.parts))
+    assert engine.looked == Looked()
+    engine.solve(space, asked(space, [[0, 0, 0], [1, 1, 0]]))
+    assert engine.looked == Looked(inputs=2)
+    engine.solve(space, asked(space, np.empty((0, 3), dtype=np.int64)))
+    assert engine.looked == Looked(inputs=2)
+    assert repr(engine.looked) == "Looked(inputs=2, whole=0, sets=0, calls=0)"
+
+
+def test_inputs_with_nothing_around_them_are_whole():
+    space, engine = loop_under_a_rule(), Decomposed(Exact(), Chosen(lambda *_: [[2]]))
+    found = engine.solve(space, asked(space, [[0, 1, 0], [0, 0, 0], [1, 0, 1]]))
+    assert engine.looked == Looked(inputs=3, whole=2, sets=3, calls=2)
+    assert (found.source == Source.NEIGHBOUR).tolist() == [False, True, False]
+    engine.solve(space, asked(space, [[0, 1, 0]]))
+    assert engine.looked == Looked(inputs=4, whole=3, sets=4, calls=3)
+
+
+def test_inputs_for_which_theory_asks_are_whole():
+    space = loop_under_a_rule()
+    engine = Decomposed(Exact(), SignedComponents(Sign.DIFFERENT))
+    objective = asked(space, [[0, 0, 1], [0, 0, 0]])
+    found = engine.solve(space, objective)
+    # From a a b, all hangs together; from a a a, nothing does, and x0, x1 only move together.
+    assert engine.looked == Looked(inputs=2, whole=1, sets=1, calls=1)
+    assert found.labels[1].tolist() == Exact().solve(space, objective.scores).labels[1].tolist()
+    bold = Decomposed(Exact(), SignedComponents(Sign.DIFFERENT, fallback=False))
+    bold.solve(space, objective)
+    assert bold.looked == Looked(inputs=2, sets=4)
+
+
+def test_large_sets_are_counted_and_so_are_the_calls_they_need():
+    space = loop_under_a_rule()
+    engine = Decomposed(Exact(), Chosen(lambda *_: [[0, 1, 2]]))
+    with mock.patch.object(search, "FEW", 1):
+        engine.solve(space, asked(space, [[0, 0, 0], [0, 0, 1]]))
+        assert engine.looked == Looked(inputs=2, whole=0, sets=2, calls=2)
+        free = Decomposed(Exact(), Chosen(lambda *_: [[1, 2]]))
+        builder = SpaceBuilder()
+        x, y, z = (builder.variable(name, "ab") for name in "xyz")
+        builder.factor(x, y)
+        builder.factor(y, z)
+        chain = builder.build()
+        free.solve(chain, asked(chain, [[0, 0, 0]]))
+        assert free.looked == Looked(inputs=1, whole=0, sets=1, calls=0)
+
+
+# -- engines that stop early -----------------------------------------------------------------------
+
+
+class Stopped:
+    """An engine that stops at a limit: with an output and a bound one above it, or with nothing."""
+
+    def __init__(self, status):
+        self.status = status
+
+    def solve(self, space, objective):
+        solutions = Exact().solve(space, objective)
+        labels, value = solutions.labels.copy(), solutions.value.copy()
+        if self.status == Status.TIMED_OUT:
+            labels[:], value[:] = -1, -np.inf
+        status = np.full(len(labels), int(self.status))
+        return Solutions(labels, value, solutions.bound + 1.0, status, solutions.source)
+
+
+def test_what_the_engine_could_not_prove_is_not_called_optimal():
+    space = loop_under_a_rule()
+    objective = asked(space, [[0, 0, 0]])
+    best = best_around(space, objective.scores[0], [0, 0, 0], [range(3)])
+    with mock.patch.object(search, "FEW", 1):
+        engine = Decomposed(Stopped(Status.FEASIBLE), Chosen(lambda *_: [[0, 1, 2]]))
+        found = engine.solve(space, objective)
+        assert found.status.tolist() == [Status.FEASIBLE]
+        assert found.value[0] == pytest.approx(best.value)
+        assert found.bound[0] == pytest.approx(best.value + 1.0)
+        engine = Decomposed(Stopped(Status.TIMED_OUT), Chosen(lambda *_: [[0, 1, 2]]))
+        found = engine.solve(space, objective)
+        assert found.status.tolist() == [Status.FEASIBLE]  # gold is there
+        assert found.labels.tolist() == [[0, 0, 0]]
+        assert found.bound[0] == pytest.approx(best.value + 1.0)
+
+
+# -- odd questions ---------------------------------------------------------------------------------
+
+
+def two_free():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    builder.variable("y", "ab")
+    return builder.build()
+
+
+EVERY_KIND = {
+    "subsets": Subsets(1),
+    "more than there are": Subsets(10**9),
+    "sampled": Subsets(1, sample=2),
+    "signed": SignedComponents(),
+    "no sets": Chosen(lambda *_: []),
+    "empty sets": Chosen(lambda *_: [[], ()]),
+    "everything": Chosen(lambda space, _: [range(len(space.variables))]),
+    "a union": Union(Subsets(1), SignedComponents(Sign.ABSENT), Subsets(2)),
+}
+every_kind = pytest.mark.parametrize("kind", EVERY_KIND.values(), ids=EVERY_KIND.keys())
+
+
+@every_kind
+def test_a_space_without_variables_has_one_output_around_its_gold_one(kind):
+    space = SpaceBuilder().build()
+    gold = np.empty((3, 0), dtype=np.int64)
+    found = Decomposed(Exact(), kind).solve(space, Objective(np.empty((3, 0)), gold=gold))
+    assert found.labels.shape == (3, 0)
+    assert found.status.tolist() == [Status.OPTIMAL] * 3
+    assert found.value.tolist() == found.bound.tolist() == [0.0] * 3
+
+
+@every_kind
+def test_variables_with_one_label_have_gold_for_an_answer(kind):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", ["only"]) for j in range(3)]
+    builder.factor(variables[0], variables[2])
+    space = builder.build()
+    objective = Objective(np.ones((2, 4)), gold=np.zeros((2, 3), dtype=np.int64))
+    found = Decomposed(Exact(), kind).solve(space, objective)
+    assert found.labels.tolist() == [[0, 0, 0]] * 2
+    assert found.value.tolist() == [4.0] * 2
+
+
+@every_kind
+def test_gold_that_breaks_rules_with_nothing_around_it_is_answered_by_the_engine(kind):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(4)]
+    for x in variables:
+        builder.require(~x["a"])
+    space = builder.build()
+    objective = Objective(np.zeros((2, 8)), gold=np.array([[0] * 4, [1] * 4]))
+    found = Decomposed(Exact(), kind).solve(space, objective)
+    assert found.labels.tolist() == [[1] * 4] * 2
+    assert found.optimal.all()
+    assert found.source[1] == Source.NEIGHBOUR
+
+
+@every_kind
+def test_rules_that_cannot_be_obeyed_are_named_with_gold_too(kind):
+    builder = SpaceBuilder()
+    x = builder.variable("x", "ab")
+    builder.require(x["a"], "a")
+    builder.require(x["b"], "b")
+    space = builder.build()
+    with pytest.raises(InfeasibleSpace) as raised:
+        Decomposed(Exact(), kind).solve(space, Objective(np.zeros((1, 2)), gold=np.array([[0]])))
+    assert raised.value.conflicting_rules == ("a", "b")
+
+
+@every_kind
+def test_a_closed_gold_label_is_no_answer(kind):
+    space = two_free()
+    allowed = np.array([[False, True, True, True], [True, True, True, True]])
+    objective = Objective(np.zeros((2, 4)), allowed, gold=np.array([[0, 0], [0, 0]]))
+    found = Decomposed(Exact(), kind).solve(space, objective)
+    assert found.labels[1].tolist() == [0, 0]
+    assert found.labels[0].tolist() in ([1, 0], [-1, -1])
+    assert (found.status[0] == Status.OPTIMAL) == (found.labels[0, 0] == 1)
+
+
+def test_sets_may_be_numpy_arrays_generators_and_repeated():
+    space = two_free()
+    objective = Objective(np.array([[0, 1.0, 0, 2.0]]), gold=np.array([[0, 0]]))
+    for sets in (
+        lambda *_: [np.array([0]), np.array([1], dtype=np.uint8)],
+        lambda *_: ([j] for j in (0, 1)),
+        lambda *_: ((j for j in [k, k]) for k in (0, 1, 0)),
+        lambda *_: {(0,), (1,)},
+        lambda *_: np.array([[0], [1]]),
+        lambda *_: [{0}, {1}, set(), [0, 0]],
+    ):
+        assert Decomposed(Exact(), sets).solve(space, objective).labels.tolist() == [[0, 1]]
+
+
+def test_gold_alone_is_around_gold():
+    space = two_free()
+    objective = Objective(np.array([[0, 1.0, 0, 2.0]]), gold=np.array([[0, 0]]))
+    assert Decomposed(Exact(), lambda *_: []).solve(space, objective).labels.tolist() == [[0, 0]]
+
+
+def test_gold_of_the_wrong_shape_or_with_labels_that_are_none_is_refused():
+    space = two_free()
+    for gold in (np.zeros((2, 2), np.int64), np.zeros((1, 3), np.int64), np.array([[0, 2]])):
+        with pytest.raises(LabelError):
+            Decomposed().solve(space, Objective(np.zeros((1, 4)), gold=gold))
+
+
+# -- samples ---------------------------------------------------------------------------------------
+
+
+def test_the_same_question_has_the_same_answer_whatever_it_is_asked_with():
+    builder = SpaceBuilder()
+    for j in range(12):
+        builder.variable(f"x{j}", "abc")
+    space = builder.build()
+    rng = np.random.default_rng(0)
+    objective = Objective(rng.normal(size=(6, space.parts)), gold=rng.integers(3, size=(6, 12)))
+    engine = Decomposed(Exact(), Subsets(3, sample=2))
+    together = engine.solve(space, objective).labels
+    assert engine.solve(space, objective).labels.tolist() == together.tolist()
+    for i in range(6):
+        alone = engine.solve(space, objective.rows(np.array([i]))).labels
+        assert alone.tolist() == together[[i]].tolist()
+    assert ((together != objective.gold).sum(axis=1) <= 3).all()
+    other = Decomposed(Exact(), Subsets(3, sample=2, seed=1)).solve(space, objective).labels
+    assert other.tolist() != together.tolist()
+
+
+def test_scores_a_little_different_are_looked_at_through_other_sets():
+    builder = SpaceBuilder()
+    for j in range(12):
+        builder.variable(f"x{j}", "ab")
+    space = builder.build()
+    gold, engine = np.zeros((1, 12), dtype=np.int64), Decomposed(Exact(), Subsets(2, sample=1))
+    changed = set()
+    for step in range(40):
+        scores = np.tile([0.0, 1.0], 12)[None] + 1e-6 * step
+        labels = engine.solve(space, Objective(scores, gold=gold)).labels[0]
+        assert labels.sum() == 2  # both labels of the set are better than gold
+        changed.add(tuple(np.flatnonzero(labels)))
+    assert len(changed) > 20
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "decomposition", [None, 2, "words", [[0]], Subsets, SignedComponents, Exact()], ids=str
+)
+def test_what_is_no_decomposition_is_refused(decomposition):
+    with pytest.raises(SettingError, match="a decomposition is one such as"):
+        Decomposed(Exact(), decomposition)
+
+
+@pytest.mark.parametrize("engine", [None, Exact, "Exact", Subsets(2)], ids=str)
+def test_what_is_no_engine_is_refused(engine):
+    with pytest.raises(SettingError, match="the engine underneath"):
+        Decomposed(engine, Subsets(2))
+
+
+def halves(space, gold):
+    return [range(len(gold) // 2), range(len(gold) // 2, len(gold))]
+
+
+@pytest.mark.parametrize(
+    "decomposition",
+    [Subsets(2, sample=3), SignedComponents(Sign.DIFFERENT), halves, Union(Subsets(1), halves)],
+    ids=["subsets", "signed", "a function", "a union"],
+)
+@pytest.mark.parametrize(
+    "again",
+    [copy.deepcopy, lambda engine: pickle.loads(pickle.dumps(engine))],  # noqa: S301
+    ids=["deepcopy", "pickle"],
+)
+def test_copies_answer_alike_and_count_for_themselves(decomposition, again):
+    space = loop_under_a_rule(4)
+    engine = Decomposed(Exact(), decomposition)
+    objective = asked(space, [[0, 0, 1, 0], [1, 1, 0, 0]])
+    first = engine.solve(space, objective)
+    counted = engine.looked
+    other = again(engine)
+    assert other.looked == Looked()
+    assert other.solve(space, objective).labels.tolist() == first.labels.tolist()
+    assert other.looked.inputs == 2
+    assert engine.looked == counted
+
+
+def test_the_same_over_another_engine_counts_together():
+    space, engine = loop_under_a_rule(), Decomposed(Exact(), Subsets(1))
+    other = engine.over(Exhaustive())
+    assert isinstance(other.engine, Exhaustive)
+    assert other.decomposition is engine.decomposition
+    other.solve(space, asked(space, [[0, 0, 0]]))
+    engine.solve(space, asked(space, [[0, 0, 0]]))
+    assert engine.looked == other.looked == Looked(inputs=2)
+
+
+def test_threads_count_every_input():
+    space, engine = loop_under_a_rule(), Decomposed(Exact(), Subsets(1))
+    objective = asked(space, [[0, 0, 0]])
+    with ThreadPoolExecutor(4) as pool:
+        for _ in pool.map(lambda _: engine.solve(space, objective), range(200)):
+            pass
+    assert engine.looked == Looked(inputs=200)
+
+
+def test_what_was_looked_at_can_be_read_while_it_is_counted(monkeypatch):
+    space, engine = loop_under_a_rule(), Decomposed(Exact(), Subsets(1))
+    after, read = Looked.after, []
+
+    def reading(self, *counts):
+        read.append(engine.looked)
+        return after(self, *counts)
+
+    monkeypatch.setattr(Looked, "after", reading)
+    engine.solve(space, asked(space, [[0, 0, 0]]))
+    assert read == [Looked()]
+
+
+def test_what_remembers_does_not_take_the_best_of_all_for_the_best_around_gold():
+    builder = SpaceBuilder()
+    for j in range(4):
+        builder.variable(f"x{j}", "ab")
+    space, scores = builder.build(), np.tile([0.0, 1.0], 4)[None]
+    near = Decomposed(Exact(), Subsets(1))
+    for engine in (
+        Amortized(near, thrifty=False),
+        Decomposed(Amortized(thrifty=False), Subsets(1)),
+        Amortized(Unruled(near), thrifty=False),
+    ):
+        for gold, expected in (([0, 0, 0, 0], [0, 0, 0, 1]), ([1, 1, 0, 0], [1, 1, 0, 1])):
+            found = engine.solve(space, Objective(scores, gold=np.array([gold])))
+            assert found.labels.tolist() == [expected]
+        assert engine.solve(space, scores).labels.tolist() == [[1, 1, 1, 1]]

@@ -1,0 +1,236 @@
+"""How sets are looked into: enumerated, by messages, or by the engine; best bound first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.inference import Exact, Exhaustive, Objective
+from rote.inference.base import as_objective
+from rote.inference.wrappers.decomposed import Subsets, search
+from rote.inference.wrappers.decomposed.search import FEW, Search
+from rote.inference.wrappers.decomposed.sets import as_around
+from rote.space import SpaceBuilder, at_most
+from rote.space.losses import OneMinusF1
+from tests.inference.wrappers.decomposed.around import best_around
+from tests.inference.wrappers.decomposed.test_sets import space_of
+from tests.strategies import objectives, rules_as_rows, spaces, worth
+
+
+class Asked:
+    """An engine that remembers what it was asked."""
+
+    def __init__(self, engine=None):
+        self.engine, self.objectives = engine or Exact(), []
+
+    def solve(self, space, objective):
+        self.objectives.append(objective)
+        return self.engine.solve(space, objective)
+
+
+def loop_of(n, labels="ab", rules=()):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", labels) for j in range(n)]
+    for j in range(n):
+        builder.factor(variables[j], variables[(j + 1) % n])
+    for rule in rules:
+        builder.require(rule(variables))
+    return builder.build()
+
+
+def chain_of(n, labels="ab", rules=()):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", labels) for j in range(n)]
+    for j in range(n - 1):
+        builder.factor(variables[j], variables[j + 1])
+    for rule in rules:
+        builder.require(rule(variables))
+    return builder.build()
+
+
+def at_most_one(variables):
+    return at_most(1, [x["b"] for x in variables])
+
+
+def looked(space, lists, few=FEW, engine=None, seed=0, scores=None, gold=None, **options):
+    """A search that has looked into these sets, and the engine it asked."""
+    rng = np.random.default_rng(seed)
+    m = len(lists)
+    scores = rng.normal(size=(m, space.parts)) if scores is None else scores
+    gold = np.zeros((m, len(space.variables)), np.int64) if gold is None else np.array(gold)
+    objective = as_objective(space, Objective(scores, gold=gold, **options), terms=True)
+    asked = Asked(engine)
+    found = Search(asked, space, objective)
+    with mock.patch.object(search, "FEW", few):
+        found.look([as_around(lists)])
+    return found, asked, objective
+
+
+def test_loops_with_few_labellings_are_enumerated_and_those_with_many_are_not():
+    # 2^12 labellings are few, 2^13 are many.
+    assert FEW == 1 << 12
+    for n, calls in ((12, 0), (13, 1)):
+        found, asked, objective = looked(loop_of(n), [[range(n)]])
+        assert (found.sets, found.calls, len(asked.objectives)) == (1, calls, calls)
+        best = Exact().solve(loop_of(n), replace(objective, gold=None))
+        assert found.labels.tolist() == best.labels.tolist()
+        assert found.values == pytest.approx(best.value)
+
+
+def test_sets_that_are_trees_need_no_engine_and_loops_do():
+    for space, calls in ((chain_of(4), 0), (loop_of(4), 1)):
+        found, asked, objective = looked(space, [[range(4)]], few=1)
+        assert (found.sets, found.calls, len(asked.objectives)) == (1, calls, calls)
+        best = best_around(space, objective.scores[0], objective.gold[0], [range(4)])
+        assert tuple(found.labels[0].tolist()) == best.labels
+        assert found.values[0] == pytest.approx(best.value)
+    # A loop with one variable fixed is none.
+    found, _, _ = looked(loop_of(4), [[range(3)]], few=1)
+    assert (found.sets, found.calls) == (1, 0)
+
+
+def test_rows_are_searched_with_trees_and_the_engine_is_asked_when_nodes_run_out():
+    with rules_as_rows(1):
+        space = chain_of(6, rules=[at_most_one])
+    scores = np.zeros((1, space.parts))
+    scores[0, 1:12:2] = [3.0, 3.5, 3.2, 3.1, 3.3, 3.4]
+    for nodes, calls in ((search.NODES, 0), (3, 1)):
+        with mock.patch.object(search, "NODES", nodes):
+            found, asked, _ = looked(space, [[range(6)]], scores=scores)
+        assert found.labels.tolist() == [[0, 1, 0, 0, 0, 0]]
+        assert found.calls == len(asked.objectives) == calls
+
+
+def test_the_engine_sees_gold_labels_only_outside_of_a_set():
+    gold = [[1, 0, 1, 0]]
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(4)]
+    for j, k in ((0, 1), (1, 2), (2, 0), (2, 3)):
+        builder.factor(variables[j], variables[k])
+    space = builder.build()
+    _, asked, _ = looked(space, [[[0, 1, 2]]], few=1, gold=gold)
+    (objective,) = asked.objectives
+    assert objective.allowed.tolist() == [[True] * 6 + [True, False]]
+    assert objective.gold is None
+    closed = np.ones((1, 8), dtype=np.bool_)
+    closed[0, [0, 6]] = False
+    _, asked, _ = looked(space, [[[0, 1, 2]]], few=1, gold=gold, allowed=closed)
+    for objective in asked.objectives:
+        assert objective.allowed.tolist() == [[False] + [True] * 5 + [False, False]]
+
+
+@mock.patch.object(search, "NODES", 0)
+def test_sets_whose_bound_is_too_low_are_not_asked():
+    # Two chains under a rule; the best labels of both break it, by far and by little.
+    with rules_as_rows(1):
+        space = chain_of(6, rules=[at_most_one])
+        scores = np.zeros((1, space.parts))
+        scores[0, [1, 3]] = 5.0, 4.0  # x0, x1: bound 9, best 5
+        scores[0, [9, 11]] = 2.0, 1.0  # x4, x5: bound 3
+        found, asked, _ = looked(space, [[[0, 1], [4, 5]]], few=1, scores=scores)
+    assert found.labels.tolist() == [[1, 0, 0, 0, 0, 0]]
+    assert (found.sets, found.calls) == (2, 1)
+    assert len(asked.objectives) == 1
+
+
+@mock.patch.object(search, "NODES", 0)
+def test_one_set_of_every_input_is_asked_at_a_time():
+    with rules_as_rows(1):
+        space = chain_of(6, rules=[at_most_one])
+        scores = np.zeros((2, space.parts))
+        scores[:, [1, 3, 9, 11]] = 2.0, 1.9, 2.2, 2.1
+        found, asked, _ = looked(space, [[[0, 1], [4, 5]]] * 2, few=1, scores=scores)
+    assert found.labels.tolist() == [[0, 0, 0, 0, 1, 0]] * 2
+    assert [len(objective) for objective in asked.objectives] == [2, 2]
+    assert found.calls == 4
+
+
+def test_terms_go_to_the_engine_where_sets_are_large():
+    space, gold = space_of(3), np.array([[1, 1, 0]])
+    term = OneMinusF1().term(gold)
+    found, asked, _ = looked(
+        space, [[range(3)]], few=1, engine=Exhaustive(), gold=gold, term=term, scores=np.zeros(6)
+    )
+    assert found.values.tolist() == [1.0]
+    assert found.labels.tolist() in ([[0, 0, 0]], [[0, 0, 1]])
+    assert (found.sets, found.calls) == (1, 1)
+    assert asked.objectives[0].term is not None
+    found, asked, _ = looked(space, [[range(3)]], gold=gold, term=term, scores=np.zeros(6))
+    assert found.labels.tolist() == [[0, 0, 0]]
+    assert asked.objectives == []
+
+
+@given(st.data(), st.sampled_from([1, 4, FEW]), st.sampled_from([None, 1]), st.integers(0, 40))
+@settings(max_examples=60)
+def test_every_way_leads_to_a_best_output_and_doubts_where_there_are_equals(
+    data, few, as_rows, nodes
+):
+    with rules_as_rows(as_rows), mock.patch.object(search, "NODES", nodes):
+        space = data.draw(spaces(least=1, most=4))
+        drawn = data.draw(objectives(space))
+        rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+        n = len(space.variables)
+        gold = [[rng.integers(size) for size in space.sizes] for _ in range(2)]
+        lists = [[rng.permutation(n)[: 1 + rng.integers(n)].tolist() for _ in range(3)]] * 2
+        found, _, objective = looked(
+            space, lists, few, scores=drawn.scores, gold=gold, allowed=drawn.allowed
+        )
+    for i in range(2):
+        allowed = None if objective.allowed is None else objective.allowed[i]
+        best = best_around(space, objective.scores[i], gold[i], lists[i], allowed)
+        assert found.found[i] == (best is not None)
+        if best is None:
+            assert (found.labels[i] == -1).all()
+            assert found.values[i] == -np.inf
+            continue
+        tie = objective.ties[i]
+        assert found.values[i] == pytest.approx(best.value, abs=1.01 * tie)
+        assert found.values[i] == pytest.approx(
+            worth(space, objective.scores[i], found.labels[i]), abs=1e-5 * tie
+        )
+        if not found.doubtful[i]:
+            assert tuple(found.labels[i].tolist()) == best.labels
+
+
+def test_a_set_with_one_labelling_is_gold():
+    builder = SpaceBuilder()
+    builder.variable("x", ["only"])
+    builder.variable("y", "ab")
+    found, _, _ = looked(builder.build(), [[[0]], []], few=0, scores=np.eye(3)[:2])
+    assert found.labels.tolist() == [[0, 0], [0, 0]]
+
+
+def test_sets_of_many_variables_do_not_run_over():
+    # 3^200 labellings: more than any number of 64 bits.
+    space = chain_of(200, "abc")
+    found, _, objective = looked(space, [[range(200)]])
+    assert (found.sets, found.calls) == (1, 0)
+    best = Exact().solve(space, objective)
+    assert found.labels.tolist() == best.labels.tolist()
+    assert found.values == pytest.approx(best.value)
+
+
+def test_no_input_and_no_variables():
+    found, _, _ = looked(space_of(2), [], scores=np.empty((0, 4)), gold=np.empty((0, 2), np.int64))
+    assert found.labels.shape == (0, 2)
+    none = SpaceBuilder().build()
+    found, _, _ = looked(none, [[], []], scores=np.empty((2, 0)))
+    assert found.found.tolist() == [True, True]
+
+
+def test_several_decompositions_are_looked_into_together():
+    space = space_of(3)
+    scores = np.array([[0, 1.0, 0, 2.0, 0, 4.0]])
+    objective = as_objective(space, Objective(scores, gold=np.zeros((1, 3), np.int64)))
+    found = Search(Exact(), space, objective)
+    (pairs,) = Subsets(1).split(space, objective).sets
+    found.look([pairs, as_around([[[0, 1]]])])
+    assert found.labels.tolist() == [[0, 0, 1]]
+    found.look([as_around([[[1, 2]]])])
+    assert found.labels.tolist() == [[0, 1, 1]]
+    assert found.values.tolist() == [6.0]

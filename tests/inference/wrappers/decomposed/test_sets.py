@@ -1,0 +1,209 @@
+"""Sets of a decomposition: what is kept of them, and how they are laid out flat."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.errors import SettingError
+from rote.inference import Objective
+from rote.inference.base import as_objective
+from rote.inference.wrappers.decomposed import Chosen, SignedComponents, Subsets, Union
+from rote.inference.wrappers.decomposed.sets import (
+    EVERY,
+    as_around,
+    gold_of,
+    no_input,
+    normalised,
+    of_inputs,
+    some_sets,
+)
+from rote.space import SpaceBuilder
+
+
+def space_of(n, labels="ab"):
+    builder = SpaceBuilder()
+    for j in range(n):
+        builder.variable(f"x{j}", labels)
+    return builder.build()
+
+
+def objective_of(space, gold):
+    gold = np.array(gold, dtype=np.int64)
+    return Objective(np.zeros((len(gold), space.parts)), gold=gold)
+
+
+def lists_of(around):
+    """The sets of each input."""
+    return [
+        [
+            around.members[around.ptr[s] : around.ptr[s + 1]].tolist()
+            for s in range(around.begin[i], around.end[i])
+        ]
+        for i in range(len(around.begin))
+    ]
+
+
+# -- normalised ---------------------------------------------------------------------------------
+
+
+@given(st.lists(st.lists(st.integers(0, 5)), max_size=6))
+@settings(max_examples=60)
+def test_what_is_kept_reaches_all_that_was_reached_and_nothing_is_inside_another(sets):
+    kept = normalised(sets, 6)
+    assert kept == sorted(kept)
+    for one in kept:
+        assert list(one) == sorted(set(one))
+        assert set(one) in [set(given) for given in sets]
+    for one in sets:
+        assert not one or any(set(one) <= set(other) for other in kept)
+    for one, other in combinations(kept, 2):
+        assert not set(one) <= set(other)
+        assert not set(other) <= set(one)
+
+
+def test_sets_may_be_of_any_kind():
+    expected = [(0, 1), (2,)]
+    assert normalised([{1, 0}, {2}], 3) == expected
+    assert normalised([np.array([0, 1]), [np.int32(2)]], 3) == expected
+    assert normalised((range(j, j + 2) for j in (0,)), 3) == [(0, 1)]
+    assert normalised(((j for j in one) for one in ([1, 1, 0], [2], [2])), 3) == expected
+    assert normalised([frozenset(), (0, 1), (1,), (2,)], 3) == expected
+    assert normalised([], 3) == normalised([[], ()], 3) == normalised([[]], 0) == []
+    found = normalised(np.array([[0, 1], [2, 2]]), 3)
+    assert found == expected
+    assert all(type(j) is int for one in found for j in one)
+
+
+@pytest.mark.parametrize("wrong", [3, -1, 1.0, "0", None, np.float64(1)], ids=str)
+def test_what_is_no_position_of_a_variable_is_refused(wrong):
+    with pytest.raises(
+        SettingError, match=r"positions of variables, counted from 0, and there are 3; got"
+    ):
+        normalised([[0], [1, wrong]], 3)
+
+
+@pytest.mark.parametrize("wrong", [[0, 1], None, 0], ids=str)
+def test_what_is_no_sets_is_refused(wrong):
+    with pytest.raises(SettingError, match="set"):
+        normalised(wrong, 3)
+
+
+# -- flat ---------------------------------------------------------------------------------------
+
+flat_sets = st.lists(
+    st.lists(st.lists(st.integers(0, 4), unique=True, max_size=4), max_size=3), max_size=4
+)
+
+
+@given(flat_sets, st.data())
+@settings(max_examples=60)
+def test_flat_sets_and_some_of_them_are_what_they_were(lists, data):
+    around = as_around(lists)
+    assert around.most == EVERY
+    assert lists_of(around) == lists
+    assert all(array.dtype == np.int64 for array in around[:4])
+    inputs = data.draw(st.sets(st.integers(0, len(lists) - 1))) if lists else set()
+    chosen = np.array(sorted(inputs), dtype=np.int64)
+    assert lists_of(of_inputs(around, chosen)) == [lists[i] for i in chosen]
+    which = np.array(
+        [data.draw(st.booleans()) for sets in lists for _ in sets], dtype=np.bool_
+    ).reshape(-1)
+    owner = np.repeat(np.arange(len(lists)), [len(sets) for sets in lists])
+    counts = np.bincount(owner[which], minlength=len(lists)).astype(np.int64)
+    keep = iter(which.tolist())
+    expected = [[one for one in sets if next(keep)] for sets in lists]
+    assert lists_of(some_sets(around, which, counts)) == expected
+
+
+def test_inputs_that_share_one_set_go_on_sharing_it():
+    space = space_of(4)
+    (around,) = Subsets(2).split(space, objective_of(space, [[0, 0, 0, 0]] * 3)).sets
+    fewer = of_inputs(around, np.array([0, 2]))
+    assert lists_of(fewer) == [[[0, 1, 2, 3]]] * 2
+    assert fewer.most == 2
+
+
+# -- decompositions -----------------------------------------------------------------------------
+
+
+def test_a_function_sees_the_space_and_one_gold_output_at_a_time():
+    space, seen = space_of(3), []
+
+    def ones(given, gold):
+        seen.append((given, gold.tolist()))
+        return [np.flatnonzero(gold), [0]]
+
+    gold = np.array([[0, 1, 1], [0, 0, 0], [1, 1, 0]])
+    split = Chosen(ones).split(space, objective_of(space, gold))
+    assert seen == [(space, row) for row in gold.tolist()]
+    assert lists_of(split.sets[0]) == [[[0], [1, 2]], [[0]], [[0, 1]]]
+    assert split.whole.tolist() == [False] * 3
+    assert Chosen(ones).lists(space, gold) == [[(0,), (1, 2)], [(0,)], [(0, 1)]]
+
+
+def test_a_function_cannot_change_the_gold_output():
+    space = space_of(2)
+
+    def careless(_, gold):
+        gold[0] = 1
+        return [[0]]
+
+    given_gold = np.zeros((1, 2), dtype=np.int64)
+    objective = as_objective(space, Objective(np.zeros((1, 4)), gold=given_gold))
+    with pytest.raises(ValueError, match="read-only"):
+        Chosen(careless).split(space, objective)
+    assert not given_gold.any()
+
+
+@pytest.mark.parametrize("wrong", ["words", None, 3, [[0]]], ids=str)
+def test_a_chosen_decomposition_needs_a_function(wrong):
+    with pytest.raises(SettingError, match="sets are chosen by a function"):
+        Chosen(wrong)
+
+
+def test_a_union_has_all_sets_and_is_whole_where_one_part_is():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.factor(x, y)
+    builder.require(x["b"] >> y["b"])
+    space = builder.build()
+    objective = objective_of(space, [[0, 0], [1, 1], [0, 1]])
+    signed = SignedComponents()
+    union = Union(Subsets(1), signed, Chosen(lambda *_: [[1]])).split(space, objective)
+    alone = signed.split(space, objective)
+    assert len(union.sets) == 3
+    assert lists_of(union.sets[1]) == lists_of(alone.sets[0])
+    assert lists_of(union.sets[2]) == [[[1]]] * 3
+    assert union.whole.tolist() == alone.whole.tolist()
+    nested = Union(Union(Subsets(1)), Union(signed)).split(space, objective)
+    assert len(nested.sets) == 2
+
+
+def test_a_union_of_nothing_and_of_what_is_none_is_refused():
+    with pytest.raises(SettingError, match="at least one"):
+        Union()
+    for wrong in ("words", Subsets, None):
+        with pytest.raises(SettingError, match="a decomposition is one such as"):
+            Union(Subsets(1), wrong)
+
+
+def test_functions_may_be_parts_of_a_union():
+    space = space_of(2)
+    split = Union(Subsets(1), lambda *_: [[0, 1]]).split(space, objective_of(space, [[0, 0]]))
+    assert lists_of(split.sets[1]) == [[[0, 1]]]
+
+
+def test_without_gold_there_is_nothing_to_be_around():
+    space = space_of(2)
+    bare = Objective(np.zeros((1, 4)))
+    for decomposition in (Subsets(1), Chosen(lambda *_: []), SignedComponents(), Union(Subsets(1))):
+        with pytest.raises(SettingError, match="around gold outputs, and the objective has none"):
+            decomposition.split(space, bare)
+    gold = np.zeros((2, 2), dtype=np.int64)
+    assert gold_of(objective_of(space, gold)).tolist() == gold.tolist()
+    assert no_input(gold).tolist() == [False, False]

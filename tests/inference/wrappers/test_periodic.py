@@ -1,0 +1,91 @@
+"""`ExactEvery`: which inputs are solved exactly, and what learning comes to by it."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+from rote.errors import SettingError
+from rote.inference import Exact, Source
+from rote.inference.approximate import RGS
+from rote.inference.wrappers.periodic import ExactEvery
+from rote.learning import StructuredSVM, fit
+from rote.tasks.entity_relation import entity_relation_space
+from tests.learning.small import chains, start
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 7, 100])
+def test_every_so_many_inputs_one_is_solved_exactly_whatever_the_batches(every):
+    space = entity_relation_space(2)
+    scores = np.random.default_rng(0).normal(size=(20, space.parts))
+    sources = []
+    for sizes in ((20,), (3, 0, 9, 1, 7)):
+        engine, first = ExactEvery(RGS(restarts=3), every), 0
+        found = []
+        for size in sizes:
+            answers = engine.solve(space, scores[first : first + size])
+            assert len(answers) == size
+            found += answers.source.tolist()
+            first += size
+        sources.append(found)
+    assert sources[0] == sources[1]
+    greedy = np.array(sources[0]) == Source.GREEDY
+    assert greedy.tolist() == [(k + 1) % every != 0 for k in range(20)]
+
+
+def test_answers_stand_in_the_order_of_the_inputs():
+    space = entity_relation_space(2)
+    scores = np.random.default_rng(1).normal(size=(30, space.parts))
+    found = ExactEvery(RGS(restarts=100), 4).solve(space, scores)
+    best = Exact().solve(space, scores)
+    assert found.value == pytest.approx(best.value)
+    assert found.labels.tolist() == best.labels.tolist()
+
+
+def test_learning_with_it_ends_where_exact_learning_ends():
+    class Lazy:
+        """Finds the first of all outputs, always."""
+
+        def solve(self, space, objective):
+            labels = np.zeros((len(objective), len(space.variables)), dtype=np.int64)
+            best = Exact().solve(space, objective)
+            value = space.worth(objective.scores, labels)
+            return type(best)(labels, value, best.bound, best.status, best.source)
+
+    model, prepared = start(*chains(5, count=12, longest=4))
+    learner = StructuredSVM(C=0.5, delta=1e-3, iterations=300, warm_up=0, passes=10)
+    duals = {}
+    for name, engine in {
+        "exact": Exact(),
+        "lazy": Lazy(),
+        "every fifth": ExactEvery(Lazy(), 5),
+    }.items():
+        for state in learner.iterate(model.with_engine(engine), prepared):
+            duals[name] = state.measures["dual"]
+    assert duals["lazy"] < 0.9 * duals["exact"]
+    assert duals["every fifth"] == pytest.approx(duals["exact"], rel=0.02)
+
+
+def test_a_copy_counts_anew_and_knows_its_engines():
+    engine = ExactEvery(RGS(restarts=3), 2)
+    space = entity_relation_space(1)
+    engine.solve(space, np.zeros(space.parts))
+    other = copy.deepcopy(engine)
+    assert (other.every, other.engine) == (2, RGS(restarts=3))
+    sources = [each.solve(space, np.zeros(space.parts)).source[0] for each in (engine, other)]
+    assert [source == Source.GREEDY for source in sources] == [False, True]
+
+
+def test_models_are_saved_with_the_engine_underneath(tmp_path):
+    task, xs, ys = chains(0, count=4)
+    model, prepared = start(task, xs, ys, ExactEvery(RGS(restarts=3), 2))
+    fit(StructuredSVM(iterations=2), model, prepared).save(tmp_path / "model")
+    assert type(model).load(tmp_path / "model", task).engine == RGS(restarts=3)
+
+
+@pytest.mark.parametrize("every", [0, -1, 1.5, "two"])
+def test_every_is_a_whole_number(every):
+    with pytest.raises(SettingError, match="every is a whole number"):
+        ExactEvery(every=every)

@@ -1,0 +1,157 @@
+"""The WCSP reader on hand-worked files, damaged files, and random ones against toulbar2."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import product
+
+import numpy as np
+import pytest
+
+from rote.errors import DataError
+from rote.io.networks.wcsp import read_wcsp
+from tests.io.damage import damaged, refused
+
+SMALL = """small 3 3 5 10
+2 3 2
+2 0 1 1 2
+0 0 4
+1 2 10
+1 2 0 1
+1 7
+0 2 0
+-2 0 2 0 1
+1 1 3
+2 2 0 0 -1
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_text(text, name="small.wcsp"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write_text
+
+
+def test_a_small_file_by_hand(write, best_output):
+    network = read_wcsp(write(SMALL))
+    assert network.labels == (("0", "1"), ("0", "1", "2"), ("0", "1"))
+    assert network.scopes == ((0, 1), (2,), (0, 2), (2, 0))
+    assert network.table_names == (
+        "cost function 0",
+        "cost function 1",
+        "cost function 3",
+        "cost function 4",
+    )
+    assert network.tables[0].tolist() == [[-4, -1, -1], [-1, -1, -4]]
+    assert network.allowed[0].tolist() == [[True, True, True], [True, True, False]]
+    assert network.tables[1].tolist() == [0, -7]
+    assert network.constant == -2
+    assert np.array_equal(network.tables[2], network.tables[3])  # shared
+    assert best_output(network) == (-3, [0, 1, 0])
+    assert network.cost(-3.0) == 3
+
+
+def test_a_compressed_file_reads_the_same(write, tmp_path, best_output):
+    packed = tmp_path / "small.wcsp.gz"
+    packed.write_bytes(gzip.compress(SMALL.encode()))
+    assert best_output(read_wcsp(packed)) == best_output(read_wcsp(write(SMALL)))
+
+
+def test_a_total_of_top_is_no_answer(write, best_output):
+    text = "sum 2 2 2 {} 2 2  1 0 5 0  1 1 5 0"
+    assert best_output(read_wcsp(write(text.format(11)))) == (-10, [0, 0])
+    assert best_output(read_wcsp(write(text.format(10)))) is None
+
+
+def test_a_tuple_given_twice_with_the_same_cost_is_one_tuple(write):
+    network = read_wcsp(write("twice 1 2 1 9  2  1 0 0 2  1 3  1 3"))
+    assert network.tables[0].tolist() == [0, -3]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "reason"),
+    [
+        ("small 3", "small three", 1, "the number of variables, a whole number, got 'three'"),
+        ("5 10", "5 10.5", 1, "upper bound of the total cost, a whole number, got '10.5'"),
+        ("2 3 2\n", "2 4 2\n", 2, "number of labels, at most 3, got 4"),
+        ("2 3 2\n", "2 0 2\n", 2, "at least one label, got 0"),
+        ("2 3 2\n", "2 -3 2\n", 2, "over an interval"),
+        ("2 0 1 1 2", "2 0 3 1 2", 3, "the index of a variable, between 0 and 2, got 3"),
+        ("2 0 1 1 2", "2 0 0 1 2", 3, "names each variable once"),
+        ("2 0 1 1 2", "4 0 1 1 2", 3, "the arity of cost function 0, between -3 and 3, got 4"),
+        ("2 0 1 1 2", "2 0 1 -1 salldiff", 3, "'salldiff' is given by a formula"),
+        ("2 0 1 1 2", "2 0 1 -2 2", 3, "a default cost, at least -1, got -2"),
+        ("1 2 10", "1 3 10", 5, "expected a label below 3, got 3"),
+        ("1 2 10", "1 2 -1", 5, "expected a cost, got -1"),
+        ("1 2 10", "1 2 1.5", 5, "expected a cost, got 1.5"),
+        ("1 2 10", "1 x 10", 5, "a finite number, got 'x'"),
+        ("1 2 10", "0 0 10", 5, r"the tuple \[0, 0\] stands twice"),
+        ("0 2 0\n", "0 2 1\n", 8, "arity 0 has no tuples, got 1"),
+        ("2 2 0 0 -1", "2 2 0 0 -2", 11, "a number of tuples, at least -1, got -2"),
+        ("2 2 0 0 -1", "2 2 1 0 -1", 11, r"shared function 1 is over variables with \[2, 2\]"),
+        ("2 2 0 0 -1", "2 2 0 0", 11, "a number of tuples, and the file ends here"),
+        ("2 2 0 0 -1", "2 2 0 0 -1 5", 11, "expected the end of the file, got '5'"),
+    ],
+)
+def test_a_damaged_file_is_answered_with_its_line_and_a_reason(write, old, new, line, reason):
+    path = write(damaged(SMALL, old, new))
+    with refused(path, line, reason):
+        read_wcsp(path)
+
+
+def random_file(rng):
+    """A random file, its sizes, its tables and its top."""
+    n = int(rng.integers(1, 5))
+    sizes = rng.integers(1, 4, n)
+    top = int(rng.integers(8, 30))
+    lines, tables = [], []
+    count = int(rng.integers(1, 7))
+    for _ in range(count):
+        scope = rng.permutation(n)[: rng.integers(0, min(n, 3) + 1)]
+        default = int(rng.integers(0, 4))
+        table = np.full(sizes[scope], default)
+        rows = [""]
+        for labels in product(*map(range, table.shape)):
+            if len(scope) and rng.random() < 0.5:
+                table[labels] = rng.integers(0, top + 3)
+                rows.append(" ".join(map(str, [*labels, table[labels]])))
+        lines.append(" ".join(map(str, [len(scope), *scope, default, len(rows) - 1])))
+        lines += rows[1:]
+        tables.append((scope, table))
+    head = [f"random {n} {max(sizes)} {count} {top}", " ".join(map(str, sizes))]
+    return "\n".join([*head, *lines]) + "\n", sizes, tables, top
+
+
+def least_cost(sizes, tables, top):
+    outputs = product(*map(range, sizes))
+    totals = [sum(t[tuple(y[j] for j in scope)] for scope, t in tables) for y in outputs]
+    return min((total for total in totals if total < top), default=None)
+
+
+def test_random_files_have_the_optimum_of_their_tables_and_of_toulbar2(
+    tmp_path, toulbar2, best_output
+):
+    rng = np.random.default_rng(5)
+    paths, least = [], []
+    for k in range(60):
+        text, sizes, tables, top = random_file(rng)
+        path = tmp_path / f"p{k}.wcsp"
+        path.write_text(text)
+        paths.append(path)
+        least.append(least_cost(sizes, tables, top))
+    assert 5 < least.count(None) < 50
+    for path, expected, judged in zip(paths, least, toulbar2(paths), strict=True):
+        found = best_output(read_wcsp(path))
+        assert (found and -found[0]) == expected
+        assert (judged and judged[1]) == expected
+
+
+def test_more_labels_than_fit_into_memory_are_refused(tmp_path):
+    path = tmp_path / "a.wcsp"
+    path.write_text("a 1 99999999999 0 9\n99999999999\n")
+    with pytest.raises(DataError, match="largest number of labels, between 0 and 1048576, got"):
+        read_wcsp(path)

@@ -1,0 +1,270 @@
+"""Beam search: compiled, as plain Python, and by a search over dictionaries from the definition."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.inference.approximate.beam_plan import Ledger, Patterns, course_of, in_order
+from rote.kernels.beam.beam import (
+    Successors,
+    beam_of,
+    expand,
+    find_twins,
+    first_nodes,
+    keep_best,
+    leap,
+    proceed,
+    room_for,
+    search_beam,
+    take,
+)
+from rote.space import SpaceBuilder
+from rote.tasks.entity_relation import entity_relation_space
+from rote.types import frozen
+from tests.kernels.beams import Case, left_in
+from tests.kernels.bodies import networks, plain
+from tests.strategies import spaces, worth
+
+seeds = st.integers(0, 2**32 - 1)
+widths = st.sampled_from([1, 2, 3, 7])
+NO_WEIGHTS = frozen(np.empty(0))
+
+
+def same_nodes(one, other):
+    return [left_in(one, i) == left_in(other, i) for i in range(len(one.size))]
+
+
+@given(networks(), seeds, widths, st.sampled_from([np.inf, 0.0, 0.125, 100.0]))
+@settings(max_examples=40)
+def test_the_search_is_the_one_of_the_definition(network, seed, width, theta):
+    case = Case(network[0], seed)
+    arguments = case.scores, case.shut, case.weights, width, theta, case.course
+    nodes, skipped = search_beam(*arguments)
+    for i in range(len(case.scores)):
+        beam, by_h = case.input(i).search(width, theta)
+        assert left_in(nodes, i) == beam
+        assert skipped[i] == by_h
+    body, by_body = plain(search_beam)(*arguments)
+    assert all(same_nodes(nodes, body))
+    assert skipped.tolist() == by_body.tolist()
+
+
+@given(networks(), seeds, widths, st.sampled_from([np.inf, 0.0, 0.25]))
+@settings(max_examples=40)
+def test_step_by_step_it_is_the_same_search(network, seed, width, theta):
+    case = Case(network[0], seed)
+    expected, by_h = search_beam(case.scores, case.shut, case.weights, width, theta, case.course)
+    n = len(case.order)
+    for proceeding in (proceed, plain(proceed)):
+        nodes, there = first_nodes(3, width, case.course), np.zeros((3, n), np.bool_)
+        steps, skipped = np.zeros(3, np.int64), np.zeros(3, np.int64)
+        known = case.shut, case.weights, theta, case.course, nodes, steps, skipped
+        while (wanted := proceeding(case.scores, there, *known)).any():
+            assert not (wanted & there).any()
+            there |= wanted
+        assert steps.tolist() == [n] * 3
+        assert all(same_nodes(nodes, expected))
+        assert skipped.tolist() == by_h.tolist()
+        assert (there.sum(axis=1) == n - skipped).all()
+
+
+@given(spaces(1, 4, most_rules=0), seeds)
+@settings(max_examples=30)
+def test_a_beam_with_room_for_everything_has_the_best_output_first(space, seed):
+    case = Case(space, seed, closed=0.0)
+    everything = list(itertools.product(*map(range, space.sizes.tolist())))
+    nodes, _ = search_beam(
+        case.scores,
+        case.shut,
+        frozen(np.zeros(case.ledger.size)),
+        len(everything),
+        np.inf,
+        case.course,
+    )
+    for i, scores in enumerate(case.scores):
+        values = [worth(space, scores, labels) for labels in everything]
+        assert nodes.size[i] == len(everything)
+        assert nodes.score[i].tolist() == sorted(values, reverse=True)
+        assert values[everything.index(tuple(nodes.labels[i, 0].tolist()))] == max(values)
+
+
+def pair(**options):
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "abc"), builder.variable("y", "ab")
+    builder.factor(x, y)
+    return Case(builder.build(), 0, m=1, closed=0.0, **options)
+
+
+def test_of_equals_the_child_of_the_better_parent_and_the_smaller_label_come_first():
+    case = pair()
+    course = course_of(case.space, lambda _: [0, 1], None, Ledger())
+    shut = frozen(np.zeros((1, 5), np.bool_))
+    scores = np.zeros((1, 11))
+    nodes, _ = search_beam(frozen(scores), shut, NO_WEIGHTS, 4, np.inf, course)
+    assert nodes.labels[0].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    # c is the best parent; (c, a) loses what c was ahead by, and is still first among equals.
+    scores[0, 2], scores[0, 5 + 4] = 1.0, -1.0
+    nodes, _ = search_beam(frozen(scores), shut, NO_WEIGHTS, 4, np.inf, course)
+    assert nodes.labels[0].tolist() == [[2, 1], [2, 0], [0, 0], [0, 1]]
+    assert nodes.score[0].tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_what_h_decides_looks_at_no_score():
+    """By hand: y follows x. h says b after b by 2, and θ is 1.5; x has no pattern of its own."""
+    case = pair(patterns=Patterns(triples=False))
+    course = course_of(case.space, lambda _: [0, 1], Patterns(triples=False), ledger := Ledger())
+    assert ledger.size == 6
+    weights = np.zeros(6)
+    weights[course.origin[0] + 1 + course.other_stride[0, 0] * 1] = 2.0
+    scores = np.zeros((2, 11))
+    scores[:, 1] = 1.0  # x is b
+    scores[:, 3] = 50.0  # y would be a
+    shut = frozen(np.zeros((2, 5), np.bool_))
+    nodes, skipped = search_beam(frozen(scores), shut, frozen(weights), 1, 1.5, course)
+    assert nodes.labels[:, 0].tolist() == [[1, 1]] * 2
+    assert skipped.tolist() == [1, 1]
+    assert nodes.score[:, 0].tolist() == [1.0, 1.0]  # of x alone
+    assert nodes.habit[:, 0].tolist() == [2.0, 2.0]
+    nodes, skipped = search_beam(frozen(scores), shut, frozen(weights), 1, 2.0, course)
+    assert nodes.labels[:, 0].tolist() == [[1, 0]] * 2
+    assert skipped.tolist() == [0, 0]
+
+
+def test_an_input_without_a_label_for_a_variable_has_no_nodes():
+    case = pair()
+    shut = np.zeros((2, 5), np.bool_)
+    shut[1, 3:] = True
+    scores = frozen(np.zeros((2, 11)))
+    for theta in (0.0, np.inf):
+        nodes, _ = search_beam(scores, frozen(shut), case.weights, 2, theta, case.course)
+        assert nodes.size.tolist() == [2, 0]
+
+
+def test_nothing_to_decide_leaves_the_empty_node():
+    case = Case(SpaceBuilder().build(), 0, m=2)
+    nodes, skipped = search_beam(case.scores, case.shut, case.weights, 3, 0.0, case.course)
+    assert nodes.size.tolist() == [1, 1]
+    assert skipped.tolist() == [0, 0]
+
+
+@st.composite
+def ranked(draw):
+    """Nodes, some of them twins, and what labels add; closed ones add -inf."""
+    size, labels = draw(st.integers(0, 4)), draw(st.integers(1, 3))
+    some = st.sampled_from([-np.inf, -2.0, -1.0, 0.0, 1.0, 2.0])
+    base = draw(st.lists(st.integers(-2, 2), min_size=size, max_size=size))
+    twin: list[int] = []
+    for node in range(size):
+        twin.append(draw(st.sampled_from(sorted({*twin, node}))))
+    more = [[draw(some) for _ in range(labels)] for _ in range(size)]
+    return np.array(twin, int), np.array(base, float), np.array(more).reshape(size, labels)
+
+
+@given(ranked(), st.integers(1, 6))
+def test_the_best_are_kept_in_order(successors, most):
+    twin, base, more = successors
+    size, labels = more.shape
+    room = np.zeros(size * labels + most, int), np.zeros(size * labels + most, int)
+    rank = np.zeros(size * labels + most)
+    top = more.max(axis=1, initial=-np.inf)
+    given = {"twin": twin, "base": base, "more": more, "top": top, "rank": rank}
+    given |= dict(zip(("node", "label"), room, strict=True))
+    found = Successors(**dict.fromkeys(Successors._fields) | given)
+    kept = plain(keep_best)(found, size, labels, most)
+    every = itertools.product(range(size), range(labels))
+    ranks = {(v, a): base[v] + more[twin[v], a] for v, a in every}
+    expected = sorted(
+        (key for key, value in ranks.items() if value > -np.inf), key=lambda key: -ranks[key]
+    )[:most]
+    assert list(zip(*(each[:kept].tolist() for each in room), strict=True)) == expected
+    assert rank[:kept].tolist() == [ranks[key] for key in expected]
+
+
+def test_twins_are_nodes_that_a_step_cannot_tell_apart():
+    """By hand: z looks at y alone, which a factor ties it to."""
+    builder = SpaceBuilder()
+    x, y, z = (builder.variable(name, "ab") for name in "xyz")
+    builder.factor(x, y)
+    builder.factor(y, z)
+    course = course_of(builder.build(), lambda _: [0, 1, 2], Patterns(), Ledger())
+    nodes = plain(first_nodes)(1, 4, course)
+    nodes.labels[0, :, :2] = [[1, 0], [0, 1], [0, 0], [1, 1]]
+    found = plain(room_for)(4, course)
+    plain(find_twins)(course, 2, plain(beam_of)(nodes, 0), 4, found)
+    assert found.twin.tolist() == [0, 1, 0, 1]
+    nodes.labels[0, :, 0] = [1, 0, 0, 1]
+    plain(find_twins)(course, 1, plain(beam_of)(nodes, 0), 3, found)
+    assert found.twin[:3].tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(("largest", "rows"), [(1 << 62, 0), (1 << 62, 5), (0, 0), (3, 3)])
+@given(networks(), seeds, widths)
+@settings(max_examples=15)
+def test_with_few_rows_or_without_codes_it_is_the_same_search(largest, rows, network, seed, width):
+    full = Case(network[0], seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rote.inference.approximate.beam_plan.LARGEST_CODE", largest)
+        patch.setattr("rote.inference.approximate.beam_plan.MOST_ROWS", rows)
+        small = Case(network[0], seed)
+    assert small.course.rows <= rows
+    for theta in (np.inf, 0.125):
+        arguments = full.scores, full.shut, full.weights, width, theta
+        one, by_h = search_beam(*arguments, full.course)
+        other, also = search_beam(*arguments, small.course)
+        assert all(same_nodes(one, other))
+        assert by_h.tolist() == also.tolist()
+
+
+def test_steps_that_add_up_alike_share_rows():
+    """By hand: entities look at nothing; relations at two of 4 labels, or at a third of 6 too."""
+    course = course_of(entity_relation_space(3), in_order, Patterns(), Ledger())
+    assert course.row.tolist() == [0, 0, 0, 1, 1, 17, 1, 17, 17]
+    assert course.rows == 1 + 16 + 96
+    assert not course.apart.any()
+
+
+# -- Theorem 2 ----------------------------------------------------------------------------
+
+
+def copy(beam):
+    return type(beam)(*(array.copy() for array in beam))
+
+
+def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(4)]
+    for x, y in itertools.pairwise(variables):
+        builder.factor(x, y)
+    builder.require(variables[0]["a"] >> variables[2]["b"])
+    space, decided = builder.build(), 0
+    for seed in range(40):
+        case = Case(space, seed, m=1, closed=0.0, heavy=16.0)
+        for width in (1, 2, 4):
+            beam = plain(beam_of)(plain(first_nodes)(1, width, case.course), 0)
+            found, size = plain(room_for)(width, case.course), 1
+            for t in range(4):
+                known = case.course, case.weights, case.shut[0]
+                plain(expand)(*known, case.scores[0], t, beam, size, found, True)
+                rows = found.twin[:size]
+                h = (beam.habit[:size, None] + found.gain[found.row[rows], :3]).ravel()
+                g = (beam.score[:size, None] + found.worth[rows, :3]).ravel()
+                order = np.argsort(-h, kind="stable")
+                gap = h[order[width - 1]] - h[order[width]] if len(h) > width else -np.inf
+                kept = plain(keep_best)(found, size, 3, width)
+                by_both = set((3 * found.node[:kept] + found.label[:kept]).tolist())
+                if gap > g.max() - g.min():
+                    decided += 1
+                    assert by_both == set(order[:width].tolist())
+                    assert plain(leap)(*known, g.max() - g.min(), t, copy(beam), size, found)
+                    by_h = set((3 * found.node[:width] + found.label[:width]).tolist())
+                    assert by_h == by_both
+                    plain(expand)(*known, case.scores[0], t, beam, size, found, True)
+                    kept = plain(keep_best)(found, size, 3, width)
+                plain(take)(case.course, t, beam, size, found, kept)
+                size = kept
+    assert decided > 40

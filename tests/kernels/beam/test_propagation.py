@@ -1,0 +1,196 @@
+"""Arc consistency and the search that keeps it, against lists of all outputs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.inference.approximate.beam_plan import Ledger, Patterns, course_of
+from rote.kernels.beam.propagation import (
+    close_in_row,
+    close_in_table,
+    make_consistent,
+    search_consistently,
+)
+from rote.space import SpaceBuilder, at_most, exactly
+from rote.types import frozen
+from tests.kernels.beams import Case, as_node
+from tests.kernels.bodies import activities, entries_of, labellings, networks, plain
+from tests.strategies import Judge, rules_as_rows, worth
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def obedient(graph, is_open):
+    """The labellings of all variables that rules and open labels leave."""
+    found = []
+    for labels in labellings(graph):
+        entries = entries_of(graph, labels)
+        own = [int(graph.offsets[j]) + a for j, a in enumerate(labels)]
+        if not is_open[own].all() or not graph.source.allowed[entries].all():
+            continue
+        totals = activities(graph, labels)
+        if ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all():
+            found.append(labels)
+    return found
+
+
+def room(graph):
+    return np.zeros(int(graph.offsets[-1]), np.bool_)
+
+
+def drawn(graph, seed, share=0.15):
+    rng = np.random.default_rng(seed)
+    return rng.random(int(graph.offsets[-1])) >= share
+
+
+@given(networks(1), seeds)
+@settings(max_examples=40)
+def test_no_label_is_closed_that_an_output_has(network, seed):
+    graph = network[1].graph
+    before = drawn(graph, seed)
+    is_open = before.copy()
+    alive = make_consistent(graph, is_open, room(graph))
+    outputs = obedient(graph, before)
+    assert alive or not outputs
+    assert not (is_open & ~before).any()
+    for labels in outputs:
+        assert is_open[graph.offsets[:-1] + np.array(labels)].all()
+    by_body = before.copy()
+    assert plain(make_consistent)(graph, by_body, room(graph)) == alive
+    assert by_body.tolist() == is_open.tolist()
+
+
+@given(networks(1), seeds)
+@settings(max_examples=40)
+def test_where_it_ends_nothing_more_can_be_closed(network, seed):
+    graph = network[1].graph
+    is_open = drawn(graph, seed)
+    if not make_consistent(graph, is_open, room(graph)):
+        return
+    after = is_open.copy()
+    assert make_consistent(graph, after, room(graph))
+    assert after.tolist() == is_open.tolist()
+    for b in range(len(graph.tables.ptr) - 1):
+        assert plain(close_in_table)(graph, b, after, room(graph)) == 0
+        for k in range(graph.tables.scope_ptr[b], graph.tables.scope_ptr[b + 1]):
+            check_supported(graph, b, k, is_open)
+    for r in range(len(graph.rows.lower)):
+        assert plain(close_in_row)(graph, r, after) == 0
+
+
+def check_supported(graph, b, k, is_open):
+    """Every open label at a place of a table has an allowed entry of open labels."""
+    tables, j = graph.tables, graph.tables.scope[k]
+    scope = tables.scope[tables.scope_ptr[b] : tables.scope_ptr[b + 1]]
+    shape = graph.sizes[scope]
+    allowed = graph.source.allowed[tables.ptr[b] : tables.ptr[b + 1]].reshape(shape)
+    supported = {
+        int(entry[k - tables.scope_ptr[b]])
+        for entry in np.argwhere(allowed)
+        if is_open[graph.offsets[scope] + entry].all()
+    }
+    open_labels = np.flatnonzero(is_open[graph.offsets[j] : graph.offsets[j + 1]])
+    assert set(open_labels.tolist()) <= supported
+
+
+def test_one_label_decides_a_chain_of_rules():
+    """By hand: a at the first of four means a at all, in tables and in rows alike."""
+    for most in (None, 1):
+        builder = SpaceBuilder()
+        variables = [builder.variable(f"x{j}", "ab") for j in range(4)]
+        for x, y in pairwise(variables):
+            builder.require(x["a"] >> y["a"])
+        with rules_as_rows(most):
+            graph = builder.build().network.graph
+        assert len(graph.rows.lower) == (0 if most is None else 3)
+        is_open = np.ones(int(graph.offsets[-1]), np.bool_)
+        is_open[1] = False
+        assert make_consistent(graph, is_open, room(graph))
+        assert is_open[:8].tolist() == [True, False] * 4
+        is_open[6] = False  # and not a at the last
+        assert not make_consistent(graph, is_open, room(graph))
+
+
+def test_a_count_that_is_reached_closes_the_others():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(6)]
+    builder.require(at_most(1, [x["a"] for x in variables]))
+    builder.require(exactly(5, [x["b"] for x in variables]))
+    space = builder.build()
+    graph = space.network.graph
+    assert len(graph.rows.lower) == 2
+    is_open = np.ones(18, np.bool_)
+    is_open[:3] = [True, False, False]
+    assert make_consistent(graph, is_open, room(graph))
+    assert is_open.reshape(6, 3)[1:].tolist() == [[False, True, False]] * 5
+
+
+@given(networks(), seeds, st.sampled_from([1, 2, 5]))
+@settings(max_examples=40)
+def test_what_is_left_in_a_beam_is_consistent_and_scored_as_it_should(network, seed, width):
+    space, _ = network
+    case = Case(space, seed, closed=0.05)
+    arguments = case.scores, case.shut, case.weights, width, case.course, network[1].graph
+    nodes = search_consistently(*arguments)
+    body = plain(search_consistently)(*arguments)
+    judge = Judge(space)
+    for i in range(len(case.scores)):
+        count = int(nodes.size[i])
+        assert count == body.size[i]
+        assert nodes.labels[i, :count].tolist() == body.labels[i, :count].tolist()
+        outputs = judge.open_outputs(~case.shut[i])
+        ranks = []
+        for k in range(count):
+            labels = tuple(nodes.labels[i, k].tolist())
+            assert not case.shut[i][space.offsets[:-1] + nodes.labels[i, k]].any()
+            if network[1].variables == network[1].own:  # else auxiliary columns may be open
+                assert labels in outputs
+            node = as_node(labels)
+            assert nodes.score[i, k] == worth(space, case.scores[i], labels)
+            assert nodes.habit[i, k] == case.input(i).h(node)
+            ranks.append(nodes.score[i, k] + nodes.habit[i, k])
+        assert ranks == sorted(ranks, reverse=True)
+        assert outputs or network[1].variables > network[1].own or count == 0
+
+
+@given(networks(), seeds)
+@settings(max_examples=40)
+def test_a_beam_with_room_for_everything_has_all_outputs(network, seed):
+    space, compiled = network
+    judge, case = Judge(space), Case(space, seed, m=1, closed=0.0)
+    nodes = search_consistently(
+        case.scores,
+        case.shut,
+        frozen(np.zeros(len(case.weights))),
+        max(1, len(judge.everything)),
+        case.course,
+        compiled.graph,
+    )
+    found = {tuple(labels) for labels in nodes.labels[0, : nodes.size[0]].tolist()}
+    assert set(judge.outputs) <= found
+    assert found <= set(judge.outputs) or compiled.variables > compiled.own
+
+
+def test_a_greedy_search_steps_over_what_would_be_a_dead_end():
+    """By hand: the best first label leads nowhere, and is never taken."""
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(x["a"] >> y["a"])
+    builder.require(~y["a"])
+    space = builder.build()
+    course = course_of(space, lambda _: [0, 1], Patterns(), ledger := Ledger())
+    scores, shut = np.array([[5.0, 0, 0, 0]]), np.zeros((1, 4), np.bool_)
+    weights = frozen(np.zeros(ledger.size))
+    nodes = search_consistently(
+        frozen(scores), frozen(shut), weights, 1, course, space.network.graph
+    )
+    assert nodes.labels[0, 0].tolist() == [1, 1]
+    shut[0, 1] = True
+    nodes = search_consistently(
+        frozen(scores), frozen(shut), weights, 1, course, space.network.graph
+    )
+    assert nodes.size.tolist() == [0]

@@ -1,0 +1,204 @@
+"""The kernels of chains: compiled, as plain Python, and against naive twins."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from rote.kernels.bundles import Windows
+from rote.kernels.dp.chains import (
+    add_entries,
+    best_chains,
+    best_labels,
+    chain_max_marginals,
+    within_budget,
+)
+
+NOTHING_CLOSED = np.empty((0, 0), np.bool_)
+
+
+def running(counts):
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def first_order(sizes, mask=None, straight=True):
+    """The arguments of a chain of first order, its tables one after the other behind the labels.
+
+    Without ``straight``, the kernels must go the long way through masks and gathers.
+    """
+    sizes = np.array(sizes, dtype=np.int64)
+    n = len(sizes)
+    offsets = running(sizes)
+    tables = sizes[:-1] * sizes[1:]
+    starts = offsets[-1] + running(tables)
+    entries = int(starts[-1])
+    allowed = np.ones(entries, np.bool_) if mask is None else mask
+    steps = np.zeros((n - 1, 5), np.int64)
+    steps[:, 0], steps[:, 1], steps[:, -1] = 1, sizes[1:], straight
+    direct = np.full(n, -1, np.int64)
+    if straight and mask is None:
+        direct[1:] = starts[:-1]
+    states = np.concatenate([[1], sizes[:-1]])
+    room = [states.max(), (states * sizes).max(), tables.max(initial=1), sizes.max()]
+    return (
+        sizes,
+        offsets,
+        np.concatenate([[0], np.arange(n - 1), [n]]),
+        states,
+        np.ones(n, np.int64),
+        offsets,
+        direct,
+        np.concatenate([[0], np.arange(n)]),
+        np.arange(n - 1),
+        steps,
+        starts,
+        np.zeros(n - 1, np.int64),
+        np.full(n - 1, straight),
+        allowed,
+        np.arange(entries + 1),
+        np.arange(entries),
+        np.array(room, dtype=np.int64),
+    )
+
+
+def plain_viterbi(scores, sizes):
+    """The best labels of each row of scores, ties not looked at."""
+    offsets = running(sizes)
+    found = []
+    for row in scores:
+        at = offsets[-1]
+        value = row[: sizes[0]]
+        back = []
+        for t in range(1, len(sizes)):
+            shape = (sizes[t - 1], sizes[t])
+            joint = value[:, None] + row[at : at + np.prod(shape)].reshape(shape)
+            at += np.prod(shape)
+            back.append(joint.argmax(axis=0))
+            value = joint.max(axis=0) + row[offsets[t] : offsets[t + 1]]
+        labels = [int(value.argmax())]
+        for choice in reversed(back):
+            labels.append(int(choice[labels[-1]]))
+        found.append(labels[::-1])
+    return np.array(found)
+
+
+def values_of(row, sizes, mask):
+    """Every output and its value."""
+    offsets, starts = running(sizes), sum(sizes) + running(np.multiply(sizes[:-1], sizes[1:]))
+    for labels in product(*(range(size) for size in sizes)):
+        parts = [offsets[t] + a for t, a in enumerate(labels)]
+        for t in range(len(sizes) - 1):
+            parts.append(starts[t] + labels[t] * sizes[t + 1] + labels[t + 1])
+        yield labels, row[parts].sum() if mask[parts].all() else -np.inf
+
+
+@pytest.mark.parametrize("straight", [True, False])
+@pytest.mark.parametrize("sizes", [[3, 2, 4, 3], [5], [1, 1, 1], [45] * 4, [2, 1, 3]])
+def test_a_chain_of_first_order_is_what_viterbi_finds(sizes, straight):
+    arguments = first_order(sizes, straight=straight)
+    scores = np.random.default_rng(1).normal(size=(6, arguments[10][-1]))
+    ties = np.full(6, 1e-10)
+    labels = best_chains(scores, NOTHING_CLOSED, ties, Windows(*arguments))
+    plain = best_chains.py_func(scores, NOTHING_CLOSED, ties, Windows(*arguments))
+    assert labels.tolist() == plain_viterbi(scores, sizes).tolist()
+    assert labels.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("straight", [True, False])
+def test_masks_and_closed_labels_are_kept_and_ties_go_to_the_first(straight):
+    rng = np.random.default_rng(2)
+    sizes = [3, 2, 4]
+    for _ in range(30):
+        mask = rng.random(first_order(sizes)[10][-1]) < 0.8
+        arguments = first_order(sizes, mask, straight)
+        scores = rng.integers(-1, 2, size=(4, len(mask))).astype(float)
+        closed = rng.random((4, 9)) < 0.2
+        labels = best_chains(scores, closed, np.full(4, 1e-10), Windows(*arguments))
+        plain = best_chains.py_func(scores, closed, np.full(4, 1e-10), Windows(*arguments))
+        assert labels.tolist() == plain.tolist()
+        for i in range(4):
+            open_ = mask & ~np.pad(closed[i], (0, len(mask) - 9))
+            outputs = list(values_of(scores[i], sizes, open_))
+            best = max(value for _, value in outputs)
+            first = next(y for y, value in outputs if value == best)
+            assert tuple(labels[i]) == (first if best > -np.inf else (-1, -1, -1))
+
+
+@pytest.mark.parametrize("sizes", [[3, 2, 4], [3], [1, 2]])
+def test_max_marginals_are_the_best_values_label_by_label(sizes):
+    rng = np.random.default_rng(3)
+    mask = rng.random(first_order(sizes)[10][-1]) < 0.85
+    arguments = first_order(sizes, mask)
+    scores = rng.normal(size=(5, len(mask)))
+    found = chain_max_marginals(scores, NOTHING_CLOSED, Windows(*arguments))
+    np.testing.assert_array_equal(
+        found, chain_max_marginals.py_func(scores, NOTHING_CLOSED, Windows(*arguments))
+    )
+    expected = np.full(found.shape, -np.inf)
+    for i in range(5):
+        for labels, value in values_of(scores[i], sizes, mask):
+            at = running(sizes)[:-1] + labels
+            expected[i, at] = np.maximum(expected[i, at], value)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_an_empty_batch_has_empty_answers():
+    arguments = first_order([2, 3])
+    none = np.empty((0, 11))
+    assert best_chains(none, NOTHING_CLOSED, np.empty(0), Windows(*arguments)).shape == (0, 2)
+    assert chain_max_marginals(none, NOTHING_CLOSED, Windows(*arguments)).shape == (0, 5)
+    alone = best_labels(none, NOTHING_CLOSED, np.empty(0), running([2, 3]), arguments[13])
+    assert alone.shape == (0, 2)
+
+
+def test_labels_by_themselves_are_the_first_of_the_best():
+    rng = np.random.default_rng(4)
+    offsets = running([3, 1, 4])
+    scores = rng.integers(-2, 3, size=(20, 8)).astype(float)
+    ties = np.full(20, 1e-10)
+    allowed = np.array([True] * 7 + [False])
+    labels = best_labels(scores, NOTHING_CLOSED, ties, offsets, allowed)
+    masked = np.where(allowed, scores, -np.inf)
+    spans = [slice(a, b) for a, b in pairwise(offsets)]
+    assert labels.tolist() == np.array([masked[:, s].argmax(axis=1) for s in spans]).T.tolist()
+    plain = best_labels.py_func(scores, NOTHING_CLOSED, ties, offsets, allowed)
+    assert labels.tolist() == plain.tolist()
+
+
+def test_an_input_with_a_variable_that_has_no_label_left_has_no_labels():
+    closed = np.array([[False, False, True], [False, False, False]])
+    scores = np.zeros((2, 3))
+    labels = best_labels(scores, closed, np.full(2, 1e-10), running([2, 1]), np.ones(3, np.bool_))
+    assert labels.tolist() == [[-1, -1], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected"), [(0.0, (2, 0.0)), (0.5, (1, 0.5)), (9.0, (0, 3.0))]
+)
+def test_the_smallest_label_within_the_budget_is_taken(budget, expected):
+    values = np.array([0.0, 2.5, 3.0, 3.0])
+    assert within_budget(values, budget) == expected
+    assert within_budget.py_func(values, budget) == expected
+
+
+def test_no_label_is_within_any_budget_when_all_values_are_not_numbers():
+    assert within_budget(np.array([np.nan]), 1.0)[0] == -1
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_entries_are_added_by_their_gathers_or_from_one_run_of_parts(step):
+    row = np.arange(10.0)
+    allowed = np.array([True, True, False, True, True, True])
+    one_run = (row, 0, step, 4, True, allowed, np.arange(7), np.arange(4, 10))
+    line = np.ones(3)
+    add_entries(line, *one_run)
+    expected = np.where(allowed, row[4:], -np.inf)[: 3 * step : step] + 1
+    assert line.tolist() == expected.tolist()
+    plain = np.ones(3)
+    add_entries.py_func(plain, *one_run)
+    assert plain.tolist() == expected.tolist()
+    several = np.zeros(2)
+    add_entries(several, row, 0, 1, 0, False, allowed, np.array([0, 2, 2]), np.array([3, 4]))
+    assert several.tolist() == [7.0, 0.0]

@@ -1,0 +1,146 @@
+"""Elimination at run time, against enumeration of the part it is about."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.dp.runtime_elimination import eliminate_part, entries_around
+from rote.kernels.dual.ascent import close_below
+from rote.kernels.search.branch import components, search_parts
+from rote.space import SpaceBuilder, at_most
+from tests.kernels import bodies
+from tests.kernels.bodies import networks, plain, scores_of
+
+seeds = st.integers(0, 2**32 - 1)
+PLENTY = 1 << 12
+
+
+def valued(graph, theta):
+    """Every labelling without a closed entry, and what it is worth."""
+    nothing = np.zeros(len(graph.rows.lower))
+    return {y: bodies.worth_of(graph, theta, nothing, y) for y in bodies.feasible(graph, theta)}
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_a_part_gets_its_best_labels_while_the_rest_is_held(found, seed):
+    space, net = found
+    graph = net.graph
+    rng = np.random.default_rng(seed)
+    theta = bodies.loaded(graph, scores_of(space, seed))
+    every = valued(graph, theta)
+    assume(every)
+    held = list(every)[rng.integers(len(every))]
+    part = rng.integers(0, 2, size=len(graph.sizes))
+    labels = np.array(held)
+    done, gained, margin = plain(eliminate_part)(graph, theta, part, 1, PLENTY, labels)
+    with_rows = any(graph.rows.of_ptr[j + 1] > graph.rows.of_ptr[j] for j in np.flatnonzero(part))
+    if not done:
+        assert with_rows
+        assert tuple(labels) == held
+        return
+    inside = [y for y in every if all(y[j] == held[j] for j in np.flatnonzero(part == 0))]
+    best = sorted((every[y] for y in inside), reverse=True)
+    assert every[tuple(labels.tolist())] == pytest.approx(best[0], abs=1e-9)
+    assert gained == pytest.approx(best[0] - every[held], abs=1e-9)
+    if len(best) > 1:
+        assert margin == pytest.approx(best[0] - best[1], abs=1e-9)
+    else:
+        assert margin == np.inf
+
+
+def cycle(n):
+    builder = SpaceBuilder()
+    xs = [builder.variable(f"x{j}", "abc") for j in range(n)]
+    for j in range(n):
+        builder.factor(xs[j], xs[(j + 1) % n])
+    return builder, xs
+
+
+def test_it_gives_up_when_entries_run_out_and_leaves_the_labels_alone():
+    space = cycle(5)[0].build()
+    graph = space.network.graph
+    theta = bodies.loaded(graph, scores_of(space, 0))
+    part = np.zeros(5, dtype=np.int64)
+    for entries in (2, 20, 65):
+        labels = np.zeros(5, dtype=np.int64)
+        done, _, _ = plain(eliminate_part)(graph, theta, part, 0, entries, labels)
+        assert not done
+        assert (labels == 0).all()
+    assert plain(eliminate_part)(graph, theta, part, 0, PLENTY, labels)[0]
+
+
+def test_it_leaves_variables_in_rows_to_the_search():
+    builder, xs = cycle(12)
+    builder.require(at_most(3, [x["a"] for x in xs]))
+    space = builder.build()
+    graph = space.network.graph
+    theta = bodies.loaded(graph, scores_of(space, 0))
+    labels = np.ones(12, dtype=np.int64)
+    assert not plain(eliminate_part)(graph, theta, np.zeros(12, int), 0, PLENTY, labels)[0]
+
+
+def test_entries_around_a_variable_are_those_of_its_neighbours():
+    near = np.array([[False, True, True], [True, False, False], [True, False, False]])
+    size = np.array([2, 3, 5])
+    assert [plain(entries_around)(near, size, v) for v in range(3)] == [15, 2, 2]
+
+
+def test_parts_are_what_undecided_variables_and_tables_join():
+    builder = SpaceBuilder()
+    xs = [builder.variable(f"x{j}", "ab") for j in range(5)]
+    for x, y in pairwise(xs):
+        builder.factor(x, y)
+    graph = builder.build().network.graph
+    theta = np.zeros(graph.tables.ptr[-1])
+    part = np.empty(5, dtype=np.int64)
+    assert plain(components)(graph, theta, part) == 1
+    assert part.tolist() == [0, 0, 0, 0, 0]
+    theta[graph.offsets[2]] = -np.inf  # x2 is decided
+    assert plain(components)(graph, theta, part) == 2
+    assert part.tolist() == [0, 0, -1, 1, 1]
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
+    space, net = found
+    graph = net.graph
+    theta = bodies.loaded(graph, scores_of(space, seed))
+    every = valued(graph, theta)
+    assume(every)
+    nothing = np.zeros(len(graph.rows.lower))
+    floor = sorted(every.values())[len(every) // 2]
+    plain(close_below)(graph, theta, nothing, floor)
+    left = valued(graph, theta)
+    assert {y for y, worth in every.items() if worth > floor + 1e-9} <= set(left)
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_searching_part_by_part_finds_the_best_of_all(found, seed):
+    space, net = found
+    graph = net.graph
+    rng = np.random.default_rng(seed)
+    theta = bodies.loaded(graph, scores_of(space, seed))
+    for j in range(len(graph.sizes)):  # decide some variables, so that parts fall apart
+        first, stop = graph.offsets[j], graph.offsets[j + 1]
+        if rng.random() < 0.4:
+            kept = first + rng.integers(stop - first)
+            theta[first:stop] = np.where(np.arange(first, stop) == kept, theta[kept], -np.inf)
+    every = valued(graph, theta)
+    assume(every)
+    held = list(every)[rng.integers(len(every))]
+    labels = np.array(held)
+    nothing = np.zeros(len(graph.rows.lower))
+    value, bound, _, _ = plain(search_parts)(
+        graph, theta, nothing, every[held], 1e-9, 1 << 20, labels
+    )
+    assert value == pytest.approx(max(every.values()), abs=1e-8)
+    assert every[tuple(labels.tolist())] == pytest.approx(value, abs=1e-8)
+    assert bound <= value + 1e-12

@@ -1,0 +1,298 @@
+"""Dual ascent: no output's value changes, the bound never rises, rows are met where it is least."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.dual.ascent import (
+    apply_duals,
+    ascend,
+    bound_of,
+    load,
+    marginalise,
+    row_constant,
+    row_part,
+    shift,
+    slope,
+    sweep,
+    visit_row,
+)
+from rote.types import frozen
+from tests.kernels import bodies
+from tests.kernels.bodies import networks, plain, random_duals, scores_of
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def prepared(found, seed, duals=True):
+    """A network with scores, messages and multipliers: graph, theta, messages, multipliers."""
+    space, net = found
+    graph = net.graph
+    rng = np.random.default_rng(seed)
+    theta = np.empty(int(graph.tables.ptr[-1]))
+    plain(load)(scores_of(space, seed), graph.source, theta)
+    messages, multipliers = random_duals(graph, rng)
+    if not duals:
+        messages, multipliers = 0 * messages, 0 * multipliers
+    plain(apply_duals)(graph, theta, messages, multipliers)
+    return graph, theta, messages, multipliers
+
+
+def same_worth(graph, before, after, *multipliers):
+    """The values of all feasible labellings, before and after, are the same."""
+    for labels in bodies.feasible(graph, before):
+        was = bodies.worth_of(graph, before, multipliers[0], labels)
+        now = bodies.worth_of(graph, after, multipliers[-1], labels)
+        assert now == pytest.approx(was, abs=1e-9)
+
+
+@given(networks(), seeds)
+@settings(max_examples=40)
+def test_scores_are_loaded_from_where_they_are_gathered(found, seed):
+    space, net = found
+    scores = scores_of(space, seed)
+    theta = np.empty(int(net.graph.tables.ptr[-1]))
+    plain(load)(scores, net.graph.source, theta)
+    assert theta.tolist() == pytest.approx(bodies.loaded(net.graph, scores).tolist())
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("run", [shift, plain(shift)], ids=["compiled", "plain"])
+def test_shifting_subtracts_along_one_place(axis, run):
+    rng = np.random.default_rng(axis)
+    table = rng.normal(size=(2, 3, 4))
+    amount = rng.normal(size=table.shape[axis])
+    amount[1] = -np.inf
+    theta = np.concatenate([[7.0], table.ravel(), [7.0]])
+    inner = int(np.prod(table.shape[axis + 1 :]))
+    run(theta, 1, 1 + table.size, inner, amount)
+    shape = [-1 if k == axis else 1 for k in range(3)]
+    with np.errstate(invalid="ignore"):
+        expected = table - np.where(np.isinf(amount), 0.0, amount).reshape(shape)
+    expected = np.where(np.isinf(amount).reshape(shape), -np.inf, expected)
+    assert theta[1:-1].tolist() == expected.ravel().tolist()
+    assert theta[[0, -1]].tolist() == [7.0, 7.0]
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("run", [marginalise, plain(marginalise)], ids=["compiled", "plain"])
+def test_marginals_are_maxima_over_the_other_places(axis, run):
+    table = np.random.default_rng(axis).normal(size=(2, 3, 4))
+    table[0, 1] = -np.inf
+    inner = int(np.prod(table.shape[axis + 1 :]))
+    marginal = np.empty(table.shape[axis])
+    run(table.ravel(), 0, table.size, inner, marginal)
+    others = tuple(k for k in range(3) if k != axis)
+    assert marginal.tolist() == table.max(axis=others).tolist()
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_duals_change_the_value_of_no_output(found, seed):
+    space, _net = found
+    graph, theta, _, multipliers = prepared(found, seed)
+    before = bodies.loaded(graph, scores_of(space, seed))
+    same_worth(graph, before, theta, 0 * multipliers, multipliers)
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_the_bound_is_the_sum_of_maxima(found, seed):
+    graph, theta, _, multipliers = prepared(found, seed)
+    expected = bodies.bound_of(graph, theta, multipliers)
+    assert plain(bound_of)(graph, theta, multipliers) == pytest.approx(expected)
+    constant = bodies.constant_of(graph, multipliers)
+    assert plain(row_constant)(graph.rows, multipliers) == pytest.approx(constant)
+
+
+@given(networks(least=1), seeds, st.booleans())
+@settings(max_examples=40)
+def test_a_sweep_changes_no_value_and_never_raises_the_bound(found, seed, settling):
+    space, _ = found
+    graph, theta, messages, multipliers = prepared(found, seed)
+    marginals = np.empty(graph.flow.most_marginals)
+    for _ in range(3):
+        before, was = theta.copy(), multipliers.copy()
+        plain(sweep)(graph, theta, messages, multipliers, marginals, settling)
+        same_worth(graph, before, theta, was, multipliers)
+        lower = bodies.bound_of(graph, theta, multipliers)
+        assert lower <= bodies.bound_of(graph, before, was) + 1e-9
+        for labels in bodies.feasible(graph, theta):
+            assert lower >= bodies.worth_of(graph, theta, multipliers, labels) - 1e-9
+    # What was written down leads to where the scores are now.
+    again = bodies.loaded(graph, scores_of(space, seed))
+    plain(apply_duals)(graph, again, messages, multipliers)
+    left = np.isfinite(theta)
+    assert theta[left].tolist() == pytest.approx(again[left].tolist(), abs=1e-8)
+
+
+def settled(graph, theta):
+    """Every variable in turn takes from its tables, taken together, what they can spare."""
+    result, tables = theta.copy(), graph.tables
+    for j in range(len(graph.sizes)):
+        own = slice(int(graph.offsets[j]), int(graph.offsets[j + 1]))
+        spared = {}
+        for k in np.flatnonzero(tables.scope == j):
+            entries = np.arange(
+                tables.ptr[tables.place_table[k]], tables.ptr[tables.place_table[k] + 1]
+            )
+            label = (entries - entries[0]) // tables.strides[k] % graph.sizes[j]
+            best = [result[entries[label == a]].max() for a in range(graph.sizes[j])]
+            spared[int(k)] = entries, label, np.array(best)
+            result[own] += best
+        for entries, label, best in spared.values():
+            closed = np.isinf(result[own])[label]
+            result[entries] = np.where(
+                closed, -np.inf, result[entries] - np.where(closed, 0, best[label])
+            )
+    return result
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_settling_leaves_at_the_labels_what_tables_can_spare(found, seed):
+    graph, theta, messages, multipliers = prepared(found, seed)
+    if not bodies.feasible(graph, theta):
+        return
+    expected = settled(graph, theta)
+    marginals = np.empty(graph.flow.most_marginals)
+    plain(sweep)(graph, theta, messages, multipliers, marginals, True)
+    np.testing.assert_allclose(theta, expected, atol=1e-9)
+    for b in range(len(graph.tables.ptr) - 1):
+        table = theta[graph.tables.ptr[b] : graph.tables.ptr[b + 1]]
+        assert table.max() == pytest.approx(0.0, abs=1e-9)
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_entries_closed_by_a_sweep_are_in_no_output(found, seed):
+    graph, theta, messages, multipliers = prepared(found, seed)
+    possible = {e for y in bodies.feasible(graph, theta) for e in bodies.entries_of(graph, y)}
+    marginals = np.empty(graph.flow.most_marginals)
+    plain(sweep)(graph, theta, messages, multipliers, marginals, False)
+    assert not possible & set(np.flatnonzero(np.isinf(theta)).tolist())
+
+
+# -- rows ---------------------------------------------------------------------------------
+
+
+def legal_steps(graph, r, rng):
+    """Multipliers that the ends of row r allow."""
+    grid = np.concatenate([[0.0], rng.normal(size=40), 5 * rng.normal(size=10)])
+    if np.isinf(graph.rows.upper[r]):
+        grid = grid[grid <= 0]
+    if np.isinf(graph.rows.lower[r]):
+        grid = grid[grid >= 0]
+    return grid
+
+
+def moved(graph, theta, r, step):
+    """theta with the multiplier of row r further on by ``step``."""
+    result, rows = theta.copy(), graph.rows
+    for g in range(rows.ptr[r], rows.ptr[r + 1]):
+        for c in range(rows.start[g], rows.start[g + 1]):
+            result[rows.column[c]] -= step * rows.coefficient[c]
+    return result
+
+
+@given(networks(least=2), seeds)
+@settings(max_examples=40)
+def test_a_row_moves_its_multiplier_to_where_the_bound_is_least(found, seed):
+    graph, theta, _, multipliers = prepared(found, seed)
+    rng = np.random.default_rng(seed)
+    for r in range(len(graph.rows.lower)):
+        before, was = theta.copy(), multipliers.copy()
+        plain(visit_row)(graph.offsets, graph.rows, theta, multipliers, r)
+        same_worth(graph, before, theta, was, multipliers)
+        reached = bodies.bound_of(graph, theta, multipliers)
+        if reached == -np.inf:
+            return
+        assert reached <= bodies.bound_of(graph, before, was) + 1e-9
+        # A bound that falls for ever shows that nothing is feasible; the step then stops.
+        tried = legal_steps(graph, r, rng)[::2] if bodies.feasible(graph, before) else []
+        for u in tried:
+            other = was.copy()
+            other[r] = u
+            assert reached <= 1e-6 + bodies.bound_of(
+                graph, moved(graph, before, r, u - was[r]), other
+            )
+        assert multipliers[r] <= 0 or np.isfinite(graph.rows.upper[r])
+        assert multipliers[r] >= 0 or np.isfinite(graph.rows.lower[r])
+
+
+@given(networks(least=2), seeds)
+@settings(max_examples=40)
+def test_the_part_of_a_row_is_what_changes_with_its_multiplier(found, seed):
+    graph, theta, _, multipliers = prepared(found, seed)
+    rng = np.random.default_rng(seed)
+    for r in range(len(graph.rows.lower)):
+        steps = legal_steps(graph, r, rng)[:5]
+        parts, bounds = [], []
+        for u in steps:
+            other = multipliers.copy()
+            other[r] = u
+            step = u - multipliers[r]
+            parts.append(plain(row_part)(graph.offsets, graph.rows, theta, r, step, u))
+            bounds.append(bodies.bound_of(graph, moved(graph, theta, r, step), other))
+        if np.isfinite(bounds).all():
+            assert np.diff(parts).tolist() == pytest.approx(np.diff(bounds).tolist(), abs=1e-9)
+
+
+@given(networks(least=2), seeds)
+@settings(max_examples=40)
+def test_the_slope_is_the_derivative_to_the_left(found, seed):
+    graph, theta, _, multipliers = prepared(found, seed)
+    if bodies.bound_of(graph, theta, multipliers) == -np.inf:
+        return
+    rng = np.random.default_rng(seed)
+    tiny = 1e-7
+    for r, was in enumerate(multipliers):
+        for u in legal_steps(graph, r, rng)[1:6]:
+            if abs(u) < 1e-3:
+                continue
+            here, before = (
+                plain(row_part)(graph.offsets, graph.rows, theta, r, v - was, v)
+                for v in (u, u - tiny)
+            )
+            found_slope = plain(slope)(graph.offsets, graph.rows, theta, r, was, u)
+            assert found_slope == pytest.approx((here - before) / tiny, abs=1e-4)
+
+
+# -- the whole ----------------------------------------------------------------------------
+
+
+@given(networks(), seeds, st.sampled_from([0, 1, 4]), st.booleans())
+@settings(max_examples=40)
+def test_ascending_a_batch_is_sweeping_each_input(found, seed, sweeps, closing):
+    space, net = found
+    graph = net.graph
+    rng = np.random.default_rng(seed)
+    scores = frozen(rng.normal(size=(2, space.parts)))
+    closed = np.empty((0, 0), dtype=np.bool_)
+    if closing:
+        closed = rng.random((2, space.labels)) < 0.15
+    starts = [random_duals(graph, rng) for _ in range(2)]
+    messages = np.array([start[0] for start in starts])
+    multipliers = np.array([start[1] for start in starts])
+    expected = []
+    for i in range(2):
+        source = scores[i].copy()
+        if closing:
+            source[: space.labels][closed[i]] = -np.inf
+        theta = bodies.loaded(graph, source)
+        own = messages[i].copy(), multipliers[i].copy()
+        plain(apply_duals)(graph, theta, *own)
+        marginals = np.empty(graph.flow.most_marginals)
+        for _ in range(sweeps):
+            plain(sweep)(graph, theta, *own, marginals, False)
+        expected.append((*own, bodies.bound_of(graph, theta, own[1])))
+    for run in (ascend, plain(ascend)):
+        at, u = messages.copy(), multipliers.copy()
+        bounds = run(scores, frozen(closed), graph, at, u, sweeps)
+        for i in range(2):
+            assert bounds[i] == pytest.approx(expected[i][2], abs=1e-9)
+            assert at[i].tolist() == pytest.approx(expected[i][0].tolist(), abs=1e-9)
+            assert u[i].tolist() == pytest.approx(expected[i][1].tolist(), abs=1e-9)

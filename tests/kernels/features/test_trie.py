@@ -1,0 +1,165 @@
+"""Ways through a tree of texts, and lines of names: beside dictionaries and lists."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rote.kernels.features.trie import (
+    NEW,
+    NOWHERE,
+    ROOT,
+    Tree,
+    each_once,
+    follow,
+    give_numbers,
+    hang,
+    new_uses,
+    packed,
+    put_runs,
+    walk,
+)
+from tests.kernels.bodies import plain
+from tests.kernels.parts import whole
+
+# Products of 64 bits wrap around, as they are meant to; without the compiler, NumPy says so.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")
+
+
+def seed(places=64):
+    """A tree that is a root, in a table of so many places."""
+    nodes = places // 2 + 1
+    hung = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    return Tree(np.full((places, 2), NOWHERE), *hung, np.ones(1, np.int64))
+
+
+class Naive:
+    """Ways as tuples of texts; a new one is the next node."""
+
+    def __init__(self):
+        self.nodes = {(): ROOT}
+
+    def walk(self, way, texts, grows):
+        for text in texts:
+            if way is None or text < 0:
+                return None
+            way = (*way, text)
+            if way not in self.nodes:
+                if not grows:
+                    return None
+                self.nodes[way] = len(self.nodes)
+        return way
+
+
+WAYS = st.lists(st.lists(st.integers(-1, 3), max_size=3), max_size=6)
+
+
+@given(st.lists(st.tuples(WAYS, st.booleans()), max_size=4))
+@pytest.mark.parametrize("run", [walk, plain(walk)], ids=["compiled", "plain"])
+def test_ways_lead_where_dictionaries_say(run, calls):
+    tree, naive, empty = seed(512), Naive(), 7
+    for ways, grows in calls:
+        texts = whole([text for way in ways for text in way])
+        ends = whole(np.cumsum([len(way) for way in ways]))
+        begins = whole(ends - np.array([len(way) for way in ways], dtype=np.int64))
+        nodes = np.full(len(ways), ROOT)
+        run(tree, nodes, texts, begins, ends, empty, grows)
+        expected = [naive.walk((), way or [empty], grows) for way in ways]
+        assert nodes.tolist() == [NOWHERE if way is None else naive.nodes[way] for way in expected]
+        # From there on by another text, and from nowhere to nowhere.
+        more = nodes.copy()
+        run(tree, more, whole([2]), whole([0] * len(ways)), whole([1] * len(ways)), empty, False)
+        further = [naive.walk(way, [2], False) for way in expected]
+        assert more.tolist() == [NOWHERE if way is None else naive.nodes[way] for way in further]
+    assert tree.size[0] == len(naive.nodes)
+    for way, node in naive.nodes.items():
+        if way:
+            assert tree.parents[node] == naive.nodes[way[:-1]]
+            assert tree.texts[node] == way[-1]
+
+
+@pytest.mark.parametrize("run", [follow, plain(follow)], ids=["compiled", "plain"])
+def test_one_text_each_is_a_walk_along_one(run):
+    tree, ones = seed(), whole([0, 1, 2, 3])
+    ends = whole([1, 2, 3, 4])
+    walk(tree, np.full(4, ROOT), whole([1, 2, 1, 3]), ones, ends, 0, True)
+    walk(tree, np.full(4, ROOT), whole([1, 2, 1, 3]), whole([0] * 4), ends, 0, True)
+    for texts in ([1, 2, 3, -1], [2, 2, 1, 9], [1, 1, 1, 1]):
+        nodes, again = np.full(4, ROOT), np.full(4, ROOT)
+        for _ in range(3):
+            run(tree.edges, nodes, whole(texts))
+            walk(tree, again, whole(texts), ones, ends, 0, False)
+            assert nodes.tolist() == again.tolist()
+
+
+@pytest.mark.parametrize("run", [hang, plain(hang)], ids=["compiled", "plain"])
+def test_a_tree_is_the_same_in_a_larger_table(run):
+    small, large = seed(64), seed(512)
+    texts = whole(np.random.default_rng(0).integers(20, size=30))
+    begins, ends = whole(range(0, 30, 3)), whole(range(3, 33, 3))
+    nodes, again = np.full(10, ROOT), np.full(10, ROOT)
+    walk(small, nodes, texts, begins, ends, 0, True)
+    large.parents[: len(small.parents)], large.texts[: len(small.texts)] = small[1], small[2]
+    large.size[0] = small.size[0]
+    run(large)
+    walk(large, again, texts, begins, ends, 0, False)
+    assert again.tolist() == nodes.tolist()
+    assert (large.edges[:, 0] >= 0).sum() == small.size[0] - 1
+
+
+@pytest.mark.parametrize("run", [give_numbers, plain(give_numbers)], ids=["compiled", "plain"])
+def test_nodes_get_the_next_number_when_they_come_first(run):
+    numbers = np.full(6, -1)
+    numbers[2] = 0
+    assert run(whole([4, 2, 4, 1]), numbers, 1) == 3
+    assert numbers.tolist() == [-1, 2, 0, -1, 1, -1]
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=5)
+
+
+@given(st.lists(st.integers(-1, 4), min_size=8, max_size=8), SPANS)
+@pytest.mark.parametrize("run", [each_once, plain(each_once)], ids=["compiled", "plain"])
+def test_of_every_run_each_column_is_there_once(run, columns, spans):
+    begins, ends = (whole([span[k] for span in spans]) for k in (0, 1))
+    kept, ptr = run(whole(columns), begins, ends, 5)
+    expected = [[c for c in dict.fromkeys(columns[a:b]) if c >= 0] for a, b in spans]
+    assert [kept[a:b].tolist() for a, b in pairwise(ptr)] == expected
+
+
+@pytest.mark.parametrize("run", [put_runs, plain(put_runs)], ids=["compiled", "plain"])
+def test_runs_are_put_where_lines_stand(run):
+    out, at = np.zeros(7, np.int64), np.array([0, 4])
+    run(out, at, whole([5, 6, 7]), whole([0, 1, 3]), whole([1, 0]))
+    assert out.tolist() == [6, 7, 0, 0, 5, 0, 0]
+    assert at.tolist() == [2, 5]
+
+
+LINES = st.lists(st.tuples(st.lists(st.integers(-1, 3), max_size=5), st.integers(0, 2)), max_size=4)
+
+
+@given(LINES, st.integers(0, 3), st.randoms())
+@pytest.mark.parametrize("plainly", [False, True], ids=["compiled", "plain"])
+def test_lines_are_packed_and_what_is_new_is_told_in_its_order(plainly, lines, alone, random):
+    table = np.array([[random.choice([NEW, -1, 10 * m + k]) for k in range(4)] for m in range(3)])
+    numbers = whole([number for line, _ in lines for number in line])
+    ptr = whole([0, *np.cumsum([len(line) for line, _ in lines])])
+    marked = whole([mark for _, mark in lines])
+    said = []
+    for line, mark in lines:
+        own = [(0, number) for number in line]
+        own += [(mark, number) for number in line[alone:]] if mark else []
+        said.append([(m, number) for m, number in own if number >= 0])
+    every = dict.fromkeys(name for line in said for name in line)
+    new = [list(name) for name in every if table[name] == NEW]
+    arguments = numbers, ptr, marked, alone, table
+    find, pack = (plain(new_uses), plain(packed)) if plainly else (new_uses, packed)
+    assert find(*arguments).tolist() == new
+    assert find(*arguments).tolist() == []
+    columns, starts = pack(*arguments)
+    expected = [[int(table[name]) for name in line if table[name] >= 0] for line in said]
+    assert [columns[a:b].tolist() for a, b in pairwise(starts)] == expected

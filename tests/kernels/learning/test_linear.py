@@ -1,0 +1,85 @@
+"""Linear scores and steps, against dense feature vectors."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from rote.kernels.bundles import Slots
+from rote.kernels.learning.linear import move, move_both, move_each, place_of, scores_of
+from rote.types import frozen
+from tests.kernels.bodies import plain
+from tests.kernels.parts import phi, random_columns, random_parts, whole
+
+BOTH = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
+SEEDS = pytest.mark.parametrize("seed", range(6))
+
+
+@BOTH
+@SEEDS
+def test_the_score_of_every_output_is_its_feature_vector_times_the_weights(compiled, seed):
+    run = scores_of if compiled else plain(scores_of)
+    vectors, slots, firsts, size = random_parts(seed)
+    weights = frozen(np.random.default_rng(seed).normal(size=size))
+    scores = run(weights, vectors, slots, firsts)
+    assert scores.shape == (3, slots.start[-1])
+    for i, first in enumerate(firsts):
+        for chosen in itertools.product(*map(range, np.diff(slots.start))):
+            own = scores[i, slots.start[:-1] + np.array(chosen)].sum()
+            assert own == pytest.approx(weights @ phi(vectors, slots, first, chosen, size))
+
+
+@BOTH
+def test_no_inputs_have_no_scores(compiled):
+    run = scores_of if compiled else plain(scores_of)
+    vectors, slots, firsts, size = random_parts(0)
+    assert run(frozen(np.zeros(size)), vectors, slots, firsts[:0]).shape == (0, slots.start[-1])
+
+
+def test_a_label_is_found_in_the_constant_vector_in_its_own_or_in_that_of_its_slot():
+    slots = Slots(
+        whole([-1, 2, 1]),
+        whole([10, 20, 30]),
+        whole([5, 5, 5]),
+        frozen(np.array([False, False, True])),
+        frozen(np.array([True, False, False])),
+        whole([0, 3, 6, 9]),
+        whole([0, 0, 1, 0, 1, 2, 0, 0, 0]),
+    )
+    assert [plain(place_of)(slots, s, 4, 2) for s in range(3)] == [(0, 11), (6, 22), (7, 30)]
+
+
+@BOTH
+@SEEDS
+def test_a_move_adds_the_difference_of_two_feature_vectors(compiled, seed):
+    run = move_each if compiled else plain(move_each)
+    one = move if compiled else plain(move)
+    vectors, slots, firsts, size = random_parts(seed)
+    rng = np.random.default_rng(seed)
+    toward, away = random_columns(rng, slots, 3), random_columns(rng, slots, 3)
+    steps = frozen(np.array([1.0, 0.25, -2.0]))
+    start = rng.normal(size=size)
+    found, again, expected = start.copy(), start.copy(), start.copy()
+    run(found, vectors, slots, firsts, toward, away, steps)
+    for i, first in enumerate(firsts):
+        one(again, vectors, slots, first, toward[i], away[i], steps[i])
+        right = phi(vectors, slots, first, toward[i], size)
+        expected += steps[i] * (right - phi(vectors, slots, first, away[i], size))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_array_equal(found, again)
+
+
+@BOTH
+@SEEDS
+def test_the_sums_get_the_same_step_times_its_age(compiled, seed):
+    run = move_both if compiled else plain(move_both)
+    vectors, slots, firsts, size = random_parts(seed)
+    rng = np.random.default_rng(seed)
+    toward, away = random_columns(rng, slots, 3), random_columns(rng, slots, 3)
+    weights, sums = np.zeros(size), np.zeros(size)
+    run(weights, sums, vectors, slots, firsts[0], toward[0], away[0], 0.5, 7.0)
+    right, wrong = (phi(vectors, slots, firsts[0], y[0], size) for y in (toward, away))
+    np.testing.assert_allclose(weights, 0.5 * (right - wrong), atol=1e-12)
+    np.testing.assert_allclose(sums, 3.5 * (right - wrong), atol=1e-12)

@@ -1,0 +1,135 @@
+"""Online least squares: compiled, as plain Python, and with features written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.learning.value_regression import (
+    entries_of,
+    predicted,
+    regress,
+    regress_all,
+    rows_of,
+)
+from rote.types import frozen
+from tests.kernels.bodies import plain
+from tests.kernels.parts import phi, random_columns, random_parts, whole
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def example(seed, count=5):
+    """Vectors, slots, first vectors, outputs by columns, and φ of each as one dense row."""
+    vectors, slots, firsts, size = random_parts(seed)
+    rng = np.random.default_rng(seed)
+    own = whole(rng.choice(firsts, size=count))
+    columns = random_columns(rng, slots, count).reshape(count, len(slots.vector))
+    rows = np.array(
+        [phi(vectors, slots, first, row, size) for first, row in zip(own, columns, strict=True)]
+    )
+    return vectors, slots, own, columns, rows.reshape(count, size)
+
+
+def sizes(vectors, slots, firsts, columns):
+    return [entries_of(vectors, slots, *output) for output in zip(firsts, columns, strict=True)]
+
+
+def moved(weights, past, row, target, step):
+    """Weights and squares after one step, by the formulas."""
+    error, norm = target - weights @ row, row @ row
+    if norm == 0:
+        return weights, past
+    if len(past) == 0:
+        return weights + step * error * row / norm, past
+    gradient = error * row / np.sqrt(norm)
+    past = past + gradient**2
+    share = np.divide(gradient, np.sqrt(past), out=np.zeros_like(past), where=gradient != 0)
+    return weights + step * share, past
+
+
+@given(seeds)
+@settings(max_examples=40)
+def test_features_are_added_up_and_predict_as_dense_ones_do(seed):
+    vectors, slots, firsts, columns, dense = example(seed)
+    size = dense.shape[1]
+    weights = np.random.default_rng(seed).normal(size=size)
+    entries = sum(sizes(vectors, slots, firsts, columns))
+    assert entries == sum(
+        plain(entries_of)(vectors, slots, *output) for output in zip(firsts, columns, strict=True)
+    )
+    for build, predict in ((rows_of, predicted), (plain(rows_of), plain(predicted))):
+        place = np.zeros(size, np.int64)
+        rows = build(vectors, slots, firsts, columns, entries, place)
+        assert not place.any()
+        for i, row in enumerate(dense):
+            own = slice(rows.ptr[i], rows.ptr[i + 1])
+            assert len(set(rows.column[own])) == rows.ptr[i + 1] - rows.ptr[i]
+            again = np.zeros(size)
+            again[rows.column[own]] = rows.value[own]
+            assert again == pytest.approx(row)
+            assert predict(weights, rows, i) == pytest.approx(weights @ row)
+
+
+@given(seeds, st.booleans())
+@settings(max_examples=40)
+def test_a_step_is_that_of_the_formula(seed, adagrad):
+    vectors, slots, firsts, columns, dense = example(seed)
+    size, entries = dense.shape[1], sum(sizes(vectors, slots, firsts, columns))
+    rows = rows_of(vectors, slots, firsts, columns, entries, np.zeros(size, np.int64))
+    rng = np.random.default_rng(seed)
+    before, past = rng.normal(size=size), rng.random(size if adagrad else 0)
+    for run in (regress, plain(regress)):
+        weights, squares = before.copy(), past.copy()
+        run(weights, squares, rows, 0, 2.0, 0.3)
+        expected = moved(before, past, dense[0], 2.0, 0.3)
+        assert weights == pytest.approx(expected[0])
+        assert squares == pytest.approx(expected[1])
+
+
+@given(seeds, st.booleans(), st.integers(1, 3), st.sampled_from([0.0, 0.5, 10.0]), st.booleans())
+@settings(max_examples=60)
+def test_outputs_are_learned_from_one_after_the_other(seed, adagrad, passes, tolerance, narrow):
+    vectors, slots, firsts, columns, dense = example(seed)
+    rng, size = np.random.default_rng(seed), dense.shape[1]
+    targets, before = frozen(rng.normal(size=len(firsts))), rng.normal(size=size)
+    # With no room, every output is a piece; with enough, all are one.
+    pieces = [[i] for i in range(len(firsts))] if narrow else [[*range(len(firsts))]]
+    expected, past, count = before, np.zeros(size if adagrad else 0), 0
+    for piece in pieces:
+        errors = {i: abs(targets[i] - dense[i] @ expected) for i in piece}
+        far = [i for i in piece if errors[i] > tolerance * max(1, abs(targets[i]))]
+        count += len(far)
+        for i in far * passes:
+            expected, past = moved(expected, past, dense[i], targets[i], 0.3)
+    room = 0 if narrow else sum(sizes(vectors, slots, firsts, columns))
+    for run in (regress_all, plain(regress_all)):
+        weights, squares = before.copy(), np.zeros(size if adagrad else 0)
+        asked = vectors, slots, firsts, columns, targets, 0.3, passes, tolerance, room
+        assert run(weights, squares, *asked) == count
+        assert weights == pytest.approx(expected, abs=1e-9)
+        assert squares == pytest.approx(past, abs=1e-9)
+
+
+def test_what_can_be_predicted_is_learned():
+    vectors, slots, firsts, columns, dense = example(3, count=40)
+    targets = frozen(dense @ np.random.default_rng(0).normal(size=dense.shape[1]))
+    weights, none = np.zeros(dense.shape[1]), np.zeros(0)
+
+    def error():
+        return float(np.square(targets - dense @ weights).mean())
+
+    before = error()
+    for _ in range(60):
+        regress_all(weights, none, vectors, slots, firsts, columns, targets, 0.5, 5, 0.0, 1 << 20)
+    assert error() < 0.01 * before
+
+
+def test_without_outputs_nothing_is_learned():
+    vectors, slots, firsts, columns, dense = example(0, count=0)
+    weights, none = np.zeros(dense.shape[1]), np.zeros(0)
+    asked = vectors, slots, firsts, columns, frozen(none), 0.1, 5, 0.0, 8
+    assert regress_all(weights, none, *asked) == 0
+    assert not weights.any()

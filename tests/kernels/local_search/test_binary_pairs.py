@@ -1,0 +1,82 @@
+"""Greedy search over pairs of two-valued variables, beside the search that takes anything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.local_search.binary_pairs import own_parts, search_pairs
+from rote.kernels.local_search.global_features import no_traits
+from rote.kernels.local_search.greedy import climb_all, ground_of, search_greedily
+from rote.space import SpaceBuilder
+from rote.types import frozen
+from tests.kernels.bodies import loaded, plain
+from tests.kernels.local_search.test_greedy import KINDS, NONE_CLOSED, TIE, is_paired, question
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")
+seeds = st.integers(0, 2**32 - 1)
+
+
+def joined(n, seed):
+    """Two-valued variables, some of which are joined, in either order."""
+    rng = np.random.default_rng(seed)
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(n)]
+    for j in range(n):
+        for k in range(j):
+            if j == 1 or rng.random() < 0.6:
+                one, other = rng.permutation([j, k])
+                builder.factor(variables[one], variables[other])
+    return builder.build()
+
+
+@given(seeds, st.integers(2, 6), st.sampled_from(KINDS), st.integers(0, 6))
+@settings(max_examples=40)
+def test_it_says_what_the_general_search_says(seed, n, kind, redrawn):
+    space = joined(n, seed)
+    graph = space.network.unmerged.graph
+    assert is_paired(graph)
+    scores, _, gold, guess = question(space, space.network, seed, m=3)
+    ties, more = frozen(np.full(3, TIE)), (min(redrawn, n), 4, seed)
+    labels, needed, bounds = search_pairs(scores, ties, guess, gold, kind, graph, *more)
+    other = search_greedily(scores, NONE_CLOSED, ties, guess, gold, kind, no_traits(), graph, *more)
+    assert labels.tolist() == other[0].tolist()
+    assert needed.tolist() == other[1].tolist()
+    assert bounds == pytest.approx(other[2])
+    body = plain(search_pairs)(scores, ties, guess, gold, kind, graph, *more)
+    for one, two in zip((labels, needed, bounds), body, strict=True):
+        assert one.tolist() == two.tolist()
+
+
+@given(seeds, st.integers(2, 6), st.sampled_from(KINDS))
+@settings(max_examples=40)
+def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
+    space = joined(n, seed)
+    graph = space.network.unmerged.graph
+    scores, _, gold, starts = question(space, space.network, seed, m=3)
+    ties = frozen(np.full(3, TIE))
+    ground, every = ground_of(scores, NONE_CLOSED, graph, True), frozen(np.arange(3))
+    one, other = (
+        climb_all(ground, every, ties, starts, gold, kind, no_traits(), graph, paired, 12)
+        for paired in (True, False)
+    )
+    for a, b in zip(one, other, strict=True):
+        assert a.tolist() == b.tolist()
+
+
+@given(seeds, st.integers(2, 5))
+@settings(max_examples=40)
+def test_what_first_labels_are_worth_and_second_ones_add(seed, n):
+    space = joined(n, seed)
+    graph = space.network.unmerged.graph
+    scores, _, _, _ = question(space, space.network, seed, m=1)
+    theta = loaded(graph, scores[0])
+    for run in (own_parts, plain(own_parts)):
+        own = np.empty(n)
+        constant = run(graph, theta, own)
+        outputs = np.concatenate([np.zeros((1, n), np.int64), np.eye(n, dtype=np.int64)])
+        worth = space.worth(frozen(np.repeat(scores, n + 1, axis=0)), frozen(outputs))
+        assert constant == pytest.approx(worth[0])
+        assert own == pytest.approx(worth[1:] - worth[0])

@@ -1,0 +1,111 @@
+"""Traits in kernels: compiled, as plain Python, and by their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.local_search.global_features import (
+    add_tuples,
+    bin_of,
+    no_traits,
+    pass_on_tuples,
+    share_changes,
+    shares_worth,
+)
+from rote.space.global_features import Histogram, TraitScores, TraitSet, tuples_along
+from rote.types import frozen
+from tests.kernels.bodies import plain
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def drawn(seed, n=5, k=3):
+    """Triples along a sequence and the shares of its labels, under weights; and an output."""
+    rng = np.random.default_rng(seed)
+    families = tuples_along("triples", n, 3, k), Histogram("shares", k, 4)
+    origins = np.repeat([2, 2 + k**3], [families[0].count, k])
+    weights = frozen(rng.normal(size=2 + k**3 + 4 * k))
+    scores = TraitScores(TraitSet(families, n), frozen(origins), weights)
+    return scores, scores.wide, rng.integers(k, size=n)
+
+
+def tuples_worth(scores, labels):
+    values = scores.traits.families[0].values(np.asarray([labels]))
+    return scores.weights[2 + values].sum()
+
+
+def gains_by_definition(scores, labels, k):
+    now = tuples_worth(scores, labels)
+    return [
+        tuples_worth(scores, [*labels[:j], a, *labels[j + 1 :]]) - now
+        for j in range(len(labels))
+        for a in range(k)
+    ]
+
+
+@given(seeds, st.integers(1, 6), st.integers(2, 4))
+@settings(max_examples=40)
+def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
+    scores, wide, labels = drawn(seed, n, k)
+    sizes, offsets = np.full(n, k), np.arange(0, (n + 1) * k, k)
+    rng = np.random.default_rng(seed)
+    for start in (add_tuples, plain(add_tuples)):
+        gains = np.zeros(n * k)
+        worth = start(wide, labels, sizes, offsets, gains)
+        assert worth == pytest.approx(tuples_worth(scores, labels))
+        assert gains == pytest.approx(gains_by_definition(scores, labels.tolist(), k), abs=1e-12)
+    j, label = int(rng.integers(n)), int(rng.integers(k))
+    own = slice(j * k, (j + 1) * k)
+    compiled, body = gains.copy(), gains.copy()
+    pass_on_tuples(wide, labels, sizes, offsets, j, label, compiled)
+    plain(pass_on_tuples)(wide, labels, sizes, offsets, j, label, body)
+    assert compiled.tolist() == body.tolist()
+    assert compiled[own].tolist() == gains[own].tolist()
+    compiled[own] -= compiled[j * k + label]
+    labels[j] = label
+    assert compiled == pytest.approx(gains_by_definition(scores, labels.tolist(), k), abs=1e-12)
+
+
+@given(seeds, st.integers(1, 7))
+@settings(max_examples=40)
+def test_shares_are_worth_what_the_histogram_says_before_and_after_every_change(seed, n):
+    scores, wide, labels = drawn(seed, n)
+    histogram = scores.traits.families[1]
+    origin = scores.origins[-1]
+
+    def worth(output):
+        return scores.weights[origin + histogram.values(np.asarray([output]))].sum()
+
+    counts = np.bincount(labels, minlength=3)
+    for total, tell in ((shares_worth, share_changes), (plain(shares_worth), plain(share_changes))):
+        assert total(wide, counts, n) == pytest.approx(worth(labels))
+        changes = np.full((3, 3), np.nan)
+        tell(wide, counts, n, changes)
+        for j in range(n):
+            for a in range(3):
+                other = labels.copy()
+                other[j] = a
+                gain = worth(other) - worth(labels)
+                assert changes[labels[j], a] == pytest.approx(gain, abs=1e-12)
+
+
+@pytest.mark.parametrize("run", [bin_of, plain(bin_of)])
+def test_bins_are_those_of_the_histogram(run):
+    for n in range(1, 9):
+        for bins in range(2, 6):
+            own = Histogram("shares", 1, bins)
+            # One label that so many variables have: the others have none of it.
+            for count in range(n + 1):
+                labels = np.repeat([0, 1], [count, n - count])[None]
+                assert run(count, n, bins) == own.values(labels)[0, 0]
+
+
+def test_nothing_is_said_of_no_traits():
+    wide = no_traits()
+    assert (len(wide.origin), wide.bins) == (0, 0)
+    gains = np.zeros(2)
+    assert add_tuples(wide, np.array([1]), np.array([2]), np.array([0, 2]), gains) == 0
+    assert gains.tolist() == [0, 0]

@@ -1,0 +1,255 @@
+"""Greedy search: compiled, as plain Python, and by looking at all outputs one label away."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.local_search import state as standing
+from rote.kernels.local_search.global_features import no_traits
+from rote.kernels.local_search.greedy import (
+    climb_all,
+    ground_of,
+    outputs_along,
+    search_greedily,
+)
+from rote.kernels.local_search.hash_random import draw_starts, seeds_of
+from rote.space import SpaceBuilder
+from rote.space.global_features import Histogram, TraitScores, TraitSet, Tuples
+from rote.types import frozen
+from tests.kernels.bodies import activities, entries_of, loaded, networks, plain, scores_of
+from tests.kernels.parts import whole
+
+# Numbers wrap around, as they do in the compiled kernel.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+seeds = st.integers(0, 2**32 - 1)
+NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
+TIE = 1e-10
+KINDS = (standing.NO_TERM, standing.F1, standing.JACCARD, standing.WRONG)
+
+
+def loss(kind, gold, labels):
+    """The term by its definition."""
+    gold, labels = np.asarray(gold), np.asarray(labels)
+    right = int(((gold == labels) & (gold > 0)).sum())
+    gold_on, on = int((gold > 0).sum()), int((labels > 0).sum())
+    if kind == standing.WRONG:
+        return float((gold != labels).any())
+    if kind == standing.F1 and gold_on + on:
+        return 1 - 2 * right / (gold_on + on)
+    if kind == standing.JACCARD and gold_on + on:
+        return 1 - right / (gold_on + on - right)
+    return 0.0
+
+
+class Naive:
+    """One input: what outputs are worth, what is wrong with them, and where they lead."""
+
+    def __init__(self, graph, scores, closed, kind, gold, traits=None):
+        shown = scores.copy()
+        shown[: len(closed)][closed] = -np.inf
+        self.graph, self.kind, self.gold, self.traits = graph, kind, gold, traits
+        self.theta = loaded(graph, shown)
+
+    def worth(self, labels):
+        entries = self.theta[entries_of(self.graph, labels)]
+        more = 0.0 if self.traits is None else self.traits.worth(np.array([labels]))[0]
+        return entries[entries > -np.inf].sum() + loss(self.kind, self.gold, labels) + more
+
+    def wrong(self, labels):
+        rows, totals = self.graph.rows, activities(self.graph, labels)
+        forbidden = (self.theta[entries_of(self.graph, labels)] == -np.inf).sum()
+        return int(forbidden + ((totals < rows.lower) | (totals > rows.upper)).sum())
+
+    def successors(self, labels):
+        for j, size in enumerate(self.graph.sizes.tolist()):
+            for a in range(size):
+                if a != labels[j]:
+                    yield (*labels[:j], a, *labels[j + 1 :])
+
+    def next(self, labels):
+        """The best successor, or None; of equals that which is met first."""
+        wrong, worth = self.wrong(labels), self.worth(labels)
+        best, found = (wrong, worth + TIE), None
+        if wrong:
+            best = wrong - 1, -np.inf
+        for other in self.successors(labels):
+            left, value = self.wrong(other), self.worth(other)
+            if left < best[0] or (left == best[0] and value > best[1] + 1e-12):
+                best, found = (left, value), other
+        return found
+
+    def climbed(self, labels):
+        while (better := self.next(labels)) is not None:
+            labels = better
+        return labels
+
+
+def question(space, net, seed, close=False, m=2):
+    rng = np.random.default_rng(seed)
+    scores = frozen(scores_of(space, seed, m))
+    closed = rng.random((m, space.labels)) < (0.2 if close else 0.0)
+    # Every variable keeps a label.
+    for j in range(len(space.variables)):
+        closed[:, space.offsets[j]] &= ~closed[:, space.offsets[j] : space.offsets[j + 1]].all(1)
+    gold = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)])
+    guess = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)])
+    return scores, frozen(closed), gold, guess
+
+
+def traits_of(space, seed):
+    """Tuples over some variables and, where all have as many labels, a histogram; or nothing."""
+    rng = np.random.default_rng(seed)
+    n, sizes = len(space.variables), space.sizes
+    families = []
+    for number in range(rng.integers(3)):
+        scope = rng.permutation(n)[: rng.integers(1, 1 + min(n, 3))]
+        shape = tuple(sizes[scope].tolist())
+        others = [tuple(rng.permutation(n)[: len(scope)].tolist()) for _ in range(3)]
+        alike = [other for other in others if tuple(sizes[list(other)].tolist()) == shape]
+        families.append(Tuples(f"tuples {number}", (tuple(scope.tolist()), *alike), shape))
+    if (sizes == sizes[0]).all() and rng.random() < 0.7:
+        families.append(Histogram("shares", int(sizes[0]), int(rng.integers(2, 5))))
+    if not families:
+        return None
+    firsts = np.cumsum([3, *(family.width for family in families)])
+    counts = [family.count for family in families]
+    weights = frozen(rng.integers(-8, 9, size=firsts[-1]) / 4)
+    origins = np.repeat(firsts[:-1], counts)
+    return TraitScores(TraitSet(tuple(families), n), frozen(origins), weights)
+
+
+def told(traits, space):
+    return no_traits() if traits is None else traits.wide
+
+
+def is_paired(graph):
+    pairwise = all(np.diff(graph.tables.scope_ptr) == 2) and len(graph.tables.ptr) > 1
+    return bool(pairwise and (graph.sizes == 2).all() and graph.source.allowed.all())
+
+
+@given(networks(least=1), seeds, st.sampled_from(KINDS), st.booleans(), st.integers(0, 4))
+@settings(max_examples=40)
+def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, redrawn):
+    space, net = found
+    assume(net.variables == net.own)
+    graph, restarts = net.unmerged.graph, 3
+    scores, closed, gold, guess = question(space, net, seed, close)
+    redrawn = min(redrawn, len(space.variables))
+    ties = frozen(np.full(len(scores), TIE))
+    given_closed = closed if close else NONE_CLOSED
+    traits = traits_of(space, seed)
+    arguments = (scores, given_closed, ties, guess, gold, kind, told(traits, space), graph)
+    labels, needed, bounds = search_greedily(*arguments, redrawn, restarts, seed)
+    body = plain(search_greedily)(*arguments, redrawn, restarts, seed)
+    for one, other in zip((labels, needed, bounds), body, strict=True):
+        assert one.tolist() == other.tolist()
+    forbidden = frozen(closed | ~net.allowed[: space.labels])
+    seeds = frozen(seeds_of(scores, seed))
+    seen, given_space = np.empty((len(scores), restarts), np.int64), (space.sizes, space.offsets)
+    starts = [
+        draw_starts(seeds, forbidden, guess, *given_space, redrawn, seen, r)
+        for r in range(restarts)
+    ]
+    for i in range(len(scores)):
+        naive = Naive(graph, scores[i], closed[i], kind, gold[i], traits)
+        ends = [naive.climbed(tuple(start[i].tolist())) for start in starts]
+        values = [-np.inf if naive.wrong(end) else naive.worth(end) for end in ends]
+        if max(values) == -np.inf:
+            assert labels[i].tolist() == [-1] * len(space.variables)
+            assert needed[i] == 0
+            continue
+        answer = tuple(labels[i].tolist())
+        assert naive.wrong(answer) == 0
+        assert naive.worth(answer) == pytest.approx(max(values), abs=1e-9)
+        assert answer == ends[needed[i] - 1]
+        assert values[needed[i] - 1] == pytest.approx(max(values), abs=1e-9)
+        assert max(values[: needed[i] - 1], default=-np.inf) < max(values)
+        assert bounds[i] + (0.0 if traits is None else traits.most) >= max(values) - 1e-9
+        assert naive.next(answer) is None
+
+
+@pytest.mark.parametrize("run", [search_greedily, plain(search_greedily)])
+def test_no_input_no_variables_and_no_label(run):
+    graph = SpaceBuilder().build().network.graph
+    none = whole(np.empty((1, 0)))
+    ties = frozen(np.array([TIE]))
+    labels, needed, bounds = run(
+        frozen(np.empty((1, 0))), NONE_CLOSED, ties, none, none, 0, no_traits(), graph, 0, 1, 0
+    )
+    assert labels.shape == (1, 0)
+    assert needed.tolist() == [1]
+    assert bounds.tolist() == [0.0]
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    graph = builder.build().network.graph
+    empty = whole(np.empty((0, 1)))
+    labels, _, _ = run(
+        frozen(np.empty((0, 2))),
+        NONE_CLOSED,
+        ties[:0],
+        empty,
+        empty,
+        0,
+        no_traits(),
+        graph,
+        1,
+        2,
+        0,
+    )
+    assert labels.shape == (0, 1)
+    closed, missing = frozen(np.array([[True, True]])), whole([[-1]])
+    labels, needed, _ = run(
+        frozen(np.ones((1, 2))), closed, ties, missing, missing, 0, no_traits(), graph, 1, 2, 0
+    )
+    assert labels.tolist() == [[-1]]
+    assert needed.tolist() == [0]
+
+
+# -- paths ----------------------------------------------------------------------------------------
+
+
+@given(networks(least=1), seeds, st.sampled_from(KINDS), st.booleans(), st.integers(0, 6))
+@settings(max_examples=40)
+def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
+    space, net = found
+    assume(net.variables == net.own)
+    graph = net.unmerged.graph
+    scores, closed, gold, starts = question(space, net, seed, close)
+    ties = frozen(np.full(len(scores), TIE))
+    shown = closed if close else NONE_CLOSED
+    traits = traits_of(space, seed)
+    more = told(traits, space), graph, is_paired(graph), most
+    ground = ground_of(scores, shown, graph, False)
+    as_it_is = net.unmerged.is_plain
+    for way in (
+        plain(ground_of)(scores, shown, graph, as_it_is),
+        ground_of(scores, shown, graph, as_it_is),
+    ):
+        for one, other in zip(ground, way, strict=True):
+            assert one.tolist() == other.tolist()
+    # The last input comes first: climbs go over the rows of the ground that they are told.
+    back = frozen(np.arange(len(scores))[::-1].copy())
+    turned = (frozen(each[back].copy()) for each in (ties, starts, gold))
+    found = climb_all(ground, back, *turned, kind, *more)
+    arguments = ground, frozen(np.arange(len(scores))), ties, starts, gold, kind, *more
+    ends, obeys, steps, counts = climb_all(*arguments)
+    for one, other in zip((ends, obeys, steps, counts), found, strict=True):
+        assert one[back].tolist() == other.tolist()
+    for one, other in zip((ends, obeys, steps, counts), plain(climb_all)(*arguments), strict=True):
+        assert one.tolist() == other.tolist()
+    outputs, owner = outputs_along(starts, steps, counts)
+    body = plain(outputs_along)(starts, steps, counts)
+    assert outputs.tolist() == body[0].tolist()
+    assert owner.tolist() == body[1].tolist()
+    for i in range(len(scores)):
+        naive = Naive(graph, scores[i], closed[i], kind, gold[i], traits)
+        path = [tuple(starts[i].tolist())]
+        while (better := naive.next(path[-1])) is not None:
+            path.append(better)
+        assert tuple(ends[i].tolist()) == path[-1]
+        assert obeys[i] == (naive.wrong(path[-1]) == 0)
+        assert counts[i] == min(most, len(path) - 1)
+        assert [tuple(row) for row in outputs[owner == i].tolist()] == path[: counts[i] + 1]

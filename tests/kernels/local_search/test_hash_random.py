@@ -1,0 +1,329 @@
+"""Draws: known numbers, naive twins in whole numbers, and how even they are."""
+
+from __future__ import annotations
+
+import struct
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.local_search.hash_random import (
+    FIRST,
+    GOLDEN,
+    SECOND,
+    draw_starts,
+    draw_subsets,
+    mixed,
+    note_starts,
+    print_of,
+    seeds_of,
+)
+from rote.types import frozen
+from tests.kernels.bodies import plain
+from tests.kernels.parts import whole
+
+# Numbers of 64 bits wrap around, as they are meant to; without the compiler, NumPy says so.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")
+
+MASK = (1 << 64) - 1
+STEP = int(GOLDEN)
+
+
+def plainly(body):
+    """The plain body; running over the end of 64 bits is meant."""
+
+    def run(*arguments):
+        with np.errstate(over="ignore"):
+            return plain(body)(*arguments)
+
+    return run
+
+
+each_way = pytest.mark.parametrize(
+    "draw", [draw_subsets, plainly(draw_subsets)], ids=["compiled", "plain"]
+)
+
+
+def naive_mixed(state):
+    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & MASK
+    return state ^ (state >> 31)
+
+
+def naive_seed(scores, seed):
+    """Four states take in the scores in turn, and those that are left over go to the first."""
+    first = (seed + STEP) & MASK
+    states = [first, (first + STEP) & MASK, first ^ int(FIRST), first ^ int(SECOND)]
+    for p, score in enumerate(scores):
+        (bits,) = struct.unpack("<Q", struct.pack("<d", score))
+        turn = p % 4 if p < len(scores) // 4 * 4 else 0
+        state = ((states[turn] ^ bits) * int(FIRST)) & MASK
+        states[turn] = state ^ (state >> 32)
+    total = 0
+    for state in states:
+        total = naive_mixed((total + state) & MASK)
+    return total
+
+
+def naive_subsets(scores, gold, k, sample, seed):
+    """What is drawn for one input, in Python's whole numbers, which do not run over."""
+    state = naive_seed(scores, seed)
+    for label in gold:
+        state = naive_mixed((state + STEP + label) & MASK)
+    drawn = []
+    for _ in range(sample):
+        taken = set()
+        for top in range(len(gold) - k, len(gold)):
+            state = (state + STEP) & MASK
+            j = ((naive_mixed(state) >> 32) * (top + 1)) >> 32
+            taken.add(top if j in taken else j)
+        drawn.append(sorted(taken))
+    return drawn
+
+
+def question(m, n, seed=0):
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(3, size=(m, n))
+    return frozen(rng.normal(size=(m, 2 * n))), frozen(gold)
+
+
+@pytest.mark.parametrize("run", [mixed, plainly(mixed)], ids=["compiled", "plain"])
+def test_the_numbers_are_those_of_splitmix64(run):
+    # The first outputs of the published generator for the seed 1234567.
+    known = [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
+    states = [np.uint64((1234567 + STEP * (i + 1)) & MASK) for i in range(5)]
+    assert [int(run(state)) for state in states] == known
+    assert [naive_mixed(int(state)) for state in states] == known
+    assert int(run(np.uint64(0))) == 0
+
+
+@given(
+    n=st.integers(1, 6),
+    m=st.integers(0, 3),
+    sample=st.integers(1, 4),
+    seed=st.integers(0, 2**62),
+    data=st.data(),
+)
+@settings(max_examples=40)
+def test_draws_are_those_of_the_naive_twin(n, m, sample, seed, data):
+    k = data.draw(st.integers(1, n))
+    scores, gold = question(m, n, seed)
+    expected = [
+        j
+        for i in range(m)
+        for drawn in naive_subsets(scores[i], gold[i].tolist(), k, sample, seed)
+        for j in drawn
+    ]
+    for run in (draw_subsets, plainly(draw_subsets)):
+        assert run(scores, gold, k, sample, seed).tolist() == expected
+
+
+@given(st.lists(st.floats(allow_nan=False), max_size=9), st.integers(0, 2**62))
+@settings(max_examples=60)
+def test_seeds_are_those_of_the_naive_twin(scores, seed):
+    row = frozen(np.array([scores], dtype=np.float64).reshape(1, len(scores)))
+    expected = [naive_seed(scores, seed)]
+    for run in (seeds_of, plainly(seeds_of)):
+        assert run(row, seed).view(np.uint64).tolist() == expected
+
+
+def test_no_two_of_many_plain_questions_have_one_seed():
+    # Whole numbers differ in the upper bits of their scores alone.
+    every = frozen(np.array(list(product([0.0, 1.0, 2.0, -1.0], repeat=7))))
+    assert len(set(seeds_of(every, 0).tolist())) == len(every)
+
+
+@each_way
+def test_every_set_has_k_variables_in_order(draw):
+    scores, gold = question(3, 7)
+    sets = draw(scores, gold, 4, 5, 0).reshape(15, 4)
+    assert (np.diff(sets, axis=1) > 0).all()
+    assert sets.min() >= 0
+    assert sets.max() < 7
+
+
+@each_way
+def test_one_variable_all_variables_and_no_input(draw):
+    scores, gold = question(2, 1)
+    assert draw(scores, gold, 1, 3, 5).tolist() == [0] * 6
+    scores, gold = question(2, 3)
+    assert draw(scores, gold, 3, 2, 5).tolist() == [0, 1, 2] * 4
+    scores, gold = question(0, 3)
+    assert draw(scores, gold, 2, 2, 5).shape == (0,)
+
+
+@each_way
+def test_what_is_drawn_for_an_input_does_not_depend_on_the_others(draw):
+    scores, gold = question(5, 6)
+    together = draw(scores, gold, 3, 4, 9).reshape(5, 12)
+    order = [3, 1, 4, 1, 0]
+    again = draw(frozen(scores[order]), frozen(gold[order]), 3, 4, 9).reshape(5, 12)
+    assert again.tolist() == together[order].tolist()
+
+
+@each_way
+def test_more_sets_begin_with_the_fewer(draw):
+    scores, gold = question(1, 6)
+    assert draw(scores, gold, 2, 9, 3)[:8].tolist() == draw(scores, gold, 2, 4, 3).tolist()
+
+
+def test_other_scores_other_gold_and_another_seed_draw_other_sets():
+    scores, gold = question(1, 20)
+    first = draw_subsets(scores, gold, 5, 8, 0).tolist()
+    moved, changed = scores.copy(), gold.copy()
+    moved[0, 3] = np.nextafter(moved[0, 3], np.inf)
+    changed[0, 0] = (changed[0, 0] + 1) % 3
+    others = [
+        draw_subsets(frozen(moved), gold, 5, 8, 0).tolist(),
+        draw_subsets(scores, frozen(changed), 5, 8, 0).tolist(),
+        draw_subsets(scores, gold, 5, 8, 1).tolist(),
+    ]
+    assert all(other != first for other in others)
+    assert len({tuple(other) for other in others}) == 3
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 1), (5, 2), (6, 3), (5, 4), (7, 2)])
+def test_all_subsets_are_drawn_equally_often(n, k):
+    from scipy.stats import chisquare
+
+    every = dict.fromkeys(combinations(range(n), k), 0)
+    # From one question, and one set from each of many questions.
+    scores, gold = question(1, n, seed=n)
+    many, golds = question(5_000, n, seed=k)
+    for drawn in (
+        draw_subsets(scores, gold, k, 5_000, 4).reshape(-1, k),
+        draw_subsets(many, golds, k, 1, 4).reshape(-1, k),
+    ):
+        counts = dict(every)
+        for one in drawn.tolist():
+            counts[tuple(one)] += 1
+        assert chisquare(list(counts.values())).pvalue > 1e-3
+
+
+def test_two_sets_of_one_question_are_independent():
+    from scipy.stats import chi2_contingency
+
+    scores, gold = question(5_000, 4, seed=11)
+    pairs = draw_subsets(scores, gold, 1, 2, 0).reshape(-1, 2)
+    table = np.zeros((4, 4))
+    np.add.at(table, (pairs[:, 0], pairs[:, 1]), 1)
+    assert chi2_contingency(table).pvalue > 1e-3
+
+
+# -- starts ---------------------------------------------------------------------------------------
+
+
+def test_starts_keep_the_guess_but_for_so_many_and_draw_evenly():
+    n, m = 6, 4000
+    scores = frozen(np.random.default_rng(0).normal(size=(m, 3 * n)))
+    forbidden = np.zeros((m, 3 * n), dtype=np.bool_)
+    forbidden[:, 4] = True  # the second label of the second variable
+    guess = whole(np.zeros((m, n)))
+    sizes, offsets = whole([3] * n), whole(np.arange(0, 3 * n + 1, 3))
+    seeds = frozen(seeds_of(scores, 7))
+    for redrawn in (0, 2, 6):
+        seen = np.empty((m, 1), np.int64)
+        starts = draw_starts(seeds, frozen(forbidden), guess, sizes, offsets, redrawn, seen, 0)
+        assert (starts != 0).sum(axis=1).max() <= redrawn
+        # Each variable is drawn with the same chance, and each label it may have.
+        share = redrawn / n
+        for j in range(n):
+            counts = np.bincount(starts[:, j], minlength=3) / m
+            if j == 1:
+                assert counts[1] == 0.0
+                assert counts[2] == pytest.approx(share / 2, abs=0.04)
+            else:
+                assert counts[1:].tolist() == pytest.approx([share / 3] * 2, abs=0.04)
+
+
+def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
+    rng = np.random.default_rng(1)
+    scores, guess = frozen(rng.normal(size=(3, 20))), whole(np.zeros((3, 10)))
+    none, sizes = frozen(np.zeros((3, 20), np.bool_)), whole([2] * 10)
+    offsets = whole(np.arange(0, 21, 2))
+
+    def starts(rows, restart=0, seed=0):
+        part = slice(None) if rows is None else rows
+        seeds, own = frozen(seeds_of(frozen(scores[part]), seed)), frozen(guess[part])
+        seen = np.zeros((len(own), restart + 1), np.int64)
+        return draw_starts(seeds, none, own, sizes, offsets, 10, seen, restart).tolist()
+
+    every = starts(None)
+    assert starts([2, 0]) == [every[2], every[0]]
+    assert starts(None, restart=1) != every
+    assert starts(None, seed=1) != every
+    assert len({tuple(one) for one in every}) == 3
+
+
+def test_a_variable_that_may_have_no_label_stays_as_it_is():
+    closed = frozen(np.array([[True, True, False, True]]))
+    seeds, guess, sizes, offsets = whole([7]), whole([[1, 1]]), whole([2, 2]), whole([0, 2, 4])
+    starts = draw_starts(seeds, closed, guess, sizes, offsets, 2, np.empty((1, 1), np.int64), 0)
+    assert starts.tolist() == [[1, 0]]
+
+
+@given(
+    st.integers(0, 999), st.integers(1, 6), st.integers(2, 3), st.integers(0, 6), st.integers(1, 12)
+)
+@settings(max_examples=40)
+def test_a_start_that_was_there_is_drawn_again_with_twice_as_many_labels(
+    seed, n, size, redrawn, restarts
+):
+    redrawn, m = min(redrawn, n), 3
+    guess = whole(np.random.default_rng(seed).integers(size, size=(m, n)))
+    none = frozen(np.zeros((m, n * size), np.bool_))
+    given_seeds = frozen(np.random.default_rng(seed).integers(1 << 62, size=m))
+    sizes, offsets = whole([size] * n), whole(np.arange(0, n * size + 1, size))
+    seen = np.empty((m, restarts), np.int64)
+    plain = np.empty((m, restarts), np.int64)
+    for restart in range(restarts):
+        before = seen.copy()
+        arguments = (given_seeds, none, guess, sizes, offsets, redrawn)
+        starts = draw_starts(*arguments, seen, restart)
+        assert starts.tolist() == plainly(draw_starts)(*arguments, plain, restart).tolist()
+        assert seen[:, :restart].tolist() == before[:, :restart].tolist()
+        assert seen[:, restart].tolist() == [print_of(start) for start in starts]
+        for i in range(m):
+            once = draw_starts(*arguments, np.full((m, restarts), -1), restart)[i]
+            assert (once != guess[i]).sum() <= redrawn
+            if print_of(once) not in seen[i, :restart]:
+                assert starts[i].tolist() == once.tolist()
+            elif redrawn == n:  # when all labels are drawn, what comes is taken
+                assert starts[i].tolist() == once.tolist()
+                assert restart > 0
+
+
+def test_a_small_share_of_likely_labels_does_not_go_round_in_few_starts():
+    n, restarts = 14, 50
+    guess, none = whole(np.zeros((1, n))), frozen(np.zeros((1, 2 * n), np.bool_))
+    seen = np.empty((1, restarts), np.int64)
+    sizes, offsets = whole([2] * n), whole(np.arange(0, 2 * n + 1, 2))
+    for restart in range(restarts):
+        draw_starts(whole([3]), none, guess, sizes, offsets, 1, seen, restart)
+    # One label drawn anew makes 15 starts.
+    assert len(set(seen[0].tolist())) == restarts
+
+
+def test_starts_that_were_there_before_are_told_from_new_ones():
+    starts = whole([[0, 1, 2], [2, 1, 0]])
+    for run in (note_starts, plainly(note_starts)):
+        seen = np.zeros((2, 3), np.int64)
+        assert run(starts, seen, 0).tolist() == [True, True]
+        assert run(whole([[0, 1, 2], [0, 1, 2]]), seen, 1).tolist() == [False, True]
+        assert run(starts, seen, 2).tolist() == [False, False]
+        assert seen[0].tolist() == [print_of(starts[0])] * 3
+
+
+def test_prints_tell_outputs_apart():
+    every = [whole(labels) for labels in product(range(3), repeat=6)]
+    assert len({print_of(labels) for labels in every}) == len(every)
+    assert all(print_of(labels) == plainly(print_of)(labels) for labels in every[:50])

@@ -1,0 +1,236 @@
+"""Components and whether they may change by themselves: compiled, plain, by naive twins."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.neighbourhood.components import (
+    may_swap,
+    root_of,
+    row_allows,
+    signed_components,
+    table_allows,
+)
+from rote.space import SpaceBuilder, at_most
+from tests.kernels.bodies import activities, entry_of, networks, plain
+from tests.kernels.parts import around_of, whole
+from tests.strategies import rules_as_rows, spaces
+
+# -- components ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("run", [root_of, plain(root_of)], ids=["compiled", "plain"])
+def test_the_root_is_the_first_variable_and_paths_get_shorter(run):
+    parent = np.array([0, 0, 1, 2, 4])
+    assert run(parent, 3) == 0
+    assert parent[3] == 1
+    assert [run(parent, j) for j in range(5)] == [0, 0, 0, 0, 4]
+
+
+def sets_of(found, i):
+    first, ptr, members = found
+    return [members[ptr[s] : ptr[s + 1]].tolist() for s in range(first[i], first[i + 1])]
+
+
+def naive_components(n, states, scopes, signs):
+    """Grow each set until no factor joins more to it."""
+    joined = []
+    for scope, sign in zip(scopes, signs, strict=True):
+        same = states[scope[0]] == states[scope[1]]
+        if sign == 0 or (sign == 1 and same) or (sign == -1 and not same):
+            joined.append(set(scope))
+    left, found = set(range(n)), []
+    while left:
+        component = {min(left)}
+        while True:
+            more = component.union(*(scope for scope in joined if scope & component))
+            if more == component:
+                break
+            component = more
+        found.append(sorted(component))
+        left -= component
+    return found
+
+
+@given(spaces(most=5, most_rules=0), st.integers(0, 2**32 - 1), st.integers(0, 3))
+@settings(max_examples=40)
+def test_components_are_those_that_grow_along_factors(space, seed, m):
+    rng = np.random.default_rng(seed)
+    n = len(space.variables)
+    gold = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)]).reshape(m, n)
+    states = whole(rng.integers(3, size=space.labels))
+    pairwise = np.array([len(f.variables) == 2 for f in space.factors], dtype=np.bool_)
+    signs = whole(np.where(pairwise, rng.integers(-1, 3, size=len(pairwise)), 0))
+    arguments = gold, space.offsets, states, space.scope_ptr, space.scope, signs
+    scopes = [factor.variables for factor in space.factors]
+    for run in (signed_components, plain(signed_components)):
+        found = run(*arguments)
+        assert found[0].shape == (m + 1,)
+        for i in range(m):
+            own = [int(states[space.offsets[j] + gold[i, j]]) for j in range(n)]
+            assert sets_of(found, i) == naive_components(n, own, scopes, signs.tolist())
+
+
+@pytest.mark.parametrize(
+    "run", [signed_components, plain(signed_components)], ids=["compiled", "plain"]
+)
+def test_no_variables_one_variable_and_no_input(run):
+    none, zero = whole([]), whole([0])
+    first, ptr, members = run(whole(np.empty((2, 0))), zero, none, zero, none, none)
+    assert (first.tolist(), ptr.tolist(), members.tolist()) == ([0, 0, 0], [0], [])
+    found = run(whole([[1], [0]]), whole([0, 2]), whole([0, 1]), zero, none, none)
+    assert [part.tolist() for part in found] == [[0, 1, 2], [0, 1, 2], [0, 0]]
+    found = run(whole(np.empty((0, 1))), whole([0, 2]), whole([0, 1]), zero, none, none)
+    assert [part.tolist() for part in found] == [[0], [0], []]
+
+
+# -- whether they may change by themselves --------------------------------------------------
+
+
+def mask(n, members):
+    inside = np.zeros(n, dtype=np.bool_)
+    inside[list(members)] = True
+    return inside
+
+
+def labels_of(net):
+    """Every labelling of a network whose single labels are allowed."""
+    graph = net.graph
+    return [
+        labels
+        for labels in product(*map(range, graph.sizes.tolist()))
+        if all(net.allowed[graph.offsets[j] + a] for j, a in enumerate(labels))
+    ]
+
+
+def swapped(gold, labels, members):
+    return tuple(labels[j] if j in members else int(gold[j]) for j in range(len(gold)))
+
+
+def random_sets(rng, n):
+    """The variables in a few sets."""
+    owner = rng.integers(3, size=n)
+    return [np.flatnonzero(owner == s).tolist() for s in range(3) if (owner == s).any()]
+
+
+@given(networks(least=1), st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_a_table_allows_a_set_where_all_it_allows_stays_allowed(found, seed):
+    _, net = found
+    graph, rng = net.graph, np.random.default_rng(seed)
+    n = len(graph.sizes)
+    gold = whole([rng.integers(size) for size in graph.sizes])
+    members = set(np.flatnonzero(rng.random(n) < 0.5).tolist())
+    everything = labels_of(net)
+    for b in range(len(graph.tables.ptr) - 1):
+        expected = all(
+            net.allowed[entry_of(graph, b, swapped(gold, labels, members))]
+            for labels in everything
+            if net.allowed[entry_of(graph, b, labels)]
+        )
+        for run in (table_allows, plain(table_allows)):
+            allows = run(graph, net.allowed, b, gold, mask(n, members))
+            assert allows == expected or not everything
+
+
+@given(networks(least=1), st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_a_row_that_allows_a_set_is_obeyed_by_all_that_obeyed_it_elsewhere(found, seed):
+    _, net = found
+    graph, rng = net.graph, np.random.default_rng(seed)
+    n, rows = len(graph.sizes), net.graph.rows
+    gold = whole([rng.integers(size) for size in graph.sizes])
+    members = set(np.flatnonzero(rng.random(n) < 0.5).tolist())
+
+    def obeys(r, labels):
+        return rows.lower[r] <= activities(graph, labels)[r] <= rows.upper[r]
+
+    for r in range(len(rows.lower)):
+        allows = row_allows(rows, graph.offsets, r, gold, mask(n, members))
+        assert plain(row_allows)(rows, graph.offsets, r, gold, mask(n, members)) == allows
+        if allows:
+            for labels in labels_of(net):
+                assert not obeys(r, labels) or obeys(r, swapped(gold, labels, members))
+
+
+def at_most_two_of_four():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(4)]
+    builder.require(at_most(2, [v["b"] for v in variables]))
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("gold", "members", "expected"),
+    [
+        ([0, 0, 0, 0], [0, 1], True),  # two at most, whatever they are
+        ([0, 0, 0, 0], [0, 1, 2], True),  # three were possible nowhere
+        ([1, 0, 0, 0], [0, 1], True),
+        ([1, 0, 0, 0], [1, 2], False),  # one is there already
+        ([1, 0, 0, 0], [1], True),
+        ([1, 1, 1, 0], [0], False),  # gold breaks it, and goes on doing so with x0 = b
+        ([0, 0, 0, 0], [], True),
+    ],
+)
+@pytest.mark.parametrize("run", [may_swap, plain(may_swap)], ids=["compiled", "plain"])
+@pytest.mark.parametrize("most_entries", [None, 1], ids=["table", "row"])
+def test_at_most_two_by_hand(gold, members, expected, run, most_entries):
+    space = at_most_two_of_four()
+    with rules_as_rows(most_entries):
+        net = space.network
+    assert bool(len(net.graph.rows.lower)) == (most_entries == 1)
+    found = run(whole([gold]), net.graph, net.allowed, around_of([[members]]))
+    assert found.tolist() == [expected]
+
+
+@given(networks(least=1), st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_where_sets_may_be_swapped_every_possible_output_stays_possible(found, seed):
+    _, net = found
+    graph, rng, rows = net.graph, np.random.default_rng(seed), net.graph.rows
+    n = len(graph.sizes)
+    gold = whole([[rng.integers(size) for size in graph.sizes] for _ in range(3)])
+    lists = [random_sets(rng, n) for _ in range(3)]
+    around = around_of(lists)
+    may = may_swap(gold, graph, net.allowed, around)
+    assert plain(may_swap)(gold, graph, net.allowed, around).tolist() == may.tolist()
+
+    def possible(labels):
+        if not all(net.allowed[graph.offsets[j] + a] for j, a in enumerate(labels)):
+            return False
+        if not all(net.allowed[entry_of(graph, b, labels)] for b in range(net.blocks)):
+            return False
+        totals = activities(graph, labels)
+        return bool(((totals >= rows.lower) & (totals <= rows.upper)).all())
+
+    outputs = [labels for labels in labels_of(net) if possible(labels)]
+    for i in np.flatnonzero(may):
+        for members in lists[i]:
+            for labels in outputs:
+                assert possible(swapped(gold[i], labels, members))
+
+
+@pytest.mark.parametrize("run", [may_swap, plain(may_swap)], ids=["compiled", "plain"])
+def test_a_gold_label_that_no_output_has_may_not_stay_while_others_change(run):
+    builder = SpaceBuilder()
+    x, _ = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(~x["a"])
+    net = builder.build().network
+    gold = whole([[0, 0], [1, 0], [0, 0]])
+    around = around_of([[[0], [1]], [[0], [1]], [[0, 1]]])
+    assert run(gold, net.graph, net.allowed, around).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("run", [may_swap, plain(may_swap)], ids=["compiled", "plain"])
+def test_without_sets_or_variables_nothing_stands_in_the_way(run):
+    net = SpaceBuilder().build().network
+    assert run(whole(np.empty((2, 0))), net.graph, net.allowed, around_of([[], []])).tolist() == [
+        True,
+        True,
+    ]
+    assert run(whole(np.empty((0, 0))), net.graph, net.allowed, around_of([])).shape == (0,)

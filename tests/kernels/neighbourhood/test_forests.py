@@ -1,0 +1,341 @@
+"""Forests with clamped borders: compiled, as plain Python, and by trying all labels of a set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.neighbourhood import forests
+from rote.kernels.neighbourhood.forests import best_forests, collect, plant
+from rote.space import SpaceBuilder, at_most
+from rote.types import frozen
+from tests.kernels.bodies import entry_of, loaded, naive_neighbours, networks, numbers, plain
+from tests.kernels.parts import around_of, whole
+from tests.strategies import rules_as_rows
+
+seeds = st.integers(0, 2**32 - 1)
+NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
+TIE = 1e-10
+each_plant = pytest.mark.parametrize("run", [plant, plain(plant)], ids=["compiled", "plain"])
+
+
+def graph_of(n, *scopes, labels="ab"):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", labels) for j in range(n)]
+    for scope in scopes:
+        builder.factor(*(variables[j] for j in scope))
+    return builder.build().network.graph
+
+
+def scopes_of(graph):
+    tables = graph.tables
+    return [
+        tables.scope[tables.scope_ptr[b] : tables.scope_ptr[b + 1]].tolist()
+        for b in range(len(tables.ptr) - 1)
+    ]
+
+
+def is_forest(graph, members):
+    """Take leaves away until nothing is left, or nothing more can be."""
+    source, ptr = graph.source, graph.tables.ptr
+    scored = [source.ptr[ptr[b]] < source.ptr[ptr[b + 1]] for b in range(len(ptr) - 1)]
+    inside = [set(scope) & set(members) for scope in scopes_of(graph)]
+    inside = [scope for scope, own in zip(inside, scored, strict=True) if own]
+    if any(len(scope) > 2 for scope in inside):
+        return False
+    edges = {frozenset(scope) for scope in inside if len(scope) == 2}
+    while edges:
+        ends = [j for edge in edges for j in edge]
+        leaves = {edge for edge in edges if any(ends.count(j) == 1 for j in edge)}
+        if not leaves:
+            return False
+        edges -= leaves
+    return True
+
+
+def planted(run, graph, members, n):
+    rank = np.full(n, -1)
+    rank[list(members)] = n
+    order, parent = np.full(n, -9), np.full(n, -1)
+    fine = run(graph, whole(members), rank, order, parent)
+    return fine, rank, order[: len(members)].tolist(), parent
+
+
+# -- planting -----------------------------------------------------------------------------------
+
+
+@given(networks(), seeds)
+@settings(max_examples=40)
+def test_parents_come_first_and_loops_are_seen(found, seed):
+    _, net = found
+    graph, rng = net.graph, np.random.default_rng(seed)
+    n = len(graph.sizes)
+    members = rng.permutation(n)[: rng.integers(n + 1)].tolist()
+    for run in (plant, plain(plant)):
+        fine, rank, order, parent = planted(run, graph, members, n)
+        assert fine == is_forest(graph, members)
+        if not fine:
+            continue
+        assert sorted(order) == sorted(members)
+        edges = {frozenset(set(s) & set(members)) for s in scopes_of(graph)}
+        assert {frozenset({j, int(parent[j])}) for j in members if parent[j] >= 0} <= edges
+        for at, j in enumerate(order):
+            assert rank[j] == at
+            assert parent[j] < 0 or rank[parent[j]] < at
+
+
+@each_plant
+def test_a_chain_is_planted_from_its_first_member_on(run):
+    graph = graph_of(4, (0, 1), (1, 2), (2, 3))
+    fine, _, order, parent = planted(run, graph, [1, 2, 0], 4)
+    assert fine
+    assert order == [1, 0, 2]
+    assert parent.tolist() == [1, -1, 1, -1]
+
+
+@each_plant
+def test_a_loop_is_none_once_one_of_its_variables_is_fixed(run):
+    graph = graph_of(3, (0, 1), (1, 2), (2, 0))
+    assert not planted(run, graph, [0, 1, 2], 3)[0]
+    assert planted(run, graph, [0, 2], 3)[0]
+
+
+@each_plant
+def test_a_table_over_three_is_an_edge_once_one_of_them_is_fixed(run):
+    graph = graph_of(3, (0, 1, 2))
+    assert not planted(run, graph, [0, 1, 2], 3)[0]
+    assert planted(run, graph, [2, 0], 3)[0]
+
+
+@each_plant
+def test_two_tables_over_the_same_pair_are_one_edge(run):
+    graph = graph_of(4, (0, 1, 2), (3, 1, 0))
+    fine, _, order, parent = planted(run, graph, [0, 1], 4)
+    assert fine
+    assert order == [0, 1]
+    assert parent.tolist() == [-1, 0, -1, -1]
+
+
+@each_plant
+def test_tables_without_scores_close_no_loop(run):
+    builder = SpaceBuilder()
+    x, y, z = (builder.variable(name, "ab") for name in "xyz")
+    for pair in ((x, y), (y, z)):
+        builder.factor(*pair)
+    builder.require(x["a"] >> z["b"])
+    builder.require(at_most(2, x["a"], y["a"], z["a"]))
+    graph = builder.build().network.unmerged.graph
+    assert len(scopes_of(graph)) == 4
+    fine, _, order, parent = planted(run, graph, [0, 1, 2], 3)
+    assert fine
+    assert order == [0, 1, 2]
+    assert parent.tolist() == [-1, 0, 1]
+
+
+@each_plant
+def test_nothing_is_a_forest(run):
+    assert planted(run, graph_of(2, (0, 1)), [], 2)[0]
+    assert planted(run, graph_of(0), [], 0)[0]
+
+
+# -- what is known of an edge -------------------------------------------------------------------
+
+
+def forest_of(graph, members, n):
+    """A planted set, with nothing collected yet."""
+    fine, rank, order, parent = planted(plain(plant), graph, members, n)
+    assert fine
+    room = len(members) * graph.widest**2
+    return forests.Forest(
+        rank,
+        np.array(order),
+        parent,
+        np.zeros(graph.offsets[-1]),
+        np.zeros(n, np.int64),
+        np.full(room, np.nan),
+        np.zeros(n, np.bool_),
+    )
+
+
+def test_scores_of_a_child_are_collected_with_its_border_fixed():
+    graph = graph_of(5, (2, 1, 0), (0, 1, 3), (1, 4))
+    theta = np.arange(float(graph.tables.ptr[-1])) ** 1.5
+    gold, forest = whole([1, 0, 1, 0, 1]), forest_of(graph, [0, 1], 5)
+    got, faults = plain(collect)(graph, theta, gold, forest, 1)
+    one, two, out = (scopes_of(graph).index(s) for s in ([2, 1, 0], [0, 1, 3], [1, 4]))
+    for a in range(2):
+        labels = [1, a, 1, 0, 1]
+        expected = theta[2 + a] + theta[entry_of(graph, out, labels)]
+        assert forest.belief[2 + a] == pytest.approx(expected)
+        for b in range(2):
+            labels[0] = b
+            expected = theta[entry_of(graph, one, labels)] + theta[entry_of(graph, two, labels)]
+            assert forest.edges[2 * a + b] == pytest.approx(expected)
+    assert np.delete(forest.belief, [2, 3]).tolist() == [0.0] * 8
+    entries = [entry_of(graph, b, gold) for b in (one, two, out)]
+    assert got == pytest.approx(theta[[2, *entries]].sum())
+    assert faults == 0
+    # A root has no edge, and leaves to its child what the two share.
+    forest.edges[:] = np.nan
+    got, _ = plain(collect)(graph, theta, gold, forest, 0)
+    assert forest.belief[:2].tolist() == theta[:2].tolist()
+    assert forest.edges[:2].tolist() == [0.0, 0.0]
+    assert got == theta[1]
+    assert not forest.checks.any()
+
+
+# -- the best of all sets -----------------------------------------------------------------------
+
+
+@given(
+    networks(least=1),
+    seeds,
+    st.sampled_from(["real", "whole", "near"]),
+    st.booleans(),
+    st.sampled_from([0, 2, 5, 1 << 14]),
+    st.booleans(),
+)
+@settings(max_examples=40)
+def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, nodes, high):
+    space, net = found
+    assume(net.variables == net.own)
+    graph, rng, m = net.unmerged.graph, np.random.default_rng(seed), 3
+    n = len(space.variables)
+    scores = frozen(numbers(rng, kind, (m, space.parts)))
+    closed = frozen(rng.random((m, space.labels)) < 0.15) if close else NONE_CLOSED
+    gold = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)])
+    lists = [
+        [rng.permutation(n)[: rng.integers(1, n + 1)].tolist() for _ in range(rng.integers(4))]
+        for _ in range(m)
+    ]
+    floors = rng.normal(size=m) if high else np.full(m, -np.inf)
+    arguments = (
+        scores,
+        closed,
+        frozen(np.full(m, TIE)),
+        gold,
+        graph,
+        around_of(lists),
+        frozen(floors),
+        nodes,
+    )
+    answers, doubts, bounds = best_forests(*arguments)
+    body = plain(best_forests)(*arguments)
+    for one, other in zip((answers, doubts, bounds), body, strict=True):
+        assert one.tolist() == other.tolist()
+    left = iter(bounds.tolist())
+    for i in range(m):
+        shown = scores[i].copy()
+        if close:
+            shown[: space.labels][closed[i]] = -np.inf
+        theta, settled = loaded(graph, shown), []
+        for one in lists[i]:
+            bound = next(left)
+            valued = naive_neighbours(graph, theta, gold[i], [one], n)
+            if bound == -np.inf:
+                settled.append(one)
+            elif bound < np.inf:  # nodes ran out: no more than this
+                assert max(valued.values(), default=-np.inf) <= bound + TIE
+                assert nodes < 1 << 14
+            else:
+                assert not is_forest(graph, one)
+        valued = naive_neighbours(graph, theta, gold[i], settled, n)
+        valued = {labels: value for labels, value in valued.items() if value >= floors[i]}
+        answer = tuple(answers[i].tolist())
+        if -1 in answer:
+            assert not valued or doubts[i]
+            assert max(valued.values(), default=-np.inf) <= floors[i] + TIE
+            continue
+        everywhere = naive_neighbours(graph, theta, gold[i], lists[i], n)
+        top = max(valued.values(), default=-np.inf)
+        assert everywhere[answer] >= max(top, floors[i]) - TIE
+        equal = [labels for labels, value in valued.items() if value >= top - TIE]
+        assert doubts[i] or equal == [answer] or everywhere[answer] > top
+
+
+either_way = pytest.mark.parametrize(
+    "run", [best_forests, plain(best_forests)], ids=["compiled", "plain"]
+)
+
+
+def run_on(run, graph, scores, gold, lists, closed=NONE_CLOSED, nodes=1 << 14):
+    scores = np.atleast_2d(np.array(scores, dtype=np.float64))
+    ties, floors = frozen(np.full(len(scores), TIE)), frozen(np.full(len(scores), -np.inf))
+    around = around_of(lists)
+    return run(frozen(scores), closed, ties, whole(gold), graph, around, floors, nodes)
+
+
+@either_way
+def test_a_chain_by_hand_with_its_ends_fixed(run):
+    # The inner two would rather be equal (2), and equal to the outer ones (1); gold is a a b b.
+    graph = graph_of(4, (0, 1), (1, 2), (2, 3))
+    scores = np.zeros(8 + 12)
+    scores[8:12] = [1, 0, 0, 1]
+    scores[12:16] = [2, 0, 0, 2]
+    scores[16:20] = [1, 0, 0, 1]
+    scores[3] = 0.5  # x1 = b
+    for sets, labels in (([[1, 2]], [0, 1, 1, 1]), ([[1]], [0, 1, 1, 1]), ([], [0, 0, 1, 1])):
+        answers, doubts, bounds = run_on(run, graph, scores, [[0, 0, 1, 1]], [sets])
+        assert answers.tolist() == [labels]
+        assert not doubts.any()
+        assert bounds.tolist() == [-np.inf] * len(sets)
+
+
+@either_way
+def test_ways_that_break_a_row_or_a_table_are_left(run):
+    builder = SpaceBuilder()
+    x = [builder.variable(f"x{j}", "ab") for j in range(4)]
+    for j in range(3):
+        builder.factor(x[j], x[j + 1])
+    builder.require(at_most(2, [v["b"] for v in x]))
+    builder.require(x[0]["b"] >> x[3]["a"])
+    scores = np.zeros(20)
+    scores[1:8:2] = [3.0, 1.0, 2.0, 4.0]
+    for limit in (None, 4, 1):  # all rules are tables, some are, none is
+        with rules_as_rows(limit):
+            graph = builder.build().network.unmerged.graph
+            answers, doubts, bounds = run_on(run, graph, scores, [[0] * 4], [[range(4)]])
+            assert answers.tolist() == [[0, 0, 1, 1]]
+            assert not doubts.any()
+            assert bounds.tolist() == [-np.inf]
+            answers, _, bounds = run_on(run, graph, scores, [[0] * 4], [[range(4)]], nodes=2)
+            assert bounds[0] == pytest.approx(10.0)
+
+
+@either_way
+def test_many_equals_are_not_all_looked_at(run):
+    graph, n = graph_of(30, *((j, j + 1) for j in range(29))), 30
+    answers, doubts, bounds = run_on(
+        run, graph, np.zeros(60 + 4 * 29), [[0] * n], [[range(n)]], nodes=40
+    )
+    assert answers.tolist() == [[0] * n]
+    assert doubts.tolist() == [True]
+    assert bounds.tolist() == [-np.inf]
+
+
+@either_way
+def test_loops_are_left_open(run):
+    graph = graph_of(3, (0, 1), (1, 2), (2, 0))
+    answers, _, bounds = run_on(run, graph, np.zeros(18), [[1, 0, 1]], [[[0, 1, 2], [0, 1]]])
+    assert bounds.tolist() == [np.inf, -np.inf]
+    assert answers.min() >= 0
+
+
+@either_way
+def test_no_input_one_variable_and_nothing_allowed(run):
+    graph = graph_of(1, labels="abc")
+    answers, _, bounds = run_on(run, graph, np.empty((0, 3)), np.empty((0, 1)), [])
+    assert (answers.shape, bounds.shape) == ((0, 1), (0,))
+    scores = [1.0, 3.0, 3.0]
+    answers, doubts, _ = run_on(run, graph, scores, [[0]], [[[0]]])
+    assert answers.tolist() == [[1]]
+    assert doubts.tolist() == [True]
+    closed = frozen(np.array([[False, True, False]]))
+    answers, doubts, _ = run_on(run, graph, scores, [[0]], [[[0]]], closed)
+    assert answers.tolist() == [[2]]
+    assert not doubts.any()
+    answers, _, bounds = run_on(run, graph, scores, [[0]], [[[0]]], frozen(~closed | closed))
+    assert answers.tolist() == [[-1]]
+    assert bounds.tolist() == [-np.inf]

@@ -1,0 +1,439 @@
+"""The best around a given output: compiled, as plain Python, and by enumeration."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.neighbourhood.neighbours import (
+    Room,
+    best_neighbours,
+    change_rows,
+    comes_first,
+    entry_at,
+    is_scored,
+    look_ahead,
+    most_gain,
+    pass_on,
+    take_better,
+    take_stock,
+)
+from rote.space import SpaceBuilder, at_most
+from rote.types import frozen
+from tests.kernels.bodies import (
+    activities,
+    entries_of,
+    entry_of,
+    labellings,
+    loaded,
+    naive_neighbours,
+    networks,
+    numbers,
+    plain,
+    scores_of,
+)
+from tests.kernels.parts import around_of, whole
+
+seeds = st.integers(0, 2**32 - 1)
+NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
+
+
+def split_scores(graph, scores):
+    """Scores of entries with 0 for forbidden ones, and which those are."""
+    theta = loaded(graph, scores)
+    forbidden = np.isinf(theta)
+    theta[forbidden] = 0.0
+    return theta, forbidden
+
+
+def some_labels(graph, rng):
+    return np.array([rng.integers(size) for size in graph.sizes], dtype=np.int64)
+
+
+def changed(labels, j, a):
+    other = labels.copy()
+    other[j] = a
+    return other
+
+
+def stock(graph, theta, forbidden, labels):
+    """Value, forbidden entries and broken rows, in plain words."""
+    entries = entries_of(graph, labels)
+    totals = activities(graph, labels)
+    broken = (totals < graph.rows.lower) | (totals > graph.rows.upper)
+    return theta[entries].sum(), int(forbidden[entries].sum()), int(broken.sum())
+
+
+# -- the pieces -----------------------------------------------------------------------------
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_entries_are_found_by_their_labels_and_rules_alone_have_no_scores(found, seed):
+    space, net = found
+    graph = net.graph
+    labels = some_labels(graph, np.random.default_rng(seed))
+    scored = 0
+    for b in range(net.blocks):
+        for run in (entry_at, plain(entry_at)):
+            assert run(graph, b, labels) == entry_of(graph, b, labels)
+        first, last = graph.tables.ptr[b], graph.tables.ptr[b + 1]
+        has_scores = graph.source.ptr[first] < graph.source.ptr[last]
+        for run in (is_scored, plain(is_scored)):
+            assert run(graph, b) == has_scores
+        scored += has_scores
+    assert scored <= len(space.factors)
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_gains_passed_on_are_those_that_would_be_set_afresh(found, seed):
+    space, net = found
+    graph, rng = net.graph, np.random.default_rng(seed)
+    theta, forbidden = split_scores(graph, scores_of(space, seed))
+    labels, n = some_labels(graph, rng), len(graph.sizes)
+    rank = rng.permutation(n)
+    rank[rng.random(n) < 0.2] = -1  # outside of the set
+    inside = np.flatnonzero(rank >= 0)
+    assume(len(inside))
+    j = int(rng.choice(inside))
+    a = int(rng.integers(graph.sizes[j]))
+    for run in (pass_on, plain(pass_on)):
+        gains, gained = gains_of(graph, theta, forbidden, labels)
+        before, faults_before = gains.copy(), gained.copy()
+        run(graph, theta, forbidden, labels, j, a, rank, gains, gained)
+        fresh, faults = gains_of(graph, theta, forbidden, changed(labels, j, a))
+        for k in range(n):
+            own = slice(graph.offsets[k], graph.offsets[k + 1])
+            if rank[k] <= rank[j]:
+                fresh[own], faults[own] = before[own], faults_before[own]
+        assert gains.tolist() == pytest.approx(fresh.tolist(), abs=1e-9)
+        assert gained.tolist() == faults.tolist()
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_nothing_gains_more_than_the_most(found, seed):
+    space, net = found
+    graph = net.graph
+    theta, forbidden = split_scores(graph, scores_of(space, seed))
+    gold = some_labels(graph, np.random.default_rng(seed))
+    for j in range(len(graph.sizes)):
+        most = most_gain(graph, theta, j, gold[j])
+        assert plain(most_gain)(graph, theta, j, gold[j]) == most
+        assert most >= 0.0
+        alone = sum(j in f.variables for f in space.factors) <= 1
+        seen = 0.0
+        for labels in labellings(graph):
+            if labels[j] == gold[j]:
+                was = stock(graph, theta, forbidden, np.array(labels))[0]
+                for a in range(graph.sizes[j]):
+                    now = stock(graph, theta, forbidden, changed(np.array(labels), j, a))[0]
+                    seen = max(seen, now - was)
+        assert seen <= most + 1e-9
+        if alone:  # one table or none: then it is reached
+            assert seen == pytest.approx(most, abs=1e-9)
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_broken_rows_are_counted_by_what_changes(found, seed):
+    space, net = found
+    graph, rng = net.graph, np.random.default_rng(seed)
+    theta, forbidden = split_scores(graph, scores_of(space, seed))
+    labels = some_labels(graph, rng)
+    j = int(rng.integers(len(graph.sizes)))
+    a = int(rng.integers(graph.sizes[j]))
+    before = stock(graph, theta, forbidden, labels)[2]
+    after = stock(graph, theta, forbidden, changed(labels, j, a))[2]
+    for run in (change_rows, plain(change_rows)):
+        activity = activities(graph, labels)
+        for keep in (False, True):
+            change = run(graph.rows, graph.offsets, j, labels[j], a, activity, keep)
+            assert change == after - before
+            then = changed(labels, j, a) if keep else labels
+            assert activity.tolist() == pytest.approx(activities(graph, then).tolist(), abs=1e-9)
+
+
+@given(networks(), seeds)
+@settings(max_examples=40)
+def test_stock_is_taken_of_value_forbidden_entries_and_broken_rows(found, seed):
+    space, net = found
+    graph = net.graph
+    theta, forbidden = split_scores(graph, scores_of(space, seed))
+    labels = some_labels(graph, np.random.default_rng(seed))
+    for run in (take_stock, plain(take_stock)):
+        room = some_room(graph)
+        activity = np.full(len(graph.rows.lower), np.nan)
+        run(graph, theta, forbidden, labels, room, activity)
+        value, faults, broken = stock(graph, theta, forbidden, labels)
+        assert room.value[0] == pytest.approx(value, abs=1e-9)
+        assert (room.faults[0], room.broken[0]) == (faults, broken)
+        assert activity.tolist() == pytest.approx(activities(graph, labels).tolist(), abs=1e-9)
+        gains, gained = gains_of(graph, theta, forbidden, labels)
+        assert room.gains[0].tolist() == pytest.approx(gains.tolist(), abs=1e-9)
+        assert room.gained[0].tolist() == gained.tolist()
+
+
+def gains_of(graph, theta, forbidden, labels):
+    """What each label would add, as differences of whole outputs."""
+    value, faults, _ = stock(graph, theta, forbidden, labels)
+    other = [
+        stock(graph, theta, forbidden, changed(labels, j, a))
+        for j, size in enumerate(graph.sizes)
+        for a in range(size)
+    ]
+    gains = np.array([then - value for then, _, _ in other], dtype=np.float64)
+    return gains, np.array([wrong - faults for _, wrong, _ in other], dtype=np.int64)
+
+
+def some_room(graph):
+    size = int(graph.offsets[-1])
+    return Room(
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(1),
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros((1, size)),
+        np.zeros((1, size), np.int64),
+        np.zeros((1, 2)),
+        np.full(len(graph.sizes), -1),
+    )
+
+
+@pytest.mark.parametrize("run", [comes_first, plain(comes_first)], ids=["compiled", "plain"])
+def test_outputs_are_compared_label_by_label_with_one_changed(run):
+    answer = whole([1, 0, 2])
+    assert run(whole([1, 0, 2]), -1, 0, answer) == 0
+    assert run(whole([0, 9, 9]), -1, 0, answer) == -1
+    assert run(whole([1, 1, 0]), -1, 0, answer) == 1
+    assert run(whole([1, 1, 2]), 1, 0, answer) == 0
+    assert run(whole([1, 0, 2]), 2, 1, answer) == -1
+    assert run(whole([]), -1, 0, whole([])) == 0
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=6), st.data())
+@settings(max_examples=40)
+def test_looking_ahead_adds_up_the_largest_of_those_to_come(upper, data):
+    members = whole(sorted(range(len(upper)), key=lambda j: -upper[j]))
+    most = data.draw(st.integers(1, len(upper)))
+    count = len(members)
+    for run in (look_ahead, plain(look_ahead)):
+        ahead = np.full((count + 1, most + 1), np.nan)
+        run(np.array(upper), members, most, ahead)
+        for r in range(count + 1):
+            rest = sorted((upper[j] for j in members[r:]), reverse=True)
+            assert ahead[r].tolist() == pytest.approx([sum(rest[:q]) for q in range(most + 1)])
+
+
+# -- the search -------------------------------------------------------------------------------
+
+
+@given(
+    networks(least=1),
+    seeds,
+    st.sampled_from(["real", "whole", "near", "near"]),
+    st.booleans(),
+    st.sampled_from([1, 2, 3, 1 << 62]),
+    st.booleans(),
+)
+@settings(max_examples=40)
+def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, most, settle):
+    space, net = found
+    assume(net.variables == net.own)
+    graph, rng, m = net.graph, np.random.default_rng(seed), 3
+    n = len(space.variables)
+    scores = frozen(numbers(rng, kind, (m, space.parts)))
+    closed = frozen(rng.random((m, space.labels)) < 0.15) if close else NONE_CLOSED
+    ties = frozen(np.full(m, 1e-10))
+    gold = whole([some_labels(graph, rng) for _ in range(m)])
+    lists = [
+        [rng.permutation(n)[: rng.integers(n + 1)].tolist() for _ in range(rng.integers(4))]
+        for _ in range(m)
+    ]
+    around = around_of(lists, most)
+    arguments = scores, closed, ties, gold, graph, around, settle
+    answers, doubts = best_neighbours(*arguments)
+    body = plain(best_neighbours)(*arguments)
+    assert answers.tolist() == body[0].tolist()
+    assert doubts.tolist() == body[1].tolist()
+    for i in range(m):
+        shown = scores[i].copy()
+        if close:
+            shown[: space.labels][closed[i]] = -np.inf
+        valued = naive_neighbours(graph, loaded(graph, shown), gold[i], lists[i], most)
+        if not valued:
+            assert (answers[i] == -1).all()
+            assert not doubts[i]
+            continue
+        top, answer = max(valued.values()), tuple(answers[i].tolist())
+        equal = sorted(labels for labels, value in valued.items() if value >= top - 1e-10)
+        if settle:
+            assert answer == equal[0]
+            assert not doubts[i]
+        else:
+            assert valued[answer] >= top - 1e-10
+            assert doubts[i] or equal == [answer]
+
+
+def two_variables():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    builder.variable("y", "ab")
+    return builder.build().network.graph
+
+
+either_way = pytest.mark.parametrize(
+    "run", [best_neighbours, plain(best_neighbours)], ids=["compiled", "plain"]
+)
+
+
+@either_way
+def test_gold_itself_is_one_of_the_equals(run):
+    scores, ties = frozen(np.array([[0.0, 3e-11, 0.0, 0.0]])), frozen(np.array([1e-10]))
+    for gold in ([0, 0], [0, 1]):
+        around = around_of([[[0], [1]]])
+        labels, doubts = run(
+            scores, NONE_CLOSED, ties, whole([gold]), two_variables(), around, True
+        )
+        assert labels.tolist() == [[0, 0]]
+        assert not doubts.any()
+
+
+@either_way
+def test_two_changes_that_break_a_rule_one_by_one_are_found(run):
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require((x["a"] & y["a"]) | (x["b"] & y["b"]))
+    graph = builder.build().network.graph
+    scores, ties = frozen(np.array([[0.0, 1.0, 0.0, 1.0]])), frozen(np.array([1e-10]))
+    for lists, expected in (([[0], [1]], [0, 0]), ([[0, 1]], [1, 1]), ([], [0, 0])):
+        labels, _ = run(scores, NONE_CLOSED, ties, whole([[0, 0]]), graph, around_of([lists]), True)
+        assert labels.tolist() == [expected]
+
+
+@either_way
+def test_no_input_no_variables_and_labels_without_a_choice(run):
+    none = SpaceBuilder().build().network.graph
+    empty = frozen(np.empty((2, 0)))
+    ties = frozen(np.full(2, 1e-10))
+    labels, doubts = run(
+        empty, NONE_CLOSED, ties, whole(np.empty((2, 0))), none, around_of([[], [[]]]), True
+    )
+    assert labels.shape == (2, 0)
+    assert not doubts.any()
+    labels, _ = run(
+        frozen(np.empty((0, 4))),
+        NONE_CLOSED,
+        ties[:0],
+        whole(np.empty((0, 2))),
+        two_variables(),
+        around_of([]),
+        True,
+    )
+    assert labels.shape == (0, 2)
+    builder = SpaceBuilder()
+    builder.variable("x", ["only"])
+    labels, doubts = run(
+        frozen(np.ones((1, 1))),
+        NONE_CLOSED,
+        ties[:1],
+        whole([[0]]),
+        builder.build().network.graph,
+        around_of([[[0]]]),
+        True,
+    )
+    assert labels.tolist() == [[0]]
+    assert not doubts.any()
+
+
+def test_the_deepest_change_is_found_among_many_variables():
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abc") for j in range(9)]
+    builder.require(at_most(4, [v["c"] for v in variables]))
+    graph = builder.build().network.graph
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(5, 27))
+    gold = whole(rng.integers(2, size=(5, 9)))
+    every = around_of([[range(9)]] * 5, most=4)
+    labels, _ = best_neighbours(
+        frozen(scores), NONE_CLOSED, frozen(np.full(5, 1e-10)), gold, graph, every, True
+    )
+    for i in range(5):
+        rows = scores[i].reshape(9, 3)
+        best = (rows[np.arange(9), gold[i]].sum(), tuple(gold[i].tolist()))
+        for four in combinations(range(9), 4):
+            other = gold[i].copy()
+            other[list(four)] = rows[list(four)].argmax(axis=1)
+            best = max(best, (rows[np.arange(9), other].sum(), tuple(other.tolist())))
+        assert tuple(labels[i].tolist()) == best[1]
+
+
+# -- the better of two ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("run", [take_better, plain(take_better)], ids=["compiled", "plain"])
+def test_better_outputs_take_the_place_of_others_and_near_ones_leave_a_doubt(run):
+    tie = 0.1
+    cases = [
+        # value so far, doubt, offered, worth, also → first label, value, doubt
+        (1.0, False, 1, 2.0, False, 1, 2.0, False),
+        (1.0, True, 1, 2.0, False, 1, 2.0, False),  # far better: old doubts are gone
+        (1.0, False, 1, 2.0, True, 1, 2.0, True),
+        (1.0, False, 1, 1.15, False, 1, 1.15, True),
+        (1.0, False, 1, 0.85, False, 0, 1.0, True),
+        (1.0, True, 1, 0.5, True, 0, 1.0, True),
+        (1.0, False, 1, 0.5, True, 0, 1.0, False),
+        (1.0, False, 0, 1.0, False, 0, 1.0, False),  # the same again
+        (1.0, False, 0, 1.0, True, 0, 1.0, True),
+        (-np.inf, False, 1, -3.0, False, 1, -3.0, False),
+    ]
+    for value, doubt, label, worth, also, then, now, doubtful in cases:
+        labels, values = np.array([[7], [0]]), np.array([5.0, value])
+        if value == -np.inf:
+            labels[1] = -1
+        doubts = np.array([False, doubt])
+        run(
+            labels,
+            values,
+            doubts,
+            np.full(2, tie),
+            whole([1]),
+            whole([[label]]),
+            frozen(np.array([worth])),
+            frozen(np.array([also])),
+        )
+        assert labels.tolist() == [[7], [then]]
+        assert values.tolist() == [5.0, now]
+        assert doubts.tolist() == [False, doubtful]
+
+
+@given(seeds)
+@settings(max_examples=40)
+def test_what_is_left_is_the_best_and_equals_are_never_missed(seed):
+    rng = np.random.default_rng(seed)
+    tie, count = 1.0, 8
+    offered = rng.integers(3, size=(count, 2))
+    # The same output always has the same worth.
+    table = np.round(rng.uniform(0, 4, size=(3, 3)), 1)
+    worth = table[offered[:, 0], offered[:, 1]]
+    for run in (take_better, plain(take_better)):
+        labels, values, doubts = np.full((1, 2), -1), np.full(1, -np.inf), np.zeros(1, np.bool_)
+        run(
+            labels,
+            values,
+            doubts,
+            np.array([tie]),
+            whole([0] * count),
+            whole(offered),
+            frozen(worth),
+            frozen(np.zeros(count, np.bool_)),
+        )
+        assert values[0] == worth.max() == table[labels[0, 0], labels[0, 1]]
+        near = {tuple(o) for o, w in zip(offered.tolist(), worth, strict=True) if w >= values - tie}
+        assert doubts[0] or len(near) == 1

@@ -1,0 +1,167 @@
+"""The search over a network: compiled, as plain Python, and against enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.inference.base import as_objective
+from rote.inference.exact.plans import no_plan, partial_plan
+from rote.kernels.search.branch import branch, search
+from rote.space import SpaceBuilder
+from rote.types import frozen
+from tests.kernels import bodies
+from tests.kernels.bodies import networks, plain, scores_of
+from tests.strategies import Judge, problems, row_of, rules_as_rows, spaces
+
+seeds = st.integers(0, 2**32 - 1)
+UNLIMITED = 1 << 60
+
+
+def prepared(found, seed):
+    """A graph with random scores, no multipliers and no labels yet."""
+    space, net = found
+    graph = net.graph
+    theta = bodies.loaded(graph, scores_of(space, seed))
+    return graph, theta, np.zeros(len(graph.rows.lower)), np.full(len(graph.sizes), -1)
+
+
+def ranked(graph, theta, multipliers):
+    """All labellings of a network, best first."""
+    every = bodies.feasible(graph, theta)
+    valued = [(bodies.worth_of(graph, theta, multipliers, y), y) for y in every]
+    return sorted(valued, key=lambda pair: (-pair[0], pair[1]))
+
+
+@given(networks(least=1), seeds, st.sampled_from([-np.inf, 0.0, 1.0]))
+@settings(max_examples=70)
+def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, seed, floor):
+    graph, theta, multipliers, labels = prepared(found, seed)
+    tie = 1e-9
+    value, bound, runner, _ = plain(search)(
+        graph, theta, multipliers, floor, tie, UNLIMITED, False, labels
+    )
+    order = ranked(graph, theta, multipliers)
+    above = [pair for pair in order if pair[0] > floor]
+    if not above:
+        assert value == floor
+        assert bound <= max(floor, -np.inf)
+        return
+    assert value == pytest.approx(above[0][0], abs=1e-9)
+    assert tuple(labels.tolist()) in [y for worth, y in above if worth >= value - 1e-9]
+    assert bound <= value
+    others = [worth for worth, y in order if y != tuple(labels.tolist())]
+    assert runner >= max(others, default=-np.inf) - 1e-9 or max(others) < value - 1e-6
+
+
+@given(networks(least=1), seeds, st.sampled_from([-np.inf, 0.0, 1.0]))
+@settings(max_examples=40)
+def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
+    graph, theta, multipliers, labels = prepared(found, seed)
+    value, *_ = plain(search)(graph, theta, multipliers, floor, 1e-9, UNLIMITED, True, labels)
+    above = sorted(y for worth, y in ranked(graph, theta, multipliers) if worth > floor)
+    if above:
+        assert tuple(labels.tolist()) == above[0]
+        assert value > floor
+    else:
+        assert value == floor
+
+
+@given(networks(least=2), seeds, st.integers(1, 6))
+@settings(max_examples=40)
+def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
+    graph, theta, multipliers, labels = prepared(found, seed)
+    value, bound, _, visited = plain(search)(
+        graph, theta, multipliers, -np.inf, 1e-9, nodes, False, labels
+    )
+    assert visited <= nodes
+    order = ranked(graph, theta, multipliers)
+    if order:
+        assert value <= order[0][0] + 1e-9
+        assert bound >= order[0][0] - 1e-9
+        if value > -np.inf:
+            reached = bodies.worth_of(graph, theta, multipliers, labels)
+            assert reached >= value - 1e-8
+
+
+# -- whole batches ------------------------------------------------------------------------
+
+
+def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False):
+    objective = as_objective(space, objective)
+    none = frozen(np.empty((0, 0)))
+    return (
+        objective.scores,
+        frozen(objective.closed),
+        frozen(np.full(len(objective), -np.inf)),
+        frozen(objective.ties),
+        plan.steps,
+        plan.core.network.graph,
+        plan.core.variables,
+        none,
+        none,
+        len(space.variables),
+        nodes,
+        in_order,
+    )
+
+
+def check(space, objective, plan):
+    labels, bounds, complete, doubtful = branch(*arguments(space, objective, plan))
+    assert complete.all()
+    judge = Judge(space)
+    for i in range(len(objective)):
+        best = judge.best(*row_of(objective, i))
+        if best is None:
+            assert (labels[i] == -1).all()
+            continue
+        scale = 1e-9 * max(1.0, np.abs(objective.scores[i]).max(initial=0.0))
+        reached = space.value(objective.scores[i], labels[i])[0]
+        assert reached == pytest.approx(best.value, abs=scale)
+        assert bounds[i] == pytest.approx(best.value, abs=scale)
+        if not doubtful[i]:
+            assert tuple(labels[i].tolist()) == best.labels
+
+
+@given(problems(spaces(most=4, most_rules=2, depth=2)), st.sampled_from([None, 1]))
+@settings(max_examples=40)
+def test_batches_are_solved_with_and_without_elimination(problem, most_entries):
+    space, objective = problem
+    with rules_as_rows(most_entries):
+        check(space, objective, partial_plan(space))
+        check(space, objective, no_plan(space))
+
+
+@given(
+    problems(spaces(most=3, most_rules=2, depth=2)), st.booleans(), st.sampled_from([2, UNLIMITED])
+)
+@settings(max_examples=40)
+def test_compiled_and_plain_say_the_same(problem, in_order, nodes):
+    space, objective = problem
+    given_arguments = arguments(space, objective, no_plan(space), nodes, in_order=in_order)
+    compiled, body = branch(*given_arguments), plain(branch)(*given_arguments)
+    for one, other in zip(compiled, body, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_no_variable_and_no_input():
+    space = SpaceBuilder().build()
+    for run in (branch, plain(branch)):
+        labels, bounds, complete, _ = run(*arguments(space, np.empty((2, 0)), no_plan(space)))
+        assert labels.shape == (2, 0)
+        assert bounds.tolist() == [0.0, 0.0]
+        assert complete.all()
+        labels, *_ = run(*arguments(space, np.empty((0, 0)), no_plan(space)))
+        assert labels.shape == (0, 0)
+
+
+def test_one_variable_with_one_label():
+    builder = SpaceBuilder()
+    builder.variable("x", ["only"])
+    space = builder.build()
+    for run in (branch, plain(branch)):
+        labels, bounds, *_ = run(*arguments(space, np.array([2.5]), no_plan(space)))
+        assert labels.tolist() == [[0]]
+        assert bounds.tolist() == [2.5]

@@ -1,0 +1,301 @@
+"""One node of the search: giving a label and taking it back, and bounds that hold on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.kernels.dual.ascent import sweep
+from rote.kernels.search.nodes import alone, assign, best_entry, loss, row_loss, start, undo
+from tests.kernels import bodies
+from tests.kernels.bodies import networks, plain, random_duals, scores_of
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+class Node:
+    """The state of a search, handled by the kernels' plain bodies."""
+
+    def __init__(self, found, seed, duals=False):
+        space, net = found
+        self.graph = graph = net.graph
+        self.theta = bodies.loaded(graph, scores_of(space, seed))
+        self.n, self.blocks = len(graph.sizes), len(graph.tables.ptr) - 1
+        self.rows = len(graph.rows.lower)
+        self.multipliers = np.zeros(self.rows)
+        if duals:
+            messages, self.multipliers = random_duals(graph, np.random.default_rng(seed))
+            marginals = np.empty(graph.flow.most_marginals)
+            for c, r in _columns(graph):
+                self.theta[graph.rows.column[c]] -= self.multipliers[r] * graph.rows.coefficient[c]
+            plain(sweep)(graph, self.theta, messages, self.multipliers, marginals, True)
+        self.whole = int(graph.offsets[self.n]) + self.n + self.blocks + 2 * self.rows
+        self.state = np.zeros(self.whole + 1)
+        constant = bodies.constant_of(graph, self.multipliers)
+        self.possible = plain(start)(graph, self.theta, constant, self.state)
+        self.free = np.diff(graph.tables.scope_ptr)
+        self.labels = np.full(self.n, -1)
+        self.trail_at = np.zeros(graph.trail, dtype=np.int64)
+        self.trail_was = np.zeros(graph.trail)
+        self.stack = np.zeros(self.n + 1, dtype=np.int64)
+        self.top = self.height = 0
+
+    @property
+    def bound(self):
+        return self.state[self.whole]
+
+    @property
+    def argmax(self):
+        """The best label of each variable by itself."""
+        own = np.split(self.theta[: self.graph.offsets[self.n]], self.graph.offsets[1 : self.n])
+        return np.array([int(part.argmax()) for part in own])
+
+    def everything(self):
+        return self.state.tolist(), self.free.tolist(), self.labels.tolist()
+
+    def assign(self, v, label) -> bool:
+        """True while there may be an output below."""
+        graph = self.graph
+        top = plain(assign)(
+            graph.sizes,
+            graph.offsets,
+            graph.tables,
+            graph.rows,
+            self.theta,
+            self.state,
+            self.free,
+            self.labels,
+            v,
+            label,
+            self.trail_at,
+            self.trail_was,
+            self.top,
+        )
+        self.top = top if top >= 0 else -1 - top
+        self.stack[self.height] = v
+        self.height += 1
+        return top >= 0
+
+    def undo(self, low, mark):
+        plain(undo)(
+            self.graph.tables,
+            self.state,
+            self.free,
+            self.labels,
+            self.stack,
+            self.height,
+            low,
+            self.trail_at,
+            self.trail_was,
+            self.top,
+            mark,
+        )
+        self.top, self.height = mark, low
+
+    def completions(self, outputs):
+        """The outputs that have the labels given so far."""
+        given_labels = [(j, a) for j, a in enumerate(self.labels) if a >= 0]
+        return [y for y in outputs if all(y[j] == a for j, a in given_labels)]
+
+
+def _columns(graph):
+    rows = graph.rows
+    for g, r in enumerate(rows.row):
+        for c in range(rows.start[g], rows.start[g + 1]):
+            yield c, r
+
+
+@given(networks(), seeds, st.booleans())
+@settings(max_examples=40)
+def test_the_root_knows_its_bound_and_what_its_rows_can_reach(found, seed, duals):
+    node = Node(found, seed, duals)
+    graph = node.graph
+    assert node.bound == pytest.approx(bodies.bound_of(graph, node.theta, node.multipliers))
+    least = node.state[node.whole - 2 * node.rows : node.whole - node.rows]
+    most = node.state[node.whole - node.rows : node.whole]
+    every = np.array([bodies.activities(graph, y) for y in bodies.labellings(graph)])
+    if node.rows:
+        assert least.tolist() == every.min(axis=0).tolist()
+        assert most.tolist() == every.max(axis=0).tolist()
+    if bodies.feasible(graph, node.theta):
+        assert node.possible
+
+
+@given(networks(least=1), seeds, st.booleans())
+@settings(max_examples=40)
+def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, duals):
+    node = Node(found, seed, duals)
+    graph = node.graph
+    outputs = bodies.feasible(graph, node.theta)
+    if not node.possible:
+        assert not outputs
+        return
+    rng = np.random.default_rng(seed)
+    before = [(node.everything(), node.top)]
+    alive = True
+    for v in rng.permutation(node.n):
+        open_labels = np.flatnonzero(node.state[graph.offsets[v] : graph.offsets[v + 1]] > -np.inf)
+        if not len(open_labels):
+            assert not node.completions(outputs)
+            break
+        alive = node.assign(int(v), int(rng.choice(open_labels)))
+        left = node.completions(outputs)
+        if not alive:
+            assert not left
+            break
+        for y in left:
+            worth = bodies.worth_of(graph, node.theta, node.multipliers, y)
+            assert node.bound >= worth - 1e-9
+            # No label that some output below needs has been closed.
+            entries = [int(graph.offsets[j]) + a for j, a in enumerate(y) if node.labels[j] < 0]
+            assert (node.state[entries] > -np.inf).all()
+        before.append((node.everything(), node.top))
+    if alive and node.height == node.n:
+        y = tuple(node.labels.tolist())
+        assert y in outputs
+        lost = plain(row_loss)(graph.offsets, graph.rows, node.multipliers, node.labels)
+        worth = bodies.worth_of(graph, node.theta, node.multipliers, y)
+        assert node.bound - lost == pytest.approx(worth, abs=1e-9)
+    for low in reversed(range(len(before))):
+        state, top = before[low]
+        node.undo(low, top)
+        assert node.everything() == state
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_the_trail_has_room_for_a_label_of_every_variable(found, seed):
+    node = Node(found, seed)
+    if not node.possible:
+        return
+    for v in range(node.n):
+        own = node.state[node.graph.offsets[v] : node.graph.offsets[v + 1]]
+        if not node.assign(v, int(own.argmax())):
+            break
+    assert node.top <= node.graph.trail
+
+
+@given(networks(least=2), seeds)
+@settings(max_examples=40)
+def test_the_best_entry_fits_labels_given_and_labels_open(found, seed):
+    node = Node(found, seed)
+    graph = node.graph
+    rng = np.random.default_rng(seed)
+    node.labels[:] = np.where(rng.random(node.n) < 0.4, rng.integers(0, graph.sizes), -1)
+    node.state[: graph.offsets[node.n]][rng.random(int(graph.offsets[node.n])) < 0.2] = -np.inf
+    for b in range(node.blocks):
+        expected = -np.inf
+        for y in bodies.labellings(graph):
+            fits = all(
+                y[j] == node.labels[j]
+                if node.labels[j] >= 0
+                else node.state[graph.offsets[j] + y[j]] > -np.inf
+                for j in graph.tables.scope[
+                    graph.tables.scope_ptr[b] : graph.tables.scope_ptr[b + 1]
+                ]
+            )
+            if fits:
+                expected = max(expected, node.theta[bodies.entry_of(graph, b, y)])
+        result = plain(best_entry)(
+            graph.sizes, graph.offsets, graph.tables, node.theta, node.state, node.labels, b
+        )
+        assert result == expected
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_the_loss_to_rows_is_what_multipliers_promised_too_much(found, seed):
+    node = Node(found, seed, duals=True)
+    graph, u = node.graph, node.multipliers
+    for y in list(bodies.labellings(graph))[:30]:
+        totals = bodies.activities(graph, y)
+        expected = np.inf
+        if ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all():
+            expected = bodies.constant_of(graph, u) - u @ totals
+        result = plain(row_loss)(graph.offsets, graph.rows, u, np.array(y))
+        assert result == pytest.approx(expected, abs=1e-9)
+
+
+@given(networks(least=1), seeds)
+@settings(max_examples=40)
+def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed):
+    node = Node(found, seed, duals=True)
+    graph = node.graph
+    if not node.possible or node.bound == -np.inf:
+        return
+    argmax = node.argmax
+    y = tuple(argmax.tolist())
+    outputs = bodies.feasible(graph, node.theta)
+    gap = np.inf
+    if y in outputs:
+        gap = node.bound - bodies.worth_of(graph, node.theta, node.multipliers, y)
+    for slack in (0.0, 0.5, 1e9):
+        lost = plain(loss)(
+            graph, node.theta, node.multipliers, node.state, node.free, argmax, slack
+        )
+        if abs(gap - slack) > 1e-9:
+            assert lost == (pytest.approx(gap, abs=1e-9) if gap <= slack else np.inf)
+
+
+@given(networks(least=1), seeds, st.sampled_from([1e-6, 0.3, 2.0]))
+@settings(max_examples=40)
+def test_an_output_said_to_be_alone_has_no_equal(found, seed, tie):
+    node = Node(found, seed, duals=True)
+    graph = node.graph
+    if not node.possible or node.bound == -np.inf:
+        return
+    argmax = node.argmax
+    said = plain(alone)(
+        graph.sizes,
+        graph.offsets,
+        graph.tables,
+        node.theta,
+        node.state,
+        node.free,
+        node.labels,
+        argmax,
+        tie,
+    )
+    y = tuple(argmax.tolist())
+    outputs = bodies.feasible(graph, node.theta)
+    close = [
+        other
+        for other in outputs
+        if bodies.worth_of(graph, node.theta, node.multipliers, other) >= node.bound - tie + 1e-9
+    ]
+    if said and y in outputs:
+        assert set(close) <= {y}
+
+
+def test_a_single_best_entry_everywhere_is_alone():
+    from rote.space import SpaceBuilder
+
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.factor(x, y)
+    space = builder.build()
+    node = Node((space, space.network), 0)
+    graph = node.graph
+    for scores, expected in (
+        ([0, 0, 0, 0, 5, 0, 0, 0], True),  # labels are equal, but only one entry is best
+        ([0, 0, 0, 0, 5, 0, 0, 5], False),  # two outputs are equal
+        ([1, 0, 1, 0, 0, 0, 0, 0], True),  # one label each
+    ):
+        theta = bodies.loaded(graph, np.array(scores, dtype=np.float64))
+        state = np.zeros(node.whole + 1)
+        plain(start)(graph, theta, 0.0, state)
+        argmax = np.array([0, 0])
+        result = plain(alone)(
+            graph.sizes,
+            graph.offsets,
+            graph.tables,
+            theta,
+            state,
+            node.free,
+            node.labels,
+            argmax,
+            1e-9,
+        )
+        assert result == expected

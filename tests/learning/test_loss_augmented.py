@@ -1,0 +1,155 @@
+"""Loss-augmented inference, against enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rote.errors import NoOutput, UnsupportedSpace
+from rote.inference import Exact, Exhaustive, Solutions, Status
+from rote.learning import StructuredSVM
+from rote.learning.loss_augmented import worst, worst_of, worst_outputs
+from rote.model import dataset as prepared_module
+from rote.space import SpaceBuilder
+from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.tasks.tagging import Tagging
+from rote.types import frozen
+from tests.learning.small import as_given, chains, start
+from tests.strategies import Judge, spaces, worth
+
+CASES = pytest.mark.parametrize(
+    ("loss", "engine"),
+    [
+        (Hamming(), Exact()),
+        (Hamming({"b": 3.0}), Exact()),
+        (ZeroOne(), Exact()),
+        (OneMinusF1(), Exhaustive()),
+        (OneMinusJaccard(), Exhaustive()),
+    ],
+    ids=["Hamming", "weighed", "zero-one", "F1", "Jaccard"],
+)
+
+
+@CASES
+@given(space=spaces(most=4), seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.0, 0.3, 3.0]))
+@settings(max_examples=40)
+def test_no_output_has_a_larger_slack_than_the_one_found(loss, engine, space, seed, size):
+    judge = Judge(space)
+    if not judge.feasible:
+        return
+    rng = np.random.default_rng(seed)
+    chosen = [judge.outputs[k] for k in rng.integers(len(judge.outputs), size=4)]
+    gold = frozen(np.array(chosen, dtype=np.int64).reshape(4, len(space.variables)))
+    scores = size * rng.normal(size=(4, space.parts))
+    # Two inputs whose right output is the best one.
+    for i in (0, 1):
+        gold_parts = space.parts_of(gold[i : i + 1])[0]
+        scores[i, gold_parts] += 2.0 * i + 0.5
+    labels, slacks, losses = worst(engine, space, scores.copy(), gold, loss)
+    for i in range(4):
+        right = worth(space, scores[i], gold[i])
+        shape = len(judge.outputs), len(space.variables)
+        every = np.array(judge.outputs, dtype=np.int64).reshape(shape)
+        each = loss.value(space, np.repeat(gold[i : i + 1], len(every), axis=0), every)
+        top = max(
+            worth(space, scores[i], y) - right + cost for y, cost in zip(every, each, strict=True)
+        )
+        own = loss.value(space, gold[i : i + 1], labels[i : i + 1])[0]
+        assert tuple(labels[i].tolist()) in judge.outputs
+        assert losses[i] == pytest.approx(own)
+        assert slacks[i] == pytest.approx(worth(space, scores[i], labels[i]) - right + own)
+        assert slacks[i] == pytest.approx(top, abs=1e-9)
+
+
+def test_the_zero_one_loss_looks_beyond_the_right_output():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    builder.variable("y", "ab")
+    space = builder.build()
+    gold = np.zeros((3, 2), dtype=np.int64)
+    scores = np.array([[0.5, 0, 3, 0], [3, 0, 3, 0], [0, 0.5, 3, 0]], dtype=np.float64)
+    labels, slacks, losses = worst(Exact(), space, scores, gold, ZeroOne())
+    assert labels.tolist() == [[1, 0], [0, 0], [1, 0]]
+    assert slacks.tolist() == [0.5, 0.0, 1.5]
+    assert losses.tolist() == [1.0, 0.0, 1.0]
+
+
+def test_the_zero_one_loss_of_the_only_output_is_nothing():
+    builder = SpaceBuilder()
+    x = builder.variable("x", "ab")
+    builder.require(x["a"])
+    labels, slacks, _ = worst(
+        Exact(), builder.build(), np.zeros((2, 2)), np.zeros((2, 1), dtype=np.int64), ZeroOne()
+    )
+    assert labels.tolist() == [[0], [0]]
+    assert slacks.tolist() == [0.0, 0.0]
+
+
+def test_losses_that_do_not_add_up_need_an_engine_that_takes_terms():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    with pytest.raises(UnsupportedSpace, match="Exhaustive"):
+        worst(Exact(), builder.build(), np.zeros((1, 2)), np.zeros((1, 1), np.int64), OneMinusF1())
+
+
+@pytest.mark.parametrize("status", [Status.TIMED_OUT, Status.INFEASIBLE])
+def test_an_engine_that_finds_nothing_is_an_error(status):
+    class Empty:
+        def solve(self, space, objective):
+            none = np.full(1, -np.inf)
+            codes = np.full(1, int(status)), np.zeros(1, dtype=np.int64)
+            return Solutions(np.full((1, 1), -1), none, none, *codes)
+
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    with pytest.raises(NoOutput, match=r"^input 0: "):
+        worst(Empty(), builder.build(), np.zeros((1, 2)), np.zeros((1, 1), np.int64), Hamming())
+
+
+class Late:
+    """Finds nothing for the second of the inputs that it is asked for together."""
+
+    def solve(self, space, objective):
+        answers = Exact().solve(space, objective)
+        status = answers.status.copy()
+        status[1:2] = Status.TIMED_OUT
+        return Solutions(answers.labels, answers.value, answers.bound, status, answers.source)
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+def test_an_example_for_which_an_engine_finds_nothing_is_named(reuse):
+    task = Tagging(("a", "b"), as_given)
+    lengths = (1, 2, 1, 2)
+    xs, ys = [np.ones((n, 2)) for n in lengths], [("a",) * n for n in lengths]
+    model, prepared = start(task, xs, ys, Late())
+    with pytest.raises(NoOutput, match=r"^example 2: "):
+        list(StructuredSVM(reuse=reuse, warm_up=0).iterate(model, prepared))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+@pytest.mark.parametrize("chunk", [1, 30, 1 << 22])
+def test_pieces_and_threads_find_the_same(n_jobs, chunk, monkeypatch):
+    monkeypatch.setattr(prepared_module, "CHUNK", chunk)
+    task, xs, ys = chains(0, count=20)
+    model, prepared = start(task, xs, ys)
+    weights = frozen(np.random.default_rng(0).normal(size=prepared.layout.size))
+    found = list(worst_outputs(model.engine, prepared, weights, Hamming(), n_jobs))
+    members = np.concatenate([one.group.members for one in found])
+    assert members.tolist() == np.concatenate([g.members for g in prepared.groups]).tolist()
+    for one in found:
+        whole = worst_of(model.engine, prepared, weights, Hamming(), one.group)
+        assert one.labels.tolist() == whole.labels.tolist()
+        assert one.slacks.tolist() == whole.slacks.tolist()
+
+
+def test_weights_may_be_scaled_on_the_way():
+    task, xs, ys = chains(0, count=6)
+    model, prepared = start(task, xs, ys)
+    weights = np.random.default_rng(0).normal(size=prepared.layout.size)
+    for group in prepared.groups:
+        scaled = worst_of(model.engine, prepared, frozen(weights), Hamming(), group, scale=0.25)
+        plain = worst_of(model.engine, prepared, frozen(0.25 * weights), Hamming(), group)
+        assert scaled.labels.tolist() == plain.labels.tolist()
+        np.testing.assert_allclose(scaled.slacks, plain.slacks, atol=1e-12)

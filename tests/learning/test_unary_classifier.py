@@ -1,0 +1,125 @@
+"""Logistic regression over single decisions, beside scikit-learn's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from rote import RGS, Model, Perceptron, StructuredSVM, Subgradient, fit_iid
+from rote.errors import SettingError
+from rote.inference import Objective
+from rote.learning import fit
+from rote.model import prepare
+from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence
+from rote.tasks.multilabel import MultiLabel
+from rote.tasks.tagging import Tagging
+
+
+def words(x):
+    return [{f"w={word}": 1.0, "bias": 1.0, "length": float(len(word))} for word in x]
+
+
+def sentences(count, seed=0):
+    rng = np.random.default_rng(seed)
+    vocabulary = {"D": ["the", "a"], "N": ["dog", "cat", "house"], "V": ["runs", "sleeps", "dog"]}
+    xs, ys = [], []
+    for _ in range(count):
+        tags = [str(tag) for tag in rng.choice(["D", "N", "V"], size=rng.integers(2, 6))]
+        ys.append(tags)
+        xs.append([str(rng.choice(vocabulary[tag])) for tag in tags])
+    return xs, ys
+
+
+TASK = Tagging(("D", "N", "V"), words)
+
+
+def guesses(classifier, prepared):
+    found = [None] * len(prepared)
+    for group in prepared.groups:
+        scores = np.zeros((len(group), group.space.parts))
+        objective = Objective(scores, inputs=prepared.inputs(group))
+        for member, labels in zip(
+            group.members, classifier.guess(group.space, objective), strict=True
+        ):
+            found[member] = labels.tolist()
+    return found
+
+
+def test_weights_are_those_of_scikit_learn():
+    xs, ys = sentences(60)
+    prepared = prepare(TASK, xs, ys)
+    classifier = fit_iid(prepared, cost=0.5)
+    rows = [pair for x, y in zip(xs, ys, strict=True) for pair in zip(words(x), y, strict=True)]
+    index = prepared.layout.indices["token"]
+    X = np.zeros((len(rows), len(index)))
+    for k, (row, _) in enumerate(rows):
+        for name, value in row.items():
+            X[k, index.column(name)] = value
+    own = LogisticRegression(C=0.5, fit_intercept=False, max_iter=200)
+    own.fit(X, [TASK.labels.index(tag) for _, tag in rows])
+    found = prepared.layout.block(classifier.weights, "label")
+    assert found == pytest.approx(own.coef_.T, abs=1e-3)
+    assert np.count_nonzero(classifier.weights) == np.count_nonzero(found)  # factors have none
+    # "dog" is told by nothing but itself, everything else for sure.
+    wrong = [
+        word
+        for x, y, labels in zip(xs, ys, guesses(classifier, prepared), strict=True)
+        for word, tag, a in zip(x, y, labels, strict=True)
+        if TASK.labels[a] != tag
+    ]
+    assert set(wrong) <= {"dog"}
+
+
+def test_two_labels_and_one_that_is_always_there():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    Y = np.column_stack([X[:, 0] > 0, np.ones(80), np.zeros(80)]).astype(np.int64)
+    prepared = prepare(MultiLabel(("sign", "always", "never"), "none"), list(X), list(Y))
+    found = np.array(guesses(fit_iid(prepared, cost=100.0), prepared))
+    assert (found == Y).mean(axis=0).tolist() == pytest.approx([1.0, 1.0, 1.0], abs=0.02)
+
+
+def test_examples_of_no_importance_are_not_looked_at():
+    xs, ys = sentences(40)
+    wrong = [["V" if tag == "N" else "N" for tag in y] for y in ys]
+    both = prepare(TASK, xs + xs, ys + wrong, importance=np.repeat([1.0, 0.0], 40))
+    alone = prepare(TASK, xs, ys)
+    assert fit_iid(both).weights == pytest.approx(fit_iid(alone).weights, abs=1e-6)
+
+
+def document(names):
+    sentence = ParsedSentence(tuple(names))
+    mentions = tuple(Mention(0, j, j + 1, "person", "PROP") for j in range(len(names)))
+    return Document("one", "news", (sentence,), mentions)
+
+
+def test_labels_with_vectors_of_their_own_are_told_apart():
+    names = [["Ann", "Ann", "Bob", "Ann"], ["Bob", "Cid", "Bob"], ["Ann", "Bob", "Bob", "Cid"]]
+    task = Coreference()
+    xs = [document(one) for one in names]
+    ys = [[{j for j, name in enumerate(one) if name == who} for who in set(one)] for one in names]
+    prepared = prepare(task, xs, ys)
+    found = guesses(fit_iid(prepared, cost=100.0), prepared)
+    assert found == [list(task.encode(x, y)) for x, y in zip(xs, ys, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "learner", [StructuredSVM(C=1.0, iterations=20), Perceptron(10), Subgradient(iterations=20)]
+)
+def test_learners_start_from_it(learner):
+    xs, ys = sentences(40)
+    prepared = prepare(TASK, xs, ys)
+    engine = RGS(0.8, 5, fit_iid(prepared))
+    start = Model(TASK, prepared.layout, prepared.layout.zeros(), engine)
+    model = fit(learner, start, prepared)
+    found, gold = ([tag for y in outputs for tag in y] for outputs in (model.predict(xs), ys))
+    assert np.mean([a == b for a, b in zip(found, gold, strict=True)]) > 0.85
+
+
+def test_settings_that_make_no_sense_are_refused():
+    prepared = prepare(TASK, *sentences(3))
+    with pytest.raises(SettingError, match="cost is above 0"):
+        fit_iid(prepared, cost=0)
+    with pytest.raises(SettingError, match="iterations"):
+        fit_iid(prepared, iterations=0)

@@ -1,0 +1,187 @@
+"""The table on entities and relations: what is trained, counted and claimed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from papers.base import Settings
+from papers.chang2015.entity_relation import (
+    ALL,
+    FULL,
+    IN_PAPER,
+    QUICK,
+    RELATED,
+    STRICT_IN_PAPER,
+    Case,
+    Plan,
+    cases,
+    compare,
+    draw,
+    run,
+)
+from papers.records import Record
+from rote.errors import SettingError
+
+TINY = Plan(
+    related=15, everything=15, iterations=4, epsilons=(1.0, 3.0), gaps=(0.01, 0.1), sample=5
+)
+FIELDS = [
+    "sentences",
+    "solver",
+    "delta",
+    "inferences",
+    "solver_calls",
+    "calls_percent",
+    "inference_seconds",
+    "training_seconds",
+    "speedup",
+    "iterations",
+    "ended",
+    "dual_objective",
+    "dual_lost_percent",
+    "same_weights",
+]
+CASES = list(cases(TINY))
+
+
+@pytest.fixture(scope="module")
+def told():
+    """An outcome, and the steps that were told on the way."""
+    steps = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ROTE_DATA", raising=False)
+        found = compare(TINY, Settings(progress=lambda done, of: steps.append((done, of))))
+    return found, steps
+
+
+@pytest.fixture(scope="module")
+def outcome(told):
+    return told[0]
+
+
+def rows_of(outcome):
+    return {
+        (Case(*(row.metrics[name] for name in Case._fields)), row.method): row.metrics
+        for row in outcome.rows
+    }
+
+
+def test_every_training_that_is_planned_has_a_row_with_all_fields(outcome):
+    rows = rows_of(outcome)
+    planned = [(case, method.name) for case, methods in cases(TINY).items() for method in methods]
+    assert list(rows)[:-1] == planned
+    for key in planned:
+        assert list(rows[key])[: len(FIELDS)] == FIELDS
+        assert {"entity_f1", "relation_f1"} <= rows[key].keys()
+
+
+def test_the_table_of_the_paper_is_planned():
+    planned = cases(FULL)
+    names = {method.name for method in planned[Case(RELATED, "Exact", 0.1)]}
+    assert {*IN_PAPER, "auto"} <= names
+    strict = {method.name for method in planned[Case(RELATED, "Exact", 0.01)]}
+    assert {*STRICT_IN_PAPER, "auto"} <= strict
+    for sentences in (RELATED, ALL):
+        for solver in ("Milp", "Exact"):
+            names = {method.name for method in planned[Case(sentences, solver, 0.1)]}
+            assert {"baseline", "auto"} <= names
+    for methods in cases(FULL).values():
+        assert methods[0].name == "baseline"
+        assert len({method.name for method in methods}) == len(methods)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_auto_learns_the_same_weights_with_fewer_calls(outcome, case):
+    rows = rows_of(outcome)
+    baseline, auto = rows[case, "baseline"], rows[case, "auto"]
+    assert auto["same_weights"] == "yes"
+    assert auto["dual_objective"] == baseline["dual_objective"]
+    assert auto["solver_calls"] < baseline["solver_calls"] == baseline["inferences"]
+    assert outcome.claims[0].held
+
+
+def test_oracles_are_counted_with_the_baseline(outcome):
+    for (_, method), metrics in rows_of(outcome).items():
+        assert ("oracle_percent" in metrics) == (method == "baseline")
+        assert 0 < metrics.get("oracle_percent", 1) < 100
+
+
+def test_what_is_lost_is_lost_of_the_best_objective_known(outcome):
+    rows = rows_of(outcome)
+    for name in (RELATED, ALL):
+        own = [m for (c, _), m in rows.items() if c.sentences == name and "dual_objective" in m]
+        best = max(metrics["dual_objective"] for metrics in own)
+        for metrics in own:
+            lost = 100 * (1 - metrics["dual_objective"] / best)
+            assert metrics["dual_lost_percent"] == pytest.approx(lost, abs=1e-9)
+
+
+def test_without_proof_fewer_calls_may_be_made_but_all_inferences_count(outcome):
+    rows = rows_of(outcome)
+    slack = rows[Case(RELATED, "Exact", TINY.delta), "1-slack"]
+    assert (
+        slack["inferences"]
+        == slack["iterations"] * outcome.settings["related sentences"]["learned from"]
+    )
+    assert slack["solver_calls"] < slack["inferences"]
+
+
+def test_conditions_tell_m_and_what_it_guarantees(outcome):
+    rows = rows_of(outcome)
+    loose = rows[Case(RELATED, "Exact", TINY.delta), "epsilon=3"]
+    assert loose["guaranteed_share"] == pytest.approx(1 / (1 + 3 * loose["largest_m"]))
+    assert "largest_m" not in rows[Case(RELATED, "Exact", TINY.delta), "auto, gap 0.1"]
+
+
+def test_a_plain_integer_program_is_timed_beside_ours(outcome):
+    plain = outcome.settings["plain MIP call"]
+    assert plain["problems"] == TINY.sample
+    assert plain["off"] < 1e-6
+    assert plain["times Milp"] == pytest.approx(plain["plain"] / plain["milp"])
+    assert plain["times auto over Milp"] == pytest.approx(plain["plain"] / plain["amortized"])
+    assert outcome.rows[-1].method == "plain MIP call"
+    json.dumps(outcome.settings)
+
+
+def test_paper_s_numbers_stand_beside_whole_runs_only(outcome):
+    assert all(row.paper == {} for row in outcome.rows)
+    assert IN_PAPER["epsilon=10"]["dual_lost_percent"] == pytest.approx(2.61, abs=0.01)
+    assert STRICT_IN_PAPER["baseline"]["dual_lost_percent"] == 0
+
+
+def test_the_figure_has_a_point_per_approximation(outcome):
+    record = Record("chang2015-er", "", outcome.settings, outcome.rows, outcome.claims, {}, 0)
+    (axes,) = draw(record).axes
+    theirs, ours, *single = axes.lines
+    # ε = 0.1 and 10 are of the table, 1 is of both.
+    assert [text.get_text() for text in axes.texts] == ["0.1", "1", "3", "10", "0.01", "0.1"]
+    assert (len(theirs.get_xdata()), len(ours.get_xdata()), len(single)) == (4, 2, 3)
+
+
+def test_progress_is_told(told):
+    total = sum(map(len, cases(TINY).values())) + 1
+    assert told[1] == [(k, total) for k in range(1, total + 1)]
+
+
+def test_there_are_no_trials():
+    with pytest.raises(SettingError, match="trials"):
+        run(Settings(trials=3))
+
+
+def test_a_quick_plan_is_a_small_one():
+    assert QUICK.related < FULL.related / 10
+    assert QUICK.iterations < FULL.iterations
+
+
+def test_all_sentences_take_fewer_iterations_and_fewest_with_the_slow_solver():
+    for case, most in (
+        (Case(RELATED, "Exact", 0.01), FULL.iterations),
+        (Case(ALL, "Exact", 0.1), FULL.all_iterations),
+        (Case(ALL, "Milp", 0.1), FULL.milp_iterations),
+        (Case(RELATED, "Milp", 0.1), FULL.iterations),
+    ):
+        svm = FULL.svm(case, 3)
+        assert (svm.iterations, svm.delta, svm.seed) == (most, case.delta, 3)
+        assert (svm.warm_up, svm.reuse) == (0, False)

@@ -1,0 +1,71 @@
+"""Calls along training: what is counted in each iteration, and what is said of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from papers.base import Settings
+from papers.chang2015.figure1 import ORACLE, OURS, RAW, THEIRS, Plan, draw, run, trace
+from papers.records import Record
+from rote.errors import SettingError
+
+TINY = Plan(sentences=50, iterations=10)
+CURVES = [RAW, ORACLE, THEIRS, OURS]
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ROTE_DATA", raising=False)
+        return trace(TINY, Settings())
+
+
+def rows_of(outcome, name):
+    return [row.metrics for row in outcome.rows if row.method == name]
+
+
+def test_there_is_a_row_per_curve_and_iteration_and_calls_add_up(outcome):
+    assert list(dict.fromkeys(row.method for row in outcome.rows)) == CURVES
+    for name in CURVES:
+        rows = rows_of(outcome, name)
+        assert [row["iteration"] for row in rows] == list(range(1, len(rows) + 1))
+        so_far = 0
+        for row in rows:
+            so_far += row["solver_calls"]
+            assert row["solver_calls_so_far"] == so_far
+
+
+def test_raw_solves_everything_and_nobody_solves_more(outcome):
+    examples = outcome.settings["learned from"]
+    assert {row["solver_calls"] for row in rows_of(outcome, RAW)} == {examples}
+    for row in outcome.rows:
+        assert 0 <= row.metrics["solver_calls"] <= examples
+
+
+def test_ours_is_exact_and_needs_fewer_calls_than_the_oracle(outcome):
+    assert len(rows_of(outcome, OURS)) == len(rows_of(outcome, RAW))
+    fewer = outcome.claims[1]
+    assert fewer.held
+    assert f"{rows_of(outcome, OURS)[-1]['solver_calls_so_far']:,} calls" in fewer.evidence
+
+
+def test_the_figure_is_drawn_from_the_record(outcome):
+    record = Record("chang2015-figure1", "", outcome.settings, outcome.rows, outcome.claims, {}, 0)
+    left, right = draw(record).axes
+    assert [line.get_label() for line in left.lines] == CURVES
+    assert [len(line.get_xdata()) for line in right.lines] == [
+        len(rows_of(outcome, name)) for name in CURVES
+    ]
+
+
+def test_the_same_seed_gives_the_same_rows_and_progress_is_told(outcome, monkeypatch):
+    monkeypatch.delenv("ROTE_DATA", raising=False)
+    steps = []
+    again = trace(TINY, Settings(progress=lambda done, of: steps.append((done, of))))
+    assert again.rows == outcome.rows
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_there_are_no_trials():
+    with pytest.raises(SettingError, match="trials"):
+        run(Settings(trials=3))

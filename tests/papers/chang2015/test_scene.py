@@ -1,0 +1,92 @@
+"""Scene with amortized inference: what is learned, counted, and called a loss."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from papers.base import Settings
+from papers.chang2015.scene import FULL, METHODS, Plan, compare, run, scene_bench, scenes_of
+from rote.errors import SettingError
+from rote.model import Model
+
+TINY = Plan(train=30, test=30, iterations=10)
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ROTE_DATA", raising=False)
+        return compare(TINY, Settings())
+
+
+def rows_of(outcome):
+    return {(row.metrics["solver"], row.method): row.metrics for row in outcome.rows}
+
+
+def test_there_is_a_row_per_solver_and_method(outcome):
+    names = [method.name for method in METHODS]
+    assert list(rows_of(outcome)) == [(s, name) for s in ("Exact", "Milp") for name in names]
+
+
+@pytest.mark.parametrize("solver", ["Exact", "Milp"])
+def test_auto_learns_the_same_weights_with_few_calls(outcome, solver):
+    rows = rows_of(outcome)
+    baseline, auto = rows[solver, "baseline"], rows[solver, "auto"]
+    assert auto["same_weights"] == "yes"
+    assert auto["dual_objective"] == baseline["dual_objective"]
+    assert auto["calls_percent"] < 20 < baseline["calls_percent"] == 100
+    assert outcome.claims[0].held
+
+
+def test_the_loss_is_a_share_of_labels_and_the_same_as_a_number_of_labels(monkeypatch):
+    monkeypatch.delenv("ROTE_DATA", raising=False)
+    scenes = scenes_of(TINY, 0)
+    bench = scene_bench(scenes)
+    on = np.zeros(bench.model.layout.size)
+    model = bench.model.with_weights(on)
+    (output,) = {tuple(y) for y in model.predict(list(scenes.X_test))}
+    assert output == ()  # without weights all outputs tie, and the first is the empty one
+    judged = bench.judge(model)
+    assert judged["hamming_loss"] == pytest.approx(scenes.Y_test.mean())
+    assert judged["wrong_labels"] == pytest.approx(scenes.Y_test.sum(axis=1).mean())
+    assert bench.about["hamming loss of the empty output"] == pytest.approx(scenes.Y_test.mean())
+
+
+def test_made_up_points_have_labels_that_go_together(monkeypatch):
+    monkeypatch.delenv("ROTE_DATA", raising=False)
+    scenes = scenes_of(Plan(train=400, test=100), 0)
+    assert scenes.Y.shape == (400, 6)
+    assert scenes.Y_test.shape == (100, 6)
+    together = np.corrcoef(scenes.Y.T)
+    assert together[0, 1] > 0.2
+    assert not np.array_equal(scenes.X, scenes_of(Plan(train=400, test=100), 1).X)
+
+
+def test_learning_beats_the_empty_output(outcome):
+    loss = rows_of(outcome)["Exact", "baseline"]["hamming_loss"]
+    assert loss < outcome.settings["hamming loss of the empty output"]
+
+
+def test_progress_is_told(monkeypatch):
+    monkeypatch.delenv("ROTE_DATA", raising=False)
+    steps = []
+    small = Plan(train=10, test=5, iterations=2, solvers=("Exact",))
+    compare(small, Settings(progress=lambda done, of: steps.append((done, of))))
+    assert steps == [(k, 5) for k in range(1, 6)]
+
+
+def test_there_are_no_trials():
+    with pytest.raises(SettingError, match="one trial"):
+        run(Settings(trials=3))
+
+
+@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+def test_the_paper_s_loss_cannot_be_a_share_of_labels():
+    scenes = scenes_of(FULL, 0)
+    assert scenes.source == "scene"
+    bench = scene_bench(scenes)
+    assert isinstance(bench.model, Model)
+    assert bench.about["hamming loss of the empty output"] < 0.2

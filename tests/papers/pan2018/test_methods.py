@@ -1,0 +1,255 @@
+"""Methods beside the speed-up: who takes part, what is chosen without test, and how it is timed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from papers.ma2019.tasks import Examples
+from papers.pan2018 import methods as pan_methods
+from papers.pan2018.methods import (
+    BOX,
+    CONSTRAINED,
+    GUROBI,
+    HIGHS,
+    ONE_BY_ONE,
+    SEARCH,
+    Chosen,
+    Licensed,
+    Method,
+    OneByOne,
+    Trial,
+    choose,
+    differences,
+    gurobi_for,
+    in_turn,
+    name_of,
+    plain_methods,
+    skipping,
+    speedups,
+    validity,
+)
+from papers.pan2018.stream import SENTENCES, Share, ready
+from rote.errors import MissingExtra, UnsupportedSpace
+from rote.inference import Exact, Objective
+from rote.inference.approximate import Beam, Speedup
+from rote.inference.wrappers.unruled import Unruled
+from rote.learning.distill import teach
+from rote.model.lazy import predict_lazily
+from rote.tasks.entity_relation import Extraction
+
+TRIAL = Trial(Share(250, 200, 5, (0.1,)), (1, 2), (0.1, 0.01), (0.0, 0.1, 5.0), (1,), runs=2)
+
+
+@pytest.fixture(scope="module")
+def case():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ROTE_DATA", raising=False)
+        return ready(SENTENCES, TRIAL.share, 0)
+
+
+@pytest.fixture(scope="module")
+def stream(case):
+    return case.trial.prepare(case.stream)
+
+
+class Refusing:
+    """Stands for Gurobi with a licence for so many variables; without one, it is not there."""
+
+    def __init__(self, most: int | None) -> None:
+        self.most, self.solved = most, 0
+
+    def solve(self, space, objective):
+        if self.most is None:
+            raise MissingExtra("gurobipy is not installed")
+        if len(space.variables) > self.most:
+            raise UnsupportedSpace("too large for the licence")
+        self.solved += 1
+        return Exact().solve(space, objective)
+
+
+def test_the_step_with_which_answers_agree_best_is_chosen(case, stream):
+    own = choose(case, 2, stream, TRIAL, 0)
+    xs = case.held_out.xs
+    by_box = case.trial.predict(xs)
+    agreement = {}
+    for step in TRIAL.steps:
+        speedup = Speedup(Exact(), 2, step=step)
+        teach(case.trial.with_engine(speedup), stream, epochs=TRIAL.epochs)
+        found = case.trial.with_engine(speedup).predict(xs)
+        agreement[step] = case.measures(by_box, found)["relation_f1"]
+    assert own.step == max(TRIAL.steps, key=lambda step: agreement[step])
+    assert own.agreement == agreement[own.step]
+
+
+def test_of_thetas_that_lose_little_the_one_that_skips_most_is_chosen(case, stream):
+    own = choose(case, 2, stream, TRIAL, 0)
+    speedup = Speedup(Exact(), 2, step=own.step)
+    teach(case.trial.with_engine(speedup), stream, epochs=TRIAL.epochs)
+
+    def lazy(theta: float | None):
+        return case.trial.with_engine(speedup.with_theta(theta))
+
+    def reached(theta: float | None) -> float:
+        found = lazy(theta).predict(case.held_out.xs)
+        return case.measures(case.held_out.ys, found)["relation_f1"]
+
+    bar = reached(None) - pan_methods.LOSS
+    enough = [theta for theta in TRIAL.thetas if reached(theta) >= bar]
+    assert reached(0.0) < bar  # or there would be nothing to choose
+    skipped = {theta: skipping(lazy(theta), case.held_out.xs)[1] for theta in enough}
+    assert own.theta == max(skipped, key=skipped.get)
+    assert own.skipped == skipped[own.theta]
+
+
+def test_no_theta_is_chosen_where_none_is_good_enough_or_none_is_asked_for(case, stream):
+    assert choose(case, 1, stream, replace(TRIAL, steps=(0.01,), thetas=()), 0).theta is None
+    assert choose(case, 1, stream, replace(TRIAL, steps=(0.01,), thetas=(0.0,)), 0).theta is None
+
+
+def test_what_is_chosen_does_not_hang_on_test(case, stream):
+    other = replace(case, test=Examples((), ()), black_box=case.trial)
+    assert choose(other, 1, stream, TRIAL, 0) == choose(case, 1, stream, TRIAL, 0)
+
+
+def test_gurobi_takes_part_if_its_licence_allows_most_inputs(case, monkeypatch):
+    model, xs = case.black_box, case.test.xs
+    sizes = sorted(len(x.entities) ** 2 for x in xs)
+    for most, takes_part in ((None, False), (sizes[0] - 1, False), (sizes[-1], True)):
+        monkeypatch.setattr(pan_methods, "Milp", lambda solver, most=most: Refusing(most))
+        engine, allowed = gurobi_for(model, xs)
+        assert (engine is not None) is takes_part
+        assert allowed == (len(xs) if takes_part else 0)
+
+
+def test_what_the_licence_does_not_allow_is_answered_all_the_same(case, monkeypatch):
+    monkeypatch.setattr(pan_methods, "Milp", lambda solver: Refusing(4))
+    engine = Licensed()
+    prepared = case.black_box.prepare(case.test.xs)
+    allowed = [engine.allows(group.space) for group in prepared.groups]
+    assert allowed == [len(group.space.variables) <= 4 for group in prepared.groups]
+    assert engine.gurobi.solved == sum(allowed)
+    model = case.black_box.with_engine(engine)
+    assert model.predict(case.test.xs) == case.black_box.predict(case.test.xs)
+    assert engine.gurobi.solved == 2 * sum(allowed)
+
+
+def test_programs_solved_one_by_one_give_the_same_answers(case):
+    prepared = case.black_box.prepare(case.test.xs)
+    for group in prepared.groups:
+        objective = prepared.inputs(group).objective(group.space, case.black_box.weights)
+        one, other = (engine.solve(group.space, objective) for engine in (OneByOne(), Exact()))
+        np.testing.assert_allclose(one.value, other.value)
+        assert group.space.holds(one.labels).all()
+
+
+def test_methods_have_rows_in_the_order_of_the_tables(case):
+    plain = [method.name for method in plain_methods(case, Licensed())]
+    assert plain == [HIGHS, GUROBI, ONE_BY_ONE, BOX, SEARCH, CONSTRAINED]
+    assert GUROBI not in [method.name for method in plain_methods(case, None)]
+    taught = {b: Speedup(Exact(), b) for b in (1, 2)}
+    chosen = {1: Chosen(0.1, 90.0, 1.0, 0.3), 2: Chosen(0.01, 95.0, 1.0)}
+    learned = list(speedups(taught, chosen, TRIAL))
+    assert [method.name for method in learned] == [
+        "speed-up (b = 1)",
+        "speed-up (b = 2)",
+        "speed-up (b = 1, theta = 0)",
+        "speed-up (b = 1, theta = 0.25)",
+        "speed-up (b = 1, theta = 0.5)",
+        "speed-up (b = 1, theta chosen)",
+    ]
+    assert learned[-1].about == {"width": 1, "step": 0.1, "theta": 0.3}
+    assert learned[-1].engine.theta == 0.3
+    assert name_of(4) == "speed-up (b = 4)"
+
+
+def test_methods_are_timed_in_turn_and_the_first_run_is_left_out(case):
+    order = []
+
+    class Watched:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def solve(self, space, objective):
+            order.append(self.name)
+            return Exact().solve(space, objective)
+
+    spaces = len(case.black_box.prepare(case.test.xs).groups)
+    reached = in_turn(case, [Method(name, Watched(name)) for name in "ab"], runs=2)
+    assert (
+        order
+        == ["a"] * 2 * spaces + ["b"] * 2 * spaces + (["a"] * 2 * spaces + ["b"] * 2 * spaces) * 2
+    )
+    for found in reached.values():
+        assert len(found.milliseconds) == len(found.search_milliseconds) == 2
+        assert min(found.milliseconds) > 0
+        assert (found.validity_before, found.validity, found.skipped) == (1, 1, 0)
+
+
+def test_validity_is_told_before_and_after_repair_and_what_was_skipped(case, stream):
+    speedup = Speedup(Exact(), 1, step=0.01)
+    teach(case.trial.with_engine(speedup), stream, epochs=1)
+    lazy = speedup.with_theta(0.02)
+    methods = [Method("all", speedup), Method("some", lazy), Method("free", Unruled(Beam(1)))]
+    reached = in_turn(case, methods, runs=1)
+    assert reached["all"].validity == reached["some"].validity == 1
+    assert reached["all"].validity_before < 1
+    assert reached["free"].validity == reached["free"].validity_before < 1
+    assert reached["all"].skipped == 0
+    lazily = predict_lazily(case.black_box.with_engine(lazy), case.test.xs)
+    assert reached["some"].validity_before == lazily.obeyed.mean() < 1
+    # Where an output was repaired, all vectors were computed in the end.
+    assert 0 < reached["some"].skipped < 100 * lazily.skipped
+
+
+def test_what_is_skipped_is_counted_vector_by_vector(case, stream, monkeypatch):
+    speedup = Speedup(Exact(), 1, step=0.01)
+    teach(case.trial.with_engine(speedup), stream, epochs=1)
+    model = case.black_box.with_engine(speedup.with_theta(0.02))
+    read = []
+    given = type(model.task).reader
+
+    def watched(task, xs, names):
+        reader = given(task, xs, names)
+        lines = reader.lines
+        reader.lines = lambda inputs, vectors: read.append(len(inputs)) or lines(inputs, vectors)
+        return reader
+
+    obeys, skipped = skipping(model, case.test.xs)
+    monkeypatch.setattr(type(model.task), "reader", watched)
+    predict_lazily(model, case.test.xs)
+    vectors = sum(len(x.entities) ** 2 for x in case.test.xs)
+    assert skipped == pytest.approx(100 * (1 - sum(read) / vectors))
+    assert 0 < obeys < 1
+
+
+def test_lazy_prediction_is_the_same_as_searching_prepared_inputs(case, stream):
+    """What thetas are chosen by, and what is timed and judged."""
+    speedup = Speedup(Exact(), 2, step=0.01)
+    teach(case.trial.with_engine(speedup), stream, epochs=2)
+    for theta in (0.0, 0.02, 0.1, 1.0):
+        model = case.black_box.with_engine(speedup.with_theta(theta))
+        xs = case.test.xs
+        assert model.decode(xs, model.answers(model.prepare(xs))) == model.predict(xs)
+
+
+def test_validity_is_a_share_of_outputs(case):
+    xs = [x for x in case.test.xs if len(x.entities) >= 2][:2]
+    kinds = [("Other",) * len(x.entities) for x in xs]
+    ys = [Extraction(kinds[0], {}), Extraction(kinds[1], {(0, 1): "Kill"})]
+    assert validity(case.black_box, xs, ys) == 0.5
+
+
+def test_answers_that_differ_from_the_programs_are_counted(case, stream, monkeypatch):
+    assert differences(case.trial, stream, 0) == (0, len(case.stream))
+
+    class Wrong:
+        def solve(self, space, objective: Objective):
+            return Exact().solve(space, Objective(-objective.scores))
+
+    differ, looked_at = differences(case.trial.with_engine(Wrong()), stream, 0)
+    assert 0 < differ <= looked_at
+    monkeypatch.setattr(pan_methods, "SAMPLE", 10)
+    assert differences(case.trial, stream, 0) == (0, 10)

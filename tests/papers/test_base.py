@@ -1,0 +1,36 @@
+"""Settings that make no sense are refused before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from papers.base import Settings, untold, unwatched
+from rote.errors import SettingError
+
+
+def test_settings_have_defaults_and_nobody_need_watch():
+    settings = Settings()
+    assert (settings.quick, settings.trials, settings.seed) == (False, None, 0)
+    assert settings.progress is unwatched
+    assert unwatched(1, 2) is None
+    assert settings.doing is untold
+    assert untold("something") is None
+
+
+@pytest.mark.parametrize("trials", [1, 0, -3])
+def test_fewer_than_two_trials_are_refused(trials):
+    with pytest.raises(SettingError, match=f"two of them at least.*{trials}"):
+        Settings(trials=trials)
+
+
+def test_a_negative_seed_is_refused():
+    with pytest.raises(SettingError, match="seed"):
+        Settings(seed=-1)
+
+
+def test_cases_are_taken_in_the_order_of_the_experiment_and_all_without_any():
+    names = ("a", "b", "c")
+    assert Settings().among(names) == names
+    assert Settings(cases=("c", "a")).among(names) == ("a", "c")
+    with pytest.raises(SettingError, match="the cases are a, b, c; got 'd'"):
+        Settings(cases=("a", "d")).among(names)

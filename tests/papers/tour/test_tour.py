@@ -1,0 +1,168 @@
+"""The tour: one row per method, claims that can be checked, the same figures every time."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from papers.base import Settings
+from papers.tour import tour
+from papers.tour.methods import (
+    AMORTIZED,
+    DECOMPOSED,
+    EXACT,
+    GREEDY,
+    HIGHS,
+    IBT,
+    LO,
+    RULED,
+    SPEEDUP,
+    Plan,
+    steps_of,
+)
+from papers.tour.tour import CORPUS, EXPERIMENT, LEGEND, MADE_UP, go_round, run, sentences_of
+from rote.errors import SettingError
+from tests.papers.conftest import on_made_up
+
+TINY = Plan(train=40, unlabelled=40, test=30, iterations=2, restarts=3, epochs=2)
+METHODS = [LO, RULED, IBT, EXACT, HIGHS, AMORTIZED, DECOMPOSED, GREEDY, SPEEDUP]
+TIMES = ("learn_seconds", "predict_seconds")
+
+
+@pytest.fixture(scope="module")
+def outcome(steps):
+    return on_made_up(go_round, TINY, steps)
+
+
+@pytest.fixture(scope="module")
+def rows(outcome):
+    return {row.method: row.metrics for row in outcome.rows}
+
+
+def test_there_is_a_row_per_method_and_the_legend_explains_all_rows_and_columns(rows):
+    assert list(rows) == METHODS
+    for metrics in rows.values():
+        assert [*METHODS, *metrics] == list(LEGEND)
+        assert all(metrics[name] >= 0 for name in metrics)
+
+
+def test_only_the_method_without_rules_breaks_some(outcome, rows):
+    assert rows[LO]["obey_percent"] < 100
+    assert all(rows[name]["obey_percent"] == 100 for name in METHODS[1:])
+    assert outcome.claims[0].held
+    assert f"{rows[LO]['obey_percent']:.4g} %" in outcome.claims[0].evidence
+
+
+def test_calls_are_counted_where_a_solver_is_asked(rows):
+    every = TINY.train * TINY.iterations
+    calls = {name: (m["calls_to_learn"], m["calls_to_predict"]) for name, m in rows.items()}
+    assert calls[LO] == (0, 0)
+    assert calls[RULED] == (0, TINY.test)
+    assert calls[IBT] == calls[EXACT] == calls[HIGHS] == (every, TINY.test)
+    assert calls[AMORTIZED][0] < every
+    assert calls[DECOMPOSED][1] == TINY.test
+    assert calls[GREEDY] == (every, 0)
+    assert calls[SPEEDUP] == (every + TINY.unlabelled * TINY.epochs, 0)
+
+
+def test_exact_engines_prove_every_answer_and_searches_some(rows):
+    for name in (RULED, IBT, EXACT, HIGHS, AMORTIZED, DECOMPOSED):
+        assert rows[name]["proved_percent"] == 100
+    for name in (LO, GREEDY, SPEEDUP):
+        assert rows[name]["proved_percent"] < 100
+
+
+def test_the_same_weights_reach_the_same(outcome, rows):
+    for name in (HIGHS, AMORTIZED):
+        for measure in ("entity_f1", "relation_f1"):
+            assert rows[name][measure] == rows[EXACT][measure]
+    same = [claim for claim in outcome.claims if "to the last bit" in claim.claim]
+    assert len(same) == 2
+    assert all(claim.held for claim in same)
+
+
+def test_settings_say_what_was_learned_from(outcome):
+    assert outcome.settings["sentences"] == MADE_UP
+    assert outcome.settings["learned from"] == "40 sentences"
+    assert outcome.settings["taught by"] == "40 sentences without outputs"
+    assert outcome.settings["judged on"] == "30 sentences"
+    json.dumps(outcome.settings)
+
+
+def test_the_same_seed_gives_the_same_figures_but_for_times(outcome, steps):
+    again = on_made_up(go_round, TINY, [])
+    for one, two in zip(outcome.rows, again.rows, strict=True):
+        timed = dict.fromkeys(TIMES, 0.0)
+        assert {**one.metrics, **timed} == {**two.metrics, **timed}
+    assert steps == [(k, steps_of(TINY)) for k in range(1, steps_of(TINY) + 1)]
+
+
+def test_every_stretch_has_its_name_and_kernels_come_first(monkeypatch):
+    monkeypatch.delenv("ROTE_DATA", raising=False)
+    told, done = [], []
+
+    def ahead(step):
+        told.append("ahead")
+        for _ in tour.errands():
+            step()
+
+    settings = Settings(progress=lambda *step: done.append(step), doing=told.append)
+    go_round(replace(TINY, train=20, iterations=1), settings, ahead)
+    assert told[0].startswith("compiling")
+    assert told[1:3] == ["ahead", "reading sentences"]
+    assert told[3:] == METHODS
+    assert done[-1][0] == done[-1][1]
+
+
+def test_a_claim_fails_where_numbers_speak_against_it(outcome, monkeypatch):
+    taken = []
+
+    def spoiled(*given):
+        for each in methods(*given):
+            weights = each.learned.weights
+            if each.name == AMORTIZED:
+                weights = np.nextafter(weights, 1.0)
+            taken.append(each.name)
+            yield each._replace(learned=each.learned._replace(weights=weights))
+
+    methods = tour.take
+    monkeypatch.setattr(tour, "take", spoiled)
+    other = on_made_up(go_round, TINY, [])
+    assert taken == METHODS
+    verdicts = zip(outcome.claims, other.claims, strict=True)
+    changed = [two.claim for one, two in verdicts if one.held is not two.held]
+    assert changed == [
+        "Amortized inference learns the same weights, to the last bit, with fewer solver calls"
+    ]
+    assert "weights are not equal" in other.claims[3].evidence
+
+
+def test_the_tour_goes_round_once():
+    with pytest.raises(SettingError, match="goes round once"):
+        run(Settings(trials=3))
+
+
+def test_run_compiles_ahead_and_then_goes_round(monkeypatch):
+    monkeypatch.setattr(tour, "go_round", lambda plan, settings, ahead: (plan, ahead))
+    assert EXPERIMENT.run(Settings(quick=True)) == (tour.QUICK, tour.compile_ahead)
+    assert EXPERIMENT.run(Settings()) == (Plan(), tour.compile_ahead)
+
+
+def test_made_up_sentences_are_split_without_overlap(monkeypatch):
+    monkeypatch.delenv("ROTE_DATA", raising=False)
+    given = sentences_of(TINY, 0)
+    assert [len(part) for part in given[1:]] == [40, 40, 30]
+    assert len({sentence.id for part in given[1:] for sentence in part}) == 110
+    assert given != sentences_of(TINY, 1)
+
+
+@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+def test_the_corpus_is_taken_where_it_is_there():
+    given = sentences_of(Plan(), 0)
+    assert given.source == CORPUS
+    assert [len(part) for part in given[1:]] == [250, 600, 200]
+    assert len({sentence.id for part in given[1:] for sentence in part}) == 1050

@@ -1,0 +1,75 @@
+"""What was answered is said again, within a limit, and beyond the process with a store."""
+
+from __future__ import annotations
+
+import pytest
+
+from rote.inference.stores import MemoryStore, SqliteStore
+from rote.serve.answer_cache import DIGEST, KEY, Remembered, key_of
+
+ANSWER = (["D", "N"], 0.1 + 0.2, 0.1 + 0.2)
+
+
+def test_the_order_of_keys_makes_no_difference_and_all_else_does():
+    assert key_of({"a": 1, "b": "é"}) == key_of({"b": "é", "a": 1})
+    different = [{"a": 1}, {"a": 1.0}, {"a": "1"}, ["a", 1], "a", None, [], {}]
+    assert len({key_of(value) for value in different}) == len(different)
+    assert len(key_of("a")) == KEY
+
+
+def test_an_answer_comes_back_to_the_last_bit():
+    remembered = Remembered("m")
+    remembered.put({key_of("a"): ANSWER})
+    assert remembered.get(key_of("a")) == ANSWER
+    assert remembered.get(key_of("b")) is None
+    assert len(remembered) == 1
+
+
+def test_beyond_the_limit_what_was_not_asked_for_longest_goes():
+    one = KEY + len('["o",1.0,1.0]')
+    remembered = Remembered("m", limit=2 * one)
+    for name in "ab":
+        remembered.put({key_of(name): ("o", 1.0, 1.0)})
+    assert remembered.get(key_of("a"))  # so that b is the oldest
+    remembered.put({key_of("c"): ("o", 1.0, 1.0)})
+    assert [remembered.get(key_of(name)) is not None for name in "abc"] == [True, False, True]
+    remembered.put({key_of("c"): ("o", 2.0, 2.0)})  # in the place of the old one
+    assert len(remembered) == 2
+    remembered.put({key_of("d"): ("o" * one, 1.0, 1.0)})
+    assert remembered.get(key_of("d")) is None or len(remembered) == 1
+
+
+def test_a_store_is_shared_and_outlives_the_process(tmp_path):
+    file = tmp_path / "answers.sqlite"
+    with SqliteStore(file) as store:
+        Remembered("m", store).put({key_of("a"): ANSWER})
+    with SqliteStore(file) as store:
+        again = Remembered("m", store)
+        assert again.get(key_of("a")) is None  # nothing was fetched yet
+        again.fetch()
+        assert again.get(key_of("a")) == ANSWER
+        Remembered("m", store).put({key_of("b"): ANSWER})
+        again.fetch()
+        assert again.get(key_of("b")) == ANSWER
+
+
+def test_another_model_has_a_shelf_of_its_own():
+    store = MemoryStore()
+    Remembered("m", store).put({key_of("a"): ANSWER})
+    other = Remembered("n", store)
+    other.fetch()
+    assert len(other) == 0
+
+
+@pytest.mark.parametrize("place", [0, KEY, KEY + 3, -1])
+def test_a_damaged_pack_is_passed_over(place):
+    store = MemoryStore()
+    remembered = Remembered("m", store)
+    remembered.put({key_of("a"): ANSWER})
+    pack = bytearray(store.read(remembered.shelf)[0][0])
+    pack[place] ^= 1
+    foreign = MemoryStore()
+    foreign.add(remembered.shelf, [bytes(pack), b"", b"x" * DIGEST])
+    reader = Remembered("m", foreign)
+    reader.fetch()
+    assert len(reader) == 0

@@ -1,0 +1,340 @@
+"""The structured hinge, against enumeration, finite differences and one structure at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+
+from rote.errors import (  # noqa: E402
+    LabelError,
+    NoOutput,
+    ScoreError,
+    SettingError,
+    UnsupportedSpace,
+)
+from rote.inference import Exact, Exhaustive, Milp, Solutions, Status  # noqa: E402
+from rote.inference.approximate import RGS  # noqa: E402
+from rote.inference.wrappers.decomposed import Decomposed, Subsets  # noqa: E402
+from rote.learning.loss_augmented import worst  # noqa: E402
+from rote.space import SpaceBuilder  # noqa: E402
+from rote.space.losses import Hamming, OneMinusF1, ZeroOne  # noqa: E402
+from rote.tasks.tagging import Tagging  # noqa: E402
+from rote.torch import StructuredHinge  # noqa: E402
+from rote.types import frozen  # noqa: E402
+from tests.strategies import Judge, spaces, worth  # noqa: E402
+
+LABELS = ("a", "b", "c")
+
+
+def chain(length, **options):
+    return Tagging(LABELS, list, **options).frame(range(length)).space
+
+
+def drawn(space, rng, size=1.0, **options):
+    options = {"dtype": torch.float64, "requires_grad": True, **options}
+    return torch.tensor(size * rng.normal(size=space.parts), **options)
+
+
+def some_gold(space, rng):
+    outputs = Judge(space).outputs
+    return outputs[int(rng.integers(len(outputs)))]
+
+
+def ragged(rng, count=7, **options):
+    """Structures of three shapes, in any order."""
+    shapes = [chain(n, **options) for n in rng.integers(1, 4, size=count)]
+    scores = [drawn(space, rng) for space in shapes]
+    return scores, shapes, [some_gold(space, rng) for space in shapes]
+
+
+def violations(space, scores, gold, loss):
+    """score(y) + Δ(gold, y) - score(gold) for every output, by the judge."""
+    outputs = Judge(space).outputs
+    shape = len(outputs), len(space.variables)
+    every = np.array(outputs, dtype=np.int64).reshape(shape)
+    golds = np.array([gold] * len(outputs), dtype=np.int64).reshape(shape)
+    costs = loss.value(space, golds, every)
+    right = worth(space, scores, gold)
+    return outputs, np.array([worth(space, scores, y) - right for y in outputs]) + costs
+
+
+def test_a_loss_and_its_gradient_worked_out_by_hand():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.factor(x, y)
+    scores = torch.tensor([1.0, 0, 0, 0, 0, 0, 0, 2.5], requires_grad=True)
+    loss = StructuredHinge()([scores], [builder.build()], [(0, 0)])
+    loss.backward()
+    # Both wrong: 2.5 for the pair and 2 for two errors, against the 1 of gold.
+    assert loss.item() == 3.5
+    assert scores.grad.tolist() == [-1, 1, -1, 1, -1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("loss", "engine"),
+    [
+        (Hamming(), Exact()),
+        (Hamming({"b": 3.0}), Exhaustive()),
+        (ZeroOne(), Exact()),
+        (OneMinusF1(), Exhaustive()),
+    ],
+    ids=["Hamming", "weighed", "zero-one", "F1"],
+)
+@given(space=spaces(most=4), seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.0, 0.3, 3.0]))
+@settings(max_examples=20)
+def test_the_loss_is_the_largest_violation_of_all_outputs(loss, engine, space, seed, size):
+    rng = np.random.default_rng(seed)
+    if not Judge(space).feasible:
+        return
+    scores, gold = drawn(space, rng, size), some_gold(space, rng)
+    outputs, each = violations(space, scores.tolist(), gold, loss)
+    found = StructuredHinge(engine, loss)([scores], [space], [gold])
+    assert found.item() == pytest.approx(max(0.0, each.max()), abs=1e-9)
+    found.backward()
+    near = [y for y, violation in zip(outputs, each, strict=True) if violation > each.max() - 1e-9]
+    steps = []
+    for y in near:
+        step = np.zeros(space.parts)
+        step[space.parts_of(np.array([y], dtype=np.int64).reshape(1, -1))[0]] += 1
+        step[space.parts_of(np.array([gold], dtype=np.int64).reshape(1, -1))[0]] -= 1
+        steps.append(step.tolist())
+    if each.max() <= 1e-9:
+        steps.append([0.0] * space.parts)
+    assert scores.grad.tolist() in steps
+
+
+@given(space=spaces(least=1, most=4), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+def test_gradients_are_finite_differences_where_the_worst_output_is_unique(space, seed):
+    rng = np.random.default_rng(seed)
+    if not Judge(space).feasible:
+        return
+    scores, gold = drawn(space, rng), some_gold(space, rng)
+    _, each = violations(space, scores.tolist(), gold, Hamming())
+    top = np.sort(np.append(each, 0.0 if each.max() > 0 else -1.0))[::-1]
+    if len(top) > 1 and top[0] - top[1] < 1e-3:
+        return
+    hinge = StructuredHinge()
+    assert torch.autograd.gradcheck(lambda one: hinge([one], [space], [gold]), (scores,), eps=1e-5)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_gradcheck_of_a_ragged_batch(reduction):
+    scores, shapes, gold = ragged(np.random.default_rng(3))
+    hinge = StructuredHinge(reduction=reduction)
+    weights = torch.linspace(0.5, 2.0, len(scores), dtype=torch.float64)
+
+    def total(*each):
+        return (hinge(each, shapes, gold) * weights).sum()
+
+    assert torch.autograd.gradcheck(total, tuple(scores), eps=1e-5)
+    assert torch.autograd.gradgradcheck(total, tuple(scores), eps=1e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"order": 0}, {"order": 2}], ids=str)
+def test_a_ragged_batch_is_its_structures_one_by_one(options):
+    scores, shapes, gold = ragged(np.random.default_rng(0), **options)
+    each = StructuredHinge(reduction="none")(scores, shapes, gold)
+    (each * torch.arange(1.0, len(scores) + 1)).sum().backward()
+    for k, (own, space, labels) in enumerate(zip(scores, shapes, gold, strict=True)):
+        alone = own.detach().clone().requires_grad_()
+        loss = StructuredHinge()([alone], [space], [labels])
+        loss.backward()
+        assert loss.item() == each[k].item()
+        assert own.grad.tolist() == [(k + 1) * step for step in alone.grad.tolist()]
+
+
+def test_mean_and_sum_are_those_of_the_single_losses():
+    scores, shapes, gold = ragged(np.random.default_rng(1))
+    each = StructuredHinge(reduction="none")(scores, shapes, gold)
+    assert each.shape == (len(scores),)
+    assert StructuredHinge()(scores, shapes, gold).item() == pytest.approx(each.mean().item())
+    total = StructuredHinge(reduction="sum")(scores, shapes, gold)
+    assert total.item() == pytest.approx(each.sum().item())
+
+
+def test_structures_of_one_space_are_solved_together():
+    class Counting:
+        calls: list[int] = []  # noqa: RUF012
+
+        def solve(self, space, objective):
+            self.calls.append(len(objective))
+            return Exact().solve(space, objective)
+
+    builders = [SpaceBuilder() for _ in range(3)]
+    for k, builder in enumerate(builders):  # equal but for their names
+        builder.variable(f"x{k}", "ab")
+    shapes = [*(builder.build() for builder in builders), chain(2), chain(2)]
+    rng = np.random.default_rng(0)
+    scores = [drawn(space, rng) for space in shapes]
+    hinge = StructuredHinge(Counting())
+    hinge(scores, shapes, [some_gold(space, rng) for space in shapes])
+    assert Counting.calls == [3, 2]
+    hinge.predict(scores, shapes)
+    assert Counting.calls == [3, 2, 3, 2]
+
+
+def test_slacks_are_those_that_learners_work_with():
+    rng = np.random.default_rng(5)
+    space = chain(4, bio=False)
+    scores = rng.normal(size=(6, space.parts))
+    gold = frozen(rng.integers(3, size=(6, 4)))
+    _, slacks, _ = worst(Exact(), space, scores.copy(), gold, Hamming())
+    rows = list(torch.from_numpy(scores))
+    found = StructuredHinge(reduction="none")(rows, [space] * 6, gold)
+    assert found.tolist() == slacks.tolist()
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [RGS(restarts=20), Milp(), Decomposed(Exact(), Subsets(2))],
+    ids=["RGS", "Milp", "Decomposed"],
+)
+def test_other_engines_will_do(engine):
+    scores, shapes, gold = ragged(np.random.default_rng(2))
+    best = StructuredHinge(reduction="none")(scores, shapes, gold)
+    found = StructuredHinge(engine, reduction="none")(scores, shapes, gold)
+    found.sum().backward()
+    assert (found <= best + 1e-6).all()
+    assert found.sum() > 0
+    assert all(one.grad is not None for one in scores)
+
+
+def test_a_loss_that_does_not_add_up_needs_an_engine_that_takes_terms():
+    scores, shapes, gold = ragged(np.random.default_rng(2))
+    loss = StructuredHinge(RGS(restarts=20), OneMinusF1(), "none")(scores, shapes, gold)
+    judge = StructuredHinge(Exhaustive(), OneMinusF1(), "none")(scores, shapes, gold)
+    assert loss.tolist() == pytest.approx(judge.tolist())
+    with pytest.raises(UnsupportedSpace, match="RGS"):
+        StructuredHinge(Exact(), OneMinusF1())(scores, shapes, gold)
+
+
+def test_nothing_moves_where_the_margin_is_kept():
+    space = chain(3)
+    gold = (0, 1, 2)
+    scores = torch.zeros(space.parts, requires_grad=True)
+    with torch.no_grad():
+        scores[torch.from_numpy(space.parts_of([gold])[0].copy())] = 5.0
+    loss = StructuredHinge()([scores], [space], [gold])
+    loss.backward()
+    assert loss.item() == 0
+    assert not scores.grad.any()
+
+
+def test_predictions_are_the_best_outputs():
+    rng = np.random.default_rng(8)
+    scores, shapes, _ = ragged(rng, bio=False)
+    found = StructuredHinge().predict(scores, shapes)
+    for one, space, labels in zip(scores, shapes, found, strict=True):
+        assert tuple(labels.tolist()) == Judge(space).best(one.tolist()).labels
+    assert StructuredHinge().predict([], []) == []
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+def test_any_precision_keeps_its_own(dtype):
+    space = chain(2)
+    scores = drawn(space, np.random.default_rng(0), dtype=dtype)
+    loss = StructuredHinge()([scores], [space], [(0, 1)])
+    loss.backward()
+    exact = StructuredHinge()([scores.detach().double()], [space], [(0, 1)])
+    assert loss.dtype == scores.grad.dtype == dtype
+    assert loss.item() == pytest.approx(exact.item(), rel=1e-2)
+
+
+def test_scores_may_come_from_any_graph():
+    space = chain(2)
+    table = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    pairs = torch.zeros(9, dtype=torch.float64, requires_grad=True)
+    loss = StructuredHinge()([torch.cat([table, table, pairs])], [space], [torch.tensor([2, 2])])
+    loss.backward()
+    assert loss.item() == 2.0
+    assert table.grad.tolist() == [2, 0, -2]
+    assert pairs.grad.tolist() == [1, 0, 0, 0, 0, 0, 0, 0, -1]
+
+
+def test_a_structure_without_variables_costs_nothing():
+    shapes = [chain(0), chain(1)]
+    scores = [torch.zeros(space.parts, requires_grad=True) for space in shapes]
+    each = StructuredHinge(reduction="none")(scores, shapes, [(), (0,)])
+    each.sum().backward()
+    assert each.tolist() == [0.0, 1.0]
+
+
+BIO = Tagging(("B-X", "I-X", "O"), list, bio=True).frame(range(2)).space
+
+
+@pytest.mark.parametrize(
+    ("scores", "gold", "error", "words"),
+    [
+        ([torch.zeros(14)], [(0, 0)], ScoreError, "structure 0 has scores of the shape"),
+        ([torch.zeros(1, 15)], [(0, 0)], ScoreError, "15 parts"),
+        ([torch.zeros(15, dtype=torch.int64)], [(0, 0)], ScoreError, "int64"),
+        ([np.zeros(15)], [(0, 0)], ScoreError, "ndarray"),
+        ([torch.full((15,), torch.nan)], [(0, 0)], ScoreError, "nan at part 0"),
+        ([torch.zeros(15)], [(0,)], LabelError, "2 variables"),
+        ([torch.zeros(15)], [(0, 3)], LabelError, "beyond"),
+        ([torch.zeros(15)], [(0.0, 1.0)], LabelError, "whole numbers"),
+        ([torch.zeros(15)], [("B-X", "O")], LabelError, "whole numbers"),
+        ([torch.zeros(15)], [(1, 1)], LabelError, "breaks the rule 'no I-X at the start'"),
+        ([torch.zeros(15)], [], LabelError, "0 outputs for 1"),
+        ([], [(0, 0)], ScoreError, "0 structures, and 1 spaces"),
+    ],
+    ids=range(12),
+)
+def test_what_does_not_fit_is_answered_by_a_sentence(scores, gold, error, words):
+    with pytest.raises(error, match=words):
+        StructuredHinge()(scores, [BIO], gold)
+
+
+def test_the_place_of_a_score_that_is_not_finite_is_named():
+    scores = [torch.zeros(15), torch.zeros(15)]
+    scores[1][4] = -torch.inf
+    with pytest.raises(ScoreError, match="structure 1 has -inf at part 4"):
+        StructuredHinge()(scores, [BIO, BIO], [(0, 0), (0, 0)])
+
+
+def test_there_is_no_loss_of_nothing():
+    with pytest.raises(ScoreError, match="at least one"):
+        StructuredHinge()([], [], [])
+
+
+def test_gold_may_break_rules_where_this_is_said():
+    hinge = StructuredHinge(allow_broken=True)
+    assert hinge([torch.zeros(15)], [BIO], [(1, 1)]).item() == 2.0
+
+
+def test_nothing_moves_where_gold_outscores_all_that_was_found():
+    scores = torch.zeros(15, requires_grad=True)
+    with torch.no_grad():
+        scores[1] = 10.0  # I-X at the start, which the rules forbid
+    loss = StructuredHinge(allow_broken=True)([scores], [BIO], [(1, 1)])
+    loss.backward()
+    assert loss.item() == 0
+    assert not scores.grad.any()
+
+
+def test_a_reduction_that_does_not_exist_is_refused():
+    with pytest.raises(SettingError, match="mean, sum, none"):
+        StructuredHinge(reduction="max")
+
+
+def test_a_structure_for_which_an_engine_finds_nothing_is_named():
+    class Late:
+        def solve(self, space, objective):
+            answers = Exact().solve(space, objective)
+            late = np.full(len(answers), Status.TIMED_OUT)
+            return Solutions(answers.labels, answers.value, answers.bound, late, answers.source)
+
+    hinge = StructuredHinge(Late())
+    with pytest.raises(NoOutput, match=r"^structure 0: "):
+        hinge.predict([torch.zeros(15)], [BIO])
+    with pytest.raises(NoOutput, match=r"^structure 0: "):
+        hinge([torch.zeros(15)], [BIO], [(0, 0)])
+
+
+def test_it_is_shown_with_its_engine():
+    assert repr(StructuredHinge()).startswith("StructuredHinge(engine=Exact(")
