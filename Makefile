@@ -20,6 +20,9 @@ export ROTE_DATA := $(abspath ../shared/data)
 endif
 endif
 
+# Material for MkDocs would print an advertisement with every build.
+export NO_MKDOCS_2_WARNING := 1
+
 define install
 @command -v $(PYTHON) >/dev/null || \
 	{ echo "rote needs Python 3.11 or newer, and there is no $(PYTHON) here; say which to use: make PYTHON=..." >&2; exit 1; }

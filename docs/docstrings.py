@@ -24,7 +24,7 @@ def fenced(text: str) -> str:
     for line in [*text.splitlines(), ""]:
         if line.startswith(PROMPT) and not inside:
             inside = True
-            lines.append("```python")
+            lines.append("```pycon")
         elif inside and not line.strip():
             inside = False
             lines.append("```")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from papers.report.collect import CaseClaim, Collected, Exhibit, Paper, counted
 
-QUICK = "a first look, not the paper's setting"
+QUICK = "a first look, smaller than a whole run"
 
 
 class Tally(NamedTuple):
