@@ -155,6 +155,15 @@ class MissingExtra(RoteError, ImportError):
     """An optional package is needed and not installed."""
 
 
+def was_interrupted(error: BaseException | None) -> bool:
+    """Whether somebody pressed Ctrl-C, which comes out of a kernel as an error of another kind."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def check_whole(name: str, value: int, *, least: int, most: int | None = None) -> None:
     """Refuse a setting that is not a whole number of at least ``least``, and at most ``most``."""
     if isinstance(value, Integral) and least <= value and (most is None or value <= most):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import rote
 
 
@@ -30,3 +33,21 @@ def test_ctrl_c_within_a_kernel_is_no_traceback(run, monkeypatch):
 
     monkeypatch.setattr("rote.cli.app.app", interrupted)
     assert run() == (130, "", "")
+
+
+WITHOUT_EXPERIMENTS = """
+import sys
+sys.modules["rote.experiments"] = None
+from rote import cli
+def failing():
+    raise SystemError("a kernel returned a result") from KeyboardInterrupt
+cli.app.app = failing
+cli.main()
+"""
+
+
+def test_an_unexpected_error_is_told_without_experiments_too():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXPERIMENTS], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

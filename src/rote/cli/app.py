@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 import rote
-from rote.errors import RoteError
+from rote.errors import RoteError, was_interrupted
 
 FLAG = re.compile(r"\b([a-z]+(?:_[a-z]+)*)=True\b")
 
@@ -36,9 +36,7 @@ def main() -> None:
         Console(stderr=True).print(Text(f"rote: {sentence}", style="red"), soft_wrap=True)
         sys.exit(2)
     except Exception as error:
-        from rote.experiments.base import stopped
-
-        if not stopped(error):
+        if not was_interrupted(error):
             raise
         sys.exit(130)
 

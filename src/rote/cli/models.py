@@ -16,7 +16,7 @@ import rote
 from rote.cli.app import app
 from rote.cli.engines import ANYTIME, UNTIMED, engine_named, store_at
 from rote.cli.printing import show_pairs
-from rote.errors import SettingError, check_whole
+from rote.errors import SettingError, check_whole, was_interrupted
 
 if TYPE_CHECKING:
     from rote.evaluation.files import Scores
@@ -202,13 +202,12 @@ def train(
 @contextmanager
 def _saying_what_is_left(checkpoint: Path | None) -> Iterator[None]:
     """After Ctrl-C, say what of a training is there to go on with."""
-    from rote.experiments.base import stopped
     from rote.learning.checkpoints import load_state
 
     try:
         yield
     except BaseException as error:
-        if stopped(error):
+        if was_interrupted(error):
             left = "nothing was saved"
             if checkpoint is not None and checkpoint.exists():
                 done = load_state(checkpoint).iteration

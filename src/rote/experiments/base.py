@@ -84,12 +84,3 @@ class Experiment:
     plan: Callable[[Settings], Any] = field(kw_only=True)
     cases: Callable[[Any], Iterable[str]] | None = None
     legend: Mapping[str, str] = field(default_factory=dict)
-
-
-def stopped(error: BaseException | None) -> bool:
-    """Whether somebody pressed Ctrl-C, which comes out of a kernel as an error of another kind."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

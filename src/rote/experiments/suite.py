@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from rote.errors import DataError, RoteError
-from rote.experiments.base import Experiment, Progress, Settings, stopped
+from rote.errors import DataError, RoteError, was_interrupted
+from rote.experiments.base import Experiment, Progress, Settings
 from rote.experiments.records import Record, environment, read_record
 from rote.experiments.registry import EXPERIMENTS, asked, name_of, reproduce
 
@@ -67,7 +67,7 @@ def reproduce_all(todo: list[Job], folder: str | Path, watch: Watch) -> Iterator
         except RoteError as error:
             yield Finished(job.name, None, failure=str(error))
         except Exception as error:  # hours of other experiments may be still to come
-            if stopped(error):
+            if was_interrupted(error):
                 raise KeyboardInterrupt from error
             yield Finished(job.name, None, failure=f"{type(error).__name__}: {error}")
         else:
