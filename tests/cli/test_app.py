@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import rote
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 def test_the_version_is_printed(run):
@@ -51,3 +54,25 @@ def test_an_unexpected_error_is_told_without_experiments_too():
         [sys.executable, "-c", WITHOUT_EXPERIMENTS], check=False, capture_output=True, text=True
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+INTERRUPTED = """
+import sys, tomllib
+from importlib import import_module
+from pathlib import Path
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "numpy":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+scripts = tomllib.loads(Path("pyproject.toml").read_text())["project"]["scripts"]
+module, name = scripts["rote"].split(":")
+getattr(import_module(module), name)()
+"""
+
+
+def test_ctrl_c_while_rote_is_imported_is_one_line():
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], check=False, capture_output=True, text=True, cwd=ROOT
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "rote: stopped\n")
