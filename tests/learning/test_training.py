@@ -122,6 +122,22 @@ def test_a_checkpoint_without_resume_is_begun_anew(tmp_path):
     assert load_state(path).iteration == 2
 
 
+def test_a_checkpoint_of_another_training_is_not_written_over_unless_it_may_be(tmp_path):
+    path = tmp_path / "state"
+    train(TAGGING, XS, YS, learner=Local(iterations=3), checkpoint=path)
+    before = path.read_bytes()
+    for changes in ({"learner": Perceptron()}, {"engine": RGS()}, {"xs": XS[:5], "ys": YS[:5]}):
+        settings = {"xs": XS, "ys": YS, "learner": Local(iterations=3), **changes}
+        with pytest.raises(ModelError, match="name another file, or say overwrite=True to lose it"):
+            train(TAGGING, **settings, checkpoint=path)
+        assert path.read_bytes() == before
+    settings = {"learner": Perceptron(iterations=2), "checkpoint": path, "overwrite": True}
+    train(TAGGING, XS, YS, **settings)
+    assert load_state(path).iteration == 2
+    with pytest.raises(SettingError, match=r"resume .* overwrite .* say only one"):
+        train(TAGGING, XS, YS, **settings, resume=True)
+
+
 def test_states_are_written_every_so_often_and_at_the_end(tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
@@ -153,7 +169,7 @@ def no_rules(builder, tokens):
         ({"ys": [*YS[:-1], ("O",) * len(YS[-1])]}, "the examples are others"),
         ({"importance": np.arange(15.0)}, "the examples are others"),
     ],
-    ids="C loss learner engine limit bio rules order outputs importance".split(),
+    ids=["C", "loss", "learner", "engine", "limit", "bio", "rules", "order", "outputs", "weights"],
 )
 def test_a_checkpoint_of_another_training_is_refused(tmp_path, changes, what):
     path = tmp_path / "state"
@@ -302,7 +318,8 @@ def test_a_checkpoint_takes_the_place_of_nothing_else(tmp_path):
     for name, data in (("text", b"the\tDT\n"), ("empty", b"")):
         file = tmp_path / name
         file.write_bytes(data)
-        with pytest.raises(ModelError, match="it is no state, and is left as it is; name another"):
+        sentence = f"^{file}: is no state of a learner, and is left as it is; name another$"
+        with pytest.raises(ModelError, match=sentence):
             train(TAGGING, XS, YS, learner=LEARNERS[0], checkpoint=file)
         assert file.read_bytes() == data
     train(TAGGING, XS, YS, learner=LEARNERS[0]).save(tmp_path / "model")

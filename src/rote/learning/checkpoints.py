@@ -5,8 +5,8 @@
 
 "state" holds the iteration, whether the learner was done, and its measures; those that are not
 finite are texts. "run" holds what a training was about, in texts by name, such as "learner.C", so
-that it is not resumed on other data or with other settings. The digest covers all arrays and both pieces of JSON. A file
-is written whole or not at all.
+that it is not resumed on other data or with other settings. The digest covers all arrays and both
+pieces of JSON. A file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ def check_place(path: str | Path) -> None:
     if not path.exists():
         return
     try:
-        _, metadata = read_tensors(path, "numpy")
-    except ModelError as error:
-        raise ModelError(f"{error}; it is no state, and is left as it is; name another") from None
-    if metadata.get("format") != FORMAT:
+        found = read_tensors(path, "numpy")[1].get("format")
+    except ModelError:
+        found = None
+    if found != FORMAT:
         raise ModelError(f"{path}: is no state of a learner, and is left as it is; name another")
 
 
@@ -117,8 +117,8 @@ def read_tensors(path: Path, framework: str) -> tuple[dict[str, Any], dict[str, 
         raise ModelError(f"{path}: there is no such file") from None
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (SafetensorError, ValueError, TypeError, KeyError) as error:
-        raise ModelError(f"{path}: is no whole safetensors file: {error}") from None
+    except (SafetensorError, ValueError, TypeError, KeyError):
+        raise ModelError(f"{path}: is no safetensors file, or was cut off") from None
 
 
 def check_texts(path: Path, texts: Mapping[str, str], name: str, version: int) -> None:

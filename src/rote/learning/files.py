@@ -112,7 +112,9 @@ def train_file(
     allow_broken: bool = False,
     progress: bool = False,
     checkpoint: str | Path | None = None,
+    every: int = 1,
     resume: bool = False,
+    overwrite: bool = False,
 ) -> Trained:
     """Learn the task of this name from a file and save the model into a folder.
 
@@ -140,7 +142,9 @@ def train_file(
             progress=progress,
             watch=lambda state: measures.update(state.measures),
             checkpoint=checkpoint,
+            every=every,
             resume=resume,
+            overwrite=overwrite,
         )
     except RoteError as error:
         renumber(error, f"{path}, the example that begins in line", contents.lines)

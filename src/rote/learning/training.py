@@ -43,6 +43,7 @@ def train(
     checkpoint: str | Path | None = None,
     every: int = 1,
     resume: bool = False,
+    overwrite: bool = False,
     hashed: Mapping[str, int] | None = None,
     allow_broken: bool = False,
 ) -> Model[X, Y]:
@@ -55,10 +56,14 @@ def train(
     The state is written to the file ``checkpoint`` after ``every`` so many iterations and after
     the last; with ``resume`` training goes on from there if that file exists, and ends with the
     weights of a training that was never stopped. A checkpoint of other data, or of a task, engine
-    or learner with other settings is refused; the number of iterations may be another.
+    or learner with other settings is refused; the number of iterations may be another. Without
+    ``resume`` training begins anew, and takes the place of a checkpoint of the same training, or
+    of any with ``overwrite``.
     """
     if checkpoint is None and resume:
         raise SettingError("to resume, say checkpoint=... as well: the file to go on from")
+    if resume and overwrite:
+        raise SettingError("resume goes on from a checkpoint and overwrite loses it; say only one")
     check_whole("every", every, least=1)
     learner = StructuredSVM() if learner is None else learner
     check_learner(learner)
@@ -72,7 +77,10 @@ def train(
     model: Model[X, Y] = Model(task, layout, layout.zeros(), Exact() if engine is None else engine)
     run = {} if checkpoint is None else run_of(learner, model, prepared)
     state = None
-    if checkpoint is not None and resume and Path(checkpoint).exists():
+    there = checkpoint is not None and Path(checkpoint).exists()
+    if checkpoint is not None and there and not resume and not overwrite:
+        load_state(checkpoint, run, "name another file, or say overwrite=True to lose it")
+    if checkpoint is not None and there and resume:
         state = load_state(checkpoint, run)
         if state.weights.shape != (layout.size,):
             raise ModelError(
