@@ -23,8 +23,11 @@ Each message says what was expected, what came, and what to do.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from numbers import Integral, Real
+from typing import TypeVar
+
+Value = TypeVar("Value")
 
 
 class RoteError(Exception):
@@ -178,3 +181,15 @@ def check_number(name: str, value: float, *, least: float, above: bool = False) 
         return
     wanted = "above" if above else "of at least"
     raise SettingError(f"{name} is a number {wanted} {least}, got {value!r}")
+
+
+def in_order(name: str, values: Iterable[Value]) -> tuple[Value, ...]:
+    """The values of a setting whose order counts; what has no order of its own is refused."""
+    if not isinstance(values, Iterable):
+        raise SettingError(f"{name} is a list, got {values!r:.80}")
+    if isinstance(values, Set):
+        raise SettingError(
+            f"{name} is a list, because its order counts, and a set has another order in every "
+            f"process; got {type(values).__name__}; say {name}=sorted(...)"
+        )
+    return tuple(values)

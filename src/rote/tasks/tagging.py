@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from rote.errors import LabelError, SettingError, check_whole
+from rote.errors import LabelError, SettingError, check_whole, in_order
 from rote.features import Features, Templates
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.traits import tuples_along
@@ -53,7 +53,7 @@ class Tagging:
                 "features are Templates, or a function from an input to one vector per token; "
                 f"got {self.features!r:.80}"
             )
-        object.__setattr__(self, "labels", tuple(self.labels))
+        object.__setattr__(self, "labels", in_order("labels", self.labels))
         if self.bio:
             check_bio(self.labels)
 
