@@ -218,8 +218,11 @@ def predicted(model: Model[Any, Any], contents: Contents) -> list[Any]:
     """The outputs of a model for the inputs of a file."""
     try:
         return model.predict(contents.xs)
-    except DataError as error:
-        raise DataError(f"{contents.path}: {error}") from None
+    except RoteError as error:
+        renumber(error, f"{contents.path}, the input that begins in line", contents.lines)
+        if error.about is None:
+            error.args = (f"{contents.path}: {error}", *error.args[1:])
+        raise
 
 
 def write_outputs(text: str, path: str | Path) -> None:
