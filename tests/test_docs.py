@@ -30,7 +30,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 @cache
 def tree_of(module: str) -> ast.Module | None:
     """The code of a module or package, None where there is none."""
-    house = ROOT if module.split(".")[0] == "papers" else SOURCE
+    house = ROOT if module.split(".", maxsplit=1)[0] == "papers" else SOURCE
     stem = house.joinpath(*module.split("."))
     for path in (stem.with_suffix(".py"), stem / "__init__.py"):
         if path.is_file():

@@ -31,6 +31,7 @@ from rote.errors import (
     UnsupportedSpace,
     check_number,
     check_whole,
+    in_order,
     renumber,
     say_about,
 )
@@ -139,3 +140,10 @@ def test_an_error_about_no_one_stays_one_when_numbers_change():
         renumber(error, "example", [10, 11])
         assert str(error) == "odd"
         assert not hasattr(error, "__notes__")
+
+
+def test_values_whose_order_counts_are_no_set():
+    assert in_order("labels", iter("ab")) == ("a", "b")
+    for wrong in ({"a"}, frozenset("a"), {"a": 1}.keys(), 3):
+        with pytest.raises(SettingError, match="labels is a list, "):
+            in_order("labels", wrong)

@@ -27,7 +27,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rote.inference.greedy import IID
 
+from papers.data.coreference import Document, Mention, ParsedSentence
 from rote import (
     RGS,
     Amortized,
@@ -90,14 +92,12 @@ from rote import (
     teach,
     train,
 )
-from rote.data.coreference import Document, Mention, ParsedSentence
-from rote.data.english import english_sentences
+from rote.datasets import english_sentences
 from rote.inference import zero_duals
-from rote.inference.amortized.stores import MemoryStore
-from rote.inference.decomposed import Sign, Union, estimate_signs
-from rote.inference.greedy import IID
-from rote.inference.unruled import Unruled
-from rote.learning.staged import exact_at_times, geometric
+from rote.inference.stores import MemoryStore
+from rote.inference.wrappers.decomposed import Sign, Union, estimate_signs
+from rote.inference.wrappers.unruled import Unruled
+from rote.learning.epsilon_schedule import exact_at_times, geometric
 from rote.model import Prepared
 from rote.tasks.entity_relation import entity_relation_space
 from rote.tasks.graphs import Graph, grid

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from papers.data.cora_citations import LABELS as CITATION_LABELS
-from rote.errors import LabelError
+from rote.errors import LabelError, in_order
 from rote.space import SpaceBuilder, Variable, any_of, at_least, at_most, count
 from rote.space.reasons import BrokenRule
 from rote.tasks.described import TASKS
@@ -91,6 +91,9 @@ class Fields:
     read: SketchOf
     rules: Rules | None = None
     one_block: OneBlock = by_rows
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", in_order("labels", self.labels))
 
     def frame(self, x: Sequence[Any]) -> Frame:
         return _frame(self.read(x), self.labels, self.rules, self.one_block)

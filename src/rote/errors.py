@@ -23,8 +23,11 @@ Each message says what was expected, what came, and what to do.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from numbers import Integral, Real
+from typing import TypeVar
+
+Value = TypeVar("Value")
 
 
 class RoteError(Exception):
@@ -155,6 +158,15 @@ class MissingExtra(RoteError, ImportError):
     """An optional package is needed and not installed."""
 
 
+def was_interrupted(error: BaseException | None) -> bool:
+    """Whether somebody pressed Ctrl-C, which comes out of a kernel as an error of another kind."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def check_whole(name: str, value: int, *, least: int, most: int | None = None) -> None:
     """Refuse a setting that is not a whole number of at least ``least``, and at most ``most``."""
     if isinstance(value, Integral) and least <= value and (most is None or value <= most):
@@ -171,10 +183,13 @@ def check_number(name: str, value: float, *, least: float, above: bool = False) 
     raise SettingError(f"{name} is a number {wanted} {least}, got {value!r}")
 
 
-def was_interrupted(error: BaseException | None) -> bool:
-    """Whether somebody pressed Ctrl-C, which comes out of a kernel as an error of another kind."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+def in_order(name: str, values: Iterable[Value]) -> tuple[Value, ...]:
+    """The values of a setting whose order counts; what has no order of its own is refused."""
+    if not isinstance(values, Iterable):
+        raise SettingError(f"{name} is a list, got {values!r:.80}")
+    if isinstance(values, Set):
+        raise SettingError(
+            f"{name} is a list, because its order counts, and a set has another order in every "
+            f"process; got {type(values).__name__}; say {name}=sorted(...)"
+        )
+    return tuple(values)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import rote
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 def test_the_version_is_printed(run):
@@ -18,10 +24,10 @@ def test_help_names_the_commands(run):
 
 def test_a_flag_is_named_as_the_shell_writes_it(run, monkeypatch):
     def refused() -> None:
-        raise rote.SettingError("leave it out, or say allow_broken=True; got x=2")
+        raise rote.SettingError("leave n_jobs out, or say allow_broken=True; got x=2")
 
     monkeypatch.setattr("rote.cli.app.app", refused)
-    assert run() == (2, "", "rote: leave it out, or say --allow-broken; got x=2\n")
+    assert run() == (2, "", "rote: leave --jobs out, or say --allow-broken; got x=2\n")
 
 
 def test_ctrl_c_within_a_kernel_is_no_traceback(run, monkeypatch):
@@ -30,3 +36,43 @@ def test_ctrl_c_within_a_kernel_is_no_traceback(run, monkeypatch):
 
     monkeypatch.setattr("rote.cli.app.app", interrupted)
     assert run() == (130, "", "")
+
+
+WITHOUT_EXPERIMENTS = """
+import sys
+sys.modules["papers"] = None
+from rote import cli
+def failing():
+    raise SystemError("a kernel returned a result") from KeyboardInterrupt
+cli.app.app = failing
+cli.main()
+"""
+
+
+def test_an_unexpected_error_is_told_without_experiments_too():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXPERIMENTS], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+INTERRUPTED = """
+import sys, tomllib
+from importlib import import_module
+from pathlib import Path
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "numpy":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+scripts = tomllib.loads(Path("pyproject.toml").read_text())["project"]["scripts"]
+module, name = scripts["rote"].split(":")
+getattr(import_module(module), name)()
+"""
+
+
+def test_ctrl_c_while_rote_is_imported_is_one_line():
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], check=False, capture_output=True, text=True, cwd=ROOT
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "rote: stopped\n")

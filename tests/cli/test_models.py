@@ -132,6 +132,42 @@ def test_a_training_that_is_stopped_says_what_is_left(run, tmp_path, monkeypatch
     assert not model.exists()
 
 
+def test_a_checkpoint_of_another_training_is_kept_unless_it_may_be_lost(run, tmp_path):
+    file, state = tmp_path / "train.txt", tmp_path / "state"
+    file.write_text(TOKENS, encoding="utf-8")
+    call = ("train", "tagging", file, "--model", tmp_path / "model", "--checkpoint", state)
+    call += ("--learner", "perceptron")
+    assert run(*call, "--engine", "exact")[0] == 0
+    before = state.read_bytes()
+    code, _, wrong = run(*call, "--engine", "greedy")
+    assert (code, is_one_line(wrong)) == (2, True)
+    assert wrong == (
+        f"rote: {state}: is of another training: the engine was Exact and is RGS now; name another "
+        "file, or say --overwrite to lose it\n"
+    )
+    assert state.read_bytes() == before
+    assert run(*call, "--engine", "greedy", "--overwrite")[0] == 0
+    assert state.read_bytes() != before
+    code, _, wrong = run(*call, "--engine", "greedy", "--overwrite", "--resume")
+    assert (code, is_one_line(wrong)) == (2, True)
+
+
+def test_states_are_saved_every_so_often(run, tmp_path, monkeypatch):
+    from rote.learning import training
+
+    file, written = tmp_path / "train.txt", []
+    file.write_text(TOKENS, encoding="utf-8")
+    monkeypatch.setattr(training, "save_state", lambda state, *_: written.append(state.iteration))
+    call = ("train", "tagging", file, "--model", tmp_path / "model", "--learner", "subgradient")
+    call += ("--iterations", 5)
+    assert run(*call, "--checkpoint", tmp_path / "state", "--every", 2)[0] == 0
+    assert written == [2, 4, 5]
+    for options in (("--every", 2), ("--checkpoint", tmp_path / "state", "--every", 0)):
+        code, _, wrong = run(*call, *options)
+        assert (code, is_one_line(wrong)) == (2, True)
+        assert "--every" in wrong
+
+
 @pytest.mark.parametrize("learner", ["svm", "perceptron", "subgradient"])
 def test_training_around_the_right_outputs(run, tmp_path, learner):
     file = tmp_path / "train.txt"

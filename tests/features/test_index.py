@@ -104,6 +104,15 @@ def test_a_name_that_is_no_string_is_refused_and_not_kept(wrong):
         index.column(wrong)
 
 
+@pytest.mark.parametrize("wrong", [3, None, b"b", ("a",)])
+@pytest.mark.parametrize("index", [HashedIndex(4), Positions(4)], ids=repr)
+def test_names_of_an_index_that_lists_none_are_strings_too(index, wrong):
+    with pytest.raises(DataError, match="names of features are strings, got"):
+        index.columns(iter(["1", wrong]))
+    with pytest.raises(DataError, match="names of features are strings, got"):
+        index.column(wrong)
+
+
 @pytest.mark.parametrize("index", [FeatureIndex(), HashedIndex(4), Positions(4)], ids=repr)
 def test_one_string_is_not_taken_for_a_list_of_letters(index):
     with pytest.raises(DataError, match=r"expected a list of names, got the string 'dog'"):

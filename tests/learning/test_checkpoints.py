@@ -85,8 +85,12 @@ def test_the_run_is_compared_where_it_is_given(tmp_path):
     save_state(STATE, path, {"learner": "Local()", "examples": "12"})
     assert load_state(path).iteration == 7
     assert load_state(path, {"examples": "12"}).iteration == 7
-    with pytest.raises(ModelError, match=r"its examples was 12 and is 13 now; go on with the same"):
+    with pytest.raises(ModelError, match="the examples are others; go on with the same"):
         load_state(path, {"learner": "Local()", "examples": "13"})
+    with pytest.raises(ModelError, match=r"the C of the learner was not said; name another$"):
+        load_state(path, {"learner.C": "2.0"}, "name another")
+    with pytest.raises(ModelError, match="the learner is another now"):
+        load_state(path, {"learner": "L" * 100})
 
 
 def test_a_file_that_is_not_there_or_cannot_be_written_is_a_model_error(tmp_path):
@@ -135,9 +139,9 @@ def test_every_damaged_byte_and_every_cut_is_noticed(tmp_path):
         ({"version": "one"}, "the version is a number"),
         ({"state": "{"}, "is not a whole state"),
         ({"state": "[]"}, "is not a whole state"),
-        ({"state": '{"iteration": "1", "done": false, "measures": {}}'}, "expected an iteration"),
+        ({"state": '{"iteration": "1", "done": false, "measures": {}}'}, "not said as a number"),
         ({"state": '{"iteration": 1, "measures": {}}'}, "is not a whole state"),
-        ({"run": "3"}, "expected an iteration"),
+        ({"run": "3"}, "not said as a number"),
     ],
 )
 def test_a_foreign_or_future_file_is_refused(tmp_path, monkeypatch, change, match):

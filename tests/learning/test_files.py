@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 from rote import Exhaustive, learning
-from rote.errors import DataError, LabelError, ModelError, SettingError
+from rote.errors import (
+    DataError,
+    InfeasibleSpace,
+    LabelError,
+    ModelError,
+    NoOutput,
+    SettingError,
+    say_about,
+)
 from rote.features import CHUNKING, POS_TAGGING, Templates
 from rote.learning import Local, Perceptron, StructuredSVM, Subgradient
 from rote.learning.files import (
@@ -21,6 +29,7 @@ from rote.learning.files import (
     default_templates,
     learner_of,
     predict_file,
+    predicted,
     read_templates,
     task_of,
     train_file,
@@ -250,7 +259,9 @@ def test_outputs_of_a_file_are_those_of_the_model(file, tmp_path):
 
 def test_inputs_that_do_not_fit_the_model_are_refused_with_the_file(file, tmp_path):
     train_file("multiclass", file(OBJECTS), tmp_path / "m", learner=Local(iterations=1))
-    with pytest.raises(DataError, match=r"new\.txt: input 0: vectors of kind 'input'"):
+    with pytest.raises(
+        DataError, match=r"new\.txt, the input .* in line 1: vectors of kind 'input'"
+    ):
         predict_file(tmp_path / "m", file([{"x": [1, 2]}], "new.txt"))
 
 
@@ -299,3 +310,28 @@ def test_templates_are_read_one_per_line(file):
     )
     with pytest.raises(DataError, match="got none"):
         read_templates(file("\n"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [DataError("odd"), LabelError("odd"), NoOutput("odd"), InfeasibleSpace(["odd"])],
+    ids=lambda error: type(error).__name__,
+)
+def test_whatever_goes_wrong_with_a_file_it_is_named(tmp_path, error):
+    file = tmp_path / "new.txt"
+    file.write_text("a N\n\nb V\n", encoding="utf-8")
+    contents = read_examples("tagging", file)
+
+    class Failing:
+        def predict(self, xs):
+            raise error
+
+    before = str(error)
+    with pytest.raises(type(error)) as raised:
+        predicted(Failing(), contents)
+    assert str(raised.value) == f"{file}: {before}"
+    error.args = (before, *error.args[1:])
+    say_about(error, "input", 1)
+    with pytest.raises(type(error)) as raised:
+        predicted(Failing(), contents)
+    assert str(raised.value) == f"{file}, the input that begins in line 3: {before}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from rote.inference.greedy import IID
 
-from rote import Exact, Exhaustive
+from rote import RGS, Amortized, Exact, Exhaustive, Milp
 from rote.errors import DataError, LabelError, ModelError, SettingError
+from rote.inference.stores import MemoryStore
 from rote.learning import Local, Perceptron, StructuredSVM, Subgradient, fit
 from rote.learning.checkpoints import load_state, save_state
 from rote.learning.training import run_of, train
@@ -18,6 +20,13 @@ from tests.small_tasks import LABELS, ORDERS, TAGGING, Order, tagged
 
 XS, YS = tagged(15)
 LEARNERS = [Local(iterations=5), Perceptron(iterations=5), StructuredSVM(C=1.0, iterations=5)]
+
+
+def about(learner, engine=None, task=TAGGING):
+    """What a run of a learner on all examples is about."""
+    prepared = prepare(task, XS, YS)
+    model = Model(task, prepared.layout, prepared.layout.zeros(), engine or Exact())
+    return run_of(learner, model, prepared)
 
 
 def name_of(learner):
@@ -74,7 +83,7 @@ def test_a_training_that_is_killed_and_resumed_ends_with_the_same_weights(
         train(TAGGING, XS, YS, learner=Killed(), checkpoint=path)
     state = load_state(path)
     assert state.iteration == stopped
-    save_state(state, path, run_of(learner, prepare(TAGGING, XS, YS)))
+    save_state(state, path, about(learner))
     resumed = train(TAGGING, XS, YS, learner=learner, checkpoint=path, resume=True)
     whole = train(TAGGING, XS, YS, learner=learner)
     assert resumed.weights.tobytes() == whole.weights.tobytes()
@@ -113,6 +122,22 @@ def test_a_checkpoint_without_resume_is_begun_anew(tmp_path):
     assert load_state(path).iteration == 2
 
 
+def test_a_checkpoint_of_another_training_is_not_written_over_unless_it_may_be(tmp_path):
+    path = tmp_path / "state"
+    train(TAGGING, XS, YS, learner=Local(iterations=3), checkpoint=path)
+    before = path.read_bytes()
+    for changes in ({"learner": Perceptron()}, {"engine": RGS()}, {"xs": XS[:5], "ys": YS[:5]}):
+        settings = {"xs": XS, "ys": YS, "learner": Local(iterations=3), **changes}
+        with pytest.raises(ModelError, match="name another file, or say overwrite=True to lose it"):
+            train(TAGGING, **settings, checkpoint=path)
+        assert path.read_bytes() == before
+    settings = {"learner": Perceptron(iterations=2), "checkpoint": path, "overwrite": True}
+    train(TAGGING, XS, YS, **settings)
+    assert load_state(path).iteration == 2
+    with pytest.raises(SettingError, match=r"resume .* overwrite .* say only one"):
+        train(TAGGING, XS, YS, **settings, resume=True)
+
+
 def test_states_are_written_every_so_often_and_at_the_end(tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
@@ -123,24 +148,35 @@ def test_states_are_written_every_so_often_and_at_the_end(tmp_path, monkeypatch)
     assert written == [2, 4, 5]
 
 
+def no_rules(builder, tokens):
+    pass
+
+
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        ({"learner": StructuredSVM(C=2.0)}, "learner"),
-        ({"learner": StructuredSVM(loss=Hamming({"O": 2.0}))}, "learner"),
-        ({"learner": Perceptron()}, "learner"),
-        ({"xs": XS[::-1], "ys": YS[::-1]}, "examples"),
-        ({"ys": [*YS[:-1], ("O",) * len(YS[-1])]}, "examples"),
-        ({"importance": np.arange(15.0)}, "examples"),
+        ({"learner": StructuredSVM(C=2.0)}, "the C of the learner was 0.1 and is 2.0 now"),
+        (
+            {"learner": StructuredSVM(loss=Hamming({"O": 2.0}))},
+            r"the weights of the loss of the learner was \(\) and is \(\('O', 2.0\)\) now",
+        ),
+        ({"learner": Perceptron()}, "the learner was StructuredSVM and is Perceptron now"),
+        ({"engine": RGS(restarts=1)}, "the engine was Exact and is RGS now"),
+        ({"engine": Exact(time_limit=2.0)}, "the time_limit of the engine was None and is 2.0 now"),
+        ({"task": replace(TAGGING, bio=False)}, "the bio of the task was True and is False now"),
+        ({"task": replace(TAGGING, rules=no_rules)}, "the rules .* None and is no_rules now"),
+        ({"xs": XS[::-1], "ys": YS[::-1]}, "the examples are others"),
+        ({"ys": [*YS[:-1], ("O",) * len(YS[-1])]}, "the examples are others"),
+        ({"importance": np.arange(15.0)}, "the examples are others"),
     ],
-    ids=["C", "loss", "learner", "order", "outputs", "importance"],
+    ids=["C", "loss", "learner", "engine", "limit", "bio", "rules", "order", "outputs", "weights"],
 )
 def test_a_checkpoint_of_another_training_is_refused(tmp_path, changes, what):
     path = tmp_path / "state"
-    settings = {"xs": XS, "ys": YS, "learner": StructuredSVM(iterations=2)}
-    train(TAGGING, **settings, checkpoint=path)
-    with pytest.raises(ModelError, match=f"is of another training: its {what} was"):
-        train(TAGGING, **settings | changes, checkpoint=path, resume=True)
+    settings = {"task": TAGGING, "xs": XS, "ys": YS, "learner": StructuredSVM(iterations=2)}
+    train(**settings, checkpoint=path)
+    with pytest.raises(ModelError, match=f"is of another training: {what}; go on with the same"):
+        train(**settings | changes, checkpoint=path, resume=True)
 
 
 def test_a_checkpoint_with_another_number_of_weights_is_refused(tmp_path):
@@ -149,14 +185,12 @@ def test_a_checkpoint_with_another_number_of_weights_is_refused(tmp_path):
     train(TAGGING, XS, YS, learner=learner, checkpoint=path)
     state = load_state(path)
     short = type(state)(1, state.weights[:4], False, {}, state.memory)
-    save_state(short, path, run_of(learner, prepare(TAGGING, XS, YS)))
+    save_state(short, path, about(learner))
     with pytest.raises(ModelError, match="has 4 weights, and the model has"):
         train(TAGGING, XS, YS, learner=learner, checkpoint=path, resume=True)
 
 
 def test_what_a_run_is_about_is_the_same_text_in_every_process():
-    prepared = prepare(TAGGING, XS, YS)
-
     class Odd:
         iterations = 3
 
@@ -168,13 +202,23 @@ def test_what_a_run_is_about_is_the_same_text_in_every_process():
         inner: object = (1, Odd())
         weights: object = field(default_factory=lambda: {"b": 1, "a": 2})
 
-    assert run_of(Odd(), prepared)["learner"] == "Odd"
-    assert (
-        run_of(Nested(), prepared)["learner"] == "Nested(inner=(1, Odd), weights={'a': 2, 'b': 1})"
-    )
-    settings = run_of(StructuredSVM(loss=Hamming({"b": 1.0, "a": 2.0})), prepared)["learner"]
-    assert "loss=Hamming(weights=(('b', 1.0), ('a', 2.0)))" in settings
-    assert "iterations" not in settings
+    assert about(Odd())["learner"] == "Odd"
+    nested = about(Nested())
+    assert nested["learner"] == "Nested"
+    assert nested["learner.inner"] == "(1, Odd)"
+    assert nested["learner.weights"] == "{'a': 2, 'b': 1}"
+    settings = about(StructuredSVM(loss=Hamming({"b": 1.0, "a": 2.0})))
+    assert settings["learner.loss"] == "Hamming"
+    assert settings["learner.loss.weights"] == "(('b', 1.0), ('a', 2.0))"
+    assert "learner.iterations" not in settings
+
+
+def test_where_solved_problems_are_kept_is_not_what_a_run_is_about():
+    learner, store = Local(), MemoryStore()
+    assert about(learner, Amortized(Milp())) == about(learner, Amortized(Milp(), store))
+    assert about(learner, Amortized(Milp())) != about(learner, Amortized(Exact()))
+    zeros, ones = (RGS(0.5, 2, IID(weights)) for weights in (np.zeros(3), np.ones(3)))
+    assert about(learner, zeros) != about(learner, ones)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +318,8 @@ def test_a_checkpoint_takes_the_place_of_nothing_else(tmp_path):
     for name, data in (("text", b"the\tDT\n"), ("empty", b"")):
         file = tmp_path / name
         file.write_bytes(data)
-        with pytest.raises(ModelError, match="it is no state, and is left as it is; name another"):
+        sentence = f"^{file}: is no state of a learner, and is left as it is; name another$"
+        with pytest.raises(ModelError, match=sentence):
             train(TAGGING, XS, YS, learner=LEARNERS[0], checkpoint=file)
         assert file.read_bytes() == data
     train(TAGGING, XS, YS, learner=LEARNERS[0]).save(tmp_path / "model")

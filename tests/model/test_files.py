@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -274,6 +276,49 @@ def test_a_save_that_is_cut_short_leaves_the_old_model_whole(folder, monkeypatch
     monkeypatch.undo()
     assert load(folder).weights.tobytes() == a_model().weights.tobytes()
     assert not list(folder.glob(".*"))
+
+
+SAVING = """
+import sys, time
+from rote.model.files import load
+model, end, saves = load(sys.argv[1]), time.time() + 2, 0
+while time.time() < end:
+    model.save(sys.argv[2])
+    saves += 1
+print(saves)
+"""
+
+
+def test_processes_that_save_and_load_one_folder_at_once_find_whole_models(tmp_path):
+    shared = tmp_path / "shared"
+    models = [a_model(seed=seed) for seed in (1, 2)]
+    for k, model in enumerate(models):
+        save(model, tmp_path / str(k))
+    save(models[0], shared)
+    command = [sys.executable, "-c", SAVING]
+    children = [
+        subprocess.Popen([*command, tmp_path / str(k), shared], stdout=subprocess.PIPE)
+        for k in range(2)
+    ]
+    loaded = []
+    while any(child.poll() is None for child in children):
+        loaded.append(load(shared).weights.tobytes())
+    assert min(int(child.communicate()[0]) for child in children) > 10
+    assert {model.weights.tobytes() for model in models} == set(loaded)
+    assert load(shared).weights.tobytes() == loaded[-1]
+    assert len(list(shared.iterdir())) == 2
+
+
+def test_the_weights_of_a_save_under_way_are_left_alone(folder):
+    other = folder / "weights-0123456789ab.safetensors"
+    other.write_bytes(b"of a model that another process is about to name")
+    waiting = folder / ".model.json.0123456789ab"
+    waiting.write_text("{}")
+    save(a_model(seed=1), folder)
+    assert other.exists()
+    waiting.unlink()
+    save(a_model(seed=1), folder)
+    assert not other.exists()
 
 
 def test_a_name_with_half_a_surrogate_pair_survives(tmp_path):

@@ -48,9 +48,11 @@ def test_with_bio_the_outputs_are_the_legal_sequences(length):
     assert found == [y for y in itertools.product(BIO, repeat=length) if legal(y)]
 
 
-def test_an_inside_that_nothing_opens_can_never_begin():
-    space = Tagging(("O", "I-X"), WORDS, bio=True).frame([["w"]] * 3).space
-    assert Judge(space).outputs == [(0, 0, 0)]
+def test_bio_with_an_inside_that_nothing_opens_is_refused():
+    labels = ("O", "I-X", "B-Y", "I-Y", "I-Z")
+    with pytest.raises(SettingError, match=r"nothing opens I-X, I-Z, .*; add B-X, B-Z .*leave bio"):
+        Tagging(labels, WORDS, bio=True)
+    assert Tagging(labels, WORDS).labels == labels
 
 
 @pytest.mark.parametrize("labels", [("NN", "VB"), ("X-B", "X-I", "O"), ("b-x", "i-x"), ()])

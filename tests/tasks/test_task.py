@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from rote.errors import SpaceError
+from papers.samdani2012.fields import Fields
+from rote import EntityRelation, LabelledGraph, Multiclass, MultiLabel, Tagging, Templates
+from rote.errors import SettingError, SpaceError
 from rote.space import SpaceBuilder
 from rote.space.global_features import Histogram, Tuples
+from rote.tasks.external_scores import Opinion
 from rote.tasks.task import Frame, Slot
 
 
@@ -82,3 +86,31 @@ def test_traits_have_to_fit_the_space():
         Frame(space, slots, (), (Tuples("both", ((0, 2),), (2, 3)),))
     with pytest.raises(SpaceError, match="not all variables of the space have as many"):
         Frame(space, slots, (), (Histogram("shares", 2, 3),))
+
+
+WORDS = Templates(("word",), ("word[0]",))
+TAKE_A_LIST = {
+    "Tagging": ("labels", lambda given: Tagging(given, WORDS)),
+    "Multiclass": ("labels", Multiclass),
+    "MultiLabel": ("labels", MultiLabel),
+    "LabelledGraph": ("labels", LabelledGraph),
+    "Fields": ("labels", lambda given: Fields(given, len, len)),
+    "entities": ("entity_labels", lambda given: EntityRelation(given, ("none",), {})),
+    "relations": ("relation_labels", lambda given: EntityRelation(("a",), given, {})),
+    "Opinion": ("classes", lambda given: Opinion(given, np.zeros((1, 2)))),
+    "columns": ("columns", lambda given: Templates(given, ("a[0]",))),
+    "templates": ("templates", lambda given: Templates(("a", "b"), given)),
+}
+
+
+@pytest.mark.parametrize("what", TAKE_A_LIST)
+def test_a_set_is_refused_where_the_order_counts(what):
+    name, make = TAKE_A_LIST[what]
+    values = ("a[0]", "b[0]") if what == "templates" else ("a", "b")
+    for given in (set(values), frozenset(values), dict.fromkeys(values).keys()):
+        with pytest.raises(SettingError, match=rf"{name} is a list, .*say {name}=sorted"):
+            make(given)
+    with pytest.raises(SettingError, match=f"{name} is a list, got 3"):
+        make(3)
+    assert getattr(make(iter(values)), name) == values
+    assert getattr(make(list(values)), name) == values

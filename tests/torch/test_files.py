@@ -143,7 +143,7 @@ def test_a_file_that_says_too_little_is_refused(saved, about, monkeypatch):
 
 def test_damaged_and_missing_files_are_refused(saved, tmp_path):
     saved.write_bytes(saved.read_bytes()[:-10])
-    with pytest.raises(ModelError, match="no whole safetensors file"):
+    with pytest.raises(ModelError, match="is no safetensors file, or was cut off"):
         BiLSTMTagger.load(saved)
     with pytest.raises(ModelError, match="no such file"):
         BiLSTMTagger.load(tmp_path / "nothing")

@@ -151,3 +151,8 @@ def test_settings_of_training_are_checked(wrong):
 def test_labels_are_two_or_more(kind, labels):
     with pytest.raises(SettingError, match="two or more"):
         kind(labels)
+
+
+def test_labels_without_an_order_are_refused():
+    with pytest.raises(SettingError, match=r"labels is a list, .*say labels=sorted"):
+        BiLSTMTagger(set(LABELS))

@@ -136,9 +136,23 @@ def train(
         Path | None,
         typer.Option(help="A file to save the training to after every iteration, for --resume."),
     ] = None,
+    every: Annotated[
+        int | None,
+        typer.Option(
+            help="Save to the file of --checkpoint after every N iterations; 1 if not given.",
+            metavar="N",
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Go on from the file of --checkpoint, if it is there."),
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Begin anew, even if the file of --checkpoint is that of another training.",
+        ),
     ] = False,
 ) -> None:
     """Learn a model from a file of examples and save it into a folder."""
@@ -148,6 +162,12 @@ def train(
 
     if resume and checkpoint is None:
         raise SettingError("--resume goes on from a file; name it with --checkpoint FILE")
+    if every is not None:
+        if checkpoint is None:
+            raise SettingError("--every is about a file; name it with --checkpoint FILE")
+        check_whole("--every", every, least=1)
+    if resume and overwrite:
+        raise SettingError("--resume goes on from a file and --overwrite loses it; say only one")
     if around is not None:
         check_whole("--around", around, least=1)
     settings = TaskSettings(
@@ -177,7 +197,9 @@ def train(
             allow_broken=allow_broken,
             progress=True,
             checkpoint=checkpoint,
+            every=1 if every is None else every,
             resume=resume,
+            overwrite=overwrite,
         )
     known: dict[str, object] = {
         "examples": trained.examples,

@@ -220,8 +220,13 @@ class HashedIndex:
     def columns(self, names: Iterable[str]) -> list[int]:
         _refuse_text(names)
         mask = (1 << self.bits) - 1
-        # Half of a surrogate pair is no UTF-8, yet may be part of a str that JSON brought.
-        return [crc32(name.encode("utf-8", "surrogatepass")) & mask for name in names]
+        found = []
+        for name in names:
+            if not isinstance(name, str):
+                raise _no_name(name)
+            # Half of a surrogate pair is no UTF-8, yet may be part of a str that JSON brought.
+            found.append(crc32(name.encode("utf-8", "surrogatepass")) & mask)
+        return found
 
     def names(self) -> tuple[str, ...]:
         raise SettingError(
@@ -274,6 +279,8 @@ class Positions:
         """The positions of an array are fixed from the start."""
 
     def column(self, name: str) -> int:
+        if not isinstance(name, str):
+            raise _no_name(name)
         # The length comes first: Python refuses to read a number of very many digits.
         if len(name) <= len(str(self.width)) and name.isascii() and name.isdecimal():
             column = int(name)
@@ -360,14 +367,18 @@ class _Columns(dict[str, int]):
 
     def __missing__(self, name: str) -> int:
         if not isinstance(name, str):
-            raise DataError(
-                f"names of features are strings, got {name!r} of type {type(name).__name__}; if "
-                "numbers are meant, make it a numpy array; names that have values are a mapping"
-            )
+            raise _no_name(name)
         if self.frozen:
             return UNKNOWN
         column = self[name] = len(self)
         return column
+
+
+def _no_name(name: object) -> DataError:
+    return DataError(
+        f"names of features are strings, got {name!r} of type {type(name).__name__}; if "
+        "numbers are meant, make it a numpy array; names that have values are a mapping"
+    )
 
 
 def _refuse_text(names: Iterable[str]) -> None:

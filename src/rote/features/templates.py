@@ -29,7 +29,7 @@ from functools import cache, partial
 from itertools import compress
 from typing import Any, NamedTuple, TypeAlias
 
-from rote.errors import DataError, SettingError
+from rote.errors import DataError, SettingError, in_order
 from rote.features.words import CUTS, SIGNS, TEXTS
 
 EDGE = "<edge>"
@@ -124,7 +124,7 @@ class Templates:
 
     def __post_init__(self) -> None:
         for name, given in (("columns", self.columns), ("templates", self.templates)):
-            values = () if isinstance(given, str) else tuple(given)
+            values = () if isinstance(given, str) else in_order(name, given)
             if not values or not all(isinstance(value, str) for value in values):
                 raise SettingError(f"{name} must be a sequence of one or more strings: {given!r}")
             twice = next((value for value in values if values.count(value) > 1), None)

@@ -4,9 +4,9 @@
     metadata   "format", "version", "rote", "sha256", and as JSON "state" and "run"
 
 "state" holds the iteration, whether the learner was done, and its measures; those that are not
-finite are texts. "run" holds what a training was about, in texts, so that it is not resumed on
-other data or with other settings. The digest covers all arrays and both pieces of JSON. A file
-is written whole or not at all.
+finite are texts. "run" holds what a training was about, in texts by name, such as "learner.C", so
+that it is not resumed on other data or with other settings. The digest covers all arrays and both
+pieces of JSON. A file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from rote.types import AnyArray
 
 FORMAT, VERSION = "rote state", 1
 MEMORY = "memory."
+EXAMPLES = "examples"  # the part of a run that is a digest
+LONG = 80  # a setting that has more letters is not shown
 
 
 def save_state(state: State, path: str | Path, run: Mapping[str, str] | None = None) -> None:
@@ -55,8 +57,15 @@ def save_state(state: State, path: str | Path, run: Mapping[str, str] | None = N
         raise ModelError(f"{path}: the state cannot be written: {error.strerror}") from None
 
 
-def load_state(path: str | Path, run: Mapping[str, str] | None = None) -> State:
-    """The state of a file, with everything checked, also that it is of this ``run`` if given."""
+def load_state(
+    path: str | Path,
+    run: Mapping[str, str] | None = None,
+    otherwise: str = "go on with the same, or begin anew with another file",
+) -> State:
+    """The state of a file, with everything checked, also that it is of this ``run`` if given.
+
+    ``otherwise`` says what to do where it is of another.
+    """
     path = Path(path)
     arrays, metadata = read_tensors(path, "numpy")
     for array in arrays.values():
@@ -69,16 +78,14 @@ def load_state(path: str | Path, run: Mapping[str, str] | None = None) -> State:
         about, was = json.loads(texts["state"]), json.loads(texts["run"])
         measures = {name: _number(value) for name, value in about["measures"].items()}
         iteration, done, weights = about["iteration"], about["done"], arrays["weights"]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelError(f"{path}: is not a whole state: {error!r}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ModelError(f"{path}: is not a whole state; go back to an earlier one") from None
     if type(iteration) is not int or type(done) is not bool or not isinstance(was, dict):
-        raise ModelError(f"{path}: expected an iteration, and whether it is the last; got {about}")
+        raise ModelError(f"{path}: is not a whole state, its iteration is not said as a number")
     for name, now in (run or {}).items():
         if was.get(name) != now:
-            raise ModelError(
-                f"{path}: is of another training: its {name} was {was.get(name)} and is {now} now; "
-                "go on with the same, or begin anew with another file"
-            )
+            differs = _difference(name, was.get(name), now)
+            raise ModelError(f"{path}: is of another training: {differs}; {otherwise}")
     memory = {name.removeprefix(MEMORY): a for name, a in arrays.items() if name != "weights"}
     return State(iteration, weights, done, MappingProxyType(measures), MappingProxyType(memory))
 
@@ -91,10 +98,10 @@ def check_place(path: str | Path) -> None:
     if not path.exists():
         return
     try:
-        _, metadata = read_tensors(path, "numpy")
-    except ModelError as error:
-        raise ModelError(f"{error}; it is no state, and is left as it is; name another") from None
-    if metadata.get("format") != FORMAT:
+        found = read_tensors(path, "numpy")[1].get("format")
+    except ModelError:
+        found = None
+    if found != FORMAT:
         raise ModelError(f"{path}: is no state of a learner, and is left as it is; name another")
 
 
@@ -110,8 +117,8 @@ def read_tensors(path: Path, framework: str) -> tuple[dict[str, Any], dict[str, 
         raise ModelError(f"{path}: there is no such file") from None
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (SafetensorError, ValueError, TypeError, KeyError) as error:
-        raise ModelError(f"{path}: is no whole safetensors file: {error}") from None
+    except (SafetensorError, ValueError, TypeError, KeyError):
+        raise ModelError(f"{path}: is no safetensors file, or was cut off") from None
 
 
 def check_texts(path: Path, texts: Mapping[str, str], name: str, version: int) -> None:
@@ -130,6 +137,18 @@ def _digest(arrays: Mapping[str, AnyArray], texts: Mapping[str, str]) -> str:
     for key in sorted(texts):
         digest.update(f"{key} {texts[key]}\n".encode())
     return digest.hexdigest()
+
+
+def _difference(name: str, was: object, now: str) -> str:
+    """Which part of a run is another, as in: the C of the learner was 0.1 and is 2.0 now."""
+    what = " of the ".join(reversed(name.split(".")))
+    if name == EXAMPLES:
+        return "the examples are others"
+    if not isinstance(was, str):
+        return f"the {what} was not said"
+    if max(len(was), len(now)) > LONG:
+        return f"the {what} is another now"
+    return f"the {what} was {was} and is {now} now"
 
 
 def _plain(value: Any) -> float | str:

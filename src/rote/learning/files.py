@@ -112,7 +112,9 @@ def train_file(
     allow_broken: bool = False,
     progress: bool = False,
     checkpoint: str | Path | None = None,
+    every: int = 1,
     resume: bool = False,
+    overwrite: bool = False,
 ) -> Trained:
     """Learn the task of this name from a file and save the model into a folder.
 
@@ -140,7 +142,9 @@ def train_file(
             progress=progress,
             watch=lambda state: measures.update(state.measures),
             checkpoint=checkpoint,
+            every=every,
             resume=resume,
+            overwrite=overwrite,
         )
     except RoteError as error:
         renumber(error, f"{path}, the example that begins in line", contents.lines)
@@ -214,8 +218,11 @@ def predicted(model: Model[Any, Any], contents: Contents) -> list[Any]:
     """The outputs of a model for the inputs of a file."""
     try:
         return model.predict(contents.xs)
-    except DataError as error:
-        raise DataError(f"{contents.path}: {error}") from None
+    except RoteError as error:
+        renumber(error, f"{contents.path}, the input that begins in line", contents.lines)
+        if error.about is None:
+            error.args = (f"{contents.path}: {error}", *error.args[1:])
+        raise
 
 
 def write_outputs(text: str, path: str | Path) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from rote.errors import ModelError, SettingError, check_whole
 from rote.inference import Engine, Exact
 from rote.learning.base import Learner, State, check_examples, check_learner
-from rote.learning.checkpoints import check_place, load_state, save_state
+from rote.learning.checkpoints import EXAMPLES, check_place, load_state, save_state
 from rote.learning.svm import StructuredSVM
 from rote.model import Model, Prepared, prepare
 from rote.tasks.task import Task
@@ -26,7 +26,7 @@ Y = TypeVar("Y")
 
 # Settings under which a training may go on that began with others: they say how long it lasts
 # and how fast it is, and not which steps it makes.
-FREE = ("iterations", "n_jobs")
+FREE = ("iterations", "n_jobs", "store")
 SHOWN = 3  # measures beside the bar, which fit on a line with it
 
 
@@ -43,6 +43,7 @@ def train(
     checkpoint: str | Path | None = None,
     every: int = 1,
     resume: bool = False,
+    overwrite: bool = False,
     hashed: Mapping[str, int] | None = None,
     allow_broken: bool = False,
 ) -> Model[X, Y]:
@@ -54,11 +55,15 @@ def train(
 
     The state is written to the file ``checkpoint`` after ``every`` so many iterations and after
     the last; with ``resume`` training goes on from there if that file exists, and ends with the
-    weights of a training that was never stopped. A checkpoint of other data or of a learner with
-    other settings is refused; its number of iterations may be another.
+    weights of a training that was never stopped. A checkpoint of other data, or of a task, engine
+    or learner with other settings is refused; the number of iterations may be another. Without
+    ``resume`` training begins anew, and takes the place of a checkpoint of the same training, or
+    of any with ``overwrite``.
     """
     if checkpoint is None and resume:
         raise SettingError("to resume, say checkpoint=... as well: the file to go on from")
+    if resume and overwrite:
+        raise SettingError("resume goes on from a checkpoint and overwrite loses it; say only one")
     check_whole("every", every, least=1)
     learner = StructuredSVM() if learner is None else learner
     check_learner(learner)
@@ -70,9 +75,12 @@ def train(
     check_examples(prepared)
     layout = prepared.layout
     model: Model[X, Y] = Model(task, layout, layout.zeros(), Exact() if engine is None else engine)
-    run = {} if checkpoint is None else run_of(learner, prepared)
+    run = {} if checkpoint is None else run_of(learner, model, prepared)
     state = None
-    if checkpoint is not None and resume and Path(checkpoint).exists():
+    there = checkpoint is not None and Path(checkpoint).exists()
+    if checkpoint is not None and there and not resume and not overwrite:
+        load_state(checkpoint, run, "name another file, or say overwrite=True to lose it")
+    if checkpoint is not None and there and resume:
         state = load_state(checkpoint, run)
         if state.weights.shape != (layout.size,):
             raise ModelError(
@@ -86,8 +94,11 @@ def train(
     return model if state is None else model.with_weights(state.weights)
 
 
-def run_of(learner: Learner, prepared: Prepared) -> dict[str, str]:
-    """What a training is about: who learns, and a digest of the examples."""
+def run_of(learner: Learner, model: Model[Any, Any], prepared: Prepared) -> dict[str, str]:
+    """What a training is about: learner, engine and task by their settings, examples by a digest.
+
+    What says how long it lasts or how fast it is, and not which steps it makes, is left out.
+    """
     digest = hashlib.sha256()
     for block in prepared.layout.blocks:
         digest.update(f"{block}\n".encode("utf-8", "surrogatepass"))
@@ -99,7 +110,9 @@ def run_of(learner: Learner, prepared: Prepared) -> dict[str, str]:
         digest.update(group.space.fingerprint.encode())
         for values in (group.members, group.firsts, group.importance, group.gold, *group.slots):
             digest.update(np.asarray(values).tobytes())
-    return {"learner": _written(learner), "examples": digest.hexdigest()[:16]}
+    parts = {"learner": learner, "engine": model.engine, "task": model.task}
+    said = [pair for name, value in parts.items() for pair in _said(name, value)]
+    return {**dict(said), EXAMPLES: digest.hexdigest()[:16]}
 
 
 def _trained(
@@ -159,15 +172,31 @@ def _bar(learner: Learner, state: State | None) -> Iterator[Callable[[State], No
         yield watch
 
 
+def _said(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """A value and its settings by name, as texts that are the same in every process."""
+    if not is_dataclass(value) or isinstance(value, type):
+        yield name, _written(value)
+        return
+    yield name, type(value).__name__
+    for setting in _settings(value):
+        yield from _said(f"{name}.{setting}", getattr(value, setting))
+
+
 def _written(value: Any) -> str:
-    """Settings as a text that is the same in every process."""
-    name = type(value).__name__
-    if is_dataclass(value):
-        settings = [f for f in fields(value) if f.init and f.name not in FREE]
-        listed = ", ".join(f"{f.name}={_written(getattr(value, f.name))}" for f in settings)
-        return f"{name}({listed})"
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return repr(value)
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{k!r}: {_written(v)}' for k, v in sorted(value.items()))}}}"
+        pairs = sorted((repr(key), _written(own)) for key, own in value.items())
+        return f"{{{', '.join(f'{key}: {own}' for key, own in pairs)}}}"
     if isinstance(value, (tuple, list)):
         return f"({', '.join(map(_written, value))})"
-    return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else name
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    if is_dataclass(value) and not isinstance(value, type):
+        listed = (f"{name}={_written(getattr(value, name))}" for name in _settings(value))
+        return f"{type(value).__name__}({', '.join(listed)})"
+    return str(getattr(value, "__qualname__", type(value).__name__))
+
+
+def _settings(value: Any) -> list[str]:
+    return [field.name for field in fields(value) if field.init and field.name not in FREE]

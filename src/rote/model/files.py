@@ -2,7 +2,7 @@
 
     model.json                       what the weights mean, as JSON
     weights-0123456789ab.safetensors an array "weights", and a "classifier" or "patterns" where the
-                                     engine has learned some; named after its digest
+                                     engine has learned some; every save has a name of its own
 
     {"format": "rote model", "version": 1, "rote": "0.1.0",
      "task": {"kind": "Tagging", "settings": {"labels": [...], ...}, "left_out": []},
@@ -11,12 +11,16 @@
      "indices": {"token": {"index": "names", "names": [...], "frozen": true}, ...},
      "weights": {"file": "weights-0123456789ab.safetensors", "sha256": "...", "count": 1200}}
 
-Both files are written whole under another name and then renamed, model.json last: whenever the
-writing is cut short, the folder holds the old model or the new one. `rote.tasks.described` says
-how a task is written. A user's own task, or one with a function, is not brought back by a file:
-it is given again, and refused where a setting that was saved is another now. Labels are saved
-with the blocks whose columns they name: whatever the task, a model is never asked about the columns
-in another order.
+A save writes .model.json.0123456789ab, then the weights, and then renames the first to model.json,
+which is the one moment at which the model is another: wherever the writing is cut short, and
+however many processes save and load at once, the folder holds one whole model. A weights file that
+model.json does not name, and that no .model.json waits for, will never be named again, and is
+removed.
+
+`rote.tasks.described` says how a task is written. A user's own task, or one with a function, is not
+brought back by a file: it is given again, and refused where a setting that was saved is another
+now. Labels are saved with the blocks whose columns they name: whatever the task, a model is never
+asked about the columns in another order.
 """
 
 from __future__ import annotations
@@ -87,9 +91,9 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
     folder = Path(folder)
     described, more = _described(_underneath(model.engine))
     content = packed({"weights": np.asarray(model.weights), **more})
-    digest = hashlib.sha256(content).hexdigest()
     layout = model.layout
-    name = f"weights-{digest[:12]}.safetensors"
+    token = secrets.token_hex(6)
+    weights, waiting = folder / f"weights-{token}.safetensors", _waiting(folder, token)
     description = {
         "format": FORMAT,
         "version": VERSION,
@@ -98,16 +102,24 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
         "engine": described,
         "blocks": [block._asdict() for block in layout.blocks],
         "indices": {kind: index.to_json() for kind, index in layout.indices.items()},
-        "weights": {"file": name, "sha256": digest, "count": layout.size},
+        "weights": {
+            "file": weights.name,
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "count": layout.size,
+        },
     }
-    before = _weights_named_in(folder)
+    text = json.dumps(description, indent=1, allow_nan=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / name, content)
-        text = json.dumps(description, indent=1, allow_nan=False)
-        write_whole(folder / DESCRIPTION, text.encode("ascii"))
-        if before is not None and before != name:
-            (folder / before).unlink(missing_ok=True)
+        try:
+            _write(waiting, text.encode("ascii"))
+            _write(weights, content)
+            waiting.replace(folder / DESCRIPTION)
+        finally:
+            if waiting.exists():  # it was cut short
+                weights.unlink(missing_ok=True)
+                waiting.unlink()
+        _remove_replaced(folder)
     except OSError as error:
         raise ModelError(f"{folder}: the model cannot be written: {error.strerror}") from None
 
@@ -121,9 +133,9 @@ def load(
     was saved. An ``engine`` takes the place of the one that was saved.
     """
     folder = Path(folder)
-    saved = _read_description(folder / DESCRIPTION)
+    saved, content = _read(folder)
     layout = _layout(folder, saved)
-    arrays = _read_weights(folder, saved["weights"], layout.size)
+    arrays = _arrays(folder, saved["weights"], content, layout.size)
     if task is None:
         task = _restored(folder, saved["task"], "task", TASKS)
     else:
@@ -195,13 +207,17 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that at every moment it is there as it was, or as it will be."""
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        _write(beside, content)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def check_version(path: Path, saved: Mapping[str, Any], name: str, version: int) -> None:
@@ -280,20 +296,33 @@ def _labels(path: Path, block: dict[str, Any]) -> tuple[str, ...] | None:
     return tuple(labels)
 
 
-def _read_weights(folder: Path, saved: dict[str, Any], size: int) -> dict[str, FloatArray]:
+def _read(folder: Path) -> tuple[dict[str, Any], bytes]:
+    """What model.json says, and the weights file that it names; both are of one save."""
+    saved = _read_description(folder / DESCRIPTION)
+    while True:
+        name = saved["weights"]["file"]
+        if not _WEIGHTS_FILE.fullmatch(name):
+            raise ModelError(f"{folder / DESCRIPTION}: {name!r} is no name of a weights file")
+        try:
+            return saved, (folder / name).read_bytes()
+        except FileNotFoundError:
+            saved = _read_description(folder / DESCRIPTION)
+            if saved["weights"]["file"] == name:  # no other save has taken its place meanwhile
+                raise ModelError(
+                    f"{folder / name}: is missing; copy all files of a saved model"
+                ) from None
+        except OSError as error:
+            raise ModelError(f"{folder / name}: cannot be read: {error.strerror}") from None
+
+
+def _arrays(
+    folder: Path, saved: dict[str, Any], content: bytes, size: int
+) -> dict[str, FloatArray]:
     """The arrays of the weights file, all of one size."""
     from safetensors import SafetensorError
     from safetensors.numpy import load as unpacked
 
-    if not _WEIGHTS_FILE.fullmatch(saved["file"]):
-        raise ModelError(f"{folder / DESCRIPTION}: {saved['file']!r} is no name of a weights file")
     path = folder / saved["file"]
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise ModelError(f"{path}: is missing; copy all files of a saved model") from None
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
     if hashlib.sha256(content).hexdigest() != saved["sha256"]:
         raise ModelError(f"{path}: is damaged, its digest is not the one in {DESCRIPTION}")
     try:
@@ -356,11 +385,17 @@ def _short(settings: dict[str, Any], name: str) -> str:
     return f"{json.dumps(settings[name]):.200}"
 
 
-def _weights_named_in(folder: Path) -> str | None:
-    """The weights file of the model that is there, if one is."""
-    try:
-        saved = _read_description(folder / DESCRIPTION)
-    except ModelError:
-        return None
-    name: str = saved["weights"]["file"]
-    return name if _WEIGHTS_FILE.fullmatch(name) else None
+def _waiting(folder: Path, token: str) -> Path:
+    """The model.json of a save, until it takes its place."""
+    return folder / f".{DESCRIPTION}.{token}"
+
+
+def _remove_replaced(folder: Path) -> None:
+    """Remove the weights of models that were replaced, and of no save that is under way."""
+    found = [path for path in folder.iterdir() if _WEIGHTS_FILE.fullmatch(path.name)]
+    # In this order: a save that does not wait any more has been named in model.json by now.
+    found = [path for path in found if not _waiting(folder, path.stem[len("weights-") :]).exists()]
+    named = _read_description(folder / DESCRIPTION)["weights"]["file"]
+    for path in found:
+        if path.name != named:
+            path.unlink(missing_ok=True)

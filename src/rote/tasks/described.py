@@ -113,7 +113,9 @@ def restored(description: Any, registry: Registry) -> Any:
     try:
         return getattr(import_module(registry[kind]), kind)(**values)
     except (RoteError, TypeError, ValueError, AttributeError, KeyError) as error:
-        raise ModelError(f"the settings of {kind} do not make one: {error}") from None
+        given = f"got {', '.join(settings)}; they may come from a later version of rote"
+        why = error if isinstance(error, RoteError) else given
+        raise ModelError(f"the settings of {kind} do not make one: {why}") from None
 
 
 def _mapping(pairs: Any, registry: Registry) -> dict[Any, Any]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import LabelError, SpaceError
+from rote.errors import LabelError, SpaceError, in_order
 from rote.features import Names, NamesOf, spelled
 from rote.io.conll import Sentence
 from rote.space import Space, SpaceBuilder, template
@@ -73,8 +73,8 @@ class EntityRelation:
     arguments: Mapping[str, tuple[str, str]] = field(default_factory=lambda: ARGUMENTS, hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "entity_labels", tuple(self.entity_labels))
-        object.__setattr__(self, "relation_labels", tuple(self.relation_labels))
+        for name in ("entity_labels", "relation_labels"):
+            object.__setattr__(self, name, in_order(name, getattr(self, name)))
         # A plain dict: tasks are copied and pickled, which read-only views of one cannot be.
         arguments = {label: (first, second) for label, (first, second) in self.arguments.items()}
         object.__setattr__(self, "arguments", arguments)

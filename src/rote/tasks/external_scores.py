@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, ScoreError, SettingError
+from rote.errors import DataError, LabelError, ScoreError, SettingError, in_order
 from rote.space import Space, Variable
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
@@ -40,7 +40,7 @@ class Opinion:
     floor: float = FLOOR
 
     def __post_init__(self) -> None:
-        classes = tuple(map(str, self.classes))
+        classes = tuple(map(str, in_order("classes", self.classes)))
         scores = _real(self.scores)
         if not -np.inf < self.floor < 0:
             raise SettingError(f"floor is a finite number below 0, got {self.floor}")

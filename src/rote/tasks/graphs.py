@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rote.errors import DataError, LabelError
+from rote.errors import DataError, LabelError, in_order
 from rote.features import Features
 from rote.space import SpaceBuilder
 from rote.space.global_features import Histogram
@@ -94,7 +94,7 @@ class LabelledGraph:
     histogram: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", tuple(self.labels))
+        object.__setattr__(self, "labels", in_order("labels", self.labels))
 
     def frame(self, x: Graph) -> Frame:
         joined = len(x), x.edges.tobytes()

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rote.errors import DataError, LabelError
+from rote.errors import DataError, LabelError, in_order
 from rote.features import Features
 from rote.space import SpaceBuilder
 from rote.tasks.task import Frame, Slot
@@ -37,7 +37,7 @@ class Multiclass:
     constant: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", tuple(self.labels))
+        object.__setattr__(self, "labels", in_order("labels", self.labels))
 
     def frame(self, x: Features) -> Frame:
         return self._frame

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, SettingError, check_whole
+from rote.errors import DataError, LabelError, SettingError, check_whole, in_order
 from rote.features import Features
 from rote.space import SpaceBuilder
 from rote.tasks.multiclass import INPUT, with_constant
@@ -45,7 +45,7 @@ class MultiLabel:
     constant: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", tuple(self.labels))
+        object.__setattr__(self, "labels", in_order("labels", self.labels))
         if not isinstance(self.pairs, str):
             object.__setattr__(self, "pairs", _checked(self.pairs, len(self.labels)))
         elif self.pairs not in ("complete", "none"):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from rote.errors import LabelError, SettingError, check_whole
+from rote.errors import LabelError, SettingError, check_whole, in_order
 from rote.features import Features, Templates
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.global_features import tuples_along
@@ -53,7 +53,7 @@ class Tagging:
                 "features are Templates, or a function from an input to one vector per token; "
                 f"got {self.features!r:.80}"
             )
-        object.__setattr__(self, "labels", tuple(self.labels))
+        object.__setattr__(self, "labels", in_order("labels", self.labels))
         if self.bio:
             check_bio(self.labels)
 
@@ -120,12 +120,22 @@ def _space(
 def check_bio(labels: Sequence[str]) -> None:
     """Refuse labels that are not spelled as `require_bio` reads them: it would require nothing.
 
+    And labels I-X without B-X, which it would forbid everywhere.
+
     Where spans have one token each, there are labels B-X and no I-X, and nothing is to be required.
     """
     if not any(label.startswith(("B-", "I-")) for label in labels):
         raise SettingError(
             "with bio, labels I-X may follow only B-X and I-X, and there are no labels of either "
             f"spelling; got {', '.join(labels):.80}; spell labels so, or leave bio out"
+        )
+    unopened = [a for a in labels if a.startswith("I-") and f"B-{a[2:]}" not in labels]
+    if unopened:
+        missing = ", ".join(f"B-{label[2:]}" for label in unopened)
+        raise SettingError(
+            "with bio, labels I-X may follow only B-X and I-X, and nothing opens "
+            f"{', '.join(unopened):.80}, so that no output could have it; add {missing:.80} to the "
+            "labels, or leave bio out"
         )
 
 

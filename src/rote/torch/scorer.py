@@ -21,7 +21,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rote.errors import DataError, LabelError, ModelError, SettingError, check_number, check_whole
+from rote.errors import (
+    DataError,
+    LabelError,
+    ModelError,
+    SettingError,
+    check_number,
+    check_whole,
+    in_order,
+)
 from rote.torch.files import read_network, write_network
 from rote.torch.inputs import Inputs
 from rote.types import FloatArray, IntArray, frozen
@@ -82,7 +90,7 @@ class Scorer(ABC):
     fitted: Fitted | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", tuple(self.labels))
+        object.__setattr__(self, "labels", in_order("labels", self.labels))
         if len(set(self.labels)) < len(self.labels) or len(self.labels) < 2:
             raise SettingError(f"labels are two or more different texts, got {self.labels}")
 

@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.beam.beam import MOST_COUNTED, Course, advance, beam_of, first_nodes, room_for
+from rote.kernels.beam.beam import (
+    MOST_COUNTED,
+    Course,
+    advance,
+    beam_of,
+    first_nodes,
+    room_for,
+)
 from rote.kernels.jit import inlined, kernel
 from rote.types import BoolArray, FloatArray, IntArray
 
