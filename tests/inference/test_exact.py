@@ -23,7 +23,7 @@ from rote.inference import (
 )
 from rote.inference.base import as_objective
 from rote.inference.exact import FEW_CANDIDATES, choice, in_turns
-from rote.space import SpaceBuilder, at_most, one_of
+from rote.space import SpaceBuilder, at_most, count, one_of
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import forget_compiled
 
@@ -177,6 +177,24 @@ def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(turns
     assert Source.MILP in found.source[1::2]
     reference = BranchAndBound().solve(space, scores)
     assert found.labels.tolist() == reference.labels.tolist()
+
+
+@pytest.mark.parametrize("large", [10**7, 10**8])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_solvers_tolerance_breaks_no_rule(large, seed):
+    rng = np.random.default_rng(seed)
+
+    def rule(variables):
+        taken = [variables[j]["a"] for j in rng.permutation(10)[:8]]
+        return large * count(taken[:4]) + count(taken[4:]) <= 2 * large
+
+    space = built(10, [s for s in combinations(range(10), 2) if rng.random() < 0.25], [rule] * 3)
+    scores = rng.normal(size=(1, space.parts))
+    scores[:, : space.labels : 2] += 1.0
+    best = Exhaustive().solve(space, scores)
+    for found in (Exact().solve(space, scores), in_turns(space, as_objective(space, scores), (1,))):
+        assert space.holds(found.labels).all()
+        assert found.labels.tolist() == best.labels.tolist()
 
 
 @pytest.mark.parametrize("turns", [(1,), (2, 3), (1, 4, 16)])

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 from typing import TypeAlias
 
 import numpy as np
@@ -319,6 +320,7 @@ class _Writer:
                 return int(offsets[variable]) + label
             return labels + variable - self.variables
 
+        rows = [_reduced(*row) for row in rows]
         indptr: list[int] = [0]
         indices: list[int] = []
         data: list[float] = []
@@ -401,6 +403,21 @@ def _plus(a: dict[int, float], b: dict[int, float], scale: float) -> dict[int, f
     for key, weight in b.items():
         joint[key] = joint.get(key, 0.0) + scale * weight
     return joint
+
+
+def _reduced(
+    weights: dict[int, float], low: float, up: float
+) -> tuple[dict[int, float], float, float]:
+    """A row divided by what divides all of its coefficients, its ends rounded inwards."""
+    divisor = gcd(*(int(weight) for weight in weights.values()))
+    if divisor < 2:
+        return weights, low, up
+    # Over the whole numbers: as floats, quotients may be off by one.
+    inner_low = low if low == -np.inf else float(-(-int(low) // divisor))
+    inner_up = up if up == np.inf else float(int(up) // divisor)
+    if inner_low > inner_up:  # no output obeys: said by ends that are in order
+        return weights, low, up
+    return {key: weight // divisor for key, weight in weights.items()}, inner_low, inner_up
 
 
 def _merged(clauses: list[Clause]) -> list[Clause]:
