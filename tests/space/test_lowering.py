@@ -405,3 +405,11 @@ def test_a_row_is_divided_by_what_divides_its_coefficients():
     assert (rows.data.tolist(), rows.lower.tolist()) == ([3, -2], [-1])
     rows = check(2 * y["a"] + 2 * z["a"] == 3, variables)  # never: its ends stay in order
     assert (rows.data.tolist(), rows.lower.tolist(), rows.upper.tolist()) == ([2, 2], [3], [3])
+
+
+def test_rows_whose_room_is_too_large_to_count_exactly_are_refused():
+    x, y, z, u = variables_of(3, 3, 3, 3)
+    large = 2**51
+    rule = (x["a"] & y["a"] & z["a"]) >> (large * u["a"] - large * u["b"] <= -large)
+    with pytest.raises(RuleError, match=r"stay below 2\*\*53"):
+        lower([3] * 4, [rule])

@@ -29,7 +29,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rote.errors import RuleError
-from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples
+from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples, check_exact
 from rote.types import FloatArray, IntArray, frozen, running
 
 MOST_CLAUSES = 24
@@ -409,6 +409,8 @@ def _reduced(
     weights: dict[int, float], low: float, up: float
 ) -> tuple[dict[int, float], float, float]:
     """A row divided by what divides all of its coefficients, its ends rounded inwards."""
+    ends = [abs(end) for end in (low, up) if abs(end) < np.inf]
+    check_exact(sum(abs(weight) for weight in weights.values()) + max(ends, default=0.0))
     divisor = gcd(*(int(weight) for weight in weights.values()))
     if divisor < 2:
         return weights, low, up
