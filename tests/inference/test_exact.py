@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -14,6 +15,7 @@ from rote.inference import (
     Elimination,
     Exact,
     Exhaustive,
+    Milp,
     Objective,
     Separable,
     Source,
@@ -240,3 +242,12 @@ def test_a_time_limit_does_not_matter_where_one_pass_is_enough():
 def test_a_time_limit_that_makes_no_sense_is_refused(limit):
     with pytest.raises(SettingError, match="time_limit is a number above 0"):
         Exact(time_limit=limit)
+
+
+@pytest.mark.parametrize("engine", [Exact, BranchAndBound, Milp])
+@pytest.mark.parametrize("limit", [2, np.int64(2), np.float32(2.5), np.float64(2), Fraction(5, 2)])
+def test_any_real_number_is_a_time_limit(engine, limit):
+    space = built(13, combinations(range(13), 2))
+    scores = np.random.default_rng(2).normal(size=(3, space.parts))
+    found = engine(time_limit=limit).solve(space, scores)
+    assert found.labels.tolist() == Exact().solve(space, scores).labels.tolist()

@@ -132,7 +132,7 @@ class Milp:
         return Duals(frozen(messages), frozen(multipliers))
 
     def _deadline(self) -> float:
-        return np.inf if self.time_limit is None else perf_counter() + self.time_limit
+        return np.inf if self.time_limit is None else perf_counter() + float(self.time_limit)
 
 
 @dataclass(frozen=True, eq=False)
