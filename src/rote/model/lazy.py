@@ -14,10 +14,17 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace, say_about
+from rote.errors import (
+    InfeasibleSpace,
+    ScoreError,
+    SettingError,
+    UnsupportedSpace,
+    renumber,
+    say_about,
+)
 from rote.features import LazyRows, Reader, VectorBuilder
 from rote.inference.answers import found
-from rote.inference.base import Objective, checked_for
+from rote.inference.base import TOO_LARGE, Objective, check_finite, checked_for
 from rote.inference.beam import Speedup
 from rote.inference.beam.speedup import Wanted
 from rote.kernels.linear import score_some
@@ -159,6 +166,12 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
         if len(again):
             places, slots = np.nonzero(~groups[number].known[again])
             fill(model, vectors, groups, [Wanted(number, again[places], slots)])
+        try:
+            check_finite(groups[number].scores, TOO_LARGE)
+        except ScoreError as error:
+            renumber(error, "input", members)
+            raise
+        if len(again):
             objective = checked_for(space, Objective(frozen(groups[number].scores)))
             try:
                 if len(broken):
