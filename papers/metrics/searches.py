@@ -78,7 +78,7 @@ def _followed(
     group = prepared.groups[number]
     gold = group.gold
     assert gold is not None
-    objective = prepared.inputs(group).objective(group.space, model.weights)
+    objective = prepared.objective(model.weights, group)
     nearest = np.zeros(len(group))
     sums: list[tuple[float, float, float]] = []
     needed: IntArray = np.zeros(len(group), dtype=np.int64)

@@ -526,9 +526,7 @@ def test_scores_that_are_not_finite_are_refused_with_their_place(engine, wrong):
     scores = np.zeros((3, space.parts))
     scores[1, 4] = wrong
     for given_scores in (scores, Objective(scores)):
-        with pytest.raises(
-            ScoreError, match=r"input 1 has .* at part 4; forbid a label with a rule"
-        ):
+        with pytest.raises(ScoreError, match=r"input 1: .* at part 4; forbid a label with a rule"):
             engine.solve(space, given_scores)
 
 

@@ -16,6 +16,7 @@ from rote import (
     Exact,
     ExactEvery,
     Exhaustive,
+    Milp,
     Speedup,
 )
 from rote.errors import LabelError, ScoreError, SettingError, SpaceError
@@ -349,3 +350,14 @@ def test_an_address_is_no_store():
 def test_a_limit_is_a_number_above_zero(limit):
     with pytest.raises(SettingError, match="time_limit is a number above 0, or None"):
         Exact(time_limit=limit)
+
+
+@pytest.mark.parametrize("engine", [Exact(), Exhaustive(), BranchAndBound(), Milp()])
+def test_scores_whose_sum_overflows_are_refused(engine):
+    builder = SpaceBuilder()
+    for name in "xyz":
+        builder.variable(name, "ab")
+    space = builder.build()
+    with pytest.raises(ScoreError, match=r"input 1: scores are finite and below 2\*\*1000"):
+        engine.solve(space, np.array([np.zeros(6), np.full(6, -1e308)]))
+    assert engine.solve(space, np.full(6, -1e300)).optimal.all()

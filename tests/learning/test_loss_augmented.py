@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import NoOutput, UnsupportedSpace
+from rote.errors import NoOutput, ScoreError, UnsupportedSpace
 from rote.inference import Exact, Exhaustive, Solutions, Status
-from rote.learning import StructuredSVM
+from rote.learning import Perceptron, StructuredSVM, Subgradient
 from rote.learning.loss_augmented import worst, worst_of, worst_outputs
+from rote.learning.reuse import Reuse
 from rote.model import dataset as prepared_module
+from rote.model import prepared as prepared_module
 from rote.space import SpaceBuilder
 from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.tasks.tagging import Tagging
@@ -153,3 +155,53 @@ def test_weights_may_be_scaled_on_the_way():
         plain = worst_of(model.engine, prepared, frozen(0.25 * weights), Hamming(), group)
         assert scaled.labels.tolist() == plain.labels.tolist()
         np.testing.assert_allclose(scaled.slacks, plain.slacks, atol=1e-12)
+
+
+LEARNERS = {
+    "subgradient": Subgradient(iterations=3),
+    "perceptron": Perceptron(iterations=3),
+    "early": Perceptron(iterations=3, update="early"),
+}
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_scores_that_overflow_in_learning_are_told_with_their_example(learner):
+    task, xs, ys = chains(3, count=8)
+    xs[5] = 1e200 * (1.0 + np.abs(xs[5]))
+    model, prepared = start(task, xs, ys)
+    with pytest.raises(ScoreError, match=r"example 5: scores are finite .* scale the features"):
+        list(learner.iterate(model, prepared))
+
+
+def test_scores_that_overflow_are_told_with_their_example_whoever_looks_for_the_worst():
+    task, xs, ys = chains(3, count=8)
+    xs[5] = np.full_like(xs[5], 1e200)
+    _, prepared = start(task, xs, ys)
+    weights = np.full(prepared.layout.size, 1e200)
+    group = next(group for group in prepared.groups if 5 in group.members)
+    with pytest.raises(ScoreError, match=r"example 5: scores are finite .* scale the features"):
+        worst_of(Exact(), prepared, weights, Hamming(), group)
+    with pytest.raises(ScoreError, match=r"example 5: scores are finite .* scale the features"):
+        Reuse().worst_of(Exact(), prepared, weights, Hamming(), group, np.zeros(len(group)))
+
+
+def test_losses_are_not_added_to_the_scores_given():
+    task, xs, ys = chains(2)
+    _, prepared = start(task, xs, ys)
+    group = prepared.groups[0]
+    scores = np.ones((len(group), group.space.parts))
+    worst(Exact(), group.space, frozen(scores), group.gold, Hamming())
+    assert (scores == 1.0).all()
+
+
+def test_a_loss_that_is_not_finite_is_refused():
+    class Endless(Hamming):
+        def offsets(self, space, gold):
+            return np.full((len(gold), space.labels), np.inf)
+
+    task, xs, ys = chains(2)
+    _, prepared = start(task, xs, ys)
+    group = prepared.groups[0]
+    scores = np.zeros((len(group), group.space.parts))
+    with pytest.raises(ScoreError, match="input 0: scores are finite"):
+        worst(Exact(), group.space, scores, group.gold, Endless())

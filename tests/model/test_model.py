@@ -165,3 +165,13 @@ def test_a_single_input_is_not_taken_for_many(engine):
     for single in ("server down", {"a": 1.0}):
         with pytest.raises(DataError, match=r"expected a list of inputs.*as in \[x\]"):
             model.with_engine(engine).predict(single)
+
+
+@pytest.mark.parametrize("engine", [Exact(), Exhaustive(), Speedup(theta=1.0)])
+def test_scores_that_overflow_are_told_with_their_input(engine):
+    model, xs = random_model(1, engine, count=6)
+    model = model.with_weights(np.full(model.layout.size, 1e200))
+    for large in (1e200, -1e200, 1e105):
+        xs[4] = np.full((3, 3), large)
+        with pytest.raises(ScoreError, match=r"input 4: scores are finite .* scale the features"):
+            model.predict(xs)

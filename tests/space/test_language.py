@@ -325,3 +325,32 @@ def test_every_refusal_is_a_rote_error(x):
         x["q"]
     with pytest.raises(RoteError):
         bool(x["a"])
+
+
+@pytest.mark.parametrize("large", [2**53, 2**61, 2**63, 2**64, 10**400])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_sums_that_do_not_stay_exact_are_refused(large, sign):
+    builder = SpaceBuilder()
+    a = [builder.variable(f"x{j}", "ab")["a"] for j in range(5)]
+    for rule in (
+        lambda: sign * large * count(a) <= sign * large,
+        lambda: sign * large * a[0] >= 0,
+        lambda: count(a) <= sign * large,
+        lambda: count(a) == sign * large,
+        lambda: sign * (large // 2) * (a[0] + a[1]) <= 0,
+        lambda: (large // 2) * a[0] - (large // 2) * a[1] <= 0,
+        lambda: Linear(((sign * large, a[0]),), None, 0),
+    ):
+        with pytest.raises(RuleError, match=r"stay below 2\*\*53 .* divide"):
+            rule()
+
+
+def test_sums_just_below_what_is_exact_are_counted_right():
+    builder = SpaceBuilder()
+    a = [builder.variable(f"x{j}", "ab")["a"] for j in range(4)]
+    large = (2**53 - 1) // 5
+    builder.require(large * count(a) <= large)
+    outputs = np.array(list(itertools.product(range(2), repeat=4)))
+    space = builder.build()
+    assert space.holds(outputs).tolist() == ((outputs == 0).sum(axis=1) <= 1).tolist()
+    assert space.satisfied(outputs).tolist() == space.holds(outputs).tolist()

@@ -394,3 +394,22 @@ def test_a_node_from_outside_is_refused_by_name():
 def test_clauses_that_become_equal_by_merging_are_one_clause():
     x, y, z = variables = variables_of(4, 2, 2)
     check(at_most(0, one_of([z, x, y], ["aaa", "abb", "bbb"])), variables)
+
+
+def test_a_row_is_divided_by_what_divides_its_coefficients():
+    x, y, z = variables = variables_of(2, 2, 2)
+    large = 10**8
+    rows = check(4 * large * x["a"] + 6 * large * y["a"] <= 7 * large, variables)
+    assert (rows.data.tolist(), rows.upper.tolist()) == ([2, 3], [3])
+    rows = check(6 * x["a"] - 4 * z["a"] >= -3, variables)
+    assert (rows.data.tolist(), rows.lower.tolist()) == ([3, -2], [-1])
+    rows = check(2 * y["a"] + 2 * z["a"] == 3, variables)  # never: its ends stay in order
+    assert (rows.data.tolist(), rows.lower.tolist(), rows.upper.tolist()) == ([2, 2], [3], [3])
+
+
+def test_rows_whose_room_is_too_large_to_count_exactly_are_refused():
+    x, y, z, u = variables_of(3, 3, 3, 3)
+    large = 2**51
+    rule = (x["a"] & y["a"] & z["a"]) >> (large * u["a"] - large * u["b"] <= -large)
+    with pytest.raises(RuleError, match=r"stay below 2\*\*53"):
+        lower([3] * 4, [rule])

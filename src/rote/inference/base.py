@@ -21,10 +21,17 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rote.errors import LabelError, ScoreError, SettingError, SpaceError, UnsupportedSpace
+from rote.errors import (
+    LabelError,
+    ScoreError,
+    SettingError,
+    SpaceError,
+    UnsupportedSpace,
+    say_about,
+)
 from rote.kernels.bundles import Slots, Vectors
 from rote.kernels.learning.linear import scores_of
-from rote.kernels.outputs import all_finite, ties_of
+from rote.kernels.outputs import LARGEST_SCORE, all_finite, ties_of
 from rote.space.global_features import TraitScores, TraitSet
 from rote.space.losses import Term
 from rote.space.space import Space
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from rote.viz import Picture
 
 TIE = 1e-10
+TOO_LARGE = "features and weights are too large together; scale the features, or take smaller steps"
 Index: TypeAlias = AnyArray | Sequence[int] | slice | int  # of rows: one of them, or several
 NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
 
@@ -81,7 +89,9 @@ class Inputs(NamedTuple):
         """The scores of all parts, of shape (m, parts), under some weights."""
         if weights.shape != (self.size,):
             raise ScoreError(f"these inputs have {self.size} weights, got {weights.shape}")
-        return frozen(scores_of(frozen(weights), self.vectors, self.slots, self.firsts))
+        scores = frozen(scores_of(frozen(weights), self.vectors, self.slots, self.firsts))
+        check_finite(scores, TOO_LARGE)
+        return scores
 
     def label_scores(self, weights: FloatArray, variables: int) -> FloatArray:
         """Of the parts, the labels of so many variables alone: those come first."""
@@ -368,13 +378,20 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
             f"got {np.shape(given)}"
         )
     scores = frozen(scores)
-    if not all_finite(scores):
-        i, part = np.argwhere(~np.isfinite(scores))[0]
-        raise ScoreError(
-            f"scores are finite; input {i} has {scores[i, part]} at part {part}; "
-            "forbid a label with a rule or with clamp instead of an infinite score"
-        )
+    check_finite(scores, "forbid a label with a rule or with clamp instead of an infinite score")
     return scores
+
+
+def check_finite(scores: FloatArray, advice: str) -> None:
+    """Refuse scores whose sums may not be finite; the error is about an input of the batch."""
+    if not all_finite(scores):
+        i, part = np.argwhere(~(np.abs(scores) < LARGEST_SCORE))[0].tolist()
+        error = ScoreError(
+            f"scores are finite and below 2**1000 in size, got {scores[i, part]} at part {part}; "
+            f"{advice}"
+        )
+        say_about(error, "input", i)
+        raise error
 
 
 def check_engine(what: str, engine: object) -> None:

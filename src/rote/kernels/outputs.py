@@ -8,6 +8,7 @@ from rote.kernels.bundles import Masks, RowGroups
 from rote.kernels.jit import kernel
 from rote.types import BoolArray, FloatArray, IntArray
 
+LARGEST_SCORE = 2.0**1000  # exclusive: millions of scores below add up to a finite number
 UNSIGNED = (1 << 63) - 1  # all bits of a number but its sign
 
 
@@ -210,9 +211,9 @@ def ties_of(scores: FloatArray, share: float) -> FloatArray:
 
 @kernel
 def all_finite(scores: FloatArray) -> bool:
-    """Whether no score is infinite or NaN."""
+    """Whether no score is infinite, NaN, or so large that a sum of scores may be."""
     for row in scores:
         for score in row:
-            if not abs(score) < np.inf:
+            if not abs(score) < LARGEST_SCORE:
                 return False
     return True

@@ -45,7 +45,7 @@ def teach(
         for done, k in enumerate(rng.permutation(len(pieces)).tolist(), start=1):
             group, rows = pieces[k]
             piece = group.rows(rows)
-            objective = prepared.inputs(piece).objective(piece.space, model.weights)
+            objective = prepared.objective(model.weights, piece)
             mistakes[epoch] += engine.learn(piece.space, objective)
             if progress is not None:
                 progress(epoch * len(pieces) + done, epochs * len(pieces))

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import NoOutput, renumber
+from rote.errors import NoOutput, ScoreError, renumber
 from rote.inference import Engine, Objective, Status, k_best
 from rote.inference.answers import found
-from rote.inference.base import Inputs, checked_for
+from rote.inference.base import TOO_LARGE, Inputs, check_finite, checked_for
 from rote.kernels.learning.linear import scores_of
 from rote.model import Group, Prepared
 from rote.space import Space
@@ -69,7 +69,7 @@ def worst_of(
         traits = inputs.trait_scores(weights if scale == 1.0 else scale * weights)
     try:
         return Worst(group, *worst(engine, group.space, scores, group.gold, loss, inputs, traits))
-    except NoOutput as error:
+    except (NoOutput, ScoreError) as error:
         renumber(error, "example", group.members.tolist())
         raise
 
@@ -83,13 +83,18 @@ def worst(
     inputs: Inputs | None = None,
     traits: TraitScores | None = None,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Labels, slacks and losses for a batch of one space; losses are added to ``scores`` itself."""
+    """Labels, slacks and losses for a batch of one space."""
     plain = checked_for(space, Objective(frozen(scores), gold=gold, inputs=inputs, traits=traits))
-    right = plain.worth(space, frozen(gold))
     offsets = loss.offsets(space, gold)
+    augmented = scores.copy()
     if offsets is not None:
-        scores[:, : space.labels] += offsets  # those of the objective, which are the same array
-        solutions = engine.solve(space, plain)
+        augmented[:, : space.labels] += offsets
+    check_finite(augmented, TOO_LARGE)  # as they are not where the scores by themselves are not
+    right = plain.worth(space, frozen(gold))
+    if offsets is not None:
+        solutions = engine.solve(
+            space, checked_for(space, replace(plain, scores=frozen(augmented)))
+        )
         labels = found(solutions)
         losses = frozen(loss.value(space, gold, labels))
         return labels, frozen(solutions.value - right), losses

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from rote.errors import SettingError, check_whole
+from rote.errors import ScoreError, SettingError, check_whole, renumber
 from rote.inference import Engine
 from rote.inference.answers import found
 from rote.inference.base import TIE, Inputs
@@ -115,7 +115,11 @@ class _Steps:
         traits = group.frame.trait_set
         inputs = Inputs(self.vectors, slots, group.firsts[here], len(self.view), traits)
         assert group.gold is not None
-        objective = inputs.objective(space, self.view, group.gold[here])
+        try:
+            objective = inputs.objective(space, self.view, group.gold[here])
+        except ScoreError as error:
+            renumber(error, "example", group.members[here].tolist())
+            raise
         labels = found(self.engine.solve(space, objective), "example", group.members[here])
         toward, away = group.gold_columns[place], group.columns(labels)[0]
         if self.update != "full":

@@ -16,11 +16,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rote.errors import NoOutput, SettingError, renumber
+from rote.errors import NoOutput, ScoreError, SettingError, renumber
 from rote.inference import Engine
 from rote.inference.base import NONE_CLOSED
 from rote.kernels.cache_lookup import best_remembered
-from rote.kernels.learning.linear import scores_of
 from rote.learning.loss_augmented import Worst, worst
 from rote.model import Group, Prepared
 from rote.space import Space
@@ -68,7 +67,7 @@ class Reuse:
         assert gold is not None
         if group.frame.traits:
             raise SettingError("reuse looks at parts alone; leave it, or the traits, out")
-        scores = scores_of(weights, prepared.vectors, group.slots, group.firsts)
+        scores = prepared.objective(weights, group, what="example").scores
         known = self._outputs.get(space, frozen(np.empty((0, gold.shape[1]), dtype=np.int64)))
         labels, slacks = self._remembered(space, scores, gold, loss, known)
         rest = np.flatnonzero(~(slacks > bars))
@@ -76,7 +75,7 @@ class Reuse:
             inputs = prepared.inputs(group).rows(rest)
             try:
                 found = worst(engine, space, scores[rest], gold[rest], loss, inputs)
-            except NoOutput as error:
+            except (NoOutput, ScoreError) as error:
                 renumber(error, "example", group.members[rest].tolist())
                 raise
             labels[rest], slacks[rest], _ = found

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, SettingError, say_about
+from rote.errors import DataError, LabelError, ScoreError, SettingError, renumber, say_about
 from rote.features import HashedIndex, Index, Positions, VectorBuilder
-from rote.inference.base import Inputs
+from rote.inference.base import Inputs, Objective
 from rote.kernels.bundles import Slots, Vectors
 from rote.model.layout import Layout
 from rote.space import Space
@@ -96,6 +96,16 @@ class Prepared:
     def scores(self, weights: FloatArray, group: Group) -> FloatArray:
         """Scores of shape (m, parts) for the examples of a group."""
         return self.inputs(group).scores(weights)
+
+    def objective(
+        self, weights: FloatArray, group: Group, gold: IntArray | None = None, what: str = "input"
+    ) -> Objective:
+        """What outputs of the examples of a group are worth; errors call an example ``what``."""
+        try:
+            return self.inputs(group).objective(group.space, weights, gold)
+        except ScoreError as error:
+            renumber(error, what, group.members.tolist())
+            raise
 
     @cached_property
     def places(self) -> tuple[tuple[Group, int], ...]:

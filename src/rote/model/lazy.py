@@ -14,12 +14,20 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace, say_about
+from rote.errors import (
+    InfeasibleSpace,
+    ScoreError,
+    SettingError,
+    UnsupportedSpace,
+    renumber,
+    say_about,
+)
 from rote.features import LazyRows, Reader, VectorBuilder
 from rote.inference.answers import found
 from rote.inference.approximate import Speedup
 from rote.inference.approximate.learned_beam import Wanted
-from rote.inference.base import Objective, checked_for
+from rote.inference.base import TOO_LARGE, Objective, check_finite, checked_for
+from rote.inference.beam import Speedup
 from rote.kernels.bundles import Vectors as Known
 from rote.kernels.learning.linear import score_some
 from rote.model.model import Model
@@ -159,6 +167,12 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
         if len(again):
             places, slots = np.nonzero(~groups[number].known[again])
             fill(model, vectors, groups, [Wanted(number, again[places], slots)])
+        try:
+            check_finite(groups[number].scores, TOO_LARGE)
+        except ScoreError as error:
+            renumber(error, "input", members)
+            raise
+        if len(again):
             objective = checked_for(space, Objective(frozen(groups[number].scores)))
             try:
                 if len(broken):

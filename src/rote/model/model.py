@@ -89,7 +89,7 @@ class Model(Generic[X, Y]):
         ]
 
     def _answer(self, prepared: Prepared, group: Group) -> Solutions:
-        objective = prepared.inputs(group).objective(group.space, self.weights)
+        objective = prepared.objective(self.weights, group)
         try:
             return self.engine.solve(group.space, objective)
         except InfeasibleSpace as error:

@@ -24,6 +24,7 @@ from rote.errors import LabelError, RuleError
 from rote.types import BoolArray, IntArray
 
 Form: TypeAlias = tuple[object, ...]
+EXACT = 1 << 53  # whole numbers below are exact in 64 bits, as integers and as floats
 
 
 def _without_label(operator: str) -> Callable[..., NoReturn]:
@@ -233,6 +234,10 @@ class Linear(Rule):
     lower: int | None
     upper: int | None
 
+    def __post_init__(self) -> None:
+        ends = [abs(int(end)) for end in (self.lower, self.upper) if end is not None]
+        check_exact(sum(abs(int(c)) for c, _ in self.terms) + max(ends, default=0))
+
     def __str__(self) -> str:
         total = _sum_text(self.terms)
         if self.lower is not None and self.lower == self.upper:
@@ -422,6 +427,15 @@ def whole(value: object, what: str) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     raise RuleError(f"{what} a whole number, got {value!r}; scale the coefficients until they fit")
+
+
+def check_exact(size: float) -> None:
+    """Refuse a sum whose coefficients and bound are too large together to be added up exactly."""
+    if size >= EXACT:
+        raise RuleError(
+            "the coefficients of a rule and what they are compared with stay below 2**53 together, "
+            f"each taken as positive; got {size}; divide them all by the same number"
+        )
 
 
 def _inside(rule: Rule) -> str:

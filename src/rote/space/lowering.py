@@ -23,12 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 from typing import TypeAlias
 
 import numpy as np
 
 from rote.errors import RuleError
-from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples
+from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples, check_exact
 from rote.types import FloatArray, IntArray, frozen, running
 
 MOST_CLAUSES = 24
@@ -319,6 +320,7 @@ class _Writer:
                 return int(offsets[variable]) + label
             return labels + variable - self.variables
 
+        rows = [_reduced(*row) for row in rows]
         indptr: list[int] = [0]
         indices: list[int] = []
         data: list[float] = []
@@ -401,6 +403,23 @@ def _plus(a: dict[int, float], b: dict[int, float], scale: float) -> dict[int, f
     for key, weight in b.items():
         joint[key] = joint.get(key, 0.0) + scale * weight
     return joint
+
+
+def _reduced(
+    weights: dict[int, float], low: float, up: float
+) -> tuple[dict[int, float], float, float]:
+    """A row divided by what divides all of its coefficients, its ends rounded inwards."""
+    ends = [abs(end) for end in (low, up) if abs(end) < np.inf]
+    check_exact(sum(abs(weight) for weight in weights.values()) + max(ends, default=0.0))
+    divisor = gcd(*(int(weight) for weight in weights.values()))
+    if divisor < 2:
+        return weights, low, up
+    # Over the whole numbers: as floats, quotients may be off by one.
+    inner_low = low if low == -np.inf else float(-(-int(low) // divisor))
+    inner_up = up if up == np.inf else float(int(up) // divisor)
+    if inner_low > inner_up:  # no output obeys: said by ends that are in order
+        return weights, low, up
+    return {key: weight // divisor for key, weight in weights.items()}, inner_low, inner_up
 
 
 def _merged(clauses: list[Clause]) -> list[Clause]:

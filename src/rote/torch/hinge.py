@@ -110,7 +110,7 @@ class StructuredHinge(nn.Module):
         right = _gold_of(batch, gold, allow_broken=self.allow_broken)
         try:
             labels, each, _ = worst(self.engine, space, batch.scores, right, self.loss)
-        except NoOutput as error:
+        except (NoOutput, ScoreError) as error:
             renumber(error, "structure", members.tolist())
             raise
         slacks[members] = np.maximum(each, 0.0)

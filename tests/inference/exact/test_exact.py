@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -14,16 +16,19 @@ from rote.inference import (
     Elimination,
     Exact,
     Exhaustive,
+    Milp,
     Objective,
     Separable,
+    Solutions,
     Source,
     Status,
     Tree,
     clamp,
 )
 from rote.inference.base import as_objective
-from rote.inference.exact.exact import FEW_CANDIDATES, choice, in_turns
-from rote.space import SpaceBuilder, at_most, one_of
+from rote.inference.exact.exact import FEW_CANDIDATES, _better, choice, in_turns
+from rote.inference.solvers.integer_program import integer_program
+from rote.space import SpaceBuilder, at_most, count, one_of
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import forget_compiled
 
@@ -179,6 +184,24 @@ def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(turns
     assert found.labels.tolist() == reference.labels.tolist()
 
 
+@pytest.mark.parametrize("large", [10**7, 10**8])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_solvers_tolerance_breaks_no_rule(large, seed):
+    rng = np.random.default_rng(seed)
+
+    def rule(variables):
+        taken = [variables[j]["a"] for j in rng.permutation(10)[:8]]
+        return large * count(taken[:4]) + count(taken[4:]) <= 2 * large
+
+    space = built(10, [s for s in combinations(range(10), 2) if rng.random() < 0.25], [rule] * 3)
+    scores = rng.normal(size=(1, space.parts))
+    scores[:, : space.labels : 2] += 1.0
+    best = Exhaustive().solve(space, scores)
+    for found in (Exact().solve(space, scores), in_turns(space, as_objective(space, scores), (1,))):
+        assert space.holds(found.labels).all()
+        assert found.labels.tolist() == best.labels.tolist()
+
+
 @pytest.mark.parametrize("turns", [(1,), (2, 3), (1, 4, 16)])
 def test_of_equal_outputs_the_first_is_found_whoever_finds_one(turns):
     space = built(8, combinations(range(8), 2))
@@ -187,20 +210,72 @@ def test_of_equal_outputs_the_first_is_found_whoever_finds_one(turns):
     assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
 
 
-def test_what_is_hard_for_branch_and_bound_alone_is_not_hard():
+def few_of_many(seed=0):
     """Three outputs of 3^24, of which no single label says much: many minutes of nodes."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     builder = SpaceBuilder()
     variables = [builder.variable(f"x{j}", "abc") for j in range(24)]
     outputs = ["".join("abc"[k] for k in rng.integers(3, size=24)) for _ in range(3)]
     builder.require(one_of(variables, outputs))
     space = builder.build()
-    scores = rng.normal(size=(2, space.parts))
-    found = Exact().solve(space, scores)
     best = np.array([["abc".index(label) for label in each] for each in outputs])
+    scores = rng.normal(size=(2, space.parts))
     worth = np.array([space.value(own, best) for own in scores])
-    assert found.labels.tolist() == best[worth.argmax(axis=1)].tolist()
+    return space, scores, best[worth.argmax(axis=1)]
+
+
+def test_what_is_hard_for_branch_and_bound_alone_is_not_hard():
+    space, scores, best = few_of_many()
+    found = Exact().solve(space, scores)
+    assert found.labels.tolist() == best.tolist()
     assert found.optimal.all()
+
+
+def test_with_a_time_limit_the_integer_program_has_its_turn():
+    space, scores, best = few_of_many()
+    choice(space), integer_program(space)  # compiled before the clock runs
+    began = perf_counter()
+    found = Exact(time_limit=0.5).solve(space, scores)
+    assert perf_counter() - began < 3.0  # for two inputs
+    assert found.labels.tolist() == best.tolist()
+    assert found.optimal.all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_a_time_limit_an_answer_is_as_good_as_those_of_either_engine_in_less(seed):
+    space = built(16, combinations(range(16), 2), labels="abcd")
+    scores = np.random.default_rng(seed).normal(size=(2, space.parts))
+    found = Exact(time_limit=0.8).solve(space, scores)
+    assert (found.bound >= found.value).all()
+    for engine in (BranchAndBound(time_limit=0.2), Milp(time_limit=0.2)):
+        other = engine.solve(space, scores)
+        assert (found.value >= other.value - 1e-9).all()
+        assert (found.bound <= other.bound + 1e-9).all()
+
+
+def test_of_two_answers_the_better_output_and_the_smaller_bound_are_kept():
+    objective = Objective(np.ones((5, 2)))
+    first = Solutions(
+        np.array([[0], [0], [-1], [-1], [1]]),
+        np.array([2.0, 1.0, -np.inf, -np.inf, 3.0]),
+        np.array([9.0, 8.0, 7.0, 6.0, 5.0]),
+        np.array([1, 1, 3, 3, 1]),
+        np.full(5, Source.BRANCH.value),
+    )
+    other = Solutions(
+        np.array([[1], [1], [1], [-1], [-1]]),
+        np.array([1.0, 4.0, 2.0, -np.inf, -np.inf]),
+        np.array([8.0, 9.0, 2.0, -np.inf, 3.0]),
+        np.array([1, 1, 0, 2, 3]),
+        np.full(5, Source.MILP.value),
+    )
+    best = _better(objective, first, other)
+    assert best.labels.tolist() == [[0], [1], [1], [-1], [1]]
+    assert best.value.tolist() == [2.0, 4.0, 2.0, -np.inf, 3.0]
+    assert best.bound.tolist() == [8.0, 8.0, 2.0, -np.inf, 3.0]
+    optimal, feasible, infeasible = Status.OPTIMAL, Status.FEASIBLE, Status.INFEASIBLE
+    assert best.status.tolist() == [feasible, feasible, optimal, infeasible, optimal]
+    assert best.source.tolist() == [5, 6, 6, 6, 5]
 
 
 def test_with_a_time_limit_the_best_so_far_is_returned():
@@ -222,3 +297,12 @@ def test_a_time_limit_does_not_matter_where_one_pass_is_enough():
 def test_a_time_limit_that_makes_no_sense_is_refused(limit):
     with pytest.raises(SettingError, match="time_limit is a number above 0"):
         Exact(time_limit=limit)
+
+
+@pytest.mark.parametrize("engine", [Exact, BranchAndBound, Milp])
+@pytest.mark.parametrize("limit", [2, np.int64(2), np.float32(2.5), np.float64(2), Fraction(5, 2)])
+def test_any_real_number_is_a_time_limit(engine, limit):
+    space = built(13, combinations(range(13), 2))
+    scores = np.random.default_rng(2).normal(size=(3, space.parts))
+    found = engine(time_limit=limit).solve(space, scores)
+    assert found.labels.tolist() == Exact().solve(space, scores).labels.tolist()

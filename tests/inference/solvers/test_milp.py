@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from rote.errors import InfeasibleSpace, RoteError
+from rote.inference import integer_program as integer_program_module
+from rote.inference import milp, milp_highs, search
 from rote.inference.base import TIE, Objective, Source, Status, clamp
 from rote.inference.exact import search
 from rote.inference.exact.duals import dual_bound, zero_duals
@@ -232,6 +234,55 @@ def test_given_labels_are_kept(solver):
     space, scores = triangle()
     solutions = Milp(solver).solve(space, clamp(space, scores, {"x": "b", "y": "b"}))
     assert space.decode(solutions.labels) == [{"x": "b", "y": "b", "z": "a"}]
+
+
+# -- rules that mix small and large coefficients ------------------------------------------
+
+
+def many_first(seed, large):
+    """Rules "many of these first, then few of those", as large · Σ + Σ <= 2 · large."""
+    rng = np.random.default_rng(seed)
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(10)]
+    for x, y in combinations(variables, 2):
+        if rng.random() < 0.25:
+            builder.factor(x, y)
+    for _ in range(3):
+        taken = [variables[j]["a"] for j in rng.permutation(10)[:8]]
+        builder.require(large * count(taken[:4]) + count(taken[4:]) <= 2 * large)
+    space = builder.build()
+    scores = rng.normal(size=(2, space.parts))
+    scores[:, : space.labels : 2] += 1.0
+    return space, scores
+
+
+@both
+@pytest.mark.parametrize("large", [10**7, 10**8, 10**12, 10**15])
+@pytest.mark.parametrize("seed", range(20))
+def test_rules_that_a_solvers_tolerance_lets_through_are_obeyed(solver, large, seed):
+    space, scores = many_first(seed, large)
+    best = Exhaustive().solve(space, scores)
+    found = Milp(solver).solve(space, scores)
+    assert space.holds(found.labels).all()
+    assert found.labels.tolist() == best.labels.tolist()
+    assert found.optimal.all()
+    quick = Milp(solver, time_limit=1e-3).solve(space, scores)
+    there = quick.labels.min(axis=1) >= 0
+    assert space.holds(quick.labels[there]).all()
+    assert (quick.bound >= best.value - 1e-9).all()
+    assert (quick.value[quick.optimal] >= best.value[quick.optimal] - 1e-9).all()
+
+
+@both
+def test_no_answer_breaks_a_rule_even_where_a_solver_is_trusted(solver, monkeypatch):
+    monkeypatch.setattr(integer_program_module, "SAFE", np.inf)
+    sources = set()
+    for seed in range(40):
+        space, scores = many_first(seed, 10**9)
+        found = Milp(solver).solve(space, scores)
+        assert space.holds(found.labels).all()
+        sources |= set(found.source.tolist())
+    assert sources == {Source.MILP, Source.BRANCH}
 
 
 # -- edges ------------------------------------------------------------------------------

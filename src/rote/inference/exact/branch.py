@@ -64,7 +64,8 @@ class BranchAndBound:
         if start is not None:
             dual_bound(space, objective, start)  # checks shapes and signs
         floors = np.full(len(objective), -np.inf)
-        left = np.full(len(objective), np.inf if self.time_limit is None else self.time_limit)
+        seconds = np.inf if self.time_limit is None else float(self.time_limit)
+        left = np.full(len(objective), seconds)
         most = self.node_limit or UNLIMITED
         found = self._search(space, objective, floors, left, most, start)
         labels = found.labels

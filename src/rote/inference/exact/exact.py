@@ -16,7 +16,7 @@ times as long as the better of them needs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import perf_counter
 
@@ -39,7 +39,7 @@ from rote.inference.exact.tree import Tree
 from rote.inference.solvers.milp import Milp
 from rote.kernels.bundles import Windows
 from rote.space.space import Space
-from rote.types import AnyArray, IntArray
+from rote.types import AnyArray, IntArray, frozen
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
 FEW_CANDIDATES = 1 << 12
@@ -54,7 +54,8 @@ class Exact:
     """The best output, proved, by whatever suits the space.
 
     With a ``time_limit`` (seconds per input) it returns the best output found by then
-    and a bound. Spaces that a single pass solves do not look at the clock.
+    and a bound; branch and bound and the integer program share the time. Spaces that a single pass
+    solves do not look at the clock.
     """
 
     time_limit: float | None = None
@@ -77,7 +78,7 @@ class Exact:
         if chosen is not None:
             return chosen.solve(space, objective)
         if self.time_limit is not None:
-            return BranchAndBound(time_limit=self.time_limit).solve(space, objective)
+            return _within(float(self.time_limit), space, objective)
         return in_turns(space, objective)
 
 
@@ -102,6 +103,31 @@ def in_turns(space: Space, objective: Objective, turns: Sequence[int] = TURNS) -
             found = found.with_rows(left, _searched(space, objective.rows(left), nodes))
     left = _unsettled(found)
     return found.with_rows(left, Milp().solve(space, objective.rows(left))) if len(left) else found
+
+
+def _within(seconds: float, space: Space, objective: Objective) -> Solutions:
+    """Half of the time of each input for branch and bound, and half for the integer program."""
+    found = BranchAndBound(time_limit=seconds / 2).solve(space, objective)
+    left = _unsettled(found)
+    if not len(left):
+        return found
+    rest = objective.rows(left)
+    other = Milp(time_limit=seconds / 2).solve(space, rest)
+    return found.with_rows(left, _better(rest, found.rows(left), other))
+
+
+def _better(objective: Objective, first: Solutions, other: Solutions) -> Solutions:
+    """The better of two answers to each input, where the first proves nothing, and both bounds."""
+    settled = np.isin(other.status, (Status.OPTIMAL, Status.INFEASIBLE))
+    rows = np.flatnonzero(settled | (other.value > first.value))
+    best = first.with_rows(rows, other.rows(rows))
+    bound = np.where(settled, other.bound, np.minimum(first.bound, other.bound))
+    reached = (best.value > -np.inf) & (bound <= best.value + objective.ties)
+    return replace(
+        best,
+        bound=frozen(np.where(reached, best.value, bound)),
+        status=frozen(np.where(reached, Status.OPTIMAL.value, best.status)),
+    )
 
 
 def _searched(space: Space, objective: Objective, nodes: int) -> Solutions:

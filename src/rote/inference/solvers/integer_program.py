@@ -30,6 +30,9 @@ from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, joined, running
 
 WHOLE = 1e-6  # how far from a whole number a column may be
+# Where the coefficients of a rule add up to more, that much of each column is worth half of a whole
+# number: solvers then take outputs that break the rule, and miss others that obey it.
+SAFE = 0.5 / WHOLE
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,11 +134,6 @@ class Program:
             return None
         return np.flatnonzero(taken) - self.offsets[:-1]
 
-    def rounded(self, columns: FloatArray) -> bool:
-        """Whether the auxiliary columns are whole."""
-        auxiliary = columns[self.labels : self.integers]
-        return bool((np.abs(auxiliary - np.rint(auxiliary)) <= WHOLE).all())
-
     def chosen(self, labels: IntArray) -> IntArray:
         """The label columns that an output sets to 1."""
         return self.offsets[:-1] + labels
@@ -171,6 +169,11 @@ class Program:
         if bound == -np.inf:
             return Proof(bound, np.full(self.labels, np.inf))
         return Proof(bound, self.spread(top) - own)
+
+    @cached_property
+    def trusted(self) -> bool:
+        """Whether a solver's tolerance is too small to break a rule, or to miss an output."""
+        return bool((np.bincount(self._row, np.abs(self.data), self.rows) <= SAFE).all())
 
     @cached_property
     def _owner(self) -> IntArray:

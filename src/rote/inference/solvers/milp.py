@@ -2,7 +2,9 @@
 
 Every input is first solved without asking for whole labels. This relaxation starts from
 the last input's basis, and where its labels come out whole they are the best output. Only
-otherwise is the integer program itself solved.
+otherwise is the integer program itself solved. An output that breaks a rule is never returned: a
+solver's tolerances are absolute, and where a rule mixes coefficients of 1 and 1e8 they let such
+outputs through. Branch and bound, which counts exactly, solves these inputs instead.
 
 Ties are broken with the relaxation's dual values. They prove for each label a of variable
 j that an output with this label is worth at most ``bound - slack[ja]`` (`Program.proof`).
@@ -24,7 +26,7 @@ from typing import Literal
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, UnsupportedSpace
 from rote.inference.answers import answered
 from rote.inference.base import (
     Objective,
@@ -32,8 +34,10 @@ from rote.inference.base import (
     Source,
     Status,
     as_objective,
+    checked_for,
     positive,
 )
+from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import Duals
 from rote.inference.exact.plans import partial_plan
 from rote.inference.exact.search import first_of_equals, search
@@ -89,6 +93,7 @@ class Milp:
         labels = np.full((m, n), -1, dtype=np.int64)
         bound = np.full(m, -np.inf)
         status = np.full(m, Status.INFEASIBLE, dtype=np.int64)
+        source = np.full(m, Source.MILP, dtype=np.int64)
         if n == 0:
             status[:] = Status.OPTIMAL  # there is nothing to decide
         elif m:
@@ -99,10 +104,11 @@ class Milp:
                 for i, tie in enumerate(ties):
                     question = search.question(objective, i)
                     found = search.answer(question, tie, self._deadline(), self.gap)
-                    bound[i], status[i] = found.bound, found.status
+                    bound[i], status[i], source[i] = found.bound, found.status, found.source
                     if found.labels is not None:
                         labels[i] = found.labels
-        return answered(space, objective, labels, Source.MILP, bound=bound, status=status)
+        answers = answered(space, objective, labels, Source.MILP, bound=bound, status=status)
+        return replace(answers, source=frozen(source))
 
     def duals(self, space: Space, objective: Objective | AnyArray) -> Duals:
         """λ and u of the relaxation, whose `dual_bound` is the relaxation's optimum.
@@ -126,7 +132,7 @@ class Milp:
         return Duals(frozen(messages), frozen(multipliers))
 
     def _deadline(self) -> float:
-        return np.inf if self.time_limit is None else perf_counter() + self.time_limit
+        return np.inf if self.time_limit is None else perf_counter() + float(self.time_limit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +162,7 @@ class _Found:
     labels: IntArray | None = None
     proof: Proof | None = None  # from the relaxation
     whole: bool = False  # the relaxation was not enough
+    source: Source = Source.MILP
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,17 +249,21 @@ class _Search:
     ) -> _Found:
         """Some best output; none where the relaxation shows that it is worth less than floor."""
         outcome, duals = self.relaxed(question, deadline)
-        if outcome.status == Status.INFEASIBLE:
+        if outcome.status == Status.INFEASIBLE and self.program.trusted:
             return _Found(Status.INFEASIBLE, -np.inf)
         proof = self.program.proof(question.costs, question.open, duals)
         if proof.bound < floor:
             return _Found(Status.INFEASIBLE, proof.bound)
         if outcome.columns is not None:
             labels = self.program.read(outcome.columns)
-            if labels is not None and self.obeyed(outcome.columns, labels):
-                return _Found(Status.OPTIMAL, proof.bound, labels, proof)
+            if labels is not None and self.obeyed(labels):
+                proved = proof.bound - self.value(question, labels) <= tie
+                if proved or self.program.trusted:
+                    return _Found(Status.OPTIMAL, proof.bound, labels, proof)
         if not _left(deadline):
             return _Found(Status.TIMED_OUT, proof.bound)
+        if not self.program.trusted:
+            return self.counted(question, proof.bound, deadline)
         limits = self.program.limits(question.open)
         # Solvers look at differences relative to the value; around 0 they look most closely.
         offset = 0.0 if gap else -proof.bound / question.scale
@@ -263,6 +274,8 @@ class _Search:
         bound = min(proof.bound, (outcome.bound - offset) * question.scale)
         if labels is None:
             return _Found(Status.TIMED_OUT, bound)
+        if not self.obeyed(labels):
+            return self.counted(question, proof.bound, deadline)
         proved = bound - self.value(question, labels) <= tie
         proved |= outcome.status == Status.OPTIMAL and gap == 0.0
         status = Status.OPTIMAL if proved else Status.FEASIBLE
@@ -271,17 +284,32 @@ class _Search:
     def relaxed(self, question: _Question, deadline: float) -> tuple[Outcome, FloatArray]:
         """The relaxation, and its dual values in the units of the scores (0 if it has none)."""
         limits = self.program.limits(question.open)
-        outcome = self.session.relaxation(question.scaled, limits, _left(deadline))
+        try:
+            outcome = self.session.relaxation(question.scaled, limits, _left(deadline))
+        except UnsupportedSpace:
+            if self.program.trusted:
+                raise
+            outcome = Outcome(Status.TIMED_OUT)  # its coefficients are too large for the solver
         if outcome.duals is None:
             return outcome, np.zeros(self.program.rows)
         return outcome, outcome.duals * question.scale
 
-    def obeyed(self, columns: FloatArray, labels: IntArray) -> bool:
-        """Whether whole labels obey the rules.
+    def counted(self, question: _Question, bound: float, deadline: float) -> _Found:
+        """The best output by branch and bound, in the time that is left."""
+        left = _left(deadline)
+        if not left:
+            return _Found(Status.TIMED_OUT, bound)
+        engine = BranchAndBound(time_limit=None if left == np.inf else left)
+        one = Objective(frozen(question.scores[None]), frozen(question.open[None]))
+        found = engine.solve(self.space, checked_for(self.space, one))
+        status, labels = Status(int(found.status[0])), found.labels[0]
+        bound = min(bound, float(found.bound[0])) if status != Status.INFEASIBLE else -np.inf
+        some = labels if (labels >= 0).all() else None
+        return _Found(status, bound, some, source=Source.BRANCH)
 
-        With auxiliary columns between 0 and 1 the rows may hold although the rules do not.
-        """
-        return self.program.rounded(columns) or bool(self.space.holds(labels).all())
+    def obeyed(self, labels: IntArray) -> bool:
+        """Whether an output obeys the rules, whatever a solver's tolerance lets through."""
+        return bool(self.space.obeyed(labels[None]).all())
 
     def value(self, question: _Question, labels: IntArray) -> float:
         return float(self.space.value(question.scores, labels)[0])

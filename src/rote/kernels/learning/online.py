@@ -8,7 +8,7 @@ from rote.kernels.bundles import Slots, Vectors, Windows
 from rote.kernels.dp.chains import best_chains
 from rote.kernels.jit import kernel
 from rote.kernels.learning.linear import move_both, scores_of
-from rote.kernels.outputs import ties_of
+from rote.kernels.outputs import all_finite, ties_of
 from rote.types import FloatArray, IntArray
 
 RIGHT, WRONG, NOTHING = 0, 1, 2
@@ -29,12 +29,14 @@ def chain_step(
     step: float,
     age: float,
 ) -> int:
-    """Learn from one example: RIGHT, WRONG after a step, or NOTHING where no output is feasible.
+    """Learn from one example: RIGHT, WRONG after a step, or NOTHING: no output, or no score.
 
     What `scores_of`, `best_chains` and `move_both` do one after the other. ``toward`` are the
     columns of the right output, which begin with its labels.
     """
     scores = scores_of(weights, vectors, slots, np.full(1, first))
+    if not all_finite(scores):
+        return NOTHING
     ties = ties_of(scores, share)
     found = best_chains(scores, np.empty((0, 0), np.bool_), ties, chain)[0]
     n = found.shape[0]
