@@ -701,7 +701,7 @@ def greedy(name: str, alpha: float) -> Arrays:
     prepared = prepared_of(name)
     for group in prepared.groups:
         objective = prepared.inputs(group).objective(group.space, model.weights)
-        solutions, climbs = model.engine.searched(group.space, objective)  # type: ignore[attr-defined]
+        solutions, climbs = model.engine.searched(group.space, objective)
         found.append(solutions)
         needed.append(climbs)
     return {**told(found), "needed": flat(needed)}
@@ -1168,7 +1168,7 @@ def save() -> None:
     for name in GROUPS:
         arrays |= worked_out(name)
     FOLDER.mkdir(exist_ok=True)
-    np.savez_compressed(ARRAYS, **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(ARRAYS, **arrays)
     VERSIONS.write_text(json.dumps(versions(), indent=2) + "\n", encoding="utf-8")
     print(f"{len(GROUPS)} groups, {len(arrays)} arrays, {ARRAYS.stat().st_size} bytes")
 
