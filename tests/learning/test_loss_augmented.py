@@ -13,7 +13,6 @@ from rote.learning import Perceptron, StructuredSVM, Subgradient
 from rote.learning.loss_augmented import worst, worst_of, worst_outputs
 from rote.learning.reuse import Reuse
 from rote.model import dataset as prepared_module
-from rote.model import prepared as prepared_module
 from rote.space import SpaceBuilder
 from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.tasks.tagging import Tagging

@@ -27,7 +27,6 @@ from rote.inference.answers import found
 from rote.inference.approximate import Speedup
 from rote.inference.approximate.learned_beam import Wanted
 from rote.inference.base import TOO_LARGE, Objective, check_finite, checked_for
-from rote.inference.beam import Speedup
 from rote.kernels.bundles import Vectors as Known
 from rote.kernels.learning.linear import score_some
 from rote.model.model import Model

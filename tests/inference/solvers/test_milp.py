@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from rote.errors import InfeasibleSpace, RoteError
-from rote.inference import integer_program as integer_program_module
-from rote.inference import milp, milp_highs, search
 from rote.inference.base import TIE, Objective, Source, Status, clamp
 from rote.inference.exact import search
 from rote.inference.exact.duals import dual_bound, zero_duals
 from rote.inference.exact.exhaustive import Exhaustive
 from rote.inference.solvers import highs as milp_highs
+from rote.inference.solvers import integer_program as integer_program_module
 from rote.inference.solvers import milp
 from rote.inference.solvers.integer_program import integer_program
 from rote.inference.solvers.milp import Milp
