@@ -158,6 +158,12 @@ class MissingExtra(RoteError, ImportError):
     """An optional package is needed and not installed."""
 
 
+def positive(name: str, value: float | None) -> None:
+    """Refuse a limit that is not above zero; None is no limit."""
+    if value is not None and not (isinstance(value, Real) and value > 0):
+        raise SettingError(f"{name} is a number above 0, or None for no limit; got {value!r}")
+
+
 def was_interrupted(error: BaseException | None) -> bool:
     """Whether somebody pressed Ctrl-C, which comes out of a kernel as an error of another kind."""
     while error is not None:

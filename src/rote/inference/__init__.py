@@ -1,6 +1,8 @@
 """Finding the best output of a space under scores: engines, and what they return."""
 
-from rote.inference.base import Engine, Objective, Solutions, Source, Status, clamp
+from rote.inference.engine import Engine
+from rote.inference.problem import Problem, clamp
+from rote.inference.solutions import Solutions, Source, Status
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.duals import Duals, dual_bound, zero_duals
@@ -23,7 +25,7 @@ __all__ = [
     "Exact",
     "Exhaustive",
     "Milp",
-    "Objective",
+    "Problem",
     "Separable",
     "Solutions",
     "Source",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rote.inference.base import Objective
+from rote.inference.problem import Problem
 from rote.inference.exact.plans import no_plan
 from rote.inference.exact.search import UNLIMITED, search
 from rote.space.space import NamedRule, Space
@@ -19,9 +19,9 @@ from rote.space.space import NamedRule, Space
 
 def is_feasible(space: Space) -> bool:
     """Whether any output obeys all rules."""
-    objective = Objective(np.zeros((1, space.parts)))
+    problem = Problem.built(space, frozen(np.zeros((1, space.parts))))
     floor = np.array([-1.0])
-    found = search(no_plan(space), space, objective, floor, None, UNLIMITED, in_order=True)
+    found = search(no_plan(space), problem, floor, None, UNLIMITED, in_order=True)
     return bool((found.labels >= 0).all())
 
 

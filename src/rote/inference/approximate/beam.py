@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rote.errors import SettingError, check_whole
-from rote.inference.answers import answered
+from rote.inference.solutions import Solutions
 from rote.inference.approximate.beam_plan import Courses, Order
-from rote.inference.base import Objective, Solutions, Source, Status, as_objective
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source, Status
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import dual_bound
 from rote.kernels.beam.beam import search_beam
@@ -28,7 +29,7 @@ NO_WEIGHTS = frozen(np.empty(0))
 
 
 @dataclass(frozen=True)
-class Beam:
+class Beam(Engine):
     """``width`` partial outputs are kept, those that score most.
 
     A ``priority`` of your own says what partial outputs are worth instead: it is given the space,
@@ -60,25 +61,25 @@ class Beam:
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return Beam, (self.width, self.priority, self.order, self.proof)
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
-        shut = objective.closed_labels(space)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
+        shut = problem.closed_labels
         if self.priority is None:
             course = self._courses.of(space)
             nodes, _ = search_beam(
-                objective.scores, shut, NO_WEIGHTS, int(self.width), np.inf, course
+                problem.scores, shut, NO_WEIGHTS, int(self.width), np.inf, course
             )
             outputs, size = nodes.labels, nodes.size
         else:
-            outputs, size = self._slowly(space, objective, shut, self.priority)
+            outputs, size = self._slowly(space, problem, shut, self.priority)
         labels, obeys = first_to_obey(space, outputs, size)
         labels[~obeys] = -1
-        return bounded(space, objective, labels, proof=self.proof)
+        return bounded(space, problem, labels, proof=self.proof)
 
     def _slowly(
-        self, space: Space, objective: Objective, shut: BoolArray, priority: Priority
+        self, space: Space, problem: Problem, shut: BoolArray, priority: Priority
     ) -> tuple[IntArray, IntArray]:
-        m, n = len(objective), len(space.variables)
+        m, n = len(problem), len(space.variables)
         order = self._courses.of(space).order.tolist()
         outputs = np.full((m, self.width, n), -1)
         size = np.zeros(m, dtype=np.int64)
@@ -90,7 +91,7 @@ class Beam:
                 if len(beam) == 0:
                     break
                 beam[:, j] = np.tile(labels, parents)
-                scores = partial_scores(space, objective.scores[i], beam)
+                scores = partial_scores(space, problem.scores[i], beam)
                 ranks = np.asarray(priority(space, frozen(beam), scores), dtype=np.float64)
                 if ranks.shape != (len(beam),):
                     raise SettingError(
@@ -132,27 +133,27 @@ def first_to_obey(space: Space, outputs: IntArray, size: IntArray) -> tuple[IntA
     return outputs[np.arange(m), obeys.argmax(axis=1)], np.asarray(obeys.any(axis=1))
 
 
-def bounded(space: Space, objective: Objective, labels: IntArray, *, proof: bool) -> Solutions:
+def bounded(space: Space, problem: Problem, labels: IntArray, *, proof: bool) -> Solutions:
     """Answers with a bound: by duals, or that of all parts by themselves.
 
     Labels are -1 where no output was found.
     """
     if proof:
-        bound = dual_bound(space, objective, BranchAndBound().duals(space, objective))
+        bound = dual_bound(space, problem, BranchAndBound().duals(space, problem))
     else:
-        bound = bound_by_parts(space, objective)
-    value = space.worth(objective.scores, labels)
-    reached = value >= bound - objective.ties
+        bound = bound_by_parts(space, problem)
+    value = space.worth(problem.scores, labels)
+    reached = value >= bound - problem.ties
     status = np.where(reached, np.int64(Status.OPTIMAL), np.int64(Status.FEASIBLE))
     missing = value == -np.inf
     if missing.any():
         none = bound[missing] == -np.inf
         status[missing] = np.where(none, Status.INFEASIBLE, Status.TIMED_OUT)
-    return answered(space, objective, labels, Source.BEAM, bound=bound, status=status)
+    return Solutions.of(problem, labels, Source.BEAM, bound=bound, status=status)
 
 
-def bound_by_parts(space: Space, objective: Objective) -> FloatArray:
+def bound_by_parts(space: Space, problem: Problem) -> FloatArray:
     """The best open label of every variable and the best tuple of every factor, whatever fits."""
-    best = best_parts(objective.scores, objective.closed_labels(space), space.starts)
+    best = best_parts(problem.scores, problem.closed_labels, space.starts)
     found: FloatArray = best.sum(axis=1)
     return found

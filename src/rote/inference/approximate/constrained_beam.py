@@ -18,7 +18,8 @@ from rote.inference.approximate.beam import (
     first_to_obey,
 )
 from rote.inference.approximate.beam_plan import Courses, Order
-from rote.inference.base import Objective, Solutions, as_objective
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions
 from rote.inference.exact.exact import Exact
 from rote.kernels.beam.beam import Course
 from rote.kernels.beam.propagation import search_consistently
@@ -27,7 +28,7 @@ from rote.types import AnyArray, FloatArray
 
 
 @dataclass(frozen=True)
-class ConstrainedBeam:
+class ConstrainedBeam(Engine):
     """As `Beam`, and every answer obeys the rules.
 
     >>> from rote import ConstrainedBeam, SpaceBuilder
@@ -52,16 +53,16 @@ class ConstrainedBeam:
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return ConstrainedBeam, (self.width, self.order, self.proof)
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
         return obedient(
-            space, objective, NO_WEIGHTS, self.width, self._courses.of(space), proof=self.proof
+            space, problem, NO_WEIGHTS, self.width, self._courses.of(space), proof=self.proof
         )
 
 
 def obedient(
     space: Space,
-    objective: Objective,
+    problem: Problem,
     weights: FloatArray,
     width: int,
     course: Course,
@@ -70,12 +71,12 @@ def obedient(
 ) -> Solutions:
     """Search that obeys, and `Exact` where it comes to nothing."""
     graph = space.network.graph
-    shut = objective.closed_labels(space)
-    nodes = search_consistently(objective.scores, shut, weights, int(width), course, graph)
+    shut = problem.closed_labels
+    nodes = search_consistently(problem.scores, shut, weights, int(width), course, graph)
     labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
     dead = np.flatnonzero(~obeys)
     labels[dead] = -1
-    found = bounded(space, objective, labels, proof=proof)
+    found = bounded(space, problem, labels, proof=proof)
     if len(dead) == 0:
         return found
-    return found.with_rows(dead, Exact().solve(space, objective.rows(dead)))
+    return found.with_rows(dead, Exact().solve(space, problem.rows(dead)))

@@ -18,7 +18,7 @@ from numbers import Real
 import numpy as np
 
 from rote.errors import SettingError, check_whole
-from rote.inference.answers import answered
+from rote.inference.solutions import Solutions
 from rote.inference.approximate.greedy_any_score import search_slowly
 from rote.inference.approximate.initial import (
     IID,
@@ -35,7 +35,8 @@ from rote.inference.approximate.search_trace import (
     is_paired,
     known_to_kernels,
 )
-from rote.inference.base import Objective, Solutions, Source, Status, as_objective
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source, Status
 from rote.kernels.local_search.binary_pairs import search_pairs
 from rote.kernels.local_search.greedy import search_greedily
 from rote.space.space import Space
@@ -43,7 +44,7 @@ from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 
 @dataclass(frozen=True)
-class RGS:
+class RGS(Engine):
     """Greedy search from many starts; any answer obeys the rules.
 
     A start has a share ``alpha`` of its variables as the ``classifier`` says, and the others drawn
@@ -80,37 +81,37 @@ class RGS:
                 "fit_iid(prepared), or take alpha=0"
             )
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        return self.searched(space, objective)[0]
+    def solve(self, space: Space, problem: Problem | AnyArray) -> Solutions:
+        return self.searched(space, problem)[0]
 
-    def searched(self, space: Space, objective: Objective | AnyArray) -> tuple[Solutions, IntArray]:
+    def searched(self, space: Space, problem: Problem | AnyArray) -> tuple[Solutions, IntArray]:
         """The answers, and how many restarts each of them needed; 0 where there is none."""
-        objective = as_objective(space, objective, terms=True)
-        guess = self.guesses(space, objective)
-        labels, needed, bound = self._search(space, objective, guess)
+        problem = Problem.of(space, problem)
+        guess = self.guesses(space, problem)
+        labels, needed, bound = self._search(space, problem, guess)
         infeasible = guess.min(axis=1, initial=0) < 0
         status = np.where(needed > 0, Status.FEASIBLE, Status.TIMED_OUT)
         status[infeasible] = Status.INFEASIBLE
-        if objective.traits is not None:
-            bound = bound + objective.traits.most
-        if objective.term is None:  # a bound that is reached is a proof
-            best = objective.worth(space, labels)
-            status[(needed > 0) & (best >= bound - objective.ties)] = Status.OPTIMAL
-        found = answered(space, objective, labels, Source.GREEDY, bound=bound, status=status)
+        if problem.global_scores is not None:
+            bound = bound + problem.global_scores.most
+        if problem.loss_term is None:  # a bound that is reached is a proof
+            best = problem.value(labels)
+            status[(needed > 0) & (best >= bound - problem.ties)] = Status.OPTIMAL
+        found = Solutions.of(problem, labels, Source.GREEDY, bound=bound, status=status)
         return found, needed
 
-    def rounds(self, space: Space, objective: Objective) -> Iterator[Round]:
+    def rounds(self, space: Space, problem: Problem) -> Iterator[Round]:
         """Restart after restart, with all that lies on the way; slower than asking for answers."""
-        objective = as_objective(space, objective, terms=True)
-        guess = self.guesses(space, objective)
+        problem = Problem.of(space, problem)
+        guess = self.guesses(space, problem)
         best, redrawn = Best(*guess.shape), self.redrawn(space)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
-        part, own = objective.rows(active), frozen(guess[active])
+        part, own = problem.rows(active), frozen(guess[active])
         restarts = self.restarts if redrawn else 1
         starts, climber = Starts(space, part, int(self.seed), restarts), Climber(space, part)
         for _ in range(restarts):
             paths = climber.climb(starts.drawn(own, redrawn))
-            best.take(active, paths, part.worth(space, paths.ends), part.ties)
+            best.take(active, paths, part.value(paths.ends), part.ties)
             yield best.now(active, paths)
 
     def redrawn(self, space: Space) -> int:
@@ -118,31 +119,31 @@ class RGS:
         n = len(space.variables)
         return n - round(self.alpha * n)
 
-    def guesses(self, space: Space, objective: Objective) -> IntArray:
+    def guesses(self, space: Space, problem: Problem) -> IntArray:
         """Where starts are drawn from; -1 where a variable has no label that it may have."""
         if self.classifier is None:
-            return likely_labels(space, objective)
-        guess = self.classifier.guess(space, objective)
-        return guess if isinstance(self.classifier, IID) else checked_guess(space, objective, guess)
+            return likely_labels(space, problem)
+        guess = self.classifier.guess(space, problem)
+        return guess if isinstance(self.classifier, IID) else checked_guess(space, problem, guess)
 
     def _search(
-        self, space: Space, objective: Objective, guess: IntArray
+        self, space: Space, problem: Problem, guess: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
         redrawn = self.redrawn(space)
         # All starts are the same when nothing is drawn.
         restarts = self.restarts if redrawn else 1
-        known = known_to_kernels(space, objective)
+        known = known_to_kernels(space, problem)
         if known is None:
-            return search_slowly(space, objective, guess, redrawn, restarts, self.seed)
+            return search_slowly(space, problem, guess, redrawn, restarts, self.seed)
         kind, gold, wide = known
         gold = guess if gold is None else gold
-        scores, ties, apart = objective.scores, objective.ties, space.network.unmerged
+        scores, ties, apart = problem.scores, problem.ties, space.network.unmerged
         more = apart.graph, redrawn, restarts, int(self.seed)
         if (
             is_paired(apart)
             and not apart.rows
-            and objective.allowed is None
-            and objective.traits is None
+            and problem.closed is None
+            and problem.global_scores is None
         ):
             return search_pairs(scores, ties, guess, gold, kind, *more)
-        return search_greedily(scores, objective.closed, ties, guess, gold, kind, wide, *more)
+        return search_greedily(scores, problem.closed_rows, ties, guess, gold, kind, wide, *more)

@@ -10,38 +10,36 @@ from __future__ import annotations
 import numpy as np
 
 from rote.inference.approximate.search_trace import Starts
-from rote.inference.base import Objective
+from rote.inference.problem import Problem
 from rote.kernels.local_search.state import gains_of
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
 
 def search_slowly(
-    space: Space, objective: Objective, guess: IntArray, redrawn: int, restarts: int, seed: int
+    problem: Problem, guess: IntArray, redrawn: int, restarts: int, seed: int
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """What `rote.kernels.local_search.greedy.search_greedily` does; the bounds say nothing."""
     labels = np.full(guess.shape, -1, dtype=np.int64)
     needed = np.zeros(len(guess), dtype=np.int64)
     best = np.full(len(guess), -np.inf)
     possible = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
-    part, closed = objective.rows(possible), objective.closed_labels(space)[possible]
-    drawn, own = Starts(space, part, int(seed), restarts), frozen(guess[possible])
+    part, closed = problem.rows(possible), problem.closed_labels[possible]
+    drawn, own = Starts(part, int(seed), restarts), frozen(guess[possible])
     for restart in range(restarts):
         starts = drawn.drawn(own, redrawn)
         for k, i in enumerate(possible.tolist()):
             one = part.rows(np.array([k]))
-            end, wrong = _climbed(space, one, closed[k], starts[k])
-            value = float(one.worth(space, frozen(end[None]))[0])
-            if wrong == 0 and value > best[i] + objective.ties[i]:
+            end, wrong = _climbed(one, closed[k], starts[k])
+            value = float(one.value(frozen(end[None]))[0])
+            if wrong == 0 and value > best[i] + problem.ties[i]:
                 labels[i], best[i], needed[i] = end, value, restart + 1
     return labels, needed, np.full(len(guess), np.inf)
 
 
-def _climbed(
-    space: Space, one: Objective, closed: BoolArray, start: IntArray
-) -> tuple[IntArray, int]:
+def _climbed(one: Problem, closed: BoolArray, start: IntArray) -> tuple[IntArray, int]:
     """Where the best changes lead, and how much is wrong there."""
-    labels, tie = start, float(one.ties[0])
+    space, labels, tie = one.space, start, float(one.ties[0])
     wrong = int(_wrong(space, closed, labels[None])[0])
     owner = np.repeat(np.arange(len(space.variables)), space.sizes)
     own = np.arange(space.labels) - space.offsets[:-1][owner]
@@ -49,7 +47,7 @@ def _climbed(
         successors = np.repeat(labels[None], space.labels, axis=0)
         successors[np.arange(space.labels), owner] = own
         left = _wrong(space, closed, successors)
-        gains = _gains(space, one, labels, successors)
+        gains = _gains(one, labels, successors)
         gains[own == labels[owner]] = -np.inf
         fewest = min(int(left[gains > -np.inf].min(initial=wrong)), wrong)
         if wrong == 0:
@@ -62,17 +60,17 @@ def _climbed(
         labels, wrong = successors[chosen], int(left[chosen])
 
 
-def _gains(space: Space, one: Objective, labels: IntArray, successors: IntArray) -> FloatArray:
+def _gains(one: Problem, labels: IntArray, successors: IntArray) -> FloatArray:
     """What each change would add, to the scores and to the term."""
-    gains = gains_of(one.scores, frozen(labels[None]), space.network.unmerged.graph)[0]
-    if one.traits is not None:
-        gains = gains + one.traits.worth(successors) - one.traits.worth(labels[None])
-    if one.term is None:
+    gains = gains_of(one.scores, frozen(labels[None]), one.space.network.unmerged.graph)[0]
+    if one.global_scores is not None:
+        gains = gains + one.global_scores.worth(successors) - one.global_scores.worth(labels[None])
+    if one.loss_term is None:
         return np.asarray(gains)
-    if hasattr(one.term, "changes"):
-        return np.asarray(gains + one.term.changes(labels[None])[0])
-    now = one.term.value(labels[None, None])[0, 0]
-    return np.asarray(gains + one.term.value(successors[None])[0] - now)
+    if hasattr(one.loss_term, "changes"):
+        return np.asarray(gains + one.loss_term.changes(labels[None])[0])
+    now = one.loss_term.value(labels[None, None])[0, 0]
+    return np.asarray(gains + one.loss_term.value(successors[None])[0] - now)
 
 
 def _wrong(space: Space, closed: BoolArray, labels: IntArray) -> IntArray:

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from rote.errors import LabelError, SettingError
-from rote.inference.base import Objective
+from rote.inference.problem import Problem
 from rote.kernels.dp.chains import best_labels
 from rote.space.space import Space
 from rote.types import FloatArray, IntArray, frozen
@@ -17,7 +17,7 @@ from rote.types import FloatArray, IntArray, frozen
 class Guesses(Protocol):
     """Says an output for every input of a batch; it need not obey the rules."""
 
-    def guess(self, space: Space, objective: Objective) -> IntArray:
+    def guess(self, problem: Problem, context: Context) -> IntArray:
         """Labels of shape (m, variables); -1 where a variable has no label that it may have."""
         ...
 
@@ -34,20 +34,23 @@ class IID:
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights))
 
-    def guess(self, space: Space, objective: Objective) -> IntArray:
-        if objective.inputs is None:
+    def guess(self, problem: Problem, context: Context) -> IntArray:
+        if context.features is None:
             raise SettingError(
-                "a classifier looks at feature vectors, and the objective has none; ask through a "
-                "model, or give Objective(..., inputs=...)"
+                "a classifier looks at feature vectors, and the context has none; ask through a "
+                "model, or give Context(features=...)"
             )
-        scores = objective.inputs.label_scores(self.weights, len(space.variables))
-        return likely_labels(space, Objective(scores, objective.allowed))
+        scores = context.features.label_scores(self.weights, len(problem.space.variables))
+        return _likely(problem.space, scores, problem.closed_rows, ties_of(scores, TIE))
 
 
-def likely_labels(space: Space, objective: Objective) -> IntArray:
+def likely_labels(problem: Problem) -> IntArray:
     """The best label of every variable by itself, of those it may have; -1 where it has none."""
-    scores, closed, allowed = objective.scores, objective.closed, space.network.allowed
-    return frozen(best_labels(scores, closed, objective.ties, space.offsets, allowed))
+    return _likely(problem.space, problem.scores, problem.closed_rows, problem.ties)
+
+
+def _likely(space: Space, scores: FloatArray, closed: BoolArray, ties: FloatArray) -> IntArray:
+    return frozen(best_labels(scores, closed, ties, space.offsets, space.network.allowed))
 
 
 def check_classifier(classifier: object) -> None:
@@ -58,9 +61,10 @@ def check_classifier(classifier: object) -> None:
         )
 
 
-def checked_guess(space: Space, objective: Objective, labels: IntArray) -> IntArray:
+def checked_guess(problem: Problem, labels: IntArray) -> IntArray:
     """What a classifier of a user's own says, checked, since kernels do not look."""
-    shape = len(objective), len(space.variables)
+    space = problem.space
+    shape = len(problem), len(space.variables)
     guess = np.asarray(labels)
     if guess.shape != shape or guess.dtype.kind not in "iu":
         raise LabelError(

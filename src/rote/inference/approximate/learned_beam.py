@@ -28,11 +28,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.errors import SettingError, check_number, check_whole
-from rote.inference.answers import at_sight
+from rote.inference.exact.independent import argmax_presolve
 from rote.inference.approximate.beam import bounded, first_to_obey
 from rote.inference.approximate.beam_plan import Courses, Ledger, Order, Patterns, grown
 from rote.inference.approximate.constrained_beam import obedient
-from rote.inference.base import Engine, Objective, Solutions, as_objective, check_engine
+from rote.inference.engine import Engine, check_engine
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions
 from rote.inference.exact.exact import Exact
 from rote.kernels.beam.beam import Course, first_nodes, proceed, search_beam
 from rote.kernels.beam.heuristic_learning import Learned, learn_beam
@@ -69,7 +71,7 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Speedup:
+class Speedup(Engine):
     """Beam search that learns from ``engine``.
 
     A mistake moves w by ``step``: where that is large beside scores, h overrules them. ``average``
@@ -164,25 +166,25 @@ class Speedup:
         """One that knows as much and has another threshold."""
         return replace(self, theta=theta, learned=self.knowledge)
 
-    def learn(self, space: Space, objective: Objective | AnyArray) -> int:
+    def learn(self, space: Space, problem: Problem | AnyArray) -> int:
         """Learn from inputs by the engine's answers to them; how many mistakes there were."""
-        objective = as_objective(space, objective)
-        return self._learn(space, objective, self.engine.solve(space, objective))
+        problem = Problem.of(space, problem)
+        return self._learn(space, problem, self.engine.solve(space, problem))
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
-        taught = self._to_teach(objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
+        taught = self._to_teach(problem)
         if not taught.any():
-            return self._answered(space, objective)
+            return self._answered(space, problem)
         rows = np.flatnonzero(taught), np.flatnonzero(~taught)
-        solved = self.taught(space, objective.rows(rows[0]))
-        parts = [solved, self._answered(space, objective.rows(rows[1]))]
+        solved = self.taught(space, problem.rows(rows[0]))
+        parts = [solved, self._answered(space, problem.rows(rows[1]))]
         return Solutions.joined(parts).rows(np.argsort(np.concatenate(rows)))
 
-    def taught(self, space: Space, objective: Objective) -> Solutions:
+    def taught(self, space: Space, problem: Problem) -> Solutions:
         """The engine's own answers, which are learned from."""
-        solved = self.engine.solve(space, objective)
-        self._learn(space, objective, solved)
+        solved = self.engine.solve(space, problem)
+        self._learn(space, problem, solved)
         return solved
 
     def lessons(self, count: int) -> IntArray:
@@ -196,14 +198,14 @@ class Speedup:
         due = np.floor(np.arange(first, first + count + 1) * float(self.share))
         return np.flatnonzero(np.diff(due) > 0)
 
-    def searched(self, space: Space, objective: Objective | AnyArray) -> Beams:
+    def searched(self, space: Space, problem: Problem | AnyArray) -> Beams:
         """What the search alone comes to, whether it obeys or not."""
-        objective = as_objective(space, objective)
+        problem = Problem.of(space, problem)
         with self._lock:
             course, weights = self._course(space), frozen(self._weights())
-        shut = objective.closed_labels(space)
+        shut = problem.closed_labels
         nodes, skipped = search_beam(
-            objective.scores, shut, weights, int(self.width), self._gap, course
+            problem.scores, shut, weights, int(self.width), self._gap, course
         )
         labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
         self._count(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
@@ -242,52 +244,52 @@ class Speedup:
             self._count(inputs=len(own.labels), steps=own.labels.size, skipped=skipped)
         return found
 
-    def repaired(self, space: Space, objective: Objective) -> IntArray:
+    def repaired(self, space: Space, problem: Problem) -> IntArray:
         """Outputs that obey, for inputs whose search came to others."""
-        return self._obedient(space, objective, proof=False).labels
+        return self._obedient(space, problem, proof=False).labels
 
-    def _answered(self, space: Space, objective: Objective) -> Solutions:
+    def _answered(self, space: Space, problem: Problem) -> Solutions:
         if self.is_lazy or space.factors or len(space.network.rows):
-            return self._by_search(space, objective)
-        seen, hard = at_sight(space, objective)
-        easy = len(objective) - len(hard)
+            return self._by_search(space, problem)
+        seen, hard = argmax_presolve(problem)
+        easy = len(problem) - len(hard)
         self._count(inputs=easy, steps=easy * len(space.variables))
         if not len(hard):
             return seen
-        rest = objective.rows(hard) if easy else objective
+        rest = problem.rows(hard) if easy else problem
         return seen.with_rows(hard, self._by_search(space, rest))
 
-    def _by_search(self, space: Space, objective: Objective) -> Solutions:
-        found = self.searched(space, objective)
+    def _by_search(self, space: Space, problem: Problem) -> Solutions:
+        found = self.searched(space, problem)
         labels = found.labels.copy()
         broken = np.flatnonzero(~found.obeys)
         labels[broken] = -1
-        answers = bounded(space, objective, labels, proof=self.proof)
+        answers = bounded(space, problem, labels, proof=self.proof)
         if len(broken) == 0:
             return answers
-        rest = objective.rows(broken)
+        rest = problem.rows(broken)
         return answers.with_rows(broken, self._obedient(space, rest, proof=self.proof))
 
-    def _obedient(self, space: Space, objective: Objective, *, proof: bool) -> Solutions:
+    def _obedient(self, space: Space, problem: Problem, *, proof: bool) -> Solutions:
         with self._lock:
             course, weights = self._course(space), frozen(self._weights())
-        self._count(broken=len(objective))
-        return obedient(space, objective, weights, self.width, course, proof=proof)
+        self._count(broken=len(problem))
+        return obedient(space, problem, weights, self.width, course, proof=proof)
 
-    def _to_teach(self, objective: Objective) -> BoolArray:
+    def _to_teach(self, problem: Problem) -> BoolArray:
         """Which inputs the engine is given; a function of their scores."""
         if self.share == 0:
-            return np.zeros(len(objective), dtype=np.bool_)
-        place = seeds_of(objective.scores, 0).view(np.uint64) >> np.uint64(40)
+            return np.zeros(len(problem), dtype=np.bool_)
+        place = seeds_of(problem.scores, 0).view(np.uint64) >> np.uint64(40)
         return np.asarray(place < self.share * float(1 << 24))
 
-    def _learn(self, space: Space, objective: Objective, solved: Solutions) -> int:
+    def _learn(self, space: Space, problem: Problem, solved: Solutions) -> int:
         there = np.flatnonzero(solved.labels.min(axis=1, initial=0) >= 0)
-        part = objective.rows(there)
+        part = problem.rows(there)
         with self._lock:
             course = self._course(space)
             gold = frozen(solved.labels[there])
-            shut = part.closed_labels(space)
+            shut = part.closed_labels
             wrong = learn_beam(
                 part.scores,
                 shut,
@@ -297,7 +299,7 @@ class Speedup:
                 float(self.step),
                 course,
             )
-        self._count(taught=len(objective), mistakes=int(wrong.sum()))
+        self._count(taught=len(problem), mistakes=int(wrong.sum()))
         return int(wrong.sum())
 
     def _course(self, space: Space) -> Course:

@@ -22,10 +22,11 @@ from threading import Lock
 import numpy as np
 
 from rote.errors import SettingError, check_number, check_whole
-from rote.inference.answers import answered
+from rote.inference.solutions import Solutions
 from rote.inference.approximate.greedy import RGS
 from rote.inference.approximate.search_trace import Best, Climber, Paths, Round, Starts, climb_from
-from rote.inference.base import Objective, Solutions, Source, Status, as_objective
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source, Status
 from rote.kernels.learning.value_regression import regress_all
 from rote.space.global_features import columns_of
 from rote.space.space import Space
@@ -44,7 +45,7 @@ class Spent:
 
 
 @dataclass(frozen=True, eq=False)
-class AmortizedRGS:
+class AmortizedRGS(Engine):
     """`RGS` whose later starts are learned.
 
     ``search`` says how starts are drawn, and how many climbs there are at most. An input is left
@@ -53,7 +54,7 @@ class AmortizedRGS:
     ``passes`` over ``outputs`` of each path, evenly spread (None for all of them, as in the paper),
     as far as it is wrong about them by more than ``tolerance``, relative to what they are worth,
     with steps of ``step``, or by ``adagrad``. It needs feature vectors, and so a
-    model that asks, or an objective with ``inputs``. A θ that was learned before can be given as
+    model that asks, or an problem with ``inputs``. A θ that was learned before can be given as
     ``learned``.
     """
 
@@ -104,18 +105,18 @@ class AmortizedRGS:
         """θ, or None before anything was asked."""
         return frozen(self._state[0][0].copy()) if self._state else None
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        return self.searched(space, objective)[0]
+    def solve(self, space: Space, problem: Problem | AnyArray) -> Solutions:
+        return self.searched(space, problem)[0]
 
-    def searched(self, space: Space, objective: Objective | AnyArray) -> tuple[Solutions, IntArray]:
+    def searched(self, space: Space, problem: Problem | AnyArray) -> tuple[Solutions, IntArray]:
         """The answers, and how many climbs each of them needed; 0 where there is none."""
-        objective = as_objective(space, objective, terms=True)
-        if objective.inputs is None:
+        problem = Problem.of(space, problem)
+        if problem.inputs is None:
             raise SettingError(
-                "what a start is worth is learned from feature vectors, and the objective has "
+                "what a start is worth is learned from feature vectors, and the problem has "
                 "none; ask through a model, or use RGS"
             )
-        rounds = self.rounds(space, objective)
+        rounds = self.rounds(space, problem)
         last = first = next(rounds)
         for later in rounds:  # one at a time: a round holds all of its paths
             last = later
@@ -125,21 +126,21 @@ class AmortizedRGS:
         status[first.climbed] = Status.TIMED_OUT
         status[needed > 0] = Status.FEASIBLE
         bound = np.full(len(labels), np.inf)
-        found = answered(space, objective, labels, Source.GREEDY, bound=bound, status=status)
+        found = Solutions.of(problem, labels, Source.GREEDY, bound=bound, status=status)
         return found, needed
 
-    def rounds(self, space: Space, objective: Objective) -> Iterator[Round]:
+    def rounds(self, space: Space, problem: Problem) -> Iterator[Round]:
         """Round after round, until all inputs are left; others may ask between two of them."""
-        guess, redrawn = self.search.guesses(space, objective), self.search.redrawn(space)
+        guess, redrawn = self.search.guesses(space, problem), self.search.redrawn(space)
         best, idle = Best(*guess.shape), np.zeros(len(guess), dtype=np.int64)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
-        part, members = _some(objective, active), np.arange(len(active))
+        part, members = _some(problem, active), np.arange(len(active))
         starts = Starts(space, part, int(self.search.seed), self.search.restarts)
         climber, likely = Climber(space, part), frozen(guess[active])
         own, by_e = self._first(space, part, starts, likely)
         for restart in range(1, self.search.restarts + 1):
             paths = climber.climb(own, members)
-            values = part.worth(space, paths.ends)
+            values = part.value(paths.ends)
             better = best.take(active, paths, values, part.ties)
             self._count(len(active), int(by_e.sum()), len(guess) if restart == 1 else 0)
             yield best.now(active, paths)
@@ -157,13 +158,13 @@ class AmortizedRGS:
             own, by_e = starts.given(led, moved & ~in_vain[kept], around, redrawn)
 
     def _first(
-        self, space: Space, objective: Objective, starts: Starts, guess: IntArray
+        self, space: Space, problem: Problem, starts: Starts, guess: IntArray
     ) -> tuple[IntArray, BoolArray]:
         """The first starts, and which of them E led to."""
         redrawn = self.search.redrawn(space)
         if not self.leads_first:
             return starts.drawn(guess, redrawn), np.zeros(len(guess), dtype=np.bool_)
-        led, moved = self._led(space, objective, guess)
+        led, moved = self._led(space, problem, guess)
         return starts.given(led, moved, guess, redrawn)
 
     def _count(self, climbs: int, led: int, inputs: int) -> None:
@@ -171,10 +172,10 @@ class AmortizedRGS:
             past = self._spent[0]
             self._spent[0] = Spent(past.inputs + inputs, past.climbs + climbs, past.learned + led)
 
-    def _learn(self, space: Space, objective: Objective, paths: Paths, values: FloatArray) -> None:
+    def _learn(self, space: Space, problem: Problem, paths: Paths, values: FloatArray) -> None:
         """Every output on a path is worth its end; those are learned from that E is far from."""
-        assert objective.inputs is not None
-        inputs = objective.inputs
+        assert problem.inputs is not None
+        inputs = problem.inputs
         outputs, owner = paths.outputs(self.outputs)
         columns = columns_of(space, inputs.traits, outputs)
         with self._lock:
@@ -191,12 +192,12 @@ class AmortizedRGS:
                 ROOM,
             )
 
-    def _led(self, space: Space, objective: Objective, ends: IntArray) -> tuple[IntArray, AnyArray]:
+    def _led(self, space: Space, problem: Problem, ends: IntArray) -> tuple[IntArray, AnyArray]:
         """Where E leads from the ends of paths, and from which of them it leads anywhere."""
-        assert objective.inputs is not None
+        assert problem.inputs is not None
         with self._lock:  # nobody learns while E is climbed
-            weights = self._weights(objective.inputs.size)[0]
-            worth = replace(objective.inputs.objective(space, weights), allowed=objective.allowed)
+            weights = self._weights(problem.inputs.size)[0]
+            worth = replace(problem.inputs.problem(space, weights), allowed=problem.allowed)
             paths = climb_from(space, worth, ends)
         return paths.ends, paths.obeys & (paths.counts > 0)
 
@@ -211,6 +212,6 @@ class AmortizedRGS:
         return self._state[0]
 
 
-def _some(objective: Objective, rows: IntArray) -> Objective:
-    """The objective of some inputs; the same one for all of them, with what it knows already."""
-    return objective if len(rows) == len(objective) else objective.rows(rows)
+def _some(problem: Problem, rows: IntArray) -> Problem:
+    """The problem of some inputs; the same one for all of them, with what it knows already."""
+    return problem if len(rows) == len(problem) else problem.rows(rows)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rote.errors import UnsupportedSpace
-from rote.inference.base import Objective
+from rote.inference.problem import Problem
 from rote.kernels.bundles import Wide
 from rote.kernels.local_search.global_features import no_traits
 from rote.kernels.local_search.greedy import climb_all, ground_of, outputs_along
@@ -95,10 +95,10 @@ class Best:
 class Starts:
     """The starts of inputs, climb after climb; none is drawn that was there before."""
 
-    def __init__(self, space: Space, objective: Objective, seed: int, climbs: int) -> None:
-        self._space, self._closed = space, objective.closed_labels(space)
-        self._seeds = seeds_of(objective.scores, seed)
-        self._seen = np.empty((len(objective), climbs), dtype=np.int64)  # their prints
+    def __init__(self, problem: Problem, seed: int, climbs: int) -> None:
+        self._space, self._closed = problem.space, problem.closed_labels
+        self._seeds = seeds_of(problem.scores, seed)
+        self._seen = np.empty((len(problem), climbs), dtype=np.int64)  # their prints
         self._count = 0
 
     def drawn(self, guess: IntArray, redrawn: int) -> IntArray:
@@ -138,16 +138,16 @@ class Starts:
 class Climber:
     """Climbs the scores of inputs, as often as asked, and reads them once."""
 
-    def __init__(self, space: Space, objective: Objective) -> None:
-        known = known_to_kernels(space, objective)
+    def __init__(self, problem: Problem) -> None:
+        known = known_to_kernels(problem)
         if known is None:
             raise UnsupportedSpace(
                 "paths are kept for rules without auxiliary columns, and for terms and traits that "
                 "kernels know; use RGS without asking for paths"
             )
         self.kind, self.gold, self.wide = known
-        self.ties, self.network = objective.ties, space.network.unmerged
-        scores, closed, network = objective.scores, objective.closed, self.network
+        self.ties, self.network = problem.ties, problem.space.network.unmerged
+        scores, closed, network = problem.scores, problem.closed_rows, self.network
         self.ground = ground_of(scores, closed, network.graph, network.is_plain)
 
     def climb(self, starts: IntArray, members: IntArray | None = None) -> Paths:
@@ -168,23 +168,21 @@ class Climber:
         return Paths(starts, frozen(ends), frozen(obeys), frozen(steps), frozen(counts))
 
 
-def climb_from(space: Space, objective: Objective, starts: IntArray) -> Paths:
+def climb_from(problem: Problem, starts: IntArray) -> Paths:
     """The path of every input from a start of its own."""
-    return Climber(space, objective).climb(starts)
+    return Climber(problem).climb(starts)
 
 
-def known_to_kernels(
-    space: Space, objective: Objective
-) -> tuple[int, IntArray | None, Wide] | None:
+def known_to_kernels(problem: Problem) -> tuple[int, IntArray | None, Wide] | None:
     """The kind of the term, its gold, and the traits; None where kernels do not know them all."""
-    term, traits = objective.term, objective.traits
+    term, traits, network = problem.loss_term, problem.global_scores, problem.space.network
     kind, gold = NO_TERM, None
     if isinstance(term, Wrong | Overlap):
         # Kernels are compiled anew for arrays that may be written to.
         kind, gold = term.kind, frozen(term.gold)
     elif term is not None:
         return None
-    if space.network.variables > space.network.own:
+    if network.variables > network.own:
         return None
     if traits is None:
         return kind, gold, NO_TRAITS

@@ -15,15 +15,10 @@ from time import perf_counter
 import numpy as np
 
 from rote.errors import SettingError, check_whole
-from rote.inference.answers import answered
-from rote.inference.base import (
-    Objective,
-    Solutions,
-    Source,
-    Status,
-    as_objective,
-    positive,
-)
+from rote.inference.solutions import Solutions
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source, Status
+from rote.errors import positive
 from rote.inference.exact.duals import Duals, dual_bound, zero_duals
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.exact.search import UNLIMITED, Found, first_of_equals, search, without_far
@@ -36,7 +31,7 @@ FIRST_NODES = 1 << 8  # the first try under a time limit; each further one has f
 
 
 @dataclass(frozen=True)
-class BranchAndBound:
+class BranchAndBound(Engine):
     """Branch and bound, after eliminating cheap variables where that helps.
 
     ``node_limit`` and ``time_limit`` (seconds) hold per input. Which of equal outputs comes first
@@ -57,35 +52,35 @@ class BranchAndBound:
                 check_whole(name, getattr(self, name), least=1)
         positive("time_limit", self.time_limit)
 
-    def solve(
-        self, space: Space, objective: Objective | AnyArray, start: Duals | None = None
-    ) -> Solutions:
-        objective = as_objective(space, objective)
+    capabilities = frozenset({Capability.WARM_STARTS})
+
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        start = None if context.warm is None else context.warm.duals
         if start is not None:
-            dual_bound(space, objective, start)  # checks shapes and signs
-        floors = np.full(len(objective), -np.inf)
+            dual_bound(problem.space, problem, start)  # checks shapes and signs
+        floors = np.full(len(problem), -np.inf)
         seconds = np.inf if self.time_limit is None else float(self.time_limit)
-        left = np.full(len(objective), seconds)
+        left = np.full(len(problem), seconds)
         most = self.node_limit or UNLIMITED
-        found = self._search(space, objective, floors, left, most, start)
+        found = self._search(problem, floors, left, most, start)
         labels = found.labels
         if found.doubtful.any():
             doubtful = found.doubtful & found.complete
-            labels = self._first_of_equals(space, objective, labels, doubtful, left)
+            labels = self._first_of_equals(problem, labels, doubtful, left)
         if found.complete.all():
-            return answered(space, objective, labels, Source.BRANCH)
+            return Solutions.of(problem, labels, Source.BRANCH)
         some = (labels >= 0).all(axis=1)
         status = np.select(
             [found.complete & some, found.complete, some],
             [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
             Status.TIMED_OUT,
         )
-        return answered(space, objective, labels, Source.BRANCH, bound=found.bound, status=status)
+        return Solutions.of(problem, labels, Source.BRANCH, bound=found.bound, status=status)
 
     def duals(
         self,
         space: Space,
-        objective: Objective | AnyArray,
+        scores: Problem | AnyArray,
         start: Duals | None = None,
         sweeps: int = 32,
     ) -> Duals:
@@ -93,26 +88,25 @@ class BranchAndBound:
 
         `dual_bound` says what they prove; it never gets worse with more sweeps.
         """
-        objective = as_objective(space, objective)
+        problem = Problem.of(space, scores)
         if sweeps < 0:
             raise SettingError(f"sweeps is a number of at least 0, got {sweeps}")
         if start is None:
-            start = zero_duals(space, len(objective))
-        bound = dual_bound(space, objective, start)
+            start = zero_duals(space, len(problem))
+        bound = dual_bound(space, problem, start)
         messages, multipliers = without_far(start.messages), start.multipliers.copy()
         long_rows = slice(len(space.rows) - len(space.network.rows), None)
         tail = multipliers[:, long_rows].copy()
-        ascend(objective.scores, objective.closed, space.network.graph, messages, tail, sweeps)
+        ascend(problem.scores, problem.closed_rows, space.network.graph, messages, tail, sweeps)
         multipliers[:, long_rows] = tail
         # What a start knew of closed labels may take more than these sweeps to find again.
-        worse = dual_bound(space, objective, Duals(messages, multipliers)) > bound
+        worse = dual_bound(space, problem, Duals(messages, multipliers)) > bound
         messages[worse], multipliers[worse] = start.messages[worse], start.multipliers[worse]
         return Duals(frozen(messages), frozen(multipliers))
 
     def _first_of_equals(
         self,
-        space: Space,
-        objective: Objective,
+        problem: Problem,
         labels: IntArray,
         doubtful: BoolArray,
         left: FloatArray,
@@ -125,7 +119,7 @@ class BranchAndBound:
         if not len(rows):
             return labels
         began = perf_counter()
-        first = first_of_equals(space, objective.rows(rows), frozen(labels[rows]))
+        first = first_of_equals(problem.rows(rows), frozen(labels[rows]))
         left[rows] -= (perf_counter() - began) / len(rows)
         settled = (first >= 0).all(axis=1)
         labels = labels.copy()
@@ -135,35 +129,35 @@ class BranchAndBound:
         for some in [unsettled] if self.time_limit is None else unsettled[:, None]:
             every = np.ones(len(some), np.bool_)
             better = partial(self._better, left[some])
-            labels[some] = canonical(space, objective.rows(some), labels[some], every, better)
+            labels[some] = canonical(problem.rows(some), labels[some], every, better)
         return labels
 
     def _better(
-        self, left: FloatArray, space: Space, objective: Objective, floor: FloatArray
+        self, left: FloatArray, problem: Problem, floor: FloatArray
     ) -> IntArray:
         if not (left > 0).all():
-            return np.full((len(objective), len(space.variables)), -1, np.int64)
+            return np.full((len(problem), len(problem.space.variables)), -1, np.int64)
         most = self.tie_limit or self.node_limit or UNLIMITED
-        return self._search(space, objective, floor - 0.5 * objective.ties, left, most).labels
+        return self._search(problem, floor - 0.5 * problem.ties, left, most).labels
 
     def _search(
         self,
-        space: Space,
-        objective: Objective,
+        problem: Problem,
         floors: FloatArray,
         left: FloatArray,
         most: int,
         start: Duals | None = None,
     ) -> Found:
         """What a search finds in the seconds ``left`` to each input; it takes off what it used."""
+        space = problem.space
         plan = partial_plan(space) if self.eliminate and start is None else no_plan(space)
 
         def tried(rows: IntArray, nodes: int) -> Found:
-            own = start and Duals(start.messages[rows], start.multipliers[rows])
-            part = objective if len(rows) == len(objective) else objective.rows(rows)
-            return search(plan, space, part, floors[rows], own, nodes)
+            own = start and start.rows(rows)
+            part = problem if len(rows) == len(problem) else problem.rows(rows)
+            return search(plan, part, floors[rows], own, nodes)
 
-        everything = np.arange(len(objective))
+        everything = np.arange(len(problem))
         if self.time_limit is None:
             return tried(everything, most)
         tried(everything[:0], most)  # compiles what is not compiled yet, before any clock runs
@@ -171,7 +165,7 @@ class BranchAndBound:
         nodes = min(FIRST_NODES, most)
         began = perf_counter()
         first = tried(everything, nodes)
-        share = (perf_counter() - began) / max(1, len(objective))
+        share = (perf_counter() - began) / max(1, len(problem))
         left -= share
         fields = [array.copy() for array in _fields(first)]
         for row in np.flatnonzero(~first.complete)[:, None]:

@@ -9,8 +9,9 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import SettingError, UnsupportedSpace
-from rote.inference.answers import answered
-from rote.inference.base import Objective, Solutions, Source, as_objective
+from rote.inference.solutions import Solutions
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source
 from rote.inference.exact.tables import Obstacle, runs_of, tables_at_work
 from rote.kernels.bundles import Windows
 from rote.kernels.dp.chains import best_chains, chain_max_marginals
@@ -22,7 +23,7 @@ MOST_NUMBERS = 1 << 24  # kept for one input, beyond as many as the space's tabl
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Engine):
     """Exact for factors and rules over at most ``order + 1`` consecutive variables.
 
     Optimises max_y Σ_t scores_t(y_t) + Σ_t W_t(y_{t-order}, …, y_t), with W_t = -inf
@@ -35,20 +36,30 @@ class Chain:
         if self.order not in (None, 1, 2, 3):
             raise SettingError(f"the order of a chain is 1, 2, 3 or None, got {self.order!r}")
 
-    def accepts(self, space: Space) -> bool:
-        return isinstance(_program(space, self._most), Windows)
-
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
-        labels = best_chains(
-            objective.scores, objective.closed, objective.ties, self.windows(space)
+    def refuses(self, space: Space) -> str | None:
+        program = _program(space, self._most)
+        if isinstance(program, Windows):
+            return None
+        return (
+            f"Chain takes factors and rules over at most {self._most + 1} consecutive variables, "
+            f"but {program.described(space)}; use Exact"
         )
-        return answered(space, objective, labels, Source.CHAIN)
 
-    def max_marginals(self, space: Space, objective: Objective | AnyArray) -> FloatArray:
+    def chain(self, space: Space) -> Windows | None:
+        program = _program(space, self._most)
+        return program if isinstance(program, Windows) else None
+
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
+        labels = best_chains(
+            problem.scores, problem.closed_rows, problem.ties, self.windows(space)
+        )
+        return Solutions.of(problem, labels, Source.CHAIN)
+
+    def max_marginals(self, space: Space, problem: Problem | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
-        objective = as_objective(space, objective)
-        return chain_max_marginals(objective.scores, objective.closed, self.windows(space))
+        problem = Problem.of(space, problem)
+        return chain_max_marginals(problem.scores, problem.closed_rows, self.windows(space))
 
     @property
     def _most(self) -> int:
@@ -58,10 +69,7 @@ class Chain:
         """The space as kernels take it."""
         program = _program(space, self._most)
         if isinstance(program, Obstacle):
-            raise UnsupportedSpace(
-                f"Chain takes factors and rules over at most {self._most + 1} consecutive "
-                f"variables, but {program.described(space)}; use Exact"
-            )
+            raise UnsupportedSpace(str(self.refuses(space)))
         return program
 
 

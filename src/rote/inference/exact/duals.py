@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rote.errors import ScoreError
-from rote.inference.base import Objective, as_objective
+from rote.inference.problem import Problem
 from rote.kernels.dual.bounds import dual_bounds
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, frozen
@@ -39,6 +39,10 @@ class Duals:
     def __len__(self) -> int:
         return len(self.messages)
 
+    def rows(self, index: Index) -> Duals:
+        """Those of some of the inputs."""
+        return Duals(frozen(self.messages[index]), frozen(self.multipliers[index]))
+
 
 def zero_duals(space: Space, m: int) -> Duals:
     """λ = 0, u = 0: the bound that takes every table and variable by itself."""
@@ -46,11 +50,11 @@ def zero_duals(space: Space, m: int) -> Duals:
     return Duals(frozen(np.zeros((m, wide))), frozen(np.zeros((m, len(space.rows)))))
 
 
-def dual_bound(space: Space, objective: Objective | AnyArray, duals: Duals) -> FloatArray:
+def dual_bound(space: Space, scores: Problem | AnyArray, duals: Duals) -> FloatArray:
     """g_c(λ, u) for every input: no output is worth more."""
-    objective = as_objective(space, objective)
+    problem = Problem.of(space, scores)
     network, rows = space.network, space.rows
-    shapes = (len(objective), int(network.message_ptr[-1])), (len(objective), len(rows))
+    shapes = (len(problem), int(network.message_ptr[-1])), (len(problem), len(rows))
     if (duals.messages.shape, duals.multipliers.shape) != shapes:
         raise ScoreError(
             f"duals of this space have the shapes {shapes[0]} and {shapes[1]}; "
@@ -62,8 +66,8 @@ def dual_bound(space: Space, objective: Objective | AnyArray, duals: Duals) -> F
     if ((u > 0) & np.isinf(rows.upper) | (u < 0) & np.isinf(rows.lower)).any():
         raise ScoreError("a multiplier pushes against the open end of its row; see duals.py")
     return dual_bounds(
-        objective.scores,
-        objective.closed,
+        problem.scores,
+        problem.closed_rows,
         frozen(duals.messages),
         frozen(duals.multipliers),
         network.own,

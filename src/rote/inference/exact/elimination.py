@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rote.errors import UnsupportedSpace, check_whole
-from rote.inference.answers import answered
-from rote.inference.base import Objective, Solutions, Source, as_objective
+from rote.inference.solutions import Solutions
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source
 from rote.inference.exact.plans import MOST_CANDIDATES, full_plan
 from rote.kernels.dp.elimination import eliminate
 from rote.space.space import Space
@@ -14,7 +15,7 @@ from rote.types import AnyArray
 
 
 @dataclass(frozen=True)
-class Elimination:
+class Elimination(Engine):
     """Exact by full variable elimination; refuses a space whose tables would grow too large.
 
     Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules.
@@ -25,23 +26,25 @@ class Elimination:
     def __post_init__(self) -> None:
         check_whole("most_candidates", self.most_candidates, least=1)
 
-    def accepts(self, space: Space) -> bool:
-        return full_plan(space, self.most_candidates) is not None
+    def refuses(self, space: Space) -> str | None:
+        if full_plan(space, self.most_candidates) is not None:
+            return None
+        return (
+            f"eliminating the variables of {space!r} needs more than {self.most_candidates} "
+            "candidates, or a rule is too long for a table; use Exact or BranchAndBound"
+        )
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
         plan = full_plan(space, self.most_candidates)
         if plan is None:
-            raise UnsupportedSpace(
-                f"eliminating the variables of {space!r} needs more than {self.most_candidates} "
-                "candidates, or a rule is too long for a table; use Exact or BranchAndBound"
-            )
+            raise UnsupportedSpace(str(self.refuses(space)))
         labels, _ = eliminate(
-            objective.scores,
-            objective.closed,
-            objective.ties,
+            problem.scores,
+            problem.closed_rows,
+            problem.ties,
             space.sizes,
             space.offsets,
             plan.steps,
         )
-        return answered(space, objective, labels, Source.ELIMINATION)
+        return Solutions.of(problem, labels, Source.ELIMINATION)

@@ -22,15 +22,11 @@ from time import perf_counter
 
 import numpy as np
 
-from rote.inference.answers import at_sight
-from rote.inference.base import (
-    Engine,
-    Objective,
-    Solutions,
-    Status,
-    as_objective,
-    positive,
-)
+from rote.inference.exact.independent import argmax_presolve
+from rote.inference.engine import Engine
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Status
+from rote.errors import positive
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
@@ -50,7 +46,7 @@ SHORTEST = 0.1  # seconds: less is not worth building the program
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Engine):
     """The best output, proved, by whatever suits the space.
 
     With a ``time_limit`` (seconds per input) it returns the best output found by then
@@ -63,30 +59,33 @@ class Exact:
     def __post_init__(self) -> None:
         positive("time_limit", self.time_limit)
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
-        if not looks_first(space):
-            return self._solve(space, objective)
-        seen, hard = at_sight(space, objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        if not looks_first(problem.space):
+            return self._solve(problem)
+        seen, hard = argmax_presolve(problem)
         if not len(hard):
             return seen
-        rest = objective if len(hard) == len(objective) else objective.rows(hard)
-        return seen.with_rows(hard, self._solve(space, rest))
+        rest = problem if len(hard) == len(problem) else problem.rows(hard)
+        return seen.with_rows(hard, self._solve(rest))
 
-    def _solve(self, space: Space, objective: Objective) -> Solutions:
+    def chain(self, space: Space) -> Windows | None:
         chosen = choice(space)
+        return None if chosen is None else chosen.chain(space)
+
+    def _solve(self, problem: Problem) -> Solutions:
+        chosen = choice(problem.space)
         if chosen is not None:
-            return chosen.solve(space, objective)
+            return chosen.answer(problem, NO_CONTEXT)
         if self.time_limit is not None:
-            return _within(float(self.time_limit), space, objective)
-        return in_turns(space, objective)
+            return _within(float(self.time_limit), problem)
+        return in_turns(problem)
 
 
-def in_turns(space: Space, objective: Objective, turns: Sequence[int] = TURNS) -> Solutions:
+def in_turns(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
     """Branch and bound with so many nodes in each turn, and the integer program in between."""
     start = perf_counter()
     first, *more = turns
-    found = _searched(space, objective, first)
+    found = _searched(problem, first)
     for nodes in more:
         left = _unsettled(found)
         if not len(left):
@@ -94,35 +93,35 @@ def in_turns(space: Space, objective: Objective, turns: Sequence[int] = TURNS) -
         # What the program proves within as long as everything took so far, it solves again without
         # a limit: under one, equal outputs may be left in any order.
         limit = max(SHORTEST, (perf_counter() - start) / len(left))
-        tried = Milp(time_limit=limit).solve(space, objective.rows(left))
+        tried = Milp(time_limit=limit).answer(problem.rows(left), NO_CONTEXT)
         easy = np.setdiff1d(left, left[_unsettled(tried)])
         if len(easy):
-            found = found.with_rows(easy, Milp().solve(space, objective.rows(easy)))
+            found = found.with_rows(easy, Milp().answer(problem.rows(easy), NO_CONTEXT))
         left = _unsettled(found)
         if len(left):
-            found = found.with_rows(left, _searched(space, objective.rows(left), nodes))
+            found = found.with_rows(left, _searched(problem.rows(left), nodes))
     left = _unsettled(found)
-    return found.with_rows(left, Milp().solve(space, objective.rows(left))) if len(left) else found
+    return found.with_rows(left, Milp().answer(problem.rows(left), NO_CONTEXT)) if len(left) else found
 
 
-def _within(seconds: float, space: Space, objective: Objective) -> Solutions:
+def _within(seconds: float, problem: Problem) -> Solutions:
     """Half of the time of each input for branch and bound, and half for the integer program."""
-    found = BranchAndBound(time_limit=seconds / 2).solve(space, objective)
+    found = BranchAndBound(time_limit=seconds / 2).answer(problem, NO_CONTEXT)
     left = _unsettled(found)
     if not len(left):
         return found
-    rest = objective.rows(left)
-    other = Milp(time_limit=seconds / 2).solve(space, rest)
+    rest = problem.rows(left)
+    other = Milp(time_limit=seconds / 2).answer(rest, NO_CONTEXT)
     return found.with_rows(left, _better(rest, found.rows(left), other))
 
 
-def _better(objective: Objective, first: Solutions, other: Solutions) -> Solutions:
+def _better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:
     """The better of two answers to each input, where the first proves nothing, and both bounds."""
     settled = np.isin(other.status, (Status.OPTIMAL, Status.INFEASIBLE))
     rows = np.flatnonzero(settled | (other.value > first.value))
     best = first.with_rows(rows, other.rows(rows))
     bound = np.where(settled, other.bound, np.minimum(first.bound, other.bound))
-    reached = (best.value > -np.inf) & (bound <= best.value + objective.ties)
+    reached = (best.value > -np.inf) & (bound <= best.value + problem.ties)
     return replace(
         best,
         bound=frozen(np.where(reached, best.value, bound)),
@@ -130,19 +129,13 @@ def _better(objective: Objective, first: Solutions, other: Solutions) -> Solutio
     )
 
 
-def _searched(space: Space, objective: Objective, nodes: int) -> Solutions:
+def _searched(problem: Problem, nodes: int) -> Solutions:
     # What is found in few nodes may have equals that take many to tell apart.
-    return BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1])).solve(space, objective)
+    return BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1])).answer(problem, NO_CONTEXT)
 
 
 def _unsettled(found: Solutions) -> IntArray:
     return np.flatnonzero((found.status != Status.OPTIMAL) & (found.status != Status.INFEASIBLE))
-
-
-def chain_of(engine: Engine, space: Space) -> Windows | None:
-    """A space that an engine solves as a chain, for kernels that do it themselves, or None."""
-    chosen = choice(space) if isinstance(engine, Exact) else engine
-    return chosen.windows(space) if isinstance(chosen, Chain) and chosen.accepts(space) else None
 
 
 @lru_cache(maxsize=1024)

@@ -12,8 +12,9 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import UnsupportedSpace, check_whole
-from rote.inference.answers import answered
-from rote.inference.base import Objective, Solutions, Source, as_objective
+from rote.inference.solutions import Solutions
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source
 from rote.kernels.dp.enumeration import best_outputs, outputs_between
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen, running
@@ -23,7 +24,7 @@ BLOCK = 1 << 16  # outputs whose rules are checked at once
 
 
 @dataclass(frozen=True)
-class Exhaustive:
+class Exhaustive(Engine):
     """Exact for any space with at most ``most_outputs`` joint labellings.
 
     Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules.
@@ -34,24 +35,28 @@ class Exhaustive:
     def __post_init__(self) -> None:
         check_whole("most_outputs", self.most_outputs, least=1)
 
-    def accepts(self, space: Space) -> bool:
-        return space.outputs <= self.most_outputs
+    capabilities = frozenset({Capability.LOSS_TERMS, Capability.GLOBAL_FEATURES})
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective, terms=True)
+    def refuses(self, space: Space) -> str | None:
+        if space.outputs <= self.most_outputs:
+            return None
+        return (
+            f"{space!r} has {space.outputs:.4g} outputs and Exhaustive looks at no more than "
+            f"{self.most_outputs}; use Exact, or raise most_outputs"
+        )
+
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
         if not self.accepts(space):
-            raise UnsupportedSpace(
-                f"{space!r} has {space.outputs:.4g} outputs and Exhaustive looks at no more than "
-                f"{self.most_outputs}; use Exact, or raise most_outputs"
-            )
-        if not objective.adds_up:
-            labels = _best_with_more(space, objective)
-            return answered(space, objective, labels, Source.ENUMERATION)
+            raise UnsupportedSpace(str(self.refuses(space)))
+        if not problem.decomposes:
+            labels = _best_with_more(problem)
+            return Solutions.of(problem, labels, Source.ENUMERATION)
         factors = _factors(space)
         labels = best_outputs(
-            objective.scores,
-            objective.closed,
-            objective.ties,
+            problem.scores,
+            problem.closed_rows,
+            problem.ties,
             _feasible(space),
             space.sizes,
             space.offsets,
@@ -61,7 +66,7 @@ class Exhaustive:
             factors.scope,
             factors.strides,
         )
-        return answered(space, objective, labels, Source.ENUMERATION)
+        return Solutions.of(problem, labels, Source.ENUMERATION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,20 +112,21 @@ def _feasible(space: Space) -> AnyArray:
     return frozen(bits)
 
 
-def _best_with_more(space: Space, objective: Objective) -> IntArray:
+def _best_with_more(problem: Problem) -> IntArray:
     """What `best_outputs` does, block by block, where a term or traits have a say.
 
     The first output within a tie of the best is better than all before it. So of each input those
     outputs are held that are, as long as they are within a tie of the best so far.
     """
-    m, count = len(objective), int(space.outputs)
+    space = problem.space
+    m, count = len(problem), int(space.outputs)
     block = max(1, BLOCK // max(1, m))
     feasible = np.unpackbits(_feasible(space), count=count).astype(np.bool_)
-    best, ties = np.full(m, -np.inf), objective.ties
+    best, ties = np.full(m, -np.inf), problem.ties
     held: list[list[tuple[float, int]]] = [[] for _ in range(m)]
     for first in range(0, count, block):
         end = min(first + block, count)
-        worth = _worth(space, objective, outputs_between(first, end, space.sizes))
+        worth = _worth(problem, outputs_between(first, end, space.sizes))
         worth[:, ~feasible[first:end]] = -np.inf
         for i, row in enumerate(worth):
             before = np.maximum.accumulate(np.append(best[i], row))[:-1]
@@ -137,14 +143,14 @@ def _best_with_more(space: Space, objective: Objective) -> IntArray:
     return labels
 
 
-def _worth(space: Space, objective: Objective, outputs: IntArray) -> FloatArray:
+def _worth(problem: Problem, outputs: IntArray) -> FloatArray:
     """What the same outputs are worth to every input; -inf where a label is closed."""
-    m = len(objective)
+    space, m = problem.space, len(problem)
     worth = np.empty((m, len(outputs)))
     for i in range(m):
-        worth[i] = space.value(objective.scores[i], outputs)
-        if objective.allowed is not None:
-            open_ = objective.allowed[i][space.offsets[:-1] + outputs].all(axis=1)
-            worth[i, ~open_] = -np.inf
-    worth += objective.beyond_parts(frozen(np.broadcast_to(outputs, (m, *outputs.shape))))
+        worth[i] = space.value(problem.scores[i], outputs)
+        if problem.closed is not None:
+            shut = problem.closed[i][space.offsets[:-1] + outputs].any(axis=1)
+            worth[i, shut] = -np.inf
+    worth += problem.global_value(frozen(np.broadcast_to(outputs, (m, *outputs.shape))))
     return worth

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rote.errors import UnsupportedSpace
-from rote.inference.answers import answered
-from rote.inference.base import Objective, Solutions, Source, as_objective
+from rote.inference.solutions import Solutions
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source
 from rote.inference.exact.tables import Obstacle, tables_at_work
 from rote.kernels.dp.chains import best_labels
 from rote.space.space import Space
@@ -15,28 +16,28 @@ from rote.types import AnyArray
 
 
 @dataclass(frozen=True)
-class Separable:
+class Separable(Engine):
     """Exact for spaces whose variables have nothing to do with each other.
 
     Optimises Σ_j max_a scores_j(a) over the labels that rules over one variable allow.
     """
 
-    def accepts(self, space: Space) -> bool:
-        return _obstacle(space) is None
-
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
+    def refuses(self, space: Space) -> str | None:
         obstacle = _obstacle(space)
-        if obstacle is not None:
-            raise UnsupportedSpace(
-                "Separable decides every variable by itself, but "
-                f"{obstacle.described(space)}; use Exact"
-            )
+        if obstacle is None:
+            return None
+        return (
+            f"Separable decides every variable by itself, but {obstacle.described(space)}; "
+            "use Exact"
+        )
+
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
         network = space.network
         labels = best_labels(
-            objective.scores, objective.closed, objective.ties, network.offsets, network.allowed
+            problem.scores, problem.closed_rows, problem.ties, network.offsets, network.allowed
         )
-        return answered(space, objective, labels, Source.ARGMAX)
+        return Solutions.of(problem, labels, Source.ARGMAX)
 
 
 @lru_cache(maxsize=256)
@@ -45,3 +46,18 @@ def _obstacle(space: Space) -> Obstacle | None:
         return Obstacle(None, "joins too many labels for a table")
     joined = tables_at_work(space.network)
     return Obstacle(joined[0][1], "joins variables") if joined else None
+
+
+def argmax_presolve(problem: Problem) -> tuple[Solutions, IntArray]:
+    """Answers that need no search, and the inputs that do, whose answers say nothing.
+
+    Where nothing but labels is scored, and there are no rows, the best labels are the answer if
+    they stay inside every table.
+    """
+    labels, value, easy = best_by_themselves(
+        problem.scores, problem.closed_rows, problem.ties, problem.space.network.masks
+    )
+    status = np.full(len(labels), Status.OPTIMAL.value)
+    source = np.full(len(labels), Source.ARGMAX.value)
+    seen = Solutions(frozen(labels), frozen(value), frozen(value), frozen(status), frozen(source))
+    return seen, np.flatnonzero(~easy)

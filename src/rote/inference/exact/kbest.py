@@ -12,14 +12,16 @@ from dataclasses import replace
 import numpy as np
 
 from rote.errors import SettingError, check_whole
-from rote.inference.base import Engine, Objective, Solutions, Status, as_objective, checked_for
+from rote.inference.engine import Engine
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Status
 from rote.inference.exact.exact import Exact
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 
 def k_best(
-    space: Space, objective: Objective | AnyArray, k: int, engine: Engine | None = None
+    space: Space, scores: Problem | AnyArray, k: int, engine: Engine | None = None
 ) -> list[Solutions]:
     """The best, second best, … k-th best output of every input, each proved.
 
@@ -35,13 +37,12 @@ def k_best(
     [3.0, 2.0, 1.0]
     """
     check_whole("k", k, least=1)
-    objective = as_objective(space, objective)
+    problem = Problem.of(space, scores)
     engine = engine or Exact()
-    ranks = [_proved(engine.solve(space, objective))]
-    shape = (len(objective), space.labels)
-    whole = np.ones(shape, np.bool_) if objective.allowed is None else objective.allowed
-    waiting: list[list[_Found]] = [[] for _ in range(len(objective))]
-    last = [_Found(whole[i], 0, ranks[0], i) for i in range(len(objective))]
+    ranks = [_proved(engine.solve(space, problem))]
+    whole = problem.open_labels()
+    waiting: list[list[_Found]] = [[] for _ in range(len(problem))]
+    last = [_Found(whole[i], 0, ranks[0], i) for i in range(len(problem))]
     while len(ranks) < k:
         inputs, parts = [], []
         for i, found in enumerate(last):
@@ -50,19 +51,18 @@ def k_best(
                 inputs += [i] * len(split)
                 parts += split
         if parts:
-            allowed = frozen(np.stack([mask for mask, _ in parts]))
-            narrowed = replace(objective.rows(np.array(inputs)), allowed=allowed)
-            narrowed = checked_for(space, narrowed)
+            allowed = np.stack([mask for mask, _ in parts])
+            narrowed = problem.rows(np.array(inputs)).with_open(allowed)
             solved = _proved(engine.solve(space, narrowed))
             for row, (i, (mask, fixed)) in enumerate(zip(inputs, parts, strict=True)):
                 if solved.status[row] == Status.OPTIMAL:
                     waiting[i].append(_Found(mask, fixed, solved, row))
-        missing = _Found(np.empty(0, np.bool_), 0, _nothing(space), 0)
+        missing = _Found(np.empty(0, np.bool_), 0, Solutions.none(space, 1), 0)
         last = [
             _taken(found, float(tie)) if found else missing
-            for found, tie in zip(waiting, objective.ties, strict=True)
+            for found, tie in zip(waiting, problem.ties, strict=True)
         ]
-        ranks.append(_together([(found.solutions, found.row) for found in last], space))
+        ranks.append(Solutions.joined([found.solutions.rows(found.row) for found in last] or [Solutions.none(space, 0)]))
     return ranks
 
 
@@ -112,26 +112,3 @@ def _taken(waiting: list[_Found], tie: float) -> _Found:
     first = min(equal, key=lambda found: tuple(found.labels))
     waiting.remove(first)
     return first
-
-
-def _nothing(space: Space) -> Solutions:
-    low: FloatArray = np.full(1, -np.inf)
-    return Solutions(
-        frozen(np.full((1, len(space.variables)), -1, dtype=np.int64)),
-        frozen(low),
-        frozen(low),
-        frozen(np.full(1, int(Status.INFEASIBLE))),
-        frozen(np.zeros(1, dtype=np.int64)),
-    )
-
-
-def _together(rows: list[tuple[Solutions, int]], space: Space) -> Solutions:
-    if not rows:
-        return _nothing(space).rows(np.zeros(0, dtype=np.int64))
-    return Solutions(
-        frozen(np.stack([s.labels[r] for s, r in rows])),
-        frozen(np.array([s.value[r] for s, r in rows])),
-        frozen(np.array([s.bound[r] for s, r in rows])),
-        frozen(np.array([s.status[r] for s, r in rows])),
-        frozen(np.array([s.source[r] for s, r in rows])),
-    )

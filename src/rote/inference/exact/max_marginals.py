@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.inference.base import Objective, as_objective
+from rote.inference.problem import Problem
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.plans import full_plan
@@ -18,7 +18,7 @@ from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, frozen
 
 
-def max_marginals(space: Space, objective: Objective | AnyArray) -> FloatArray:
+def max_marginals(space: Space, scores: Problem | AnyArray) -> FloatArray:
     """Values of shape (m, labels); -inf for a label that no output can have.
 
     Two passes over a chain, a tree or an elimination; where none of these fits, one exact
@@ -32,35 +32,28 @@ def max_marginals(space: Space, objective: Objective | AnyArray) -> FloatArray:
     >>> max_marginals(space, space.scores({"x": {"a": 2.0}, "y": {"a": 1.0}}))
     array([[2., 1., 1., 2.]])
     """
-    objective = as_objective(space, objective)
+    problem = Problem.of(space, scores)
     for engine in (Chain(order=1), Tree()):
         if engine.accepts(space):
-            return engine.max_marginals(space, objective)
+            return engine.max_marginals(space, problem)
     plan = full_plan(space)
     if plan is not None:
-        return by_elimination(objective.scores, objective.closed, space.labels, plan.steps)
+        return by_elimination(problem.scores, problem.closed_rows, space.labels, plan.steps)
     if Chain().accepts(space):
-        return Chain().max_marginals(space, objective)
-    return _by_clamping(space, objective)
+        return Chain().max_marginals(space, problem)
+    return _by_clamping(problem)
 
 
-def _by_clamping(space: Space, objective: Objective) -> FloatArray:
-    m = len(objective)
+def _by_clamping(problem: Problem) -> FloatArray:
+    space, m = problem.space, len(problem)
     values = np.full((m, space.labels), -np.inf)
     engine = Exact()
     for j in range(len(space.variables)):
         for label in range(int(space.offsets[j]), int(space.offsets[j + 1])):
-            allowed = _open(space, objective)
+            allowed = problem.open_labels()
             own = slice(int(space.offsets[j]), int(space.offsets[j + 1]))
             kept = allowed[:, label].copy()
             allowed[:, own] = False
             allowed[:, label] = kept
-            narrowed = Objective(objective.scores, frozen(allowed))
-            values[:, label] = engine.solve(space, narrowed).value
+            values[:, label] = engine.answer(problem.with_open(allowed), NO_CONTEXT).value
     return values
-
-
-def _open(space: Space, objective: Objective) -> BoolArray:
-    if objective.allowed is None:
-        return np.ones((len(objective), space.labels), dtype=np.bool_)
-    return objective.allowed.copy()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.inference.base import Objective
+from rote.inference.problem import Problem
 from rote.inference.exact.duals import Duals
 from rote.inference.exact.plans import Plan, no_plan
 from rote.kernels.dual.ascent import FAR
@@ -35,8 +35,7 @@ def without_far(messages: FloatArray) -> FloatArray:
 
 def search(
     plan: Plan,
-    space: Space,
-    objective: Objective,
+    problem: Problem,
     floors: FloatArray,
     start: Duals | None,
     nodes: int,
@@ -45,13 +44,13 @@ def search(
 ) -> Found:
     """Outputs that beat their floors: the best ones, or the first ``in_order``."""
     # Kernels are compiled anew for arrays that differ in layout or in being read-only.
-    none = frozen(np.empty((0, 0)))
+    space, none = problem.space, frozen(np.empty((0, 0)))
     long_rows = len(space.network.rows)
     labels, bound, complete, doubtful = branch(
-        frozen(objective.scores),
-        objective.closed,
+        frozen(problem.scores),
+        problem.closed_rows,
         frozen(floors),
-        objective.ties,
+        problem.ties,
         plan.steps,
         plan.core.network.graph,
         plan.core.variables,
@@ -64,16 +63,16 @@ def search(
     return Found(labels, bound, complete, doubtful)
 
 
-def first_of_equals(space: Space, objective: Objective, labels: IntArray) -> IntArray:
+def first_of_equals(problem: Problem, labels: IntArray) -> IntArray:
     """Of the outputs within a tie of those given, the lexicographically first.
 
     Labels are -1 where the search is not short; it is where bounds are tight.
     """
+    space = problem.space
     return search(
         no_plan(space),
-        space,
-        objective,
-        space.worth(objective.scores, labels) - objective.ties,
+        problem,
+        space.worth(problem.scores, labels) - problem.ties,
         None,
         NODES_IN_ORDER + 8 * space.network.variables,
         in_order=True,

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rote.inference.base import Objective, checked_for
+from rote.inference.problem import Problem
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
@@ -21,21 +21,20 @@ from rote.types import BoolArray, FloatArray, IntArray, frozen
 class Better(Protocol):
     """Some best output of each input, or labels -1 where none is worth ``floor``."""
 
-    def __call__(self, space: Space, objective: Objective, floor: FloatArray) -> IntArray: ...
+    def __call__(self, problem: Problem, floor: FloatArray) -> IntArray: ...
 
 
 def canonical(
-    space: Space, objective: Objective, labels: IntArray, doubtful: BoolArray, better: Better
+    problem: Problem, labels: IntArray, doubtful: BoolArray, better: Better
 ) -> IntArray:
     """``labels`` with ties broken; only inputs that are ``doubtful`` are asked about."""
     rows = np.flatnonzero(doubtful & (labels >= 0).all(axis=1))
     if not len(rows):
         return labels
-    labels = labels.copy()
-    part = objective.rows(rows)
+    space, labels = problem.space, labels.copy()
+    part = problem.rows(rows)
     floor = space.value(part.scores, labels[rows]) - part.ties
-    shape = (len(rows), space.labels)
-    allowed = np.ones(shape, np.bool_) if part.allowed is None else part.allowed.copy()
+    allowed = part.open_labels()
     for j, size in enumerate(space.sizes):
         own = slice(int(space.offsets[j]), int(space.offsets[j + 1]))
         position = np.arange(size)
@@ -47,8 +46,8 @@ def canonical(
             asked, smaller = asked[possible], smaller[possible]
             if not len(asked):
                 break
-            narrowed = checked_for(space, replace(part.rows(asked), allowed=frozen(smaller)))
-            found = better(space, narrowed, floor[asked])
+            narrowed = part.rows(asked).with_open(smaller)
+            found = better(narrowed, floor[asked])
             taken: BoolArray = np.asarray((found >= 0).all(axis=1))
             taken[taken] &= space.value(narrowed.scores[taken], found[taken]) >= floor[asked][taken]
             labels[rows[asked[taken]]] = found[taken]

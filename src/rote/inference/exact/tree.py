@@ -8,8 +8,9 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import UnsupportedSpace
-from rote.inference.answers import answered
-from rote.inference.base import Objective, Solutions, Source, as_objective
+from rote.inference.solutions import Solutions
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source
 from rote.inference.exact.tables import Obstacle, Runs, runs_of, tables_at_work
 from rote.kernels.dp.trees import best_trees, tree_max_marginals
 from rote.space.space import Space
@@ -17,23 +18,29 @@ from rote.types import AnyArray, FloatArray, IntArray, frozen, running
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Engine):
     """Exact for factors and rules over two variables that join them into a forest.
 
     Optimises max_y Σ_v scores_v(y_v) + Σ_{uv} W_uv(y_u, y_v), with W_uv = -inf where a
     rule is broken.
     """
 
-    def accepts(self, space: Space) -> bool:
-        return isinstance(_program(space), _Program)
+    def refuses(self, space: Space) -> str | None:
+        program = _program(space)
+        if isinstance(program, _Program):
+            return None
+        return (
+            "Tree takes factors and rules over two variables that join no variable to itself "
+            f"around a cycle, but {program.described(space)}; use Exact"
+        )
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
         program, network = _checked(space), space.network
         labels = best_trees(
-            objective.scores,
-            objective.closed,
-            objective.ties,
+            problem.scores,
+            problem.closed_rows,
+            problem.ties,
             program.natural,
             network.sizes,
             network.offsets,
@@ -55,15 +62,15 @@ class Tree:
             network.gather,
             program.room,
         )
-        return answered(space, objective, labels, Source.TREE)
+        return Solutions.of(problem, labels, Source.TREE)
 
-    def max_marginals(self, space: Space, objective: Objective | AnyArray) -> FloatArray:
+    def max_marginals(self, space: Space, problem: Problem | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
-        objective = as_objective(space, objective)
+        problem = Problem.of(space, problem)
         program, network = _checked(space), space.network
         return tree_max_marginals(
-            objective.scores,
-            objective.closed,
+            problem.scores,
+            problem.closed_rows,
             network.sizes,
             network.offsets,
             program.order,
@@ -106,10 +113,7 @@ class _Program:
 def _checked(space: Space) -> _Program:
     program = _program(space)
     if isinstance(program, Obstacle):
-        raise UnsupportedSpace(
-            "Tree takes factors and rules over two variables that join no variable to itself "
-            f"around a cycle, but {program.described(space)}; use Exact"
-        )
+        raise UnsupportedSpace(str(Tree().refuses(space)))
     return program
 
 

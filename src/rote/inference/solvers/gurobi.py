@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rote.errors import MissingExtra, UnsupportedSpace
-from rote.inference.base import Status
+from rote.inference.solutions import Status
 from rote.inference.solvers.integer_program import Outcome, Program
 from rote.types import FloatArray
 

@@ -24,7 +24,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rote.inference.base import Status
+from rote.inference.solutions import Status
 from rote.space.network import Network
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, joined, running

@@ -27,16 +27,10 @@ from typing import Literal
 import numpy as np
 
 from rote.errors import SettingError, UnsupportedSpace
-from rote.inference.answers import answered
-from rote.inference.base import (
-    Objective,
-    Solutions,
-    Source,
-    Status,
-    as_objective,
-    checked_for,
-    positive,
-)
+from rote.inference.solutions import Solutions
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source, Status
+from rote.errors import positive
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import Duals
 from rote.inference.exact.plans import partial_plan
@@ -57,7 +51,7 @@ ROOM = 1.0  # in a solver's units: far above a tie (1e-4), far below the largest
 
 
 @dataclass(frozen=True)
-class Milp:
+class Milp(Engine):
     """Integer programming: any space, exact, anytime.
 
     ``time_limit`` is in seconds per input. When it is hit, the best output found is
@@ -86,10 +80,10 @@ class Milp:
         if not 0 <= self.gap < np.inf:
             raise SettingError(f"gap is a number >= 0 such as 0.01, got {self.gap}")
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+    def answer(self, problem: Problem, context: Context) -> Solutions:
         """The best output of each input."""
-        objective = as_objective(space, objective)
-        m, n = len(objective), len(space.variables)
+        space = problem.space
+        m, n = len(problem), len(space.variables)
         labels = np.full((m, n), -1, dtype=np.int64)
         bound = np.full(m, -np.inf)
         status = np.full(m, Status.INFEASIBLE, dtype=np.int64)
@@ -98,26 +92,26 @@ class Milp:
             status[:] = Status.OPTIMAL  # there is nothing to decide
         elif m:
             program = integer_program(space)
-            ties = objective.ties.tolist()
+            ties = problem.ties.tolist()
             with closing(SESSIONS[self.solver](program)) as session:
                 search = _Search(space, program, session)
                 for i, tie in enumerate(ties):
-                    question = search.question(objective, i)
+                    question = search.question(problem, i)
                     found = search.answer(question, tie, self._deadline(), self.gap)
                     bound[i], status[i], source[i] = found.bound, found.status, found.source
                     if found.labels is not None:
                         labels[i] = found.labels
-        answers = answered(space, objective, labels, Source.MILP, bound=bound, status=status)
+        answers = Solutions.of(problem, labels, Source.MILP, bound=bound, status=status)
         return replace(answers, source=frozen(source))
 
-    def duals(self, space: Space, objective: Objective | AnyArray) -> Duals:
+    def duals(self, space: Space, scores: Problem | AnyArray) -> Duals:
         """λ and u of the relaxation, whose `dual_bound` is the relaxation's optimum.
 
         They are 0 for an input whose relaxation has no solution, or none within the time
         limit.
         """
-        objective = as_objective(space, objective)
-        m = len(objective)
+        problem = Problem.of(space, scores)
+        m = len(problem)
         messages = np.zeros((m, int(space.network.message_ptr[-1])))
         multipliers = np.zeros((m, len(space.rows)))
         if m and space.variables:
@@ -125,7 +119,7 @@ class Milp:
             with closing(SESSIONS[self.solver](program)) as session:
                 search = _Search(space, program, session)
                 for i in range(m):
-                    _, duals = search.relaxed(search.question(objective, i), self._deadline())
+                    _, duals = search.relaxed(search.question(problem, i), self._deadline())
                     duals = program.admissible(duals)
                     messages[i, program.message_at] = duals[program.message_rows]
                     multipliers[i] = duals[program.rule_rows]
@@ -173,11 +167,11 @@ class _Search:
     program: Program
     session: Session
 
-    def question(self, objective: Objective, i: int) -> _Question:
+    def question(self, problem: Problem, i: int) -> _Question:
         open_labels = self.program.allowed
-        if objective.allowed is not None:
-            open_labels = open_labels & objective.allowed[i]
-        scores = objective.scores[i]
+        if problem.closed is not None:
+            open_labels = open_labels & ~problem.closed[i]
+        scores = problem.scores[i]
         costs = self.program.costs(scores)
         _, power = np.frexp(max(1.0, float(np.abs(costs).max())))
         return _Question(scores, open_labels, costs, float(np.ldexp(1.0, int(power) - LARGEST)))
@@ -196,22 +190,27 @@ class _Search:
         if not self.doubtful(likely, labels):
             return found
 
-        one = Objective(frozen(question.scores[None]), frozen(likely[None]))
-        first = first_of_equals(self.space, one, frozen(labels[None]))[0]
+        one = self.problem(question, likely)
+        first = first_of_equals(one, frozen(labels[None]))[0]
         if (first >= 0).all():
             return replace(found, labels=first)
 
-        def better(space: Space, objective: Objective, floor: FloatArray) -> IntArray:
-            plan = partial_plan(space)
-            close = search(plan, space, objective, floor - 0.5 * tie, None, NODES_FOR_TIES)
+        def better(problem: Problem, floor: FloatArray) -> IntArray:
+            plan = partial_plan(self.space)
+            close = search(plan, problem, floor - 0.5 * tie, None, NODES_FOR_TIES)
             if close.complete[0]:
                 return close.labels
             # Out of time, the tie stays as it is: the answer is still a best one.
-            part = self.best(self.question(objective, 0), tie, deadline, 0.0, float(floor[0]))
-            return _none(space) if part.labels is None else part.labels[None]
+            part = self.best(self.question(problem, 0), tie, deadline, 0.0, float(floor[0]))
+            return _none(self.space) if part.labels is None else part.labels[None]
 
-        smallest = canonical(self.space, one, labels[None], np.ones(1, np.bool_), better)
+        smallest = canonical(one, labels[None], np.ones(1, np.bool_), better)
         return replace(found, labels=smallest[0])
+
+    def problem(self, question: _Question, open_labels: BoolArray) -> Problem:
+        """The question with no other label open."""
+        closed = frozen(~open_labels[None])
+        return Problem.built(self.space, frozen(question.scores[None]), closed)
 
     def likely(
         self, question: _Question, labels: IntArray, proof: Proof, floor: float
@@ -300,8 +299,7 @@ class _Search:
         if not left:
             return _Found(Status.TIMED_OUT, bound)
         engine = BranchAndBound(time_limit=None if left == np.inf else left)
-        one = Objective(frozen(question.scores[None]), frozen(question.open[None]))
-        found = engine.solve(self.space, checked_for(self.space, one))
+        found = engine.answer(self.problem(question, question.open), NO_CONTEXT)
         status, labels = Status(int(found.status[0])), found.labels[0]
         bound = min(bound, float(found.bound[0])) if status != Status.INFEASIBLE else -np.inf
         some = labels if (labels >= 0).all() else None

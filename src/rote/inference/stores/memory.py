@@ -8,7 +8,7 @@ from itertools import takewhile
 from threading import Lock
 from typing import NamedTuple
 
-from rote.inference.base import positive
+from rote.errors import positive
 from rote.inference.stores.base import LIMIT, ShelfSize, Store, first_mark, fitting
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rote.errors import MissingExtra, SettingError, StoreError
-from rote.inference.base import positive
+from rote.errors import positive
 from rote.inference.stores.base import (
     LIMIT,
     ShelfSize,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from rote.errors import StoreError
-from rote.inference.base import positive
+from rote.errors import positive
 from rote.inference.stores.base import (
     LIMIT,
     ShelfSize,

@@ -15,14 +15,16 @@ import numpy as np
 
 from rote.errors import check_whole
 from rote.inference.approximate.greedy import RGS
-from rote.inference.base import Engine, Objective, Solutions, as_objective, check_engine
+from rote.inference.engine import Engine, check_engine
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions
 from rote.inference.exact.exact import Exact
 from rote.space.space import Space
 from rote.types import AnyArray
 
 
 @dataclass(eq=False)
-class ExactEvery:
+class ExactEvery(Wrapper):
     """Every ``every``-th input goes to ``exact``, and the others to ``engine``.
 
     Inputs are counted as they come, over all spaces and threads.
@@ -35,34 +37,34 @@ class ExactEvery:
     Solutions(4: 4 optimal; by 2 argmax, 2 greedy)
     """
 
-    engine: Engine = field(default_factory=RGS)
+    inner: Engine = field(default_factory=RGS)
     every: int = 10
     exact: Engine = field(default_factory=Exact)
     _asked: int = field(default=0, init=False, repr=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_engine("the engine", self.engine)
+        check_engine("the engine", self.inner)
         check_engine("the exact engine", self.exact)
         check_whole("every", self.every, least=1)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return ExactEvery, (self.engine, self.every, self.exact)
+        return ExactEvery, (self.inner, self.every, self.exact)
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective, terms=True)
-        m = len(objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
+        m = len(problem)
         with self._lock:
             number = self._asked + np.arange(1, m + 1)
             self._asked += m
         exactly = number % self.every == 0
         if exactly.all():
-            return self.exact.solve(space, objective)
+            return self.exact.solve(space, problem)
         if not exactly.any():
-            return self.engine.solve(space, objective)
+            return self.inner.solve(space, problem)
         found = [
-            asked.solve(space, objective.rows(np.flatnonzero(chosen)))
-            for asked, chosen in ((self.engine, ~exactly), (self.exact, exactly))
+            asked.solve(space, problem.rows(np.flatnonzero(chosen)))
+            for asked, chosen in ((self.inner, ~exactly), (self.exact, exactly))
         ]
         # Where each input stands among those of the first engine, then of the second.
         place = np.empty(m, dtype=np.int64)

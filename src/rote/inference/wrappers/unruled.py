@@ -9,14 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from rote.inference.base import (
-    Engine,
-    Objective,
-    Solutions,
-    as_objective,
-    check_engine,
-    checked_for,
-)
+from rote.inference.engine import Engine, check_engine
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions
 from rote.inference.exact.exact import Exact
 from rote.space.space import Space
 from rote.types import AnyArray
@@ -27,7 +22,7 @@ class Unruled:
     """``engine`` solves the same variables and factors, scored alike, without the rules.
 
     Values and bounds are those of the outputs it returns, which need not be outputs of the
-    space: check them with ``space.holds``. Labels that the objective closes stay closed.
+    space: check them with ``space.holds``. Labels that the problem closes stay closed.
     """
 
     engine: Engine = field(default_factory=Exact)
@@ -35,8 +30,8 @@ class Unruled:
     def __post_init__(self) -> None:
         check_engine("the engine underneath", self.engine)
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        given = as_objective(space, objective, terms=True)
+    def solve(self, space: Space, problem: Problem | AnyArray) -> Solutions:
+        given = Problem.of(space, problem)
         free = _without_rules(space)
         return self.engine.solve(free, checked_for(free, replace(given)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.inference.base import Solutions, Source, Status
+from rote.inference.solutions import Solutions, Source, Status
 from rote.inference.wrappers.amortized.certificates import (
     Asked,
     Certificate,
@@ -44,9 +44,9 @@ class Answers:
         if not len(hit):
             return 0
         where, epsilon = rows[hit], asked.epsilon[hit]
-        value = self.space.worth(asked.objective.scores, proofs.labels)[hit]
+        value = self.space.worth(asked.problem.scores, proofs.labels)[hit]
         bound = proofs.bound[hit]
-        sure = (proofs.margin > asked.objective.ties)[hit] | (epsilon == 0)
+        sure = (proofs.margin > asked.problem.ties)[hit] | (epsilon == 0)
         sure |= isinstance(certificate, Same)
         self.taken[where] = True
         self.labels[where] = proofs.labels[hit]

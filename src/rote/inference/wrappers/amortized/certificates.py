@@ -41,7 +41,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from rote.inference.base import Objective
+from rote.inference.problem import Problem
 from rote.inference.exact.search import first_of_equals
 from rote.inference.wrappers.amortized.solution_cache import Shelf
 from rote.kernels.cache_lookup import best_remembered, first_that_holds
@@ -55,19 +55,19 @@ class Asked:
     """Some inputs of one space, and what the shelf says of them."""
 
     def __init__(
-        self, shelf: Shelf, objective: Objective, epsilon: FloatArray, starts: IntArray
+        self, shelf: Shelf, problem: Problem, epsilon: FloatArray, starts: IntArray
     ) -> None:
         self.shelf = shelf
-        self.objective = objective
+        self.problem = problem
         self.epsilon = epsilon
         self.starts = starts  # an entry each that may be similar, or -1
 
     def __len__(self) -> int:
-        return len(self.objective)
+        return len(self.problem)
 
     def rows(self, index: IntArray) -> Asked:
         part = Asked(
-            self.shelf, self.objective.rows(index), self.epsilon[index], self.starts[index]
+            self.shelf, self.problem.rows(index), self.epsilon[index], self.starts[index]
         )
         if "remembered" in self.__dict__:
             part.__dict__["remembered"] = self.remembered[index]
@@ -77,8 +77,8 @@ class Asked:
     def remembered(self) -> IntArray:
         """The best output on the shelf for each input, by number (eq. 9); -1 where none is."""
         return best_remembered(
-            self.objective.scores,
-            self.objective.closed,
+            self.problem.scores,
+            self.problem.closed_rows,
             self.shelf.parts,
             len(self.shelf.space.variables),
         )
@@ -113,11 +113,11 @@ class Same:
 
     def test(self, asked: Asked) -> Proofs:
         shelf = asked.shelf
-        if asked.objective.allowed is not None or not shelf.count:
+        if asked.problem.closed is not None or not shelf.count:
             return _none(asked)
-        rows = shelf.same(asked.objective.scores)
+        rows = shelf.same(asked.problem.scores)
         labels = _outputs(shelf, np.where(rows >= 0, shelf.output_of[rows], -1))
-        value = shelf.space.worth(asked.objective.scores, labels)
+        value = shelf.space.worth(asked.problem.scores, labels)
         known = rows >= 0
         margin = np.where(known, shelf.margins[rows], -np.inf)
         return Proofs(known, labels, np.where(known, value, np.inf), margin, rows)
@@ -134,7 +134,7 @@ class Condition:
         return "relative condition" if self.relative else "condition"
 
     def test(self, asked: Asked) -> Proofs:
-        shelf, scores = asked.shelf, asked.objective.scores
+        shelf, scores = asked.shelf, asked.problem.scores
         if not shelf.count:
             return _none(asked)
         ptr, order = shelf.groups
@@ -145,7 +145,7 @@ class Condition:
             shelf.space.starts,
             frozen(shelf.scores),
             frozen(shelf.margins),
-            asked.objective.ties,
+            asked.problem.ties,
             ptr,
             order,
             frozen(asked.epsilon),
@@ -187,12 +187,12 @@ class DualBound:
 
     def _from(self, asked: Asked, starts: IntArray, guesses: IntArray) -> Proofs:
         """What is proved beginning with the duals of some entries, or with none."""
-        shelf, objective = asked.shelf, asked.objective
+        shelf, problem = asked.shelf, asked.problem
         plan = shelf.plan
         labels, bound, margin, _, messages, multipliers = certify(
-            objective.scores,
-            objective.closed,
-            objective.ties,
+            problem.scores,
+            problem.closed_rows,
+            problem.ties,
             guesses,
             frozen(starts),
             frozen(shelf.messages),
@@ -205,15 +205,15 @@ class DualBound:
             self.sweeps,
             self.failures,
         )
-        value = shelf.space.worth(objective.scores, frozen(labels))
-        taken = margin > objective.ties
+        value = shelf.space.worth(problem.scores, frozen(labels))
+        taken = margin > problem.ties
         with np.errstate(invalid="ignore"):  # of inputs without any output
             gap = np.where(value > -np.inf, bound - value, np.inf)
             taken |= (gap <= asked.epsilon * np.abs(value)) & (asked.epsilon > 0) & (gap < np.inf)
-        none_better = np.minimum(gap, -margin) <= ROUNDING * objective.ties
+        none_better = np.minimum(gap, -margin) <= ROUNDING * problem.ties
         equal = np.flatnonzero(none_better & ~taken & (asked.epsilon == 0))
         if len(equal):
-            first = first_of_equals(shelf.space, objective.rows(equal), frozen(labels[equal]))
+            first = first_of_equals(shelf.space, problem.rows(equal), frozen(labels[equal]))
             found = (first >= 0).all(axis=1)
             taken[equal] = found
             labels[equal[found]] = first[found]
@@ -243,7 +243,7 @@ class Margin:
     name: ClassVar[str] = "margin"
 
     def test(self, asked: Asked) -> Proofs:
-        shelf, objective = asked.shelf, asked.objective
+        shelf, problem = asked.shelf, asked.problem
         if not shelf.count:
             return _none(asked)
         best = asked.remembered
@@ -254,14 +254,14 @@ class Margin:
         rows = np.flatnonzero(entries >= 0)
         if not len(rows):
             return _none(asked)
-        p, part = entries[rows], objective.rows(rows)
+        p, part = entries[rows], problem.rows(rows)
         own = _outputs(shelf, best[rows])
         moved = frozen(part.scores - shelf.scores[p])
         plan = shelf.plan
         nothing = np.full(len(rows), -1, dtype=np.int64)
         _, most, _, _, _, _ = certify(
             moved,
-            part.closed,
+            part.closed_rows,
             part.ties,
             own,
             frozen(nothing),
@@ -300,7 +300,7 @@ def _outputs(shelf: Shelf, numbers: IntArray) -> IntArray:
 
 def _allowed(asked: Asked, labels: IntArray) -> IntArray:
     """Outputs without those that have a closed label."""
-    allowed = asked.objective.allowed
+    allowed = asked.problem.allowed
     if allowed is None:
         return labels
     offsets = asked.shelf.space.offsets[:-1]

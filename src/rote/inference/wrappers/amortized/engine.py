@@ -1,6 +1,6 @@
 """`Amortized`: an engine that remembers, and solves only what it cannot prove from memory.
 
-Inputs of a batch go through the certificates in turn; what none of them settles goes to the engine
+FeatureRows of a batch go through the certificates in turn; what none of them settles goes to the engine
 underneath, and its answers are remembered. With ``epsilon=0`` and an exact engine underneath, the
 answers are the same as without the wrapper, to the last bit.
 
@@ -19,14 +19,9 @@ from typing import Any, Final
 import numpy as np
 
 from rote.errors import SettingError, check_number, check_whole
-from rote.inference.base import (
-    Engine,
-    Objective,
-    Solutions,
-    Status,
-    as_objective,
-    check_engine,
-)
+from rote.inference.engine import Engine, check_engine
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Status
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.kbest import k_best
 from rote.inference.stores.base import Store
@@ -60,7 +55,7 @@ CERTIFICATES: Final[dict[str, tuple[Certificate, ...]]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Amortized:
+class Amortized(Wrapper):
     """An engine over an engine, whose answers get cheaper with use.
 
     ``certificate`` is one of "auto" (duals, then equal scores: the best exact combination),
@@ -89,7 +84,7 @@ class Amortized:
     (2, 0)
     """
 
-    engine: Engine = field(default_factory=Exact)
+    inner: Engine = field(default_factory=Exact)
     store: Store | None = None
     certificate: str | Certificate | Sequence[Certificate] = "auto"
     epsilon: float = 0.0
@@ -100,7 +95,7 @@ class Amortized:
     _certificates: tuple[Certificate, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_engine("the engine underneath", self.engine)
+        check_engine("the engine underneath", self.inner)
         if self.store is not None and not callable(getattr(self.store, "read", None)):
             raise SettingError(
                 "store is one such as SqliteStore(path), or open_store(address) for an address; "
@@ -132,7 +127,7 @@ class Amortized:
     @property
     def _settings(self) -> tuple[Any, ...]:
         return (
-            self.engine,
+            self.inner,
             self.store,
             self.certificate,
             self.epsilon,
@@ -146,48 +141,48 @@ class Amortized:
         """What has been done so far."""
         return self._memory.tally.counters()
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective, terms=True)
-        if objective.gold is not None and looks_around(self.engine):
-            return self._around(space, objective)
-        if not objective.adds_up or not len(objective.scores):
-            return self._untested(space, objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
+        if problem.gold is not None and looks_around(self.inner):
+            return self._around(space, problem)
+        if not problem.decomposes or not len(problem.scores):
+            return self._untested(space, problem)
         if not space.variables:
-            return self._undecided(space, objective)
+            return self._undecided(space, problem)
         if not self.thrifty or self.epsilon > 0:
-            return self._tested(space, objective)
-        thrift, m = self._memory.thrift(space), len(objective.scores)
+            return self._tested(space, problem)
+        thrift, m = self._memory.thrift(space), len(problem.scores)
         count, test = thrift.next(m)
         if count == m:
             if test:
-                return self._tested(space, objective)
-            return self._untested(space, objective, thrift)
+                return self._tested(space, problem)
+            return self._untested(space, problem, thrift)
         pieces, start = [], 0
         while start < m:
-            part = objective.rows(np.arange(start, start + count))
+            part = problem.rows(np.arange(start, start + count))
             pieces.append(self._tested(space, part) if test else self._untested(space, part))
             start += count
             count, test = thrift.next(m - start)
         return Solutions.joined(pieces)
 
-    def _around(self, space: Space, objective: Objective) -> Solutions:
+    def _around(self, space: Space, problem: Problem) -> Solutions:
         """What is best of all says little of what is best around gold.
 
         So the problems to remember are those that a decomposed engine asks.
         """
-        if not isinstance(self.engine, Decomposed):
-            return self._untested(space, objective)
-        asking = self._sharing(replace(self, engine=self.engine.engine))
-        return self.engine.over(asking).solve(space, objective)
+        if not isinstance(self.inner, Decomposed):
+            return self._untested(space, problem)
+        asking = self._sharing(replace(self, engine=self.inner.engine))
+        return self.inner.over(asking).solve(space, problem)
 
     def _untested(
-        self, space: Space, objective: Objective, thrift: Thrift | None = None
+        self, space: Space, problem: Problem, thrift: Thrift | None = None
     ) -> Solutions:
         """Straight to the engine underneath."""
         start = perf_counter()
-        solutions = self.engine.solve(space, objective)
+        solutions = self.inner.solve(space, problem)
         took = perf_counter() - start
-        memory, m = self._memory, len(objective.scores)
+        memory, m = self._memory, len(problem.scores)
         thrift, tally = thrift or memory.thrift(space), memory.tally
         with memory.lock:
             thrift.enter_solved(m, took)
@@ -197,27 +192,27 @@ class Amortized:
             tally.solving_seconds += took
         return solutions
 
-    def _undecided(self, space: Space, objective: Objective) -> Solutions:
+    def _undecided(self, space: Space, problem: Problem) -> Solutions:
         """Spaces without variables have one output: this is no call to speak of."""
         if not self._certificates:
-            return self._untested(space, objective)
-        solutions = self.engine.solve(space, objective)
+            return self._untested(space, problem)
+        solutions = self.inner.solve(space, problem)
         with self._memory.lock:
-            self._memory.tally.queries += len(objective)
-            self._memory.tally.hit("nothing to decide", len(objective))
+            self._memory.tally.queries += len(problem)
+            self._memory.tally.hit("nothing to decide", len(problem))
         return solutions
 
-    def _tested(self, space: Space, objective: Objective) -> Solutions:
+    def _tested(self, space: Space, problem: Problem) -> Solutions:
         """Certificates first. A young shelf is asked about few inputs at a time."""
-        shelf, m = self._memory.shelf(space), len(objective)
+        shelf, m = self._memory.shelf(space), len(problem)
         asked = shelf.asked
         if len(asked) != m:
             asked = np.full(m, -1, dtype=np.int64)
-        size = m if objective.allowed is not None else max(FEW, shelf.count)
+        size = m if problem.closed is not None else max(FEW, shelf.count)
         solutions, entries, start = [], [], 0
         while start < m:
             rows = np.arange(start, min(start + size, m))
-            part = objective if len(rows) == m else objective.rows(rows)
+            part = problem if len(rows) == m else problem.rows(rows)
             shelf = self._memory.shelf(space)  # another one, if that of the last batch went
             found, now = self._batch(shelf, part, asked[rows])
             solutions.append(found)
@@ -227,26 +222,26 @@ class Amortized:
         return Solutions.joined(solutions)
 
     def _batch(
-        self, shelf: Shelf, objective: Objective, starts: IntArray
+        self, shelf: Shelf, problem: Problem, starts: IntArray
     ) -> tuple[Solutions, IntArray]:
         """Answers, and the entry that each input now has on the shelf, or -1."""
-        memory, m = self._memory, len(objective)
+        memory, m = self._memory, len(problem)
         begun = perf_counter()
         answers = Answers(shelf, m)
         with memory.lock:
             memory.fetch(shelf)
             numbered = shelf.forgotten
             starts = np.where(starts < shelf.count, starts, -1)
-            hits = self._test(Asked(shelf, objective, self._epsilons(m), starts), answers)
+            hits = self._test(Asked(shelf, problem, self._epsilons(m), starts), answers)
         testing = perf_counter() - begun
         begun = perf_counter()
-        solved = self._solve(objective, answers, np.flatnonzero(~answers.taken))
+        solved = self._solve(problem, answers, np.flatnonzero(~answers.taken))
         solving = perf_counter() - begun
         begun = perf_counter()
         with memory.lock:
             if shelf.forgotten != numbered:  # by another thread: rows have other numbers now
                 starts, answers.entries = np.full(m, -1), np.full(m, -1)
-            entries, new, searched = self._remember(shelf, objective, answers, starts, solved)
+            entries, new, searched = self._remember(shelf, problem, answers, starts, solved)
             testing += perf_counter() - begun
             calls, thrift, tally = len(solved), memory.thrift(shelf.space), memory.tally
             thrift.enter_tested(m, m - calls, testing, solving)
@@ -282,24 +277,24 @@ class Amortized:
                 hits[certificate.name] = hits.get(certificate.name, 0) + count
         return hits
 
-    def _solve(self, objective: Objective, answers: Answers, left: IntArray) -> IntArray:
+    def _solve(self, problem: Problem, answers: Answers, left: IntArray) -> IntArray:
         """Enter the engine's answers. Equal questions are asked once; returns those asked."""
         if not len(left):
             return left
-        rest = objective if len(left) == len(objective) else objective.rows(left)
-        if rest.allowed is None and self._certificates and len(left) > 1:
+        rest = problem if len(left) == len(problem) else problem.rows(left)
+        if rest.closed is None and self._certificates and len(left) > 1:
             _, first, place = np.unique(rest.scores, axis=0, return_index=True, return_inverse=True)
             if len(first) < len(left):
-                found = self.engine.solve(answers.space, rest.rows(first))
+                found = self.inner.solve(answers.space, rest.rows(first))
                 answers.solved(left, found.rows(place))
                 return left[first]
-        answers.solved(left, self.engine.solve(answers.space, rest))
+        answers.solved(left, self.inner.solve(answers.space, rest))
         return left
 
     def _remember(
         self,
         shelf: Shelf,
-        objective: Objective,
+        problem: Problem,
         answers: Answers,
         starts: IntArray,
         solved: IntArray,
@@ -311,25 +306,25 @@ class Amortized:
         before = shelf.forgotten
         entries = np.where(answers.new, -1, answers.entries)
         found = np.flatnonzero(answers.labels[:, 0] >= 0)
-        numbers = np.full(len(objective), -1, dtype=np.int64)
+        numbers = np.full(len(problem), -1, dtype=np.int64)
         new = searched = 0
         if len(found):
             numbers[found], new = shelf.numbers(frozen(answers.labels[found]))
-        if objective.allowed is None and self._certificates:
+        if problem.closed is None and self._certificates:
             solved = solved[answers.status[solved] == Status.OPTIMAL]
-            searched = self._find_margins(shelf, objective, answers, solved)
-            by_engine = np.zeros(len(objective), dtype=np.bool_)
+            searched = self._find_margins(shelf, problem, answers, solved)
+            by_engine = np.zeros(len(problem), dtype=np.bool_)
             by_engine[solved] = True
             rows = np.flatnonzero(by_engine | answers.new)
             entries[rows] = shelf.put(
                 # Duals are best when they are new; of scores, the more are known the better.
                 np.where(self._look_at_scores, -1, starts[rows]),
                 numbers[rows],
-                objective.scores[rows],
+                problem.scores[rows],
                 answers.messages[rows],
                 answers.multipliers[rows],
                 # Margins are known up to a tie; less two of them, they are safe to compare.
-                answers.margin[rows] - 2 * objective.ties[rows],
+                answers.margin[rows] - 2 * problem.ties[rows],
                 by_engine=by_engine[rows],
             )
             self._memory.keep(shelf, entries[solved])
@@ -344,7 +339,7 @@ class Amortized:
         return any(isinstance(each, Condition | Margin) for each in self._certificates)
 
     def _find_margins(
-        self, shelf: Shelf, objective: Objective, answers: Answers, solved: IntArray
+        self, shelf: Shelf, problem: Problem, answers: Answers, solved: IntArray
     ) -> int:
         """Margins of solved problems, where a certificate asks for them; how many were searched.
 
@@ -352,12 +347,12 @@ class Amortized:
         """
         if not self._look_at_scores or self.epsilon > 0 or not len(solved):
             return 0
-        part = objective.rows(solved)
+        part = problem.rows(solved)
         asked = Asked(shelf, part, np.zeros(len(solved)), np.full(len(solved), -1))
         answers.margin[solved] = DualBound().test(asked).margin
         hard = solved[~(answers.margin[solved] > part.ties)]
         if len(hard):
-            best, second = k_best(shelf.space, objective.rows(hard), 2)
+            best, second = k_best(shelf.space, problem.rows(hard), 2)
             lead = best.value - second.value
             answers.margin[hard] = np.where(second.status == Status.INFEASIBLE, np.inf, lead)
         return len(hard)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rote.inference.base import Objective
+from rote.inference.problem import Problem
 from rote.inference.wrappers.decomposed.sets import EVERY, Split, gold_of, no_input
 from rote.inference.wrappers.decomposed.signs import Sign, Signs, signs_of
 from rote.kernels.bundles import Around
@@ -41,8 +41,8 @@ class SignedComponents:
     signs: Signs = Sign.SAME
     fallback: bool = True
 
-    def split(self, space: Space, objective: Objective) -> Split:
-        gold = gold_of(objective)
+    def split(self, space: Space, problem: Problem) -> Split:
+        gold = gold_of(problem)
         first, ptr, members = signed_components(
             gold,
             space.offsets,

@@ -12,16 +12,10 @@ from threading import Lock
 
 import numpy as np
 
-from rote.inference.answers import answered
-from rote.inference.base import (
-    Engine,
-    Objective,
-    Solutions,
-    Source,
-    Status,
-    as_objective,
-    check_engine,
-)
+from rote.inference.solutions import Solutions
+from rote.inference.engine import Engine, check_engine
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source, Status
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.tie_breaking import canonical
 from rote.inference.wrappers.decomposed.search import Search
@@ -56,43 +50,43 @@ class Looked:
 
 
 @dataclass(frozen=True, eq=False)
-class Decomposed:
+class Decomposed(Wrapper):
     """An engine over an engine that looks only at what is around the gold output.
 
     The ``decomposition`` says what that is: `Subsets`, `SignedComponents`, `Chosen`, a `Union` of
     several, or a function of your own from a space and a gold output to sets of positions. For an
-    objective with gold outputs, values, bounds and statuses speak of their neighbourhoods. An input
+    problem with gold outputs, values, bounds and statuses speak of their neighbourhoods. An input
     with nothing possible around its gold output (which breaks a rule then, unless labels are
-    closed), and an objective without gold outputs, as in prediction, go to the engine underneath.
+    closed), and an problem without gold outputs, as in prediction, go to the engine underneath.
 
-    >>> from rote import Decomposed, Exact, Objective, SpaceBuilder, Subsets
+    >>> from rote import Decomposed, Exact, Problem, SpaceBuilder, Subsets
     >>> builder = SpaceBuilder()
     >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     >>> builder.require(x["b"] >> y["b"])
     >>> space, engine = builder.build(), Decomposed(Exact(), Subsets(1))
     >>> scores = space.scores({"x": {"b": 2.0}, "y": {"b": -1.0}})[None]
-    >>> space.decode(engine.solve(space, Objective(scores, gold=np.array([[0, 0]]))).labels)
+    >>> space.decode(engine.solve(space, Problem(scores, gold=np.array([[0, 0]]))).labels)
     [{'x': 'a', 'y': 'a'}]
     >>> space.decode(engine.solve(space, scores).labels)
     [{'x': 'b', 'y': 'b'}]
     """
 
-    engine: Engine = field(default_factory=Exact)
+    inner: Engine = field(default_factory=Exact)
     decomposition: Decomposition | Function = field(default_factory=lambda: Subsets(2))
     _tally: list[Looked] = field(init=False, repr=False)
     _lock: Lock = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_engine("the engine underneath", self.engine)
+        check_engine("the engine underneath", self.inner)
         object.__setattr__(self, "decomposition", as_decomposition(self.decomposition))
         object.__setattr__(self, "_tally", [Looked()])
         object.__setattr__(self, "_lock", Lock())
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return Decomposed, (self.engine, self.decomposition)
+        return Decomposed, (self.inner, self.decomposition)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Decomposed:
-        return Decomposed(self.engine, self.decomposition)
+        return Decomposed(self.inner, self.decomposition)
 
     @property
     def looked(self) -> Looked:
@@ -106,58 +100,56 @@ class Decomposed:
         object.__setattr__(other, "_lock", self._lock)
         return other
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective, terms=True)
-        if objective.gold is None:
-            return self.engine.solve(space, objective)
-        split = self._decomposition.split(space, objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
+        if problem.gold is None:
+            return self.inner.solve(space, problem)
+        split = self._decomposition.split(space, problem)
         near = np.flatnonzero(~split.whole)
-        search = Search(self.engine, space, objective.rows(near))
+        search = Search(self.inner, space, problem.rows(near))
         search.look([of_inputs(sets, near) for sets in split.sets])
         # Where labels are closed, it may be that nothing is left around gold.
-        kept = np.flatnonzero(search.found | (objective.allowed is not None))
-        around = np.zeros(len(objective), dtype=np.bool_)
+        kept = np.flatnonzero(search.found | (problem.closed is not None))
+        around = np.zeros(len(problem), dtype=np.bool_)
         around[near[kept]] = True
         whole = np.flatnonzero(~around)
         with self._lock:
-            self._tally[0] = self._tally[0].after(len(objective), len(whole), search)
+            self._tally[0] = self._tally[0].after(len(problem), len(whole), search)
         if not len(kept):
-            return self.engine.solve(space, objective)
-        answers = self._answers(space, objective.rows(near), search, kept)
+            return self.inner.solve(space, problem)
+        answers = self._answers(space, problem.rows(near), search, kept)
         if not len(whole):
             return answers
-        place = np.zeros(len(objective), dtype=np.int64)
+        place = np.zeros(len(problem), dtype=np.int64)
         place[near[kept]] = np.arange(len(kept))
-        others = self.engine.solve(space, objective.rows(whole))
+        others = self.inner.solve(space, problem.rows(whole))
         return answers.rows(place).with_rows(whole, others)
 
     def _answers(
-        self, space: Space, objective: Objective, search: Search, kept: IntArray
+        self, space: Space, problem: Problem, search: Search, kept: IntArray
     ) -> Solutions:
         """What was found around gold, ties broken."""
         labels = search.labels
         # Ties are told by sums of scores, which terms and traits do not enter.
-        if search.doubtful.any() and objective.adds_up:
-            labels = canonical(space, objective, labels, search.doubtful, self._some_best)
-        unsettled = search.bounds > search.values + objective.ties
+        if search.doubtful.any() and problem.decomposes:
+            labels = canonical(space, problem, labels, search.doubtful, self._some_best)
+        unsettled = search.bounds > search.values + problem.ties
         status = np.where(
             search.found,
             np.where(unsettled, Status.FEASIBLE, Status.OPTIMAL),
             np.where(unsettled, Status.TIMED_OUT, Status.INFEASIBLE),
         )
-        return answered(
-            space,
-            objective.rows(kept),
+        return Solutions.of(problem.rows(kept),
             frozen(labels[kept]),
             Source.NEIGHBOUR,
             bound=search.bounds[kept],
             status=status[kept],
         )
 
-    def _some_best(self, space: Space, objective: Objective, floor: FloatArray) -> IntArray:
+    def _some_best(self, space: Space, problem: Problem, floor: FloatArray) -> IntArray:
         """Some best output around each gold one, ties or not."""
-        split = self._decomposition.split(space, objective)
-        search = Search(self.engine, space, objective)
+        split = self._decomposition.split(space, problem)
+        search = Search(self.inner, space, problem)
         search.look(split.sets)
         with self._lock:
             self._tally[0] = self._tally[0].after(0, 0, search)

@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 
 from rote.errors import UnsupportedSpace
-from rote.inference.base import Objective
+from rote.inference.problem import Problem
 from rote.kernels.bundles import Around
 from rote.kernels.dp.enumeration import outputs_between
 from rote.space.space import Space
@@ -22,18 +22,18 @@ MOST = 1 << 21  # outputs of one input
 
 
 def best_listed(
-    space: Space, objective: Objective, sets: Sequence[Around], *, settle: bool
+    space: Space, problem: Problem, sets: Sequence[Around], *, settle: bool
 ) -> tuple[IntArray, BoolArray]:
     """What `rote.kernels.neighbourhood.neighbours.best_neighbours` does, for all sets at once."""
-    assert objective.gold is not None
-    answers = np.full(objective.gold.shape, -1, dtype=np.int64)
+    assert problem.gold is not None
+    answers = np.full(problem.gold.shape, -1, dtype=np.int64)
     doubtful = np.zeros(len(answers), dtype=np.bool_)
-    for i, gold in enumerate(objective.gold):
+    for i, gold in enumerate(problem.gold):
         outputs = np.concatenate([neighbours(space, gold, around, i) for around in sets])
-        worth = _worth(space, objective.rows(np.array([i])), outputs)
+        worth = _worth(space, problem.rows(np.array([i])), outputs)
         best = worth.max(initial=-np.inf)
         if best > -np.inf:
-            equal = np.unique(outputs[worth >= best - objective.ties[i]], axis=0)
+            equal = np.unique(outputs[worth >= best - problem.ties[i]], axis=0)
             answers[i] = equal[0] if settle else outputs[worth.argmax()]
             doubtful[i] = len(equal) > 1 and not settle
     return answers, doubtful
@@ -72,13 +72,13 @@ def _check_count(space: Space, sets: Sequence[Sequence[int]], most: int) -> None
         )
 
 
-def _worth(space: Space, objective: Objective, outputs: IntArray) -> FloatArray:
+def _worth(space: Space, problem: Problem, outputs: IntArray) -> FloatArray:
     """What outputs are worth to one input; -inf for those that are not possible."""
-    scores = frozen(np.broadcast_to(objective.scores, (len(outputs), space.parts)))
+    scores = frozen(np.broadcast_to(problem.scores, (len(outputs), space.parts)))
     worth = space.worth(scores, outputs)
-    if not objective.adds_up:
-        worth = worth + objective.beyond_parts(outputs[None])[0]
+    if not problem.decomposes:
+        worth = worth + problem.global_value(outputs[None])[0]
     possible = space.holds(outputs)
-    if objective.allowed is not None:
-        possible &= objective.allowed[0][space.offsets[:-1] + outputs].all(axis=1)
+    if problem.closed is not None:
+        possible &= problem.allowed[0][space.offsets[:-1] + outputs].all(axis=1)
     return np.where(possible, worth, -np.inf)

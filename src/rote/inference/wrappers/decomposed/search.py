@@ -15,7 +15,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rote.inference.base import Engine, Objective, Status, checked_for
+from rote.inference.engine import Engine
+from rote.inference.problem import Problem
+from rote.inference.solutions import Status
 from rote.inference.wrappers.decomposed.listed import best_listed
 from rote.inference.wrappers.decomposed.sets import EVERY, some_sets
 from rote.kernels.bundles import Around
@@ -35,10 +37,10 @@ class Search:
     Where an answer is ``doubtful``, others may be within a tie of it.
     """
 
-    def __init__(self, engine: Engine, space: Space, objective: Objective) -> None:
-        assert objective.gold is not None
-        self.engine, self.space, self.objective = engine, space, objective
-        self.gold = objective.gold
+    def __init__(self, engine: Engine, space: Space, problem: Problem) -> None:
+        assert problem.gold is not None
+        self.engine, self.space, self.problem = engine, space, problem
+        self.gold = problem.gold
         self.labels = np.full(self.gold.shape, -1, dtype=np.int64)
         self.values = np.full(len(self.gold), -np.inf)
         self.doubtful = np.zeros(len(self.gold), dtype=np.bool_)
@@ -56,7 +58,7 @@ class Search:
         few = [around for around in sets if around.most < EVERY]
         large = [around for around in sets if around.most == EVERY]
         network = self.space.network
-        if self.objective.adds_up and network.variables == network.own:
+        if self.problem.decomposes and network.variables == network.own:
             for around in few:
                 self._enumerate(around, settle=len(sets) == 1)
             for around in large:
@@ -68,17 +70,17 @@ class Search:
             few.append(_chosen(around, small))
             large[k] = _chosen(around, ~small)
         settle = all(len(around.members) == 0 for around in large)
-        self._take(*best_listed(self.space, self.objective, few, settle=settle))
+        self._take(*best_listed(self.space, self.problem, few, settle=settle))
         for around in large:
             self.sets += len(around.ptr) - 1
             self._ask(around, np.full(len(around.ptr) - 1, np.inf))
 
     def _enumerate(self, around: Around, *, settle: bool) -> None:
-        objective = self.objective
+        problem = self.problem
         found = best_neighbours(
-            objective.scores,
-            objective.closed,
-            objective.ties,
+            problem.scores,
+            problem.closed_rows,
+            problem.ties,
             self.gold,
             self.space.network.unmerged.graph,
             around,
@@ -88,11 +90,11 @@ class Search:
 
     def _search(self, around: Around) -> None:
         """All sets as forests, and those that are none in another way."""
-        objective = self.objective
+        problem = self.problem
         labels, doubtful, bounds = best_forests(
-            objective.scores,
-            objective.closed,
-            objective.ties,
+            problem.scores,
+            problem.closed_rows,
+            problem.ties,
             self.gold,
             self.space.network.unmerged.graph,
             around,
@@ -121,7 +123,7 @@ class Search:
         """Ask the engine, for one set of each input at a time, that with the best bound."""
         owner = np.repeat(np.arange(len(self.gold)), around.end - around.begin)
         while True:
-            floor = self.values[owner] - self.objective.ties[owner]
+            floor = self.values[owner] - self.problem.ties[owner]
             left = np.flatnonzero((bounds > -np.inf) & (bounds >= floor))
             if not len(left):
                 return
@@ -137,11 +139,11 @@ class Search:
             labels = solutions.labels[there]
             self._offer(inputs[there], labels, np.zeros(len(labels), dtype=np.bool_))
 
-    def _narrowed(self, inputs: IntArray, around: Around, sets: IntArray) -> Objective:
-        """One objective per set, with all labels outside closed but for the gold ones."""
-        part, offsets = self.objective.rows(inputs), self.space.offsets
+    def _narrowed(self, inputs: IntArray, around: Around, sets: IntArray) -> Problem:
+        """One problem per set, with all labels outside closed but for the gold ones."""
+        part, offsets = self.problem.rows(inputs), self.space.offsets
         shape = (len(inputs), self.space.labels)
-        given = np.ones(shape, np.bool_) if part.allowed is None else part.allowed
+        given = part.open_labels()
         allowed = np.zeros(shape, dtype=np.bool_)
         row, gold = np.arange(len(inputs))[:, None], offsets[:-1] + self.gold[inputs]
         allowed[row, gold] = given[row, gold]
@@ -151,13 +153,13 @@ class Search:
         return checked_for(self.space, replace(part, allowed=frozen(allowed), gold=None))
 
     def _offer(self, owner: IntArray, labels: IntArray, doubtful: BoolArray) -> None:
-        part = self.objective.rows(owner)
-        worth = part.worth(self.space, frozen(labels))
+        part = self.problem.rows(owner)
+        worth = part.value(frozen(labels))
         take_better(
             self.labels,
             self.values,
             self.doubtful,
-            self.objective.ties,
+            self.problem.ties,
             frozen(owner),
             frozen(labels),
             frozen(worth),

@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from rote.errors import SettingError
-from rote.inference.base import Objective
+from rote.inference.problem import Problem
 from rote.kernels.bundles import Around
 from rote.space.space import Space
 from rote.types import BoolArray, IntArray, frozen, running
@@ -35,9 +35,9 @@ class Split:
 
 
 class Decomposition(Protocol):
-    """Says what is around the gold outputs of an objective."""
+    """Says what is around the gold outputs of an problem."""
 
-    def split(self, space: Space, objective: Objective) -> Split: ...
+    def split(self, space: Space, problem: Problem) -> Split: ...
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Chosen:
         """The sets of each gold output, none of them inside another."""
         return [normalised(self.function(space, row), len(space.variables)) for row in gold]
 
-    def split(self, space: Space, objective: Objective) -> Split:
-        gold = gold_of(objective)
+    def split(self, space: Space, problem: Problem) -> Split:
+        gold = gold_of(problem)
         return Split((as_around(self.lists(space, gold)),), no_input(gold))
 
 
@@ -82,8 +82,8 @@ class Union:
         each = tuple(as_decomposition(one) for one in decompositions)
         object.__setattr__(self, "decompositions", each)
 
-    def split(self, space: Space, objective: Objective) -> Split:
-        parts = [each.split(space, objective) for each in self.decompositions]
+    def split(self, space: Space, problem: Problem) -> Split:
+        parts = [each.split(space, problem) for each in self.decompositions]
         whole = np.logical_or.reduce([part.whole for part in parts])
         return Split(tuple(around for part in parts for around in part.sets), frozen(whole))
 
@@ -98,11 +98,11 @@ def as_decomposition(given: Decomposition | Function) -> Decomposition:
     return given if hasattr(given, "split") else Chosen(given)
 
 
-def gold_of(objective: Objective) -> IntArray:
+def gold_of(problem: Problem) -> IntArray:
     """The gold outputs that a decomposition is around."""
-    if objective.gold is None:
-        raise SettingError("a decomposition is around gold outputs, and the objective has none")
-    return objective.gold
+    if problem.gold is None:
+        raise SettingError("a decomposition is around gold outputs, and the problem has none")
+    return problem.gold
 
 
 def no_input(gold: IntArray) -> BoolArray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rote.errors import check_whole
-from rote.inference.base import Objective
+from rote.inference.problem import Problem
 from rote.inference.wrappers.decomposed.sets import EVERY, Split, gold_of, no_input
 from rote.kernels.bundles import Around
 from rote.kernels.local_search.hash_random import draw_subsets
@@ -34,8 +34,8 @@ class Subsets:
             check_whole("sample", self.sample, least=1)
         check_whole("seed", self.seed, least=0, most=(1 << 63) - 1)
 
-    def split(self, space: Space, objective: Objective) -> Split:
-        gold = gold_of(objective)
+    def split(self, space: Space, problem: Problem) -> Split:
+        gold = gold_of(problem)
         (m, n), whole = gold.shape, no_input(gold)
         k = min(self.k, n)
         if self.sample is None or k == n:
@@ -43,7 +43,7 @@ class Subsets:
             begin, end = np.zeros(m, dtype=np.int64), np.ones(m, dtype=np.int64)
             ptr = frozen(np.array([0, n], dtype=np.int64))
             return Split((Around(frozen(begin), frozen(end), ptr, everything, k),), whole)
-        members = draw_subsets(objective.scores, gold, k, self.sample, self.seed)
+        members = draw_subsets(problem.scores, gold, k, self.sample, self.seed)
         begin = np.arange(m, dtype=np.int64) * self.sample
         ptr = frozen(np.arange(m * self.sample + 1, dtype=np.int64) * k)
         around = Around(frozen(begin), frozen(begin + self.sample), ptr, frozen(members), EVERY)

@@ -1,0 +1,190 @@
+"""The seam: an engine answers a problem, and a wrapper is an engine around another one.
+
+Engines declare what they can do (`Capability`), and nobody probes. `Engine.solve` is the one door:
+it checks the problem and the context, asks once whether the engine can take them, and says all that
+is missing in one sentence. Behind it, engines and wrappers call each other's `Engine.answer`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from threading import Lock
+from typing import Any, ClassVar, TypeVar
+
+from rote.errors import SettingError, UnsupportedSpace
+from rote.inference.problem import NO_CONTEXT, Context, Problem
+from rote.inference.solutions import Solutions
+from rote.kernels.bundles import Windows
+from rote.space.space import Space
+from rote.types import AnyArray, FloatArray
+
+
+class Capability(Enum):
+    """What an engine can take or do beyond scores of parts."""
+
+    LOSS_TERMS = "a loss that is no sum over parts; use RGS or Exhaustive, or a loss such as Hamming"
+    GLOBAL_FEATURES = "global features of whole outputs; use RGS or Exhaustive, or leave them out"
+    LAZY_SCORES = "scores that are worked out when they are asked for"
+    WARM_STARTS = "an output or duals to start from"
+    GOLD = "outputs around the gold one alone, where there is a gold one"
+    FEATURES = "the feature vectors behind the scores"
+
+
+class Stats:
+    """What an engine has done so far: named numbers, counted over all threads.
+
+    >>> stats = Stats("inputs", "calls")
+    >>> stats.add(inputs=3)
+    >>> stats["inputs"], stats["calls"]
+    (3, 0)
+    """
+
+    def __init__(self, *names: str) -> None:
+        self._counts: Counter[str] = Counter(dict.fromkeys(names, 0))
+        self._lock = Lock()
+
+    def add(self, **more: float) -> None:
+        """Count some more."""
+        with self._lock:
+            self._counts.update(more)  # type: ignore[arg-type]  # seconds are counted as well
+
+    def __getitem__(self, name: str) -> float:
+        return self._counts[name]
+
+    def now(self) -> Mapping[str, float]:
+        """All numbers as they are."""
+        with self._lock:
+            return dict(self._counts)
+
+    def __repr__(self) -> str:
+        return f"Stats({', '.join(f'{name}={count}' for name, count in self.now().items())})"
+
+
+class Engine(ABC):
+    """Finds the best output of a space under scores (MAP inference), for every input of a batch.
+
+    An engine of your own is a class with a method `answer`; a frozen dataclass whose fields are its
+    settings can be saved with a model. ``capabilities`` says what it takes beyond scores of parts.
+    A wrapper has an ``inner`` engine; one that is ``transparent`` is not part of a saved model,
+    since it changes what answers cost and not what they are.
+    """
+
+    capabilities: ClassVar[frozenset[Capability]] = frozenset()
+    transparent: ClassVar[bool] = False
+    inner: Engine | None = None
+
+    @property
+    def supports(self) -> frozenset[Capability]:
+        """What it can take or do."""
+        return self.capabilities
+
+    @property
+    def stats(self) -> Stats:
+        """What it has done so far; nothing is counted where an engine does not say so."""
+        return Stats()
+
+    def solve(
+        self, space: Space, scores: Problem | AnyArray, context: Context = NO_CONTEXT
+    ) -> Solutions:
+        """The best output of each input.
+
+        Parameters
+        ----------
+        space
+            The outputs that are possible.
+        scores
+            One number per part, of shape (m, parts), or a `Problem`.
+        context
+            What the engine may know beside the scores.
+        """
+        problem = Problem.of(space, scores)
+        context = context.checked(problem)
+        require(self, problem)
+        return self.answer(problem, context)
+
+    @abstractmethod
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        """The best output of each input of a problem that was checked."""
+
+    def refuses(self, space: Space) -> str | None:
+        """Why the engine cannot solve a space, as a sentence; None where it can."""
+        return None
+
+    def accepts(self, space: Space) -> bool:
+        """Whether the engine can solve a space."""
+        return self.refuses(space) is None
+
+    def chain(self, space: Space) -> Windows | None:
+        """The space as a chain, where this engine would solve it as one, for compiled learners."""
+        return None
+
+    def saved(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+        """The settings to make an equal engine of, and arrays that it has learned."""
+        if not is_dataclass(self):
+            return {}, {}
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.init}, {}
+
+
+class Wrapper(Engine):
+    """An engine around another one: it can take what the inner one can, as far as it passes it on.
+
+    ``passes`` are the capabilities of the inner engine that stay its own, and ``adds`` are those
+    that it has whatever is inside.
+    """
+
+    inner: Engine
+    passes: ClassVar[frozenset[Capability]] = frozenset(Capability) - {Capability.LAZY_SCORES}
+    adds: ClassVar[frozenset[Capability]] = frozenset()
+
+    @property
+    def supports(self) -> frozenset[Capability]:
+        return (self.inner.supports & self.passes) | self.adds
+
+    def refuses(self, space: Space) -> str | None:
+        return self.inner.refuses(space)
+
+
+E = TypeVar("E", bound=Engine)
+
+
+def layers(engine: Engine) -> Iterator[Engine]:
+    """An engine, the one inside it, and so on to the innermost."""
+    layer: Engine | None = engine
+    while layer is not None:
+        yield layer
+        layer = layer.inner
+
+
+def find(engine: Engine, kind: type[E]) -> E | None:
+    """The outermost layer of a kind."""
+    return next((layer for layer in layers(engine) if isinstance(layer, kind)), None)
+
+
+def require(engine: Engine, problem: Problem) -> None:
+    """Refuse a problem that an engine cannot take, and say all that it lacks."""
+    lacks = [
+        f"it does not take {capability.value}"
+        for capability, needed in (
+            (Capability.LOSS_TERMS, problem.loss_term is not None),
+            (Capability.GLOBAL_FEATURES, problem.global_scores is not None),
+        )
+        if needed and capability not in engine.supports
+    ]
+    refusal = engine.refuses(problem.space)
+    if refusal is not None:
+        lacks.append(refusal)
+    if lacks:
+        raise UnsupportedSpace(f"{type(engine).__name__} cannot solve this: {'; '.join(lacks)}")
+
+
+def check_engine(what: str, engine: object) -> None:
+    """Refuse what is no engine, such as the class of one."""
+    if not isinstance(engine, Engine):
+        raise SettingError(
+            f"{what} is one such as Exact(), or a class of your own that derives from "
+            f"rote.engines.Engine; got {engine!r:.80}"
+        )

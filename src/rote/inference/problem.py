@@ -1,0 +1,399 @@
+"""What is maximised, and who asks: `Problem` and `Context`.
+
+We always maximise. A problem has the scores of m inputs that share one space, the labels that are
+closed for single inputs, and what no sum over parts can say: a loss term, and global features of
+whole outputs. A context has what stands behind a problem and does not change its answer: gold
+outputs, feature vectors, a warm start. Engines that do not use it pass it on.
+
+Ties. Two values closer than ``tie = TIE · max(1, max |score|)`` count as equal. Among the outputs
+whose value is within one tie of the best, every exact engine returns the one with the
+lexicographically smallest labels, in the order of the space's variables. So all exact engines give
+the same answer, every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rote.errors import LabelError, ScoreError, SpaceError, say_about
+from rote.kernels.bundles import Slots, Vectors
+from rote.kernels.learning.linear import scores_of
+from rote.kernels.outputs import LARGEST_SCORE, all_finite, ties_of
+from rote.space.global_features import TraitScores, TraitSet
+from rote.space.losses import Loss, Term
+from rote.space.space import Space
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+
+if TYPE_CHECKING:
+    from rote.inference.exact.duals import Duals
+
+TIE = 1e-10
+TOO_LARGE = "features and weights are too large together; scale the features, or take smaller steps"
+Index: TypeAlias = AnyArray | Sequence[int] | slice | int  # of rows: one of them, or several
+NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is maximised over the outputs of a space, for each of m inputs.
+
+    Making one checks it; what engines make of a checked one is not checked again.
+
+    Parameters
+    ----------
+    space
+        The variables, factors and rules that all inputs share.
+    scores
+        One number per part, of shape (m, parts), or (parts,) for one input; finite.
+    closed
+        Of shape (m, labels): the labels that an input may not have. None closes nothing. `clamp`
+        makes one where some variables are given.
+    loss_term
+        Added to the score of an output, and not a sum over parts: a loss such as F1. Only engines
+        with `Capability.LOSS_TERMS` take it.
+    global_scores
+        Weights of features of whole outputs; only engines with `Capability.GLOBAL_FEATURES` take
+        them.
+    """
+
+    space: Space
+    scores: FloatArray
+    closed: BoolArray | None = None
+    loss_term: Term | None = None
+    global_scores: TraitScores | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        scores = _as_scores(self.space, self.scores)
+        object.__setattr__(self, "scores", scores)
+        if self.loss_term is not None and len(self.loss_term) != len(scores):
+            raise ScoreError(
+                f"the loss term is for {len(self.loss_term)} inputs, and there are {len(scores)}"
+            )
+        if self.closed is not None:
+            object.__setattr__(self, "closed", self._checked_closed())
+
+    def _checked_closed(self) -> BoolArray:
+        closed = np.asarray(self.closed)
+        if closed.dtype != np.bool_:
+            raise ScoreError(f"closed holds True and False, got {closed.dtype}")
+        if closed.ndim == 1:
+            closed = closed[None, :]
+        if closed.shape != (len(self), self.space.labels):
+            raise ScoreError(
+                f"closed has the shape ({len(self)}, {self.space.labels}), one column per label; "
+                f"got {closed.shape}"
+            )
+        return frozen(closed)
+
+    @classmethod
+    def of(cls, space: Space, scores: Problem | AnyArray) -> Problem:
+        """A checked problem; plain scores of shape (parts,) or (m, parts) will do."""
+        if not isinstance(scores, Problem):
+            return cls(space, scores)
+        if scores.space is not space and scores.space != space:
+            raise SpaceError("the problem was made for another space than the one it came with")
+        return scores
+
+    @classmethod
+    def built(
+        cls,
+        space: Space,
+        scores: FloatArray,
+        closed: BoolArray | None = None,
+        loss_term: Term | None = None,
+        global_scores: TraitScores | None = None,
+    ) -> Problem:
+        """A problem made of arrays that are right already: nothing is checked."""
+        problem = object.__new__(cls)
+        vars(problem).update(
+            space=space,
+            scores=scores,
+            closed=closed,
+            loss_term=loss_term,
+            global_scores=global_scores,
+        )
+        return problem
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def rows(self, index: Index) -> Problem:
+        """The problem of some of the inputs."""
+        rows = _rows_at(index, len(self))
+        return Problem.built(
+            self.space,
+            frozen(self.scores[rows]),
+            None if self.closed is None else frozen(self.closed[rows]),
+            None if self.loss_term is None else self.loss_term.rows(rows),
+            self.global_scores,
+        )
+
+    def with_space(self, space: Space) -> Problem:
+        """The same scores over a space with the same variables and factors, and other rules."""
+        return Problem.built(space, self.scores, self.closed, self.loss_term, self.global_scores)
+
+    def with_open(self, open_labels: BoolArray) -> Problem:
+        """The same with no label open but these, of shape (m, labels)."""
+        closed = frozen(~open_labels)
+        return Problem.built(self.space, self.scores, closed, self.loss_term, self.global_scores)
+
+    def with_loss(self, loss: Loss, gold: IntArray) -> Problem:
+        """The loss-augmented problem: score(y) + Δ(gold, y)."""
+        offsets = loss.offsets(self.space, gold)
+        if offsets is None:
+            term = loss.term(gold)
+            return Problem.built(self.space, self.scores, self.closed, term, self.global_scores)
+        scores = self.scores.copy()
+        scores[:, : self.space.labels] += offsets
+        check_finite(scores, TOO_LARGE)
+        return Problem.built(
+            self.space, frozen(scores), self.closed, self.loss_term, self.global_scores
+        )
+
+    @property
+    def decomposes(self) -> bool:
+        """Whether the value of an output is the sum of its parts' scores."""
+        return self.loss_term is None and self.global_scores is None
+
+    def value(self, labels: IntArray) -> FloatArray:
+        """The value of one output of each input, loss term and global features included."""
+        value = self.space.worth(self.scores, labels)
+        if not self.decomposes:
+            there = labels.min(axis=1, initial=0) >= 0
+            value[there] += self.global_value(labels[:, None, :])[there, 0]
+        return np.asarray(value)
+
+    def global_value(self, labels: IntArray) -> FloatArray:
+        """What loss term and global features add to outputs of shape (m, k, variables): (m, k)."""
+        m, k, n = labels.shape
+        value = np.zeros((m, k)) if self.loss_term is None else self.loss_term.value(labels)
+        if self.global_scores is not None:
+            whole = np.maximum(labels, 0).reshape(m * k, n)
+            value = value + self.global_scores.worth(whole).reshape(m, k)
+        return np.asarray(value)
+
+    @property
+    def closed_rows(self) -> BoolArray:
+        """The closed labels for kernels: no row at all where nothing is closed."""
+        return NONE_CLOSED if self.closed is None else self.closed
+
+    @property
+    def closed_labels(self) -> BoolArray:
+        """The labels that no input may have, or not this one, of shape (m, labels)."""
+        never = ~self.space.network.allowed[: self.space.labels]
+        if self.closed is None:
+            return frozen(np.tile(never, (len(self), 1)))
+        return frozen(never | self.closed)
+
+    def open_labels(self) -> BoolArray:
+        """The labels that are not closed, of shape (m, labels), to be changed by the caller."""
+        if self.closed is None:
+            return np.ones((len(self), self.space.labels), np.bool_)
+        return ~self.closed
+
+    @cached_property
+    def ties(self) -> FloatArray:
+        """How close two values of each input are when they count as equal."""
+        return frozen(ties_of(self.scores, TIE))
+
+
+class FeatureRows(NamedTuple):
+    """Feature vectors of the inputs of a batch, and which weights each part of a space uses."""
+
+    vectors: Vectors
+    slots: Slots
+    firsts: IntArray  # the first vector of each input
+    size: int  # how many weights there are
+    traits: TraitSet | None = None  # of the space, whose slots are the last ones
+
+    def rows(self, index: Index) -> FeatureRows:
+        """Some of the inputs."""
+        return self._replace(firsts=frozen(self.firsts[_rows_at(index, len(self.firsts))]))
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """The scores of all parts, of shape (m, parts), under some weights."""
+        if weights.shape != (self.size,):
+            raise ScoreError(f"these inputs have {self.size} weights, got {weights.shape}")
+        scores = frozen(scores_of(frozen(weights), self.vectors, self.slots, self.firsts))
+        check_finite(scores, TOO_LARGE)
+        return scores
+
+    def label_scores(self, weights: FloatArray, variables: int) -> FloatArray:
+        """Of the parts, the labels of so many variables alone: those come first."""
+        slots = self.slots
+        return self._replace(
+            slots=slots._replace(
+                vector=frozen(slots.vector[:variables]),
+                start=frozen(slots.start[: variables + 1]),
+                tied=frozen(slots.tied[:variables]),
+            )
+        ).scores(weights)
+
+    def problem(self, space: Space, weights: FloatArray) -> Problem:
+        """What outputs are worth under some weights."""
+        global_scores = self.global_scores(weights)
+        return Problem.built(space, self.scores(weights), global_scores=global_scores)
+
+    def global_scores(self, weights: FloatArray) -> TraitScores | None:
+        """The scores of global features under some weights."""
+        if self.traits is None:
+            return None
+        first = len(self.slots.origin) - int(self.traits.counts.sum())
+        return TraitScores(self.traits, frozen(self.slots.origin[first:]), frozen(weights))
+
+
+class WarmStart(NamedTuple):
+    """Where a search may begin: an incumbent output of each input, or duals."""
+
+    incumbent: IntArray | None = None  # (m, variables)
+    duals: Duals | None = None
+
+    def rows(self, index: Index) -> WarmStart:
+        """Those of some of the inputs."""
+        return WarmStart(
+            None if self.incumbent is None else frozen(self.incumbent[index]),
+            None if self.duals is None else self.duals.rows(index),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Who asks: what an engine may know beside the problem.
+
+    Parameters
+    ----------
+    gold
+        The right outputs, of shape (m, variables). Learners say them, and `Decomposed` looks only
+        at outputs around them.
+    features
+        The feature vectors behind the scores: engines that learn score them with weights of their
+        own.
+    warm
+        Where to start; it changes how long an answer takes, not the answer.
+    """
+
+    gold: IntArray | None = None
+    features: FeatureRows | None = field(default=None, repr=False)
+    warm: WarmStart | None = field(default=None, repr=False)
+
+    def rows(self, index: Index) -> Context:
+        """The context of some of the inputs."""
+        if self.gold is None and self.features is None and self.warm is None:
+            return self
+        return Context(
+            None if self.gold is None else frozen(self.gold[_rows_at(index, len(self.gold))]),
+            None if self.features is None else self.features.rows(index),
+            None if self.warm is None else self.warm.rows(index),
+        )
+
+    def without_gold(self) -> Context:
+        """The same for a question about all outputs."""
+        return self if self.gold is None else replace(self, gold=None)
+
+    def checked(self, problem: Problem) -> Context:
+        """The context, if it fits the problem."""
+        space, m = problem.space, len(problem)
+        if self.gold is not None:
+            gold = frozen(space.as_labels(self.gold))
+            if len(gold) != m:
+                raise LabelError(f"gold has {len(gold)} outputs, and there are {m} inputs")
+            if gold is not self.gold:
+                return replace(self, gold=gold).checked(problem)
+        if self.features is not None and len(self.features.firsts) != m:
+            raise ScoreError(
+                f"feature vectors are of {len(self.features.firsts)} inputs, and there are {m}"
+            )
+        return self
+
+
+NO_CONTEXT = Context()
+
+
+def clamp(
+    space: Space,
+    scores: Problem | AnyArray,
+    given: Mapping[str, str] | Sequence[Mapping[str, str]],
+) -> Problem:
+    """The problem with some variables given: ``{"variable": "label"}``, one or one per input.
+
+    Parameters
+    ----------
+    space
+        The space of all inputs.
+    scores
+        Scores of shape (m, parts), or a problem.
+    given
+        The labels of some variables, for all inputs or for each of them.
+
+    >>> from rote import Exact, SpaceBuilder, clamp
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> builder.require(x["a"] >> y["b"])
+    >>> space = builder.build()
+    >>> scores = space.scores({"x": {"b": 1.0}, "y": {"a": 1.0}})
+    >>> space.decode(Exact().solve(space, clamp(space, scores, {"x": "a"})).labels)
+    [{'x': 'a', 'y': 'b'}]
+    """
+    problem = Problem.of(space, scores)
+    m = len(problem)
+    each = [given] * m if isinstance(given, Mapping) else list(given)
+    if len(each) != m:
+        raise LabelError(f"clamp got {len(each)} sets of given labels for {m} inputs")
+    open_labels = problem.open_labels()
+    for row, labels in zip(open_labels, each, strict=True):
+        for name, label in labels.items():
+            variable = space[name]
+            start = int(space.offsets[variable.index])
+            chosen = start + variable.position(label)
+            was = row[chosen]
+            row[start : start + len(variable.labels)] = False
+            row[chosen] = was
+    own = frozen(problem.scores.copy())  # the caller's may change after they were checked
+    return replace(problem, scores=own, closed=frozen(~open_labels))
+
+
+def check_finite(scores: FloatArray, advice: str) -> None:
+    """Refuse scores whose sums may not be finite; the error is about an input of the batch."""
+    if not all_finite(scores):
+        i, part = np.argwhere(~(np.abs(scores) < LARGEST_SCORE))[0].tolist()
+        error = ScoreError(
+            f"scores are finite and below 2**1000 in size, got {scores[i, part]} at part {part}; "
+            f"{advice}"
+        )
+        say_about(error, "input", i)
+        raise error
+
+
+def _as_scores(space: Space, given: AnyArray) -> FloatArray:
+    """Scores of shape (m, parts), finite, as kernels take them."""
+    if not isinstance(space, Space):
+        raise SpaceError(f"expected a space, as builder.build() gives it; got {space!r:.80}")
+    try:
+        scores = np.asarray(given)
+        if np.iscomplexobj(scores):
+            raise TypeError
+        scores = scores.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise ScoreError(
+            f"scores are an array of real numbers, one row per input; got {given!r:.80}"
+        ) from None
+    if scores.ndim == 1:
+        scores = scores[None, :]
+    if scores.ndim != 2 or scores.shape[1] != space.parts:
+        raise ScoreError(
+            f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "
+            f"got {np.shape(given)}"
+        )
+    scores = frozen(scores)
+    check_finite(scores, "forbid a label with a rule or with clamp instead of an infinite score")
+    return scores
+
+
+def _rows_at(index: Index, count: int) -> IntArray:
+    """Which of so many rows are meant, as a list even of one: part of a batch is a batch."""
+    return np.atleast_1d(np.arange(count)[index])

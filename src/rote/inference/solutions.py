@@ -1,0 +1,193 @@
+"""`Solutions`: every answer is a proof.
+
+It has its labels, its ``value``, an upper ``bound`` on what any output could reach, a ``status``,
+and the ``source`` that found it. Values are added up by one function for all engines, so that equal
+labels have equal values to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rote.errors import InfeasibleSpace, NoOutput, say_about
+from rote.inference.problem import Index, Problem
+from rote.space.space import Space
+from rote.types import BoolArray, FloatArray, IntArray, frozen
+
+if TYPE_CHECKING:
+    from rote.viz import Picture
+
+
+class Status(IntEnum):
+    """What is known of an answer."""
+
+    OPTIMAL = 0  # no output is better
+    FEASIBLE = 1  # obeys the rules; something better may exist
+    INFEASIBLE = 2  # nothing obeys the rules and the given labels
+    TIMED_OUT = 3  # a limit was hit before any output was found
+
+
+class Source(IntEnum):
+    """What found an answer."""
+
+    ENUMERATION = 0
+    ARGMAX = 1
+    CHAIN = 2
+    TREE = 3
+    ELIMINATION = 4
+    BRANCH = 5
+    MILP = 6
+    CACHE = 7  # an output remembered, proved from what is known of its problem
+    CERTIFICATE = 8  # an output proved by duals
+    NEIGHBOUR = 9  # the best of the outputs around the gold one
+    GREEDY = 10  # the best of those that a greedy search came to
+    BEAM = 11  # the best of those that were left in a beam
+
+
+ADVICE = {
+    Source.GREEDY: "raise restarts, or use Exact",
+    Source.BEAM: "widen the beam, or use ConstrainedBeam or Exact",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Solutions:
+    """One answer per input. Infeasible inputs have labels -1 and value -inf."""
+
+    labels: IntArray  # (m, variables)
+    value: FloatArray  # (m,)
+    bound: FloatArray  # (m,) no output has a value above this
+    status: IntArray  # (m,) of Status
+    source: IntArray  # (m,) of Source
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        labels: IntArray,
+        source: Source,
+        *,
+        bound: FloatArray | None = None,
+        status: IntArray | None = None,
+    ) -> Solutions:
+        """Answers for labels; a row of -1 has none and is infeasible.
+
+        Raises `InfeasibleSpace` when the space itself, with no label closed, has no output.
+        """
+        value = problem.value(labels)
+        missing = value.min(initial=0.0) == -np.inf
+        if status is None:
+            status = np.zeros(len(labels), dtype=np.int64)  # OPTIMAL
+            if missing:
+                status[value == -np.inf] = Status.INFEASIBLE
+        if missing and problem.closed is None and (status == Status.INFEASIBLE).any():
+            from rote.inference.infeasibility import find_conflict  # which solves problems itself
+
+            raise InfeasibleSpace([rule.name for rule in find_conflict(problem.space)])
+        if bound is None:
+            bound = value
+        else:
+            bound = np.where(status == Status.OPTIMAL, value, np.maximum(bound, value))
+        found = np.full(len(labels), source.value)
+        return cls(*map(frozen, (labels, value, bound, status, found)))
+
+    @classmethod
+    def none(cls, space: Space, m: int) -> Solutions:
+        """No output for any of m inputs."""
+        low: FloatArray = np.full(m, -np.inf)
+        labels = np.full((m, len(space.variables)), -1, dtype=np.int64)
+        status, source = np.full(m, int(Status.INFEASIBLE)), np.zeros(m, dtype=np.int64)
+        return cls(*map(frozen, (labels, low, low, status, source)))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def rows(self, index: Index) -> Solutions:
+        """The answers to some of the inputs."""
+        rows = np.atleast_1d(np.arange(len(self))[index])
+        return Solutions(*(frozen(array[rows]) for array in self._arrays))
+
+    @staticmethod
+    def joined(parts: Sequence[Solutions]) -> Solutions:
+        """The answers of several batches of one space, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = zip(*(part._arrays for part in parts), strict=True)
+        return Solutions(*(frozen(np.concatenate(arrays)) for arrays in columns))
+
+    def with_rows(self, index: IntArray, answers: Solutions) -> Solutions:
+        """The same with other answers to some of the inputs."""
+        arrays = [array.copy() for array in self._arrays]
+        for array, new in zip(arrays, answers._arrays, strict=True):
+            array[index] = new
+        return Solutions(*map(frozen, arrays))
+
+    def require_outputs(self, what: str = "input", numbers: IntArray | None = None) -> IntArray:
+        """The labels of answers all of which have an output; `NoOutput` says whose has none.
+
+        It is called by its place among the answers, or by the number that it has there.
+        """
+        # Often there is one answer, whose status is quicker in a list.
+        if max(self.status.tolist(), default=0) > Status.FEASIBLE:
+            raise self._missing(what, numbers)
+        return self.labels
+
+    def _missing(self, what: str, numbers: IntArray | None) -> NoOutput:
+        place = int(np.argmax(self.status > Status.FEASIBLE))
+        advice = "relax a rule, or open a label"
+        if self.status[place] == Status.TIMED_OUT:
+            advice = ADVICE.get(Source(int(self.source[place])), "raise the limit of the engine")
+        error = NoOutput(f"{self.proof(place)}; {advice}")
+        say_about(error, what, place if numbers is None else int(numbers[place]))
+        return error
+
+    @property
+    def _arrays(self) -> tuple[FloatArray, ...]:
+        return tuple(getattr(self, each.name) for each in fields(self))
+
+    @property
+    def optimal(self) -> BoolArray:
+        """Which answers are proved optimal."""
+        return np.asarray(self.status == Status.OPTIMAL, dtype=np.bool_)
+
+    @property
+    def gap(self) -> FloatArray:
+        """bound - value: how much better any output could be."""
+        with np.errstate(invalid="ignore"):
+            gap = self.bound - self.value
+        return np.where(np.isnan(gap), 0.0, gap)
+
+    def proof(self, i: int = 0) -> str:
+        """What is known of the answer to one input, as a sentence."""
+        source = Source(int(self.source[i])).name.lower()
+        match Status(int(self.status[i])):
+            case Status.INFEASIBLE:
+                return "infeasible: no output obeys the rules and the given labels"
+            case Status.TIMED_OUT:
+                return f"timed out: no output was found, by {source}"
+            case status:
+                value, bound = float(self.value[i]), float(self.bound[i])
+                return f"value {value:.6g}, bound {bound:.6g}: {status.name.lower()}, by {source}"
+
+    def show(self, space: Space, i: int = 0) -> Picture:
+        """The answer to one input, to look at in a notebook or a terminal."""
+        from rote.viz import Picture, picture_of_labels
+        from rote.viz.listing import Listing
+
+        if Status(int(self.status[i])) in (Status.INFEASIBLE, Status.TIMED_OUT):
+            return Picture("No output", Listing(()), (), (self.proof(i),))
+        return picture_of_labels(space, self.labels[i], facts=(self.proof(i),))
+
+    def __repr__(self) -> str:
+        statuses = _tally(self.status, Status)
+        return f"Solutions({len(self)}: {statuses}; by {_tally(self.source, Source)})"
+
+
+def _tally(codes: IntArray, names: type[Status] | type[Source]) -> str:
+    counts = {name: int((codes == name).sum()) for name in names}
+    return ", ".join(f"{count} {name.name.lower()}" for name, count in counts.items() if count)
