@@ -21,17 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import SettingError, check_number, check_whole
+from rote.errors import SettingError, check_number, check_whole, is_number
 from rote.inference.answers import at_sight
 from rote.inference.base import Engine, Objective, Solutions, as_objective, check_engine
 from rote.inference.beam.constrained import obedient
-from rote.inference.beam.engine import bounded, first_to_obey
+from rote.inference.beam.engine import bounded, first_to_obey, fitting
 from rote.inference.beam.patterns import Courses, Ledger, Order, Patterns, grown
 from rote.inference.exact import Exact
 from rote.kernels.beam import Course, first_nodes, proceed, search_beam
@@ -113,7 +112,7 @@ class Speedup:
         if self.theta is not None:
             check_number("theta", self.theta, least=0)
         check_number("step", self.step, least=0, above=True)
-        if not isinstance(self.share, Real) or not 0 <= self.share <= 1:
+        if not is_number(self.share) or not 0 <= self.share <= 1:
             raise SettingError(f"share is a number from 0 to 1, got {self.share!r}")
         ledger, weights = Ledger(), np.zeros(0)
         if self.learned is not None:
@@ -202,9 +201,8 @@ class Speedup:
         with self._lock:
             course, weights = self._course(space), frozen(self._weights())
         shut = objective.closed_labels(space)
-        nodes, skipped = search_beam(
-            objective.scores, shut, weights, int(self.width), self._gap, course
-        )
+        width = fitting(self.width, space, len(objective), course)
+        nodes, skipped = search_beam(objective.scores, shut, weights, width, self._gap, course)
         labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
         self._count(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
         return Beams(frozen(labels), frozen(obeys), frozen(skipped))
@@ -223,7 +221,7 @@ class Speedup:
         with self._lock:
             courses, weights = [self._course(s) for s in spaces], frozen(self._weights())
         walks = [
-            _Walk(space, course, int(self.width), own)
+            _Walk(space, course, fitting(self.width, space, len(own), course), own)
             for space, course, own in zip(spaces, courses, scores, strict=True)
         ]
         wanted: list[Wanted] | None = None
@@ -293,7 +291,7 @@ class Speedup:
                 shut,
                 gold,
                 self._state[0],
-                int(self.width),
+                fitting(self.width, space, len(part), course),
                 float(self.step),
                 course,
             )

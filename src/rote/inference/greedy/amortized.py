@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from threading import Lock
 
 import numpy as np
 
-from rote.errors import SettingError, check_number, check_whole
+from rote.errors import SettingError, check_number, check_whole, is_number
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.greedy.engine import RGS
@@ -73,7 +72,7 @@ class AmortizedRGS:
     def __post_init__(self) -> None:
         if not isinstance(self.search, RGS):
             raise SettingError(f"search is one such as RGS(restarts=10); got {self.search!r}")
-        if not isinstance(self.step, Real) or not 0 < self.step < 2:
+        if not is_number(self.step) or not 0 < self.step < 2:
             raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
         check_number("tolerance", self.tolerance, least=0)
         if not isinstance(self.leads_first, bool):
