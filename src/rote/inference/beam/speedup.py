@@ -67,6 +67,15 @@ class Wanted(NamedTuple):
     slots: IntArray  # beside the inputs: variables, and then factors
 
 
+class _Memory(NamedTuple):
+    """All that a `Speedup` has learned, for a copy that goes on."""
+
+    origins: dict[str, int]
+    size: int
+    learned: list[FloatArray]
+    asked: int
+
+
 @dataclass(frozen=True, eq=False)
 class Speedup:
     """Beam search that learns from ``engine``.
@@ -130,14 +139,21 @@ class Speedup:
         object.__setattr__(self, "_state", [state])
         object.__setattr__(self, "_served", [Served()])
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type, tuple[object, ...], object]:
         names = ("engine", "width", "theta", "features", "order", "step", "average")
-        return Speedup, (
-            *(getattr(self, name) for name in names),
-            self.share,
-            self.proof,
-            self.knowledge,
-        )
+        settings = *(getattr(self, name) for name in names), self.share, self.proof
+        return Speedup, (*settings, self.knowledge), self._memory()
+
+    def _memory(self) -> _Memory:
+        """What further learning starts from; averages, as in ``knowledge``, are not enough."""
+        with self._lock:
+            origins, size, asked = dict(self._ledger.origins), self._ledger.size, self._asked[0]
+            return _Memory(origins, size, [array.copy() for array in self._state[0]], asked)
+
+    def __setstate__(self, memory: _Memory) -> None:
+        self._ledger.origins, self._ledger.size = memory.origins, memory.size
+        self._state[0] = Learned(*memory.learned)
+        self._asked[0] = memory.asked
 
     @property
     def knowledge(self) -> tuple[dict[str, int], FloatArray]:
@@ -161,7 +177,13 @@ class Speedup:
 
     def with_theta(self, theta: float | None) -> Speedup:
         """One that knows as much and has another threshold."""
-        return replace(self, theta=theta, learned=self.knowledge)
+        return replace(self, theta=theta).knowing(self)
+
+    def knowing(self, other: Speedup) -> Speedup:
+        """One with these settings that goes on learning from where another one is."""
+        same = replace(self, learned=other.knowledge)
+        same.__setstate__(other._memory())
+        return same
 
     def learn(self, space: Space, objective: Objective | AnyArray) -> int:
         """Learn from inputs by the engine's answers to them; how many mistakes there were."""

@@ -88,10 +88,15 @@ class AmortizedRGS:
         object.__setattr__(self, "_spent", [Spent()])
         object.__setattr__(self, "_lock", Lock())
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type, tuple[object, ...], object]:
         learning = self.step, self.passes, self.adagrad
         stopping = self.patience, self.tolerance, self.outputs, self.leads_first
-        return AmortizedRGS, (self.search, *learning, *stopping, self.weights)
+        with self._lock:
+            state = [(weights.copy(), squares.copy()) for weights, squares in self._state]
+        return AmortizedRGS, (self.search, *learning, *stopping, self.weights), (state,)
+
+    def __setstate__(self, saved: tuple[list[tuple[FloatArray, FloatArray]]]) -> None:
+        self._state[:] = saved[0]
 
     @property
     def spent(self) -> Spent:
