@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -27,6 +26,7 @@ from rote.errors import (
     SettingError,
     SpaceError,
     UnsupportedSpace,
+    is_number,
     say_about,
 )
 from rote.kernels.bundles import Slots, Vectors
@@ -402,7 +402,7 @@ def check_engine(what: str, engine: object) -> None:
 
 def positive(name: str, value: float | None) -> None:
     """Refuse a limit that is not above zero; None is no limit."""
-    if value is not None and not (isinstance(value, Real) and value > 0):
+    if value is not None and not (is_number(value) and value > 0):
         raise SettingError(f"{name} is a number above 0, or None for no limit; got {value!r}")
 
 

@@ -18,13 +18,14 @@ from rote.inference.approximate.beam_plan import Courses, Order
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import dual_bound
-from rote.kernels.beam.beam import search_beam
+from rote.kernels.beam.beam import Course, search_beam
 from rote.kernels.outputs import best_parts, first_obedient
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 Priority = Callable[[Space, IntArray, FloatArray], AnyArray]
 NO_WEIGHTS = frozen(np.empty(0))
+MOST_BYTES = 1 << 34  # of the beams of one batch
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,8 @@ class Beam:
         shut = objective.closed_labels(space)
         if self.priority is None:
             course = self._courses.of(space)
-            nodes, _ = search_beam(
-                objective.scores, shut, NO_WEIGHTS, int(self.width), np.inf, course
-            )
+            width = fitting(self.width, space, len(objective), course)
+            nodes, _ = search_beam(objective.scores, shut, NO_WEIGHTS, width, np.inf, course)
             outputs, size = nodes.labels, nodes.size
         else:
             outputs, size = self._slowly(space, objective, shut, self.priority)
@@ -79,8 +79,9 @@ class Beam:
         self, space: Space, objective: Objective, shut: BoolArray, priority: Priority
     ) -> tuple[IntArray, IntArray]:
         m, n = len(objective), len(space.variables)
-        order = self._courses.of(space).order.tolist()
-        outputs = np.full((m, self.width, n), -1)
+        course = self._courses.of(space)
+        order, width = course.order.tolist(), fitting(self.width, space, m, course)
+        outputs = np.full((m, width, n), -1)
         size = np.zeros(m, dtype=np.int64)
         for i in range(m):
             beam = np.full((1, n), -1)
@@ -97,10 +98,24 @@ class Beam:
                         f"a priority is one number for each of {len(beam)} partial outputs; got "
                         f"the shape {ranks.shape}"
                     )
-                beam = beam[np.argsort(-ranks, kind="stable")[: self.width]]
+                beam = beam[np.argsort(-ranks, kind="stable")[:width]]
             size[i] = len(beam)
             outputs[i, : len(beam)] = beam
         return outputs, size
+
+
+def fitting(width: int, space: Space, inputs: int, course: Course) -> int:
+    """The width of beams: no more than there are outputs, and refused if memory is too small."""
+    most = int(min(width, space.outputs))
+    labels = int(max(space.sizes, default=0))
+    size = 8 * most * (inputs * (len(space.variables) + course.counters + 2) + 6 * labels)
+    if size > MOST_BYTES:
+        raise SettingError(
+            f"width is {width}, and beams of {most} outputs for {inputs} inputs at once take "
+            f"{size >> 30} GB, more than {MOST_BYTES >> 30}; take a smaller width, or "
+            "fewer inputs at once"
+        )
+    return most
 
 
 def partial_scores(space: Space, scores: FloatArray, labels: IntArray) -> FloatArray:

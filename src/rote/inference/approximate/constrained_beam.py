@@ -16,6 +16,7 @@ from rote.inference.approximate.beam import (
     NO_WEIGHTS,
     bounded,
     first_to_obey,
+    fitting,
 )
 from rote.inference.approximate.beam_plan import Courses, Order
 from rote.inference.base import Objective, Solutions, as_objective
@@ -71,7 +72,8 @@ def obedient(
     """Search that obeys, and `Exact` where it comes to nothing."""
     graph = space.network.graph
     shut = objective.closed_labels(space)
-    nodes = search_consistently(objective.scores, shut, weights, int(width), course, graph)
+    width = fitting(width, space, len(objective), course)
+    nodes = search_consistently(objective.scores, shut, weights, width, course, graph)
     labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
     dead = np.flatnonzero(~obeys)
     labels[dead] = -1

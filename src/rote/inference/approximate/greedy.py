@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
-from rote.errors import SettingError, check_whole
+from rote.errors import SettingError, check_whole, is_number
 from rote.inference.answers import answered
 from rote.inference.approximate.greedy_any_score import search_slowly
 from rote.inference.approximate.initial import (
@@ -68,7 +67,7 @@ class RGS:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.alpha, Real) or not 0 <= self.alpha <= 1:
+        if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
             raise SettingError(f"alpha is a share from 0 to 1, got {self.alpha!r}")
         check_whole("restarts", self.restarts, least=1)
         check_whole("seed", self.seed, least=0, most=(1 << 63) - 1)

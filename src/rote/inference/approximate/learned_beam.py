@@ -21,15 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import SettingError, check_number, check_whole
+from rote.errors import SettingError, check_number, check_whole, is_number
 from rote.inference.answers import at_sight
-from rote.inference.approximate.beam import bounded, first_to_obey
+from rote.inference.approximate.beam import bounded, first_to_obey, fitting
 from rote.inference.approximate.beam_plan import Courses, Ledger, Order, Patterns, grown
 from rote.inference.approximate.constrained_beam import obedient
 from rote.inference.base import Engine, Objective, Solutions, as_objective, check_engine
@@ -66,6 +65,15 @@ class Wanted(NamedTuple):
     group: int  # of inputs that share a space
     inputs: IntArray
     slots: IntArray  # beside the inputs: variables, and then factors
+
+
+class _Memory(NamedTuple):
+    """All that a `Speedup` has learned, for a copy that goes on."""
+
+    origins: dict[str, int]
+    size: int
+    learned: list[FloatArray]
+    asked: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +121,7 @@ class Speedup:
         if self.theta is not None:
             check_number("theta", self.theta, least=0)
         check_number("step", self.step, least=0, above=True)
-        if not isinstance(self.share, Real) or not 0 <= self.share <= 1:
+        if not is_number(self.share) or not 0 <= self.share <= 1:
             raise SettingError(f"share is a number from 0 to 1, got {self.share!r}")
         ledger, weights = Ledger(), np.zeros(0)
         if self.learned is not None:
@@ -131,14 +139,21 @@ class Speedup:
         object.__setattr__(self, "_state", [state])
         object.__setattr__(self, "_served", [Served()])
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type, tuple[object, ...], object]:
         names = ("engine", "width", "theta", "features", "order", "step", "average")
-        return Speedup, (
-            *(getattr(self, name) for name in names),
-            self.share,
-            self.proof,
-            self.knowledge,
-        )
+        settings = *(getattr(self, name) for name in names), self.share, self.proof
+        return Speedup, (*settings, self.knowledge), self._memory()
+
+    def _memory(self) -> _Memory:
+        """What further learning starts from; averages, as in ``knowledge``, are not enough."""
+        with self._lock:
+            origins, size, asked = dict(self._ledger.origins), self._ledger.size, self._asked[0]
+            return _Memory(origins, size, [array.copy() for array in self._state[0]], asked)
+
+    def __setstate__(self, memory: _Memory) -> None:
+        self._ledger.origins, self._ledger.size = memory.origins, memory.size
+        self._state[0] = Learned(*memory.learned)
+        self._asked[0] = memory.asked
 
     @property
     def knowledge(self) -> tuple[dict[str, int], FloatArray]:
@@ -162,7 +177,13 @@ class Speedup:
 
     def with_theta(self, theta: float | None) -> Speedup:
         """One that knows as much and has another threshold."""
-        return replace(self, theta=theta, learned=self.knowledge)
+        return replace(self, theta=theta).knowing(self)
+
+    def knowing(self, other: Speedup) -> Speedup:
+        """One with these settings that goes on learning from where another one is."""
+        same = replace(self, learned=other.knowledge)
+        same.__setstate__(other._memory())
+        return same
 
     def learn(self, space: Space, objective: Objective | AnyArray) -> int:
         """Learn from inputs by the engine's answers to them; how many mistakes there were."""
@@ -202,9 +223,8 @@ class Speedup:
         with self._lock:
             course, weights = self._course(space), frozen(self._weights())
         shut = objective.closed_labels(space)
-        nodes, skipped = search_beam(
-            objective.scores, shut, weights, int(self.width), self._gap, course
-        )
+        width = fitting(self.width, space, len(objective), course)
+        nodes, skipped = search_beam(objective.scores, shut, weights, width, self._gap, course)
         labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
         self._count(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
         return Beams(frozen(labels), frozen(obeys), frozen(skipped))
@@ -223,7 +243,7 @@ class Speedup:
         with self._lock:
             courses, weights = [self._course(s) for s in spaces], frozen(self._weights())
         walks = [
-            _Walk(space, course, int(self.width), own)
+            _Walk(space, course, fitting(self.width, space, len(own), course), own)
             for space, course, own in zip(spaces, courses, scores, strict=True)
         ]
         wanted: list[Wanted] | None = None
@@ -293,7 +313,7 @@ class Speedup:
                 shut,
                 gold,
                 self._state[0],
-                int(self.width),
+                fitting(self.width, space, len(part), course),
                 float(self.step),
                 course,
             )

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from threading import Lock
 
 import numpy as np
 
-from rote.errors import SettingError, check_number, check_whole
+from rote.errors import SettingError, check_number, check_whole, is_number
 from rote.inference.answers import answered
 from rote.inference.approximate.greedy import RGS
 from rote.inference.approximate.search_trace import Best, Climber, Paths, Round, Starts, climb_from
@@ -73,7 +72,7 @@ class AmortizedRGS:
     def __post_init__(self) -> None:
         if not isinstance(self.search, RGS):
             raise SettingError(f"search is one such as RGS(restarts=10); got {self.search!r}")
-        if not isinstance(self.step, Real) or not 0 < self.step < 2:
+        if not is_number(self.step) or not 0 < self.step < 2:
             raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
         check_number("tolerance", self.tolerance, least=0)
         if not isinstance(self.leads_first, bool):
@@ -89,10 +88,15 @@ class AmortizedRGS:
         object.__setattr__(self, "_spent", [Spent()])
         object.__setattr__(self, "_lock", Lock())
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type, tuple[object, ...], object]:
         learning = self.step, self.passes, self.adagrad
         stopping = self.patience, self.tolerance, self.outputs, self.leads_first
-        return AmortizedRGS, (self.search, *learning, *stopping, self.weights)
+        with self._lock:
+            state = [(weights.copy(), squares.copy()) for weights, squares in self._state]
+        return AmortizedRGS, (self.search, *learning, *stopping, self.weights), (state,)
+
+    def __setstate__(self, saved: tuple[list[tuple[FloatArray, FloatArray]]]) -> None:
+        self._state[:] = saved[0]
 
     @property
     def spent(self) -> Spent:

@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from rote.errors import SettingError, check_whole
+from rote.errors import check_whole
 from rote.inference.answers import answered
 from rote.inference.base import (
     Objective,
@@ -94,8 +94,7 @@ class BranchAndBound:
         `dual_bound` says what they prove; it never gets worse with more sweeps.
         """
         objective = as_objective(space, objective)
-        if sweeps < 0:
-            raise SettingError(f"sweeps is a number of at least 0, got {sweeps}")
+        check_whole("sweeps", sweeps, least=0)
         if start is None:
             start = zero_duals(space, len(objective))
         bound = dual_bound(space, objective, start)

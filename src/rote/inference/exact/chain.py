@@ -32,7 +32,7 @@ class Chain:
     order: int | None = None
 
     def __post_init__(self) -> None:
-        if self.order not in (None, 1, 2, 3):
+        if self.order is True or self.order not in (None, 1, 2, 3):
             raise SettingError(f"the order of a chain is 1, 2, 3 or None, got {self.order!r}")
 
     def accepts(self, space: Space) -> bool:

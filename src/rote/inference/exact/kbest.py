@@ -17,6 +17,8 @@ from rote.inference.exact.exact import Exact
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
+MOST = 1 << 20  # ranks
+
 
 def k_best(
     space: Space, objective: Objective | AnyArray, k: int, engine: Engine | None = None
@@ -34,7 +36,7 @@ def k_best(
     >>> [float(best.value[0]) for best in k_best(space, scores, 3)]
     [3.0, 2.0, 1.0]
     """
-    check_whole("k", k, least=1)
+    check_whole("k", k, least=1, most=MOST)
     objective = as_objective(space, objective)
     engine = engine or Exact()
     ranks = [_proved(engine.solve(space, objective))]
@@ -63,6 +65,8 @@ def k_best(
             for found, tie in zip(waiting, objective.ties, strict=True)
         ]
         ranks.append(_together([(found.solutions, found.row) for found in last], space))
+        if all(found is missing for found in last):  # and so it is for all ranks that are left
+            ranks += [ranks[-1]] * (int(k) - len(ranks))
     return ranks
 
 

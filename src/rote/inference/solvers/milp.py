@@ -26,7 +26,7 @@ from typing import Literal
 
 import numpy as np
 
-from rote.errors import SettingError, UnsupportedSpace
+from rote.errors import SettingError, UnsupportedSpace, check_number
 from rote.inference.answers import answered
 from rote.inference.base import (
     Objective,
@@ -83,8 +83,7 @@ class Milp:
         if self.solver not in SESSIONS:
             raise SettingError(f"solver is one of {', '.join(SESSIONS)}; got {self.solver!r}")
         positive("time_limit", self.time_limit)
-        if not 0 <= self.gap < np.inf:
-            raise SettingError(f"gap is a number >= 0 such as 0.01, got {self.gap}")
+        check_number("gap", self.gap, least=0)
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         """The best output of each input."""

@@ -258,7 +258,7 @@ class Amortized:
             tally.solving_seconds += solving
             for certificate, count in hits.items():
                 tally.hit(certificate, count)
-            tally.largest_m = max(tally.largest_m, answers.largest_m)
+            tally.reach(answers.largest_m)
         return answers.solutions(), entries
 
     def _epsilons(self, m: int) -> FloatArray:

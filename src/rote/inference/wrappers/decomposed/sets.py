@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, is_number
 from rote.inference.base import Objective
 from rote.kernels.bundles import Around
 from rote.space.space import Space
@@ -120,7 +120,7 @@ def normalised(sets: Iterable[Iterable[int]], variables: int) -> list[tuple[int,
         ) from None
     for one in given:
         for j in one:
-            if not isinstance(j, Integral) or not 0 <= j < variables:
+            if not is_number(j, Integral) or not 0 <= j < variables:
                 raise SettingError(
                     "a set of a decomposition holds positions of variables, counted from 0, and "
                     f"there are {variables}; got {j!r}"
