@@ -13,7 +13,6 @@ import numpy as np
 
 from rote.errors import check_number, check_whole
 from rote.inference.approximate import IID
-from rote.inference.greedy import IID
 from rote.learning.base import check_examples
 from rote.model import Group, Prepared
 from rote.types import AnyArray, FloatArray, IntArray
