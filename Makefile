@@ -23,6 +23,7 @@ endif
 # Material for MkDocs would print an advertisement with every build.
 export NO_MKDOCS_2_WARNING := 1
 
+# The extras of the target are in EXTRAS: as an argument of a call they would end at their first comma.
 define install
 @command -v $(PYTHON) >/dev/null || \
 	{ echo "rote needs Python 3.11 or newer, and there is no $(PYTHON) here; say which to use: make PYTHON=..." >&2; exit 1; }
@@ -30,7 +31,7 @@ define install
 	{ echo "rote needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); say which to use: make PYTHON=python3.11" >&2; exit 1; }
 @echo "Setting up $(VENV), which takes a minute the first time ..."
 @test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
-@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$(1)" --editable ./papers
+@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]" --editable ./papers
 @touch $@ $(VENV)/.installed
 endef
 
@@ -87,11 +88,14 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find . -name '*.egg-info' -type d -prune -exec rm -rf {} +
 
+$(VENV)/.installed: EXTRAS := report
 $(VENV)/.installed: pyproject.toml
-	$(call install,.[report])
+	$(install)
 
+$(VENV)/.installed-dev: EXTRAS := dev
 $(VENV)/.installed-dev: pyproject.toml
-	$(call install,.[dev])
+	$(install)
 
+$(VENV)/.installed-bench: EXTRAS := bench,report,serve
 $(VENV)/.installed-bench: pyproject.toml
-	$(call install,.[bench,report,serve])
+	$(install)

@@ -1,13 +1,19 @@
 """What does a BiLSTM gain from rules and pairs of labels? Names in made-up English sentences."""
 
+import sys
 from dataclasses import replace
 
-import torch
-
+from rote import MissingExtra
 from rote.datasets import english_sentences
 from rote.io.conll import ENTITIES, Sentence
 from rote.metrics import chunk_f1
-from rote.torch import BiLSTMTagger, Training
+
+try:
+    from rote.torch import BiLSTMTagger, Training
+except MissingExtra as error:
+    sys.exit(str(error))
+
+import torch  # what is imported above says what to do where it is missing
 
 LABELS = ("O", *(f"{place}-{kind}" for kind in ENTITIES for place in "BI"))
 

@@ -32,7 +32,10 @@ with TemporaryDirectory() as folder:
     command = [sys.executable, "-m", "rote", "serve", folder, "--port", "0", "--store", store]
     with Popen(command, stdout=PIPE, text=True) as service:  # noqa: S603
         try:
-            address = re.search(r"http://\S+/", service.stdout.readline())[0]
+            said = re.search(r"http://\S+/", service.stdout.readline())
+            if said is None:
+                sys.exit(service.wait())  # it has said why
+            address = said[0]
             for time in ("first", "second"):
                 (answer,) = ask(f"{address}predict", question)["answers"]
                 output = answer["output"]

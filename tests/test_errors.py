@@ -93,7 +93,7 @@ def test_an_error_survives_the_way_to_another_process(error):
     assert vars(came) == vars(sent)
 
 
-@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1", None], ids=str)
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1", None, True], ids=str)
 def test_a_number_outside_is_refused_by_its_name(value):
     with pytest.raises(SettingError, match=r"speed is a number above 0, got"):
         check_number("speed", value, least=0, above=True)
@@ -101,14 +101,14 @@ def test_a_number_outside_is_refused_by_its_name(value):
     check_number("speed", 0, least=0)
 
 
-@pytest.mark.parametrize("value", [0, 2.5, 3.0, np.nan, "3"], ids=str)
+@pytest.mark.parametrize("value", [0, 2.5, 3.0, np.nan, "3", True], ids=str)
 def test_what_is_no_whole_number_is_refused_by_its_name(value):
     with pytest.raises(SettingError, match="steps is a whole number of at least 1"):
         check_whole("steps", value, least=1)
     check_whole("steps", np.int64(1), least=1)
 
 
-@pytest.mark.parametrize("value", [-1, 5, 2.0, None], ids=str)
+@pytest.mark.parametrize("value", [-1, 5, 2.0, None, False], ids=str)
 def test_a_whole_number_may_have_an_end_as_well(value):
     with pytest.raises(SettingError, match=f"place is a whole number from 0 to 4, got {value}"):
         check_whole("place", value, least=0, most=4)

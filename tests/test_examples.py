@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -11,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+from rote import Multiclass, train
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
 
 # Both owls would take the night; the rule leaves it to the one who is young as well.
@@ -101,6 +105,74 @@ def test_a_script_prints_the_answer(name):
     if name in EXTRAS:
         pytest.importorskip(EXTRAS[name])
     assert re.fullmatch(ANSWERS[name], printed(EXAMPLES / name))
+
+
+@pytest.fixture
+def without_extras(tmp_path):
+    """Run Python, and what it starts, as if no package of an extra were installed."""
+    hidden = dict.fromkeys(["fastapi", "gurobipy", "matplotlib", "redis", "torch", "uvicorn"])
+    text = f"import sys\nsys.modules.update({hidden})\n"
+    (tmp_path / "sitecustomize.py").write_text(text, encoding="utf-8")
+    paths = [str(tmp_path), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("name", "extra"), [("serve_it.py", "serve"), ("neural_tagger.py", "torch")]
+)
+def test_a_script_without_its_extra_says_in_one_line_what_to_install(without_extras, name, extra):
+    done = without_extras(EXAMPLES / name)
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert re.fullmatch(rf".*; run: pip install '\.\[{extra}\]'.*\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        (("solve", "PROBLEM", "--engine", "gurobi"), "gurobi"),
+        (("cache", "info", "redis://localhost"), "redis"),
+        (("serve", "MODEL"), "serve"),
+    ],
+    ids=["solve", "cache", "serve"],
+)
+def test_a_command_without_its_extra_says_in_one_line_what_to_install(
+    without_extras, tmp_path, command, extra
+):
+    problem, model = tmp_path / "problem.uai", tmp_path / "model"
+    problem.write_text("MARKOV\n2\n2 2\n1\n2 0 1\n4 1 1 2 1\n", encoding="utf-8")
+    train(Multiclass(("a", "b")), [["x"], ["y"]], ["a", "b"]).save(model)
+    names = {"PROBLEM": problem, "MODEL": model}
+    done = without_extras("-m", "rote", *(names.get(word, word) for word in command))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert re.fullmatch(rf"rote: .*; run: pip install '\.\[{extra}\]'.*\n", done.stderr)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_imports_no_package_of_an_extra_but_its_own(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = [
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    ]
+    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    found = {name.split(".")[0] for name in names} - {*sys.stdlib_module_names, "rote"}
+    own = {"torch"} if path.name == "neural_tagger.py" else set()
+    assert found <= {"numpy", "sklearn", "scipy"} | own
 
 
 def test_a_sudoku_is_solved():

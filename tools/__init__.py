@@ -1,1 +1,1 @@
-"""Programs for those who work on rote; nothing of the library depends on them."""
+"""What is run by hand: checks that take too long, or need too much, for the tests."""

@@ -173,9 +173,14 @@ def was_interrupted(error: BaseException | None) -> bool:
     return False
 
 
+def is_number(value: object, kind: type = Real) -> bool:
+    """Whether a setting is a number; True and False are none, though Python counts with them."""
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
 def check_whole(name: str, value: int, *, least: int, most: int | None = None) -> None:
     """Refuse a setting that is not a whole number of at least ``least``, and at most ``most``."""
-    if isinstance(value, Integral) and least <= value and (most is None or value <= most):
+    if is_number(value, Integral) and least <= value and (most is None or value <= most):
         return
     wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
     raise SettingError(f"{name} is a whole number {wanted}, got {value!r}")
@@ -183,7 +188,7 @@ def check_whole(name: str, value: int, *, least: int, most: int | None = None) -
 
 def check_number(name: str, value: float, *, least: float, above: bool = False) -> None:
     """Refuse a setting that is not a finite number of at least ``least``, or above it."""
-    if isinstance(value, Real) and least <= value < math.inf and not (above and value == least):
+    if is_number(value) and least <= value < math.inf and not (above and value == least):
         return
     wanted = "above" if above else "of at least"
     raise SettingError(f"{name} is a number {wanted} {least}, got {value!r}")

@@ -244,6 +244,18 @@ def test_every_run_is_shown_once_it_is_made(n_jobs):
     assert sorted(seen, key=lambda run: (run.setting, run.fold)) == list(found.runs)
 
 
+def test_what_runs_have_in_common_is_sent_once():
+    sent = []
+
+    class Score:
+        def __reduce__(self):
+            sent.append(self)
+            return (lambda: share_of_labels), ()
+
+    found = cross_validate(TAGGING, XS, YS, LEARNERS, KFold(3).split(XS), Score(), n_jobs=2)
+    assert (len(sent), len(found.runs)) == (1, 6)
+
+
 def test_what_fails_in_a_process_is_raised_here():
     broken = [("I-X",) * len(y) for y in YS]
     with pytest.raises(LabelError, match="breaks the rule"):

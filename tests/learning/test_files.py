@@ -217,7 +217,7 @@ def test_held_out_examples_are_read_and_checked_before_learning(file, tmp_path):
 
 
 def test_outputs_that_break_a_rule_are_refused_unless_allowed(file, tmp_path):
-    path = file("b O\n\na I-X\n")
+    path = file("b O\n\na I-X\n\nc B-X\n")
     options = {"settings": TaskSettings(bio=True), "learner": Local(iterations=1)}
     with pytest.raises(LabelError, match=r"begins in line 3: the output breaks the rule"):
         train_file("tagging", path, tmp_path / "m", **options)
@@ -259,9 +259,7 @@ def test_outputs_of_a_file_are_those_of_the_model(file, tmp_path):
 
 def test_inputs_that_do_not_fit_the_model_are_refused_with_the_file(file, tmp_path):
     train_file("multiclass", file(OBJECTS), tmp_path / "m", learner=Local(iterations=1))
-    with pytest.raises(
-        DataError, match=r"new\.txt, the input .* in line 1: vectors of kind 'input'"
-    ):
+    with pytest.raises(DataError, match=r"new\.txt, the input .* line 1: vectors of kind 'input'"):
         predict_file(tmp_path / "m", file([{"x": [1, 2]}], "new.txt"))
 
 

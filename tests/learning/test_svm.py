@@ -402,3 +402,8 @@ def test_a_batch_is_a_whole_number_and_reuse_has_none():
         StructuredSVM(batch=0)
     with pytest.raises(SettingError, match="no batch"):
         StructuredSVM(batch=2, reuse=True)
+
+
+def test_true_is_no_number():
+    with pytest.raises(SettingError, match="C is a number above 0, got True"):
+        StructuredSVM(C=True)

@@ -1,8 +1,6 @@
 """Finding the best output of a space under scores: engines, and what they return."""
 
 from rote.inference.engine import Engine
-from rote.inference.problem import Problem, clamp
-from rote.inference.solutions import Solutions, Source, Status
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.duals import Duals, dual_bound, zero_duals
@@ -14,6 +12,8 @@ from rote.inference.exact.kbest import k_best
 from rote.inference.exact.max_marginals import max_marginals
 from rote.inference.exact.tree import Tree
 from rote.inference.infeasibility import find_conflict
+from rote.inference.problem import Problem, clamp
+from rote.inference.solutions import Solutions, Source, Status
 from rote.inference.solvers.milp import Milp
 
 __all__ = [

@@ -8,11 +8,11 @@ is missing in one sentence. Behind it, engines and wrappers call each other's `E
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from threading import Lock
+from threading import RLock
 from typing import Any, ClassVar, TypeVar
 
 from rote.errors import SettingError, UnsupportedSpace
@@ -26,7 +26,9 @@ from rote.types import AnyArray, FloatArray
 class Capability(Enum):
     """What an engine can take or do beyond scores of parts."""
 
-    LOSS_TERMS = "a loss that is no sum over parts; use RGS or Exhaustive, or a loss such as Hamming"
+    LOSS_TERMS = (
+        "a loss that is no sum over parts; use RGS or Exhaustive, or a loss such as Hamming"
+    )
     GLOBAL_FEATURES = "global features of whole outputs; use RGS or Exhaustive, or leave them out"
     LAZY_SCORES = "scores that are worked out when they are asked for"
     WARM_STARTS = "an output or duals to start from"
@@ -34,8 +36,25 @@ class Capability(Enum):
     FEATURES = "the feature vectors behind the scores"
 
 
-class Stats:
+class Locked:
+    """What changes while an engine works, under a lock; a copy has the contents and its own lock."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            return {name: value for name, value in vars(self).items() if name != "lock"}
+
+    def __setstate__(self, contents: dict[str, Any]) -> None:
+        self.lock = RLock()
+        vars(self).update(contents)
+
+
+class Stats(Locked):
     """What an engine has done so far: named numbers, counted over all threads.
+
+    A copy begins to count anew.
 
     >>> stats = Stats("inputs", "calls")
     >>> stats.add(inputs=3)
@@ -44,20 +63,24 @@ class Stats:
     """
 
     def __init__(self, *names: str) -> None:
-        self._counts: Counter[str] = Counter(dict.fromkeys(names, 0))
-        self._lock = Lock()
+        super().__init__()
+        self._counts: dict[str, float] = dict.fromkeys(names, 0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_counts": dict.fromkeys(self._counts, 0)}
 
     def add(self, **more: float) -> None:
         """Count some more."""
-        with self._lock:
-            self._counts.update(more)  # type: ignore[arg-type]  # seconds are counted as well
+        with self.lock:
+            for name, count in more.items():
+                self._counts[name] = self._counts.get(name, 0) + count
 
     def __getitem__(self, name: str) -> float:
         return self._counts[name]
 
     def now(self) -> Mapping[str, float]:
         """All numbers as they are."""
-        with self._lock:
+        with self.lock:
             return dict(self._counts)
 
     def __repr__(self) -> str:
@@ -162,6 +185,17 @@ def layers(engine: Engine) -> Iterator[Engine]:
 def find(engine: Engine, kind: type[E]) -> E | None:
     """The outermost layer of a kind."""
     return next((layer for layer in layers(engine) if isinstance(layer, kind)), None)
+
+
+def rebuilt(engine: Engine, kind: type[E], change: Callable[[E], Engine]) -> Engine:
+    """An engine with its outermost layer of a kind changed; the layers around it count on."""
+    if isinstance(engine, kind):
+        return change(engine)
+    if engine.inner is None:
+        return engine
+    outer = copy(engine)
+    object.__setattr__(outer, "inner", rebuilt(engine.inner, kind, change))
+    return outer
 
 
 def require(engine: Engine, problem: Problem) -> None:

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rote.inference.problem import Problem
 from rote.inference.exact.plans import no_plan
 from rote.inference.exact.search import UNLIMITED, search
+from rote.inference.problem import Problem
 from rote.space.space import NamedRule, Space
+from rote.types import frozen
 
 
 def is_feasible(space: Space) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from rote.errors import InfeasibleSpace, NoOutput, say_about
 from rote.inference.problem import Index, Problem
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 if TYPE_CHECKING:
     from rote.viz import Picture
@@ -147,7 +147,7 @@ class Solutions:
         return error
 
     @property
-    def _arrays(self) -> tuple[FloatArray, ...]:
+    def _arrays(self) -> tuple[AnyArray, ...]:
         return tuple(getattr(self, each.name) for each in fields(self))
 
     @property

@@ -16,6 +16,7 @@ processes there are. With ε above 0 an answer hangs on what is remembered, and 
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -290,21 +291,25 @@ def _made(bench: _Bench, n_jobs: int) -> Iterator[tuple[tuple[int, int], Run[Any
         yield from ((place, bench.run(*place)) for place in bench.places)
         return
     from joblib import Parallel, delayed
+    from joblib.externals.loky.backend.reduction import dumps
 
     parallel = Parallel(n_jobs, backend="loky", batch_size=1, return_as="generator_unordered")
-    yield from parallel(delayed(_run)(bench, place) for place in bench.places)
+    with TemporaryDirectory(prefix="rote-", ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / "bench"  # all examples, which processes read once and not per run
+        file.write_bytes(dumps(bench))
+        yield from parallel(delayed(_run)(bench.name, file, place) for place in bench.places)
 
 
-# The bench of the runs that this process makes for another one. It comes with every run, and the
-# first that came is kept, with what it has prepared and remembers.
+# The bench of the runs that this process makes for another one. It is read for the first run and
+# kept for those that follow, with what it has prepared and remembers.
 _kept: dict[str, _Bench] = {}
 
 
-def _run(bench: _Bench, place: tuple[int, int]) -> tuple[tuple[int, int], Run[Any]]:
-    if bench.name not in _kept:
+def _run(name: str, file: Path, place: tuple[int, int]) -> tuple[tuple[int, int], Run[Any]]:
+    if name not in _kept:
         _kept.clear()
-        _kept[bench.name] = bench
-    return place, _kept[bench.name].run(*place)
+        _kept[name] = pickle.loads(file.read_bytes())  # noqa: S301  # of the process that asks
+    return place, _kept[name].run(*place)
 
 
 def _pairs(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import SettingError, check_whole
+from rote.errors import check_number, check_whole
 from rote.inference.approximate import IID
 from rote.learning.base import check_examples
 from rote.model import Group, Prepared
@@ -27,8 +27,7 @@ def fit_iid(prepared: Prepared, *, cost: float = 1.0, iterations: int = 200) -> 
     from sklearn.linear_model import LogisticRegression
 
     check_examples(prepared)
-    if not cost > 0:
-        raise SettingError(f"cost is above 0, got {cost!r}")
+    check_number("cost", cost, least=0, above=True)
     check_whole("iterations", iterations, least=1)
     layout, vectors = prepared.layout, prepared.vectors
     weights = layout.zeros()

@@ -96,7 +96,7 @@ def _speedup(model: Model[Any, Any], share: float, learned: Path | None) -> Spee
     """With what it has learned, and proofs: an answer that is proved need not be found again."""
     engine = model.engine
     base = engine if isinstance(engine, Speedup) else Speedup(engine)
-    knowledge = base.knowledge
+    teacher = base
     if learned is not None and (learned / DESCRIPTION).exists():
         before = Model.load(learned)
         if not isinstance(before.engine, Speedup) or not np.array_equal(
@@ -106,5 +106,5 @@ def _speedup(model: Model[Any, Any], share: float, learned: Path | None) -> Spee
                 f"{learned}: expected what a Speedup has learned under this model, got another "
                 "model; name another folder for what is learned"
             )
-        knowledge = before.engine.knowledge
-    return replace(base, share=share, proof=True, learned=knowledge)
+        teacher = before.engine
+    return replace(base, share=share, proof=True).knowing(teacher)

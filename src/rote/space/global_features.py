@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rote.errors import SettingError, SpaceError
+from rote.errors import SpaceError, check_whole
 from rote.kernels.bundles import Mentions, Wide
 from rote.kernels.local_search.clusters import STATES, entity_values
 from rote.kernels.local_search.global_features import no_mentions
@@ -106,8 +106,7 @@ class Histogram:
     bins: int
 
     def __post_init__(self) -> None:
-        if self.bins < 2:
-            raise SettingError(f"a histogram has at least 2 bins, got {self.bins}")
+        check_whole("bins", self.bins, least=2)
 
     @property
     def width(self) -> int:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, is_number
 from rote.kernels.local_search.state import F1, JACCARD, WRONG
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen
@@ -72,7 +72,7 @@ class Hamming:
         pairs = tuple(dict(self.weights).items())  # can be hashed
         object.__setattr__(self, "weights", pairs)
         for label, weight in pairs:
-            if not 0 <= weight < np.inf:
+            if not (is_number(weight) and 0 <= weight < np.inf):
                 raise SettingError(
                     f"the weight of a label is a number >= 0; {label!r} has {weight}"
                 )

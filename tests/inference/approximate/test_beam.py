@@ -226,7 +226,7 @@ def test_nothing_is_answered(proof):
     check_nothing_is_answered(Beam(priority=lambda s, k, g: g, proof=proof), xor()[0])
 
 
-@pytest.mark.parametrize("width", [0, -1, 1.5, "2", None])
+@pytest.mark.parametrize("width", [0, -1, 1.5, "2", None, True])
 def test_a_width_is_a_whole_number_above_zero(width):
     with pytest.raises(SettingError, match="width is a whole number of at least 1"):
         Beam(width)
@@ -347,3 +347,37 @@ def test_with_optimal_duals_as_h_greedy_search_is_exact(n):
         assert found.labels.tolist() == best.labels.tolist()
         missed += Beam(width=1).solve(space, scores).labels.tolist() != best.labels.tolist()
     assert missed > 0  # without h it is not
+
+
+def loose(n):
+    builder = SpaceBuilder()
+    for j in range(n):
+        builder.variable(f"x{j}", "ab")
+    return builder.build()
+
+
+MAKERS = {
+    "plain": Beam,
+    "priority": lambda width: Beam(width, lambda space, labels, scores: scores),
+    "constrained": ConstrainedBeam,
+    "speedup": lambda width: Speedup(width=width),
+    "lazy": lambda width: Speedup(width=width, theta=1.0),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_a_beam_is_no_wider_than_there_are_outputs(make):
+    space = loose(10)
+    scores = np.random.default_rng(0).normal(size=(3, space.parts))
+    found = make(10**9).solve(space, scores)
+    assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_a_beam_that_does_not_fit_into_memory_is_refused(make):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "ab") for j in range(60)]
+    builder.factor(variables[0], variables[1])
+    space = builder.build()
+    with pytest.raises(SettingError, match=r"width is 1000000000, .* take a smaller width"):
+        make(10**9).solve(space, np.zeros(space.parts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -404,6 +405,36 @@ def test_with_theta_knows_as_much_and_counts_anew():
     back = other.with_theta(None)
     scores = inputs(space, 20, 8)
     assert back.solve(space, scores).labels.tolist() == speedup.solve(space, scores).labels.tolist()
+
+
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda speedup: pickle.loads(pickle.dumps(speedup)),  # noqa: S301
+        copy.copy,
+        copy.deepcopy,
+        lambda speedup: speedup.with_theta(None),
+        lambda speedup: Speedup(width=4, average=speedup.average).knowing(speedup),
+    ],
+    ids=["pickled", "copied", "deeply", "with another theta", "knowing"],
+)
+def test_a_copy_learns_on_as_the_original_does(copied, average):
+    speedup = Speedup(width=4, average=average, share=0.3)
+    speedup.learn(SPACES[1], inputs(SPACES[1], 60))
+    speedup.lessons(5)
+    other = copied(speedup)
+    before = other.knowledge[1].tolist()
+    assert before == speedup.knowledge[1].tolist()
+    for space in SPACES[:2]:
+        speedup.learn(space, inputs(space, 60, 1))
+    assert other.knowledge[1].tolist() == before  # nothing is shared
+    for space in SPACES[:2]:
+        other.learn(space, inputs(space, 60, 1))
+    assert other.knowledge[0] == speedup.knowledge[0]
+    assert other.knowledge[1].tolist() == speedup.knowledge[1].tolist()
+    if other.share:
+        assert other.lessons(9).tolist() == speedup.lessons(9).tolist()
 
 
 def test_a_copy_in_another_process_knows_as_much():

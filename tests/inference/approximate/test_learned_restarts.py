@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -194,6 +195,20 @@ def test_what_was_learned_goes_along_with_copies(world):
     assert (other.step, other.adagrad, other.search) == (0.2, True, RGS(restarts=3))
     begun = AmortizedRGS(learned=engine.weights)
     assert begun.weights.tolist() == engine.weights.tolist()
+
+
+@pytest.mark.parametrize("adagrad", [True, False])
+def test_a_copy_learns_on_as_the_original_does(world, adagrad):
+    space, objective = question(world)
+    first, then = objective.rows(slice(0, 20)), objective.rows(slice(20, None))
+    engine = AmortizedRGS(RGS(restarts=3), step=0.2, adagrad=adagrad)
+    engine.solve(space, first)
+    copies = [pickle.loads(pickle.dumps(engine)), copy.copy(engine), copy.deepcopy(engine)]  # noqa: S301
+    engine.solve(space, then)
+    for other in copies:
+        assert other.weights.tolist() != engine.weights.tolist()  # nothing is shared
+        other.solve(space, then)
+        assert other.weights.tolist() == engine.weights.tolist()
 
 
 def test_learners_search_with_it(world):

@@ -293,7 +293,7 @@ def test_a_time_limit_does_not_matter_where_one_pass_is_enough():
     assert Exact(time_limit=1e-9).solve(space, scores).optimal.all()
 
 
-@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan"), True, "1"])
 def test_a_time_limit_that_makes_no_sense_is_refused(limit):
     with pytest.raises(SettingError, match="time_limit is a number above 0"):
         Exact(time_limit=limit)

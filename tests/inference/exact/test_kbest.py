@@ -145,9 +145,18 @@ def test_arrays_of_every_rank_have_their_types_and_cannot_be_written():
             assert not rank.value.flags.writeable
 
 
-@pytest.mark.parametrize("k", [0, -1, 1.5, "2", None])
+def test_ranks_beyond_the_last_output_cost_nothing():
+    space = entity_relation_space(1)
+    ranks = k_best(space, np.zeros((2, space.parts)), 10**5)
+    assert len(ranks) == 10**5
+    there = [rank for rank in ranks if rank.optimal.all()]
+    assert len(there) == space.outputs
+    assert all((rank.status == Status.INFEASIBLE).all() for rank in ranks[len(there) :])
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "2", None, True, 10**9])
 def test_a_k_that_makes_no_sense_is_refused(k):
-    with pytest.raises(RoteError, match="k is a whole number of at least 1"):
+    with pytest.raises(RoteError, match="k is a whole number from 1 to 1048576"):
         k_best(entity_relation_space(2), np.zeros(20), k)
 
 

@@ -248,3 +248,20 @@ def test_more_labels_than_fit_into_memory_are_refused(tmp_path):
     path.write_text('{"problem": {"name": "a", "mustbe": "<9"}, "variables": {"x": 99999999999}}')
     with pytest.raises(DataError, match="'x' has 1048576 labels at most, got 99999999999"):
         read_cfn(path)
+
+
+def test_numbers_beyond_all_floats_are_refused(write):
+    large = "1" + 400 * "0"
+    costs = '"costs": [1, 2.5, 3, 4, "12.0", -6]'
+    with pytest.raises(DataError, match=r"line 4: expected .* a finite number"):
+        read_cfn(write(STRICT.replace(costs, f'"costs": [1, 2.5, 3, 4, {large}, -6]')))
+    with pytest.raises(DataError, match=r"line 4: expected .* fits into 64 bits"):
+        read_cfn(write(STRICT.replace("12.0", large)))
+    with pytest.raises(DataError, match=r"line 1: expected a bound that fits into 64 bits"):
+        read_cfn(write(STRICT.replace("<10.00", f"<{large}")))
+
+
+def test_costs_beyond_64_bit_integers_stay_what_they_are(write):
+    network = read_cfn(write(STRICT.replace("12.0", str(2**63)).replace("0.5", str(2**64))))
+    assert network.allowed[0].tolist() == [[True, True, True], [True, False, True]]
+    assert network.allowed[1].tolist() == [False, False, True]

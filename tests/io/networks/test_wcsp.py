@@ -155,3 +155,31 @@ def test_more_labels_than_fit_into_memory_are_refused(tmp_path):
     path.write_text("a 1 99999999999 0 9\n99999999999\n")
     with pytest.raises(DataError, match="largest number of labels, between 0 and 1048576, got"):
         read_wcsp(path)
+
+
+@pytest.mark.parametrize("top", [10, 2**53, 2**62, 2**63, 2**64, 10**30, 10**400])
+def test_costs_of_the_upper_bound_or_more_are_forbidden_however_large(write, best_output, top):
+    for large in (top, top + 1, 4 * top, 10**500):
+        text = f"large 2 2 3 {top}\n2 2\n1 0 1 1\n0 {large}\n2 0 1 {large} 1\n1 1 2\n0 0 0\n"
+        if large >= 10**309:  # no float, and so no number of a tuple
+            text = text.replace(f"0 {large}\n", "0 9\n", 1)
+        network = read_wcsp(write(text))
+        assert network.allowed[0].tolist() == [large >= 10**309 and top > 9, True]
+        assert network.allowed[1].tolist() == [[False, False], [False, True]]
+        assert network.constant == 0
+        assert best_output(network) == (-3, [1, 1])
+
+
+@pytest.mark.parametrize("large", [2**53, 2**53 + 1, 2**63, 10**20])
+def test_costs_that_floats_do_not_hold_exactly_are_refused(write, large):
+    top = 2 * large
+    start = f"large 2 2 2 {top}\n2 2\n"
+    with pytest.raises(DataError, match=r"small.wcsp, line 4: a cost is below 2\*\*53, or forbid"):
+        read_wcsp(write(f"{start}1 0 1 1\n0 {large}\n0 0 0\n"))
+    with pytest.raises(DataError, match=r"small.wcsp, line 3: a cost is below 2\*\*53, or forbid"):
+        read_wcsp(write(f"{start}1 0 {large} 1\n0 1\n0 0 0\n"))
+    with pytest.raises(DataError, match=r"small.wcsp, line 5: a cost is below 2\*\*53, or forbid"):
+        read_wcsp(write(f"{start}1 0 1 1\n0 1\n0 {large} 0\n"))
+    exact = 2**53 - 1
+    network = read_wcsp(write(f"{start}1 0 1 1\n0 {exact}\n0 5 0\n"))
+    assert network.tables[0].tolist() == [-exact, -1]

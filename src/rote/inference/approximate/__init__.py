@@ -5,7 +5,7 @@ from rote.inference.approximate.beam_plan import Patterns
 from rote.inference.approximate.constrained_beam import ConstrainedBeam
 from rote.inference.approximate.greedy import RGS
 from rote.inference.approximate.initial import IID, Guesses
-from rote.inference.approximate.learned_beam import Served, Speedup
+from rote.inference.approximate.learned_beam import Speedup
 from rote.inference.approximate.learned_restarts import AmortizedRGS
 from rote.inference.approximate.search_trace import Paths, climb_from
 
@@ -18,7 +18,6 @@ __all__ = [
     "Guesses",
     "Paths",
     "Patterns",
-    "Served",
     "Speedup",
     "climb_from",
 ]

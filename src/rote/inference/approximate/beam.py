@@ -13,19 +13,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rote.errors import SettingError, check_whole
-from rote.inference.solutions import Solutions
 from rote.inference.approximate.beam_plan import Courses, Order
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import dual_bound
-from rote.kernels.beam.beam import search_beam
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Solutions, Source, Status
+from rote.kernels.beam.beam import Course, search_beam
 from rote.kernels.outputs import best_parts, first_obedient
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 Priority = Callable[[Space, IntArray, FloatArray], AnyArray]
 NO_WEIGHTS = frozen(np.empty(0))
+MOST_BYTES = 1 << 34  # of the beams of one batch
 
 
 @dataclass(frozen=True)
@@ -58,30 +59,27 @@ class Beam(Engine):
         check_whole("width", self.width, least=1)
         object.__setattr__(self, "_courses", Courses(self.order))
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return Beam, (self.width, self.priority, self.order, self.proof)
-
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
         shut = problem.closed_labels
         if self.priority is None:
             course = self._courses.of(space)
-            nodes, _ = search_beam(
-                problem.scores, shut, NO_WEIGHTS, int(self.width), np.inf, course
-            )
+            width = fitting(self.width, space, len(problem), course)
+            nodes, _ = search_beam(problem.scores, shut, NO_WEIGHTS, width, np.inf, course)
             outputs, size = nodes.labels, nodes.size
         else:
             outputs, size = self._slowly(space, problem, shut, self.priority)
         labels, obeys = first_to_obey(space, outputs, size)
         labels[~obeys] = -1
-        return bounded(space, problem, labels, proof=self.proof)
+        return bounded(problem, labels, proof=self.proof)
 
     def _slowly(
         self, space: Space, problem: Problem, shut: BoolArray, priority: Priority
     ) -> tuple[IntArray, IntArray]:
         m, n = len(problem), len(space.variables)
-        order = self._courses.of(space).order.tolist()
-        outputs = np.full((m, self.width, n), -1)
+        course = self._courses.of(space)
+        order, width = course.order.tolist(), fitting(self.width, space, m, course)
+        outputs = np.full((m, width, n), -1)
         size = np.zeros(m, dtype=np.int64)
         for i in range(m):
             beam = np.full((1, n), -1)
@@ -98,10 +96,24 @@ class Beam(Engine):
                         f"a priority is one number for each of {len(beam)} partial outputs; got "
                         f"the shape {ranks.shape}"
                     )
-                beam = beam[np.argsort(-ranks, kind="stable")[: self.width]]
+                beam = beam[np.argsort(-ranks, kind="stable")[:width]]
             size[i] = len(beam)
             outputs[i, : len(beam)] = beam
         return outputs, size
+
+
+def fitting(width: int, space: Space, inputs: int, course: Course) -> int:
+    """The width of beams: no more than there are outputs, and refused if memory is too small."""
+    most = int(min(width, space.outputs))
+    labels = int(max(space.sizes, default=0))
+    size = 8 * most * (inputs * (len(space.variables) + course.counters + 2) + 6 * labels)
+    if size > MOST_BYTES:
+        raise SettingError(
+            f"width is {width}, and beams of {most} outputs for {inputs} inputs at once take "
+            f"{size >> 30} GB, more than {MOST_BYTES >> 30}; take a smaller width, or "
+            "fewer inputs at once"
+        )
+    return most
 
 
 def partial_scores(space: Space, scores: FloatArray, labels: IntArray) -> FloatArray:
@@ -133,15 +145,16 @@ def first_to_obey(space: Space, outputs: IntArray, size: IntArray) -> tuple[IntA
     return outputs[np.arange(m), obeys.argmax(axis=1)], np.asarray(obeys.any(axis=1))
 
 
-def bounded(space: Space, problem: Problem, labels: IntArray, *, proof: bool) -> Solutions:
+def bounded(problem: Problem, labels: IntArray, *, proof: bool) -> Solutions:
     """Answers with a bound: by duals, or that of all parts by themselves.
 
     Labels are -1 where no output was found.
     """
+    space = problem.space
     if proof:
         bound = dual_bound(space, problem, BranchAndBound().duals(space, problem))
     else:
-        bound = bound_by_parts(space, problem)
+        bound = bound_by_parts(problem)
     value = space.worth(problem.scores, labels)
     reached = value >= bound - problem.ties
     status = np.where(reached, np.int64(Status.OPTIMAL), np.int64(Status.FEASIBLE))
@@ -152,8 +165,8 @@ def bounded(space: Space, problem: Problem, labels: IntArray, *, proof: bool) ->
     return Solutions.of(problem, labels, Source.BEAM, bound=bound, status=status)
 
 
-def bound_by_parts(space: Space, problem: Problem) -> FloatArray:
+def bound_by_parts(problem: Problem) -> FloatArray:
     """The best open label of every variable and the best tuple of every factor, whatever fits."""
-    best = best_parts(problem.scores, problem.closed_labels, space.starts)
+    best = best_parts(problem.scores, problem.closed_labels, problem.space.starts)
     found: FloatArray = best.sum(axis=1)
     return found

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate, combinations
 from operator import mul
-from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from rote.errors import SettingError
+from rote.inference.engine import Locked
 from rote.kernels.beam.beam import MOST_COUNTED, Course
 from rote.space.network import Table
 from rote.space.space import Space
@@ -75,7 +76,7 @@ def in_order(space: Space) -> Sequence[int]:
     return range(len(space.variables))
 
 
-class Courses:
+class Courses(Locked):
     """The courses of spaces, in one order and with the patterns of one ledger, each made once.
 
     So many as `MOST_COURSES` are kept, those that were made last.
@@ -91,14 +92,17 @@ class Courses:
             )
         self.order, self.patterns = order or in_order, patterns
         self.ledger = Ledger() if ledger is None else ledger
+        super().__init__()
         self._kept: dict[tuple[Space, tuple[str, ...]], Course] = {}
-        self._lock = Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_kept": {}}
 
     def of(self, space: Space) -> Course:
         """The course of a space."""
         # Spaces are equal whatever names they have, and orders and patterns may look at names.
         key = space, space.names
-        with self._lock:
+        with self.lock:
             if key not in self._kept:
                 self._kept[key] = course_of(space, self.order, self.patterns, self.ledger)
                 if len(self._kept) > MOST_COURSES:

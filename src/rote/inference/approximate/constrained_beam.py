@@ -16,15 +16,16 @@ from rote.inference.approximate.beam import (
     NO_WEIGHTS,
     bounded,
     first_to_obey,
+    fitting,
 )
 from rote.inference.approximate.beam_plan import Courses, Order
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions
+from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
+from rote.inference.problem import NO_CONTEXT, Context, Problem
+from rote.inference.solutions import Solutions
 from rote.kernels.beam.beam import Course
 from rote.kernels.beam.propagation import search_consistently
-from rote.space.space import Space
-from rote.types import AnyArray, FloatArray
+from rote.types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -50,18 +51,12 @@ class ConstrainedBeam(Engine):
         check_whole("width", self.width, least=1)
         object.__setattr__(self, "_courses", Courses(self.order))
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return ConstrainedBeam, (self.width, self.order, self.proof)
-
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        space = problem.space
-        return obedient(
-            space, problem, NO_WEIGHTS, self.width, self._courses.of(space), proof=self.proof
-        )
+        course = self._courses.of(problem.space)
+        return obedient(problem, NO_WEIGHTS, self.width, course, proof=self.proof)
 
 
 def obedient(
-    space: Space,
     problem: Problem,
     weights: FloatArray,
     width: int,
@@ -70,13 +65,13 @@ def obedient(
     proof: bool,
 ) -> Solutions:
     """Search that obeys, and `Exact` where it comes to nothing."""
-    graph = space.network.graph
-    shut = problem.closed_labels
-    nodes = search_consistently(problem.scores, shut, weights, int(width), course, graph)
+    space, shut = problem.space, problem.closed_labels
+    width = fitting(width, space, len(problem), course)
+    nodes = search_consistently(problem.scores, shut, weights, width, course, space.network.graph)
     labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
     dead = np.flatnonzero(~obeys)
     labels[dead] = -1
-    found = bounded(space, problem, labels, proof=proof)
+    found = bounded(problem, labels, proof=proof)
     if len(dead) == 0:
         return found
-    return found.with_rows(dead, Exact().solve(space, problem.rows(dead)))
+    return found.with_rows(dead, Exact().answer(problem.rows(dead), NO_CONTEXT))

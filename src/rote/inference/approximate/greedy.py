@@ -13,12 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
-from rote.errors import SettingError, check_whole
-from rote.inference.solutions import Solutions
+from rote.errors import SettingError, check_whole, is_number
 from rote.inference.approximate.greedy_any_score import search_slowly
 from rote.inference.approximate.initial import (
     IID,
@@ -35,12 +33,13 @@ from rote.inference.approximate.search_trace import (
     is_paired,
     known_to_kernels,
 )
-from rote.inference.problem import Problem
+from rote.inference.engine import Capability, Engine
+from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Source, Status
 from rote.kernels.local_search.binary_pairs import search_pairs
 from rote.kernels.local_search.greedy import search_greedily
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, frozen
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,12 @@ class RGS(Engine):
     classifier: Guesses | None = None
     seed: int = 0
 
+    capabilities = frozenset(
+        {Capability.LOSS_TERMS, Capability.GLOBAL_FEATURES, Capability.FEATURES}
+    )
+
     def __post_init__(self) -> None:
-        if not isinstance(self.alpha, Real) or not 0 <= self.alpha <= 1:
+        if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
             raise SettingError(f"alpha is a share from 0 to 1, got {self.alpha!r}")
         check_whole("restarts", self.restarts, least=1)
         check_whole("seed", self.seed, least=0, most=(1 << 63) - 1)
@@ -81,14 +84,13 @@ class RGS(Engine):
                 "fit_iid(prepared), or take alpha=0"
             )
 
-    def solve(self, space: Space, problem: Problem | AnyArray) -> Solutions:
-        return self.searched(space, problem)[0]
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        return self.searched(problem, context)[0]
 
-    def searched(self, space: Space, problem: Problem | AnyArray) -> tuple[Solutions, IntArray]:
+    def searched(self, problem: Problem, context: Context) -> tuple[Solutions, IntArray]:
         """The answers, and how many restarts each of them needed; 0 where there is none."""
-        problem = Problem.of(space, problem)
-        guess = self.guesses(space, problem)
-        labels, needed, bound = self._search(space, problem, guess)
+        guess = self.guesses(problem, context)
+        labels, needed, bound = self._search(problem, guess)
         infeasible = guess.min(axis=1, initial=0) < 0
         status = np.where(needed > 0, Status.FEASIBLE, Status.TIMED_OUT)
         status[infeasible] = Status.INFEASIBLE
@@ -100,15 +102,14 @@ class RGS(Engine):
         found = Solutions.of(problem, labels, Source.GREEDY, bound=bound, status=status)
         return found, needed
 
-    def rounds(self, space: Space, problem: Problem) -> Iterator[Round]:
+    def rounds(self, problem: Problem, context: Context) -> Iterator[Round]:
         """Restart after restart, with all that lies on the way; slower than asking for answers."""
-        problem = Problem.of(space, problem)
-        guess = self.guesses(space, problem)
-        best, redrawn = Best(*guess.shape), self.redrawn(space)
+        guess = self.guesses(problem, context)
+        best, redrawn = Best(*guess.shape), self.redrawn(problem.space)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
         part, own = problem.rows(active), frozen(guess[active])
         restarts = self.restarts if redrawn else 1
-        starts, climber = Starts(space, part, int(self.seed), restarts), Climber(space, part)
+        starts, climber = Starts(part, int(self.seed), restarts), Climber(part)
         for _ in range(restarts):
             paths = climber.climb(starts.drawn(own, redrawn))
             best.take(active, paths, part.value(paths.ends), part.ties)
@@ -119,25 +120,23 @@ class RGS(Engine):
         n = len(space.variables)
         return n - round(self.alpha * n)
 
-    def guesses(self, space: Space, problem: Problem) -> IntArray:
+    def guesses(self, problem: Problem, context: Context) -> IntArray:
         """Where starts are drawn from; -1 where a variable has no label that it may have."""
         if self.classifier is None:
-            return likely_labels(space, problem)
-        guess = self.classifier.guess(space, problem)
-        return guess if isinstance(self.classifier, IID) else checked_guess(space, problem, guess)
+            return likely_labels(problem)
+        guess = self.classifier.guess(problem, context)
+        return guess if isinstance(self.classifier, IID) else checked_guess(problem, guess)
 
-    def _search(
-        self, space: Space, problem: Problem, guess: IntArray
-    ) -> tuple[IntArray, IntArray, FloatArray]:
-        redrawn = self.redrawn(space)
+    def _search(self, problem: Problem, guess: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        redrawn = self.redrawn(problem.space)
         # All starts are the same when nothing is drawn.
         restarts = self.restarts if redrawn else 1
-        known = known_to_kernels(space, problem)
+        known = known_to_kernels(problem)
         if known is None:
-            return search_slowly(space, problem, guess, redrawn, restarts, self.seed)
+            return search_slowly(problem, guess, redrawn, restarts, self.seed)
         kind, gold, wide = known
         gold = guess if gold is None else gold
-        scores, ties, apart = problem.scores, problem.ties, space.network.unmerged
+        scores, ties, apart = problem.scores, problem.ties, problem.space.network.unmerged
         more = apart.graph, redrawn, restarts, int(self.seed)
         if (
             is_paired(apart)

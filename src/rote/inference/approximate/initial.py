@@ -8,10 +8,11 @@ from typing import Protocol
 import numpy as np
 
 from rote.errors import LabelError, SettingError
-from rote.inference.problem import Problem
+from rote.inference.problem import TIE, Context, Problem
 from rote.kernels.dp.chains import best_labels
+from rote.kernels.outputs import ties_of
 from rote.space.space import Space
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray, frozen
 
 
 class Guesses(Protocol):

@@ -20,38 +20,26 @@ the inputs are given to the engine as well, so that learning goes on in service.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from numbers import Real
-from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rote.errors import SettingError, check_number, check_whole
-from rote.inference.exact.independent import argmax_presolve
-from rote.inference.approximate.beam import bounded, first_to_obey
+from rote.errors import SettingError, check_number, check_whole, is_number
+from rote.inference.approximate.beam import bounded, first_to_obey, fitting
 from rote.inference.approximate.beam_plan import Courses, Ledger, Order, Patterns, grown
 from rote.inference.approximate.constrained_beam import obedient
-from rote.inference.engine import Engine, check_engine
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions
+from rote.inference.engine import Capability, Engine, Locked, Stats, check_engine
 from rote.inference.exact.exact import Exact
+from rote.inference.exact.independent import argmax_presolve
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Solutions
 from rote.kernels.beam.beam import Course, first_nodes, proceed, search_beam
 from rote.kernels.beam.heuristic_learning import Learned, learn_beam
 from rote.kernels.local_search.hash_random import seeds_of
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
-
-
-class Served(NamedTuple):
-    """What a `Speedup` has done."""
-
-    inputs: int = 0  # that it answered
-    broken: int = 0  # whose output broke a rule, and was searched for again
-    taught: int = 0  # that the engine solved, to learn from
-    mistakes: int = 0  # that were learned from
-    steps: int = 0  # decisions
-    skipped: int = 0  # decisions by h alone
 
 
 class Beams(NamedTuple):
@@ -70,9 +58,34 @@ class Wanted(NamedTuple):
     slots: IntArray  # beside the inputs: variables, and then factors
 
 
+class Heuristic(Locked):
+    """What is learned: the weights of patterns, their sums and a clock, and where each begins."""
+
+    def __init__(self, order: Order | None, patterns: Patterns) -> None:
+        super().__init__()
+        self.ledger = Ledger()
+        self.courses = Courses(order, patterns, self.ledger)
+        self.learned = Learned(np.zeros(0), np.zeros(0), np.zeros(1))
+        self.asked = 0  # inputs without scores, so far
+
+    def course(self, space: Space) -> Course:
+        """The course of a space; there are weights for all of its patterns then."""
+        course = self.courses.of(space)
+        weights, sums, clock = self.learned
+        size = self.ledger.size
+        if len(weights) < size:
+            self.learned = Learned(grown(weights, size), grown(sums, size), clock)
+        return course
+
+    def weights(self, *, average: bool) -> FloatArray:
+        """The weights as they are, or their mean so far."""
+        weights, sums, clock = self.learned
+        return weights - sums / max(1.0, clock[0]) if average else weights.copy()
+
+
 @dataclass(frozen=True, eq=False)
 class Speedup(Engine):
-    """Beam search that learns from ``engine``.
+    """Beam search that learns from the ``inner`` engine.
 
     A mistake moves w by ``step``: where that is large beside scores, h overrules them. ``average``
     ranks by the mean of all w so far, which changes less from one mistake to the next.
@@ -92,7 +105,7 @@ class Speedup(Engine):
     True
     """
 
-    engine: Engine = field(default_factory=Exact)
+    inner: Engine = field(default_factory=Exact)
     width: int = 8
     theta: float | None = None
     features: Patterns = field(default_factory=Patterns)
@@ -102,24 +115,21 @@ class Speedup(Engine):
     share: float = 0.0
     proof: bool = False
     learned: tuple[dict[str, int], FloatArray] | None = field(default=None, repr=False)
-    _ledger: Ledger = field(init=False, repr=False)
-    _courses: Courses = field(init=False, repr=False)
-    _state: list[Learned] = field(init=False, repr=False)
-    _served: list[Served] = field(init=False, repr=False)
-    _asked: list[int] = field(init=False, repr=False, default_factory=lambda: [0])
-    _lock: Lock = field(init=False, repr=False, default_factory=Lock)
+    _heuristic: Heuristic = field(init=False, repr=False)
+    _stats: Stats = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_engine("the engine to learn from", self.engine)
+        check_engine("the engine to learn from", self.inner)
         check_whole("width", self.width, least=1)
         if self.theta is not None:
             check_number("theta", self.theta, least=0)
         check_number("step", self.step, least=0, above=True)
-        if not isinstance(self.share, Real) or not 0 <= self.share <= 1:
+        if not is_number(self.share) or not 0 <= self.share <= 1:
             raise SettingError(f"share is a number from 0 to 1, got {self.share!r}")
-        ledger, weights = Ledger(), np.zeros(0)
+        heuristic = Heuristic(self.order, self.features)
         if self.learned is not None:
             origins, given = self.learned
+            ledger = heuristic.ledger
             ledger.origins, ledger.size = dict(origins), len(given)
             weights = np.array(given, dtype=np.float64)
             if any(at < 0 or at + ledger.size_of(key) > len(given) for key, at in origins.items()):
@@ -127,36 +137,36 @@ class Speedup(Engine):
                     f"learned is the knowledge of another one: {len(given)} weights are fewer than "
                     "its families of patterns have"
                 )
-        object.__setattr__(self, "_ledger", ledger)
-        object.__setattr__(self, "_courses", Courses(self.order, self.features, ledger))
-        state = Learned(weights, np.zeros(len(weights)), np.zeros(1))
-        object.__setattr__(self, "_state", [state])
-        object.__setattr__(self, "_served", [Served()])
+            heuristic.learned = Learned(weights, np.zeros(len(weights)), np.zeros(1))
+        object.__setattr__(self, "_heuristic", heuristic)
+        names = "inputs", "broken", "taught", "mistakes", "steps", "skipped"
+        object.__setattr__(self, "_stats", Stats(*names))
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        names = ("engine", "width", "theta", "features", "order", "step", "average")
-        return Speedup, (
-            *(getattr(self, name) for name in names),
-            self.share,
-            self.proof,
-            self.knowledge,
-        )
+    @property
+    def supports(self) -> frozenset[Capability]:
+        return frozenset() if self.theta is None else frozenset({Capability.LAZY_SCORES})
+
+    @property
+    def stats(self) -> Stats:
+        """Inputs answered; outputs that broke a rule, and were searched for again; inputs that the
+        inner engine solved, to learn from, and mistakes among them; decisions, and of them those by
+        h alone, which were skipped.
+        """
+        return self._stats
 
     @property
     def knowledge(self) -> tuple[dict[str, int], FloatArray]:
         """What has been learned: where each family of patterns begins, and all weights."""
-        with self._lock:
-            return dict(self._ledger.origins), frozen(self._weights())
+        with self._heuristic.lock:
+            return dict(self._heuristic.ledger.origins), frozen(self._weights())
 
-    @property
-    def served(self) -> Served:
-        """What has been done so far."""
-        return self._served[0]
+    def _weights(self) -> FloatArray:
+        return self._heuristic.weights(average=self.average)
 
-    @property
-    def is_lazy(self) -> bool:
-        """Whether some inputs need not be looked at."""
-        return self.theta is not None
+    def saved(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+        settings, _ = super().saved()
+        origins, weights = self.knowledge
+        return {**settings, "learned": origins}, {"learned": weights}
 
     @property
     def _gap(self) -> float:
@@ -164,27 +174,32 @@ class Speedup(Engine):
 
     def with_theta(self, theta: float | None) -> Speedup:
         """One that knows as much and has another threshold."""
-        return replace(self, theta=theta, learned=self.knowledge)
+        return replace(self, theta=theta).knowing(self)
 
-    def learn(self, space: Space, problem: Problem | AnyArray) -> int:
+    def knowing(self, other: Speedup) -> Speedup:
+        """One with these settings that goes on learning from where another one is."""
+        same = replace(self)
+        object.__setattr__(same, "_heuristic", deepcopy(other._heuristic))
+        return same
+
+    def learn(self, space: Space, scores: Problem | AnyArray) -> int:
         """Learn from inputs by the engine's answers to them; how many mistakes there were."""
-        problem = Problem.of(space, problem)
-        return self._learn(space, problem, self.engine.solve(space, problem))
+        problem = Problem.of(space, scores)
+        return self._learn(problem, self.inner.solve(space, problem))
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        space = problem.space
         taught = self._to_teach(problem)
         if not taught.any():
-            return self._answered(space, problem)
+            return self._answered(problem)
         rows = np.flatnonzero(taught), np.flatnonzero(~taught)
-        solved = self.taught(space, problem.rows(rows[0]))
-        parts = [solved, self._answered(space, problem.rows(rows[1]))]
+        solved = self.taught(problem.rows(rows[0]), context.rows(rows[0]))
+        parts = [solved, self._answered(problem.rows(rows[1]))]
         return Solutions.joined(parts).rows(np.argsort(np.concatenate(rows)))
 
-    def taught(self, space: Space, problem: Problem) -> Solutions:
+    def taught(self, problem: Problem, context: Context) -> Solutions:
         """The engine's own answers, which are learned from."""
-        solved = self.engine.solve(space, problem)
-        self._learn(space, problem, solved)
+        solved = self.inner.solve(problem.space, problem, context)
+        self._learn(problem, solved)
         return solved
 
     def lessons(self, count: int) -> IntArray:
@@ -192,23 +207,22 @@ class Speedup(Engine):
 
         They are as many as ``share`` says, one after so many others.
         """
-        with self._lock:
-            first = self._asked[0]
-            self._asked[0] += count
+        with self._heuristic.lock:
+            first = self._heuristic.asked
+            self._heuristic.asked += count
         due = np.floor(np.arange(first, first + count + 1) * float(self.share))
         return np.flatnonzero(np.diff(due) > 0)
 
-    def searched(self, space: Space, problem: Problem | AnyArray) -> Beams:
+    def searched(self, space: Space, scores: Problem | AnyArray) -> Beams:
         """What the search alone comes to, whether it obeys or not."""
-        problem = Problem.of(space, problem)
-        with self._lock:
-            course, weights = self._course(space), frozen(self._weights())
+        problem = Problem.of(space, scores)
+        with self._heuristic.lock:
+            course, weights = self._heuristic.course(space), frozen(self._weights())
         shut = problem.closed_labels
-        nodes, skipped = search_beam(
-            problem.scores, shut, weights, int(self.width), self._gap, course
-        )
+        width = fitting(self.width, space, len(problem), course)
+        nodes, skipped = search_beam(problem.scores, shut, weights, width, self._gap, course)
         labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
-        self._count(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
+        self._stats.add(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
         return Beams(frozen(labels), frozen(obeys), frozen(skipped))
 
     def searched_lazily(
@@ -222,10 +236,11 @@ class Speedup(Engine):
         ``fill`` puts those that decide something into ``scores``, of shape (m, parts) for each
         group: what all groups need to go on, again and again until all have come to an end.
         """
-        with self._lock:
-            courses, weights = [self._course(s) for s in spaces], frozen(self._weights())
+        with self._heuristic.lock:
+            courses = [self._heuristic.course(space) for space in spaces]
+            weights = frozen(self._weights())
         walks = [
-            _Walk(space, course, int(self.width), own)
+            _Walk(space, course, fitting(self.width, space, len(own), course), own)
             for space, course, own in zip(spaces, courses, scores, strict=True)
         ]
         wanted: list[Wanted] | None = None
@@ -241,40 +256,42 @@ class Speedup(Engine):
         found = [walk.beams() for walk in walks]
         for own in found:
             skipped = int(own.skipped.sum())
-            self._count(inputs=len(own.labels), steps=own.labels.size, skipped=skipped)
+            self._stats.add(inputs=len(own.labels), steps=own.labels.size, skipped=skipped)
         return found
 
-    def repaired(self, space: Space, problem: Problem) -> IntArray:
+    def repaired(self, problem: Problem) -> IntArray:
         """Outputs that obey, for inputs whose search came to others."""
-        return self._obedient(space, problem, proof=False).labels
+        return self._obedient(problem, proof=False).labels
 
-    def _answered(self, space: Space, problem: Problem) -> Solutions:
-        if self.is_lazy or space.factors or len(space.network.rows):
-            return self._by_search(space, problem)
+    def _answered(self, problem: Problem) -> Solutions:
+        space = problem.space
+        if self.theta is not None or space.factors or len(space.network.rows):
+            return self._by_search(problem)
         seen, hard = argmax_presolve(problem)
         easy = len(problem) - len(hard)
-        self._count(inputs=easy, steps=easy * len(space.variables))
+        self._stats.add(inputs=easy, steps=easy * len(space.variables))
         if not len(hard):
             return seen
         rest = problem.rows(hard) if easy else problem
-        return seen.with_rows(hard, self._by_search(space, rest))
+        return seen.with_rows(hard, self._by_search(rest))
 
-    def _by_search(self, space: Space, problem: Problem) -> Solutions:
-        found = self.searched(space, problem)
+    def _by_search(self, problem: Problem) -> Solutions:
+        found = self.searched(problem.space, problem)
         labels = found.labels.copy()
         broken = np.flatnonzero(~found.obeys)
         labels[broken] = -1
-        answers = bounded(space, problem, labels, proof=self.proof)
+        answers = bounded(problem, labels, proof=self.proof)
         if len(broken) == 0:
             return answers
         rest = problem.rows(broken)
-        return answers.with_rows(broken, self._obedient(space, rest, proof=self.proof))
+        return answers.with_rows(broken, self._obedient(rest, proof=self.proof))
 
-    def _obedient(self, space: Space, problem: Problem, *, proof: bool) -> Solutions:
-        with self._lock:
-            course, weights = self._course(space), frozen(self._weights())
-        self._count(broken=len(problem))
-        return obedient(space, problem, weights, self.width, course, proof=proof)
+    def _obedient(self, problem: Problem, *, proof: bool) -> Solutions:
+        space = problem.space
+        with self._heuristic.lock:
+            course, weights = self._heuristic.course(space), frozen(self._weights())
+        self._stats.add(broken=len(problem))
+        return obedient(problem, weights, self.width, course, proof=proof)
 
     def _to_teach(self, problem: Problem) -> BoolArray:
         """Which inputs the engine is given; a function of their scores."""
@@ -283,42 +300,24 @@ class Speedup(Engine):
         place = seeds_of(problem.scores, 0).view(np.uint64) >> np.uint64(40)
         return np.asarray(place < self.share * float(1 << 24))
 
-    def _learn(self, space: Space, problem: Problem, solved: Solutions) -> int:
+    def _learn(self, problem: Problem, solved: Solutions) -> int:
         there = np.flatnonzero(solved.labels.min(axis=1, initial=0) >= 0)
         part = problem.rows(there)
-        with self._lock:
-            course = self._course(space)
+        with self._heuristic.lock:
+            course = self._heuristic.course(problem.space)
             gold = frozen(solved.labels[there])
             shut = part.closed_labels
             wrong = learn_beam(
                 part.scores,
                 shut,
                 gold,
-                self._state[0],
-                int(self.width),
+                self._heuristic.learned,
+                fitting(self.width, problem.space, len(part), course),
                 float(self.step),
                 course,
             )
-        self._count(taught=len(problem), mistakes=int(wrong.sum()))
+        self._stats.add(taught=len(problem), mistakes=int(wrong.sum()))
         return int(wrong.sum())
-
-    def _course(self, space: Space) -> Course:
-        course = self._courses.of(space)
-        weights, sums, clock = self._state[0]
-        size = self._ledger.size
-        if len(weights) < size:
-            self._state[0] = Learned(grown(weights, size), grown(sums, size), clock)
-        return course
-
-    def _weights(self) -> FloatArray:
-        weights, sums, clock = self._state[0]
-        return weights - sums / max(1.0, clock[0]) if self.average else weights.copy()
-
-    def _count(self, **more: int) -> None:
-        with self._lock:
-            past = self._served[0]
-            sums = {name: getattr(past, name) + count for name, count in more.items()}
-            self._served[0] = past._replace(**sums)
 
 
 class _Walk:

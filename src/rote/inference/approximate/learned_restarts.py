@@ -15,50 +15,48 @@ around where E leads, as those of `RGS` are around the guess.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from numbers import Real
-from threading import Lock
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from rote.errors import SettingError, check_number, check_whole
-from rote.inference.solutions import Solutions
+from rote.errors import SettingError, check_number, check_whole, is_number
 from rote.inference.approximate.greedy import RGS
 from rote.inference.approximate.search_trace import Best, Climber, Paths, Round, Starts, climb_from
-from rote.inference.problem import Problem
+from rote.inference.engine import Engine, Locked, Stats
+from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Source, Status
 from rote.kernels.learning.value_regression import regress_all
 from rote.space.global_features import columns_of
-from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 ROOM = 1 << 20  # features of outputs that are learned from together
 
 
-@dataclass(frozen=True)
-class Spent:
-    """What an amortized search has done."""
+class Evaluation(Locked):
+    """The weights θ of E, and AdaGrad's sums of squares; empty before anything was asked."""
 
-    inputs: int = 0
-    climbs: int = 0  # of the scores
-    learned: int = 0  # climbs from where E led; the others were from starts that were drawn
+    def __init__(self, weights: FloatArray | None) -> None:
+        super().__init__()
+        self.weights = None if weights is None else np.array(weights, dtype=np.float64)
+        self.squares = None if weights is None else np.zeros(len(weights))
 
 
 @dataclass(frozen=True, eq=False)
 class AmortizedRGS(Engine):
     """`RGS` whose later starts are learned.
 
-    ``search`` says how starts are drawn, and how many climbs there are at most. An input is left
+    ``inner`` says how starts are drawn, and how many climbs there are at most. An input is left
     when ``patience`` climbs in a row found nothing better. With ``leads_first``, E says where the
-    first climb begins; otherwise it begins where that of ``search`` does. E is learned by
+    first climb begins; otherwise it begins where that of ``inner`` does. E is learned by
     ``passes`` over ``outputs`` of each path, evenly spread (None for all of them, as in the paper),
     as far as it is wrong about them by more than ``tolerance``, relative to what they are worth,
     with steps of ``step``, or by ``adagrad``. It needs feature vectors, and so a
-    model that asks, or an problem with ``inputs``. A θ that was learned before can be given as
+    model that asks, or a context with ``features``. A θ that was learned before can be given as
     ``learned``.
     """
 
-    search: RGS = field(default_factory=RGS)
+    inner: RGS = field(default_factory=RGS)
     step: float = 0.1
     passes: int = 5
     adagrad: bool = False
@@ -67,14 +65,17 @@ class AmortizedRGS(Engine):
     outputs: int | None = 8
     leads_first: bool = True
     learned: FloatArray | None = field(default=None, repr=False)
-    _state: list[tuple[FloatArray, FloatArray]] = field(init=False, repr=False)
-    _spent: list[Spent] = field(init=False, repr=False)
-    _lock: Lock = field(init=False, repr=False)
+    _learned: Evaluation = field(init=False, repr=False)
+    _stats: Stats = field(init=False, repr=False)
+
+    capabilities = RGS.capabilities
 
     def __post_init__(self) -> None:
-        if not isinstance(self.search, RGS):
-            raise SettingError(f"search is one such as RGS(restarts=10); got {self.search!r}")
-        if not isinstance(self.step, Real) or not 0 < self.step < 2:
+        if not isinstance(self.inner, RGS):
+            raise SettingError(
+                f"the inner engine is one such as RGS(restarts=10); got {self.inner!r}"
+            )
+        if not is_number(self.step) or not 0 < self.step < 2:
             raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
         check_number("tolerance", self.tolerance, least=0)
         if not isinstance(self.leads_first, bool):
@@ -83,40 +84,38 @@ class AmortizedRGS(Engine):
         check_whole("patience", self.patience, least=1)
         if self.outputs is not None:
             check_whole("outputs", self.outputs, least=2)
-        object.__setattr__(self, "_state", [])
-        if self.learned is not None:
-            weights = np.array(self.learned, dtype=np.float64)
-            self._state.append((weights, np.zeros(len(weights) if self.adagrad else 0)))
-        object.__setattr__(self, "_spent", [Spent()])
-        object.__setattr__(self, "_lock", Lock())
-
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        learning = self.step, self.passes, self.adagrad
-        stopping = self.patience, self.tolerance, self.outputs, self.leads_first
-        return AmortizedRGS, (self.search, *learning, *stopping, self.weights)
+        object.__setattr__(self, "_learned", Evaluation(self.learned))
+        object.__setattr__(self, "_stats", Stats("inputs", "climbs", "learned"))
 
     @property
-    def spent(self) -> Spent:
-        """What has been done so far."""
-        return self._spent[0]
+    def stats(self) -> Stats:
+        """Inputs; climbs of the scores; and those of them that began where E led."""
+        return self._stats
 
     @property
     def weights(self) -> FloatArray | None:
         """θ, or None before anything was asked."""
-        return frozen(self._state[0][0].copy()) if self._state else None
+        with self._learned.lock:
+            weights = self._learned.weights
+            return None if weights is None else frozen(weights.copy())
 
-    def solve(self, space: Space, problem: Problem | AnyArray) -> Solutions:
-        return self.searched(space, problem)[0]
+    def saved(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+        settings, _ = super().saved()
+        return {**settings, "learned": None}, {} if self.weights is None else {
+            "learned": self.weights
+        }
 
-    def searched(self, space: Space, problem: Problem | AnyArray) -> tuple[Solutions, IntArray]:
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        return self.searched(problem, context)[0]
+
+    def searched(self, problem: Problem, context: Context) -> tuple[Solutions, IntArray]:
         """The answers, and how many climbs each of them needed; 0 where there is none."""
-        problem = Problem.of(space, problem)
-        if problem.inputs is None:
+        if context.features is None:
             raise SettingError(
-                "what a start is worth is learned from feature vectors, and the problem has "
+                "what a start is worth is learned from feature vectors, and the context has "
                 "none; ask through a model, or use RGS"
             )
-        rounds = self.rounds(space, problem)
+        rounds = self.rounds(problem, context)
         last = first = next(rounds)
         for later in rounds:  # one at a time: a round holds all of its paths
             last = later
@@ -129,61 +128,59 @@ class AmortizedRGS(Engine):
         found = Solutions.of(problem, labels, Source.GREEDY, bound=bound, status=status)
         return found, needed
 
-    def rounds(self, space: Space, problem: Problem) -> Iterator[Round]:
+    def rounds(self, problem: Problem, context: Context) -> Iterator[Round]:
         """Round after round, until all inputs are left; others may ask between two of them."""
-        guess, redrawn = self.search.guesses(space, problem), self.search.redrawn(space)
+        guess = self.inner.guesses(problem, context)
+        redrawn = self.inner.redrawn(problem.space)
         best, idle = Best(*guess.shape), np.zeros(len(guess), dtype=np.int64)
         active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
-        part, members = _some(problem, active), np.arange(len(active))
-        starts = Starts(space, part, int(self.search.seed), self.search.restarts)
-        climber, likely = Climber(space, part), frozen(guess[active])
-        own, by_e = self._first(space, part, starts, likely)
-        for restart in range(1, self.search.restarts + 1):
+        part, own_context = _some(problem, context, active)
+        members = np.arange(len(active))
+        starts = Starts(part, int(self.inner.seed), self.inner.restarts)
+        climber, likely = Climber(part), frozen(guess[active])
+        own, by_e = self._first(part, own_context, starts, likely)
+        for restart in range(1, self.inner.restarts + 1):
             paths = climber.climb(own, members)
             values = part.value(paths.ends)
             better = best.take(active, paths, values, part.ties)
-            self._count(len(active), int(by_e.sum()), len(guess) if restart == 1 else 0)
+            inputs = len(guess) if restart == 1 else 0
+            self._stats.add(inputs=inputs, climbs=len(active), learned=int(by_e.sum()))
             yield best.now(active, paths)
             idle[active] = np.where(better, 0, idle[active] + 1)
-            self._learn(space, part, paths, values)
+            self._learn(part, own_context, paths, values)
             kept = idle[active] < self.patience
-            if restart == self.search.restarts or not kept.any():
+            if restart == self.inner.restarts or not kept.any():
                 return
             in_vain = by_e & ~better
             active, members, ends = active[kept], members[kept], frozen(paths.ends[kept])
-            part = _some(part, np.flatnonzero(kept))
+            part, own_context = _some(part, own_context, np.flatnonzero(kept))
             starts.keep(kept)
-            led, moved = self._led(space, part, ends)
+            led, moved = self._led(part, own_context, ends)
             around = frozen(np.where(moved[:, None], led, guess[active]))
             own, by_e = starts.given(led, moved & ~in_vain[kept], around, redrawn)
 
     def _first(
-        self, space: Space, problem: Problem, starts: Starts, guess: IntArray
+        self, problem: Problem, context: Context, starts: Starts, guess: IntArray
     ) -> tuple[IntArray, BoolArray]:
         """The first starts, and which of them E led to."""
-        redrawn = self.search.redrawn(space)
+        redrawn = self.inner.redrawn(problem.space)
         if not self.leads_first:
             return starts.drawn(guess, redrawn), np.zeros(len(guess), dtype=np.bool_)
-        led, moved = self._led(space, problem, guess)
+        led, moved = self._led(problem, context, guess)
         return starts.given(led, moved, guess, redrawn)
 
-    def _count(self, climbs: int, led: int, inputs: int) -> None:
-        with self._lock:
-            past = self._spent[0]
-            self._spent[0] = Spent(past.inputs + inputs, past.climbs + climbs, past.learned + led)
-
-    def _learn(self, space: Space, problem: Problem, paths: Paths, values: FloatArray) -> None:
+    def _learn(self, problem: Problem, context: Context, paths: Paths, values: FloatArray) -> None:
         """Every output on a path is worth its end; those are learned from that E is far from."""
-        assert problem.inputs is not None
-        inputs = problem.inputs
+        assert context.features is not None
+        features = context.features
         outputs, owner = paths.outputs(self.outputs)
-        columns = columns_of(space, inputs.traits, outputs)
-        with self._lock:
+        columns = columns_of(problem.space, features.traits, outputs)
+        with self._learned.lock:
             regress_all(
-                *self._weights(inputs.size),
-                inputs.vectors,
-                inputs.slots,
-                frozen(inputs.firsts[owner]),
+                *self._weights(features.size),
+                features.vectors,
+                features.slots,
+                frozen(features.firsts[owner]),
                 columns,
                 frozen(values[owner]),
                 float(self.step),
@@ -192,26 +189,33 @@ class AmortizedRGS(Engine):
                 ROOM,
             )
 
-    def _led(self, space: Space, problem: Problem, ends: IntArray) -> tuple[IntArray, AnyArray]:
+    def _led(self, problem: Problem, context: Context, ends: IntArray) -> tuple[IntArray, AnyArray]:
         """Where E leads from the ends of paths, and from which of them it leads anywhere."""
-        assert problem.inputs is not None
-        with self._lock:  # nobody learns while E is climbed
-            weights = self._weights(problem.inputs.size)[0]
-            worth = replace(problem.inputs.problem(space, weights), allowed=problem.allowed)
-            paths = climb_from(space, worth, ends)
+        assert context.features is not None
+        with self._learned.lock:  # nobody learns while E is climbed
+            weights = self._weights(context.features.size)[0]
+            worth = context.features.problem(problem.space, weights)
+            if problem.closed is not None:
+                worth = worth.with_open(~problem.closed)
+            paths = climb_from(worth, ends)
         return paths.ends, paths.obeys & (paths.counts > 0)
 
     def _weights(self, size: int) -> tuple[FloatArray, FloatArray]:
-        if not self._state:
-            self._state.append((np.zeros(size), np.zeros(size if self.adagrad else 0)))
-        if len(self._state[0][0]) != size:
+        own = self._learned
+        if own.weights is None:
+            own.weights = np.zeros(size)
+        if own.squares is None or len(own.squares) != (size if self.adagrad else 0):
+            own.squares = np.zeros(size if self.adagrad else 0)
+        if len(own.weights) != size:
             raise SettingError(
-                f"this search has learned {len(self._state[0][0])} weights, and the model that "
+                f"this search has learned {len(own.weights)} weights, and the model that "
                 f"asks has {size}; use another one for it"
             )
-        return self._state[0]
+        return own.weights, own.squares
 
 
-def _some(problem: Problem, rows: IntArray) -> Problem:
+def _some(problem: Problem, context: Context, rows: IntArray) -> tuple[Problem, Context]:
     """The problem of some inputs; the same one for all of them, with what it knows already."""
-    return problem if len(rows) == len(problem) else problem.rows(rows)
+    if len(rows) == len(problem):
+        return problem, context
+    return problem.rows(rows), context.rows(rows)

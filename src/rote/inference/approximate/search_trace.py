@@ -15,7 +15,6 @@ from rote.kernels.local_search.hash_random import draw_starts, note_starts, seed
 from rote.kernels.local_search.state import NO_TERM
 from rote.space.losses import Overlap, Wrong
 from rote.space.network import Network
-from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
 NO_TRAITS = no_traits()

@@ -14,15 +14,14 @@ from time import perf_counter
 
 import numpy as np
 
-from rote.errors import SettingError, check_whole
-from rote.inference.solutions import Solutions
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions, Source, Status
-from rote.errors import positive
+from rote.errors import check_whole, positive
+from rote.inference.engine import Capability, Engine
 from rote.inference.exact.duals import Duals, dual_bound, zero_duals
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.exact.search import UNLIMITED, Found, first_of_equals, search, without_far
 from rote.inference.exact.tie_breaking import canonical
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Solutions, Source, Status
 from rote.kernels.dual.ascent import ascend
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
@@ -89,8 +88,7 @@ class BranchAndBound(Engine):
         `dual_bound` says what they prove; it never gets worse with more sweeps.
         """
         problem = Problem.of(space, scores)
-        if sweeps < 0:
-            raise SettingError(f"sweeps is a number of at least 0, got {sweeps}")
+        check_whole("sweeps", sweeps, least=0)
         if start is None:
             start = zero_duals(space, len(problem))
         bound = dual_bound(space, problem, start)
@@ -133,7 +131,7 @@ class BranchAndBound(Engine):
         return labels
 
     def _better(
-        self, left: FloatArray, problem: Problem, floor: FloatArray
+        self, left: FloatArray, problem: Problem, floor: FloatArray, rows: IntArray
     ) -> IntArray:
         if not (left > 0).all():
             return np.full((len(problem), len(problem.space.variables)), -1, np.int64)

@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import SettingError, UnsupportedSpace
-from rote.inference.solutions import Solutions
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions, Source
+from rote.inference.engine import Engine
 from rote.inference.exact.tables import Obstacle, runs_of, tables_at_work
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Solutions, Source
 from rote.kernels.bundles import Windows
 from rote.kernels.dp.chains import best_chains, chain_max_marginals
 from rote.space.space import Space
@@ -33,7 +33,7 @@ class Chain(Engine):
     order: int | None = None
 
     def __post_init__(self) -> None:
-        if self.order not in (None, 1, 2, 3):
+        if self.order is True or self.order not in (None, 1, 2, 3):
             raise SettingError(f"the order of a chain is 1, 2, 3 or None, got {self.order!r}")
 
     def refuses(self, space: Space) -> str | None:
@@ -51,9 +51,7 @@ class Chain(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
-        labels = best_chains(
-            problem.scores, problem.closed_rows, problem.ties, self.windows(space)
-        )
+        labels = best_chains(problem.scores, problem.closed_rows, problem.ties, self.windows(space))
         return Solutions.of(problem, labels, Source.CHAIN)
 
     def max_marginals(self, space: Space, problem: Problem | AnyArray) -> FloatArray:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rote.errors import ScoreError
-from rote.inference.problem import Problem
+from rote.inference.problem import Index, Problem
 from rote.kernels.dual.bounds import dual_bounds
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, frozen

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rote.errors import UnsupportedSpace, check_whole
-from rote.inference.solutions import Solutions
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions, Source
+from rote.inference.engine import Engine
 from rote.inference.exact.plans import MOST_CANDIDATES, full_plan
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Solutions, Source
 from rote.kernels.dp.elimination import eliminate
 from rote.space.space import Space
-from rote.types import AnyArray
 
 
 @dataclass(frozen=True)

@@ -22,20 +22,19 @@ from time import perf_counter
 
 import numpy as np
 
-from rote.inference.exact.independent import argmax_presolve
-from rote.inference.engine import Engine
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions, Status
 from rote.errors import positive
+from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
-from rote.inference.exact.independent import Separable
+from rote.inference.exact.independent import Separable, argmax_presolve
 from rote.inference.exact.tree import Tree
+from rote.inference.problem import NO_CONTEXT, Context, Problem
+from rote.inference.solutions import Solutions, Status
 from rote.inference.solvers.milp import Milp
 from rote.kernels.bundles import Windows
 from rote.space.space import Space
-from rote.types import AnyArray, IntArray, frozen
+from rote.types import IntArray, frozen
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
 FEW_CANDIDATES = 1 << 12
@@ -101,7 +100,9 @@ def in_turns(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
         if len(left):
             found = found.with_rows(left, _searched(problem.rows(left), nodes))
     left = _unsettled(found)
-    return found.with_rows(left, Milp().answer(problem.rows(left), NO_CONTEXT)) if len(left) else found
+    return (
+        found.with_rows(left, Milp().answer(problem.rows(left), NO_CONTEXT)) if len(left) else found
+    )
 
 
 def _within(seconds: float, problem: Problem) -> Solutions:

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import UnsupportedSpace, check_whole
-from rote.inference.solutions import Solutions
-from rote.inference.problem import Problem
+from rote.inference.engine import Capability, Engine
+from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Source
 from rote.kernels.dp.enumeration import best_outputs, outputs_between
 from rote.space.space import Space

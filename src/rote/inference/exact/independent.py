@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rote.errors import UnsupportedSpace
-from rote.inference.solutions import Solutions
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions, Source
+import numpy as np
+
+from rote.inference.engine import Engine
 from rote.inference.exact.tables import Obstacle, tables_at_work
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Solutions, Source, Status
 from rote.kernels.dp.chains import best_labels
+from rote.kernels.outputs import best_by_themselves
 from rote.space.space import Space
-from rote.types import AnyArray
+from rote.types import IntArray, frozen
 
 
 @dataclass(frozen=True)

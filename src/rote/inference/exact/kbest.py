@@ -7,17 +7,17 @@ a set of closed labels, so any exact engine finds its best; the best of all is n
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from rote.errors import SettingError, check_whole
 from rote.inference.engine import Engine
+from rote.inference.exact.exact import Exact
 from rote.inference.problem import Problem
 from rote.inference.solutions import Solutions, Status
-from rote.inference.exact.exact import Exact
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, IntArray
+
+MOST = 1 << 20  # ranks
 
 
 def k_best(
@@ -36,7 +36,7 @@ def k_best(
     >>> [float(best.value[0]) for best in k_best(space, scores, 3)]
     [3.0, 2.0, 1.0]
     """
-    check_whole("k", k, least=1)
+    check_whole("k", k, least=1, most=MOST)
     problem = Problem.of(space, scores)
     engine = engine or Exact()
     ranks = [_proved(engine.solve(space, problem))]
@@ -62,7 +62,13 @@ def k_best(
             _taken(found, float(tie)) if found else missing
             for found, tie in zip(waiting, problem.ties, strict=True)
         ]
-        ranks.append(Solutions.joined([found.solutions.rows(found.row) for found in last] or [Solutions.none(space, 0)]))
+        ranks.append(
+            Solutions.joined(
+                [found.solutions.rows(found.row) for found in last] or [Solutions.none(space, 0)]
+            )
+        )
+        if all(found is missing for found in last):  # and so it is for all ranks that are left
+            ranks += [ranks[-1]] * (int(k) - len(ranks))
     return ranks
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.inference.problem import Problem
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.plans import full_plan
 from rote.inference.exact.tree import Tree
+from rote.inference.problem import NO_CONTEXT, Problem
 from rote.kernels.dp.elimination import max_marginals as by_elimination
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, frozen
+from rote.types import AnyArray, FloatArray
 
 
 def max_marginals(space: Space, scores: Problem | AnyArray) -> FloatArray:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.inference.problem import Problem
 from rote.inference.exact.duals import Duals
 from rote.inference.exact.plans import Plan, no_plan
+from rote.inference.problem import Problem
 from rote.kernels.dual.ascent import FAR
 from rote.kernels.search.branch import branch
-from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
 UNLIMITED = 1 << 60

@@ -8,25 +8,24 @@ What is left at the end has the lexicographically smallest labels.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from rote.inference.problem import Problem
-from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray
 
 
 class Better(Protocol):
-    """Some best output of each input, or labels -1 where none is worth ``floor``."""
+    """Some best output of each input, or labels -1 where none is worth ``floor``.
 
-    def __call__(self, problem: Problem, floor: FloatArray) -> IntArray: ...
+    ``rows`` are the numbers of the inputs in the batch whose ties are broken.
+    """
+
+    def __call__(self, problem: Problem, floor: FloatArray, rows: IntArray, /) -> IntArray: ...
 
 
-def canonical(
-    problem: Problem, labels: IntArray, doubtful: BoolArray, better: Better
-) -> IntArray:
+def canonical(problem: Problem, labels: IntArray, doubtful: BoolArray, better: Better) -> IntArray:
     """``labels`` with ties broken; only inputs that are ``doubtful`` are asked about."""
     rows = np.flatnonzero(doubtful & (labels >= 0).all(axis=1))
     if not len(rows):
@@ -47,7 +46,7 @@ def canonical(
             if not len(asked):
                 break
             narrowed = part.rows(asked).with_open(smaller)
-            found = better(narrowed, floor[asked])
+            found = better(narrowed, floor[asked], rows[asked])
             taken: BoolArray = np.asarray((found >= 0).all(axis=1))
             taken[taken] &= space.value(narrowed.scores[taken], found[taken]) >= floor[asked][taken]
             labels[rows[asked[taken]]] = found[taken]

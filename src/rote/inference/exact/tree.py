@@ -8,10 +8,10 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import UnsupportedSpace
-from rote.inference.solutions import Solutions
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions, Source
+from rote.inference.engine import Engine
 from rote.inference.exact.tables import Obstacle, Runs, runs_of, tables_at_work
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Solutions, Source
 from rote.kernels.dp.trees import best_trees, tree_max_marginals
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen, running

@@ -26,16 +26,15 @@ from typing import Literal
 
 import numpy as np
 
-from rote.errors import SettingError, UnsupportedSpace
-from rote.inference.solutions import Solutions
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions, Source, Status
-from rote.errors import positive
+from rote.errors import SettingError, UnsupportedSpace, check_number, positive
+from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import Duals
 from rote.inference.exact.plans import partial_plan
 from rote.inference.exact.search import first_of_equals, search
 from rote.inference.exact.tie_breaking import canonical
+from rote.inference.problem import NO_CONTEXT, Context, Problem
+from rote.inference.solutions import Solutions, Source, Status
 from rote.inference.solvers.gurobi import GurobiSession
 from rote.inference.solvers.highs import HighsSession
 from rote.inference.solvers.integer_program import Outcome, Program, Proof, Session, integer_program
@@ -77,8 +76,7 @@ class Milp(Engine):
         if self.solver not in SESSIONS:
             raise SettingError(f"solver is one of {', '.join(SESSIONS)}; got {self.solver!r}")
         positive("time_limit", self.time_limit)
-        if not 0 <= self.gap < np.inf:
-            raise SettingError(f"gap is a number >= 0 such as 0.01, got {self.gap}")
+        check_number("gap", self.gap, least=0)
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         """The best output of each input."""
@@ -195,7 +193,7 @@ class _Search:
         if (first >= 0).all():
             return replace(found, labels=first)
 
-        def better(problem: Problem, floor: FloatArray) -> IntArray:
+        def better(problem: Problem, floor: FloatArray, _rows: IntArray) -> IntArray:
             plan = partial_plan(self.space)
             close = search(plan, problem, floor - 0.5 * tie, None, NODES_FOR_TIES)
             if close.complete[0]:

@@ -20,8 +20,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from rote.errors import MissingExtra, SettingError, StoreError
-from rote.errors import positive
+from rote.errors import MissingExtra, SettingError, StoreError, positive
 from rote.inference.stores.base import (
     LIMIT,
     ShelfSize,

@@ -21,8 +21,7 @@ from threading import Lock, RLock, local
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from rote.errors import StoreError
-from rote.errors import positive
+from rote.errors import StoreError, positive
 from rote.inference.stores.base import (
     LIMIT,
     ShelfSize,

@@ -9,23 +9,20 @@ et al. 2015, Theorem 3; Ma et al. 2019, section 5).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from threading import Lock
 
 import numpy as np
 
 from rote.errors import check_whole
 from rote.inference.approximate.greedy import RGS
-from rote.inference.engine import Engine, check_engine
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions
+from rote.inference.engine import Capability, Engine, Stats, Wrapper, check_engine
 from rote.inference.exact.exact import Exact
-from rote.space.space import Space
-from rote.types import AnyArray
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Solutions
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class ExactEvery(Wrapper):
-    """Every ``every``-th input goes to ``exact``, and the others to ``engine``.
+    """Every ``every``-th input goes to ``exact``, and the others to the ``inner`` engine.
 
     Inputs are counted as they come, over all spaces and threads.
 
@@ -40,33 +37,37 @@ class ExactEvery(Wrapper):
     inner: Engine = field(default_factory=RGS)
     every: int = 10
     exact: Engine = field(default_factory=Exact)
-    _asked: int = field(default=0, init=False, repr=False)
-    _lock: Lock = field(default_factory=Lock, init=False, repr=False)
+    _stats: Stats = field(default_factory=lambda: Stats("inputs", "exact"), init=False, repr=False)
+
+    transparent = True
+
+    @property
+    def supports(self) -> frozenset[Capability]:
+        return super().supports & (self.exact.supports | {Capability.GOLD, Capability.FEATURES})
+
+    @property
+    def stats(self) -> Stats:
+        """Inputs, and those of them that were solved exactly."""
+        return self._stats
 
     def __post_init__(self) -> None:
         check_engine("the engine", self.inner)
         check_engine("the exact engine", self.exact)
         check_whole("every", self.every, least=1)
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return ExactEvery, (self.inner, self.every, self.exact)
-
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        space = problem.space
         m = len(problem)
-        with self._lock:
-            number = self._asked + np.arange(1, m + 1)
-            self._asked += m
-        exactly = number % self.every == 0
+        with self._stats.lock:
+            number = self._stats["inputs"] + np.arange(1, m + 1)
+            exactly = number % self.every == 0
+            self._stats.add(inputs=m, exact=int(exactly.sum()))
         if exactly.all():
-            return self.exact.solve(space, problem)
+            return self.exact.answer(problem, context)
         if not exactly.any():
-            return self.inner.solve(space, problem)
-        found = [
-            asked.solve(space, problem.rows(np.flatnonzero(chosen)))
-            for asked, chosen in ((self.inner, ~exactly), (self.exact, exactly))
-        ]
+            return self.inner.answer(problem, context)
+        asked = [(self.inner, np.flatnonzero(~exactly)), (self.exact, np.flatnonzero(exactly))]
+        found = [engine.answer(problem.rows(rows), context.rows(rows)) for engine, rows in asked]
         # Where each input stands among those of the first engine, then of the second.
         place = np.empty(m, dtype=np.int64)
-        place[np.concatenate([np.flatnonzero(~exactly), np.flatnonzero(exactly)])] = np.arange(m)
+        place[np.concatenate([rows for _, rows in asked])] = np.arange(m)
         return Solutions.joined(found).rows(place)

@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from threading import Lock
 from time import perf_counter
 
-from rote.inference.engine import Engine, check_engine
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions
+from rote.inference.engine import Capability, Engine, Stats, Wrapper, check_engine
 from rote.inference.exact.exact import Exact
-from rote.space.space import Space
-from rote.types import AnyArray
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Solutions
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Timed(Wrapper):
-    """``seconds`` and ``inputs`` so far, over all threads; answers are those of the engine."""
+    """``stats`` has the seconds and inputs so far, over all threads; answers are the inner one's."""
 
     inner: Engine = field(default_factory=Exact)
-    seconds: float = field(default=0.0, init=False)
-    inputs: int = field(default=0, init=False)
-    _lock: Lock = field(default_factory=Lock, init=False, repr=False)
+    _stats: Stats = field(
+        default_factory=lambda: Stats("seconds", "inputs"), init=False, repr=False
+    )
+
+    transparent = True
+    passes = frozenset(Capability)
 
     def __post_init__(self) -> None:
-        check_engine("the engine underneath", self.inner)
+        check_engine("the inner engine", self.inner)
 
-    def __reduce__(self) -> tuple[type, tuple[Engine]]:
-        return Timed, (self.inner,)
+    @property
+    def stats(self) -> Stats:
+        """Seconds, and inputs."""
+        return self._stats
 
-    def solve(self, space: Space, problem: Problem | AnyArray) -> Solutions:
+    def answer(self, problem: Problem, context: Context) -> Solutions:
         start = perf_counter()
-        solutions = self.inner.solve(space, problem)
-        took = perf_counter() - start
-        with self._lock:
-            self.seconds += took
-            self.inputs += len(solutions)
+        solutions = self.inner.answer(problem, context)
+        self._stats.add(seconds=perf_counter() - start, inputs=len(solutions))
         return solutions

@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
 from typing import TypeAlias
 
@@ -127,7 +127,9 @@ class _Reader(Words):
         word = self.string(what)
         if not NUMBER.fullmatch(word):
             raise self.error(f"expected {what}, an integer or a decimal, got {word!r}")
-        return float(word)
+        if not isfinite(value := float(word)):
+            raise self.error(f"expected {what}, one that fits into 64 bits, got {word!r:.80}")
+        return value
 
     def decimals(self, count: int, what: str) -> FloatArray:
         words = self.peek_many(count)
@@ -168,8 +170,10 @@ def _read_problem(reader: _Reader) -> tuple[Measure, float]:
         raise reader.error(
             f"expected a bound such as <10.0 (minimise) or >10.0 (maximise), got {bound!r}"
         )
+    if not isfinite(top := float(bound[1:])):
+        raise reader.error(f"expected a bound that fits into 64 bits, got {bound!r:.80}")
     reader.close("the problem")
-    return (Measure.COST if bound[0] == "<" else Measure.GAIN), float(bound[1:])
+    return (Measure.COST if bound[0] == "<" else Measure.GAIN), top
 
 
 def _read_variables(reader: _Reader) -> Domains:

@@ -161,7 +161,7 @@ def sparse_table(
     words: Words, shape: tuple[int, ...], default: float, tuples: IntArray, costs: FloatArray
 ) -> FloatArray:
     """A table that is ``default`` but for the ``tuples`` whose words were just taken."""
-    table = np.full(shape, default)
+    table = np.full(shape, float(default))  # of whole numbers, it would cut and wrap costs
     # Over no variable there is one entry, which a list without tuples leaves alone.
     codes = (
         np.ravel_multi_index(tuple(tuples.T), shape) if shape else np.zeros(len(tuples), np.int64)

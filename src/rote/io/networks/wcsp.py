@@ -15,6 +15,7 @@ instead of a number of tuples.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,8 @@ from rote.io.networks.table import (
 from rote.io.text import Words, read_text
 from rote.types import FloatArray
 
+EXACT = 1 << 53  # whole numbers below are exact as floats
+NO_TOP = 1 << 1000  # more than any costs add up to
 IN_EXTENSION = "only functions given as tuples are read"
 
 
@@ -50,13 +53,14 @@ def read_wcsp(path: str | Path) -> CostNetwork:
         arity = words.whole(f"the arity of cost function {t}", least=-n, most=n)
         scope = words.wholes(abs(arity), "the index of a variable", most=n - 1)
         scopes.append(check_scope(words, scope))
-        table = _table(words, tuple(sizes[j] for j in scope), shared)
+        table = _table(words, tuple(sizes[j] for j in scope), shared, top)
         tables.append(table)
         if arity < 0:
             shared.append(table)
     words.end()
     names = [f"cost function {t}" for t in range(count)]
-    return cost_network(path, None, [numbered(size) for size in sizes], scopes, tables, names, top)
+    labels = [numbered(size) for size in sizes]
+    return cost_network(path, None, labels, scopes, tables, names, float(min(top, NO_TOP)))
 
 
 def _size(words: Words, largest: int) -> int:
@@ -68,12 +72,26 @@ def _size(words: Words, largest: int) -> int:
     return size
 
 
-def _table(words: Words, shape: tuple[int, ...], shared: list[FloatArray]) -> FloatArray:
+def _cost(words: Words, word: str, top: int, back: int) -> float:
+    """A cost as a float: whole numbers below 2**53 are exact, and others must be forbidden."""
+    if Decimal(word) < EXACT:
+        return float(word)
+    if Decimal(word) < top:
+        raise words.error(
+            f"a cost is below 2**53, or forbidden by being {top} or more, the upper bound; "
+            f"got {word}; divide all costs by the same number",
+            back,
+        )
+    return float(min(top, NO_TOP))
+
+
+def _table(words: Words, shape: tuple[int, ...], shared: list[FloatArray], top: int) -> FloatArray:
     check_shape(words, shape)
     default = words.whole("a default cost", least=-1)
     if default == -1:
         keyword = words.take("the keyword of a cost function in intension")
         raise words.error(f"the cost function {keyword!r} is given by a formula; {IN_EXTENSION}")
+    usual = _cost(words, str(default), top, 1)
     n_tuples = words.whole("a number of tuples", least=-len(shared))
     if n_tuples < 0:
         table = shared[-n_tuples - 1]
@@ -86,8 +104,9 @@ def _table(words: Words, shape: tuple[int, ...], shared: list[FloatArray]) -> Fl
     if not shape:
         if n_tuples:
             raise words.error(f"a function of arity 0 has no tuples, got {n_tuples}")
-        return np.array(float(default))
+        return np.array(usual)
     width = len(shape) + 1
+    given = words.peek_many(n_tuples * width)
     numbers = words.numbers(n_tuples * width, "the labels and the cost of a tuple")
     rows = numbers.reshape(n_tuples, width)
     top_labels = np.array([*(size - 1 for size in shape), np.inf])
@@ -96,4 +115,7 @@ def _table(words: Words, shape: tuple[int, ...], shared: list[FloatArray]) -> Fl
         k = int(wrong.ravel().argmax())
         what = "a cost" if k % width == len(shape) else f"a label below {shape[k % width]}"
         raise words.error(f"expected {what}, got {numbers[k]:g}", back=len(numbers) - k)
-    return sparse_table(words, shape, default, rows[:, :-1].astype(np.int64), rows[:, -1])
+    for k in np.flatnonzero(rows[:, -1] >= EXACT).tolist():
+        place = (k + 1) * width - 1
+        rows[k, -1] = _cost(words, given[place], top, len(numbers) - place)
+    return sparse_table(words, shape, usual, rows[:, :-1].astype(np.int64), rows[:, -1])

@@ -71,7 +71,7 @@ def test_a_tally_grows_and_what_was_read_from_it_does_not():
     before = tally.counters()
     tally.hit("same", 1)
     tally.hit("duals", 1)
-    tally.largest_m = 4.0
+    tally.reach(4.0)
     assert before == Counters(3, hits={"same": 2})
     assert tally.counters() == Counters(3, hits={"same": 3, "duals": 1}, largest_m=4.0)
 
@@ -240,3 +240,32 @@ def test_the_largest_m_bounds_the_loss_of_every_output_as_in_theorem_1(epsilon, 
             assert best <= (1 + engine.counters.largest_m * epsilon) * found.value[i] + 1e-9
     assert taken > 0
     assert engine.counters.largest_m > 0
+
+
+def test_the_largest_m_of_a_difference_is_of_what_happened_between():
+    tally, snapshots = Tally(), [Tally().counters()]
+    reached = [3.0, 7.0, 0.0, 5.0, 5.0, 1.0, 6.0, 2.0]
+    for m in reached:
+        tally.queries += 2
+        tally.reach(m)
+        snapshots.append(tally.counters())
+    for start in range(len(snapshots)):
+        for end in range(start, len(snapshots)):
+            between = snapshots[end] - snapshots[start]
+            assert between.largest_m == max(reached[start:end], default=0.0)
+    assert (snapshots[8] - snapshots[7] + (snapshots[6] - snapshots[5])).largest_m == 2.0
+
+
+def test_a_run_does_not_report_the_m_of_runs_before_it():
+    space = entity_relation_space(2)
+    rng = np.random.default_rng(3)
+    engine = Amortized(certificate="condition", epsilon=1.0, thrifty=False)
+    scores = 1.0 + rng.random(size=(6, space.parts))
+    for _ in range(8):
+        scores = scores + 0.05 * rng.normal(size=scores.shape)
+        engine.solve(space, scores)
+    before = engine.counters
+    assert before.largest_m > 0
+    engine.at(0.0).solve(space, scores)
+    assert (engine.counters - before).queries == 6
+    assert (engine.counters - before).largest_m == 0.0

@@ -41,8 +41,8 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from rote.inference.problem import Problem
 from rote.inference.exact.search import first_of_equals
+from rote.inference.problem import Problem
 from rote.inference.wrappers.amortized.solution_cache import Shelf
 from rote.kernels.cache_lookup import best_remembered, first_that_holds
 from rote.kernels.dual.certificates import certify
@@ -66,9 +66,7 @@ class Asked:
         return len(self.problem)
 
     def rows(self, index: IntArray) -> Asked:
-        part = Asked(
-            self.shelf, self.problem.rows(index), self.epsilon[index], self.starts[index]
-        )
+        part = Asked(self.shelf, self.problem.rows(index), self.epsilon[index], self.starts[index])
         if "remembered" in self.__dict__:
             part.__dict__["remembered"] = self.remembered[index]
         return part
@@ -213,7 +211,7 @@ class DualBound:
         none_better = np.minimum(gap, -margin) <= ROUNDING * problem.ties
         equal = np.flatnonzero(none_better & ~taken & (asked.epsilon == 0))
         if len(equal):
-            first = first_of_equals(shelf.space, problem.rows(equal), frozen(labels[equal]))
+            first = first_of_equals(problem.rows(equal), frozen(labels[equal]))
             found = (first >= 0).all(axis=1)
             taken[equal] = found
             labels[equal[found]] = first[found]
@@ -300,12 +298,12 @@ def _outputs(shelf: Shelf, numbers: IntArray) -> IntArray:
 
 def _allowed(asked: Asked, labels: IntArray) -> IntArray:
     """Outputs without those that have a closed label."""
-    allowed = asked.problem.allowed
-    if allowed is None:
+    closed = asked.problem.closed
+    if closed is None:
         return labels
     offsets = asked.shelf.space.offsets[:-1]
-    own = np.take_along_axis(allowed, offsets + np.maximum(labels, 0), axis=1)
-    return frozen(np.where(np.asarray(own.all(axis=1))[:, None], labels, -1))
+    own = np.take_along_axis(closed, offsets + np.maximum(labels, 0), axis=1)
+    return frozen(np.where(np.asarray(own.any(axis=1))[:, None], -1, labels))
 
 
 def _none(asked: Asked) -> Proofs:

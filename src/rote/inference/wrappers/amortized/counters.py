@@ -20,6 +20,8 @@ class Counters:
     testing_seconds: float = 0.0  # looking up, proving and remembering
     solving_seconds: float = 0.0  # in the engine underneath
     largest_m: float = 0.0  # the largest M of Theorem 1 among outputs taken by a condition
+    # After how many queries each M came that no later one reached: what a difference needs.
+    maxima: tuple[tuple[int, float], ...] = field(default=(), repr=False, compare=False)
 
     def __add__(self, other: Counters) -> Counters:
         return self._with(other, 1)
@@ -35,9 +37,12 @@ class Counters:
                 names = {**mine, **theirs}
                 sums = {name: mine.get(name, 0) + sign * theirs.get(name, 0) for name in names}
                 new["hits"] = {name: count for name, count in sums.items() if count}
-            elif each.name == "largest_m":
+            elif each.name == "largest_m" and sign > 0:
                 new[each.name] = max(mine, theirs)
-            else:
+            elif each.name == "largest_m":
+                since = (m for queries, m in self.maxima if queries > other.queries)
+                new[each.name] = next(since, mine if mine > theirs else 0.0)
+            elif each.name != "maxima":
                 new[each.name] = mine + sign * theirs
         return Counters(**new)
 
@@ -54,11 +59,21 @@ class Tally:
         self.queries = self.solver_calls = self.untested = 0
         self.new_outputs = self.second_bests = 0
         self.hits: dict[str, int] = {}
-        self.testing_seconds = self.solving_seconds = self.largest_m = 0.0
+        self.testing_seconds = self.solving_seconds = 0.0
+        self.maxima: list[tuple[int, float]] = []  # of M, falling
 
     def hit(self, certificate: str, count: int) -> None:
         self.hits[certificate] = self.hits.get(certificate, 0) + count
 
+    def reach(self, m: float) -> None:
+        """An M among the queries that were counted last."""
+        if m > 0:
+            while self.maxima and self.maxima[-1][1] <= m:
+                self.maxima.pop()
+            self.maxima.append((self.queries, m))
+
     def counters(self) -> Counters:
         """The numbers as they are now."""
-        return Counters(**{**vars(self), "hits": dict(self.hits)})
+        largest = self.maxima[0][1] if self.maxima else 0.0
+        copies = {"hits": dict(self.hits), "maxima": tuple(self.maxima), "largest_m": largest}
+        return Counters(**{**vars(self), **copies})

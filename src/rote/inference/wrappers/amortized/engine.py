@@ -1,6 +1,6 @@
 """`Amortized`: an engine that remembers, and solves only what it cannot prove from memory.
 
-FeatureRows of a batch go through the certificates in turn; what none of them settles goes to the engine
+Inputs of a batch go through the certificates in turn; what none of them settles goes to the engine
 underneath, and its answers are remembered. With ``epsilon=0`` and an exact engine underneath, the
 answers are the same as without the wrapper, to the last bit.
 
@@ -19,11 +19,11 @@ from typing import Any, Final
 import numpy as np
 
 from rote.errors import SettingError, check_number, check_whole
-from rote.inference.engine import Engine, check_engine
-from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions, Status
+from rote.inference.engine import Capability, Engine, Wrapper, check_engine, rebuilt
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.kbest import k_best
+from rote.inference.problem import Context, Problem
+from rote.inference.solutions import Solutions, Status
 from rote.inference.stores.base import Store
 from rote.inference.wrappers.amortized.admission import Thrift
 from rote.inference.wrappers.amortized.answers import Answers
@@ -38,9 +38,8 @@ from rote.inference.wrappers.amortized.certificates import (
 from rote.inference.wrappers.amortized.counters import Counters
 from rote.inference.wrappers.amortized.memory import Memory
 from rote.inference.wrappers.amortized.solution_cache import Shelf
-from rote.inference.wrappers.decomposed import Decomposed, looks_around
-from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.inference.wrappers.decomposed import Decomposed
+from rote.types import FloatArray, IntArray, frozen
 
 LIMIT = 1 << 29  # bytes of entries in memory, where nothing else is said
 FEW = 8  # inputs asked at once of an empty shelf
@@ -94,8 +93,10 @@ class Amortized(Wrapper):
     _memory: Memory = field(init=False, repr=False)
     _certificates: tuple[Certificate, ...] = field(init=False, repr=False)
 
+    transparent = True
+
     def __post_init__(self) -> None:
-        check_engine("the engine underneath", self.inner)
+        check_engine("the inner engine", self.inner)
         if self.store is not None and not callable(getattr(self.store, "read", None)):
             raise SettingError(
                 "store is one such as SqliteStore(path), or open_store(address) for an address; "
@@ -111,6 +112,10 @@ class Amortized(Wrapper):
     def at(self, epsilon: float, exact_every: int | None = None) -> Amortized:
         """The same engine, memory and counters with another ε."""
         return self._sharing(replace(self, epsilon=epsilon, exact_every=exact_every))
+
+    def over(self, inner: Engine) -> Amortized:
+        """The same memory and counters over another engine."""
+        return self._sharing(replace(self, inner=inner))
 
     def _sharing(self, other: Amortized) -> Amortized:
         object.__setattr__(other, "_memory", self._memory)
@@ -143,47 +148,47 @@ class Amortized(Wrapper):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
-        if problem.gold is not None and looks_around(self.inner):
-            return self._around(space, problem)
+        if context.gold is not None and Capability.GOLD in self.inner.supports:
+            return self._around(problem, context)
         if not problem.decomposes or not len(problem.scores):
-            return self._untested(space, problem)
+            return self._untested(problem, context)
         if not space.variables:
-            return self._undecided(space, problem)
+            return self._undecided(problem, context)
         if not self.thrifty or self.epsilon > 0:
-            return self._tested(space, problem)
+            return self._tested(problem, context)
         thrift, m = self._memory.thrift(space), len(problem.scores)
         count, test = thrift.next(m)
         if count == m:
             if test:
-                return self._tested(space, problem)
-            return self._untested(space, problem, thrift)
+                return self._tested(problem, context)
+            return self._untested(problem, context, thrift)
         pieces, start = [], 0
         while start < m:
-            part = problem.rows(np.arange(start, start + count))
-            pieces.append(self._tested(space, part) if test else self._untested(space, part))
+            rows = np.arange(start, start + count)
+            part = problem.rows(rows), context.rows(rows)
+            pieces.append(self._tested(*part) if test else self._untested(*part))
             start += count
             count, test = thrift.next(m - start)
         return Solutions.joined(pieces)
 
-    def _around(self, space: Space, problem: Problem) -> Solutions:
+    def _around(self, problem: Problem, context: Context) -> Solutions:
         """What is best of all says little of what is best around gold.
 
-        So the problems to remember are those that a decomposed engine asks.
+        So the problems to remember are those that a decomposed engine asks of the one inside it:
+        the memory goes between the two, whatever other layers there are.
         """
-        if not isinstance(self.inner, Decomposed):
-            return self._untested(space, problem)
-        asking = self._sharing(replace(self, engine=self.inner.engine))
-        return self.inner.over(asking).solve(space, problem)
+        around = rebuilt(self.inner, Decomposed, lambda own: own.over(self.over(own.inner)))
+        return around.answer(problem, context)
 
     def _untested(
-        self, space: Space, problem: Problem, thrift: Thrift | None = None
+        self, problem: Problem, context: Context, thrift: Thrift | None = None
     ) -> Solutions:
         """Straight to the engine underneath."""
         start = perf_counter()
-        solutions = self.inner.solve(space, problem)
+        solutions = self.inner.answer(problem, context)
         took = perf_counter() - start
         memory, m = self._memory, len(problem.scores)
-        thrift, tally = thrift or memory.thrift(space), memory.tally
+        thrift, tally = thrift or memory.thrift(problem.space), memory.tally
         with memory.lock:
             thrift.enter_solved(m, took)
             tally.queries += m
@@ -192,19 +197,20 @@ class Amortized(Wrapper):
             tally.solving_seconds += took
         return solutions
 
-    def _undecided(self, space: Space, problem: Problem) -> Solutions:
+    def _undecided(self, problem: Problem, context: Context) -> Solutions:
         """Spaces without variables have one output: this is no call to speak of."""
         if not self._certificates:
-            return self._untested(space, problem)
-        solutions = self.inner.solve(space, problem)
+            return self._untested(problem, context)
+        solutions = self.inner.answer(problem, context)
         with self._memory.lock:
             self._memory.tally.queries += len(problem)
             self._memory.tally.hit("nothing to decide", len(problem))
         return solutions
 
-    def _tested(self, space: Space, problem: Problem) -> Solutions:
+    def _tested(self, problem: Problem, context: Context) -> Solutions:
         """Certificates first. A young shelf is asked about few inputs at a time."""
-        shelf, m = self._memory.shelf(space), len(problem)
+        space, m = problem.space, len(problem)
+        shelf = self._memory.shelf(space)
         asked = shelf.asked
         if len(asked) != m:
             asked = np.full(m, -1, dtype=np.int64)
@@ -212,9 +218,11 @@ class Amortized(Wrapper):
         solutions, entries, start = [], [], 0
         while start < m:
             rows = np.arange(start, min(start + size, m))
-            part = problem if len(rows) == m else problem.rows(rows)
+            part = (
+                (problem, context) if len(rows) == m else (problem.rows(rows), context.rows(rows))
+            )
             shelf = self._memory.shelf(space)  # another one, if that of the last batch went
-            found, now = self._batch(shelf, part, asked[rows])
+            found, now = self._batch(shelf, *part, asked[rows])
             solutions.append(found)
             entries.append(now)
             start, size = start + len(rows), 2 * size
@@ -222,7 +230,7 @@ class Amortized(Wrapper):
         return Solutions.joined(solutions)
 
     def _batch(
-        self, shelf: Shelf, problem: Problem, starts: IntArray
+        self, shelf: Shelf, problem: Problem, context: Context, starts: IntArray
     ) -> tuple[Solutions, IntArray]:
         """Answers, and the entry that each input now has on the shelf, or -1."""
         memory, m = self._memory, len(problem)
@@ -235,7 +243,7 @@ class Amortized(Wrapper):
             hits = self._test(Asked(shelf, problem, self._epsilons(m), starts), answers)
         testing = perf_counter() - begun
         begun = perf_counter()
-        solved = self._solve(problem, answers, np.flatnonzero(~answers.taken))
+        solved = self._solve(problem, context, answers, np.flatnonzero(~answers.taken))
         solving = perf_counter() - begun
         begun = perf_counter()
         with memory.lock:
@@ -253,7 +261,7 @@ class Amortized(Wrapper):
             tally.solving_seconds += solving
             for certificate, count in hits.items():
                 tally.hit(certificate, count)
-            tally.largest_m = max(tally.largest_m, answers.largest_m)
+            tally.reach(answers.largest_m)
         return answers.solutions(), entries
 
     def _epsilons(self, m: int) -> FloatArray:
@@ -277,18 +285,23 @@ class Amortized(Wrapper):
                 hits[certificate.name] = hits.get(certificate.name, 0) + count
         return hits
 
-    def _solve(self, problem: Problem, answers: Answers, left: IntArray) -> IntArray:
+    def _solve(
+        self, problem: Problem, context: Context, answers: Answers, left: IntArray
+    ) -> IntArray:
         """Enter the engine's answers. Equal questions are asked once; returns those asked."""
         if not len(left):
             return left
-        rest = problem if len(left) == len(problem) else problem.rows(left)
+        if len(left) == len(problem):
+            rest, own = problem, context
+        else:
+            rest, own = problem.rows(left), context.rows(left)
         if rest.closed is None and self._certificates and len(left) > 1:
             _, first, place = np.unique(rest.scores, axis=0, return_index=True, return_inverse=True)
             if len(first) < len(left):
-                found = self.inner.solve(answers.space, rest.rows(first))
+                found = self.inner.answer(rest.rows(first), own.rows(first))
                 answers.solved(left, found.rows(place))
                 return left[first]
-        answers.solved(left, self.inner.solve(answers.space, rest))
+        answers.solved(left, self.inner.answer(rest, own))
         return left
 
     def _remember(

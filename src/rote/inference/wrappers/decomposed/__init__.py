@@ -1,7 +1,7 @@
 """Learning from the outputs around the gold one: `Decomposed`, and ways to say what is around."""
 
 from rote.inference.wrappers.decomposed.components import SignedComponents
-from rote.inference.wrappers.decomposed.engine import Decomposed, looks_around
+from rote.inference.wrappers.decomposed.engine import Decomposed
 from rote.inference.wrappers.decomposed.sets import Chosen, Decomposition, Split, Union
 from rote.inference.wrappers.decomposed.signs import Sign, estimate_signs
 from rote.inference.wrappers.decomposed.subsets import Subsets
@@ -16,5 +16,4 @@ __all__ = [
     "Subsets",
     "Union",
     "estimate_signs",
-    "looks_around",
 ]

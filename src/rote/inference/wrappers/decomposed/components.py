@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rote.inference.problem import Problem
-from rote.inference.wrappers.decomposed.sets import EVERY, Split, gold_of, no_input
+from rote.inference.wrappers.decomposed.sets import EVERY, Split, no_input
 from rote.inference.wrappers.decomposed.signs import Sign, Signs, signs_of
 from rote.kernels.bundles import Around
 from rote.kernels.neighbourhood.components import may_swap, signed_components
@@ -41,8 +41,8 @@ class SignedComponents:
     signs: Signs = Sign.SAME
     fallback: bool = True
 
-    def split(self, space: Space, problem: Problem) -> Split:
-        gold = gold_of(problem)
+    def split(self, problem: Problem, gold: IntArray) -> Split:
+        space = problem.space
         first, ptr, members = signed_components(
             gold,
             space.offsets,

@@ -22,15 +22,15 @@ MOST = 1 << 21  # outputs of one input
 
 
 def best_listed(
-    space: Space, problem: Problem, sets: Sequence[Around], *, settle: bool
+    problem: Problem, golds: IntArray, sets: Sequence[Around], *, settle: bool
 ) -> tuple[IntArray, BoolArray]:
     """What `rote.kernels.neighbourhood.neighbours.best_neighbours` does, for all sets at once."""
-    assert problem.gold is not None
-    answers = np.full(problem.gold.shape, -1, dtype=np.int64)
+    space = problem.space
+    answers = np.full(golds.shape, -1, dtype=np.int64)
     doubtful = np.zeros(len(answers), dtype=np.bool_)
-    for i, gold in enumerate(problem.gold):
+    for i, gold in enumerate(golds):
         outputs = np.concatenate([neighbours(space, gold, around, i) for around in sets])
-        worth = _worth(space, problem.rows(np.array([i])), outputs)
+        worth = _worth(problem.rows(np.array([i])), outputs)
         best = worth.max(initial=-np.inf)
         if best > -np.inf:
             equal = np.unique(outputs[worth >= best - problem.ties[i]], axis=0)
@@ -72,13 +72,14 @@ def _check_count(space: Space, sets: Sequence[Sequence[int]], most: int) -> None
         )
 
 
-def _worth(space: Space, problem: Problem, outputs: IntArray) -> FloatArray:
+def _worth(problem: Problem, outputs: IntArray) -> FloatArray:
     """What outputs are worth to one input; -inf for those that are not possible."""
+    space = problem.space
     scores = frozen(np.broadcast_to(problem.scores, (len(outputs), space.parts)))
     worth = space.worth(scores, outputs)
     if not problem.decomposes:
         worth = worth + problem.global_value(outputs[None])[0]
     possible = space.holds(outputs)
     if problem.closed is not None:
-        possible &= problem.allowed[0][space.offsets[:-1] + outputs].all(axis=1)
+        possible &= ~problem.closed[0][space.offsets[:-1] + outputs].any(axis=1)
     return np.where(possible, worth, -np.inf)

@@ -11,12 +11,11 @@ long as it could still be better than what has been found.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from rote.inference.engine import Engine
-from rote.inference.problem import Problem
+from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Status
 from rote.inference.wrappers.decomposed.listed import best_listed
 from rote.inference.wrappers.decomposed.sets import EVERY, some_sets
@@ -37,10 +36,10 @@ class Search:
     Where an answer is ``doubtful``, others may be within a tie of it.
     """
 
-    def __init__(self, engine: Engine, space: Space, problem: Problem) -> None:
-        assert problem.gold is not None
-        self.engine, self.space, self.problem = engine, space, problem
-        self.gold = problem.gold
+    def __init__(self, engine: Engine, problem: Problem, context: Context) -> None:
+        assert context.gold is not None
+        self.engine, self.space, self.problem = engine, problem.space, problem
+        self.context, self.gold = context, context.gold
         self.labels = np.full(self.gold.shape, -1, dtype=np.int64)
         self.values = np.full(len(self.gold), -np.inf)
         self.doubtful = np.zeros(len(self.gold), dtype=np.bool_)
@@ -70,7 +69,7 @@ class Search:
             few.append(_chosen(around, small))
             large[k] = _chosen(around, ~small)
         settle = all(len(around.members) == 0 for around in large)
-        self._take(*best_listed(self.space, self.problem, few, settle=settle))
+        self._take(*best_listed(self.problem, self.gold, few, settle=settle))
         for around in large:
             self.sets += len(around.ptr) - 1
             self._ask(around, np.full(len(around.ptr) - 1, np.inf))
@@ -131,7 +130,8 @@ class Search:
             first = order[np.unique(owner[order], return_index=True)[1]]
             bounds[first] = -np.inf
             narrowed = self._narrowed(owner[first], around, first)
-            solutions = self.engine.solve(self.space, narrowed)
+            context = self.context.without_gold().rows(owner[first])
+            solutions = self.engine.solve(self.space, narrowed, context)
             self.calls += len(first)
             inputs, settled = owner[first], np.isin(solutions.status, SETTLED)
             np.maximum.at(self.bounds, inputs[~settled], solutions.bound[~settled])
@@ -142,15 +142,14 @@ class Search:
     def _narrowed(self, inputs: IntArray, around: Around, sets: IntArray) -> Problem:
         """One problem per set, with all labels outside closed but for the gold ones."""
         part, offsets = self.problem.rows(inputs), self.space.offsets
-        shape = (len(inputs), self.space.labels)
         given = part.open_labels()
-        allowed = np.zeros(shape, dtype=np.bool_)
+        allowed = np.zeros_like(given)
         row, gold = np.arange(len(inputs))[:, None], offsets[:-1] + self.gold[inputs]
         allowed[row, gold] = given[row, gold]
         for k, s in enumerate(sets.tolist()):
             for j in around.members[around.ptr[s] : around.ptr[s + 1]].tolist():
                 allowed[k, offsets[j] : offsets[j + 1]] = given[k, offsets[j] : offsets[j + 1]]
-        return checked_for(self.space, replace(part, allowed=frozen(allowed), gold=None))
+        return part.with_open(allowed)
 
     def _offer(self, owner: IntArray, labels: IntArray, doubtful: BoolArray) -> None:
         part = self.problem.rows(owner)

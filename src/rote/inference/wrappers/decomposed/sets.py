@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from rote.errors import SettingError
+from rote.errors import SettingError, is_number
 from rote.inference.problem import Problem
 from rote.kernels.bundles import Around
 from rote.space.space import Space
@@ -35,9 +35,9 @@ class Split:
 
 
 class Decomposition(Protocol):
-    """Says what is around the gold outputs of an problem."""
+    """Says what is around gold outputs."""
 
-    def split(self, space: Space, problem: Problem) -> Split: ...
+    def split(self, problem: Problem, gold: IntArray) -> Split: ...
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,8 @@ class Chosen:
         """The sets of each gold output, none of them inside another."""
         return [normalised(self.function(space, row), len(space.variables)) for row in gold]
 
-    def split(self, space: Space, problem: Problem) -> Split:
-        gold = gold_of(problem)
-        return Split((as_around(self.lists(space, gold)),), no_input(gold))
+    def split(self, problem: Problem, gold: IntArray) -> Split:
+        return Split((as_around(self.lists(problem.space, gold)),), no_input(gold))
 
 
 @dataclass(frozen=True)
@@ -82,8 +81,8 @@ class Union:
         each = tuple(as_decomposition(one) for one in decompositions)
         object.__setattr__(self, "decompositions", each)
 
-    def split(self, space: Space, problem: Problem) -> Split:
-        parts = [each.split(space, problem) for each in self.decompositions]
+    def split(self, problem: Problem, gold: IntArray) -> Split:
+        parts = [each.split(problem, gold) for each in self.decompositions]
         whole = np.logical_or.reduce([part.whole for part in parts])
         return Split(tuple(around for part in parts for around in part.sets), frozen(whole))
 
@@ -96,13 +95,6 @@ def as_decomposition(given: Decomposition | Function) -> Decomposition:
             f"output to sets of positions; got {given!r:.80}"
         )
     return given if hasattr(given, "split") else Chosen(given)
-
-
-def gold_of(problem: Problem) -> IntArray:
-    """The gold outputs that a decomposition is around."""
-    if problem.gold is None:
-        raise SettingError("a decomposition is around gold outputs, and the problem has none")
-    return problem.gold
 
 
 def no_input(gold: IntArray) -> BoolArray:
@@ -120,7 +112,7 @@ def normalised(sets: Iterable[Iterable[int]], variables: int) -> list[tuple[int,
         ) from None
     for one in given:
         for j in one:
-            if not isinstance(j, Integral) or not 0 <= j < variables:
+            if not is_number(j, Integral) or not 0 <= j < variables:
                 raise SettingError(
                     "a set of a decomposition holds positions of variables, counted from 0, and "
                     f"there are {variables}; got {j!r}"

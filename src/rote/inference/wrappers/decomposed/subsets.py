@@ -8,11 +8,10 @@ import numpy as np
 
 from rote.errors import check_whole
 from rote.inference.problem import Problem
-from rote.inference.wrappers.decomposed.sets import EVERY, Split, gold_of, no_input
+from rote.inference.wrappers.decomposed.sets import EVERY, Split, no_input
 from rote.kernels.bundles import Around
 from rote.kernels.local_search.hash_random import draw_subsets
-from rote.space.space import Space
-from rote.types import frozen
+from rote.types import IntArray, frozen
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,7 @@ class Subsets:
             check_whole("sample", self.sample, least=1)
         check_whole("seed", self.seed, least=0, most=(1 << 63) - 1)
 
-    def split(self, space: Space, problem: Problem) -> Split:
-        gold = gold_of(problem)
+    def split(self, problem: Problem, gold: IntArray) -> Split:
         (m, n), whole = gold.shape, no_input(gold)
         k = min(self.k, n)
         if self.sample is None or k == n:
