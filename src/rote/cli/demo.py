@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rote.inference.base import Solutions, Source, Status
 from rote.inference.exact.exact import Exact
+from rote.inference.solutions import Solutions, Source, Status
 from rote.io.conll import Entity, Sentence
 from rote.space import Space
 from rote.tasks.entity_relation import ENTITY_LABELS, EntityRelation, pairs

@@ -26,9 +26,7 @@ from rote.types import AnyArray, FloatArray
 class Capability(Enum):
     """What an engine can take or do beyond scores of parts."""
 
-    LOSS_TERMS = (
-        "a loss that is no sum over parts; use RGS or Exhaustive, or a loss such as Hamming"
-    )
+    LOSS_TERMS = "a loss that is no sum over parts; use RGS or Exhaustive, or Hamming"
     GLOBAL_FEATURES = "global features of whole outputs; use RGS or Exhaustive, or leave them out"
     LAZY_SCORES = "scores that are worked out when they are asked for"
     WARM_STARTS = "an output or duals to start from"
@@ -146,10 +144,15 @@ class Engine(ABC):
         return None
 
     def saved(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-        """The settings to make an equal engine of, and arrays that it has learned."""
+        """The settings to make an equal engine of, and the arrays that it has learned."""
         if not is_dataclass(self):
             return {}, {}
         return {each.name: getattr(self, each.name) for each in fields(self) if each.init}, {}
+
+    @classmethod
+    def restored(cls, settings: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> Engine:
+        """The engine that was `saved`."""
+        return cls(**settings, **arrays)
 
 
 class Wrapper(Engine):
@@ -196,6 +199,16 @@ def rebuilt(engine: Engine, kind: type[E], change: Callable[[E], Engine]) -> Eng
     outer = copy(engine)
     object.__setattr__(outer, "inner", rebuilt(engine.inner, kind, change))
     return outer
+
+
+def persistent(engine: Engine) -> Engine:
+    """What a saved model predicts with: the engine without its transparent layers."""
+    while engine.transparent and engine.inner is not None:
+        engine = engine.inner
+    if engine.inner is None:
+        return engine
+    inner = persistent(engine.inner)
+    return engine if inner is engine.inner else rebuilt(engine, type(engine.inner), lambda _: inner)
 
 
 def require(engine: Engine, problem: Problem) -> None:

@@ -142,6 +142,15 @@ class Problem:
         closed = frozen(~open_labels)
         return Problem.built(self.space, self.scores, closed, self.loss_term, self.global_scores)
 
+    def scaled(self, scale: float) -> Problem:
+        """The same with all weights times a number."""
+        more = self.global_scores
+        if more is not None:
+            more = replace(more, weights=frozen(scale * more.weights))
+        scores = self.scores * scale
+        check_finite(scores, TOO_LARGE)
+        return Problem.built(self.space, frozen(scores), self.closed, self.loss_term, more)
+
     def with_loss(self, loss: Loss, gold: IntArray) -> Problem:
         """The loss-augmented problem: score(y) + Δ(gold, y)."""
         offsets = loss.offsets(self.space, gold)

@@ -110,20 +110,20 @@ class Solutions:
     def rows(self, index: Index) -> Solutions:
         """The answers to some of the inputs."""
         rows = np.atleast_1d(np.arange(len(self))[index])
-        return Solutions(*(frozen(array[rows]) for array in self._arrays))
+        return Solutions(*(frozen(array[rows]) for array in self.arrays))
 
     @staticmethod
     def joined(parts: Sequence[Solutions]) -> Solutions:
         """The answers of several batches of one space, one after the other."""
         if len(parts) == 1:
             return parts[0]
-        columns = zip(*(part._arrays for part in parts), strict=True)
+        columns = zip(*(part.arrays for part in parts), strict=True)
         return Solutions(*(frozen(np.concatenate(arrays)) for arrays in columns))
 
     def with_rows(self, index: IntArray, answers: Solutions) -> Solutions:
         """The same with other answers to some of the inputs."""
-        arrays = [array.copy() for array in self._arrays]
-        for array, new in zip(arrays, answers._arrays, strict=True):
+        arrays = [array.copy() for array in self.arrays]
+        for array, new in zip(arrays, answers.arrays, strict=True):
             array[index] = new
         return Solutions(*map(frozen, arrays))
 
@@ -147,7 +147,8 @@ class Solutions:
         return error
 
     @property
-    def _arrays(self) -> tuple[AnyArray, ...]:
+    def arrays(self) -> tuple[AnyArray, ...]:
+        """Labels, value, bound, status and source, in this order."""
         return tuple(getattr(self, each.name) for each in fields(self))
 
     @property

@@ -33,6 +33,7 @@ import numpy as np
 
 from rote.errors import DataError, SettingError, check_whole, renumber
 from rote.inference import Engine, Exact
+from rote.inference.engine import find
 from rote.inference.stores import MemoryStore, SqliteStore, Store
 from rote.inference.wrappers.amortized import Amortized, Counters
 from rote.learning.base import Learner, State, check_learner, fit
@@ -144,7 +145,8 @@ def cross_validate(
         check_learner(learner)
     check_many("inputs", xs)
     check_many("outputs", ys)
-    wrapped = engine if isinstance(engine, Amortized) else Amortized(engine or Exact())
+    own = Exact() if engine is None else engine
+    wrapped = find(own, Amortized) or Amortized(own)
     if wrapped.store is not None:
         _check_store(wrapped.store, cache, n_jobs)
     xs = tuple(xs)
@@ -212,7 +214,7 @@ class _Bench:
             model = fit(learner, model, prepared, watch=watch)
             seconds, counters = perf_counter() - start, engine.counters - before
         with _called_as_of_all(judged):
-            found = model.with_engine(engine.engine).predict(self.xs[k] for k in judged)
+            found = model.with_engine(engine.inner).predict(self.xs[k] for k in judged)
         return Run(
             setting,
             fold,
@@ -227,7 +229,7 @@ class _Bench:
     def _engine(self, at: int) -> Amortized:
         """The engine with what it remembers; that of the last setting only is kept."""
         if self.cache == "none":
-            return Amortized(self.engine.engine, certificate="none", thrifty=False)
+            return Amortized(self.engine.inner, certificate="none", thrifty=False)
         key = 0 if self.cache == "forward" else at
         if key not in self._engines:
             self._engines.clear()

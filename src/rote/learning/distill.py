@@ -13,6 +13,7 @@ import numpy as np
 
 from rote.errors import SettingError, check_whole
 from rote.inference.approximate import Speedup
+from rote.inference.engine import find
 from rote.model import Model, Prepared
 
 PIECE = 50  # inputs of one space that are learned from together
@@ -30,9 +31,11 @@ def teach(
 
     ``progress`` is told how many pieces are done, and of how many.
     """
-    engine = model.engine
-    if not isinstance(engine, Speedup):
-        raise SettingError(f"only a Speedup can be taught, and the model's engine is {engine!r}")
+    engine = find(model.engine, Speedup)
+    if engine is None:
+        raise SettingError(
+            f"only a Speedup can be taught, and the model's engine is {model.engine!r}"
+        )
     check_whole("epochs", epochs, least=1)
     rng = np.random.default_rng(seed)
     pieces = [
@@ -45,8 +48,8 @@ def teach(
         for done, k in enumerate(rng.permutation(len(pieces)).tolist(), start=1):
             group, rows = pieces[k]
             piece = group.rows(rows)
-            objective = prepared.objective(model.weights, piece)
-            mistakes[epoch] += engine.learn(piece.space, objective)
+            problem = prepared.problem(model.weights, piece)
+            mistakes[epoch] += engine.learn(piece.space, problem)
             if progress is not None:
                 progress(epoch * len(pieces) + done, epochs * len(pieces))
     return mistakes

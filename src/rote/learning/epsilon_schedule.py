@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rote.errors import SettingError, check_number, check_whole
+from rote.inference.engine import Engine, find, rebuilt
 from rote.inference.wrappers.amortized import Amortized, Counters
 from rote.learning.base import Learner, State
 from rote.model import Model, Prepared
@@ -91,17 +92,19 @@ class Staged:
     def iterate(
         self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
     ) -> Iterator[State]:
-        engine = model.engine
-        if not isinstance(engine, Amortized):
+        engine = find(model.engine, Amortized)
+        if engine is None:
             raise SettingError(
-                f"a staged learner sets the ε of an Amortized engine; the model has {engine!r}"
+                "a staged learner sets the ε of an Amortized engine; the model has "
+                f"{model.engine!r}"
             )
         at, made = (0, 0) if state is None else _place(state, self.stages)
         while at < len(self.stages) and not (state is not None and state.done):
             stage, last = self.stages[at], at + 1 == len(self.stages)
             if made == stage.iterations:
                 return  # a state from the end of the last stage
-            staged = model.with_engine(engine.at(stage.epsilon, stage.exact_every))
+            at_stage = engine.at(stage.epsilon, stage.exact_every)
+            staged = model.with_engine(_with_stage(model.engine, at_stage))
             before = engine.counters
             for now in self.learner.iterate(staged, prepared, state):
                 made += 1
@@ -147,3 +150,8 @@ def _place(state: State, stages: Sequence[Stage]) -> tuple[int, int]:
     if at >= len(stages):
         raise SettingError(f"this state is of a schedule with more than {len(stages)} stages")
     return at, made
+
+
+def _with_stage(engine: Engine, amortized: Amortized) -> Engine:
+    """The layers of an engine with another `Amortized` in the place of its own."""
+    return rebuilt(engine, Amortized, lambda _: amortized)

@@ -1,27 +1,24 @@
-"""Loss-augmented inference: the worst output of every example, max_y w · φ(x, y) + Δ(gold, y).
+"""Loss-augmented inference: the most violated output of every example.
 
-A loss that adds up is added to the scores, and any engine can look for the worst output. The
-zero-one loss asks for the best output and, where that is the right one, for the second best.
-Other losses go to the engine as a term.
+    max_y  w · φ(x, y) + Δ(gold, y)
+
+A loss that decomposes is added to the scores, and any engine can look for the most violated output.
+The zero-one loss asks for the best output and, where that is the right one, for the second best.
+Other losses go to the engine as a loss term.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from rote.errors import NoOutput, ScoreError, renumber
-from rote.inference import Engine, Objective, Status, k_best
-from rote.inference.answers import found
-from rote.inference.base import TOO_LARGE, Inputs, check_finite, checked_for
-from rote.kernels.learning.linear import scores_of
+from rote.inference import Engine, Status, k_best
+from rote.inference.problem import Context, Problem
 from rote.model import Group, Prepared
-from rote.space import Space
-from rote.space.global_features import TraitScores
 from rote.space.losses import Loss, ZeroOne
 from rote.types import FloatArray, IntArray, frozen
 
@@ -59,61 +56,45 @@ def worst_of(
     group: Group,
     scale: float = 1.0,
 ) -> Worst:
-    """The worst outputs of the examples of a group, under ``scale`` times the weights."""
-    scores = scores_of(weights, prepared.vectors, group.slots, group.firsts)
+    """The most violated outputs of the examples of a group, under ``scale`` times the weights."""
+    problem = prepared.problem(weights, group, "example")
     if scale != 1.0:
-        scores *= scale
-    assert group.gold is not None
-    inputs, traits = prepared.inputs(group), None
-    if inputs.traits is not None:
-        traits = inputs.trait_scores(weights if scale == 1.0 else scale * weights)
+        problem = problem.scaled(scale)
     try:
-        return Worst(group, *worst(engine, group.space, scores, group.gold, loss, inputs, traits))
+        return Worst(group, *most_violated(engine, problem, prepared.context(group), loss))
     except (NoOutput, ScoreError) as error:
         renumber(error, "example", group.members.tolist())
         raise
 
 
-def worst(
-    engine: Engine,
-    space: Space,
-    scores: FloatArray,
-    gold: IntArray,
-    loss: Loss,
-    inputs: Inputs | None = None,
-    traits: TraitScores | None = None,
+def most_violated(
+    engine: Engine, problem: Problem, context: Context, loss: Loss
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Labels, slacks and losses for a batch of one space."""
-    plain = checked_for(space, Objective(frozen(scores), gold=gold, inputs=inputs, traits=traits))
-    offsets = loss.offsets(space, gold)
-    augmented = scores.copy()
-    if offsets is not None:
-        augmented[:, : space.labels] += offsets
-    check_finite(augmented, TOO_LARGE)  # as they are not where the scores by themselves are not
-    right = plain.worth(space, frozen(gold))
-    if offsets is not None:
-        solutions = engine.solve(
-            space, checked_for(space, replace(plain, scores=frozen(augmented)))
-        )
-        labels = found(solutions)
-        losses = frozen(loss.value(space, gold, labels))
-        return labels, frozen(solutions.value - right), losses
+    """Labels, slacks and losses for the gold outputs of a context: the step of all learners."""
+    space, gold = problem.space, context.gold
+    assert gold is not None
+    right = problem.value(frozen(gold))
     if isinstance(loss, ZeroOne):
-        labels = _best_but_gold(engine, space, plain, gold)
+        labels = _best_but_gold(engine, problem, context, gold)
     else:
-        objective = replace(plain, term=loss.term(gold))
-        labels = found(engine.solve(space, objective))
+        augmented = problem.with_loss(loss, gold)
+        solutions = engine.solve(space, augmented, context)
+        labels = solutions.require_outputs()
+        if augmented.loss_term is None:
+            losses = frozen(loss.value(space, gold, labels))
+            return labels, frozen(solutions.value - right), losses
     losses = frozen(loss.value(space, gold, labels))
-    return labels, frozen(plain.worth(space, labels) - right + losses), losses
+    return labels, frozen(problem.value(labels) - right + losses), losses
 
 
-def _best_but_gold(engine: Engine, space: Space, objective: Objective, gold: IntArray) -> IntArray:
-    labels = found(engine.solve(space, objective)).copy()
+def _best_but_gold(engine: Engine, problem: Problem, context: Context, gold: IntArray) -> IntArray:
+    labels = engine.solve(problem.space, problem, context).require_outputs().copy()
     hit = np.flatnonzero((labels == gold).all(axis=1))
     if len(hit):
-        second = k_best(space, objective.rows(hit), 2, engine)[1]
+        part = problem.rows(hit)
+        second = k_best(problem.space, part, 2, engine, context.rows(hit))[1]
         other = second.status == Status.OPTIMAL
-        lead = objective.rows(hit).worth(space, frozen(gold[hit])) - second.value
+        lead = part.value(frozen(gold[hit])) - second.value
         worse = hit[other & (lead < 1.0)]
         labels[worse] = second.labels[other & (lead < 1.0)]
     return frozen(labels)

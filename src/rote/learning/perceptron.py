@@ -21,11 +21,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from rote.errors import ScoreError, SettingError, check_whole, renumber
+from rote.errors import SettingError, check_whole
 from rote.inference import Engine
-from rote.inference.answers import found
-from rote.inference.base import TIE, Inputs
-from rote.inference.exact.exact import chain_of
+from rote.inference.problem import TIE
 from rote.kernels.learning.linear import move_both
 from rote.kernels.learning.online import NOTHING, WRONG, chain_step
 from rote.kernels.learning.prefixes import wrong_prefix
@@ -78,14 +76,14 @@ class _Steps:
     def __init__(self, update: Update, engine: Engine, prepared: Prepared, own: Averaged) -> None:
         self.update = update
         self.engine = engine
-        self.vectors = prepared.vectors
+        self.prepared, self.vectors = prepared, prepared.vectors
         self.own = own
         self.view = frozen(own.weights)  # the same memory: it sees every step
         full = update == "full"
         if not full and any(group.frame.traits for group in prepared.groups):
             raise SettingError('prefixes have no traits of whole outputs; take update="full"')
         self.chains = {
-            id(group): chain_of(engine, group.space) if full and not group.frame.traits else None
+            id(group): engine.chain(group.space) if full and not group.frame.traits else None
             for group in prepared.groups
         }
 
@@ -111,19 +109,14 @@ class _Steps:
         return self._step(group, place) if how == NOTHING else how == WRONG
 
     def _step(self, group: Group, place: int) -> bool:
-        space, slots, here = group.space, group.slots, slice(place, place + 1)
-        traits = group.frame.trait_set
-        inputs = Inputs(self.vectors, slots, group.firsts[here], len(self.view), traits)
-        assert group.gold is not None
-        try:
-            objective = inputs.objective(space, self.view, group.gold[here])
-        except ScoreError as error:
-            renumber(error, "example", group.members[here].tolist())
-            raise
-        labels = found(self.engine.solve(space, objective), "example", group.members[here])
+        one = group.rows(slice(place, place + 1))
+        space, slots = group.space, group.slots
+        problem = self.prepared.problem(self.view, one, "example")
+        solutions = self.engine.solve(space, problem, self.prepared.context(one))
+        labels = solutions.require_outputs("example", one.members)
         toward, away = group.gold_columns[place], group.columns(labels)[0]
         if self.update != "full":
-            early, scores = self.update == "early", objective.scores[0]
+            early, scores = self.update == "early", problem.scores[0]
             away = wrong_prefix(scores, slots.start, space.slot_ends, toward, away, early)
         if (away == toward).all():
             return False

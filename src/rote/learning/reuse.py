@@ -18,9 +18,9 @@ import numpy as np
 
 from rote.errors import NoOutput, ScoreError, SettingError, renumber
 from rote.inference import Engine
-from rote.inference.base import NONE_CLOSED
+from rote.inference.problem import NONE_CLOSED, Problem
 from rote.kernels.cache_lookup import best_remembered
-from rote.learning.loss_augmented import Worst, worst
+from rote.learning.loss_augmented import Worst, most_violated
 from rote.model import Group, Prepared
 from rote.space import Space
 from rote.space.losses import Loss
@@ -67,14 +67,14 @@ class Reuse:
         assert gold is not None
         if group.frame.traits:
             raise SettingError("reuse looks at parts alone; leave it, or the traits, out")
-        scores = prepared.objective(weights, group, what="example").scores
+        problem = prepared.problem(weights, group, "example")
         known = self._outputs.get(space, frozen(np.empty((0, gold.shape[1]), dtype=np.int64)))
-        labels, slacks = self._remembered(space, scores, gold, loss, known)
+        labels, slacks = self._remembered(problem, gold, loss, known)
         rest = np.flatnonzero(~(slacks > bars))
         if len(rest):
-            inputs = prepared.inputs(group).rows(rest)
+            context = prepared.context(group).rows(rest)
             try:
-                found = worst(engine, space, scores[rest], gold[rest], loss, inputs)
+                found = most_violated(engine, problem.rows(rest), context, loss)
             except (NoOutput, ScoreError) as error:
                 renumber(error, "example", group.members[rest].tolist())
                 raise
@@ -85,19 +85,15 @@ class Reuse:
 
     @staticmethod
     def _remembered(
-        space: Space, scores: FloatArray, gold: IntArray, loss: Loss, known: IntArray
+        problem: Problem, gold: IntArray, loss: Loss, known: IntArray
     ) -> tuple[IntArray, FloatArray]:
         """The best of the known outputs under the loss, and its slack; -inf where none is known."""
-        offsets = loss.offsets(space, gold)
-        if offsets is None:
+        space, augmented = problem.space, problem.with_loss(loss, gold)
+        if augmented.loss_term is not None:
             raise SettingError("reuse needs a loss that adds up over labels, such as Hamming")
-        augmented = scores.copy()
-        augmented[:, : space.labels] += offsets
-        augmented = frozen(augmented)
         parts = space.known_parts_of(frozen(known))
-        best = best_remembered(augmented, NONE_CLOSED, parts, gold.shape[1])
+        best = best_remembered(augmented.scores, NONE_CLOSED, parts, gold.shape[1])
         if not len(known):
             return np.full_like(gold, -1), np.full(len(gold), -np.inf)
         labels = known[best]
-        right = space.worth(frozen(scores), frozen(gold))
-        return labels, space.worth(augmented, frozen(labels)) - right
+        return labels, augmented.value(frozen(labels)) - problem.value(frozen(gold))

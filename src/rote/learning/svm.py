@@ -24,7 +24,7 @@ import numpy as np
 
 from rote.errors import SettingError, check_number, check_whole
 from rote.inference import Engine
-from rote.inference.wrappers.decomposed import looks_around
+from rote.inference.engine import Capability
 from rote.kernels.learning.dual_descent import descend, largest_gain
 from rote.kernels.learning.working_set import add_candidates
 from rote.learning.base import (
@@ -143,7 +143,7 @@ class _Run:
         else:
             self.weights = state.memory["weights"].copy()
             self.working = WorkingSet.restored(state.memory, len(prepared), size)
-        if svm.reuse and looks_around(engine):
+        if svm.reuse and Capability.GOLD in engine.supports:
             raise SettingError(
                 "reuse takes outputs of other examples, which need not be around an example's own; "
                 "leave out either reuse or Decomposed"

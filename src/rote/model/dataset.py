@@ -14,7 +14,7 @@ import numpy as np
 
 from rote.errors import DataError, LabelError, ScoreError, SettingError, renumber, say_about
 from rote.features import HashedIndex, Index, Positions, VectorBuilder
-from rote.inference.base import Inputs, Objective
+from rote.inference.problem import Context, FeatureRows, Problem
 from rote.kernels.bundles import Slots, Vectors
 from rote.model.layout import Layout
 from rote.space import Space
@@ -88,24 +88,26 @@ class Prepared:
     def __len__(self) -> int:
         return self.count
 
-    def inputs(self, group: Group) -> Inputs:
+    def features(self, group: Group) -> FeatureRows:
         """What engines may know of the examples of a group."""
         traits = group.frame.trait_set
-        return Inputs(self.vectors, group.slots, group.firsts, self.layout.size, traits)
+        return FeatureRows(self.vectors, group.slots, group.firsts, self.layout.size, traits)
 
     def scores(self, weights: FloatArray, group: Group) -> FloatArray:
         """Scores of shape (m, parts) for the examples of a group."""
-        return self.inputs(group).scores(weights)
+        return self.features(group).scores(weights)
 
-    def objective(
-        self, weights: FloatArray, group: Group, gold: IntArray | None = None, what: str = "input"
-    ) -> Objective:
+    def problem(self, weights: FloatArray, group: Group, what: str = "input") -> Problem:
         """What outputs of the examples of a group are worth; errors call an example ``what``."""
         try:
-            return self.inputs(group).objective(group.space, weights, gold)
+            return self.features(group).problem(group.space, weights)
         except ScoreError as error:
             renumber(error, what, group.members.tolist())
             raise
+
+    def context(self, group: Group) -> Context:
+        """What engines may know of the examples of a group: gold outputs and feature vectors."""
+        return Context(group.gold, self.features(group))
 
     @cached_property
     def places(self) -> tuple[tuple[Group, int], ...]:

@@ -30,8 +30,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
@@ -39,22 +38,19 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import DataError, ModelError, SettingError
+from rote.errors import DataError, ModelError, RoteError
 from rote.features import Index, index_from_json
 from rote.inference import Engine
-from rote.inference.approximate import IID, RGS, AmortizedRGS, Speedup
-from rote.inference.wrappers.amortized import Amortized
-from rote.inference.wrappers.decomposed import Decomposed
-from rote.inference.wrappers.periodic import ExactEvery
-from rote.inference.wrappers.timed import Timed
+from rote.inference.engine import persistent
 from rote.model.layout import Block, Layout
 from rote.model.model import Model
-from rote.tasks.described import TASKS, Registry, outline, restored
+from rote.tasks.described import TASKS, Registry, outline, parts_of, restored
 from rote.tasks.task import Task
 from rote.types import FloatArray, frozen
 
 FORMAT, VERSION = "rote model", 1
 DESCRIPTION = "model.json"
+ENGINE = "engine."  # how the names of arrays begin that belong to the engine
 ENGINES: Registry = MappingProxyType(
     {
         "Beam": "rote.inference.approximate.beam",
@@ -70,7 +66,6 @@ ENGINES: Registry = MappingProxyType(
         "Separable": "rote.inference.exact.independent",
         "Speedup": "rote.inference.approximate.learned_beam",
         "Tree": "rote.inference.exact.tree",
-        "Unruled": "rote.inference.wrappers.unruled",
     }
 )
 _KEYS: Mapping[str, type] = {
@@ -89,7 +84,7 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
     from safetensors.numpy import save as packed
 
     folder = Path(folder)
-    described, more = _described(_underneath(model.engine))
+    described, more = _described(persistent(model.engine))
     content = packed({"weights": np.asarray(model.weights), **more})
     layout = model.layout
     token = secrets.token_hex(6)
@@ -147,59 +142,20 @@ def load(
 
 def _described(engine: Engine) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     """What JSON says of an engine, and the arrays that lie beside the weights."""
-    if isinstance(engine, Speedup):
-        families, patterns = engine.knowledge
-        described = outline(
-            replace(engine, engine=_underneath(engine.engine), learned=None), ENGINES
-        )
-        return {**described, "families": families}, {"patterns": np.asarray(patterns)}
-    described = outline(engine, ENGINES)
-    if isinstance(engine, RGS) and isinstance(engine.classifier, IID):
-        described["left_out"].remove("classifier")
-        return described, {"classifier": np.asarray(engine.classifier.weights)}
-    return described, {}
+    settings, arrays = engine.saved()
+    return outline(engine, ENGINES, settings), {
+        f"{ENGINE}{name}": np.asarray(array) for name, array in arrays.items()
+    }
 
 
 def _engine(folder: Path, saved: dict[str, Any], arrays: Mapping[str, FloatArray]) -> Engine:
     """The engine that was saved; what it has learned lies beside the weights."""
-    classifier, patterns = arrays.get("classifier"), arrays.get("patterns")
-    if patterns is not None:
-        return _knowing(
-            folder,
-            _restored(folder, saved, "engine", ENGINES),
-            saved.get("families"),
-            patterns,
-        )
-    if classifier is None or not isinstance(saved.get("settings"), dict):
-        found: Engine = _restored(folder, saved, "engine", ENGINES)
-        return found
-    alone = {**saved, "settings": {**saved["settings"], "alpha": 0.0}}
-    engine = _restored(folder, alone, "engine", ENGINES)
+    kind, settings = _restored(folder, saved, "engine", ENGINES, parts_of)
+    own = {name.removeprefix(ENGINE): a for name, a in arrays.items() if name.startswith(ENGINE)}
     try:
-        alpha = saved["settings"].get("alpha", 0.0)
-        found = replace(engine, alpha=alpha, classifier=IID(classifier))
-    except (SettingError, TypeError) as error:
-        raise ModelError(f"{folder / DESCRIPTION}: {error}") from None
-    return found
-
-
-def _knowing(folder: Path, engine: Engine, families: object, patterns: FloatArray) -> Engine:
-    """A `Speedup` with what it had learned."""
-    if isinstance(engine, Speedup) and isinstance(families, dict):
-        try:
-            return replace(engine, learned=(families, patterns))
-        except (SettingError, TypeError, ValueError) as error:
-            raise ModelError(f"{folder / DESCRIPTION}: {error}") from None
-    raise ModelError(
-        f"{folder / DESCRIPTION}: the weights file has patterns, and the engine does not say where "
-        "their families begin"
-    )
-
-
-def _underneath(engine: Engine) -> Engine:
-    """What a file says of an engine: what it predicts with, not what it remembers or learned by."""
-    while isinstance(engine, Amortized | AmortizedRGS | Decomposed | ExactEvery | Timed):
-        engine = engine.search if isinstance(engine, AmortizedRGS) else engine.engine
+        engine: Engine = kind.restored(settings, own)
+    except (RoteError, TypeError, ValueError, KeyError) as error:
+        raise ModelError(f"{folder / DESCRIPTION}: the settings do not make one: {error}") from None
     return engine
 
 
@@ -332,21 +288,27 @@ def _arrays(
     if "weights" not in arrays or any(one.dtype != np.float64 for one in arrays.values()):
         raise ModelError(f"{path}: expected an array 'weights' of float64, got {sorted(arrays)}")
     for name, weights in arrays.items():
-        if name == "patterns":
-            if weights.ndim != 1 or not np.isfinite(weights).all():
-                raise ModelError(f"{path}: patterns have one finite weight each")
+        if not np.isfinite(weights).all():
+            raise ModelError(f"{path}: {name} has numbers that are not finite")
+        if name != "weights":
+            if weights.ndim != 1:
+                raise ModelError(f"{path}: {name} is one row of numbers, got {weights.shape}")
             continue
         if weights.shape != (size,) or saved["count"] != size:
             raise ModelError(
                 f"{path}: the blocks and indices of the model have {size} weights, {DESCRIPTION} "
                 f"says {saved['count']}, and the array has the shape {weights.shape}"
             )
-        if not np.isfinite(weights).all():
-            raise ModelError(f"{path}: has weights that are not finite")
     return {name: frozen(weights) for name, weights in arrays.items()}
 
 
-def _restored(folder: Path, saved: dict[str, Any], what: str, registry: Registry) -> Any:
+def _restored(
+    folder: Path,
+    saved: dict[str, Any],
+    what: str,
+    registry: Registry,
+    restore: Callable[[Any, Registry], Any] = restored,
+) -> Any:
     name = saved.get("kind", saved.get("own"))
     if "kind" not in saved or saved.get("left_out"):
         left_out = saved.get("left_out")
@@ -356,7 +318,7 @@ def _restored(folder: Path, saved: dict[str, Any], what: str, registry: Registry
             f"in Python, with Model.load(folder, {what}=...)"
         )
     try:
-        return restored({"kind": name, "settings": saved.get("settings")}, registry)
+        return restore({"kind": name, "settings": saved.get("settings")}, registry)
     except ModelError as error:
         raise ModelError(f"{folder / DESCRIPTION}: {error}") from None
 

@@ -23,10 +23,10 @@ from rote.errors import (
     say_about,
 )
 from rote.features import LazyRows, Reader, VectorBuilder
-from rote.inference.answers import found
 from rote.inference.approximate import Speedup
 from rote.inference.approximate.learned_beam import Wanted
-from rote.inference.base import TOO_LARGE, Objective, check_finite, checked_for
+from rote.inference.engine import find
+from rote.inference.problem import NO_CONTEXT, TOO_LARGE, Problem, check_finite
 from rote.kernels.bundles import Vectors as Known
 from rote.kernels.learning.linear import score_some
 from rote.model.model import Model
@@ -137,9 +137,11 @@ def fill(
 
 def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
     """The outputs of a model whose engine is a `Speedup`, and what they took."""
-    engine = model.engine
-    if not isinstance(engine, Speedup):
-        raise SettingError(f"only a Speedup need not look at all inputs; the engine is {engine!r}")
+    engine = find(model.engine, Speedup)
+    if engine is None:
+        raise SettingError(
+            f"only a Speedup need not look at all inputs; the engine is {model.engine!r}"
+        )
     # Tasks give out the same frame again, and its hash is not cheap.
     by_frame: dict[int, tuple[Frame, list[int]]] = {}
     for number, x in enumerate(xs):
@@ -172,13 +174,14 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
             renumber(error, "input", members)
             raise
         if len(again):
-            objective = checked_for(space, Objective(frozen(groups[number].scores)))
+            problem = Problem.built(space, frozen(groups[number].scores))
             try:
                 if len(broken):
-                    labels[broken] = engine.repaired(space, objective.rows(broken))
+                    labels[broken] = engine.repaired(problem.rows(broken))
                 if len(lessons):
-                    taught = engine.taught(space, objective.rows(lessons))
-                    labels[lessons] = found(taught, "input", groups[number].members[lessons])
+                    taught = engine.taught(problem.rows(lessons), NO_CONTEXT)
+                    numbers = groups[number].members[lessons]
+                    labels[lessons] = taught.require_outputs("input", numbers)
             except InfeasibleSpace as error:
                 say_about(error, "input", members[0])
                 raise

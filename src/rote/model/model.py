@@ -16,8 +16,7 @@ import numpy as np
 
 from rote.errors import InfeasibleSpace, ScoreError, say_about
 from rote.inference import Engine, Exact, Solutions
-from rote.inference.answers import found
-from rote.inference.base import check_engine
+from rote.inference.engine import Capability, check_engine
 from rote.model.dataset import Group, Prepared, check_many, prepare
 from rote.model.layout import Layout
 from rote.tasks.task import Task
@@ -89,9 +88,12 @@ class Model(Generic[X, Y]):
         ]
 
     def _answer(self, prepared: Prepared, group: Group) -> Solutions:
-        objective = prepared.objective(self.weights, group)
+        problem, context = (
+            prepared.problem(self.weights, group),
+            prepared.context(group).without_gold(),
+        )
         try:
-            return self.engine.solve(group.space, objective)
+            return self.engine.solve(group.space, problem, context)
         except InfeasibleSpace as error:
             say_about(error, "input", int(group.members[0]))
             raise
@@ -100,7 +102,7 @@ class Model(Generic[X, Y]):
         """The best output of every input; by an engine that need not look at all of it, lazily."""
         check_many("inputs", xs)
         inputs = list(xs)
-        if getattr(self.engine, "is_lazy", False):
+        if Capability.LAZY_SCORES in self.engine.supports:
             from rote.model.lazy import predict_lazily
 
             return predict_lazily(self, inputs).outputs
@@ -118,7 +120,7 @@ class Model(Generic[X, Y]):
         """The outputs that `answers` to these inputs stand for, in the order of the inputs."""
         outputs: list[Any] = [None] * len(inputs)
         for group, solutions in answers:
-            labels_of = found(solutions, "input", group.members).tolist()
+            labels_of = solutions.require_outputs("input", group.members).tolist()
             for member, labels in zip(group.members.tolist(), labels_of, strict=True):
                 outputs[member] = self.task.decode(inputs[member], labels)
         return outputs

@@ -22,6 +22,7 @@ import numpy as np
 from rote.errors import ModelError, SettingError
 from rote.inference import Engine
 from rote.inference.approximate import Speedup
+from rote.inference.engine import find
 from rote.inference.stores import open_store
 from rote.inference.wrappers.amortized import Amortized, DualBound, Same
 from rote.inference.wrappers.amortized.certificates import Certificate
@@ -95,16 +96,15 @@ def _chosen(
 def _speedup(model: Model[Any, Any], share: float, learned: Path | None) -> Speedup:
     """With what it has learned, and proofs: an answer that is proved need not be found again."""
     engine = model.engine
-    base = engine if isinstance(engine, Speedup) else Speedup(engine)
+    base = find(engine, Speedup) or Speedup(engine)
     teacher = base
     if learned is not None and (learned / DESCRIPTION).exists():
         before = Model.load(learned)
-        if not isinstance(before.engine, Speedup) or not np.array_equal(
-            before.weights, model.weights
-        ):
+        found = find(before.engine, Speedup)
+        if found is None or not np.array_equal(before.weights, model.weights):
             raise ModelError(
                 f"{learned}: expected what a Speedup has learned under this model, got another "
                 "model; name another folder for what is learned"
             )
-        teacher = before.engine
+        teacher = found
     return replace(base, share=share, proof=True).knowing(teacher)

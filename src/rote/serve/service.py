@@ -20,8 +20,8 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from rote.errors import DataError, Overloaded, SettingError, TooLarge
-from rote.inference import Engine
 from rote.inference.approximate import Speedup
+from rote.inference.engine import find, layers
 from rote.inference.stores import Store
 from rote.inference.wrappers.amortized import Amortized
 from rote.model import Model
@@ -87,7 +87,7 @@ class Service:
         self.form = form_for(model.task) if form is None else form
         check_form(self.form)
         self.limits = Limits() if limits is None else limits
-        self.engine = " over ".join(type(each).__name__ for each in _layers(model.engine))
+        self.engine = " over ".join(type(each).__name__ for each in layers(model.engine))
         self._store = store
         self._learned = learned
         digest = digest_of(model, self.engine) if form is None else None
@@ -149,9 +149,9 @@ class Service:
 
     def stats(self) -> dict[str, Any]:
         """What the service is, and what it has done so far, as JSON."""
-        amortized, speedup = _amortized(self.model.engine), _speedup(self.model.engine)
+        amortized, speedup = find(self.model.engine, Amortized), find(self.model.engine, Speedup)
         counters = None if amortized is None else amortized.counters
-        served = None if speedup is None else speedup.served
+        served = None if speedup is None else speedup.stats.now()
         solved = self._answering.given if counters is None else counters.solver_calls
         return {
             "model": self.name,
@@ -163,9 +163,9 @@ class Service:
             **self._stats.record(),
             "waiting": self._waiting,
             "remembered": 0 if self._remembered is None else len(self._remembered),
-            "solved": solved if served is None else served.taught,
+            "solved": solved if served is None else served["taught"],
             "proved": {} if counters is None else dict(counters.hits),
-            "speedup": None if served is None else served._asdict(),
+            "speedup": None if served is None else served,
         }
 
     def close(self) -> None:
@@ -174,7 +174,7 @@ class Service:
             self._closing = True
             self._changed.notify()
         self._thread.join()
-        speedup = _speedup(self.model.engine)
+        speedup = find(self.model.engine, Speedup)
         try:
             if self._learned is not None and speedup is not None:
                 self.model.with_engine(speedup).save(self._learned)
@@ -237,19 +237,3 @@ def _why(error: Exception) -> str:
     if isinstance(error, TooLarge):
         return "too large"
     return "not understood" if isinstance(error, DataError) else "failed"
-
-
-def _layers(engine: Engine) -> list[Engine]:
-    """A wrapper, the engine underneath, and so on."""
-    layers = [engine]
-    while isinstance(layers[-1], Amortized | Speedup):
-        layers.append(layers[-1].engine)
-    return layers
-
-
-def _amortized(engine: Engine) -> Amortized | None:
-    return next((each for each in _layers(engine) if isinstance(each, Amortized)), None)
-
-
-def _speedup(engine: Engine) -> Speedup | None:
-    return next((each for each in _layers(engine) if isinstance(each, Speedup)), None)

@@ -59,14 +59,17 @@ def task_from(description: Any) -> Task[Any, Any]:
     return task
 
 
-def outline(value: Any, registry: Registry = TASKS) -> dict[str, Any]:
+def outline(
+    value: Any, registry: Registry = TASKS, settings_of: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """What can be written of any task or engine.
 
     Its class is under "kind" if the registry has it and under "own" if not; "left_out" names the
     settings that cannot be written. One with a kind and nothing left out can be restored.
     """
     settings, left_out = {}, []
-    for name, setting in _settings(value).items():
+    given = _settings(value) if settings_of is None else settings_of
+    for name, setting in given.items():
         try:
             settings[name] = described(setting, registry)
         except ModelError:
@@ -99,6 +102,15 @@ def restored(description: Any, registry: Registry) -> Any:
         return description
     if description.keys() == {"mapping"}:
         return MappingProxyType(_mapping(description["mapping"], registry))
+    kind, values = parts_of(description, registry)
+    try:
+        return kind(**values)
+    except (RoteError, TypeError, ValueError, AttributeError, KeyError) as error:
+        raise ModelError(f"the settings of {kind.__name__} do not make one: {error}") from None
+
+
+def parts_of(description: Any, registry: Registry) -> tuple[Any, dict[str, Any]]:
+    """The class that a description names, and its settings."""
     if description.keys() != {"kind", "settings"} or not isinstance(description["settings"], dict):
         raise ModelError(
             'a description has the keys "kind" and "settings"; '
@@ -111,11 +123,9 @@ def restored(description: Any, registry: Registry) -> Any:
         )
     values = {name: restored(setting, registry) for name, setting in settings.items()}
     try:
-        return getattr(import_module(registry[kind]), kind)(**values)
-    except (RoteError, TypeError, ValueError, AttributeError, KeyError) as error:
-        given = f"got {', '.join(settings)}; they may come from a later version of rote"
-        why = error if isinstance(error, RoteError) else given
-        raise ModelError(f"the settings of {kind} do not make one: {why}") from None
+        return getattr(import_module(registry[kind]), kind), values
+    except (ImportError, AttributeError) as error:
+        raise ModelError(f"{kind} is not there: {error}") from None
 
 
 def _mapping(pairs: Any, registry: Registry) -> dict[Any, Any]:

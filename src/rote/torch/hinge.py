@@ -20,10 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from rote.errors import LabelError, NoOutput, ScoreError, SettingError, renumber
-from rote.inference import Engine, Exact, Objective
-from rote.inference.answers import found
-from rote.inference.base import checked_for
-from rote.learning.loss_augmented import worst
+from rote.inference import Engine, Exact, Problem
+from rote.inference.problem import Context
+from rote.learning.loss_augmented import most_violated
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
 from rote.types import AnyArray, FloatArray, IntArray, frozen
@@ -92,9 +91,9 @@ class StructuredHinge(nn.Module):
         """The labels of each structure's best output, as the engine finds it."""
         outputs: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(scores)
         for batch in _collected(scores, spaces)[1]:
-            objective = checked_for(batch.space, Objective(frozen(batch.scores)))
-            solutions = self.engine.solve(batch.space, objective)
-            labels_of = found(solutions, "structure", batch.members)
+            problem = Problem.built(batch.space, frozen(batch.scores))
+            solutions = self.engine.solve(batch.space, problem)
+            labels_of = solutions.require_outputs("structure", batch.members)
             for member, labels in zip(batch.members.tolist(), labels_of, strict=True):
                 outputs[member] = labels
         return outputs
@@ -109,7 +108,8 @@ class StructuredHinge(nn.Module):
         space, members = batch.space, batch.members
         right = _gold_of(batch, gold, allow_broken=self.allow_broken)
         try:
-            labels, each, _ = worst(self.engine, space, batch.scores, right, self.loss)
+            problem = Problem(space, frozen(batch.scores))
+            labels, each, _ = most_violated(self.engine, problem, Context(right), self.loss)
         except (NoOutput, ScoreError) as error:
             renumber(error, "structure", members.tolist())
             raise

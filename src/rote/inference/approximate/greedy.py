@@ -11,8 +11,9 @@ every part by itself gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -83,6 +84,17 @@ class RGS(Engine):
                 "alpha is above 0, and there is no classifier to start from; give one, such as "
                 "fit_iid(prepared), or take alpha=0"
             )
+
+    def saved(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+        settings, arrays = super().saved()
+        if isinstance(self.classifier, IID):
+            arrays = {"classifier": settings.pop("classifier").weights}
+        return settings, arrays
+
+    @classmethod
+    def restored(cls, settings: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> Engine:
+        learned = {name: IID(weights) for name, weights in arrays.items()}
+        return cls(**{**settings, **learned})
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         return self.searched(problem, context)[0]

@@ -19,7 +19,7 @@ the inputs are given to the engine as well, so that learning goes on in service.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -148,9 +148,11 @@ class Speedup(Engine):
 
     @property
     def stats(self) -> Stats:
-        """Inputs answered; outputs that broke a rule, and were searched for again; inputs that the
-        inner engine solved, to learn from, and mistakes among them; decisions, and of them those by
-        h alone, which were skipped.
+        """Inputs answered, and how.
+
+        ``broken`` are inputs whose output broke a rule and was searched for again, ``taught`` those
+        that the inner engine solved, to learn from, and ``mistakes`` those that were learned from.
+        ``steps`` are decisions, and ``skipped`` those by h alone.
         """
         return self._stats
 
@@ -166,7 +168,12 @@ class Speedup(Engine):
     def saved(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
         settings, _ = super().saved()
         origins, weights = self.knowledge
-        return {**settings, "learned": origins}, {"learned": weights}
+        return {**settings, "learned": origins}, {"patterns": weights}
+
+    @classmethod
+    def restored(cls, settings: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> Engine:
+        learned = dict(settings["learned"]), arrays["patterns"]
+        return cls(**{**settings, "learned": learned})
 
     @property
     def _gap(self) -> float:

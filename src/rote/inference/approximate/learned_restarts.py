@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -69,6 +68,7 @@ class AmortizedRGS(Engine):
     _stats: Stats = field(init=False, repr=False)
 
     capabilities = RGS.capabilities
+    transparent = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.inner, RGS):
@@ -98,12 +98,6 @@ class AmortizedRGS(Engine):
         with self._learned.lock:
             weights = self._learned.weights
             return None if weights is None else frozen(weights.copy())
-
-    def saved(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-        settings, _ = super().saved()
-        return {**settings, "learned": None}, {} if self.weights is None else {
-            "learned": self.weights
-        }
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         return self.searched(problem, context)[0]

@@ -12,7 +12,7 @@ import numpy as np
 from rote.errors import SettingError, check_whole
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
-from rote.inference.problem import Problem
+from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions, Status
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, IntArray
@@ -21,7 +21,11 @@ MOST = 1 << 20  # ranks
 
 
 def k_best(
-    space: Space, scores: Problem | AnyArray, k: int, engine: Engine | None = None
+    space: Space,
+    scores: Problem | AnyArray,
+    k: int,
+    engine: Engine | None = None,
+    context: Context = NO_CONTEXT,
 ) -> list[Solutions]:
     """The best, second best, … k-th best output of every input, each proved.
 
@@ -39,7 +43,7 @@ def k_best(
     check_whole("k", k, least=1, most=MOST)
     problem = Problem.of(space, scores)
     engine = engine or Exact()
-    ranks = [_proved(engine.solve(space, problem))]
+    ranks = [_proved(engine.solve(space, problem, context))]
     whole = problem.open_labels()
     waiting: list[list[_Found]] = [[] for _ in range(len(problem))]
     last = [_Found(whole[i], 0, ranks[0], i) for i in range(len(problem))]
@@ -53,7 +57,7 @@ def k_best(
         if parts:
             allowed = np.stack([mask for mask, _ in parts])
             narrowed = problem.rows(np.array(inputs)).with_open(allowed)
-            solved = _proved(engine.solve(space, narrowed))
+            solved = _proved(engine.solve(space, narrowed, context.rows(np.array(inputs))))
             for row, (i, (mask, fixed)) in enumerate(zip(inputs, parts, strict=True)):
                 if solved.status[row] == Status.OPTIMAL:
                     waiting[i].append(_Found(mask, fixed, solved, row))

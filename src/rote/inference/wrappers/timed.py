@@ -13,7 +13,7 @@ from rote.inference.solutions import Solutions
 
 @dataclass(frozen=True, eq=False)
 class Timed(Wrapper):
-    """``stats`` has the seconds and inputs so far, over all threads; answers are the inner one's."""
+    """``stats`` has the seconds and inputs so far, over all threads; answers are not changed."""
 
     inner: Engine = field(default_factory=Exact)
     _stats: Stats = field(

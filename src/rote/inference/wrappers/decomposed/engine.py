@@ -65,8 +65,10 @@ class Decomposed(Wrapper):
 
     @property
     def stats(self) -> Stats:
-        """Inputs with a gold output; those for which all outputs were looked at; sets searched as a
-        whole; and calls of the inner engine, for whole inputs and for sets that needed it.
+        """Inputs with a gold output, and what was looked at for them.
+
+        ``whole`` are inputs for which all outputs were looked at, ``sets`` were searched as a whole,
+        and ``calls`` are those of the inner engine: whole inputs, and sets that needed it.
         """
         return self._stats
 
