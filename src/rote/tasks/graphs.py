@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from rote.data.msrc21 import VOID, Image
 from rote.errors import DataError, LabelError
 from rote.features import Features
 from rote.space import SpaceBuilder
+from rote.space.compiled import keep_recent
 from rote.space.traits import Histogram
 from rote.tasks.base import Frame, Slot
 from rote.types import AnyArray, FloatArray, IntArray, frozen
@@ -190,7 +190,7 @@ def _check_edges(edges: AnyArray, nodes: int) -> None:
         raise DataError("two nodes are joined twice; give each pair of neighbours one edge")
 
 
-@lru_cache(maxsize=1024)
+@keep_recent
 def _frame(
     labels: tuple[str, ...], nodes: int, edges: bytes, opinions: bool, potts: bool, histogram: int
 ) -> Frame:
