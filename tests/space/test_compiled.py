@@ -8,8 +8,8 @@ import os
 import pickle
 import time
 import tracemalloc
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from threading import Barrier, Event, Thread
 from weakref import ref
 
@@ -40,11 +40,11 @@ class Form:
 
 
 @pytest.fixture
-def recent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recent]:
+def recent(monkeypatch: pytest.MonkeyPatch) -> Recent:
     """An empty memory of what was asked for, for one test."""
     fresh = Recent(RECENT.limit)
     monkeypatch.setattr(compiled, "RECENT", fresh)
-    yield fresh
+    return fresh
 
 
 # -- once ---------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_a_fork_does_not_wait_for_threads_that_it_has_not():
 
 @pytest.mark.parametrize(
     "again",
-    [lambda space: pickle.loads(pickle.dumps(space)), copy.copy, copy.deepcopy],
+    [lambda space: pickle.loads(pickle.dumps(space)), copy.copy, copy.deepcopy],  # noqa: S301
     ids=["pickle", "copy", "deepcopy"],
 )
 def test_a_copy_is_equal_and_leaves_compiled_forms_behind(again):
@@ -203,7 +203,7 @@ def test_a_space_without_rules_keeps_names_and_factors():
 @template
 def chain(builder: SpaceBuilder, n: int, labels: str = "ab") -> None:
     variables = [builder.variable(f"x{j}", tuple(labels)) for j in range(n)]
-    for x, y in zip(variables, variables[1:], strict=False):
+    for x, y in pairwise(variables):
         builder.factor(x, y)
 
 
