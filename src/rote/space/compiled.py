@@ -9,7 +9,7 @@ process, with the forms compiled since, take about `MOST_BYTES` together.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import is_dataclass
 from functools import wraps
 from threading import RLock
@@ -135,20 +135,26 @@ def keep_recent(build: Callable[Shape, Kept]) -> Callable[Shape, Kept]:
 
 def size_of(form: object) -> int:
     """About how many bytes a form holds in arrays, those apart that are part of a larger one."""
-    if isinstance(form, np.ndarray):
-        base = form.base
-        return 0 if isinstance(base, np.ndarray) and base.size > form.size else 200 + form.nbytes
-    if isinstance(form, tuple | list):
-        return _sum(form)
-    if isinstance(form, dict):
-        return _sum(form.values())
-    if is_dataclass(form):
-        return _sum(vars(form).values()) if hasattr(form, "__dict__") else 100
-    return 0
-
-
-def _sum(forms: Iterable[object]) -> int:
-    return 100 + sum(map(size_of, forms))
+    size, seen, waiting = 0, set(), [form]
+    while waiting:
+        found = waiting.pop()
+        if id(found) in seen:  # a network may hold itself
+            continue
+        seen.add(id(found))
+        if isinstance(found, np.ndarray):
+            base = found.base
+            if not isinstance(base, np.ndarray) or base.size <= found.size:
+                size += 200 + found.nbytes
+        elif isinstance(found, tuple | list):
+            size += 100
+            waiting += found
+        elif isinstance(found, dict):
+            size += 100
+            waiting += found.values()
+        elif is_dataclass(found) and hasattr(found, "__dict__"):
+            size += 100
+            waiting += vars(found).values()
+    return size
 
 
 def _unlock() -> None:
