@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from rote.errors import UnsupportedSpace
 from rote.inference.answers import answered
@@ -22,11 +21,11 @@ class Separable:
     """
 
     def accepts(self, space: Space) -> bool:
-        return _obstacle(space) is None
+        return space.once(_obstacle) is None
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective)
-        obstacle = _obstacle(space)
+        obstacle = space.once(_obstacle)
         if obstacle is not None:
             raise UnsupportedSpace(
                 "Separable decides every variable by itself, but "
@@ -39,7 +38,6 @@ class Separable:
         return answered(space, objective, labels, Source.ARGMAX)
 
 
-@lru_cache(maxsize=256)
 def _obstacle(space: Space) -> Obstacle | None:
     if len(space.network.rows):
         return Obstacle(None, "joins too many labels for a table")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class Tree:
     """
 
     def accepts(self, space: Space) -> bool:
-        return isinstance(_program(space), _Program)
+        return isinstance(space.once(_program), _Program)
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective)
@@ -104,7 +103,7 @@ class _Program:
 
 
 def _checked(space: Space) -> _Program:
-    program = _program(space)
+    program = space.once(_program)
     if isinstance(program, Obstacle):
         raise UnsupportedSpace(
             "Tree takes factors and rules over two variables that join no variable to itself "
@@ -113,7 +112,6 @@ def _checked(space: Space) -> _Program:
     return program
 
 
-@lru_cache(maxsize=256)
 def _program(space: Space) -> _Program | Obstacle:
     network = space.network
     if len(network.rows):

@@ -7,7 +7,6 @@ as a model does that was never told of rules, so that one can see what rules are
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from rote.inference.base import (
     Engine,
@@ -37,10 +36,5 @@ class Unruled:
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         given = as_objective(space, objective, terms=True)
-        free = _without_rules(space)
+        free = space.without_rules()
         return self.engine.solve(free, checked_for(free, replace(given)))
-
-
-@lru_cache(maxsize=1024)
-def _without_rules(space: Space) -> Space:
-    return Space(space.variables, space.factors)
