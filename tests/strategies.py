@@ -7,10 +7,8 @@ rules are made of, so an error would have to be made twice to go unnoticed.
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import math
-import pkgutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -19,7 +17,6 @@ from unittest import mock
 import numpy as np
 from hypothesis import strategies as st
 
-import rote.inference
 from rote.inference.base import Objective
 from rote.space import (
     Space,
@@ -29,6 +26,7 @@ from rote.space import (
     any_of,
     at_least,
     at_most,
+    compiled,
     count,
     exactly,
     network,
@@ -172,11 +170,9 @@ def rules_as_rows(most_entries: int | None = 1) -> Iterator[None]:
 
 
 def forget_compiled() -> None:
-    """Empty every cache of the room of inference."""
-    for found in pkgutil.iter_modules(rote.inference.__path__, "rote.inference."):
-        for value in vars(importlib.import_module(found.name)).values():
-            if hasattr(value, "cache_clear"):
-                value.cache_clear()
+    """Forget every compiled form of every space."""
+    for forms in list(compiled._FORMS.values()):
+        forms._built.clear()
 
 
 # -- spaces -------------------------------------------------------------------------------

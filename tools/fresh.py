@@ -128,14 +128,14 @@ def run(line: str, folder: Path, binaries: Path | None, limit: float) -> Outcome
         [whole, *arguments],
         cwd=folder,
         env={**inherited, "PATH": path},
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
     ) as process:
         try:
-            printed, _ = process.communicate(timeout=SECONDS_UP if serving else limit)
+            printed, _ = process.communicate("y\n", timeout=SECONDS_UP if serving else limit)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 15)
             wrong = None if serving else f"did not end within {limit:.0f} seconds"

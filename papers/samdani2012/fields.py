@@ -32,6 +32,7 @@ import numpy as np
 from papers.data.cora_citations import LABELS as CITATION_LABELS
 from rote.errors import LabelError, in_order
 from rote.space import SpaceBuilder, Variable, any_of, at_least, at_most, count
+from rote.space.compiled import keep_recent
 from rote.space.reasons import BrokenRule
 from rote.tasks.described import TASKS
 from rote.tasks.show import differing, rules_broken, words_of
@@ -185,7 +186,7 @@ def spans(sketch: Sketch, length: int) -> list[tuple[int, int]]:
     return list(zip(sketch.starts, (*sketch.starts[1:], length), strict=True))
 
 
-@lru_cache(maxsize=4096)
+@keep_recent
 def _frame(
     sketch: Sketch, labels: tuple[str, ...], rules: Rules | None, one_block: OneBlock
 ) -> Frame:

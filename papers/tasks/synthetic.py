@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from rote.errors import DataError, LabelError
 from rote.space import Space, SpaceBuilder, count, one_of
+from rote.space.compiled import keep_recent
 from rote.tasks.described import TASKS
 from rote.tasks.task import Frame, Slot
 from rote.types import AnyArray, FloatArray
@@ -64,13 +64,13 @@ class BinaryPoints:
         return tuple(labels)
 
 
-@lru_cache(maxsize=256)
+@keep_recent
 def _frame(variables: int, feasible: Outputs | None) -> Frame:
     slots = tuple(Slot(f"variable {i}", i) for i in range(variables))
     return Frame(_space(variables, feasible), slots, (POINT,) * variables)
 
 
-@lru_cache(maxsize=256)
+@keep_recent
 def _space(variables: int, feasible: Outputs | None) -> Space:
     builder = SpaceBuilder()
     chosen = [builder.variable(str(i), LABELS) for i in range(variables)]
@@ -119,7 +119,7 @@ class BinaryVector:
         return tuple(labels)
 
 
-@lru_cache(maxsize=256)
+@keep_recent
 def _ruled_frame(variables: int, rules: Linear) -> Frame:
     builder = SpaceBuilder()
     chosen = [builder.variable(str(i), LABELS) for i in range(variables)]

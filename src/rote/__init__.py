@@ -43,9 +43,12 @@ from rote.inference import (
     max_marginals,
 )
 from rote.inference.approximate import RGS, AmortizedRGS, Beam, ConstrainedBeam, Patterns, Speedup
+from rote.inference.engine import Capability, Stats, Wrapper
+from rote.inference.problem import Context
 from rote.inference.wrappers.amortized import Amortized
 from rote.inference.wrappers.decomposed import Decomposed, SignedComponents, Subsets
 from rote.inference.wrappers.periodic import ExactEvery
+from rote.inference.wrappers.timed import Timed
 from rote.learning import (
     Learner,
     Local,
@@ -87,7 +90,7 @@ from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.show import show
 from rote.tasks.tagging import Tagging
-from rote.tasks.task import Frame, Slot, Task
+from rote.tasks.task import Frame, Slot, Task, WithoutRules
 from rote.viz import Picture
 
 __version__ = "0.1.0"
@@ -98,8 +101,10 @@ __all__ = [
     "AmortizedRGS",
     "Beam",
     "BranchAndBound",
+    "Capability",
     "Chain",
     "ConstrainedBeam",
+    "Context",
     "Coreference",
     "DataError",
     "Decomposed",
@@ -152,6 +157,7 @@ __all__ = [
     "Stage",
     "Staged",
     "State",
+    "Stats",
     "Status",
     "StoreError",
     "StructuredSVM",
@@ -160,10 +166,13 @@ __all__ = [
     "Tagging",
     "Task",
     "Templates",
+    "Timed",
     "TooLarge",
     "Tree",
     "UnsupportedSpace",
     "Variable",
+    "WithoutRules",
+    "Wrapper",
     "ZeroOne",
     "__version__",
     "adaptive",

@@ -27,7 +27,7 @@ def around_of(lists, most=1 << 62):
 
 
 # Of labels that do not have each a column of its own.
-COLUMNS = {"link": [0, 0, 0], "pair": [0, 1, 1, 0]}
+COLUMNS = [0, 1, 1, 0]  # of the labels of a pair
 
 
 def random_parts(seed, inputs=3, per_input=3, features=5):
@@ -60,9 +60,9 @@ def random_parts(seed, inputs=3, per_input=3, features=5):
         whole([origin[name] for name in names]),
         whole([stride[name] for name in names]),
         frozen(np.array([name == "link" for name in names])),
-        frozen(np.array([name == "pair" for name in names])),
+        whole([0 if name == "pair" else -1 for name in names]),
         whole(np.cumsum([0, *(widths[name] for name in names)])),
-        whole(np.concatenate([COLUMNS.get(name, np.arange(widths[name])) for name in names])),
+        whole(COLUMNS),
     )
     firsts = whole(1 + per_input * rng.permutation(inputs))
     return vectors, slots, firsts, 6 + 6 * features
@@ -90,7 +90,9 @@ def phi(vectors, slots, first, chosen, size):
         v = 0 if own < 0 else int(first) + own
         if slots.each[s]:
             v += label
-        column_of_label = int(slots.column[slots.start[s] + label])
+        column_of_label = int(slots.column[label]) if slots.tied[s] >= 0 else label
+        if slots.each[s]:
+            column_of_label = 0
         for column, value in entries(vectors, v).items():
             dense[int(slots.origin[s]) + column * int(slots.stride[s]) + column_of_label] += value
     return dense

@@ -119,7 +119,7 @@ def test_learners_start_from_it(learner):
 
 def test_settings_that_make_no_sense_are_refused():
     prepared = prepare(TASK, *sentences(3))
-    with pytest.raises(SettingError, match="cost is above 0"):
+    with pytest.raises(SettingError, match="cost is a number above 0"):
         fit_iid(prepared, cost=0)
     with pytest.raises(SettingError, match="iterations"):
         fit_iid(prepared, iterations=0)

@@ -85,7 +85,7 @@ def test_bad_settings():
         Tuples("pairs", ((0, 0),), (2, 2))
     with pytest.raises(SpaceError, match="over 2 different variables"):
         Tuples("pairs", ((0, 1, 2),), (2, 2))
-    with pytest.raises(SettingError, match="at least 2 bins"):
+    with pytest.raises(SettingError, match="bins is a whole number of at least 2"):
         Histogram("h", 2, 1)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
+import weakref
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.space import SpaceBuilder, at_least, at_most, exactly, network, one_of
-from rote.space.network import Table, merged, split, spread
+from rote.space.network import NUMBERS, Table, assemble, merged, split, spread
 from tests.strategies import Judge, rules_as_rows, spaces, worth
 
 
@@ -310,3 +312,73 @@ def test_togethertables_forbid_what_either_forbids():
             int(large.sources[0][c, a, b]),
             int(small.sources[0][a, c]),
         }
+
+
+# -- what networks share ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sizes", "scopes"),
+    [
+        ((3, 2, 4), ()),
+        ((3, 2, 4), ((0, 1), (1, 2))),
+        ((2, 3, 2, 2), ((2, 0, 1), (3, 1, 0))),
+        ((), ()),
+    ],
+)
+def test_the_network_of_factors_alone_is_laid_out_as_any_other(sizes, scopes):
+    builder = SpaceBuilder()
+    variables = [builder.variable(f"x{j}", "abcd"[:size]) for j, size in enumerate(sizes)]
+    for scope in scopes:
+        builder.factor(*(variables[j] for j in scope))
+    space = builder.build()
+    found = space.network
+    tables = []
+    for scope, first, end in zip(
+        scopes, space.factor_offsets[:-1], space.factor_offsets[1:], strict=True
+    ):
+        shape = tuple(sizes[j] for j in scope)
+        parts = np.arange(first, end).reshape(shape)
+        tables.append(Table(scope, np.ones(shape, dtype=np.bool_), (parts,)))
+    expected = assemble(
+        space.sizes,
+        len(sizes),
+        [np.ones(size, dtype=np.bool_) for size in sizes],
+        [[np.arange(space.offsets[j], space.offsets[j + 1])] for j in range(len(sizes))],
+        tables,
+        found.rows,
+    )
+    assert found.is_plain
+    assert expected.is_plain
+    for name in ("sizes", "offsets", "scope_ptr", "scope", "strides", "table_ptr"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
+        assert getattr(found, name).dtype == np.int64
+    for name in ("allowed", "gather_ptr", "gather"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
+        assert not getattr(found, name).flags.writeable
+
+
+def test_networks_that_merge_tables_or_forbid_something_are_not_plain():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.factor(x, y)
+    plain = builder.build()
+    builder.factor(y, x)
+    twice = builder.build()
+    builder.require(x["a"] >> y["b"])
+    ruled = builder.build()
+    assert [space.network.is_plain for space in (plain, twice, ruled)] == [True, False, False]
+
+
+def test_prefixes_are_shared_and_go_when_nobody_holds_one():
+    short, long = NUMBERS(10), NUMBERS(1000)
+    assert short.tolist() == list(range(10))
+    assert np.shares_memory(short, long)
+    more = NUMBERS(1 << 21)
+    assert more[-1] == (1 << 21) - 1
+    assert NUMBERS.instead_of(np.arange(5))[1]
+    assert not NUMBERS.instead_of(np.array([0, 1, 3]))[1]
+    whole = weakref.ref(more.base)
+    del more
+    gc.collect()
+    assert whole() is None

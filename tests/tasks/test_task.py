@@ -38,7 +38,7 @@ def test_tied_label_tuples_share_columns():
     slots = Slot("one", 0), Slot("two", 0), Slot("same", 0, tied=tied)
     frame = Frame(space(), slots, ("k",))
     assert frame.widths.tolist() == [3, 2, 2]
-    assert frame.columns.tolist() == [0, 1, 2, 0, 1, *tied]
+    assert frame.needed[2] == ("same", "k", 2, None)
 
 
 def test_frames_are_equal_when_all_they_hold_is():

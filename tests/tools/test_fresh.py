@@ -75,6 +75,7 @@ def test_what_would_be_run_is_listed(capsys):
     ("program", "wrong"),
     [
         ("print(1)", None),
+        ("raise SystemExit(input() != 'y')", None),
         ("print(1); raise SystemExit('no')", "no"),
         ("raise SystemExit(3)", "it printed nothing"),
         ("import time; time.sleep(60)", "did not end within 1 seconds"),

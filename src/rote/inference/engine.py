@@ -35,7 +35,7 @@ class Capability(Enum):
 
 
 class Locked:
-    """What changes while an engine works, under a lock; a copy has the contents and its own lock."""
+    """What changes while an engine works, under a lock; a copy has the contents, not the lock."""
 
     def __init__(self) -> None:
         self.lock = RLock()

@@ -136,7 +136,7 @@ class Slots(NamedTuple):
     """Which weights and which vector of its input each variable and factor of a space uses.
 
     The weight of feature k and label a is ``weights[origin + k * stride + column]``, where the
-    column of a is mostly a itself. Labels of a ``tied`` slot share columns. In a slot with
+    column of a is mostly a itself. Labels of a tied slot share columns. In a slot with
     ``each``, label a has the vector ``vector + a``, and all labels share one column. Slots of
     traits come last: they have no parts, and their columns are their values.
     """
@@ -145,9 +145,9 @@ class Slots(NamedTuple):
     origin: IntArray  # per slot
     stride: IntArray  # per slot
     each: BoolArray  # per slot
-    tied: BoolArray  # per slot
+    tied: IntArray  # per slot: where the columns of its labels begin in ``column``, or -1
     start: IntArray  # per slot: its first part; one more ends the last
-    column: IntArray  # per part
+    column: IntArray  # of the labels of tied slots, each list of them once
 
 
 class Mentions(NamedTuple):

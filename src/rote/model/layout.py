@@ -7,7 +7,7 @@ the other in one flat array, the weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.errors import LabelError, SpaceError
-from rote.features import CONSTANT, Index
+from rote.features import Index
 from rote.kernels.bundles import Slots
 from rote.tasks.task import Frame, Slot
-from rote.types import FloatArray, frozen
+from rote.types import FloatArray, frozen, running
 
 
 class Block(NamedTuple):
@@ -68,7 +68,7 @@ class Layout:
 
     def slots(self, frame: Frame) -> Slots:
         """What kernels need to score the inputs of a frame."""
-        for block in _blocks(frame):
+        for block in map(Block._make, frame.needed):
             known = self._known(block.name)
             _check(known, block)
             if known.labels is not None and block.labels not in (None, known.labels):
@@ -78,17 +78,18 @@ class Layout:
                 )
         traits = sum(family.count for family in frame.traits)
         slots = [*frame.slots, *(Slot(f.block) for f in frame.traits for _ in range(f.count))]
-        blocks = [self._by_name[slot.block] for slot in slots]
+        origin = {b.name: self._origin[b.kind] + self._first[b.name] for b in self.blocks}
+        stride = {b.name: self._stride[b.kind] for b in self.blocks}
+        tied = dict.fromkeys(slot.tied for slot in slots if slot.tied is not None)
+        place = dict(zip(tied, running([len(columns) for columns in tied]).tolist(), strict=False))
         return Slots(
             frozen(np.array([-1 if s.vector is None else s.vector for s in slots], np.int64)),
-            frozen(
-                np.array([self._origin[b.kind] + self._first[b.name] for b in blocks], np.int64)
-            ),
-            frozen(np.array([self._stride[b.kind] for b in blocks], np.int64)),
+            frozen(np.array([origin[slot.block] for slot in slots], np.int64)),
+            frozen(np.array([stride[slot.block] for slot in slots], np.int64)),
             frozen(np.array([slot.each for slot in slots], np.bool_)),
-            frozen(np.array([slot.tied is not None for slot in slots], np.bool_)),
+            frozen(np.array([-1 if s.tied is None else place[s.tied] for s in slots], np.int64)),
             frozen(np.concatenate([frame.starts, np.repeat(frame.starts[-1:], traits)])),
-            frame.columns,
+            frozen(np.array([column for columns in tied for column in columns], np.int64)),
         )
 
     def _known(self, name: str) -> Block:
@@ -104,7 +105,7 @@ class Layout:
         """The layout that these frames need."""
         blocks: dict[str, Block] = {}
         for frame in frames:
-            for block in _blocks(frame):
+            for block in map(Block._make, frame.needed):
                 known = blocks.setdefault(block.name, block)
                 _check(known, block)
                 if known.labels != block.labels:
@@ -141,17 +142,6 @@ class Layout:
             origin[kind] = at
             at += columns * len(self.indices[kind])
         return origin
-
-
-def _blocks(frame: Frame) -> Iterator[Block]:
-    """What the slots and traits of a frame need, one after the other."""
-    variables = frame.space.variables
-    for number, (slot, width) in enumerate(zip(frame.slots, frame.widths.tolist(), strict=True)):
-        kind = CONSTANT if slot.vector is None else frame.kinds[slot.vector]
-        named = number < len(variables) and not slot.each
-        yield Block(slot.block, kind, width, variables[number].labels if named else None)
-    for family in frame.traits:
-        yield Block(family.block, CONSTANT, family.width)
 
 
 def _check(known: Block, block: Block) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from rote.inference import Engine, Exact, Solutions
 from rote.inference.engine import Capability, check_engine
 from rote.model.dataset import Group, Prepared, check_many, prepare
 from rote.model.layout import Layout
-from rote.tasks.task import Task
+from rote.tasks.task import Task, WithoutRules
 from rote.types import FloatArray, frozen
 
 if TYPE_CHECKING:
@@ -60,6 +60,10 @@ class Model(Generic[X, Y]):
     def with_engine(self, engine: Engine) -> Model[X, Y]:
         """The same model with another engine."""
         return replace(self, engine=engine)
+
+    def without_rules(self) -> Model[X, Y]:
+        """The same model for outputs that need not obey the rules."""
+        return replace(self, task=cast(Task[X, Y], WithoutRules(self.task)))
 
     def save(self, folder: str | Path) -> None:
         """Write the model into a folder; `rote.model.files` says how."""

@@ -6,16 +6,40 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from math import prod
 from typing import Concatenate, ParamSpec
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from rote.errors import InfeasibleSpace, LabelError, RuleError, SpaceError
+from rote.space.compiled import keep_recent
 from rote.space.language import Rule, Variable
 from rote.space.space import Factor, NamedRule, Space
 
 Shape = ParamSpec("Shape")
 
 MOST_TUPLES = 1 << 31  # of a factor: each has a score, and no memory holds so many
+
+
+class Pool:
+    """The variables and factors of some builders: those that say the same are one object."""
+
+    def __init__(self) -> None:
+        self.owner = object()
+        self._variables: WeakValueDictionary[object, Variable] = WeakValueDictionary()
+        self._factors: WeakValueDictionary[object, Factor] = WeakValueDictionary()
+
+    def variable(self, name: str, labels: tuple[str, ...], index: int) -> Variable:
+        found = self._variables.get((name, labels, index))
+        if found is None:
+            found = Variable(name, labels, index, self.owner)
+            self._variables[name, labels, index] = found
+        return found
+
+    def factor(self, name: str, scope: tuple[int, ...]) -> Factor:
+        found = self._factors.get((name, scope))
+        if found is None:
+            found = self._factors[name, scope] = Factor(name, scope)
+        return found
 
 
 class SpaceBuilder:
@@ -29,13 +53,13 @@ class SpaceBuilder:
     Space(2 variables, 0 factors, 1 rules, 5 parts)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pool: Pool | None = None) -> None:
+        self._pool = pool or Pool()
         self._variables: list[Variable] = []
         self._names: set[str] = set()
         self._factors: list[Factor] = []
         self._scopes: set[tuple[int, ...]] = set()
         self._rules: list[NamedRule] = []
-        self._owner = object()
 
     def variable(self, name: str, labels: Sequence[str]) -> Variable:
         """A new variable; its labels are distinct strings, in the order of their scores."""
@@ -57,7 +81,7 @@ class SpaceBuilder:
             raise LabelError(f"variable {name!r} has the label {twice!r} twice; drop one")
         if name in self._names:
             raise SpaceError(f"a variable is called {name!r} already; give this one another name")
-        variable = Variable(name, listed, len(self._variables), self._owner)
+        variable = self._pool.variable(name, listed, len(self._variables))
         self._variables.append(variable)
         self._names.add(name)
         return variable
@@ -79,7 +103,7 @@ class SpaceBuilder:
         if scope in self._scopes:
             names = [v.name for v in variables]
             raise SpaceError(f"there is a factor over {names} already; add the scores up instead")
-        factor = Factor(name or "-".join(v.name for v in variables), scope)
+        factor = self._pool.factor(name or "-".join(v.name for v in variables), scope)
         self._factors.append(factor)
         self._scopes.add(scope)
         return factor
@@ -115,7 +139,8 @@ class SpaceBuilder:
     def _check_own(self, variable: object, what: str, error: type[SpaceError]) -> None:
         if not isinstance(variable, Variable):
             raise SpaceError(f"{what} is over variables made by builder.variable, got {variable!r}")
-        if variable.owner is not self._owner:
+        known = variable.owner is self._pool.owner and variable.index < len(self._variables)
+        if not known or self._variables[variable.index] is not variable:
             raise error(
                 f"{what} speaks of the variable {variable.name!r} of another space; "
                 "use the variables that this builder made"
@@ -127,6 +152,9 @@ def template(
 ) -> Callable[Shape, Space]:
     """Make a function that writes a space by shape build each shape once.
 
+    While anybody holds the space of a shape, it is the one that is returned. Beyond that, those
+    that were asked for last are kept, within a limit of bytes (`rote.space.compiled`).
+
     >>> @template
     ... def pairs(builder: SpaceBuilder, n: int) -> None:
     ...     for i in range(n):
@@ -134,15 +162,13 @@ def template(
     >>> pairs(4) is pairs(4)
     True
     """
-    built: dict[object, Space] = {}
+    pool = Pool()
 
+    @keep_recent
     @wraps(write)
     def build(*args: Shape.args, **kwargs: Shape.kwargs) -> Space:
-        shape = (args, tuple(sorted(kwargs.items())))
-        if shape not in built:
-            builder = SpaceBuilder()
-            write(builder, *args, **kwargs)
-            built[shape] = builder.build()
-        return built[shape]
+        builder = SpaceBuilder(pool)
+        write(builder, *args, **kwargs)
+        return builder.build()
 
     return build

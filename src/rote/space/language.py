@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from numbers import Integral
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
@@ -48,10 +49,6 @@ class Variable:
     labels: tuple[str, ...]
     index: int
     owner: object = field(repr=False)
-    _position: Mapping[str, int] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_position", {label: i for i, label in enumerate(self.labels)})
 
     def __getitem__(self, label: str) -> Is:
         """The rule that this variable takes this label."""
@@ -72,13 +69,18 @@ class Variable:
     def position(self, label: str) -> int:
         """Where ``label`` stands among the labels."""
         try:
-            return self._position[label]
+            return _positions(self.labels)[label]
         except (KeyError, TypeError):
             raise LabelError(
                 f"variable {self.name!r} has no label {label!r}; "
                 f"its labels are {', '.join(map(repr, self.labels[:20]))}"
                 f"{', …' if len(self.labels) > 20 else ''}"
             ) from None
+
+
+@lru_cache(maxsize=1024)
+def _positions(labels: tuple[str, ...]) -> Mapping[str, int]:
+    return {label: i for i, label in enumerate(labels)}
 
 
 class Rule:

@@ -14,9 +14,11 @@ network of a space, and the working memory of an elimination for what it left ov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
+from weakref import ref
 
 import numpy as np
 
@@ -28,6 +30,32 @@ from rote.types import AnyArray, BoolArray, IntArray, frozen, joined, running
 MOST_ENTRIES = 1 << 18  # of a hard table over two variables
 MOST_ENTRIES_OF_MORE = 1 << 14  # over three or four
 MOST_ENTRIES_OF_MANY = 1 << 8  # over five and more; beyond this, rows are cheaper
+
+
+class Prefixes:
+    """Prefixes of one long array, which all who ask share, and which goes with the last of them."""
+
+    def __init__(self, make: Callable[[int], AnyArray]) -> None:
+        self._make = make
+        self._whole: Callable[[], AnyArray | None] = lambda: None
+
+    def __call__(self, count: int) -> AnyArray:
+        whole = self._whole()
+        if whole is None or len(whole) < count:
+            whole = self._make(1 << max(16, count.bit_length()))
+            self._whole = ref(whole)
+        return frozen(whole[:count])
+
+    def instead_of(self, array: AnyArray) -> tuple[AnyArray, bool]:
+        """The prefix that is equal to an array, or the array; and whether there is one."""
+        prefix = self(len(array))
+        return (prefix, True) if (array == prefix).all() else (frozen(array), False)
+
+
+NUMBERS = Prefixes(lambda count: np.arange(count, dtype=np.int64))
+ALL_ZERO = Prefixes(lambda count: np.zeros(count, dtype=np.int64))
+ALL_ONE = Prefixes(lambda count: np.ones(count, dtype=np.int64))
+ALL_TRUE = Prefixes(lambda count: np.ones(count, dtype=np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +86,7 @@ class Network:
     gather_ptr: IntArray  # per entry
     gather: IntArray
     rows: Rows  # over the labels of this network; no auxiliary columns
+    is_plain: bool  # entries are the parts of the space, in their order, and all are allowed
     apart: tuple[Table, ...] = field(default=(), repr=False)  # the tables before they were merged
 
     @property
@@ -165,17 +194,6 @@ class Network:
         domains = np.split(self.allowed[: self.labels], self.offsets[1:-1])
         return assemble(self.sizes, self.own, domains, sources, self.apart, self.rows)
 
-    @cached_property
-    def is_plain(self) -> bool:
-        """Whether entries are the parts of the space, in their order, and all are allowed."""
-        entries = np.arange(len(self.allowed))
-        return bool(
-            self.allowed.all()
-            and len(self.gather) == len(entries)
-            and (self.gather == entries).all()
-            and (np.diff(self.gather_ptr) == 1).all()
-        )
-
     @property
     def message_ptr(self) -> IntArray:
         """Where the messages of each place of each scope start: one number per label."""
@@ -201,13 +219,18 @@ def build_network(
     sizes: IntArray, factors: Sequence[tuple[tuple[int, ...], int]], rules: Sequence[Rule]
 ) -> Network:
     """The network of a space; a factor is its variables and its first part."""
+    sets = {frozenset(scope) for scope, _ in factors}
+    if not rules and len(sets) == len(factors) and len(set(map(len, sets))) < 2:
+        return _plain(sizes, [scope for scope, _ in factors])
     domains = [np.ones(int(size), dtype=np.bool_) for size in sizes]
     offsets = running(sizes)
     tables = []
-    for scope, first in factors:
-        shape = tuple(sizes[list(scope)].tolist())
-        parts = first + np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
-        tables.append(Table(scope, np.ones(shape, dtype=np.bool_), (parts,)))
+    shapes = [tuple(sizes[list(scope)].tolist()) for scope, _ in factors]
+    ends = [first + prod(shape) for (_, first), shape in zip(factors, shapes, strict=True)]
+    parts, open_ = NUMBERS(max(ends, default=0)), ALL_TRUE(max(ends, default=0))
+    for (scope, first), shape, end in zip(factors, shapes, ends, strict=True):
+        own = slice(first, end)
+        tables.append(Table(scope, open_[own].reshape(shape), (parts[own].reshape(shape),)))
     masks: dict[tuple[int, ...], BoolArray] = {}
     evaluated: dict[object, BoolArray] = {}
     tabled, long_rules = split(sizes, rules)
@@ -231,6 +254,31 @@ def build_network(
         all_sizes, len(sizes), domains, sources, tables, _two_valued(rows, all_sizes)
     )
     return replace(network, apart=apart)
+
+
+def _plain(sizes: IntArray, scopes: Sequence[tuple[int, ...]]) -> Network:
+    """The network of a space without rules, none of whose factors is inside another one."""
+    scope = np.array(scopes, dtype=np.int64).reshape(len(scopes), -1 if scopes else 0)
+    shapes = sizes[scope]
+    strides = np.ones_like(scope)
+    for k in range(scope.shape[1] - 1, 0, -1):
+        strides[:, k - 1] = strides[:, k] * shapes[:, k]
+    table_ptr = int(sizes.sum()) + running(shapes.prod(axis=1))
+    entries = int(table_ptr[-1])
+    return Network(
+        frozen(sizes),
+        frozen(running(sizes)),
+        len(sizes),
+        frozen(running(np.full(len(scopes), scope.shape[1]))),
+        frozen(scope.ravel()),
+        frozen(strides.ravel()),
+        frozen(table_ptr),
+        ALL_TRUE(entries),
+        NUMBERS(entries + 1),
+        NUMBERS(entries),
+        _two_valued(lower(sizes.tolist(), []), sizes),
+        True,
+    )
 
 
 def assemble(
@@ -257,7 +305,9 @@ def assemble(
         for _, found in shaped
     ]
     counts = [np.full(mask.size, len(found), dtype=np.int64) for mask, found in shaped]
-    gather_ptr = running(joined(counts))
+    gather_ptr, once_each = NUMBERS.instead_of(running(joined(counts)))
+    gather, in_order = NUMBERS.instead_of(joined(gathers))
+    entries, all_allowed = ALL_TRUE.instead_of(joined(allowed).astype(np.bool_))
     return Network(
         frozen(sizes.astype(np.int64)),
         frozen(offsets),
@@ -266,10 +316,11 @@ def assemble(
         frozen(scope),
         frozen(strides),
         frozen(table_ptr),
-        frozen(joined(allowed).astype(np.bool_)),
-        frozen(gather_ptr),
-        frozen(joined(gathers)),
+        entries,
+        gather_ptr,
+        gather,
         rows,
+        all_allowed and once_each and in_order,
     )
 
 

@@ -3,27 +3,35 @@
 Parts, in order: every label of every variable, then every label tuple of every
 factor (last variable fastest). A vector of part scores is all an engine needs
 besides the space. A space is frozen; what engines need of it is worked out when
-first asked for, and then kept.
+first asked for (`Space.once`), and kept as long as the space.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
+from typing import TypeVar, TypeVarTuple
 
 import numpy as np
 
 from rote.errors import LabelError, ScoreError, say_about
 from rote.kernels.outputs import all_obey, parts_of, values_of
+from rote.space.compiled import Forms, forms_of
 from rote.space.language import Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, split
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, running
 
 FINGERPRINT_VERSION = 1
+BYTES_OF_VARIABLE = 50  # or factor: what a space holds for one besides its compiled forms
+BYTES_OF_RULE = 1000
+
+Form = TypeVar("Form")
+More = TypeVarTuple("More")
 
 
 @dataclass(frozen=True)
@@ -52,10 +60,6 @@ class Space:
     variables: tuple[Variable, ...]
     factors: tuple[Factor, ...] = ()
     rules: tuple[NamedRule, ...] = ()
-    _index: Mapping[str, int] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_index", {v.name: v.index for v in self.variables})
 
     def __repr__(self) -> str:
         return (
@@ -68,6 +72,33 @@ class Space:
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
+
+    def __reduce__(self) -> tuple[type[Space], tuple[object, ...]]:
+        return Space, (self.variables, self.factors, self.rules)  # compiled forms stay behind
+
+    # -- compiled forms ---------------------------------------------------------------
+
+    def once(self, build: Callable[[Space, *More], Form], *args: *More) -> Form:
+        """What ``build(space, *args)`` returns: built at the first call, freed with the space.
+
+        Equal spaces share it, so it may hold no names. ``build`` is a function of a module, and
+        ``args`` are hashable.
+        """
+        return self.forms.get(build, self, *args)  # type: ignore[no-any-return]
+
+    @cached_property
+    def forms(self) -> Forms:
+        """What was compiled so far of this space and its equals."""
+        size = BYTES_OF_VARIABLE * (len(self.variables) + len(self.factors))
+        return forms_of(self.fingerprint, size + BYTES_OF_RULE * len(self.rules))
+
+    def without_rules(self) -> Space:
+        """The same variables and factors without the rules."""
+        return self._free if self.rules else self
+
+    @cached_property
+    def _free(self) -> Space:  # it has names, which equal spaces do not share
+        return Space(self.variables, self.factors)
 
     # -- shape ------------------------------------------------------------------------
 
@@ -84,18 +115,19 @@ class Space:
     @cached_property
     def offsets(self) -> IntArray:
         """Where each variable's labels start among the parts; one more entry ends the last."""
-        return frozen(running(self.sizes))
+        return frozen(self.starts[: len(self.variables) + 1])
 
     @cached_property
     def factor_offsets(self) -> IntArray:
         """Where each factor's label tuples start among the parts; one more entry ends the last."""
-        tuples = [int(np.prod(self.sizes[list(f.variables)])) for f in self.factors]
-        return frozen(running(tuples) + self.labels)
+        return frozen(self.starts[len(self.variables) :])
 
     @cached_property
     def starts(self) -> IntArray:
         """The first part of each variable and then of each factor; one more entry ends the last."""
-        return frozen(np.concatenate([self.offsets[:-1], self.factor_offsets]))
+        sizes: list[int] = self.sizes.tolist()
+        tuples = [prod([sizes[j] for j in factor.variables]) for factor in self.factors]
+        return frozen(running([*sizes, *tuples]))
 
     @property
     def labels(self) -> int:
@@ -132,24 +164,15 @@ class Space:
 
     # -- meaning ----------------------------------------------------------------------
 
-    @cached_property
+    @property
     def rows(self) -> Rows:
         """All rules as linear rows; those of `network` come last."""
-        sizes = self.sizes.tolist()
-        tabled, long_rules = split(self.sizes, [named.rule for named in self.rules])
-        return stacked(lower(sizes, tabled), lower(sizes, long_rules))
+        return self.once(_rows)
 
-    @cached_property
+    @property
     def network(self) -> Network:
         """The space as tables and rows, for engines that work on arrays."""
-        return build_network(
-            self.sizes,
-            [
-                (f.variables, int(at))
-                for f, at in zip(self.factors, self.factor_offsets, strict=False)
-            ],
-            [named.rule for named in self.rules],
-        )
+        return self.once(_network)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -246,6 +269,10 @@ class Space:
         return all_obey(frozen(labels), network.masks, network.graph.rows)
 
     # -- names ------------------------------------------------------------------------
+
+    @cached_property
+    def _index(self) -> Mapping[str, int]:
+        return {v.name: v.index for v in self.variables}
 
     def __getitem__(self, name: str) -> Variable:
         """The variable of this name."""
@@ -359,3 +386,24 @@ class Space:
         )
         say_about(error, "output", i)
         return error
+
+
+def _rows(space: Space) -> Rows:
+    sizes = space.sizes.tolist()
+    tabled, long_rules = split(space.sizes, [named.rule for named in space.rules])
+    return stacked(lower(sizes, tabled), lower(sizes, long_rules))
+
+
+def _network(space: Space) -> Network:
+    firsts = space.factor_offsets[:-1].tolist()
+    factors = [(f.variables, at) for f, at in zip(space.factors, firsts, strict=True)]
+    network = build_network(space.sizes, factors, [named.rule for named in space.rules])
+    if not network.is_plain:
+        return network
+    return replace(  # with arrays that are there anyway
+        network,
+        offsets=space.offsets,
+        scope_ptr=space.scope_ptr,
+        scope=space.scope,
+        table_ptr=space.factor_offsets,
+    )

@@ -18,13 +18,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from rote.errors import LabelError, check_whole
 from rote.space import SpaceBuilder
+from rote.space.compiled import keep_recent
 from rote.space.global_features import Entities
 from rote.tasks.task import Frame, Slot
 from rote.types import AnyArray
@@ -359,13 +359,13 @@ def entity_traits(mentions: Sequence[Described]) -> Entities:
     return Entities("entity", tuple(attributes), forms)
 
 
-@lru_cache(maxsize=256)
+@keep_recent
 def _with_entities(most: int, traits: Entities) -> Frame:
     plain = _frame(len(traits.forms), most)
     return Frame(plain.space, plain.slots, plain.kinds, (traits,))
 
 
-@lru_cache(maxsize=256)
+@keep_recent
 def _frame(mentions: int, most: int) -> Frame:
     builder = SpaceBuilder()
     slots = []

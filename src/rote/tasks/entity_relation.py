@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import permutations
 from types import MappingProxyType
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from rote.errors import LabelError, SpaceError, in_order
 from rote.features import Names, NamesOf, spelled
 from rote.io.conll import Sentence
 from rote.space import Space, SpaceBuilder, template
+from rote.space.compiled import keep_recent
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
 from rote.tasks.task import Frame, Slot
 
@@ -192,7 +192,7 @@ def _position(labels: tuple[str, ...], label: str, what: str) -> int:
         raise LabelError(f"{label!r} is no label of {what}; the labels are {known}") from None
 
 
-@lru_cache(maxsize=1024)
+@keep_recent
 def _frame(
     n: int,
     entity_labels: tuple[str, ...],

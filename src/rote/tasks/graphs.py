@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 
 from rote.errors import DataError, LabelError, in_order
 from rote.features import Features
 from rote.space import SpaceBuilder
+from rote.space.compiled import keep_recent
 from rote.space.global_features import Histogram
 from rote.tasks.task import Frame, Slot
 from rote.types import AnyArray, FloatArray, IntArray, frozen
@@ -180,7 +180,7 @@ def _check_edges(edges: AnyArray, nodes: int) -> None:
         raise DataError("two nodes are joined twice; give each pair of neighbours one edge")
 
 
-@lru_cache(maxsize=1024)
+@keep_recent
 def _frame(
     labels: tuple[str, ...], nodes: int, edges: bytes, opinions: bool, potts: bool, histogram: int
 ) -> Frame:

@@ -16,6 +16,7 @@ from typing import Any
 from rote.errors import LabelError, SettingError, check_whole, in_order
 from rote.features import Features, Templates
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
+from rote.space.compiled import keep_recent
 from rote.space.global_features import tuples_along
 from rote.tasks.task import Frame, Slot
 
@@ -84,18 +85,21 @@ def _positions(labels: tuple[str, ...]) -> dict[str, int]:
     return {label: position for position, label in enumerate(labels)}
 
 
-@lru_cache(maxsize=4096)
+@keep_recent
 def _frame(
     length: int, labels: tuple[str, ...], order: int, bio: bool, rules: Rules | None, wide: int
 ) -> Frame:
     space: Space = _space(length, labels, order, bio, rules)
-    slots = [Slot("label", t) for t in range(length)]
-    slots += [Slot(f"{len(factor.variables)} labels") for factor in space.factors]
+    slots = [_slot("label", t) for t in range(length)]
+    slots += [_slot(f"{len(factor.variables)} labels") for factor in space.factors]
     traits = tuple(
         tuples_along(f"{span} labels", length, span, len(labels))
         for span in range(order + 2, wide + 1)
     )
     return Frame(space, tuple(slots), (KIND,) * length, traits)
+
+
+_slot = lru_cache(maxsize=4096)(Slot)  # frames of different lengths share theirs
 
 
 @template

@@ -2,7 +2,7 @@
 
 A task turns an input x into a `Frame` and feature vectors, and outputs y into labels and
 back. The frame holds what inputs of one shape share, so it should be built once per shape
-(decorate its builder with `functools.lru_cache`): the space, and for each variable and
+(decorate its builder with `rote.space.compiled.keep_recent`): the space, and for each variable and
 factor of it a *slot*: the block of weights it uses, and which of the input's vectors it
 looks at. Slots that name the same block share their weights. A frame may also have *traits*:
 features of whole outputs (`rote.space.global_features`), which have blocks of weights of their own.
@@ -14,15 +14,16 @@ A task may also have a ``reader``, which reads the same vectors of many inputs a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
 from rote.errors import DataError, SettingError, SpaceError
-from rote.features import Features
+from rote.features import CONSTANT, Features
 from rote.space import Space
+from rote.space.compiled import Forms
 from rote.space.global_features import Entities, Histogram, Traits, TraitSet, Tuples
 from rote.types import IntArray, frozen
 
@@ -141,6 +142,19 @@ class Frame:
                 "variables of the space have as many"
             )
 
+    def without_rules(self) -> Frame:
+        """The same with a space that has no rules."""
+        return self._free if self.space.rules else self
+
+    @cached_property
+    def _free(self) -> Frame:
+        return replace(self, space=self.space.without_rules())
+
+    @property
+    def forms(self) -> Forms:
+        """The compiled forms of the space."""
+        return self.space.forms
+
     @cached_property
     def trait_set(self) -> TraitSet | None:
         """All traits together; None where there are none."""
@@ -151,28 +165,41 @@ class Frame:
         """How many labels or label tuples each slot has."""
         return np.diff(self.starts).tolist()  # type: ignore[no-any-return]
 
-    @cached_property
-    def columns(self) -> IntArray:
-        """For each part, which of its slot's columns of weights it has."""
-        each = [
-            slot.tied or ((0,) * width if slot.each else range(width))
-            for slot, width in zip(self.slots, self._parts, strict=True)
-        ]
-        return frozen(np.array([column for own in each for column in own], dtype=np.int64))
-
     @property
     def starts(self) -> IntArray:
         """The first part of each slot; one more entry ends the last."""
         return self.space.starts
 
-    @cached_property
+    @property
     def widths(self) -> IntArray:
         """How many columns of weights each slot uses."""
-        counts = [
-            1 if slot.each else width if slot.tied is None else max(slot.tied) + 1
-            for slot, width in zip(self.slots, self._parts, strict=True)
+        counts = np.diff(self.starts)
+        counts[self._shared[0]] = self._shared[1]
+        return frozen(counts)
+
+    @cached_property
+    def needed(self) -> tuple[tuple[str, str, int, tuple[str, ...] | None], ...]:
+        """What the slots and traits need, each once: a block, its kind, columns and labels."""
+        variables = self.space.variables
+        found: dict[tuple[str, str, int, tuple[str, ...] | None], None] = {}
+        for number, (slot, width) in enumerate(zip(self.slots, self.widths.tolist(), strict=True)):
+            kind = CONSTANT if slot.vector is None else self.kinds[slot.vector]
+            named = number < len(variables) and not slot.each
+            found[slot.block, kind, width, variables[number].labels if named else None] = None
+        for family in self.traits:
+            found[family.block, CONSTANT, family.width, None] = None
+        return tuple(found)
+
+    @cached_property
+    def _shared(self) -> tuple[IntArray, IntArray]:
+        """The slots whose labels share columns, and how many columns each of these has."""
+        pairs = [
+            (s, 1 if slot.each or slot.tied is None else max(slot.tied) + 1)
+            for s, slot in enumerate(self.slots)
+            if slot.each or slot.tied is not None
         ]
-        return frozen(np.array(counts, dtype=np.int64))
+        places, counts = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return frozen(places), frozen(counts)
 
 
 class Task(Protocol[X_contra, Y]):
@@ -193,6 +220,34 @@ class Task(Protocol[X_contra, Y]):
     def decode(self, x: X_contra, labels: Sequence[int]) -> Y:
         """The output of labels, one position per variable."""
         ...
+
+
+@dataclass(frozen=True)
+class WithoutRules:
+    """A task whose outputs need not obey the rules, to see what rules are worth.
+
+    A model of it has the same weights: ``replace(model, task=WithoutRules(model.task))`` predicts as
+    one does that was never told of rules, and learning with it is learning without them.
+    """
+
+    task: Any
+
+    def frame(self, x: Any) -> Frame:
+        return cast(Frame, self.task.frame(x)).without_rules()
+
+    def vectors(self, x: Any) -> Sequence[Features]:
+        return cast(Sequence[Features], self.task.vectors(x))
+
+    def encode(self, x: Any, y: Any) -> Sequence[int]:
+        return cast(Sequence[int], self.task.encode(x, y))
+
+    def decode(self, x: Any, labels: Sequence[int]) -> Any:
+        return self.task.decode(x, labels)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "task":  # while a copy is made there is none yet
+            raise AttributeError(name)
+        return getattr(self.task, name)
 
 
 def labels_of(space: Space, encoded: Sequence[Any]) -> IntArray:

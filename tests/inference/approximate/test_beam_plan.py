@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import subprocess
@@ -14,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import SettingError
-from rote.inference.approximate import beam_plan as patterns_module
 from rote.inference.approximate.beam_plan import (
     Courses,
     Ledger,
@@ -160,17 +160,16 @@ def test_spaces_that_differ_in_names_alone_have_courses_of_their_own():
     assert chain(2) == chain(2, names="y")
     assert courses.of(chain(2)).order.tolist() == [1, 0]
     assert courses.of(chain(2, names="y")).order.tolist() == [0, 1]
-    assert courses.of(chain(2)) is courses.of(chain(2))
 
 
-def test_the_courses_that_were_made_last_are_kept(monkeypatch):
-    monkeypatch.setattr(patterns_module, "MOST_COURSES", 2)
-    courses = Courses(None)
-    first, second = courses.of(chain(2)), courses.of(chain(3))
-    assert courses.of(chain(2)) is first
-    courses.of(chain(4))
-    assert courses.of(chain(3)) is second
-    assert courses.of(chain(2)) is not first
+def test_a_course_is_made_once_and_goes_with_its_space():
+    courses, space = Courses(None), chain(2)
+    course = courses.of(space)
+    assert courses.of(space) is course
+    assert courses.of(chain(2)) is course
+    del space
+    gc.collect()
+    assert courses.of(chain(2)) is not course
 
 
 def test_a_long_rule_is_counted():

@@ -112,7 +112,13 @@ def test_a_candidate_that_no_weight_can_tell_from_gold_still_gets_its_dual(compi
     vectors = Vectors(whole([0, 1, 2]), whole([0, 0]), frozen(np.ones(2)))
     no = frozen(np.zeros(2, np.bool_))
     slots = Slots(
-        whole([0, 0]), whole([0, 0]), whole([2, 2]), no, no, whole([0, 2, 4]), whole([0, 1, 0, 1])
+        whole([0, 0]),
+        whole([0, 0]),
+        whole([2, 2]),
+        no,
+        whole([-1, -1]),
+        whole([0, 2, 4]),
+        whole([]),
     )
     candidates, weights, scratch = empty(examples=1), np.zeros(2), np.zeros(2)
 

@@ -19,6 +19,7 @@ from hashlib import blake2b
 from itertools import accumulate, combinations
 from operator import mul
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -29,7 +30,6 @@ from rote.space.network import Table
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, running
 
-MOST_COURSES = 1024
 MOST_PARTNERS = 4  # earlier variables of one that triples are made of
 LARGEST_CODE = 1 << 62  # of what a step looks at
 MOST_ROWS = 1 << 12  # of the table of h; no more than the largest code
@@ -79,7 +79,7 @@ def in_order(space: Space) -> Sequence[int]:
 class Courses(Locked):
     """The courses of spaces, in one order and with the patterns of one ledger, each made once.
 
-    So many as `MOST_COURSES` are kept, those that were made last.
+    They are kept as long as the space that they were made for.
     """
 
     def __init__(
@@ -93,21 +93,19 @@ class Courses(Locked):
         self.order, self.patterns = order or in_order, patterns
         self.ledger = Ledger() if ledger is None else ledger
         super().__init__()
-        self._kept: dict[tuple[Space, tuple[str, ...]], Course] = {}
+        self._kept: WeakKeyDictionary[Space, dict[tuple[str, ...], Course]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_kept": {}}
+        return {**super().__getstate__(), "_kept": WeakKeyDictionary()}
 
     def of(self, space: Space) -> Course:
         """The course of a space."""
         # Spaces are equal whatever names they have, and orders and patterns may look at names.
-        key = space, space.names
         with self.lock:
-            if key not in self._kept:
-                self._kept[key] = course_of(space, self.order, self.patterns, self.ledger)
-                if len(self._kept) > MOST_COURSES:
-                    del self._kept[next(iter(self._kept))]
-            return self._kept[key]
+            kept = self._kept.setdefault(space, {})
+            if space.names not in kept:
+                kept[space.names] = course_of(space, self.order, self.patterns, self.ledger)
+            return kept[space.names]
 
 
 class _Lists:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Source
 from rote.kernels.bundles import Windows
 from rote.kernels.dp.chains import best_chains, chain_max_marginals
+from rote.space.network import ALL_ONE, NUMBERS
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, frozen, running
 
@@ -37,7 +37,7 @@ class Chain(Engine):
             raise SettingError(f"the order of a chain is 1, 2, 3 or None, got {self.order!r}")
 
     def refuses(self, space: Space) -> str | None:
-        program = _program(space, self._most)
+        program = space.once(_program, self._most)
         if isinstance(program, Windows):
             return None
         return (
@@ -46,7 +46,7 @@ class Chain(Engine):
         )
 
     def chain(self, space: Space) -> Windows | None:
-        program = _program(space, self._most)
+        program = space.once(_program, self._most)
         return program if isinstance(program, Windows) else None
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
@@ -65,13 +65,12 @@ class Chain(Engine):
 
     def windows(self, space: Space) -> Windows:
         """The space as kernels take it."""
-        program = _program(space, self._most)
+        program = space.once(_program, self._most)
         if isinstance(program, Obstacle):
             raise UnsupportedSpace(str(self.refuses(space)))
         return program
 
 
-@lru_cache(maxsize=256)
 def _program(space: Space, order: int) -> Windows | Obstacle:
     network = space.network
     if len(network.rows):
@@ -81,11 +80,11 @@ def _program(space: Space, order: int) -> Windows | Obstacle:
         if max(scope) - min(scope) > order:
             return Obstacle(scope, f"spans {max(scope) - min(scope) + 1}")
     n = network.variables
-    low = np.arange(n + 1, dtype=np.int64)
+    low = list(range(n + 1))
     for _, scope in tables:
-        span = slice(min(scope) + 1, max(scope) + 1)
-        low[span] = np.minimum(low[span], min(scope))
-    sizes = [int(size) for size in network.sizes]
+        for j in range(min(scope) + 1, max(scope) + 1):
+            low[j] = min(low[j], *scope)
+    sizes: list[int] = network.sizes.tolist()
     states = [math.prod(sizes[low[t] : t]) for t in range(n)]
     kept = [math.prod(sizes[low[t + 1] : t]) for t in range(n)]
     ahead = [many * size for many, size in zip(kept, sizes, strict=True)]
@@ -96,32 +95,36 @@ def _program(space: Space, order: int) -> Windows | Obstacle:
         return Obstacle(widest, f"leads to {numbers} numbers to keep, which is too many")
     layout = runs_of(network)
     tables.sort(key=lambda table: max(table[1]))
-    steps = np.zeros((len(tables), HIGHEST_ORDER + 2), dtype=np.int64)
+    span = max((max(scope) - min(scope) for _, scope in tables), default=0)
+    steps = np.zeros((len(tables), span + 2), dtype=np.int64)
     direct = np.full(n, -1, dtype=np.int64)
     ends = np.zeros(n, dtype=np.int64)
+    strides, scope_ptr = network.strides.tolist(), network.scope_ptr.tolist()
+    table_ptr, contiguous = network.table_ptr.tolist(), layout.contiguous.tolist()
     for k, (b, scope) in enumerate(tables):
         last = max(scope)
-        strides = network.strides[network.scope_ptr[b] : network.scope_ptr[b + 1]]
-        for j, stride in zip(scope, strides, strict=True):
+        for j, stride in zip(scope, strides[scope_ptr[b] : scope_ptr[b + 1]], strict=True):
             steps[k, last - j] = stride
         ends[last] += 1
-        first, end = int(network.table_ptr[b]), int(network.table_ptr[b + 1])
-        steps[k, -1] = scope == tuple(range(int(low[last]), last + 1))
-        if steps[k, -1] and layout.contiguous[b] and network.allowed[first:end].all():
+        first, end = table_ptr[b], table_ptr[b + 1]
+        steps[k, -1] = as_it_is = scope == tuple(range(low[last], last + 1))
+        allowed = network.is_plain or network.allowed[first:end].all()
+        if as_it_is and contiguous[b] and allowed:
             direct[last] = first + layout.moves[b]
     direct[ends != 1] = -1
     tabled = np.diff(network.table_ptr).tolist()
     room = [max(counts, default=1) for counts in (states, windows, tabled, sizes)]
+    before = frozen(np.array(low, dtype=np.int64))  # often as many tables have ended as well
     return Windows(
         network.sizes,
         network.offsets,
-        frozen(low),
+        before,
         frozen(np.array(states, dtype=np.int64)),
-        frozen(np.array(kept, dtype=np.int64)),
+        ALL_ONE.instead_of(np.array(kept, dtype=np.int64))[0],
         frozen(running(ahead)),
         frozen(direct),
-        frozen(running(ends)),
-        frozen(np.array([b for b, _ in tables], dtype=np.int64)),
+        before if (running(ends) == before).all() else frozen(running(ends)),
+        NUMBERS.instead_of(np.array([b for b, _ in tables], dtype=np.int64))[0],
         frozen(steps),
         layout.starts,
         layout.moves,

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from time import perf_counter
 
 import numpy as np
@@ -139,15 +138,21 @@ def _unsettled(found: Solutions) -> IntArray:
     return np.flatnonzero((found.status != Status.OPTIMAL) & (found.status != Status.INFEASIBLE))
 
 
-@lru_cache(maxsize=1024)
 def looks_first(space: Space) -> bool:
     """Whether the best labels may be the answer, and seeing that costs less than solving."""
+    return space.once(_looks_first)
+
+
+def _looks_first(space: Space) -> bool:
     one_pass = isinstance(choice(space), Separable | Chain | Tree)
     return not (one_pass or space.factors or len(space.network.rows))
 
 
-@lru_cache(maxsize=1024)
 def choice(space: Space) -> Engine | None:
     """The engine for a space; None stands for branch and bound."""
+    return space.once(_choice)
+
+
+def _choice(space: Space) -> Engine | None:
     options = (Separable(), Chain(order=1), Tree(), Elimination(FEW_CANDIDATES), Chain())
     return next((engine for engine in options if engine.accepts(space)), None)

@@ -7,7 +7,6 @@ use: neither tables nor rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -52,12 +51,12 @@ class Exhaustive(Engine):
         if not problem.decomposes:
             labels = _best_with_more(problem)
             return Solutions.of(problem, labels, Source.ENUMERATION)
-        factors = _factors(space)
+        factors = space.once(_factors)
         labels = best_outputs(
             problem.scores,
             problem.closed_rows,
             problem.ties,
-            _feasible(space),
+            space.once(_feasible),
             space.sizes,
             space.offsets,
             factors.ends_ptr,
@@ -80,7 +79,6 @@ class _Factors:
     strides: IntArray
 
 
-@lru_cache(maxsize=256)
 def _factors(space: Space) -> _Factors:
     firsts = space.factor_offsets[:-1].tolist()
     pairs = zip(space.factors, firsts, strict=True)
@@ -99,7 +97,6 @@ def _factors(space: Space) -> _Factors:
     )
 
 
-@lru_cache(maxsize=32)
 def _feasible(space: Space) -> AnyArray:
     """One bit per output, in lexicographic order: half a megabyte for four million outputs."""
     outputs = int(space.outputs)
@@ -121,7 +118,7 @@ def _best_with_more(problem: Problem) -> IntArray:
     space = problem.space
     m, count = len(problem), int(space.outputs)
     block = max(1, BLOCK // max(1, m))
-    feasible = np.unpackbits(_feasible(space), count=count).astype(np.bool_)
+    feasible = np.unpackbits(space.once(_feasible), count=count).astype(np.bool_)
     best, ties = np.full(m, -np.inf), problem.ties
     held: list[list[tuple[float, int]]] = [[] for _ in range(m)]
     for first in range(0, count, block):

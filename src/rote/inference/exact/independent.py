@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class Separable(Engine):
     """
 
     def refuses(self, space: Space) -> str | None:
-        obstacle = _obstacle(space)
+        obstacle = space.once(_obstacle)
         if obstacle is None:
             return None
         return (
@@ -42,7 +41,6 @@ class Separable(Engine):
         return Solutions.of(problem, labels, Source.ARGMAX)
 
 
-@lru_cache(maxsize=256)
 def _obstacle(space: Space) -> Obstacle | None:
     if len(space.network.rows):
         return Obstacle(None, "joins too many labels for a table")

@@ -15,7 +15,6 @@ smaller network for branch and bound.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations
 from math import prod
 
@@ -45,9 +44,12 @@ class Plan:
     core: Core
 
 
-@lru_cache(maxsize=1024)
 def full_plan(space: Space, most_candidates: int = MOST_CANDIDATES) -> Plan | None:
     """A plan that eliminates every variable, or None where that takes too much."""
+    return space.once(_full_plan, most_candidates)
+
+
+def _full_plan(space: Space, most_candidates: int) -> Plan | None:
     if len(space.network.rows):
         return None
     compiler = _Compiler(space)
@@ -59,9 +61,12 @@ def full_plan(space: Space, most_candidates: int = MOST_CANDIDATES) -> Plan | No
     return Plan(compiler.compiled(), compiler.core(space.network))
 
 
-@lru_cache(maxsize=1024)
 def partial_plan(space: Space) -> Plan:
     """A plan that eliminates the cheap variables and leaves a core."""
+    return space.once(_partial_plan)
+
+
+def _partial_plan(space: Space) -> Plan:
     compiler = _Compiler(space)
     compiler.held = {int(compiler.owner[c]) for c in space.network.rows.indices}
     compiler.held.update(range(space.network.own, space.network.variables))
@@ -70,9 +75,12 @@ def partial_plan(space: Space) -> Plan:
     return Plan(compiler.compiled(), compiler.core(space.network))
 
 
-@lru_cache(maxsize=1024)
 def no_plan(space: Space) -> Plan:
     """A plan that eliminates nothing: its core is the whole network."""
+    return space.once(_no_plan)
+
+
+def _no_plan(space: Space) -> Plan:
     network = space.network
     return Plan(_Compiler(space).compiled(), Core(network, _array(list(range(network.variables)))))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.space.network import Network, split
+from rote.space.network import ALL_ZERO, Network, split
 from rote.space.space import Space
 from rote.types import BoolArray, IntArray, frozen
 
@@ -45,12 +45,12 @@ class Obstacle:
 def tables_at_work(network: Network) -> list[tuple[int, tuple[int, ...]]]:
     """The tables that score or forbid something: number and scope."""
     found = []
-    pointers, allowed, gather_ptr = network.table_ptr, network.allowed, network.gather_ptr
+    pointers, allowed = network.table_ptr.tolist(), network.allowed
+    scored = np.diff(network.gather_ptr[network.table_ptr]).tolist()
+    scope, scope_ptr = network.scope.tolist(), network.scope_ptr.tolist()
     for b in range(network.blocks):
-        first, end = int(pointers[b]), int(pointers[b + 1])
-        if gather_ptr[first] < gather_ptr[end] or not allowed[first:end].all():
-            scope = network.scope[network.scope_ptr[b] : network.scope_ptr[b + 1]]
-            found.append((b, tuple(scope.tolist())))
+        if scored[b] or not allowed[pointers[b] : pointers[b + 1]].all():
+            found.append((b, tuple(scope[scope_ptr[b] : scope_ptr[b + 1]])))
     return found
 
 
@@ -66,12 +66,12 @@ class Runs:
 def runs_of(network: Network) -> Runs:
     """Where the tables of a network lie."""
     moves = np.zeros(network.blocks, dtype=np.int64)
-    contiguous = np.zeros(network.blocks, dtype=np.bool_)
-    for b in range(network.blocks):
+    contiguous = np.full(network.blocks, network.is_plain)
+    for b in range(0 if network.is_plain else network.blocks):
         first, end = int(network.table_ptr[b]), int(network.table_ptr[b + 1])
         sources = network.gather_ptr[first : end + 1]
         parts = network.gather[sources[0] : sources[-1]]
         if len(parts) == end - first and (np.diff(sources) == 1).all():
             contiguous[b] = (np.diff(parts) == 1).all()
             moves[b] = parts[0] - first
-    return Runs(network.table_ptr, frozen(moves), frozen(contiguous))
+    return Runs(network.table_ptr, ALL_ZERO.instead_of(moves)[0], frozen(contiguous))

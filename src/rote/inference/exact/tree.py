@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -26,7 +25,7 @@ class Tree(Engine):
     """
 
     def refuses(self, space: Space) -> str | None:
-        program = _program(space)
+        program = space.once(_program)
         if isinstance(program, _Program):
             return None
         return (
@@ -111,13 +110,12 @@ class _Program:
 
 
 def _checked(space: Space) -> _Program:
-    program = _program(space)
+    program = space.once(_program)
     if isinstance(program, Obstacle):
         raise UnsupportedSpace(str(Tree().refuses(space)))
     return program
 
 
-@lru_cache(maxsize=256)
 def _program(space: Space) -> _Program | Obstacle:
     network = space.network
     if len(network.rows):

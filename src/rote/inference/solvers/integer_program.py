@@ -19,7 +19,7 @@ row 2 is the multiplier u_r.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -203,9 +203,12 @@ class Program:
         return np.where(self._ended_below, self.lower, 0.0)
 
 
-@lru_cache(maxsize=1024)
 def integer_program(space: Space) -> Program:
     """The program of a space, compiled once."""
+    return space.once(_program)
+
+
+def _program(space: Space) -> Program:
     network, rules = space.network, space.rows
     n, labels = len(space.variables), space.labels
     scored = [

@@ -25,20 +25,16 @@ def place_of(slots: Slots, slot: int, first: int, label: int) -> tuple[int, int]
     own = slots.vector[slot]
     vector = first + own if own >= 0 else 0
     if slots.each[slot]:
-        vector += label
-    if slots.start[slot] == slots.start[slot + 1]:  # of a trait
-        return vector, slots.origin[slot] + label
-    return vector, slots.origin[slot] + slots.column[slots.start[slot] + label]
+        return vector + label, slots.origin[slot]
+    if slots.tied[slot] >= 0:
+        return vector, slots.origin[slot] + slots.column[slots.tied[slot] + label]
+    return vector, slots.origin[slot] + label
 
 
 @kernel
 def columns_of_tied(slots: Slots) -> int:
     """The most columns that the labels of a tied slot share."""
-    most = 0
-    for s in range(slots.tied.shape[0]):
-        if slots.tied[s]:
-            most = max(most, slots.column[slots.start[s] : slots.start[s + 1]].max() + 1)
-    return most
+    return 1 + slots.column.max() if slots.column.shape[0] else 0
 
 
 @inlined
@@ -55,13 +51,13 @@ def add_scores(
 
     ``sums`` is room for the columns that tied labels share.
     """
-    begin, width, origin = slots.start[slot], own.shape[0], slots.origin[slot]
+    begin, width, origin = slots.tied[slot], own.shape[0], slots.origin[slot]
     if slots.each[slot]:
         for a in range(width):
             for k in range(vectors.ptr[v + a], vectors.ptr[v + a + 1]):
                 at = origin + vectors.column[k] * slots.stride[slot]
                 own[a] += vectors.value[k] * weights[at]
-    elif slots.tied[slot]:  # few columns are added up, and then dealt out to many labels
+    elif begin >= 0:  # tied: few columns are added up, and then dealt out to many labels
         count = slots.column[begin : begin + width].max() + 1
         sums[:count] = 0.0
         for k in range(vectors.ptr[v], vectors.ptr[v + 1]):

@@ -67,8 +67,8 @@ class Decomposed(Wrapper):
     def stats(self) -> Stats:
         """Inputs with a gold output, and what was looked at for them.
 
-        ``whole`` are inputs for which all outputs were looked at, ``sets`` were searched as a whole,
-        and ``calls`` are those of the inner engine: whole inputs, and sets that needed it.
+        ``whole`` are inputs for which all outputs were looked at, ``sets`` were searched as a
+        whole, and ``calls`` are those of the inner engine: whole inputs, and sets that needed it.
         """
         return self._stats
 
