@@ -34,6 +34,7 @@ TASKS: dict[str, str] = {
     "Multiclass": "rote.tasks.multiclass",
     "Tagging": "rote.tasks.tagging",
     "Templates": "rote.features.templates",
+    "WithoutRules": "rote.tasks.task",
 }  # a package with tasks of its own adds them when it is imported
 
 

@@ -226,7 +226,7 @@ class Task(Protocol[X_contra, Y]):
 class WithoutRules:
     """A task whose outputs need not obey the rules, to see what rules are worth.
 
-    A model of it has the same weights: ``replace(model, task=WithoutRules(model.task))`` predicts as
+    A model of it has the same weights: `Model.without_rules` predicts as
     one does that was never told of rules, and learning with it is learning without them.
     """
 
