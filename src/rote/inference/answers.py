@@ -83,9 +83,7 @@ def at_sight(space: Space, objective: Objective) -> tuple[Solutions, IntArray]:
     Where nothing but labels is scored, and there are no rows, the best labels are the answer if
     they stay inside every table.
     """
-    labels, value, easy = best_by_themselves(
-        objective.scores, objective.closed, objective.ties, space.network.masks
-    )
+    labels, value, easy = best_by_themselves(objective.questions, space.network.masks)
     status = np.full(len(labels), Status.OPTIMAL.value)
     source = np.full(len(labels), Source.ARGMAX.value)
     seen = Solutions(frozen(labels), frozen(value), frozen(value), frozen(status), frozen(source))

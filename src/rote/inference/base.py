@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rote.errors import LabelError, ScoreError, SettingError, SpaceError, UnsupportedSpace
-from rote.kernels.bundles import Slots, Vectors
+from rote.kernels.bundles import Questions, Slots, Vectors
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.outputs import all_finite, ties_of
 from rote.space.global_features import TraitScores, TraitSet
@@ -176,6 +176,11 @@ class Objective:
         if self.allowed is None:
             return NONE_CLOSED
         return frozen(~self.allowed)
+
+    @cached_property
+    def questions(self) -> Questions:
+        """Scores, closed labels and ties, for kernels."""
+        return Questions(frozen(self.scores), self.closed, self.ties)
 
     def closed_labels(self, space: Space) -> BoolArray:
         """The labels that no input may have, or not this one, of shape (m, labels)."""

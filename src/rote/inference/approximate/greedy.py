@@ -37,7 +37,7 @@ from rote.inference.approximate.search_trace import (
 )
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
 from rote.kernels.local_search.binary_pairs import search_pairs
-from rote.kernels.local_search.greedy import search_greedily
+from rote.kernels.local_search.greedy import Restarts, search_greedily
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
@@ -136,13 +136,12 @@ class RGS:
             return search_slowly(space, objective, guess, redrawn, restarts, self.seed)
         kind, gold, wide = known
         gold = guess if gold is None else gold
-        scores, ties, apart = objective.scores, objective.ties, space.network.unmerged
-        more = apart.graph, redrawn, restarts, int(self.seed)
+        apart, again = space.network.unmerged, Restarts(redrawn, restarts, int(self.seed))
         if (
             is_paired(apart)
             and not apart.rows
             and objective.allowed is None
             and objective.traits is None
         ):
-            return search_pairs(scores, ties, guess, gold, kind, *more)
-        return search_greedily(scores, objective.closed, ties, guess, gold, kind, wide, *more)
+            return search_pairs(objective.questions, guess, gold, kind, apart.graph, again)
+        return search_greedily(objective.questions, guess, gold, kind, wide, apart.graph, again)

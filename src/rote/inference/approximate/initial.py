@@ -46,8 +46,7 @@ class IID:
 
 def likely_labels(space: Space, objective: Objective) -> IntArray:
     """The best label of every variable by itself, of those it may have; -1 where it has none."""
-    scores, closed, allowed = objective.scores, objective.closed, space.network.allowed
-    return frozen(best_labels(scores, closed, objective.ties, space.offsets, allowed))
+    return frozen(best_labels(objective.questions, space.offsets, space.network.allowed))
 
 
 def check_classifier(classifier: object) -> None:

@@ -34,7 +34,7 @@ from rote.inference.approximate.beam_plan import Courses, Ledger, Order, Pattern
 from rote.inference.approximate.constrained_beam import obedient
 from rote.inference.base import Engine, Objective, Solutions, as_objective, check_engine
 from rote.inference.exact.exact import Exact
-from rote.kernels.beam.beam import Course, first_nodes, proceed, search_beam
+from rote.kernels.beam.beam import Course, Progress, first_nodes, proceed, search_beam
 from rote.kernels.beam.heuristic_learning import Learned, learn_beam
 from rote.kernels.local_search.hash_random import seeds_of
 from rote.space.space import Space
@@ -337,14 +337,11 @@ class _Walk:
         """Go on as far as scores go; which inputs then wait for those of which slots."""
         wanted = proceed(
             frozen(self.scores),
-            self.there,
             self.shut,
             weights,
             theta,
             self.course,
-            self.nodes,
-            self.steps,
-            self.skipped,
+            Progress(self.nodes, self.there, self.steps, self.skipped),
         )
         self.there |= wanted
         inputs, steps = np.nonzero(wanted)

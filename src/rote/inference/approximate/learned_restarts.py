@@ -26,7 +26,7 @@ from rote.inference.answers import answered
 from rote.inference.approximate.greedy import RGS
 from rote.inference.approximate.search_trace import Best, Climber, Paths, Round, Starts, climb_from
 from rote.inference.base import Objective, Solutions, Source, Status, as_objective
-from rote.kernels.learning.value_regression import regress_all
+from rote.kernels.learning.value_regression import Outputs, Schedule, regress_all
 from rote.space.global_features import columns_of
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
@@ -182,13 +182,8 @@ class AmortizedRGS:
                 *self._weights(inputs.size),
                 inputs.vectors,
                 inputs.slots,
-                frozen(inputs.firsts[owner]),
-                columns,
-                frozen(values[owner]),
-                float(self.step),
-                int(self.passes),
-                float(self.tolerance),
-                ROOM,
+                Outputs(frozen(inputs.firsts[owner]), columns, frozen(values[owner])),
+                Schedule(float(self.step), int(self.passes), float(self.tolerance), ROOM),
             )
 
     def _led(self, space: Space, objective: Objective, ends: IntArray) -> tuple[IntArray, AnyArray]:

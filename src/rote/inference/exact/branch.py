@@ -101,7 +101,7 @@ class BranchAndBound:
         messages, multipliers = without_far(start.messages), start.multipliers.copy()
         long_rows = slice(len(space.rows) - len(space.network.rows), None)
         tail = multipliers[:, long_rows].copy()
-        ascend(objective.scores, objective.closed, space.network.graph, messages, tail, sweeps)
+        ascend(objective.questions, space.network.graph, messages, tail, sweeps)
         multipliers[:, long_rows] = tail
         # What a start knew of closed labels may take more than these sweeps to find again.
         worse = dual_bound(space, objective, Duals(messages, multipliers)) > bound

@@ -40,15 +40,13 @@ class Chain:
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective)
-        labels = best_chains(
-            objective.scores, objective.closed, objective.ties, self.windows(space)
-        )
+        labels = best_chains(objective.questions, self.windows(space))
         return answered(space, objective, labels, Source.CHAIN)
 
     def max_marginals(self, space: Space, objective: Objective | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
         objective = as_objective(space, objective)
-        return chain_max_marginals(objective.scores, objective.closed, self.windows(space))
+        return chain_max_marginals(objective.questions, self.windows(space))
 
     @property
     def _most(self) -> int:

@@ -24,6 +24,7 @@ import numpy as np
 
 from rote.errors import ScoreError
 from rote.inference.base import Objective, as_objective
+from rote.kernels.bundles import DualRows, SparseRows
 from rote.kernels.dual.bounds import dual_bounds
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, frozen
@@ -62,26 +63,17 @@ def dual_bound(space: Space, objective: Objective | AnyArray, duals: Duals) -> F
     if ((u > 0) & np.isinf(rows.upper) | (u < 0) & np.isinf(rows.lower)).any():
         raise ScoreError("a multiplier pushes against the open end of its row; see duals.py")
     return dual_bounds(
-        objective.scores,
-        objective.closed,
-        frozen(duals.messages),
-        frozen(duals.multipliers),
+        objective.questions,
+        DualRows(frozen(duals.messages), frozen(duals.multipliers)),
+        network.graph,
+        SparseRows(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            rows.lower,
+            rows.upper,
+            rows.labels,
+            rows.auxiliary,
+        ),
         network.own,
-        network.offsets,
-        network.scope_ptr,
-        network.scope,
-        network.strides,
-        network.sizes,
-        network.table_ptr,
-        network.allowed,
-        network.gather_ptr,
-        network.gather,
-        network.message_ptr,
-        rows.indptr,
-        rows.indices,
-        rows.data,
-        rows.lower,
-        rows.upper,
-        rows.labels,
-        rows.auxiliary,
     )

@@ -36,12 +36,5 @@ class Elimination:
                 f"eliminating the variables of {space!r} needs more than {self.most_candidates} "
                 "candidates, or a rule is too long for a table; use Exact or BranchAndBound"
             )
-        labels, _ = eliminate(
-            objective.scores,
-            objective.closed,
-            objective.ties,
-            space.sizes,
-            space.offsets,
-            plan.steps,
-        )
+        labels, _ = eliminate(objective.questions, space.sizes, space.offsets, plan.steps)
         return answered(space, objective, labels, Source.ELIMINATION)

@@ -14,7 +14,7 @@ import numpy as np
 from rote.errors import UnsupportedSpace, check_whole
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, as_objective
-from rote.kernels.dp.enumeration import best_outputs, outputs_between
+from rote.kernels.dp.enumeration import EndingFactors, best_outputs, outputs_between
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen, running
 
@@ -47,36 +47,14 @@ class Exhaustive:
         if not objective.adds_up:
             labels = _best_with_more(space, objective)
             return answered(space, objective, labels, Source.ENUMERATION)
-        factors = _factors(space)
         labels = best_outputs(
-            objective.scores,
-            objective.closed,
-            objective.ties,
-            _feasible(space),
-            space.sizes,
-            space.offsets,
-            factors.ends_ptr,
-            factors.first_part,
-            factors.scope_ptr,
-            factors.scope,
-            factors.strides,
+            objective.questions, _feasible(space), space.sizes, space.offsets, _factors(space)
         )
         return answered(space, objective, labels, Source.ENUMERATION)
 
 
-@dataclass(frozen=True, eq=False)
-class _Factors:
-    """The factors of a space, sorted by their last variable."""
-
-    ends_ptr: IntArray  # per variable
-    first_part: IntArray
-    scope_ptr: IntArray
-    scope: IntArray
-    strides: IntArray
-
-
 @lru_cache(maxsize=256)
-def _factors(space: Space) -> _Factors:
+def _factors(space: Space) -> EndingFactors:
     firsts = space.factor_offsets[:-1].tolist()
     pairs = zip(space.factors, firsts, strict=True)
     ordered = sorted(pairs, key=lambda pair: max(pair[0].variables))
@@ -85,7 +63,7 @@ def _factors(space: Space) -> _Factors:
     for factor, _ in ordered:
         shape = [int(space.sizes[j]) for j in factor.variables]
         strides.extend(int(np.prod(shape[k + 1 :])) for k in range(len(shape)))
-    return _Factors(
+    return EndingFactors(
         frozen(running(np.bincount(ends, minlength=len(space.variables)))),
         frozen(np.array([first for _, first in ordered], dtype=np.int64)),
         frozen(running([len(factor.variables) for factor, _ in ordered])),

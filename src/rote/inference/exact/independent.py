@@ -33,9 +33,7 @@ class Separable:
                 f"{obstacle.described(space)}; use Exact"
             )
         network = space.network
-        labels = best_labels(
-            objective.scores, objective.closed, objective.ties, network.offsets, network.allowed
-        )
+        labels = best_labels(objective.questions, network.offsets, network.allowed)
         return answered(space, objective, labels, Source.ARGMAX)
 
 

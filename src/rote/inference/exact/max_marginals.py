@@ -38,7 +38,7 @@ def max_marginals(space: Space, objective: Objective | AnyArray) -> FloatArray:
             return engine.max_marginals(space, objective)
     plan = full_plan(space)
     if plan is not None:
-        return by_elimination(objective.scores, objective.closed, space.labels, plan.steps)
+        return by_elimination(objective.questions, space.labels, plan.steps)
     if Chain().accepts(space):
         return Chain().max_marginals(space, objective)
     return _by_clamping(space, objective)

@@ -10,10 +10,11 @@ import numpy as np
 from rote.errors import UnsupportedSpace
 from rote.inference.answers import answered
 from rote.inference.base import Objective, Solutions, Source, as_objective
-from rote.inference.exact.tables import Obstacle, Runs, runs_of, tables_at_work
+from rote.inference.exact.tables import Obstacle, runs_of, tables_at_work
+from rote.kernels.bundles import ForestPlan
 from rote.kernels.dp.trees import best_trees, tree_max_marginals
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen, running
+from rote.types import AnyArray, FloatArray, frozen, running
 
 
 @dataclass(frozen=True)
@@ -25,85 +26,20 @@ class Tree:
     """
 
     def accepts(self, space: Space) -> bool:
-        return isinstance(_program(space), _Program)
+        return isinstance(_program(space), ForestPlan)
 
     def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
         objective = as_objective(space, objective)
-        program, network = _checked(space), space.network
-        labels = best_trees(
-            objective.scores,
-            objective.closed,
-            objective.ties,
-            program.natural,
-            network.sizes,
-            network.offsets,
-            program.order,
-            program.parent,
-            program.depth,
-            program.root,
-            program.table,
-            program.step_parent,
-            program.step_own,
-            program.up_ptr,
-            program.child_ptr,
-            program.children,
-            program.layout.starts,
-            program.layout.moves,
-            program.layout.contiguous,
-            network.allowed,
-            network.gather_ptr,
-            network.gather,
-            program.room,
-        )
+        labels = best_trees(objective.questions, _checked(space))
         return answered(space, objective, labels, Source.TREE)
 
     def max_marginals(self, space: Space, objective: Objective | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
         objective = as_objective(space, objective)
-        program, network = _checked(space), space.network
-        return tree_max_marginals(
-            objective.scores,
-            objective.closed,
-            network.sizes,
-            network.offsets,
-            program.order,
-            program.parent,
-            program.table,
-            program.step_parent,
-            program.step_own,
-            program.up_ptr,
-            program.child_ptr,
-            program.children,
-            program.layout.starts,
-            program.layout.moves,
-            program.layout.contiguous,
-            network.allowed,
-            network.gather_ptr,
-            network.gather,
-            program.room,
-        )
+        return tree_max_marginals(objective.questions, _checked(space))
 
 
-@dataclass(frozen=True, eq=False)
-class _Program:
-    """What the kernels need beside the network; see `rote.kernels.dp.trees`."""
-
-    natural: bool  # no child precedes its parent
-    order: IntArray  # the variables, each after its parent
-    parent: IntArray  # the number of variables for a root
-    depth: IntArray
-    root: IntArray
-    table: IntArray  # what joins each variable to its parent, -1 for a root
-    step_parent: IntArray  # what a label of the parent moves in this table
-    step_own: IntArray
-    up_ptr: IntArray  # per variable: one number per label of its parent
-    child_ptr: IntArray  # per variable, and last the one above all roots
-    children: IntArray
-    room: IntArray
-    layout: Runs
-
-
-def _checked(space: Space) -> _Program:
+def _checked(space: Space) -> ForestPlan:
     program = _program(space)
     if isinstance(program, Obstacle):
         raise UnsupportedSpace(
@@ -114,7 +50,7 @@ def _checked(space: Space) -> _Program:
 
 
 @lru_cache(maxsize=256)
-def _program(space: Space) -> _Program | Obstacle:
+def _program(space: Space) -> ForestPlan | Obstacle:
     network = space.network
     if len(network.rows):
         return Obstacle(None, "joins too many labels for a table")
@@ -146,8 +82,11 @@ def _program(space: Space) -> _Program | Obstacle:
     above = np.array(parent, dtype=np.int64)
     room = [np.diff(network.table_ptr).max(initial=1), network.sizes.max(initial=1)]
     widths = np.concatenate([network.sizes, [1]])[above]
-    return _Program(
+    layout = runs_of(network)
+    return ForestPlan(
         all(u == n or u < v for v, u in enumerate(parent)),
+        network.sizes,
+        network.offsets,
         frozen(np.array(order, dtype=np.int64)),
         frozen(above),
         frozen(depth),
@@ -158,8 +97,13 @@ def _program(space: Space) -> _Program | Obstacle:
         frozen(running(widths)),
         frozen(running(np.bincount(above, minlength=n + 1))),
         frozen(np.argsort(above, kind="stable").astype(np.int64)),
+        layout.starts,
+        layout.moves,
+        layout.contiguous,
+        network.allowed,
+        network.gather_ptr,
+        network.gather,
         frozen(np.array(room, dtype=np.int64)),
-        runs_of(network),
     )
 
 

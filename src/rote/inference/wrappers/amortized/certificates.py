@@ -44,7 +44,8 @@ import numpy as np
 from rote.inference.base import Objective
 from rote.inference.exact.search import first_of_equals
 from rote.inference.wrappers.amortized.solution_cache import Shelf
-from rote.kernels.cache_lookup import best_remembered, first_that_holds
+from rote.kernels.bundles import DualRows, Questions
+from rote.kernels.cache_lookup import Memory, best_remembered, first_that_holds
 from rote.kernels.dual.certificates import certify
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
@@ -78,7 +79,7 @@ class Asked:
         """The best output on the shelf for each input, by number (eq. 9); -1 where none is."""
         return best_remembered(
             self.objective.scores,
-            self.objective.closed,
+            self.objective.questions.closed,
             self.shelf.parts,
             len(self.shelf.space.variables),
         )
@@ -137,17 +138,17 @@ class Condition:
         shelf, scores = asked.shelf, asked.objective.scores
         if not shelf.count:
             return _none(asked)
-        ptr, order = shelf.groups
         entries, sums = first_that_holds(
             scores,
             frozen(asked.remembered),
-            shelf.parts,
-            shelf.space.starts,
-            frozen(shelf.scores),
-            frozen(shelf.margins),
+            Memory(
+                shelf.parts,
+                shelf.space.starts,
+                frozen(shelf.scores),
+                frozen(shelf.margins),
+                *shelf.groups,
+            ),
             asked.objective.ties,
-            ptr,
-            order,
             frozen(asked.epsilon),
             self.relative,
         )
@@ -188,19 +189,12 @@ class DualBound:
     def _from(self, asked: Asked, starts: IntArray, guesses: IntArray) -> Proofs:
         """What is proved beginning with the duals of some entries, or with none."""
         shelf, objective = asked.shelf, asked.objective
-        plan = shelf.plan
-        labels, bound, margin, _, messages, multipliers = certify(
-            objective.scores,
-            objective.closed,
-            objective.ties,
+        labels, bound, margin, _, duals = certify(
+            objective.questions,
             guesses,
             frozen(starts),
-            frozen(shelf.messages),
-            frozen(shelf.multipliers),
-            plan.steps,
-            plan.core.network.graph,
-            plan.core.variables,
-            len(shelf.space.variables),
+            DualRows(frozen(shelf.messages), frozen(shelf.multipliers)),
+            shelf.plan.reduced(shelf.space),
             frozen(asked.epsilon),
             self.sweeps,
             self.failures,
@@ -218,7 +212,7 @@ class DualBound:
             taken[equal] = found
             labels[equal[found]] = first[found]
             margin[equal[found]] = -np.inf  # it was that of another output
-        return Proofs(taken, labels, bound, margin, starts.copy(), messages, multipliers)
+        return Proofs(taken, labels, bound, margin, starts.copy(), *duals)
 
     @staticmethod
     def _begin(asked: Asked) -> tuple[IntArray, IntArray]:
@@ -257,20 +251,13 @@ class Margin:
         p, part = entries[rows], objective.rows(rows)
         own = _outputs(shelf, best[rows])
         moved = frozen(part.scores - shelf.scores[p])
-        plan = shelf.plan
         nothing = np.full(len(rows), -1, dtype=np.int64)
-        _, most, _, _, _, _ = certify(
-            moved,
-            part.closed,
-            part.ties,
+        _, most, _, _, _ = certify(
+            Questions(moved, part.closed, part.ties),
             own,
             frozen(nothing),
-            frozen(shelf.messages[:0]),
-            frozen(shelf.multipliers[:0]),
-            plan.steps,
-            plan.core.network.graph,
-            plan.core.variables,
-            len(shelf.space.variables),
+            DualRows(frozen(shelf.messages[:0]), frozen(shelf.multipliers[:0])),
+            shelf.plan.reduced(shelf.space),
             frozen(np.zeros(len(rows))),
             self.sweeps,
             0,

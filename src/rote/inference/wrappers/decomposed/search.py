@@ -74,25 +74,14 @@ class Search:
             self._ask(around, np.full(len(around.ptr) - 1, np.inf))
 
     def _enumerate(self, around: Around, *, settle: bool) -> None:
-        objective = self.objective
-        found = best_neighbours(
-            objective.scores,
-            objective.closed,
-            objective.ties,
-            self.gold,
-            self.space.network.unmerged.graph,
-            around,
-            settle,
-        )
-        self._take(*found)
+        graph = self.space.network.unmerged.graph
+        questions = self.objective.questions
+        self._take(*best_neighbours(questions, self.gold, graph, around, settle))
 
     def _search(self, around: Around) -> None:
         """All sets as forests, and those that are none in another way."""
-        objective = self.objective
         labels, doubtful, bounds = best_forests(
-            objective.scores,
-            objective.closed,
-            objective.ties,
+            self.objective.questions,
             self.gold,
             self.space.network.unmerged.graph,
             around,
