@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from rote.errors import LabelError, ScoreError, SpaceError, say_about
-from rote.kernels.bundles import Slots, Vectors
+from rote.kernels.bundles import Questions, Slots, Vectors
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.outputs import LARGEST_SCORE, all_finite, ties_of
 from rote.space.global_features import TraitScores, TraitSet
@@ -190,6 +190,11 @@ class Problem:
     def closed_rows(self) -> BoolArray:
         """The closed labels for kernels: no row at all where nothing is closed."""
         return NONE_CLOSED if self.closed is None else self.closed
+
+    @cached_property
+    def questions(self) -> Questions:
+        """Scores, closed labels and ties, as kernels take them."""
+        return Questions(self.scores, self.closed_rows, self.ties)
 
     @property
     def closed_labels(self) -> BoolArray:

@@ -10,7 +10,6 @@ from rote.inference.base import as_objective
 from rote.inference.exact.plans import full_plan, no_plan
 from rote.kernels.dp.elimination import backward, eliminate, forward, max_marginals, total
 from rote.space import SpaceBuilder
-from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.strategies import Judge, problems, row_of, spaces
 
@@ -54,15 +53,8 @@ def test_forward_fills_every_entry_with_its_best_candidate(problem):
 
 
 def arguments(space, objective):
-    objective = as_objective(space, objective)
-    return (
-        objective.scores,
-        frozen(objective.closed),
-        frozen(objective.ties),
-        space.sizes,
-        space.offsets,
-        full_plan(space).steps,
-    )
+    questions = as_objective(space, objective).questions
+    return questions, space.sizes, space.offsets, full_plan(space).steps
 
 
 @given(problems(spaces(most=4), inputs=3))
@@ -92,7 +84,7 @@ def test_max_marginals_are_the_best_outputs_with_each_label(problem):
     space, objective = problem
     objective = as_objective(space, objective)
     steps = full_plan(space).steps
-    given_arguments = objective.scores, frozen(objective.closed), space.labels, steps
+    given_arguments = objective.questions, space.labels, steps
     found = max_marginals(*given_arguments)
     assert plain(max_marginals)(*given_arguments).tolist() == found.tolist()
     judge = Judge(space)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.inference.base import as_objective
+from rote.kernels.bundles import DualRows, SparseRows
 from rote.kernels.dual.bounds import dual_bounds
 from rote.types import frozen
 from tests.kernels.bodies import networks, plain
@@ -61,29 +62,21 @@ def test_the_bound_is_what_the_formula_says(data):
     multipliers = rng.normal(size=(m, len(space.rows)))
     multipliers[(multipliers > 0) & np.isinf(space.rows.upper)] = 0.0
     multipliers[(multipliers < 0) & np.isinf(space.rows.lower)] = 0.0
+    rows = space.rows
     arguments = (
-        objective.scores,
-        frozen(objective.closed),
-        frozen(messages),
-        frozen(multipliers),
+        objective.questions,
+        DualRows(frozen(messages), frozen(multipliers)),
+        net.graph,
+        SparseRows(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            rows.lower,
+            rows.upper,
+            rows.labels,
+            rows.auxiliary,
+        ),
         net.own,
-        net.offsets,
-        net.scope_ptr,
-        net.scope,
-        net.strides,
-        net.sizes,
-        net.table_ptr,
-        net.allowed,
-        net.gather_ptr,
-        net.gather,
-        net.message_ptr,
-        space.rows.indptr,
-        space.rows.indices,
-        space.rows.data,
-        space.rows.lower,
-        space.rows.upper,
-        space.rows.labels,
-        space.rows.auxiliary,
     )
     bounds = dual_bounds(*arguments)
     assert plain(dual_bounds)(*arguments).tolist() == bounds.tolist()
