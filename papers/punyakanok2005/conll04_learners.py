@@ -32,7 +32,7 @@ from rote.errors import SettingError
 from rote.inference.wrappers.unruled import Unruled
 from rote.io.conll import Sentence
 from rote.learning import Learner, Local, Perceptron, StructuredSVM, fit
-from rote.metrics import EntityRelations, entity_f1, f1_of_sums, paired_bootstrap, relation_f1
+from rote.metrics import EntityRelations, compare_systems, entity_f1, f1_of_sums, relation_f1
 from rote.model import Model, prepare
 from rote.space.losses import Hamming
 from rote.tasks.entity_relation import ARGUMENTS, EntityRelation, Extraction
@@ -286,7 +286,7 @@ def _better(
 ) -> Claim:
     """Whether it held is judged by strict relation F1, which counts wrong entities as well."""
     counts = [_counts(gold, reached[method].outputs) for method in (worse, better)]
-    found = paired_bootstrap(*counts, statistic=f1_of_sums, seed=seed)
+    found = compare_systems(*counts, statistic=f1_of_sums, seed=seed)
     return Claim(
         claim,
         found.low > 0,
