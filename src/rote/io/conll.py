@@ -22,18 +22,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rote.io.checks import line_error
-from rote.io.columns import numbered_lines
+from rote.io.text import line_error, numbered_lines
 
 ENTITIES = ("Peop", "Loc", "Org", "Other")
-
-
 RELATIONS = ("Kill", "Live_In", "Work_For", "OrgBased_In", "Located_In")
-
-
 OUTSIDE = "O"  # the label of a row that is no entity
-
-
 ROW_COLUMNS, RELATION_COLUMNS = 9, 3
 
 

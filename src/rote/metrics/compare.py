@@ -75,10 +75,10 @@ def compare_systems(
     n = len(one)
     value = statistic or (lambda sums: sums[..., 0] / n)
 
-    def drawn(index: AnyArray, axis: int) -> FloatArray:
+    def drawn(index: AnyArray, **_: int) -> FloatArray:
         return value(two[index].sum(axis=-2)) - value(one[index].sum(axis=-2))
 
-    def swapped(swaps: FloatArray, _: FloatArray, axis: int) -> FloatArray:
+    def swapped(swaps: FloatArray, *_: FloatArray, **__: int) -> FloatArray:
         moved = swaps @ (two - one)
         return np.abs(value(two.sum(axis=0) - moved) - value(one.sum(axis=0) + moved))
 

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -47,6 +46,7 @@ from rote.inference.wrappers.amortized import Amortized
 from rote.inference.wrappers.decomposed import Decomposed
 from rote.inference.wrappers.periodic import ExactEvery
 from rote.inference.wrappers.timed import Timed
+from rote.io.atomic import write_new
 from rote.model.layout import Block, Layout
 from rote.model.model import Model
 from rote.tasks.described import TASKS, Registry, outline, restored
@@ -112,8 +112,8 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            _write(waiting, text.encode("ascii"))
-            _write(weights, content)
+            write_new(waiting, text.encode("ascii"))
+            write_new(weights, content)
             waiting.replace(folder / DESCRIPTION)
         finally:
             if waiting.exists():  # it was cut short
@@ -201,23 +201,6 @@ def _underneath(engine: Engine) -> Engine:
     while isinstance(engine, Amortized | AmortizedRGS | Decomposed | ExactEvery | Timed):
         engine = engine.search if isinstance(engine, AmortizedRGS) else engine.engine
     return engine
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that at every moment it is there as it was, or as it will be."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        _write(beside, content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def check_version(path: Path, saved: Mapping[str, Any], name: str, version: int) -> None:
