@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from rote.errors import DataError, SettingError
-from rote.metrics import compare, compare_systems, f1_of_sums, mean_interval
+from rote.metrics import compare, compare_systems, f1_of_sums
 
 RANDOM = np.random.default_rng(11)
 FIRST = RANDOM.integers(0, 2, 9).astype(float)
@@ -124,26 +124,6 @@ def test_f1_of_sums_is_zero_where_it_is_undefined():
     assert f1_of_sums(np.array([[4.0, 2, 1], [0, 0, 0]])).tolist() == [2 / 6, 0]
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
-def test_the_interval_of_a_mean_is_students(confidence):
-    values = np.random.default_rng(9).normal(5, 2, 10)
-    found = mean_interval(values, confidence)
-    low, high = stats.t.interval(confidence, 9, values.mean(), stats.sem(values))
-    assert (found.mean, found.low, found.high) == pytest.approx((values.mean(), low, high))
-    assert found.trials == 10
-
-
-def test_equal_trials_leave_no_doubt():
-    found = mean_interval([0.5, 0.5, 0.5])
-    assert (found.mean, found.low, found.high) == (0.5, 0.5, 0.5)
-
-
-@pytest.mark.parametrize("values", [[], [1.0], [[1.0, 2.0]], [1.0, float("nan")]])
-def test_an_interval_needs_two_finite_trials(values):
-    with pytest.raises(DataError, match="results of two trials at least"):
-        mean_interval(values)
-
-
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
@@ -164,5 +144,3 @@ def test_bad_settings_are_refused():
     for confidence in (0, 1, 95):
         with pytest.raises(SettingError, match="confidence lies between 0 and 1"):
             compare_systems(FIRST, SECOND, confidence=confidence)
-        with pytest.raises(SettingError, match="confidence lies between 0 and 1"):
-            mean_interval(FIRST, confidence)

@@ -1,6 +1,6 @@
 """Metrics, and whether their differences mean anything; the gold side always comes first."""
 
-from rote.metrics.compare import Comparison, Interval, compare_systems, f1_of_sums, mean_interval
+from rote.metrics.compare import Comparison, compare_systems, f1_of_sums
 from rote.metrics.coreference import ClusterF1, CoreferenceScores, coreference_scores
 from rote.metrics.labels import F1, F1Table, exact_match, label_f1, right_labels, token_accuracy
 from rote.metrics.multilabel import (
@@ -20,7 +20,6 @@ __all__ = [
     "EntityRelations",
     "ExampleScores",
     "F1Table",
-    "Interval",
     "MultilabelScores",
     "Span",
     "chunk_f1",
@@ -31,7 +30,6 @@ __all__ = [
     "example_scores",
     "f1_of_sums",
     "label_f1",
-    "mean_interval",
     "multilabel_scores",
     "relation_f1",
     "right_labels",

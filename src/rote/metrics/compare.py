@@ -1,4 +1,4 @@
-"""Whether two systems differ by more than luck, and how sure a mean over trials is.
+"""Whether two systems differ by more than luck.
 
 Two systems answer the same n examples. What is known of each answer is a number, whose mean
 is compared, or a row of numbers, such as the counts behind an F1: then the rows are added up
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,16 +32,6 @@ class Comparison:
     low: float
     high: float
     p_value: float
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean over trials, and the interval around it."""
-
-    mean: float
-    low: float
-    high: float
-    trials: int
 
 
 def compare_systems(
@@ -69,7 +58,8 @@ def compare_systems(
     from scipy.stats import bootstrap, permutation_test
 
     one, two = _rows(first, second, statistic)
-    _check_confidence(confidence)
+    if not 0 < confidence < 1:
+        raise SettingError(f"confidence lies between 0 and 1, such as 0.95, got {confidence}")
     if resamples < 1:
         raise SettingError(f"resamples is 1 or more, got {resamples}")
     n = len(one)
@@ -113,27 +103,6 @@ def f1_of_sums(sums: FloatArray) -> FloatArray:
     return np.divide(2 * right, both, out=np.zeros_like(both), where=both != 0)
 
 
-def mean_interval(values: AnyArray | Sequence[float], confidence: float = 0.95) -> Interval:
-    """The mean over trials and its interval by Student's t; two trials at least.
-
-    >>> mean_interval([1.0, 2.0, 3.0])
-    Interval(mean=2.0, low=-0.484..., high=4.484..., trials=3)
-    """
-    from scipy.special import stdtrit
-
-    array = np.asarray(values, dtype=np.float64)
-    _check_confidence(confidence)
-    if array.ndim != 1 or len(array) < 2 or not np.isfinite(array).all():
-        raise DataError(
-            "an interval needs the finite results of two trials at least, in one row, got the "
-            f"shape {array.shape}; run more trials"
-        )
-    mean = float(array.mean())
-    half = float(stdtrit(len(array) - 1, (1 + confidence) / 2) * array.std(ddof=1))
-    half /= sqrt(len(array))
-    return Interval(mean, mean - half, mean + half, len(array))
-
-
 def _rows(
     first: AnyArray | Sequence[float],
     second: AnyArray | Sequence[float],
@@ -153,8 +122,3 @@ def _rows(
     if not (np.isfinite(one).all() and np.isfinite(two).all()):
         raise DataError("expected finite numbers for every example; leave none of them open")
     return one.reshape(len(one), -1), two.reshape(len(two), -1)
-
-
-def _check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise SettingError(f"confidence lies between 0 and 1, such as 0.95, got {confidence}")
