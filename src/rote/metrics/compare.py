@@ -79,9 +79,9 @@ def compare_systems(
         "batch": max(1, DRAWS // n),
         "random_state": np.random.default_rng(seed),
     }
-    found = bootstrap(
+    low, high = bootstrap(
         (np.arange(n),), drawn, method="percentile", confidence_level=confidence, **how
-    )
+    ).confidence_interval
     test = permutation_test(
         (np.zeros(n), np.ones(n)),
         swapped,
@@ -89,7 +89,7 @@ def compare_systems(
         alternative="greater",
         **how,
     )
-    return Comparison(a, b, b - a, *map(float, found.confidence_interval), float(test.pvalue))
+    return Comparison(a, b, b - a, float(low), float(high), float(test.pvalue))
 
 
 def f1_of_sums(sums: FloatArray) -> FloatArray:
@@ -100,7 +100,8 @@ def f1_of_sums(sums: FloatArray) -> FloatArray:
     """
     true, predicted, right = np.moveaxis(sums, -1, 0)
     both = true + predicted
-    return np.divide(2 * right, both, out=np.zeros_like(both), where=both != 0)
+    found: FloatArray = np.divide(2 * right, both, out=np.zeros_like(both), where=both != 0)
+    return found
 
 
 def _rows(

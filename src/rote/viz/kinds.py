@@ -273,12 +273,13 @@ def _of_words(
         found = []
         for span, blamed in zip(own, rules, strict=True):
             mark, outside = mark_of(blamed), span.label == OUTSIDE
-            look = {
-                "color": None if outside else colors[_kind(span.label)],
-                "mark": mark + ("" if span[:3] in there else DIFFERENT_SIGN),
-                "tone": Tone.BROKEN if mark else Tone.FAINT if outside else Tone.PLAIN,
-            }
-            found.append(span._replace(**look))
+            found.append(
+                span._replace(
+                    color=None if outside else colors[_kind(span.label)],
+                    mark=mark + ("" if span[:3] in there else DIFFERENT_SIGN),
+                    tone=Tone.BROKEN if mark else Tone.FAINT if outside else Tone.PLAIN,
+                )
+            )
         return tuple(found)
 
     sentence = Sentence(

@@ -51,8 +51,9 @@ def export(store: Store, path: str | Path) -> Exported:
 
 
 def _line(shelf: str, entry: Entry) -> bytes:
-    numbers = {
-        name: np.where(np.isfinite(value), value, None).tolist()
-        for name, value in entry._asdict().items()
-    }
-    return f"{json.dumps({'shelf': shelf, **numbers}, allow_nan=False)}\n".encode()
+    record: dict[str, object] = {"shelf": shelf}
+    for name, value in entry._asdict().items():
+        numbers = np.asarray(value).astype(object)
+        numbers[~np.isfinite(np.asarray(value))] = None
+        record[name] = numbers.tolist()
+    return f"{json.dumps(record, allow_nan=False)}\n".encode()
