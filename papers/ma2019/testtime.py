@@ -57,7 +57,7 @@ from rote.errors import SettingError
 from rote.inference.approximate import RGS, AmortizedRGS
 from rote.inference.approximate.search_trace import Round
 from rote.learning import fit
-from rote.metrics import paired_bootstrap
+from rote.metrics import compare_systems
 from rote.model import Model, Prepared
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -425,7 +425,7 @@ def _claims(found: Sequence[Found], fixed: int) -> Iterator[Claim]:
             f"starts take {control.seconds:.2f} s and reach {control.accuracy:.2f}.",
         )
     required = {
-        each.case.name: paired_bootstrap(each.drawn[fixed].needed, each.led[fixed].needed)
+        each.case.name: compare_systems(each.drawn[fixed].needed, each.led[fixed].needed)
         for each in found
     }
     yield Claim(

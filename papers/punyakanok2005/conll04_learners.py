@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+from rote.inference.wrappers.unruled import Unruled
 
 from papers.base import Experiment, Outcome, Settings
 from papers.data.conll04 import load_conll04
@@ -29,10 +30,9 @@ from papers.data.folder import VARIABLE
 from papers.records import Claim, Row
 from rote.datasets import english_sentences
 from rote.errors import SettingError
-from rote.inference.wrappers.unruled import Unruled
 from rote.io.conll import Sentence
 from rote.learning import Learner, Local, Perceptron, StructuredSVM, fit
-from rote.metrics import EntityRelations, entity_f1, f1_of_sums, paired_bootstrap, relation_f1
+from rote.metrics import EntityRelations, compare_systems, entity_f1, f1_of_sums, relation_f1
 from rote.model import Model, prepare
 from rote.space.losses import Hamming
 from rote.tasks.entity_relation import ARGUMENTS, EntityRelation, Extraction
@@ -286,7 +286,7 @@ def _better(
 ) -> Claim:
     """Whether it held is judged by strict relation F1, which counts wrong entities as well."""
     counts = [_counts(gold, reached[method].outputs) for method in (worse, better)]
-    found = paired_bootstrap(*counts, statistic=f1_of_sums, seed=seed)
+    found = compare_systems(*counts, statistic=f1_of_sums, seed=seed)
     return Claim(
         claim,
         found.low > 0,

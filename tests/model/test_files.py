@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from rote.inference.wrappers.unruled import Unruled
 from safetensors.numpy import save as packed
 
 from rote import (
@@ -33,11 +34,9 @@ from rote.errors import LabelError, ModelError
 from rote.features import FeatureIndex, Templates
 from rote.inference.approximate import IID, AmortizedRGS
 from rote.inference.wrappers.timed import Timed
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning.distill import teach
 from rote.model import Layout, Model, prepare
-from rote.model import files as files_module
-from rote.model.files import load, save, write_whole
+from rote.model.files import load, save
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.tagging import Tagging
 from tests.small_tasks import LABELS, ORDERS, TAGGING, TEMPLATES, Order, tagged
@@ -479,20 +478,6 @@ def test_weights_that_are_not_finite_are_refused(folder):
     rewrite(folder, putting(hashlib.sha256(content).hexdigest(), "weights", "sha256"))
     with pytest.raises(ModelError, match="has weights that are not finite"):
         load(folder)
-
-
-def test_a_file_is_written_whole_or_left_as_it_was(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    write_whole(path, b"old")
-
-    def fail(descriptor):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(files_module.os, "fsync", fail)
-    with pytest.raises(KeyboardInterrupt):
-        write_whole(path, b"new and long")
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_what_a_speedup_has_learned_is_saved_beside_the_weights(tmp_path):

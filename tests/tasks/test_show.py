@@ -23,7 +23,8 @@ from rote.tasks.tagging import Tagging
 from rote.tasks.task import Frame, Slot
 from rote.viz.grids import Grid
 from rote.viz.listing import Listing
-from rote.viz.shapes import BROKEN_SIGN, width_of
+from rote.viz.shapes import BROKEN_SIGN
+from rote.viz.text import width_of
 
 TASK = EntityRelation(
     ("Peop", "Loc"),

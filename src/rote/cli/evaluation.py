@@ -15,9 +15,8 @@ from types import MappingProxyType
 from typing import Any
 
 from rote.learning.files import predicted
-from rote.metrics.labels import F1, F1Table, exact_match, label_f1, token_accuracy
+from rote.metrics.labels import F1, F1Table, Label, exact_match, label_f1, token_accuracy
 from rote.metrics.multilabel import multilabel_scores
-from rote.metrics.pairing import Label
 from rote.metrics.relations import EntityRelations, entity_f1, relation_f1
 from rote.metrics.spans import OUTSIDE, chunk_f1
 from rote.model import Model

@@ -24,6 +24,7 @@ from rote.features import CHUNKING, CONSTANT, POS_TAGGING, Templates
 from rote.inference import Engine
 from rote.inference.stores import Store
 from rote.inference.wrappers.amortized import Amortized
+from rote.io.atomic import write_whole
 from rote.io.text import read_text
 from rote.learning.base import Learner
 from rote.learning.independent import Local
@@ -32,7 +33,6 @@ from rote.learning.subgradient import Subgradient
 from rote.learning.svm import StructuredSVM
 from rote.learning.training import train
 from rote.model import Model
-from rote.model.files import write_whole
 from rote.tasks.entity_relation import EntityRelation
 from rote.tasks.files import (
     ENTITY_RELATION,
@@ -234,10 +234,7 @@ def write_outputs(text: str, path: str | Path) -> None:
     elif path.suffix == ".xz":
         data = lzma.compress(data)
     try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)  # a pipe or a device, which must not be replaced by a file
-        else:
-            write_whole(path.resolve(), data)
+        write_whole(path, data)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
 

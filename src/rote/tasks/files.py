@@ -32,9 +32,8 @@ import numpy as np
 
 from rote.errors import DataError, LabelError, ModelError, SettingError
 from rote.features import Features, Templates
-from rote.io.checks import line_error
 from rote.io.conll import Sentence, numbered_sentences
-from rote.io.text import json_text, read_text
+from rote.io.text import json_text, line_error, read_text
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel

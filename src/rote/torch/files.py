@@ -22,8 +22,9 @@ from typing import Any, TypeVar
 from torch import Tensor, nn
 
 from rote.errors import ModelError, RoteError
+from rote.io.atomic import write_whole
 from rote.learning.checkpoints import check_texts, read_tensors
-from rote.model.files import ENGINES, write_whole
+from rote.model.files import ENGINES
 from rote.tasks.described import described, outline, restored
 from rote.torch.inputs import Dense, Inputs, Vocabulary
 

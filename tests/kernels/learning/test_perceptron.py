@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rote.inference.base import TIE
 
 from rote.inference import Chain, Objective
-from rote.inference.base import TIE
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.learning.perceptron import (
     NOTHING,
