@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from papers.metrics.searches import follow, share_right
-from rote import RGS, AmortizedRGS, Model
-from rote.errors import DataError
-from rote.model import prepare
-from rote.tasks.tagging import Tagging
+from rote import RGS, AmortizedRGS, DataError, Model, Tagging, prepare
 from rote.types import frozen
 
 
