@@ -28,8 +28,6 @@ from papers.base import Experiment, Outcome, Settings
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from papers.records import Claim, Row
-from rote import (
-)
 from rote.datasets import english_sentences
 from rote.errors import SettingError
 from rote.io.conll import Sentence

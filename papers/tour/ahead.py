@@ -13,10 +13,6 @@ from functools import cache
 
 from papers.tour.methods import Bench, Sentences
 from rote import (
-    Perceptron,
-    StructuredSVM,
-    fit,
-    teach,
 )
 from rote.datasets import english_sentences
 from rote.inference import Engine, Exact, Milp

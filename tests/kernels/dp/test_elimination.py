@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from rote.inference.base import as_objective
 
 from rote.inference.exact.plans import full_plan, no_plan
+from rote.inference.problem import Problem
 from rote.kernels.dp.elimination import backward, eliminate, forward, max_marginals, total
 from rote.space import SpaceBuilder
 from tests.kernels.bodies import plain
@@ -53,7 +53,7 @@ def test_forward_fills_every_entry_with_its_best_candidate(problem):
 
 
 def arguments(space, objective):
-    questions = as_objective(space, objective).questions
+    questions = Problem.of(space, objective).questions
     return questions, space.sizes, space.offsets, full_plan(space).steps
 
 
@@ -82,7 +82,7 @@ def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(p
 @settings(max_examples=40)
 def test_max_marginals_are_the_best_outputs_with_each_label(problem):
     space, objective = problem
-    objective = as_objective(space, objective)
+    objective = Problem.of(space, objective)
     steps = full_plan(space).steps
     given_arguments = objective.questions, space.labels, steps
     found = max_marginals(*given_arguments)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import as_objective
 
+from rote.inference.problem import Problem
 from rote.kernels.bundles import DualRows, SparseRows
 from rote.kernels.dual.bounds import dual_bounds
 from rote.types import frozen
 from tests.kernels.bodies import networks, plain
-from tests.strategies import Judge, objectives, row_of
+from tests.strategies import Judge, problems_of, row_of
 
 
 def formula(space, net, scores, allowed, messages, multipliers):
@@ -55,7 +55,7 @@ def formula(space, net, scores, allowed, messages, multipliers):
 @settings(max_examples=40)
 def test_the_bound_is_what_the_formula_says(data):
     space, net = data.draw(networks())
-    objective = as_objective(space, data.draw(objectives(space)))
+    objective = Problem.of(space, data.draw(problems_of(space)))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     m = len(objective)
     messages = rng.normal(size=(m, int(net.message_ptr[-1])))

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import TIE, Objective, as_objective
 
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.exact.search import without_far
+from rote.inference.problem import TIE, Problem
 from rote.kernels.bundles import DualRows, Graph
 from rote.kernels.dual.ascent import Ascent, apply_duals, ascend, find_tops, sweep
 from rote.kernels.dual.certificates import (
@@ -449,7 +449,7 @@ class Question(NamedTuple):
     """A space, an objective for it, and how to begin."""
 
     space: Space
-    objective: Objective
+    objective: Problem
     guesses: np.ndarray
     epsilon: np.ndarray
     sweeps: int
@@ -470,7 +470,7 @@ def questions(draw):
     guesses[rng.random(2) < 0.4] = -1
     return Question(
         space,
-        as_objective(space, Objective(scores, allowed)),
+        Problem(space, scores, None if allowed is None else ~allowed),
         guesses,
         np.array([0.0, draw(st.sampled_from([0.0, 0.05, 1.0]))]),
         draw(st.sampled_from([0, 1, 2, 6])),
@@ -578,7 +578,7 @@ def test_duals_of_another_problem_never_make_it_wrong(question, seed, kind):
     rng = np.random.default_rng(seed)
     scores = frozen(SCORES[kind](rng, (2, question.space.parts)))
     with rules_as_rows(question.most_entries):
-        other = certified(question, objective=as_objective(question.space, scores))
+        other = certified(question, objective=Problem.of(question.space, scores))
         messages, multipliers = without_far(other[4].messages), other[4].multipliers
         check_certified(question, certified(question, lambda _, i: (messages[i], multipliers[i])))
 
@@ -616,7 +616,7 @@ def test_without_anything_to_search_an_elimination_is_certified_by_its_own_margi
     for name in "xy":
         builder.variable(name, "abc")
     space = builder.build()
-    objective = as_objective(space, np.array([[0.0, 3, 1, 5, 0, 4.5], [1.0, 1, 0, 0, 0, 0]]))
+    objective = Problem.of(space, np.array([[0.0, 3, 1, 5, 0, 4.5], [1.0, 1, 0, 0, 0, 0]]))
     question = Question(
         space, objective, np.full((2, 2), -1), np.zeros(2), 0, 0, None, cheap=True, seed=0
     )
@@ -634,7 +634,7 @@ def test_a_margin_is_not_forgotten_when_sweeps_give_way_to_probes():
     scores = rng.normal(size=(150, space.parts))
     question = Question(
         space,
-        as_objective(space, scores),
+        Problem.of(space, scores),
         np.full((150, 4), -1),
         np.zeros(150),
         20,
@@ -655,7 +655,7 @@ def test_auxiliary_variables_are_no_part_of_what_is_certified():
         assert space.network.variables > len(space.variables)
         question = Question(
             space,
-            as_objective(space, np.array([[0.0, 1.1, 0.0, -1.2, 0.0, 1.3]])),
+            Problem.of(space, np.array([[0.0, 1.1, 0.0, -1.2, 0.0, 1.3]])),
             np.array([[1, 1, 1]]),
             np.zeros(1),
             20,

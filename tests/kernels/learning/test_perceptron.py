@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rote.inference.base import TIE
 
-from rote.inference import Chain, Objective
+from rote.inference import Chain
+from rote.inference.problem import TIE, Problem
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.learning.perceptron import (
     NOTHING,
@@ -72,7 +72,7 @@ def test_it_scores_solves_and_moves(run, order):
             own, own_sums = weights.copy(), sums.copy()
             firsts = group.firsts[place : place + 1]
             scores = frozen(scores_of(frozen(own), prepared.vectors, group.slots, firsts))
-            objective = Objective(scores)
+            objective = Problem(space, scores)
             found = group.columns(Chain().solve(group.space, objective).labels)[0]
             toward = group.gold_columns[place]
             wrong = (found != toward).any()

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import as_objective
 
 from rote.inference.exact.plans import no_plan, partial_plan
+from rote.inference.problem import Problem
 from rote.kernels.bundles import DualRows
 from rote.kernels.search.branch import branch, search
 from rote.kernels.search.nodes import new_node
@@ -92,7 +92,7 @@ def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
 
 
 def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False):
-    objective = as_objective(space, objective)
+    objective = Problem.of(space, objective)
     none, floors = frozen(np.empty((0, 0))), frozen(np.full(len(objective), -np.inf))
     start = DualRows(none, none)
     return objective.questions, floors, plan.reduced(space), start, nodes, in_order
