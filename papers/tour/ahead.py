@@ -12,8 +12,6 @@ from collections.abc import Callable
 from functools import cache
 
 from papers.tour.methods import Bench, Sentences
-from rote import (
-)
 from rote.datasets import english_sentences
 from rote.inference import Engine, Exact, Milp
 from rote.inference.approximate import RGS, Speedup

@@ -72,7 +72,7 @@ def test_it_scores_solves_and_moves(run, order):
             own, own_sums = weights.copy(), sums.copy()
             firsts = group.firsts[place : place + 1]
             scores = frozen(scores_of(frozen(own), prepared.vectors, group.slots, firsts))
-            objective = Problem(space, scores)
+            objective = Problem(group.space, scores)
             found = group.columns(Chain().solve(group.space, objective).labels)[0]
             toward = group.gold_columns[place]
             wrong = (found != toward).any()
