@@ -15,16 +15,17 @@ All three have a JSON form, told apart by the key "index":
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
-from itertools import repeat
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 from zlib import crc32
 
 import numpy as np
 
 from rote.errors import DataError, SettingError
+from rote.features.batches import Lines, Runs
 from rote.features.trie import UNKNOWN, Names
-from rote.types import IntArray, frozen
+from rote.kernels.features.trie import NEW, new_uses, packed
 
 MOST_BITS = 30
 
@@ -35,13 +36,6 @@ class Index(Protocol):
     @property
     def frozen(self) -> bool:
         """Whether a new name is answered with -1, or no name is ever new."""
-        ...
-
-    def listing(self, marks: tuple[str, ...]) -> Listing | None:
-        """What is listed, by the texts that names are put together from; None if it may change.
-
-        Or if nothing is listed.
-        """
         ...
 
     def freeze(self) -> None:
@@ -75,24 +69,51 @@ class Index(Protocol):
     def __contains__(self, name: object) -> bool: ...
 
 
-class Listing(NamedTuple):
-    """The names of an index, and for each mark the columns of what they are behind it."""
+class Listing:
+    """Numbers of names, and the columns that an index has for them alone and behind each mark.
 
-    names: Names
-    columns: IntArray  # (1 + marks, names): the columns of names as they are come first; or -1
+    Names that are ``known`` are listed at once, and those listed behind a mark alone too; all
+    others have no column. Without them, each name is spelled when it first comes, and asked for.
+    """
 
-    @staticmethod
-    def of(columns: Mapping[str, int], marks: tuple[str, ...]) -> Listing:
-        """Names that are listed behind a mark alone have numbers too."""
-        unmarked = (name[len(m) :] for m in marks for name in columns if name.startswith(m))
-        numbers = {name: k for k, name in enumerate(dict.fromkeys([*columns, *unmarked]))}
-        table = [
-            list(map(columns.get, map(mark.__add__, numbers), repeat(UNKNOWN)))
-            for mark in ("", *marks)
-        ]
-        return Listing(
-            Names(numbers), frozen(np.array(table, dtype=np.int64).reshape(1 + len(marks), -1))
-        )
+    def __init__(
+        self, index: Index, marks: tuple[str, ...], separator: str, known: Iterable[str] | None
+    ) -> None:
+        self.marks, self._index = marks, index
+        self._signs = "", *marks  # what stands before a name, by mark
+        listed = None if known is None else dict.fromkeys(known)
+        if listed is not None:
+            own = tuple(listed)
+            for mark in marks:
+                listed |= dict.fromkeys(n[len(mark) :] for n in own if n.startswith(mark))
+        self.names = Names(listed, separator)
+        self._table = np.array(  # (1 + marks, names): columns, or -1
+            [index.columns(map(sign.__add__, listed or ())) for sign in self._signs], dtype=np.int64
+        ).reshape(len(self._signs), -1)
+
+    def columns(self, lines: Lines) -> Runs:
+        """The columns of lines of names."""
+        said = *lines.build(), lines.marked, lines.alone
+        if self.names.grows:
+            self._list_new(*said)
+        return Runs(*packed(*said, self._table))
+
+    def copy(self) -> Listing:
+        """The same; and it remembers what was read so far, but not what this one will."""
+        other = copy(self)
+        other.names = self.names.copy()
+        return other
+
+    def _list_new(self, *said: Any) -> None:
+        known = self._table.shape[1]
+        if len(self.names) > known:
+            table = np.full((len(self._signs), 2 * len(self.names)), NEW)
+            table[:, :known] = self._table
+            self._table = table
+        marks, numbers = new_uses(*said, self._table).T
+        spelled = self.names.spelled(numbers.tolist())
+        names = [self._signs[m] + name for m, name in zip(marks.tolist(), spelled, strict=True)]
+        self._table[marks, numbers] = self._index.columns(names)
 
 
 class FeatureIndex:
@@ -109,7 +130,7 @@ class FeatureIndex:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._columns = _Columns()
         # Both follow from the names, and are not saved or compared.
-        self._listings: dict[tuple[str, ...], Listing] = {}
+        self._listings: dict[tuple[tuple[str, ...], str], Listing] = {}
         self._ordered: tuple[str, ...] = ()
         for expected, column in enumerate(self.columns(names)):
             if column != expected:
@@ -133,12 +154,14 @@ class FeatureIndex:
         # No Python code runs for a name that is known, whether the index grows or not.
         return list(map(self._columns.__getitem__, names))
 
-    def listing(self, marks: tuple[str, ...]) -> Listing | None:
+    def listing(self, marks: tuple[str, ...] = (), separator: str = " ") -> Listing:
+        """What lines of names are read with; of a frozen index always the same."""
         if not self.frozen:
-            return None
-        if marks not in self._listings:
-            self._listings[marks] = Listing.of(self._columns, marks)
-        return self._listings[marks]
+            return Listing(self, marks, separator, None)
+        if (marks, separator) not in self._listings:
+            listing = Listing(self, marks, separator, self._columns)
+            self._listings[marks, separator] = listing
+        return self._listings[marks, separator]
 
     def names(self) -> tuple[str, ...]:
         # Names are only ever added, so their number tells whether the tuple is up to date.
@@ -172,9 +195,7 @@ class FeatureIndex:
         other.__dict__ |= self.__dict__
         if not self.frozen:  # names are added, and to one of them alone
             other._columns = _Columns(self._columns)
-        other._listings = {
-            marks: own._replace(names=own.names.copy()) for marks, own in self._listings.items()
-        }
+        other._listings = {key: own.copy() for key, own in self._listings.items()}
         return other
 
     def __getstate__(self) -> dict[str, Any]:
@@ -207,9 +228,6 @@ class HashedIndex:
     @property
     def frozen(self) -> bool:
         return True
-
-    def listing(self, marks: tuple[str, ...]) -> None:
-        return None
 
     def freeze(self) -> None:
         """A hashed index is frozen from the start."""
@@ -271,9 +289,6 @@ class Positions:
     @property
     def frozen(self) -> bool:
         return True
-
-    def listing(self, marks: tuple[str, ...]) -> None:
-        return None
 
     def freeze(self) -> None:
         """The positions of an array are fixed from the start."""

@@ -23,20 +23,32 @@ Values are joined as they are: those that have a "|" of their own may give the s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import compress
+from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from rote.errors import DataError, SettingError, in_order
+from rote.features.batches import FeatureReader, Lines, Runs, names_of
+from rote.features.trie import UNKNOWN, Names, NamesOf
 from rote.features.words import CUTS, SIGNS, TEXTS
+from rote.types import IntArray, running
 
 EDGE = "<edge>"
 """What stands for a token before the first and after the last."""
 
 YES, NO = "yes", "no"
-PLACES = ("bias", "is_first", "is_last")
+PLACES: Mapping[str, Callable[[int], bool]] = MappingProxyType(
+    {
+        "bias": lambda _: True,
+        "is_first": lambda place: bool(place & 1),
+        "is_last": lambda place: bool(place & 2),
+    }
+)
 FUNCTIONS = (*TEXTS, *(f"{name}N" for name in CUTS), *SIGNS)
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -120,7 +132,7 @@ class Templates:
 
     columns: tuple[str, ...]
     templates: tuple[str, ...]
-    _plan: _Plan = field(init=False, repr=False, compare=False)
+    plan: _Plan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, given in (("columns", self.columns), ("templates", self.templates)):
@@ -136,35 +148,28 @@ class Templates:
                 raise SettingError(
                     f"a column is named by letters, digits and _, with no digit first: {column!r}"
                 )
-        object.__setattr__(self, "_plan", _planned(self.columns, self.templates))
+        object.__setattr__(self, "plan", _planned(self.columns, self.templates))
 
     def __reduce__(self) -> tuple[type, tuple[tuple[str, ...], tuple[str, ...]]]:
         # The plan holds functions, so another process reads the templates anew.
         return type(self), (self.columns, self.templates)
+
+    def reader(self, kind: str) -> FeatureReader:
+        """What reads vectors of a kind from many sentences at once."""
+        return partial(TemplateReader, self, kind)
 
     def rows(self, tokens: Sequence[Sequence[str]]) -> list[list[str]]:
         """For each token of a sentence the names of its features.
 
         Names are in the order of the templates, but for signs, which come last.
         """
-        count = len(tokens)
-        if not count:
-            return []
-        steps, pads, shifts, texts, signs, before, after = self._plan
-        values: list[Sequence[Any]] = [*self._by_column(tokens), *_places(count)]
-        for source, function in steps:
-            values.append(list(map(function, values[source])))
-        padded = [[fill] * before + [*values[source]] + [fill] * after for source, fill in pads]
-        shifted = [padded[k][before + offset : before + offset + count] for k, offset in shifts]
-        named = [_named(start, [shifted[k] for k in terms]) for start, terms in texts]
-        rows = list(map(list, zip(*named, strict=True))) if named else [[] for _ in tokens]
-        for name, k in signs:
-            for row in compress(rows, shifted[k]):
-                row.append(name)
-        return rows
+        return names_of(self.reader("token"), tokens, ["token"] * len(tokens))
 
-    def _by_column(self, tokens: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    def by_column(self, tokens: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+        """The values of tokens, column after column, once they are checked."""
         width = len(self.columns)
+        if not len(tokens):
+            return [()] * width
         # Sets of types and of lengths are built without running Python code for each token.
         if str in set(map(type, tokens)) or set(map(len, tokens)) != {width}:
             place = next(k for k, t in enumerate(tokens) if isinstance(t, str) or len(t) != width)
@@ -184,26 +189,77 @@ class Templates:
         return by_column
 
 
-class _Plan(NamedTuple):
-    """What to compute for a sentence; everything is a list over its tokens.
+class TemplateReader:
+    """Reads the vectors of sentences: one after the other, their tokens lie in arrays."""
 
-    First come the columns, the signs of `PLACES`, and for each of ``steps`` a function of an
-    earlier list. ``pads`` are lists that go on at both ends with a value for what is outside,
-    ``before`` and ``after`` times; ``shifts`` are cut out of them. ``texts`` join some of
-    these behind the beginning of a name, and ``signs`` tell which tokens get a name.
+    def __init__(
+        self, templates: Templates, kind: str, sentences: Sequence[Any], names: NamesOf
+    ) -> None:
+        self._plan, self._kind, self._names = templates.plan, kind, names(kind, separator="|")
+        tokens = list(chain.from_iterable(sentences))
+        values = *templates.by_column(tokens), [p for x in sentences for p in _places(len(x))]
+        ptr = running(list(map(len, sentences)))
+        self._begins, self._ends = ptr[:-1], ptr[1:]
+        self._texts = np.concatenate(  # (functions of a value, tokens); the last is outside
+            [
+                self._names.lexicon(own, len(own.functions)).rows([*values[own.base], None])
+                for own in self._plan.values
+            ]
+        )
+
+    def lines(self, inputs: IntArray, vectors: IntArray) -> dict[str, Lines]:
+        """Some vectors, each one of an input."""
+        offsets, groups, count = self._plan.offsets, self._plan.groups, len(inputs)
+        begin, end = self._begins[inputs], self._ends[inputs]
+        places = begin + vectors + offsets[:, None]
+        places = np.where((places >= begin) & (places < end), places, -1)
+        numbers = np.empty((count, self._plan.width), dtype=np.int64)
+        for starts, at, terms in groups:
+            parts = [self._texts[row[:, None], places[offset]].ravel() for row, offset in terms]
+            numbers[:, at] = self._names.say(starts, *parts).reshape(len(starts), count).T
+        lines = Lines(count)
+        lines.add_runs(Runs(numbers.ravel(), np.arange(count + 1) * self._plan.width))
+        return {self._kind: lines}
+
+
+class _Values(NamedTuple):
+    """What is worked out of a value of a column: functions, and what they are outside."""
+
+    base: int
+    functions: tuple[tuple[tuple[_Function, ...], str | bool], ...]
+
+    def __call__(self, names: Names, value: str | int | None) -> list[int]:
+        """The numbers of texts. A sign has an empty one where it holds, and none elsewhere."""
+        found = []
+        for functions, outside in self.functions:
+            said: Any = outside if value is None else value
+            for function in () if value is None else functions:
+                said = function(said)
+            said = "" if said is True else said
+            found.append(UNKNOWN if said is False else names.text(said))
+        return found
+
+
+class _Group(NamedTuple):
+    """Templates of as many terms: how names start, where they stand in a vector, and their terms.
+
+    A term is for all of the templates which text it is, and how far away, as one of the offsets.
     """
 
-    steps: tuple[tuple[int, _Function], ...]
-    pads: tuple[tuple[int, str | bool], ...]
-    shifts: tuple[tuple[int, int], ...]
-    texts: tuple[tuple[str, tuple[int, ...]], ...]
-    signs: tuple[tuple[str, int], ...]
-    before: int
-    after: int
+    starts: tuple[str, ...]
+    at: IntArray
+    terms: tuple[tuple[IntArray, IntArray], ...]
+
+
+class _Plan(NamedTuple):
+    values: tuple[_Values, ...]
+    offsets: IntArray
+    groups: tuple[_Group, ...]
+    width: int
 
 
 class _Term(NamedTuple):
-    """A column or a place, by its number, and the functions around it, the innermost first."""
+    """A column by its number, or a place behind them, and the functions of it, innermost first."""
 
     base: int
     offset: int
@@ -212,37 +268,39 @@ class _Term(NamedTuple):
 
 
 def _planned(columns: tuple[str, ...], templates: tuple[str, ...]) -> _Plan:
-    bases = len(columns) + len(PLACES)
-    # Each of these dictionaries gives what it has not met before the next number.
-    steps: dict[tuple[int, _Function], int] = {}
-    pads: dict[tuple[int, str | bool], int] = {}
-    shifts: dict[tuple[int, int], int] = {}
-    texts: list[tuple[str, tuple[int, ...]]] = []
-    signs: list[tuple[str, int]] = []
+    # These dictionaries give what they have not met before the next number.
+    values: list[dict[Any, int]] = [{} for _ in (*columns, PLACES)]
+    offsets: dict[int, int] = {}
+    texts, signs = [], []
     for template in templates:
         terms = _Reader(template, columns).terms()
-        joined = len(terms) > 1
-        slots = []
+        joined, slots = len(terms) > 1, []
         for base, offset, functions, is_sign in terms:
-            source = base
-            for function in (*functions, _spoken) if is_sign and joined else functions:
-                source = steps.setdefault((source, function), bases + len(steps))
             outside = (NO if joined else False) if is_sign else EDGE
-            pad = pads.setdefault((source, outside), len(pads))
-            slots.append(shifts.setdefault((pad, offset), len(shifts)))
+            own = (*functions, _spoken) if is_sign and joined else functions
+            row = values[base].setdefault((own, outside), len(values[base]))
+            slots.append((base, row, offsets.setdefault(offset, len(offsets))))
         if terms[0].is_sign and not joined:
-            signs.append((template, slots[0]))
+            signs.append((template, slots))
         else:
-            texts.append((f"{template}=", tuple(slots)))
-    offsets = [offset for _, offset in shifts]
+            texts.append((f"{template}=", slots))
+    firsts, every = running(list(map(len, values))), [*texts, *signs]
+    groups = []
+    for size in sorted({len(slots) for _, slots in every}):
+        at = [k for k, (_, slots) in enumerate(every) if len(slots) == size]
+        base, row, offset = np.array([every[k][1] for k in at]).T
+        groups.append(
+            _Group(
+                tuple(every[k][0] for k in at),
+                np.array(at),
+                tuple(zip(firsts[base] + row, offset, strict=True)),
+            )
+        )
     return _Plan(
-        tuple(steps),
-        tuple(pads),
-        tuple(shifts),
-        tuple(texts),
-        tuple(signs),
-        max(0, -min(offsets)),
-        max(0, *offsets),
+        tuple(_Values(base, tuple(own)) for base, own in enumerate(values) if own),
+        np.array(list(offsets)),
+        tuple(groups),
+        len(every),
     )
 
 
@@ -297,7 +355,7 @@ class _Reader:
 
     def place(self, name: str, start: int) -> _Term:
         if name in PLACES:
-            return _Term(len(self.columns) + PLACES.index(name), 0, (), is_sign=True)
+            return _Term(len(self.columns), 0, (PLACES[name],), is_sign=True)
         if name in self.columns:
             hint = f"a column needs a place, as in {name}[0]"
         elif _function(name):
@@ -341,16 +399,6 @@ def _spoken(holds: bool) -> str:
     return YES if holds else NO
 
 
-def _places(count: int) -> list[list[bool]]:
-    """The signs of `PLACES` for a sentence of ``count`` tokens."""
-    others = [False] * (count - 1)
-    return [[True] * count, [True, *others], [*others, True]]
-
-
-def _named(start: str, terms: list[list[str]]) -> list[str]:
-    # Joining is most of the work of a template, and the common cases have a fast way.
-    if len(terms) == 1:
-        return [f"{start}{value}" for value in terms[0]]
-    if len(terms) == 2:
-        return [f"{start}{first}|{second}" for first, second in zip(*terms, strict=True)]
-    return [f"{start}{value}" for value in map("|".join, zip(*terms, strict=True))]
+def _places(count: int) -> list[int]:
+    """Of each token of a sentence, whether it is the first (1) and the last (2)."""
+    return [(k == 0) + 2 * (k == count - 1) for k in range(count)]

@@ -1,34 +1,42 @@
 """Names that are put together from texts, many at a time.
 
-A name is a start such as "word=" and what follows: texts with spaces between them. `Names` has a
-number for each: it lists new ones, or is made for names that are known, and then all others are -1.
-It is asked for arrays of names at a time, by arrays of texts, and puts no name together: it follows
-the texts through a tree.
+A name is a start such as "word=" and what follows: texts with a separator between them. `Names` has
+a number for each: it lists new ones, or is made for names that are known, and then all others are
+-1. It is asked for arrays of names at a time, by arrays of texts, and puts no name together: it
+follows the texts through a tree.
 
     names.say("words=", one, other)     for each k the number of "words={one[k]} {other[k]}"
 
-A text has no spaces: those of a word become "_". What depends on a word alone is worked out once
-for it, and kept in a `Lexicon`. Lexica are bounded: one that is full is emptied, and fills again.
+A text that has the separator in it counts as the texts that it separates, so that equal names have
+equal numbers. What depends on a word alone is worked out once for it, and kept in a `Lexicon`.
+Lexica are bounded: one that is full is emptied, and fills again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
+from itertools import repeat
 from threading import Lock
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from rote.kernels.features.trie import NOWHERE, ROOT, Tree, follow, give_numbers, hang, walk
-from rote.types import IntArray
+from rote.types import IntArray, running
 
 LIMIT = 1 << 16  # rows of a lexicon
 UNKNOWN = -1  # the number or column of a name that is not listed
 
 Key = TypeVar("Key", bound=Hashable)
-NamesOf: TypeAlias = Callable[[str, tuple[str, ...]], "Names"]
-"""The names of a kind of vectors, some of which follow behind marks as well."""
+
+
+class NamesOf(Protocol):
+    """The names of a kind of vectors, some of which follow behind marks as well."""
+
+    def __call__(
+        self, kind: str, marks: tuple[str, ...] = (), /, separator: str = " "
+    ) -> Names: ...
 
 
 class Span(NamedTuple):
@@ -53,54 +61,70 @@ class Names:
     ([-1, 0], 1)
     """
 
-    def __init__(self, known: Iterable[str] | None = None) -> None:
-        self._grows = True
+    def __init__(self, known: Iterable[str] | None = None, separator: str = " ") -> None:
+        self.grows = True
+        self.separator = separator
         self._texts: dict[str, int] = {}
+        self._joined: dict[tuple[int, ...], int] = {}  # texts with separators: -2, -3, …
+        self._lock = Lock()
         self._starts: dict[str, int] = {}  # their nodes
         self._tree = _tree(1 << 10)
-        self._numbers = np.full(
-            (1 << 9) + 1, UNKNOWN
-        )  # per node; the last entry is that of NOWHERE
+        self._numbers = np.full(len(self._tree.parents), UNKNOWN)  # the last is that of NOWHERE
         self._count = 0
         self._lexica: dict[Any, Lexicon[Any]] = {}
         if known is not None:
-            self._take(known)
-            self._grows = False
+            self.numbers(known)
+            self._plant(2 * int(self._tree.size[0]))  # no larger than it need be
+            self.grows = False
 
     def __len__(self) -> int:
         return self._count
 
     def text(self, text: str) -> int:
         """The number of a text; -1 if it is in no name that is known."""
-        return self._key(text.replace(" ", "_"))
+        if self.separator not in text:
+            return self._key(text)
+        texts = tuple(map(self._key, text.split(self.separator)))
+        with self._lock:
+            joined = -2 - len(self._joined)
+            return UNKNOWN if UNKNOWN in texts else self._joined.setdefault(texts, joined)
 
     def texts(self, texts: Iterable[str]) -> IntArray:
         """The numbers of texts."""
         return np.array([self.text(text) for text in texts], dtype=np.int64)
 
     def number(self, name: str) -> int:
-        """The number of a name that has no texts."""
-        return int(self.say(name)[0])
+        """The number of a name."""
+        return int(self.numbers([name])[0])
 
-    def say(self, start: str, *parts: IntArray | Span) -> IntArray:
+    def numbers(self, names: Iterable[str]) -> IntArray:
+        """The numbers of names that are there already; what has no "=" is a start alone."""
+        parts = [name.partition("=") for name in names]
+        starts = [head + sign for head, sign, _ in parts]
+        rests = [rest for _, _, rest in parts]
+        texts = self.separator.join(rests).split(self.separator) if rests else []
+        for text in dict.fromkeys(texts):
+            self._key(text)
+        keys = list(map(self._texts.get, texts, repeat(UNKNOWN)))
+        ptr = running([1 + rest.count(self.separator) for rest in rests])
+        nodes = self._begin(starts)
+        self._walk(nodes, Span(np.array(keys, dtype=np.int64), ptr[:-1], ptr[1:]))
+        return self._numbered(nodes)
+
+    def say(self, start: str | Sequence[str], *parts: IntArray | Span) -> IntArray:
         """The numbers of names: a start, and for each part one text, or those of a span.
 
-        No text at all is the same as one that is empty.
+        No text at all is the same as one that is empty. Of several starts, the names of the first
+        come first: so many parts are given for each.
         """
-        nodes = np.empty(_length(parts[0]) if parts else 1, dtype=np.int64)
-        node = self._starts.get(start)
-        nodes.fill(self._begin(start) if node is None else node)
+        nodes = self._begin([start] if isinstance(start, str) else start)
+        nodes = nodes.repeat(_length(parts[0]) // max(1, len(nodes)))
         for part in parts:
             if isinstance(part, Span):
                 self._walk(nodes, part)
-            elif self._grows:
-                places = np.arange(len(part))
-                self._walk(nodes, Span(part, places, places + 1))
             else:
-                follow(self._tree.edges, nodes, part)
-        if self._grows:
-            self._count = give_numbers(nodes, self._numbers, self._count)
-        return np.asarray(self._numbers[nodes])
+                self._follow(nodes, part)
+        return self._numbered(nodes)
 
     def spelled(self, numbers: Iterable[int]) -> list[str]:
         """The names that have these numbers."""
@@ -116,7 +140,7 @@ class Names:
             while node != ROOT:
                 way.append(spelled[texts[node]])
                 node = parents[node]
-            names.append(way[-1] + " ".join(way[-2::-1]))
+            names.append(way[-1] + self.separator.join(way[-2::-1]))
         return names
 
     def lexicon(self, describe: Callable[[Names, Key], Sequence[int]], width: int) -> Lexicon[Key]:
@@ -129,7 +153,7 @@ class Names:
 
     def copy(self) -> Names:
         """The same known names; and it remembers what this one does, but not what it will."""
-        assert not self._grows
+        assert not self.grows
         other = Names()
         other.__dict__ |= self.__dict__
         other._lexica = {}
@@ -138,21 +162,47 @@ class Names:
         return other
 
     def _key(self, text: str) -> int:
-        if self._grows:
+        if self.grows:
             return self._texts.setdefault(text, len(self._texts))
-        return self._texts.get(text, NOWHERE)
+        return self._texts.get(text, UNKNOWN)
 
-    def _begin(self, start: str) -> int:
-        """The node that a start leads to."""
-        node = np.full(1, ROOT)
-        self._walk(node, Span(np.array([self._key(start)]), np.array([0]), np.array([1])))
-        return self._starts.setdefault(start, int(node[0]))
+    def _begin(self, starts: Sequence[str]) -> IntArray:
+        """The nodes that starts lead to."""
+        for start in dict.fromkeys(starts):
+            if start not in self._starts:
+                node = np.full(1, ROOT)
+                self._walk(node, Span(np.array([self._key(start)]), np.array([0]), np.array([1])))
+                self._starts[start] = int(node[0])
+        return np.array(list(map(self._starts.__getitem__, starts)), dtype=np.int64)
+
+    def _follow(self, nodes: IntArray, texts: IntArray) -> None:
+        """Go on along a text each."""
+        joined = np.flatnonzero(texts < UNKNOWN)
+        if len(joined):
+            known, own = list(self._joined), nodes[joined]
+            several = [known[-2 - text] for text in texts[joined].tolist()]
+            ptr = running(list(map(len, several)))
+            self._walk(
+                own, Span(np.array([k for each in several for k in each]), ptr[:-1], ptr[1:])
+            )
+        if self.grows:
+            places = np.arange(len(texts))
+            self._walk(nodes, Span(texts, places, places + 1))
+        else:
+            follow(self._tree.edges, nodes, texts)
+        if len(joined):
+            nodes[joined] = own
+
+    def _numbered(self, nodes: IntArray) -> IntArray:
+        if self.grows:
+            self._count = give_numbers(nodes, self._numbers, self._count)
+        return np.asarray(self._numbers[nodes])
 
     def _walk(self, nodes: IntArray, span: Span) -> None:
-        if self._grows:
+        if self.grows:
             self._make_room(int(np.maximum(1, span.ends - span.begins).sum()))
-        empty = self.text("")
-        walk(self._tree, nodes, span.texts, span.begins, span.ends, empty, self._grows)
+        empty = self._key("")
+        walk(self._tree, nodes, span.texts, span.begins, span.ends, empty, self.grows)
 
     def _make_room(self, steps: int) -> None:
         """So many more nodes fit, and half of the places stay free."""
@@ -173,23 +223,6 @@ class Names:
         numbers = np.full(len(self._tree.parents), UNKNOWN)
         numbers[:count] = self._numbers[:count]
         self._numbers = numbers
-
-    def _take(self, known: Iterable[str]) -> None:
-        """List names that are known, in their order."""
-        key, texts, ends = self._key, [], []
-        for name in known:
-            head, sign, rest = name.partition("=")
-            texts.append(key(head + sign))
-            if sign:
-                texts += map(key, rest.split(" "))
-            ends.append(len(texts))
-        stops = np.array(ends, dtype=np.int64)
-        begins = np.concatenate([[0], stops[:-1]]).astype(np.int64)[: len(stops)]
-        nodes = np.full(len(stops), ROOT)
-        self._walk(nodes, Span(np.array(texts, dtype=np.int64), begins, stops))
-        self._numbers[nodes] = np.arange(len(nodes))
-        self._count = len(nodes)
-        self._plant(2 * int(self._tree.size[0]))  # no larger than it need be
 
 
 class Lexicon(Generic[Key]):

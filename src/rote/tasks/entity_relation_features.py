@@ -58,10 +58,8 @@ class Text:
             begin = len(words)
             begins.append(begin)
             spans += [(begin + e.start, begin + e.stop) for e in sentence.entities]
-            words += sentence.words
-            words += edges
-            tags += sentence.pos
-            tags += edges
+            words += [*map(_without_spaces, sentence.words), *edges]
+            tags += [*map(_without_spaces, sentence.pos), *edges]
         self.words, self.tags = Column(words), Column(tags)
         counts = [len(sentence.entities) for sentence in sentences]
         self.counts = np.array(counts, dtype=np.int64)
@@ -85,7 +83,7 @@ class SentenceReader:
 
     def __init__(self, sentences: Sequence[Sentence], names: NamesOf) -> None:
         self._text = Text(sentences)
-        self._entities = _Entities(self._text, names(ENTITY, ()))
+        self._entities = _Entities(self._text, names(ENTITY))
         self._pairs = _Pairs(self._text, names(PAIR, MARKS))
 
     def lines(self, inputs: IntArray, vectors: IntArray) -> dict[str, Lines]:
@@ -346,6 +344,11 @@ class _Pairs:
 
 
 # -- what both need -----------------------------------------------------------------------------
+
+
+def _without_spaces(text: str) -> str:
+    """Texts of a name have spaces between them, and none within."""
+    return text.replace(" ", "_")
 
 
 def _counted(names: Names, start: str, most: int) -> IntArray:

@@ -14,17 +14,17 @@ from functools import lru_cache
 from typing import Any
 
 from rote.errors import LabelError, SettingError, check_whole, in_order
-from rote.features import Features, Templates
+from rote.features import FeatureReader, Features, Templates
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.global_features import tuples_along
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 
 KIND = "token"
 Rules = Callable[[SpaceBuilder, Sequence[Variable]], None]
 
 
 @dataclass(frozen=True)
-class Tagging:
+class Tagging(Task[Sequence[Any], Sequence[str]]):
     """``order`` 0 scores tokens alone, 1 also pairs of neighbours, 2 also triples, and so on.
 
     ``features`` are templates, or a function from an input to one vector per token. With ``bio``,
@@ -64,6 +64,11 @@ class Tagging:
         if isinstance(self.features, Templates):
             return self.features.rows(x)
         return self.features(x)
+
+    @property
+    def feature_reader(self) -> FeatureReader | None:
+        """Templates are read from many inputs at once."""
+        return self.features.reader(KIND) if isinstance(self.features, Templates) else None
 
     def encode(self, x: Sequence[Any], y: Sequence[str]) -> list[int]:
         if len(y) != len(x):

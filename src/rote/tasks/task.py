@@ -7,8 +7,8 @@ factor of it a *slot*: the block of weights it uses, and which of the input's ve
 looks at. Slots that name the same block share their weights. A frame may also have *traits*:
 features of whole outputs (`rote.space.global_features`), which have blocks of weights of their own.
 
-A task may also have a ``reader``, which reads the same vectors of many inputs at once
-(`rote.features.Reader`), and which is asked where it is there.
+A task derives from `Task`. It may say a ``feature_reader``, which reads the same vectors of many
+inputs at once (`rote.features.Reader`), and is then asked instead of ``vectors``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from rote.errors import DataError, SettingError, SpaceError
-from rote.features import Features
+from rote.features import FeatureReader, Features
 from rote.space import Space
 from rote.space.global_features import Entities, Histogram, Traits, TraitSet, Tuples
 from rote.types import IntArray, frozen
@@ -186,6 +186,11 @@ class Task(Protocol[X_contra, Y]):
         """The feature vectors of an input, as many as its frame has kinds."""
         ...
 
+    @property
+    def feature_reader(self) -> FeatureReader | None:
+        """What reads the same vectors of many inputs at once; None where ``vectors`` does."""
+        return None
+
     def encode(self, x: X_contra, y: Y) -> Sequence[int]:
         """The labels of an output, by their position, one per variable."""
         ...
@@ -212,6 +217,11 @@ def check_task(task: Task[Any, Any]) -> None:
         raise SettingError(
             f"a task has the methods {', '.join(methods)}, as `rote.Task` says; {task!r:.80} has "
             f"no {missing[0]}"
+        )
+    if not hasattr(task, "feature_reader"):
+        raise SettingError(
+            f"a task has a feature_reader, which may be None; {task!r:.80} has none; derive its "
+            "class from rote.Task, which says None"
         )
 
 

@@ -101,9 +101,9 @@ def hang(tree: Tree) -> None:
 
 @kernel
 def give_numbers(nodes: IntArray, numbers: IntArray, count: int) -> int:
-    """Give nodes without a number the next one; how many there are then."""
+    """Give nodes without a number the next one, if they are any; how many there are then."""
     for i in range(nodes.shape[0]):
-        if numbers[nodes[i]] < 0:
+        if nodes[i] >= 0 and numbers[nodes[i]] < 0:
             numbers[nodes[i]] = count
             count += 1
     return count
