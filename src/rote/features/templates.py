@@ -36,6 +36,7 @@ from rote.errors import DataError, SettingError, in_order
 from rote.features.batches import FeatureReader, Lines, Runs, names_of
 from rote.features.trie import UNKNOWN, Names, NamesOf
 from rote.features.words import CUTS, SIGNS, TEXTS
+from rote.kernels.features.trie import Windows
 from rote.types import IntArray, running
 
 EDGE = "<edge>"
@@ -198,8 +199,7 @@ class TemplateReader:
         self._plan, self._kind, self._names = templates.plan, kind, names(kind, separator="|")
         tokens = list(chain.from_iterable(sentences))
         values = *templates.by_column(tokens), [p for x in sentences for p in _places(len(x))]
-        ptr = running(list(map(len, sentences)))
-        self._begins, self._ends = ptr[:-1], ptr[1:]
+        self._ptr = running(list(map(len, sentences)))
         self._texts = np.concatenate(  # (functions of a value, tokens); the last is outside
             [
                 self._names.lexicon(own, len(own.functions)).rows([*values[own.base], None])
@@ -209,16 +209,11 @@ class TemplateReader:
 
     def lines(self, inputs: IntArray, vectors: IntArray) -> dict[str, Lines]:
         """Some vectors, each one of an input."""
-        offsets, groups, count = self._plan.offsets, self._plan.groups, len(inputs)
-        begin, end = self._begins[inputs], self._ends[inputs]
-        places = begin + vectors + offsets[:, None]
-        places = np.where((places >= begin) & (places < end), places, -1)
-        numbers = np.empty((count, self._plan.width), dtype=np.int64)
-        for starts, at, terms in groups:
-            parts = [self._texts[row[:, None], places[offset]].ravel() for row, offset in terms]
-            numbers[:, at] = self._names.say(starts, *parts).reshape(len(starts), count).T
-        lines = Lines(count)
-        lines.add_runs(Runs(numbers.ravel(), np.arange(count + 1) * self._plan.width))
+        begins, (starts, windows) = self._ptr[inputs], self._plan[1:]
+        places = np.stack([begins, self._ptr[inputs + 1], begins + vectors])
+        numbers = self._names.say_windows(starts, windows, self._texts, places)
+        lines = Lines(len(inputs))
+        lines.add_runs(Runs(numbers.ravel(), np.arange(len(inputs) + 1) * len(starts)))
         return {self._kind: lines}
 
 
@@ -240,22 +235,12 @@ class _Values(NamedTuple):
         return found
 
 
-class _Group(NamedTuple):
-    """Templates of as many terms: how names start, where they stand in a vector, and their terms.
-
-    A term is for all of the templates which text it is, and how far away, as one of the offsets.
-    """
-
-    starts: tuple[str, ...]
-    at: IntArray
-    terms: tuple[tuple[IntArray, IntArray], ...]
-
-
 class _Plan(NamedTuple):
+    """What is worked out of columns, how names start, and the texts that they go on with."""
+
     values: tuple[_Values, ...]
-    offsets: IntArray
-    groups: tuple[_Group, ...]
-    width: int
+    starts: tuple[str, ...]
+    windows: Windows
 
 
 class _Term(NamedTuple):
@@ -268,9 +253,8 @@ class _Term(NamedTuple):
 
 
 def _planned(columns: tuple[str, ...], templates: tuple[str, ...]) -> _Plan:
-    # These dictionaries give what they have not met before the next number.
+    # Each of these dictionaries gives what it has not met before the next number.
     values: list[dict[Any, int]] = [{} for _ in (*columns, PLACES)]
-    offsets: dict[int, int] = {}
     texts, signs = [], []
     for template in templates:
         terms = _Reader(template, columns).terms()
@@ -278,29 +262,18 @@ def _planned(columns: tuple[str, ...], templates: tuple[str, ...]) -> _Plan:
         for base, offset, functions, is_sign in terms:
             outside = (NO if joined else False) if is_sign else EDGE
             own = (*functions, _spoken) if is_sign and joined else functions
-            row = values[base].setdefault((own, outside), len(values[base]))
-            slots.append((base, row, offsets.setdefault(offset, len(offsets))))
+            slots.append((base, values[base].setdefault((own, outside), len(values[base])), offset))
         if terms[0].is_sign and not joined:
             signs.append((template, slots))
         else:
             texts.append((f"{template}=", slots))
-    firsts, every = running(list(map(len, values))), [*texts, *signs]
-    groups = []
-    for size in sorted({len(slots) for _, slots in every}):
-        at = [k for k, (_, slots) in enumerate(every) if len(slots) == size]
-        base, row, offset = np.array([every[k][1] for k in at]).T
-        groups.append(
-            _Group(
-                tuple(every[k][0] for k in at),
-                np.array(at),
-                tuple(zip(firsts[base] + row, offset, strict=True)),
-            )
-        )
+    starts, every = zip(*texts, *signs, strict=True)
+    base, row, offset = np.array([slot for slots in every for slot in slots]).T
+    rows = running(list(map(len, values)))[base] + row
     return _Plan(
         tuple(_Values(base, tuple(own)) for base, own in enumerate(values) if own),
-        np.array(list(offsets)),
-        tuple(groups),
-        len(every),
+        starts,
+        Windows(running(list(map(len, every))), rows, np.ascontiguousarray(offset)),
     )
 
 
@@ -401,4 +374,4 @@ def _spoken(holds: bool) -> str:
 
 def _places(count: int) -> list[int]:
     """Of each token of a sentence, whether it is the first (1) and the last (2)."""
-    return [(k == 0) + 2 * (k == count - 1) for k in range(count)]
+    return [1, *[0] * (count - 2), 2] if count > 1 else [3] * count

@@ -22,7 +22,18 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from rote.kernels.features.trie import NOWHERE, ROOT, Tree, follow, give_numbers, hang, walk
+from rote.kernels.features.trie import (
+    NOWHERE,
+    ROOT,
+    Joined,
+    Tree,
+    Windows,
+    follow,
+    follow_windows,
+    give_numbers,
+    hang,
+    walk,
+)
 from rote.types import IntArray, running
 
 LIMIT = 1 << 16  # rows of a lexicon
@@ -66,6 +77,7 @@ class Names:
         self.separator = separator
         self._texts: dict[str, int] = {}
         self._joined: dict[tuple[int, ...], int] = {}  # texts with separators: -2, -3, …
+        self._several = Joined(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
         self._lock = Lock()
         self._starts: dict[str, int] = {}  # their nodes
         self._tree = _tree(1 << 10)
@@ -111,19 +123,26 @@ class Names:
         self._walk(nodes, Span(np.array(keys, dtype=np.int64), ptr[:-1], ptr[1:]))
         return self._numbered(nodes)
 
-    def say(self, start: str | Sequence[str], *parts: IntArray | Span) -> IntArray:
+    def say(self, start: str, *parts: IntArray | Span) -> IntArray:
         """The numbers of names: a start, and for each part one text, or those of a span.
 
-        No text at all is the same as one that is empty. Of several starts, the names of the first
-        come first: so many parts are given for each.
+        No text at all is the same as one that is empty.
         """
-        nodes = self._begin([start] if isinstance(start, str) else start)
-        nodes = nodes.repeat(_length(parts[0]) // max(1, len(nodes)))
+        nodes = np.full(_length(parts[0]), self._begin([start])[0])
         for part in parts:
             if isinstance(part, Span):
                 self._walk(nodes, part)
             else:
-                self._follow(nodes, part)
+                follow(self._room(len(part)), self._runs(), nodes, part, self.grows)
+        return self._numbered(nodes)
+
+    def say_windows(
+        self, starts: Sequence[str], windows: Windows, texts: IntArray, places: IntArray
+    ) -> IntArray:
+        """The numbers of names around places, of shape (places, names); see `follow_windows`."""
+        tree = self._room(len(windows.rows) * places.shape[1])
+        begins = self._begin(starts)
+        nodes = follow_windows(tree, self._runs(), windows, begins, texts, places, self.grows)
         return self._numbered(nodes)
 
     def spelled(self, numbers: Iterable[int]) -> list[str]:
@@ -175,40 +194,31 @@ class Names:
                 self._starts[start] = int(node[0])
         return np.array(list(map(self._starts.__getitem__, starts)), dtype=np.int64)
 
-    def _follow(self, nodes: IntArray, texts: IntArray) -> None:
-        """Go on along a text each."""
-        joined = np.flatnonzero(texts < UNKNOWN)
-        if len(joined):
-            known, own = list(self._joined), nodes[joined]
-            several = [known[-2 - text] for text in texts[joined].tolist()]
-            ptr = running(list(map(len, several)))
-            self._walk(
-                own, Span(np.array([k for each in several for k in each]), ptr[:-1], ptr[1:])
-            )
-        if self.grows:
-            places = np.arange(len(texts))
-            self._walk(nodes, Span(texts, places, places + 1))
-        else:
-            follow(self._tree.edges, nodes, texts)
-        if len(joined):
-            nodes[joined] = own
-
     def _numbered(self, nodes: IntArray) -> IntArray:
         if self.grows:
-            self._count = give_numbers(nodes, self._numbers, self._count)
+            self._count = give_numbers(nodes.ravel(), self._numbers, self._count)
         return np.asarray(self._numbers[nodes])
 
     def _walk(self, nodes: IntArray, span: Span) -> None:
-        if self.grows:
-            self._make_room(int(np.maximum(1, span.ends - span.begins).sum()))
-        empty = self._key("")
-        walk(self._tree, nodes, span.texts, span.begins, span.ends, empty, self.grows)
+        steps = int(np.maximum(1, span.ends - span.begins).sum()) if self.grows else 0
+        tree, empty = self._room(steps), self._key("")
+        walk(tree, nodes, span.texts, span.begins, span.ends, empty, self.grows)
 
-    def _make_room(self, steps: int) -> None:
-        """So many more nodes fit, and half of the places stay free."""
-        nodes = int(self._tree.size[0]) + steps
-        if 2 * nodes > len(self._tree.edges):
-            self._plant(2 * nodes)
+    def _runs(self) -> Joined:
+        """The texts that have separators."""
+        if len(self._several.ptr) <= len(self._joined):
+            known = list(self._joined)
+            texts = np.array([text for texts in known for text in texts], dtype=np.int64)
+            self._several = Joined(texts, running(list(map(len, known))))
+        return self._several
+
+    def _room(self, steps: int) -> Tree:
+        """The tree; if it grows, along so many texts, there is room and half of it stays free."""
+        if self.grows:
+            nodes = int(self._tree.size[0]) + steps * max(1, *map(len, self._joined), 1)
+            if 2 * nodes > len(self._tree.edges):
+                self._plant(2 * nodes)
+        return self._tree
 
     def _plant(self, room: int) -> None:
         """Put the tree into a table of so many places, rounded up to a power of 2."""
@@ -232,6 +242,7 @@ class Lexicon(Generic[Key]):
         self._describe, self._width = describe, width
         self._places: dict[Key, int] = {}
         self._table = np.empty((width, 0), dtype=np.int64)
+        self._several = Joined(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
         self._lock = Lock()
 
     def __len__(self) -> int:

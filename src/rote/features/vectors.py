@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rote.errors import DataError
-from rote.features.batches import Lines
+from rote.features.batches import Lines, Runs
 from rote.features.index import FeatureIndex, HashedIndex, Index, Listing, Positions
 from rote.features.trie import UNKNOWN, Names
 from rote.kernels.bundles import Vectors
 from rote.kernels.features.trie import put_runs
-from rote.types import AnyArray, frozen, running
+from rote.types import AnyArray, IntArray, frozen, running
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.
 Features: TypeAlias = Mapping[str, float] | Sequence[str] | AnyArray | Any
@@ -104,16 +104,11 @@ class VectorBuilder:
             for kind, own in lines.items()
             if len(own)
         }
-        codes = {kind: code for code, kind in enumerate(known)}
-        kind_of = np.array([codes[kind] for kind in kinds], dtype=np.int64)
-        places = [np.flatnonzero(kind_of == code) for code in codes.values()]
-        lengths = np.zeros(len(kinds), dtype=np.int64)
-        for own, (_, ptr) in zip(places, known.values(), strict=True):
-            lengths[own] = np.diff(ptr)
-        ends = np.cumsum(lengths)
-        columns, begins = np.empty(int(lengths.sum()), dtype=np.int64), ends - lengths
-        for own, (numbers, ptr) in zip(places, known.values(), strict=True):
-            put_runs(columns, begins[own], numbers, ptr, np.arange(len(own)))
+        if len(known) == 1:
+            ((columns, ptr),) = known.values()
+            lengths = np.diff(ptr)
+        else:
+            columns, lengths = _in_turns(kinds, known)
         self._settle()
         self._columns.append(columns)
         self._values.append(np.ones(len(columns)))
@@ -214,6 +209,20 @@ class VectorBuilder:
                 values[start : start + len(numbers)] = numbers
             self._values.append(values)
             self._named, self._numbers = [], []
+
+
+def _in_turns(kinds: list[str], known: Mapping[str, Runs]) -> tuple[IntArray, IntArray]:
+    """Runs of several kinds one after the other, in the order in which kinds come; and lengths."""
+    codes = {kind: code for code, kind in enumerate(known)}
+    kind_of = np.array([codes[kind] for kind in kinds], dtype=np.int64)
+    places = [np.flatnonzero(kind_of == code) for code in codes.values()]
+    lengths = np.zeros(len(kinds), dtype=np.int64)
+    for own, (_, ptr) in zip(places, known.values(), strict=True):
+        lengths[own] = np.diff(ptr)
+    begins, columns = running(lengths)[:-1], np.empty(int(lengths.sum()), dtype=np.int64)
+    for own, (numbers, ptr) in zip(places, known.values(), strict=True):
+        put_runs(columns, begins[own], numbers, ptr, np.arange(len(own)))
+    return columns, lengths
 
 
 def _number(name: str, value: float) -> float:

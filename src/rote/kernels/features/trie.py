@@ -55,17 +55,69 @@ def step(tree: Tree, node: int, text: int, grows: bool) -> int:
     return int(tree.edges[place, 1])
 
 
-@kernel
-def follow(edges: IntArray, nodes: IntArray, texts: IntArray) -> None:
-    """Go on from nodes, each along a text, in a tree that does not grow."""
-    for i in range(nodes.shape[0]):
-        node = nodes[i]
+class Joined(NamedTuple):
+    """Texts that stand for several: -2 for those of the first run, -3 for the second, and so on."""
+
+    texts: IntArray
+    ptr: IntArray
+
+
+@inlined
+def go(tree: Tree, joined: Joined, node: int, text: int, grows: bool) -> int:
+    """The node that a text leads to, or the texts that it stands for."""
+    if text >= NOWHERE:
+        return step(tree, node, text, grows)
+    run = -2 - text
+    for k in range(joined.ptr[run], joined.ptr[run + 1]):
         if node >= 0:
-            nodes[i] = NOWHERE
-            if texts[i] >= 0:
-                place = place_of(edges, node, texts[i])
-                if edges[place, 0] >= 0:
-                    nodes[i] = edges[place, 1]
+            node = step(tree, node, joined.texts[k], grows)
+    return node
+
+
+@kernel
+def follow(tree: Tree, joined: Joined, nodes: IntArray, texts: IntArray, grows: bool) -> None:
+    """Go on from nodes, each along a text."""
+    for i in range(nodes.shape[0]):
+        if nodes[i] >= 0:
+            nodes[i] = go(tree, joined, nodes[i], texts[i], grows)
+
+
+class Windows(NamedTuple):
+    """Names made of texts around a place: term k of a name is one of its texts, so far away."""
+
+    ptr: IntArray  # where the terms of each name begin, and where those of the last end
+    rows: IntArray
+    offsets: IntArray
+
+
+@kernel
+def follow_windows(
+    tree: Tree,
+    joined: Joined,
+    windows: Windows,
+    starts: IntArray,
+    texts: IntArray,
+    places: IntArray,
+    grows: bool,
+) -> IntArray:
+    """The nodes of names around places, of shape (places, names).
+
+    ``texts`` are by row and place, of which the last stands for all that are outside. ``places``
+    has where windows begin and end, and the place itself.
+    """
+    nodes = np.empty((places.shape[1], starts.shape[0]), np.int64)
+    for i in range(nodes.shape[0]):
+        begin, end, at = places[0, i], places[1, i], places[2, i]
+        for name in range(nodes.shape[1]):
+            node = starts[name]
+            for k in range(windows.ptr[name], windows.ptr[name + 1]):
+                place = at + windows.offsets[k]
+                if node >= 0:
+                    inside = begin <= place < end
+                    text = texts[windows.rows[k], place if inside else texts.shape[1] - 1]
+                    node = go(tree, joined, node, text, grows)
+            nodes[i, name] = node
+    return nodes
 
 
 @kernel
