@@ -15,7 +15,7 @@ import argparse
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, pairwise
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -51,26 +51,25 @@ class NameByName(Tagging):
     def vectors(self, x: Tokens) -> Sequence[Features]:
         templates = self.features
         assert isinstance(templates, Templates)
-        count, (values, starts, (ptr, rows, offsets)) = len(x), templates.plan
-        known: dict[Any, Sequence[Any]] = {
-            (k, ()): own for k, own in enumerate(templates.by_column(x))
-        }
-        known[len(templates.columns), ()] = [(k == 0) + 2 * (k == count - 1) for k in range(count)]
-        filled = []
-        for base, functions in values:
-            for steps, outside in functions:
-                for k in range(1, len(steps) + 1):  # a function of a column is worked out once
-                    if (base, steps[:k]) not in known:
-                        known[base, steps[:k]] = list(
-                            map(steps[k - 1], known[base, steps[: k - 1]])
-                        )
-                filled.append([outside] * 2 + [*known[base, steps]] + [outside] * 2)
+        count, (values, (ptr, rows, offsets)) = len(x), templates.plan
+        places = [(k == 0) + 2 * (k == count - 1) for k in range(count)]
+        bases, filled, starts = [*templates.by_column(x), places], [], []
+        for base, steps, own in values:
+            known = [bases[base]]
+            for source, function in steps:
+                known.append(list(map(function, known[source])))
+            padded: dict[Any, list[Any]] = {}
+            for source, outside, start in own:
+                if (source, outside) not in padded:
+                    padded[source, outside] = [outside] * 2 + [*known[source]] + [outside] * 2
+                filled.append(padded[source, outside])
+                starts.append(start)
         texts, signs = [], []
         at, row, offset = ptr.tolist(), rows.tolist(), offsets.tolist()
-        for name, start in enumerate(starts):
+        for first, last in pairwise(at):
+            start = starts[row[first]]
             terms = [
-                filled[row[k]][2 + offset[k] : 2 + offset[k] + count]
-                for k in range(at[name], at[name + 1])
+                filled[row[k]][2 + offset[k] : 2 + offset[k] + count] for k in range(first, last)
             ]
             if not start.endswith("="):
                 signs.append((start, terms[0]))

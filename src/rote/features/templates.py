@@ -200,46 +200,56 @@ class TemplateReader:
         tokens = list(chain.from_iterable(sentences))
         values = *templates.by_column(tokens), [p for x in sentences for p in _places(len(x))]
         self._ptr = running(list(map(len, sentences)))
-        self._texts = np.concatenate(  # (functions of a value, tokens); the last is outside
+        self._said = np.concatenate(  # the last is what is said of all that is outside
             [
-                self._names.lexicon(own, len(own.functions)).rows([*values[own.base], None])
+                self._names.lexicon(own, len(own.rows)).rows([*values[own.base], None])
                 for own in self._plan.values
             ]
         )
 
     def lines(self, inputs: IntArray, vectors: IntArray) -> dict[str, Lines]:
         """Some vectors, each one of an input."""
-        begins, (starts, windows) = self._ptr[inputs], self._plan[1:]
+        begins, windows = self._ptr[inputs], self._plan.windows
         places = np.stack([begins, self._ptr[inputs + 1], begins + vectors])
-        numbers = self._names.say_windows(starts, windows, self._texts, places)
+        numbers = self._names.say_windows(windows, self._said, places)
         lines = Lines(len(inputs))
-        lines.add_runs(Runs(numbers.ravel(), np.arange(len(inputs) + 1) * len(starts)))
+        lines.add_runs(Runs(numbers.ravel(), np.arange(len(inputs) + 1) * numbers.shape[1]))
         return {self._kind: lines}
 
 
 class _Values(NamedTuple):
-    """What is worked out of a value of a column: functions, and what they are outside."""
+    """What is said of a value of a column.
+
+    ``steps`` are functions of what is known of it, of which it comes first. A row is one of these,
+    and what it is outside; behind a start, it is where the names go on that begin so.
+    """
 
     base: int
-    functions: tuple[tuple[tuple[_Function, ...], str | bool], ...]
+    steps: tuple[tuple[int, _Function], ...]
+    rows: tuple[tuple[int, str | bool, str | None], ...]
 
-    def __call__(self, names: Names, value: str | int | None) -> list[int]:
-        """The numbers of texts. A sign has an empty one where it holds, and none elsewhere."""
-        found = []
-        for functions, outside in self.functions:
-            said: Any = outside if value is None else value
-            for function in () if value is None else functions:
-                said = function(said)
-            said = "" if said is True else said
-            found.append(UNKNOWN if said is False else names.text(said))
-        return found
+    def __call__(self, names: Names, values: Sequence[Any]) -> IntArray:
+        """The rows of values, of which the last may be None: that is what is outside."""
+        inside = len(values) - (values[-1] is None)
+        known, empty = [list(values[:inside])], names.text("")
+        for source, function in self.steps:
+            known.append(list(map(function, known[source])))
+        texts: dict[tuple[int, str | bool], IntArray] = {}
+        for source, outside, _ in self.rows:
+            said = [*known[source], *[outside] * (len(values) - inside)]
+            # A sign has an empty text where it holds, and none elsewhere.
+            is_sign = isinstance(outside, bool)
+            texts[source, outside] = (
+                np.where(said, empty, UNKNOWN) if is_sign else names.texts(said)
+            )
+        table = np.array([texts[source, outside] for source, outside, _ in self.rows])
+        starts = {k: start for k, (_, _, start) in enumerate(self.rows) if start is not None}
+        table[list(starts)] = names.begin(list(starts.values()), table[list(starts)])
+        return table.T
 
 
 class _Plan(NamedTuple):
-    """What is worked out of columns, how names start, and the texts that they go on with."""
-
     values: tuple[_Values, ...]
-    starts: tuple[str, ...]
     windows: Windows
 
 
@@ -253,27 +263,30 @@ class _Term(NamedTuple):
 
 
 def _planned(columns: tuple[str, ...], templates: tuple[str, ...]) -> _Plan:
-    # Each of these dictionaries gives what it has not met before the next number.
-    values: list[dict[Any, int]] = [{} for _ in (*columns, PLACES)]
+    # These dictionaries give what they have not met before the next number, for each column.
+    steps: list[dict[tuple[int, _Function], int]] = [{} for _ in (*columns, PLACES)]
+    rows: list[dict[tuple[int, str | bool, str | None], int]] = [{} for _ in steps]
     texts, signs = [], []
     for template in templates:
         terms = _Reader(template, columns).terms()
         joined, slots = len(terms) > 1, []
+        alone = terms[0].is_sign and not joined
+        start: str | None = template if alone else f"{template}="
         for base, offset, functions, is_sign in terms:
+            source, own = 0, steps[base]
+            for function in (*functions, _spoken) if is_sign and joined else functions:
+                source = own.setdefault((source, function), 1 + len(own))
             outside = (NO if joined else False) if is_sign else EDGE
-            own = (*functions, _spoken) if is_sign and joined else functions
-            slots.append((base, values[base].setdefault((own, outside), len(values[base])), offset))
-        if terms[0].is_sign and not joined:
-            signs.append((template, slots))
-        else:
-            texts.append((f"{template}=", slots))
-    starts, every = zip(*texts, *signs, strict=True)
+            row = rows[base].setdefault((source, outside, start), len(rows[base]))
+            slots.append((base, row, offset))
+            start = None
+        (signs if alone else texts).append(slots)
+    every = [*texts, *signs]
     base, row, offset = np.array([slot for slots in every for slot in slots]).T
-    rows = running(list(map(len, values)))[base] + row
+    firsts = running(list(map(len, rows)))
     return _Plan(
-        tuple(_Values(base, tuple(own)) for base, own in enumerate(values) if own),
-        starts,
-        Windows(running(list(map(len, every))), rows, np.ascontiguousarray(offset)),
+        tuple(_Values(k, tuple(steps[k]), tuple(own)) for k, own in enumerate(rows) if own),
+        Windows(running(list(map(len, every))), firsts[base] + row, offset.copy()),
     )
 
 

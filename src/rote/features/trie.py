@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from itertools import repeat
 from threading import Lock
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -34,12 +34,13 @@ from rote.kernels.features.trie import (
     hang,
     walk,
 )
-from rote.types import IntArray, running
+from rote.types import AnyArray, IntArray, running
 
 LIMIT = 1 << 16  # rows of a lexicon
 UNKNOWN = -1  # the number or column of a name that is not listed
 
 Key = TypeVar("Key", bound=Hashable)
+Rows: TypeAlias = Sequence[Sequence[int]]
 
 
 class NamesOf(Protocol):
@@ -103,7 +104,12 @@ class Names:
 
     def texts(self, texts: Iterable[str]) -> IntArray:
         """The numbers of texts."""
-        return np.array([self.text(text) for text in texts], dtype=np.int64)
+        given = list(texts)
+        if self.separator in "".join(given):
+            return np.array(list(map(self.text, given)), dtype=np.int64)
+        for text in given if self.grows else ():
+            self._key(text)
+        return np.array(list(map(self._texts.get, given, repeat(UNKNOWN))), dtype=np.int64)
 
     def number(self, name: str) -> int:
         """The number of a name."""
@@ -115,12 +121,11 @@ class Names:
         starts = [head + sign for head, sign, _ in parts]
         rests = [rest for _, _, rest in parts]
         texts = self.separator.join(rests).split(self.separator) if rests else []
-        for text in dict.fromkeys(texts):
-            self._key(text)
-        keys = list(map(self._texts.get, texts, repeat(UNKNOWN)))
-        ptr = running([1 + rest.count(self.separator) for rest in rests])
-        nodes = self._begin(starts)
-        self._walk(nodes, Span(np.array(keys, dtype=np.int64), ptr[:-1], ptr[1:]))
+        ptr, nodes = (
+            running([1 + rest.count(self.separator) for rest in rests]),
+            self._begin(starts),
+        )
+        self._walk(nodes, Span(self.texts(texts), ptr[:-1], ptr[1:]))
         return self._numbered(nodes)
 
     def say(self, start: str, *parts: IntArray | Span) -> IntArray:
@@ -133,16 +138,19 @@ class Names:
             if isinstance(part, Span):
                 self._walk(nodes, part)
             else:
-                follow(self._room(len(part)), self._runs(), nodes, part, self.grows)
+                self._follow(nodes, part)
         return self._numbered(nodes)
 
-    def say_windows(
-        self, starts: Sequence[str], windows: Windows, texts: IntArray, places: IntArray
-    ) -> IntArray:
+    def begin(self, starts: Sequence[str], texts: IntArray) -> IntArray:
+        """The nodes of beginnings of names: for each start a row of texts."""
+        nodes = self._begin(starts).repeat(texts.shape[1])
+        self._follow(nodes, texts.ravel())
+        return nodes.reshape(texts.shape)
+
+    def say_windows(self, windows: Windows, said: IntArray, places: IntArray) -> IntArray:
         """The numbers of names around places, of shape (places, names); see `follow_windows`."""
         tree = self._room(len(windows.rows) * places.shape[1])
-        begins = self._begin(starts)
-        nodes = follow_windows(tree, self._runs(), windows, begins, texts, places, self.grows)
+        nodes = follow_windows(tree, self._runs(), windows, said, places, self.grows)
         return self._numbered(nodes)
 
     def spelled(self, numbers: Iterable[int]) -> list[str]:
@@ -162,8 +170,10 @@ class Names:
             names.append(way[-1] + self.separator.join(way[-2::-1]))
         return names
 
-    def lexicon(self, describe: Callable[[Names, Key], Sequence[int]], width: int) -> Lexicon[Key]:
-        """What is said of keys; ``describe`` looks at these names and at the key alone."""
+    def lexicon(
+        self, describe: Callable[[Names, Sequence[Key]], AnyArray | Rows], width: int
+    ) -> Lexicon[Key]:
+        """What is said of keys, a row each; ``describe`` looks at these names and keys alone."""
         found = self._lexica.get(describe)
         if found is None:
             own = Lexicon(partial(describe, self), width)
@@ -193,6 +203,9 @@ class Names:
                 self._walk(node, Span(np.array([self._key(start)]), np.array([0]), np.array([1])))
                 self._starts[start] = int(node[0])
         return np.array(list(map(self._starts.__getitem__, starts)), dtype=np.int64)
+
+    def _follow(self, nodes: IntArray, texts: IntArray) -> None:
+        follow(self._room(len(texts)), self._runs(), nodes, texts, self.grows)
 
     def _numbered(self, nodes: IntArray) -> IntArray:
         if self.grows:
@@ -238,7 +251,7 @@ class Names:
 class Lexicon(Generic[Key]):
     """A row of ``width`` numbers for each key, such as what is to be said of a word."""
 
-    def __init__(self, describe: Callable[[Key], Sequence[int]], width: int) -> None:
+    def __init__(self, describe: Callable[[Sequence[Key]], AnyArray | Rows], width: int) -> None:
         self._describe, self._width = describe, width
         self._places: dict[Key, int] = {}
         self._table = np.empty((width, 0), dtype=np.int64)
@@ -260,7 +273,7 @@ class Lexicon(Generic[Key]):
             places = np.array(list(map(self._places.__getitem__, keys)), dtype=np.int64)
             return np.asarray(self._table[:, places])
 
-    def copy(self, describe: Callable[[Key], Sequence[int]]) -> Lexicon[Key]:
+    def copy(self, describe: Callable[[Sequence[Key]], AnyArray | Rows]) -> Lexicon[Key]:
         """One that knows the same."""
         other = Lexicon(describe, self._width)
         with self._lock:
@@ -268,7 +281,7 @@ class Lexicon(Generic[Key]):
         return other
 
     def _take(self, new: Sequence[Key]) -> None:
-        rows = np.array([self._describe(key) for key in new], dtype=np.int64)
+        rows = np.array(self._describe(new), dtype=np.int64)
         begin = len(self._places)
         end = begin + len(new)
         if end > self._table.shape[1]:

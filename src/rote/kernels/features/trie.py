@@ -83,7 +83,10 @@ def follow(tree: Tree, joined: Joined, nodes: IntArray, texts: IntArray, grows: 
 
 
 class Windows(NamedTuple):
-    """Names made of texts around a place: term k of a name is one of its texts, so far away."""
+    """Names made of what is said of things around a place: for each term a row, and how far away.
+
+    The first term of a name is the node of its beginning, and each of the others is a text.
+    """
 
     ptr: IntArray  # where the terms of each name begin, and where those of the last end
     rows: IntArray
@@ -92,30 +95,27 @@ class Windows(NamedTuple):
 
 @kernel
 def follow_windows(
-    tree: Tree,
-    joined: Joined,
-    windows: Windows,
-    starts: IntArray,
-    texts: IntArray,
-    places: IntArray,
-    grows: bool,
+    tree: Tree, joined: Joined, windows: Windows, said: IntArray, places: IntArray, grows: bool
 ) -> IntArray:
     """The nodes of names around places, of shape (places, names).
 
-    ``texts`` are by row and place, of which the last stands for all that are outside. ``places``
-    has where windows begin and end, and the place itself.
+    ``said`` is by row and place; its last place stands for all that are outside. ``places`` has
+    where things to look at begin and end, and the place itself.
     """
-    nodes = np.empty((places.shape[1], starts.shape[0]), np.int64)
+    nodes = np.empty((places.shape[1], windows.ptr.shape[0] - 1), np.int64)
     for i in range(nodes.shape[0]):
         begin, end, at = places[0, i], places[1, i], places[2, i]
         for name in range(nodes.shape[1]):
-            node = starts[name]
+            node = 0
             for k in range(windows.ptr[name], windows.ptr[name + 1]):
                 place = at + windows.offsets[k]
-                if node >= 0:
-                    inside = begin <= place < end
-                    text = texts[windows.rows[k], place if inside else texts.shape[1] - 1]
-                    node = go(tree, joined, node, text, grows)
+                if place < begin or place >= end:
+                    place = said.shape[1] - 1
+                own = said[windows.rows[k], place]
+                if k == windows.ptr[name]:
+                    node = own
+                elif node >= 0:
+                    node = go(tree, joined, node, own, grows)
             nodes[i, name] = node
     return nodes
 
