@@ -3,8 +3,8 @@
 `Tagging` follows texts through a tree of names, for all tokens of a batch together. Beside it is
 the plain way: the names of a token are put together one by one, and looked up in a dictionary.
 Both must give the same arrays. A model learns from made-up sentences in which every tenth word is
-made of random letters; then each turn reads 300 new sentences, predicts them, and predicts as many
-one at a time. The two take turns, and times are processor times: medians, per sentence.
+made of random letters; then each turn reads 300 new sentences, predicts 300 others, and as many one
+at a time. The two take turns, and times are processor times: medians, per sentence.
 
     python -m benchmarks.features [--repeats N] [--json FILE]
 """
@@ -15,7 +15,6 @@ import argparse
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, pairwise
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -25,7 +24,7 @@ import numpy as np
 from benchmarks.table import Bar, Row, framed, number, say_bars, wide_console, write_json
 from rote import Perceptron, Tagging, Templates, train
 from rote.datasets import english_sentences
-from rote.features import CHUNKING, POS_TAGGING, FeatureReader, Features
+from rote.features import CHUNKING, POS_TAGGING, FeatureReader
 from rote.model import Model
 
 OURS, PLAIN = "many at once", "name by name"
@@ -47,43 +46,6 @@ class NameByName(Tagging):
     @property
     def feature_reader(self) -> FeatureReader | None:
         return None
-
-    def vectors(self, x: Tokens) -> Sequence[Features]:
-        templates = self.features
-        assert isinstance(templates, Templates)
-        count, (values, (ptr, rows, offsets)) = len(x), templates.plan
-        places = [(k == 0) + 2 * (k == count - 1) for k in range(count)]
-        bases, filled, starts = [*templates.by_column(x), places], [], []
-        for base, steps, own in values:
-            known = [bases[base]]
-            for source, function in steps:
-                known.append(list(map(function, known[source])))
-            padded: dict[Any, list[Any]] = {}
-            for source, outside, start in own:
-                if (source, outside) not in padded:
-                    padded[source, outside] = [outside] * 2 + [*known[source]] + [outside] * 2
-                filled.append(padded[source, outside])
-                starts.append(start)
-        texts, signs = [], []
-        at, row, offset = ptr.tolist(), rows.tolist(), offsets.tolist()
-        for first, last in pairwise(at):
-            start = starts[row[first]]
-            terms = [
-                filled[row[k]][2 + offset[k] : 2 + offset[k] + count] for k in range(first, last)
-            ]
-            if not start.endswith("="):
-                signs.append((start, terms[0]))
-            elif len(terms) == 1:
-                texts.append([f"{start}{value}" for value in terms[0]])
-            elif len(terms) == 2:
-                texts.append([f"{start}{a}|{b}" for a, b in zip(*terms, strict=True)])
-            else:
-                texts.append([f"{start}{v}" for v in map("|".join, zip(*terms, strict=True))])
-        found = list(map(list, zip(*texts, strict=True)))
-        for start, holds in signs:
-            for vector in compress(found, holds):
-                vector.append(start)
-        return found
 
 
 @dataclass(frozen=True)
@@ -133,9 +95,9 @@ def measure(case: str, turns: int) -> list[FeatureRow]:
     }
     times: dict[tuple[str, str], list[float]] = {}
     for turn in range(turns + 1):
-        xs, _ = sentences(BATCH, len(columns), seed=1 + turn)
         order = (OURS, PLAIN) if turn % 2 else (PLAIN, OURS)
-        for what, job in jobs.items():
+        for place, (what, job) in enumerate(jobs.items()):
+            xs, _ = sentences(BATCH, len(columns), seed=1 + len(jobs) * turn + place)
             found = {}
             for engine in order:
                 begin = process_time()

@@ -1,6 +1,6 @@
 """Inputs to sparse rows: names of features, and the columns they have."""
 
-from rote.features.batches import FeatureReader, Lines, Reader, Runs, names_of, spelled
+from rote.features.batches import FeatureReader, Lines, Reader, Runs, spelled
 from rote.features.index import (
     FeatureIndex,
     HashedIndex,
@@ -32,6 +32,5 @@ __all__ = [
     "Templates",
     "VectorBuilder",
     "index_from_json",
-    "names_of",
     "spelled",
 ]

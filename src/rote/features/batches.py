@@ -4,8 +4,8 @@
 one name for each vector, and from runs, which have some. A number below 0 is no name. With *marks*,
 all names but the first few of a vector follow once more, behind its mark.
 
-A `Reader` reads lines from many inputs at once, and only those that are asked for. A task has one
-as its ``feature_reader``, and `names_of` says what that reads, name by name.
+A `Reader` reads lines from many inputs at once, and only those that are asked for. A task says by
+its ``feature_reader`` how to make one.
 """
 
 from __future__ import annotations
@@ -98,18 +98,6 @@ class Reader(Protocol):
 
 FeatureReader: TypeAlias = Callable[[Sequence[Any], NamesOf], Reader]
 """Makes the reader of some inputs, given what has the numbers of names."""
-
-
-def names_of(read: FeatureReader, x: Any, kinds: Sequence[str]) -> list[list[str]]:
-    """The names of all vectors of an input, as they are read."""
-    names: dict[str, Names] = {}
-
-    def names_of_kind(kind: str, _: tuple[str, ...] = (), separator: str = " ") -> Names:
-        return names.setdefault(kind, Names(separator=separator))
-
-    lines = read([x], names_of_kind).lines(np.zeros(len(kinds), np.int64), np.arange(len(kinds)))
-    rows = {kind: iter(spelled(own, names[kind])) for kind, own in lines.items()}
-    return [next(rows[kind]) for kind in kinds]
 
 
 def spelled(lines: Lines, names: Names) -> list[list[str]]:

@@ -26,14 +26,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, compress, pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rote.errors import DataError, SettingError, in_order
-from rote.features.batches import FeatureReader, Lines, Runs, names_of
+from rote.features.batches import FeatureReader, Lines, Runs
 from rote.features.trie import UNKNOWN, Names, NamesOf
 from rote.features.words import CUTS, SIGNS, TEXTS
 from rote.kernels.features.trie import Windows
@@ -164,7 +164,30 @@ class Templates:
 
         Names are in the order of the templates, but for signs, which come last.
         """
-        return names_of(self.reader("token"), tokens, ["token"] * len(tokens))
+        count, (ptr, rows, offsets) = len(tokens), (a.tolist() for a in self.plan.windows)
+        before, after = max(0, -min(offsets)), max(0, *offsets)
+        values = [*self.by_column(tokens), _places(count)]
+        padded, starts = [], []
+        for own in self.plan.values:
+            known = own.worked_out(values[own.base])
+            for source, outside, start in own.rows:
+                padded.append([outside] * before + [*known[source]] + [outside] * after)
+                starts.append(start)
+        texts, signs = [], []
+        for first, last in pairwise(ptr):
+            begins = [(rows[k], before + offsets[k]) for k in range(first, last)]
+            terms = [padded[row][begin : begin + count] for row, begin in begins]
+            start = starts[rows[first]]
+            if not start.endswith("="):
+                signs.append((start, terms[0]))
+                continue
+            said = terms[0] if len(terms) == 1 else map("|".join, zip(*terms, strict=True))
+            texts.append([f"{start}{text}" for text in said])
+        found = list(map(list, zip(*texts, strict=True))) if texts else [[] for _ in tokens]
+        for name, holds in signs:
+            for vector in compress(found, holds):
+                vector.append(name)
+        return found
 
     def by_column(self, tokens: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
         """The values of tokens, column after column, once they are checked."""
@@ -228,20 +251,24 @@ class _Values(NamedTuple):
     steps: tuple[tuple[int, _Function], ...]
     rows: tuple[tuple[int, str | bool, str | None], ...]
 
+    def worked_out(self, values: Sequence[Any]) -> list[Sequence[Any]]:
+        """Values, and then what each step makes of them."""
+        known = [values]
+        for source, function in self.steps:
+            known.append(list(map(function, known[source])))
+        return known
+
     def __call__(self, names: Names, values: Sequence[Any]) -> IntArray:
         """The rows of values, of which the last may be None: that is what is outside."""
         inside = len(values) - (values[-1] is None)
-        known, empty = [list(values[:inside])], names.text("")
-        for source, function in self.steps:
-            known.append(list(map(function, known[source])))
+        known = self.worked_out(values[:inside])
         texts: dict[tuple[int, str | bool], IntArray] = {}
         for source, outside, _ in self.rows:
             said = [*known[source], *[outside] * (len(values) - inside)]
-            # A sign has an empty text where it holds, and none elsewhere.
-            is_sign = isinstance(outside, bool)
-            texts[source, outside] = (
-                np.where(said, empty, UNKNOWN) if is_sign else names.texts(said)
-            )
+            if isinstance(outside, bool):  # a sign says nothing more where it holds
+                texts[source, outside] = np.where(said, names.text(""), UNKNOWN)
+            else:
+                texts[source, outside] = names.texts(said)
         table = np.array([texts[source, outside] for source, outside, _ in self.rows])
         starts = {k: start for k, (_, _, start) in enumerate(self.rows) if start is not None}
         table[list(starts)] = names.begin(list(starts.values()), table[list(starts)])

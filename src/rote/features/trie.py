@@ -28,7 +28,6 @@ from rote.kernels.features.trie import (
     Joined,
     Tree,
     Windows,
-    follow,
     follow_windows,
     give_numbers,
     hang,
@@ -78,7 +77,7 @@ class Names:
         self.separator = separator
         self._texts: dict[str, int] = {}
         self._joined: dict[tuple[int, ...], int] = {}  # texts with separators: -2, -3, …
-        self._several = Joined(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+        self._runs = Joined(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
         self._lock = Lock()
         self._starts: dict[str, int] = {}  # their nodes
         self._tree = _tree(1 << 10)
@@ -98,9 +97,16 @@ class Names:
         if self.separator not in text:
             return self._key(text)
         texts = tuple(map(self._key, text.split(self.separator)))
+        if UNKNOWN in texts:
+            return UNKNOWN
         with self._lock:
-            joined = -2 - len(self._joined)
-            return UNKNOWN if UNKNOWN in texts else self._joined.setdefault(texts, joined)
+            if texts not in self._joined:
+                known, ptr = self._runs
+                self._runs = Joined(
+                    np.append(known, texts), np.append(ptr, len(known) + len(texts))
+                )
+                self._joined[texts] = -2 - len(self._joined)
+            return self._joined[texts]
 
     def texts(self, texts: Iterable[str]) -> IntArray:
         """The numbers of texts."""
@@ -133,24 +139,22 @@ class Names:
 
         No text at all is the same as one that is empty.
         """
-        nodes = np.full(_length(parts[0]), self._begin([start])[0])
-        for part in parts:
-            if isinstance(part, Span):
-                self._walk(nodes, part)
-            else:
-                self._follow(nodes, part)
+        spans = [part if isinstance(part, Span) else _single(part) for part in parts]
+        nodes = np.full(len(spans[0].begins), self._begin([start])[0])
+        for span in spans:
+            self._walk(nodes, span)
         return self._numbered(nodes)
 
     def begin(self, starts: Sequence[str], texts: IntArray) -> IntArray:
         """The nodes of beginnings of names: for each start a row of texts."""
         nodes = self._begin(starts).repeat(texts.shape[1])
-        self._follow(nodes, texts.ravel())
+        self._walk(nodes, _single(texts.ravel()))
         return nodes.reshape(texts.shape)
 
     def say_windows(self, windows: Windows, said: IntArray, places: IntArray) -> IntArray:
         """The numbers of names around places, of shape (places, names); see `follow_windows`."""
         tree = self._room(len(windows.rows) * places.shape[1])
-        nodes = follow_windows(tree, self._runs(), windows, said, places, self.grows)
+        nodes = follow_windows(tree, self._runs, windows, said, places, self.grows)
         return self._numbered(nodes)
 
     def spelled(self, numbers: Iterable[int]) -> list[str]:
@@ -180,16 +184,6 @@ class Names:
             found = self._lexica.setdefault(describe, own)
         return found
 
-    def copy(self) -> Names:
-        """The same known names; and it remembers what this one does, but not what it will."""
-        assert not self.grows
-        other = Names()
-        other.__dict__ |= self.__dict__
-        other._lexica = {}
-        for describe, lexicon in self._lexica.items():
-            other._lexica[describe] = lexicon.copy(partial(describe, other))
-        return other
-
     def _key(self, text: str) -> int:
         if self.grows:
             return self._texts.setdefault(text, len(self._texts))
@@ -204,9 +198,6 @@ class Names:
                 self._starts[start] = int(node[0])
         return np.array(list(map(self._starts.__getitem__, starts)), dtype=np.int64)
 
-    def _follow(self, nodes: IntArray, texts: IntArray) -> None:
-        follow(self._room(len(texts)), self._runs(), nodes, texts, self.grows)
-
     def _numbered(self, nodes: IntArray) -> IntArray:
         if self.grows:
             self._count = give_numbers(nodes.ravel(), self._numbers, self._count)
@@ -214,21 +205,12 @@ class Names:
 
     def _walk(self, nodes: IntArray, span: Span) -> None:
         steps = int(np.maximum(1, span.ends - span.begins).sum()) if self.grows else 0
-        tree, empty = self._room(steps), self._key("")
-        walk(tree, nodes, span.texts, span.begins, span.ends, empty, self.grows)
-
-    def _runs(self) -> Joined:
-        """The texts that have separators."""
-        if len(self._several.ptr) <= len(self._joined):
-            known = list(self._joined)
-            texts = np.array([text for texts in known for text in texts], dtype=np.int64)
-            self._several = Joined(texts, running(list(map(len, known))))
-        return self._several
+        walk(self._room(steps), self._runs, nodes, *span, self._key(""), self.grows)
 
     def _room(self, steps: int) -> Tree:
         """The tree; if it grows, along so many texts, there is room and half of it stays free."""
         if self.grows:
-            nodes = int(self._tree.size[0]) + steps * max(1, *map(len, self._joined), 1)
+            nodes = int(self._tree.size[0]) + steps * int(np.diff(self._runs.ptr).max(initial=1))
             if 2 * nodes > len(self._tree.edges):
                 self._plant(2 * nodes)
         return self._tree
@@ -255,7 +237,7 @@ class Lexicon(Generic[Key]):
         self._describe, self._width = describe, width
         self._places: dict[Key, int] = {}
         self._table = np.empty((width, 0), dtype=np.int64)
-        self._several = Joined(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+        self._runs = Joined(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -273,13 +255,6 @@ class Lexicon(Generic[Key]):
             places = np.array(list(map(self._places.__getitem__, keys)), dtype=np.int64)
             return np.asarray(self._table[:, places])
 
-    def copy(self, describe: Callable[[Sequence[Key]], AnyArray | Rows]) -> Lexicon[Key]:
-        """One that knows the same."""
-        other = Lexicon(describe, self._width)
-        with self._lock:
-            other._places, other._table = dict(self._places), self._table.copy()
-        return other
-
     def _take(self, new: Sequence[Key]) -> None:
         rows = np.array(self._describe(new), dtype=np.int64)
         begin = len(self._places)
@@ -292,8 +267,10 @@ class Lexicon(Generic[Key]):
         self._places.update(zip(new, range(begin, end), strict=True))
 
 
-def _length(part: IntArray | Span) -> int:
-    return len(part.begins if isinstance(part, Span) else part)
+def _single(texts: IntArray) -> Span:
+    """A text each."""
+    places = np.arange(len(texts) + 1)
+    return Span(texts, places[:-1], places[1:])
 
 
 def _tree(size: int) -> Tree:

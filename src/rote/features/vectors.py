@@ -8,7 +8,8 @@ frozen; names that a frozen index does not know are left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -16,11 +17,10 @@ import numpy as np
 
 from rote.errors import DataError
 from rote.features.batches import Lines, Runs
-from rote.features.index import FeatureIndex, HashedIndex, Index, Listing, Positions
+from rote.features.index import FEW, FeatureIndex, HashedIndex, Index, Listing, Positions
 from rote.features.trie import UNKNOWN, Names
 from rote.kernels.bundles import Vectors
-from rote.kernels.features.trie import put_runs
-from rote.types import AnyArray, IntArray, frozen, running
+from rote.types import AnyArray, frozen, joined, running
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.
 Features: TypeAlias = Mapping[str, float] | Sequence[str] | AnyArray | Any
@@ -84,12 +84,16 @@ class VectorBuilder:
         """What lines of a kind are read with, before they are added; always with the same marks."""
         if kind not in self._listings:
             index = self._index(kind)
-            self._listings[kind] = (
-                index.listing(marks, separator)
-                if isinstance(index, FeatureIndex)
-                else Listing(index, marks, separator, None)
-            )
+            listing = index.listing if isinstance(index, FeatureIndex) else partial(Listing, index)
+            self._listings[kind] = listing(marks, separator)
         return self._listing(kind, marks).names
+
+    def worth_listing(self, kinds: Iterable[str], inputs: int) -> bool:
+        """Whether so many more inputs are read sooner as lines than name by name."""
+        return all(
+            index.worth_listing(inputs) if isinstance(index, FeatureIndex) else inputs >= FEW
+            for index in map(self._index, kinds)
+        )
 
     def add_lines(self, kinds: list[str], lines: Mapping[str, Lines]) -> None:
         """Append vectors of several kinds, in the order in which kinds come."""
@@ -104,11 +108,15 @@ class VectorBuilder:
             for kind, own in lines.items()
             if len(own)
         }
-        if len(known) == 1:
-            ((columns, ptr),) = known.values()
+        columns = joined(own for own, _ in known.values())
+        lengths = joined(np.diff(ptr) for _, ptr in known.values())
+        if len(known) > 1:  # runs of a kind follow each other, and kinds take turns
+            codes = {kind: code for code, kind in enumerate(known)}
+            which = np.argsort(np.argsort([codes[kind] for kind in kinds], kind="stable"))
+            turns = Lines(len(kinds))
+            turns.add_runs(Runs(columns, running(lengths)), which)
+            columns, ptr = turns.build()
             lengths = np.diff(ptr)
-        else:
-            columns, lengths = _in_turns(kinds, known)
         self._settle()
         self._columns.append(columns)
         self._values.append(np.ones(len(columns)))
@@ -209,20 +217,6 @@ class VectorBuilder:
                 values[start : start + len(numbers)] = numbers
             self._values.append(values)
             self._named, self._numbers = [], []
-
-
-def _in_turns(kinds: list[str], known: Mapping[str, Runs]) -> tuple[IntArray, IntArray]:
-    """Runs of several kinds one after the other, in the order in which kinds come; and lengths."""
-    codes = {kind: code for code, kind in enumerate(known)}
-    kind_of = np.array([codes[kind] for kind in kinds], dtype=np.int64)
-    places = [np.flatnonzero(kind_of == code) for code in codes.values()]
-    lengths = np.zeros(len(kinds), dtype=np.int64)
-    for own, (_, ptr) in zip(places, known.values(), strict=True):
-        lengths[own] = np.diff(ptr)
-    begins, columns = running(lengths)[:-1], np.empty(int(lengths.sum()), dtype=np.int64)
-    for own, (numbers, ptr) in zip(places, known.values(), strict=True):
-        put_runs(columns, begins[own], numbers, ptr, np.arange(len(own)))
-    return columns, lengths
 
 
 def _number(name: str, value: float) -> float:

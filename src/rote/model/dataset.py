@@ -218,11 +218,15 @@ class _Reading:
     def _add(self, waiting: Sequence[tuple[Any, Frame]]) -> None:
         assert self._reader is not None
         xs, frames = zip(*waiting, strict=True)
+        kinds = [kind for frame in frames for kind in frame.kinds]
+        if not self._builder.worth_listing(dict.fromkeys(kinds), len(xs)):
+            for x, frame in waiting:
+                self._take(x, frame)
+            return
         counts = np.array([len(frame.kinds) for frame in frames])
         inputs = np.repeat(np.arange(len(xs)), counts)
         vectors = np.arange(len(inputs)) - (np.cumsum(counts) - counts)[inputs]
         lines = self._reader(xs, self._builder.names).lines(inputs, vectors)
-        kinds = [kind for frame in frames for kind in frame.kinds]
         self._builder.add_lines(kinds, lines)
 
     def _take(self, x: Any, frame: Frame) -> None:

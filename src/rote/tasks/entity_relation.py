@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.errors import LabelError, SpaceError, in_order
-from rote.features import FeatureReader, names_of
+from rote.features import FeatureReader, Names, spelled
 from rote.io.conll import Sentence
 from rote.space import Space, SpaceBuilder, template
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
@@ -111,7 +111,11 @@ class EntityRelation(Task[Sentence, Extraction]):
         )
 
     def vectors(self, x: Sentence) -> list[list[str]]:
-        return names_of(SentenceReader, x, self.frame(x).kinds)
+        names = {ENTITY: Names(), PAIR: Names()}
+        count = len(x.entities) ** 2
+        reader = SentenceReader([x], lambda kind, *_, **__: names[kind])
+        lines = reader.lines(np.zeros(count, dtype=np.int64), np.arange(count))
+        return [row for kind, own in lines.items() for row in spelled(own, names[kind])]
 
     @property
     def feature_reader(self) -> FeatureReader:

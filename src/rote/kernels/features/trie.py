@@ -74,14 +74,6 @@ def go(tree: Tree, joined: Joined, node: int, text: int, grows: bool) -> int:
     return node
 
 
-@kernel
-def follow(tree: Tree, joined: Joined, nodes: IntArray, texts: IntArray, grows: bool) -> None:
-    """Go on from nodes, each along a text."""
-    for i in range(nodes.shape[0]):
-        if nodes[i] >= 0:
-            nodes[i] = go(tree, joined, nodes[i], texts[i], grows)
-
-
 class Windows(NamedTuple):
     """Names made of what is said of things around a place: for each term a row, and how far away.
 
@@ -123,6 +115,7 @@ def follow_windows(
 @kernel
 def walk(
     tree: Tree,
+    joined: Joined,
     nodes: IntArray,
     texts: IntArray,
     begins: IntArray,
@@ -138,7 +131,7 @@ def walk(
         for k in range(begins[i], ends[i]):
             if node < 0:
                 break
-            node = step(tree, node, texts[k], grows)
+            node = go(tree, joined, node, texts[k], grows)
         nodes[i] = node
 
 
@@ -203,43 +196,30 @@ NEW = -2  # the column of a name that nobody has asked for yet
 
 
 @kernel
-def new_uses(
-    numbers: IntArray, ptr: IntArray, marked: IntArray, alone: int, table: IntArray
-) -> IntArray:
-    """The names without a column, as mark and number, in the order in which they come first.
-
-    What lines say, and what marks mean, is told in `packed`. Columns become -1.
-    """
-    found = np.empty((2 * numbers.shape[0], 2), np.int64)
-    at = 0
-    for i in range(ptr.shape[0] - 1):
-        for turn in range(1 if marked[i] == 0 else 2):
-            mark = marked[i] if turn == 1 else 0
-            for k in range(ptr[i] + turn * alone, ptr[i + 1]):
-                if numbers[k] >= 0 and table[mark, numbers[k]] == NEW:
-                    table[mark, numbers[k]] = -1
-                    found[at] = mark, numbers[k]
-                    at += 1
-    return found[:at].copy()
-
-
-@kernel
 def packed(
     numbers: IntArray, ptr: IntArray, marked: IntArray, alone: int, table: IntArray
-) -> tuple[IntArray, IntArray]:
+) -> tuple[IntArray, IntArray, IntArray]:
     """The columns of lines of names, without those that are unknown; and where lines begin.
 
     ``table`` has the columns of names by mark, or -1; mark 0 is none. A line that has a mark says
-    all names but the first ``alone`` once more behind it. Numbers below 0 are no names.
+    all names but the first ``alone`` once more behind it. Numbers below 0 are no names. The last
+    are names that are new, as mark and number, in the order in which they come first: to be asked
+    for, and until then unknown.
     """
     columns, starts = np.empty(2 * numbers.shape[0], np.int64), np.zeros(ptr.shape[0], np.int64)
-    at = 0
+    new = np.empty((2 * numbers.shape[0], 2), np.int64)
+    at = count = 0
     for i in range(ptr.shape[0] - 1):
         for turn in range(1 if marked[i] == 0 else 2):
             mark = marked[i] if turn == 1 else 0
             for k in range(ptr[i] + turn * alone, ptr[i + 1]):
-                if numbers[k] >= 0 and table[mark, numbers[k]] >= 0:
-                    columns[at] = table[mark, numbers[k]]
+                column = table[mark, numbers[k]] if numbers[k] >= 0 else -1
+                if column >= 0:
+                    columns[at] = column
                     at += 1
+                elif column == NEW:
+                    table[mark, numbers[k]] = -1
+                    new[count] = mark, numbers[k]
+                    count += 1
         starts[i + 1] = at
-    return columns[:at].copy(), starts
+    return columns[:at].copy(), starts, new[:count].copy()
