@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from rote.learning import StructuredSVM
 from rote.metrics import coreference_scores
 from rote.tasks.coreference import Coreference, Document, clusters_of
 from rote.tasks.graphs import VOID, Graph, LabelledGraph, without_void
-from rote.tasks.task import Frame
+from rote.tasks.task import Frame, Task
 from rote.types import AnyArray, IntArray
 
 ANTECEDENTS = 30  # mentions before it that a mention may be linked to
@@ -50,7 +51,7 @@ class Painted:
 
 
 @dataclass(frozen=True)
-class Photographs:
+class Photographs(Task[Graph, Any]):
     """A `LabelledGraph` whose outputs to learn from are `Painted`; it answers with labels."""
 
     graphs: LabelledGraph

@@ -43,7 +43,7 @@ from rote.metrics import EntityRelations, entity_f1, relation_f1
 from rote.model import Layout, Model, prepare
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.entity_relation_features import ENTITY, PAIR
-from rote.tasks.task import Frame
+from rote.tasks.task import Frame, Task
 from rote.types import FloatArray
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def measure(plan: Plan, settings: Settings, sentences: Sequence[Sentence]) -> Me
     return measured
 
 
-class Computed:
+class Computed(Task[Sentence, Extraction]):
     """The entity-relation task with the vectors of some sentences, each computed once."""
 
     def __init__(self, sentences: Sequence[Sentence]) -> None:

@@ -35,7 +35,7 @@ from rote.space import SpaceBuilder, Variable, any_of, at_least, at_most, count
 from rote.space.reasons import BrokenRule
 from rote.tasks.described import TASKS
 from rote.tasks.show import differing, rules_broken, words_of
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.viz import Picture, picture_of_tagging
 
 KIND = "segment"
@@ -79,7 +79,7 @@ def by_starts(builder: SpaceBuilder, segments: Sequence[Variable], label: str) -
 
 
 @dataclass(frozen=True)
-class Fields:
+class Fields(Task[Sequence[Any], Sequence[str]]):
     """An input is a sequence of tokens, an output one label per token.
 
     ``features`` gives one mapping per token, ``read`` the sketch of an input. All ``labels`` but

@@ -34,7 +34,7 @@ import numpy as np
 
 from rote.errors import DataError, SettingError, in_order
 from rote.features.batches import FeatureReader, Lines, Runs
-from rote.features.trie import UNKNOWN, Names, NamesOf
+from rote.features.trie import UNKNOWN, Lexicon, Names, NamesOf
 from rote.features.words import CUTS, SIGNS, TEXTS
 from rote.kernels.features.trie import Windows
 from rote.types import IntArray, running
@@ -221,14 +221,14 @@ class TemplateReader:
     ) -> None:
         self._plan, self._kind, self._names = templates.plan, kind, names(kind, separator="|")
         tokens = list(chain.from_iterable(sentences))
-        values = *templates.by_column(tokens), [p for x in sentences for p in _places(len(x))]
+        places = [place for x in sentences for place in _places(len(x))]
+        values: list[Sequence[Any]] = [*templates.by_column(tokens), places]
         self._ptr = running(list(map(len, sentences)))
-        self._said = np.concatenate(  # the last is what is said of all that is outside
-            [
-                self._names.lexicon(own, len(own.rows)).rows([*values[own.base], None])
-                for own in self._plan.values
-            ]
-        )
+        said = []
+        for own in self._plan.values:
+            lexicon: Lexicon[Any] = self._names.lexicon(own, len(own.rows))
+            said.append(lexicon.rows([*values[own.base], None]))
+        self._said = np.concatenate(said)  # the last is what is said of all that is outside
 
     def lines(self, inputs: IntArray, vectors: IntArray) -> dict[str, Lines]:
         """Some vectors, each one of an input."""
@@ -293,7 +293,8 @@ def _planned(columns: tuple[str, ...], templates: tuple[str, ...]) -> _Plan:
     # These dictionaries give what they have not met before the next number, for each column.
     steps: list[dict[tuple[int, _Function], int]] = [{} for _ in (*columns, PLACES)]
     rows: list[dict[tuple[int, str | bool, str | None], int]] = [{} for _ in steps]
-    texts, signs = [], []
+    texts: list[list[tuple[int, int, int]]] = []
+    signs: list[list[tuple[int, int, int]]] = []
     for template in templates:
         terms = _Reader(template, columns).terms()
         joined, slots = len(terms) > 1, []

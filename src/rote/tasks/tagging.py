@@ -24,7 +24,7 @@ Rules = Callable[[SpaceBuilder, Sequence[Variable]], None]
 
 
 @dataclass(frozen=True)
-class Tagging(Task[Sequence[Any], Sequence[str]]):
+class Tagging(Task[Sequence[Any], tuple[str, ...]]):
     """``order`` 0 scores tokens alone, 1 also pairs of neighbours, 2 also triples, and so on.
 
     ``features`` are templates, or a function from an input to one vector per token. With ``bio``,

@@ -13,6 +13,7 @@ inputs at once (`rote.features.Reader`), and is then asked instead of ``vectors`
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -178,10 +179,12 @@ class Frame:
 class Task(Protocol[X_contra, Y]):
     """What an input looks like and what its outputs mean."""
 
+    @abstractmethod
     def frame(self, x: X_contra) -> Frame:
         """What inputs of this shape share; the same object for the same shape."""
         ...
 
+    @abstractmethod
     def vectors(self, x: X_contra) -> Sequence[Features]:
         """The feature vectors of an input, as many as its frame has kinds."""
         ...
@@ -191,10 +194,12 @@ class Task(Protocol[X_contra, Y]):
         """What reads the same vectors of many inputs at once; None where ``vectors`` does."""
         return None
 
+    @abstractmethod
     def encode(self, x: X_contra, y: Y) -> Sequence[int]:
         """The labels of an output, by their position, one per variable."""
         ...
 
+    @abstractmethod
     def decode(self, x: X_contra, labels: Sequence[int]) -> Y:
         """The output of labels, one position per variable."""
         ...

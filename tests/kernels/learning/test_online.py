@@ -11,7 +11,7 @@ from rote.kernels.learning.linear import move_both, scores_of
 from rote.kernels.learning.online import NOTHING, RIGHT, WRONG, chain_step
 from rote.model import prepare
 from rote.space import SpaceBuilder
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.learning.small import chains
@@ -63,7 +63,7 @@ def test_where_no_output_is_feasible_nothing_moves(run):
     builder.factor(x, y)
     space = builder.build()
 
-    class Task:
+    class Own(Task):
         def frame(self, x):
             return Frame(space, (Slot("label", 0), Slot("label", 0), Slot("pair")), ("k",))
 
@@ -76,7 +76,7 @@ def test_where_no_output_is_feasible_nothing_moves(run):
         def decode(self, x, labels):
             return labels
 
-    prepared = prepare(Task(), [None], [[0, 1]], allow_broken=True)
+    prepared = prepare(Own(), [None], [[0, 1]], allow_broken=True)
     weights, sums = np.ones((2, prepared.layout.size))
     assert run(*arguments(prepared, prepared.groups[0], 0, weights, sums)) == NOTHING
     assert weights.tolist() == sums.tolist() == [1.0] * prepared.layout.size
