@@ -27,7 +27,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rote.inference.greedy import IID
 
 from papers.data.coreference import Document, Mention, ParsedSentence
 from rote import (
@@ -94,6 +93,7 @@ from rote import (
 )
 from rote.datasets import english_sentences
 from rote.inference import zero_duals
+from rote.inference.approximate.initial import IID
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.decomposed import Sign, Union, estimate_signs
 from rote.inference.wrappers.unruled import Unruled

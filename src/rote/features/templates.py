@@ -240,7 +240,8 @@ class TemplateReader:
         return {self._kind: lines}
 
 
-class _Values(NamedTuple):
+@dataclass(frozen=True)
+class _Values:
     """What is said of a value of a column.
 
     ``steps`` are functions of what is known of it, of which it comes first. A row is one of these,

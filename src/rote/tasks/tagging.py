@@ -17,14 +17,14 @@ from rote.errors import LabelError, SettingError, check_whole, in_order
 from rote.features import FeatureReader, Features, Templates
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.global_features import tuples_along
-from rote.tasks.task import Frame, Slot, Task
+from rote.tasks.task import Frame, Slot
 
 KIND = "token"
 Rules = Callable[[SpaceBuilder, Sequence[Variable]], None]
 
 
 @dataclass(frozen=True)
-class Tagging(Task[Sequence[Any], tuple[str, ...]]):
+class Tagging:
     """``order`` 0 scores tokens alone, 1 also pairs of neighbours, 2 also triples, and so on.
 
     ``features`` are templates, or a function from an input to one vector per token. With ``bio``,
