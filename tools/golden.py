@@ -95,7 +95,7 @@ from rote import (
 )
 from rote.datasets import english_sentences
 from rote.inference import zero_duals
-from rote.inference.approximate import IID
+from rote.inference.approximate.initial import IID
 from rote.inference.problem import WarmStart
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.decomposed import Sign, Union, estimate_signs

@@ -20,7 +20,7 @@ large for it are answered by `Exact`, which takes less time than Gurobi would.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from gc import collect
 from time import process_time
@@ -237,9 +237,6 @@ def name_of(width: int, theta: str = "") -> str:
 def in_turn(case: Ready, methods: Sequence[Method], runs: int) -> dict[str, Reached]:
     """Time all methods on test, each of them once in every run, and judge what they come to."""
     box, xs = case.black_box, case.test.xs
-    forgetful = {kind: deepcopy(index) for kind, index in box.layout.indices.items()}
-    served = replace(box, layout=replace(box.layout, indices=forgetful))
-    served.prepare(case.stream)  # and nothing else
     prepared = box.prepare(xs)
     asked = problems(box, prepared)
     free = [problem.with_space(problem.space.without_rules()) for problem in asked]
@@ -248,7 +245,7 @@ def in_turn(case: Ready, methods: Sequence[Method], runs: int) -> dict[str, Reac
     outputs: dict[str, Sequence[Any]] = {}
     for _ in range(runs + 1):
         for name, engine, _, rules in methods:
-            model = as_it_is(served).with_engine(engine)
+            model = having_read(box, case.stream).with_engine(engine)
             if not rules:
                 model = model.without_rules()
             collect()  # or what others left behind is cleared away at the cost of whoever is next
@@ -273,10 +270,12 @@ def in_turn(case: Ready, methods: Sequence[Method], runs: int) -> dict[str, Reac
     return found
 
 
-def as_it_is(model: Model[Any, Any]) -> Model[Any, Any]:
-    """The same model, and what it reads from now on the given one will not remember."""
-    indices = {kind: copy(index) for kind, index in model.layout.indices.items()}
-    return replace(model, layout=replace(model.layout, indices=indices))
+def having_read(model: Model[Any, Any], stream: Sequence[Any]) -> Model[Any, Any]:
+    """The same model, which remembers words of the stream, and no others that were read."""
+    indices = {kind: deepcopy(index) for kind, index in model.layout.indices.items()}
+    forgetful = replace(model, layout=replace(model.layout, indices=indices))
+    forgetful.prepare(stream)
+    return forgetful
 
 
 def validity(model: Model[Any, Any], xs: Sequence[Any], ys: Sequence[Any]) -> float:

@@ -31,10 +31,7 @@ import numpy as np
 
 from papers.data.cora_citations import LABELS as CITATION_LABELS
 from rote import (
-    Frame,
     LabelError,
-    Picture,
-    Slot,
     SpaceBuilder,
     Variable,
     any_of,
@@ -47,7 +44,8 @@ from rote.space.compiled import keep_recent
 from rote.space.reasons import BrokenRule
 from rote.tasks.described import TASKS
 from rote.tasks.show import differing, rules_broken, words_of
-from rote.viz import picture_of_tagging
+from rote.tasks.task import Frame, Slot, Task
+from rote.viz import Picture, picture_of_tagging
 
 KIND = "segment"
 BLOCK, PAIRS = "label", "2 labels"
@@ -90,7 +88,7 @@ def by_starts(builder: SpaceBuilder, segments: Sequence[Variable], label: str) -
 
 
 @dataclass(frozen=True)
-class Fields:
+class Fields(Task[Sequence[Any], Sequence[str]]):
     """An input is a sequence of tokens, an output one label per token.
 
     ``features`` gives one mapping per token, ``read`` the sketch of an input. All ``labels`` but

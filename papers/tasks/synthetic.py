@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote import DataError, Frame, LabelError, Slot, Space, SpaceBuilder, count, one_of
+from rote import DataError, LabelError, Space, SpaceBuilder, count, one_of
 from rote.space.compiled import keep_recent
 from rote.tasks.described import TASKS
+from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray
 
 POINT = "point"
@@ -24,7 +25,7 @@ Outputs = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class BinaryPoints:
+class BinaryPoints(Task[AnyArray, Sequence[int]]):
     """Outputs are those in ``feasible``; None allows all of them.
 
     An input is an array of shape (variables, coordinates).
@@ -82,7 +83,7 @@ Linear = tuple[tuple[tuple[int, ...], int], ...]
 
 
 @dataclass(frozen=True)
-class BinaryVector:
+class BinaryVector(Task[AnyArray, Sequence[int]]):
     """Binary variables that all look at one vector, under linear ``rules``.
 
     A rule is its coefficients, one per variable, and the most that they may add up to over the

@@ -39,6 +39,7 @@ from rote.model import Layout, Model, prepare
 from rote.model.files import load, save
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.tagging import Tagging
+from rote.tasks.task import Task
 from tests.small_tasks import LABELS, ORDERS, TAGGING, TEMPLATES, Order, tagged
 
 XS, YS = tagged(12)
@@ -202,7 +203,7 @@ def test_a_task_of_a_users_own_must_be_given_again_and_is_compared(tmp_path):
         load(tmp_path, TAGGING)
 
 
-class Colour:
+class Colour(Task):
     """A task that says nothing of its settings."""
 
     def __init__(self, labels):

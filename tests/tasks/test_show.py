@@ -20,7 +20,7 @@ from rote.tasks.graphs import Graph, LabelledGraph, grid
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.show import grid_shape, words_of
 from rote.tasks.tagging import Tagging
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.viz.grids import Grid
 from rote.viz.listing import Listing
 from rote.viz.shapes import BROKEN_SIGN
@@ -176,7 +176,7 @@ def test_an_output_that_is_none_is_refused():
         show(TAGGER, [("N", "dog")], ["O", "O"])
 
 
-class Marks:
+class Marks(Task):
     """One mark per letter, given as True and False."""
 
     def frame(self, x):

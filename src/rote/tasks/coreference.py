@@ -26,7 +26,7 @@ from rote.errors import LabelError, check_whole
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import Entities
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray
 
 Clusters: TypeAlias = tuple[frozenset[int], ...]
@@ -129,7 +129,7 @@ OPENERS = _words("of in on at to for from with by about who whom which that whos
 
 
 @dataclass(frozen=True)
-class Coreference:
+class Coreference(Task[Document, Clusters]):
     """A mention may be linked to each of the ``most_antecedents`` mentions before it.
 
     With ``entities``, outputs have traits of whole entities (`rote.space.global_features.Entities`:

@@ -24,7 +24,7 @@ from rote.features import Features
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import Histogram
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 VOID = -1  # the label of a node that nobody labelled
@@ -70,7 +70,7 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class LabelledGraph:
+class LabelledGraph(Task[Graph, IntArray]):
     """With ``constant``, nodes and edges get one more feature that is always 1.
 
     With ``opinions``, the features of a node speak for one label each, those of one kind in the

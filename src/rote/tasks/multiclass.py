@@ -16,14 +16,14 @@ import numpy as np
 from rote.errors import DataError, LabelError, in_order
 from rote.features import Features
 from rote.space import SpaceBuilder
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 
 INPUT = "input"
 ALWAYS = "(always)"
 
 
 @dataclass(frozen=True)
-class Multiclass:
+class Multiclass(Task[Features, str]):
     """With ``constant``, every vector gets one more feature that is always 1: a threshold.
 
     >>> task = Multiclass(("ham", "spam"))

@@ -20,7 +20,7 @@ from rote.errors import DataError, LabelError, SettingError, check_whole, in_ord
 from rote.features import Features
 from rote.space import SpaceBuilder
 from rote.tasks.multiclass import INPUT, with_constant
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray
 
 OFF_ON = ("off", "on")
@@ -28,7 +28,7 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class MultiLabel:
+class MultiLabel(Task[Features, tuple[str, ...]]):
     """``pairs`` says which labels have a factor: "complete", "none", or pairs of positions.
 
     With ``constant``, every vector gets one more feature that is always 1: a threshold.

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from rote.errors import LabelError, SettingError, check_whole, in_order
-from rote.features import Features, Templates
+from rote.features import FeatureReader, Features, Templates
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.compiled import keep_recent
 from rote.space.global_features import tuples_along
@@ -65,6 +65,11 @@ class Tagging:
         if isinstance(self.features, Templates):
             return self.features.rows(x)
         return self.features(x)
+
+    @property
+    def feature_reader(self) -> FeatureReader | None:
+        """Templates are read from many inputs at once."""
+        return self.features.reader(KIND) if isinstance(self.features, Templates) else None
 
     def encode(self, x: Sequence[Any], y: Sequence[str]) -> list[int]:
         if len(y) != len(x):

@@ -208,16 +208,16 @@ def test_what_is_skipped_is_counted_vector_by_vector(case, stream, monkeypatch):
     teach(case.trial.with_engine(speedup), stream, epochs=1)
     model = case.black_box.with_engine(speedup.with_theta(0.02))
     read = []
-    given = type(model.task).reader
+    given = model.task.feature_reader
 
-    def watched(task, xs, names):
-        reader = given(task, xs, names)
+    def watched(xs, names):
+        reader = given(xs, names)
         lines = reader.lines
         reader.lines = lambda inputs, vectors: read.append(len(inputs)) or lines(inputs, vectors)
         return reader
 
     obeys, skipped = skipping(model, case.test.xs)
-    monkeypatch.setattr(type(model.task), "reader", watched)
+    monkeypatch.setattr(type(model.task), "feature_reader", watched)
     predict_lazily(model, case.test.xs)
     vectors = sum(len(x.entities) ** 2 for x in case.test.xs)
     assert skipped == pytest.approx(100 * (1 - sum(read) / vectors))
