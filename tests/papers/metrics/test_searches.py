@@ -33,7 +33,9 @@ def test_answers_and_climbs_are_those_of_the_search(world):
     found = follow(model, prepared, search)
     right = needed = 0
     for group in prepared.groups:
-        answers, own = search.searched(group.space, prepared.scores(model.weights, group))
+        answers, own = search.searched(
+            prepared.problem(model.weights, group), prepared.context(group)
+        )
         right += share_right(group.gold, answers.labels).sum()
         needed += own.sum()
         assert found.needed[group.members].tolist() == own.tolist()
