@@ -91,7 +91,7 @@ def random_objective(rng, space, m):
     if rng.random() < 0.5:
         scores = rng.integers(-1, 2, size=(m, space.parts)).astype(float)
     return Problem(
-        space, scores, closed=~(rng.random((m, space.labels)) < 0.8 if rng.random() < 0.5 else None)
+        space, scores, closed=rng.random((m, space.labels)) >= 0.8 if rng.random() < 0.5 else None
     )
 
 
