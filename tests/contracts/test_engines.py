@@ -65,6 +65,11 @@ from tests.strategies import (
     tree_spaces,
 )
 
+
+def by_score(space, labels, so_far):
+    return so_far
+
+
 # -- every engine there is ----------------------------------------------------------------
 
 # How to make each of them afresh, alone or around another one.
@@ -106,7 +111,9 @@ VARIANTS = {
     "Decomposed(signed)": lambda: Decomposed(
         Amortized(thrifty=False), SignedComponents(fallback=False)
     ),
-    "Speedup(theta)": lambda: Speedup(theta=0.1),
+    "Beam(proof)": lambda: Beam(width=2, proof=True),
+    "Beam(priority)": lambda: Beam(priority=by_score),
+    "Speedup(theta)": lambda: Speedup(theta=0.1, proof=True),
 }
 if importlib.util.find_spec("gurobipy"):
     VARIANTS["Milp('gurobi')"] = lambda: Milp("gurobi")

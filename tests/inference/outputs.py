@@ -13,7 +13,7 @@ import pytest
 
 from rote.inference.problem import Problem
 from rote.inference.solutions import Solutions, Source, Status
-from rote.space import Space, SpaceBuilder
+from rote.space import Space
 
 
 def outputs_of(space: Space, scores, allowed):
@@ -78,18 +78,6 @@ def check_max_marginals(space: Space, problem: Problem, found) -> None:
         expected = np.full(space.labels, -np.inf)
         np.maximum.at(expected, space.offsets[:-1] + labels, values[:, None])
         np.testing.assert_allclose(found[i], expected, atol=1e-12)
-
-
-def check_nothing_is_answered(engine, space: Space) -> None:
-    """No variables have one output, worth nothing; no inputs to a space have no answers."""
-    empty = SpaceBuilder().build()
-    found = engine.solve(empty, np.zeros((2, 0)))
-    assert found.labels.shape == (2, 0)
-    assert found.value.tolist() == [0.0, 0.0]
-    assert found.status.tolist() == [Status.OPTIMAL] * 2
-    found = engine.solve(space, np.zeros((0, space.parts)))
-    assert found.labels.shape == (0, len(space.variables))
-    assert found.value.shape == (0,)
 
 
 def _outputs_per_input(space: Space, problem: Problem):

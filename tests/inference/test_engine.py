@@ -183,12 +183,6 @@ def test_an_address_is_no_store():
         Amortized(Exact(), store="a.sqlite")
 
 
-@pytest.mark.parametrize("limit", ["1", float("nan"), 0, -1.0])
-def test_a_limit_is_a_number_above_zero(limit):
-    with pytest.raises(SettingError, match="time_limit is a number above 0, or None"):
-        Exact(time_limit=limit)
-
-
 @pytest.mark.parametrize("engine", [Exact(), Exhaustive(), BranchAndBound(), Milp()])
 def test_scores_whose_sum_overflows_are_refused(engine):
     builder = SpaceBuilder()

@@ -68,19 +68,6 @@ def test_it_agrees_with_a_plain_search_on_random_chains(order):
     assert seen[Status.INFEASIBLE] > 0
 
 
-def test_open_labels_are_the_same_as_none_closed():
-    rng = np.random.default_rng(5)
-    space = random_space(rng, 2)
-    scores = rng.normal(size=(4, space.parts))
-    everything = np.ones((4, space.labels), np.bool_)
-    plain, opened = (
-        Chain().solve(space, scores),
-        Chain().solve(space, Problem(space, scores, closed=~everything)),
-    )
-    assert plain.labels.tolist() == opened.labels.tolist()
-    assert plain.value.tolist() == opened.value.tolist()
-
-
 def test_a_hand_worked_chain_of_second_order():
     """Only the trigram b-a-b scores, and it overlaps itself once in five places."""
     builder = SpaceBuilder()

@@ -9,16 +9,15 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from rote.errors import InfeasibleSpace, ScoreError, UnsupportedSpace
+from rote.errors import InfeasibleSpace, UnsupportedSpace
 from rote.inference.exact import exhaustive
 from rote.inference.exact.exhaustive import Exhaustive
-from rote.inference.problem import Problem, clamp
+from rote.inference.problem import Problem
 from rote.inference.solutions import Source, Status
-from rote.space import SpaceBuilder, all_different, any_of, at_most
+from rote.space import SpaceBuilder, at_most
 from rote.space.losses import ZeroOne
 from tests.inference.outputs import (
     check_answers,
-    check_nothing_is_answered,
     feasible,
     random_scores,
 )
@@ -143,35 +142,3 @@ def test_too_many_outputs_are_refused_with_their_number():
     assert not Exhaustive(1023).accepts(space)
     with pytest.raises(UnsupportedSpace, match="1024 outputs"):
         Exhaustive(1023).solve(space, np.zeros(20))
-
-
-def test_rules_that_cannot_be_obeyed_together_are_named():
-    builder = SpaceBuilder()
-    x, y, z = (builder.variable(name, "ab") for name in "xyz")
-    builder.require(all_different(x, y, z), name="three of two")
-    builder.require(any_of(x["a"], y["a"]))
-    with pytest.raises(InfeasibleSpace) as caught:
-        Exhaustive().solve(builder.build(), np.zeros(6))
-    assert caught.value.conflicting_rules == ("three of two",)
-
-
-def test_an_input_made_infeasible_by_what_is_given_leaves_the_others_alone():
-    builder = SpaceBuilder()
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
-    builder.require(x["a"] >> y["b"])
-    space = builder.build()
-    problem = clamp(space, np.zeros((2, 4)), [{"x": "a", "y": "a"}, {"x": "a"}])
-    found = Exhaustive().solve(space, problem)
-    assert found.labels.tolist() == [[-1, -1], [0, 1]]
-    assert found.status.tolist() == [Status.INFEASIBLE, Status.OPTIMAL]
-
-
-def test_no_inputs_and_no_variables_are_answered(space):
-    check_nothing_is_answered(Exhaustive(), space)
-
-
-def test_scores_of_another_space_are_refused():
-    builder = SpaceBuilder()
-    builder.variable("x", "ab")
-    with pytest.raises(ScoreError):
-        Exhaustive().solve(builder.build(), np.zeros(3))

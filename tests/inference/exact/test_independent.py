@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote.errors import InfeasibleSpace, UnsupportedSpace
+from rote.errors import UnsupportedSpace
 from rote.inference.exact.independent import Separable
-from rote.inference.problem import Problem, clamp
+from rote.inference.problem import Problem
 from rote.inference.solutions import Source, Status
 from rote.space import SpaceBuilder, any_of, at_most
-from tests.inference.outputs import check_answers, check_nothing_is_answered
+from tests.inference.outputs import check_answers
 
 
 def random_space(rng):
@@ -81,29 +81,3 @@ def test_a_rule_that_forbids_nothing_is_not_in_the_way():
     x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     builder.require(any_of(x["a"], x["b"], y["a"]))
     assert Separable().accepts(builder.build())
-
-
-def test_rules_that_cannot_be_obeyed_together_are_named():
-    builder = SpaceBuilder()
-    x = builder.variable("x", "ab")
-    builder.require(x["a"], name="one")
-    builder.require(x["b"], name="other")
-    with pytest.raises(InfeasibleSpace) as caught:
-        Separable().solve(builder.build(), np.zeros(2))
-    assert set(caught.value.conflicting_rules) == {"one", "other"}
-
-
-def test_given_labels_are_kept():
-    builder = SpaceBuilder()
-    for name in "xy":
-        builder.variable(name, "ab")
-    space = builder.build()
-    scores = np.array([1.0, 0.0, 1.0, 0.0])
-    found = Separable().solve(space, clamp(space, scores, {"x": "b"}))
-    assert found.labels.tolist() == [[1, 0]]
-
-
-def test_no_inputs_and_no_variables_are_answered():
-    builder = SpaceBuilder()
-    builder.variable("x", "ab")
-    check_nothing_is_answered(Separable(), builder.build())
