@@ -324,8 +324,8 @@ FAMILIES = {
     "any": (spaces(), 60),
     "larger": (spaces(least=4, most=5, most_rules=2), 20),
     "separable": (separable_spaces(), 15),
-    "chain": (chain_spaces(), 25),
-    "tree": (tree_spaces(), 25),
+    "chain": (chain_spaces(), 40),
+    "tree": (tree_spaces(), 40),
 }
 # What an engine is made for: there it may not refuse.
 HOMES = {"Separable": ["separable"], "Chain": ["separable", "chain"], "Tree": ["separable", "tree"]}

@@ -1,4 +1,4 @@
-"""`Separable` against a plain search, and what it refuses."""
+"""`Separable`: ties, and what it refuses."""
 
 from __future__ import annotations
 
@@ -7,36 +7,7 @@ import pytest
 
 from rote.errors import UnsupportedSpace
 from rote.inference.exact.independent import Separable
-from rote.inference.problem import Problem
-from rote.inference.solutions import Source, Status
 from rote.space import SpaceBuilder, any_of, at_most
-from tests.inference.outputs import check_answers
-
-
-def random_space(rng):
-    builder = SpaceBuilder()
-    for j in range(rng.integers(1, 6)):
-        variable = builder.variable(f"x{j}", "abcd"[: rng.integers(1, 5)])
-        if len(variable.labels) > 1 and rng.random() < 0.3:
-            builder.require(~variable["a"])
-    return builder.build()
-
-
-def test_it_agrees_with_a_plain_search_on_random_spaces():
-    rng = np.random.default_rng(2)
-    statuses = set()
-    for trial in range(200):
-        space = random_space(rng)
-        shape = (3, space.parts)
-        scores = rng.normal(size=shape) if trial % 2 else rng.integers(-1, 2, size=shape) * 1.0
-        if trial % 4 == 0:
-            scores += 0.3e-10 * rng.integers(0, 3, size=shape)
-        allowed = rng.random((3, space.labels)) < (1.0 if trial % 3 else 0.8)
-        problem = Problem(space, scores, closed=~allowed)
-        found = Separable().solve(space, problem)
-        statuses |= set(found.status.tolist())
-        check_answers(space, problem, found, Source.ARGMAX)
-    assert statuses == {Status.OPTIMAL, Status.INFEASIBLE}
 
 
 def test_the_tie_is_spent_once_not_once_per_variable():

@@ -124,28 +124,6 @@ def triangle():
 
 
 @both
-@pytest.mark.parametrize("seed", range(150))
-def test_answers_are_those_of_exhaustive_search(solver, seed):
-    rng = np.random.default_rng(seed)
-    space = random_space(rng)
-    problem = random_objective(rng, space, 3)
-    solutions = Milp(solver).solve(space, problem)
-    for i, scores in enumerate(problem.scores):
-        _, allowed = row_of(problem, i)
-        expected = exhaustive(space, scores, allowed)
-        assert solutions.source[i] == Source.MILP
-        if expected is None:
-            assert solutions.status[i] == Status.INFEASIBLE
-            assert (solutions.labels[i] == -1).all()
-            assert solutions.value[i] == -np.inf
-            continue
-        assert solutions.status[i] == Status.OPTIMAL
-        assert solutions.labels[i].tolist() == expected[1].tolist()
-        assert solutions.value[i] == pytest.approx(expected[0], abs=1e-9)
-        assert solutions.bound[i] == solutions.value[i]
-
-
-@both
 def test_an_optimum_that_highs_misses_with_its_least_tolerances_is_found(solver):
     rng = np.random.default_rng(11207)
     space = random_space(rng, most_variables=6)
