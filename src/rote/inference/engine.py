@@ -96,6 +96,7 @@ class Engine(ABC):
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
     transparent: ClassVar[bool] = False
+    one_pass: ClassVar[bool] = False  # whether nothing is faster where it accepts a space
     inner: Engine | None = None
 
     @property
@@ -228,10 +229,12 @@ def require(engine: Engine, problem: Problem) -> None:
         raise UnsupportedSpace(f"{type(engine).__name__} cannot solve this: {'; '.join(lacks)}")
 
 
-def check_engine(what: str, engine: object) -> None:
-    """Refuse what is no engine, such as the class of one."""
-    if not isinstance(engine, Engine):
-        raise SettingError(
-            f"{what} is one such as Exact(), or a class of your own that derives from "
-            f"rote.engines.Engine; got {engine!r:.80}"
-        )
+ANY_ENGINE = "Exact(), or a class of your own that derives from rote.engines.Engine"
+
+
+def check_engine(
+    what: str, engine: object, kind: type[Engine] = Engine, such_as: str = ANY_ENGINE
+) -> None:
+    """Refuse what is no engine of a kind, such as the class of one."""
+    if not isinstance(engine, kind):
+        raise SettingError(f"{what} is one such as {such_as}; got {engine!r:.80}")

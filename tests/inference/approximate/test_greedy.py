@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote import Amortized, Decomposed, Subsets
-from rote.errors import InfeasibleSpace, LabelError, SettingError, UnsupportedSpace
+from rote import Decomposed, Subsets
+from rote.errors import InfeasibleSpace, LabelError, SettingError
 from rote.inference import Exact, Exhaustive, Problem, Source, Status
 from rote.inference.approximate import RGS
 from rote.inference.problem import NO_CONTEXT, Context
@@ -205,16 +205,6 @@ def test_where_every_climb_ends_outside_of_the_rules_there_is_no_answer():
         assert near.labels.tolist() == [[1] * 4]
 
 
-def test_a_variable_without_a_label_makes_an_input_infeasible():
-    space, scores = grid(2)
-    allowed = np.ones((4, space.labels), dtype=np.bool_)
-    allowed[1, :2] = False
-    found = RGS(restarts=2).solve(space, Problem(space, scores, closed=~allowed))
-    assert found.status.tolist().count(Status.INFEASIBLE) == 1
-    assert found.status[1] == Status.INFEASIBLE
-    assert found.labels[1].tolist() == [-1] * 4
-
-
 @pytest.mark.parametrize(
     ("settings_", "match"),
     [
@@ -280,13 +270,6 @@ def test_many_restarts_find_the_best_output_under_traits(seed):
     assert (found.bound >= best.value - 1e-9).all()
     _, own = with_traits(5, "ab", seed, own=True)
     assert Exhaustive().solve(space, own).labels.tolist() == best.labels.tolist()
-
-
-@pytest.mark.parametrize("engine", [Exact(), Amortized(Exact(), thrifty=False)])
-def test_engines_that_look_at_parts_alone_refuse_traits(engine):
-    space, problem = with_traits(4, "ab", 0)
-    with pytest.raises(UnsupportedSpace, match="global features of whole outputs"):
-        engine.solve(space, problem)
 
 
 @pytest.mark.parametrize("seed", range(3))

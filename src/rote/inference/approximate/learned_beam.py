@@ -146,6 +146,9 @@ class Speedup(Engine):
     def supports(self) -> frozenset[Capability]:
         return frozenset() if self.theta is None else frozenset({Capability.LAZY_SCORES})
 
+    def refuses(self, space: Space) -> str | None:
+        return self.inner.refuses(space) if self.share > 0 else None
+
     @property
     def stats(self) -> Stats:
         """Inputs answered, and how.
