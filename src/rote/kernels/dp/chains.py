@@ -20,11 +20,11 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.bundles import ForestPlan, Questions, Windows
-from rote.kernels.jit import kernel
+from rote.kernels.jit import kernel, lean
 from rote.types import BoolArray, FloatArray, IntArray
 
 
-@kernel
+@lean
 def label_scores(own: FloatArray, questions: Questions, i: int, allowed: BoolArray) -> None:
     """The score of every label of input i, -inf where it may not be taken."""
     scores, closed = questions.scores, questions.closed
@@ -36,7 +36,7 @@ def label_scores(own: FloatArray, questions: Questions, i: int, allowed: BoolArr
                 own[e] = -np.inf
 
 
-@kernel
+@lean
 def within_budget(values: FloatArray, budget: float) -> tuple[int, float]:
     """The smallest label that gives up at most ``budget``, and what it gives up."""
     top = -np.inf
@@ -72,7 +72,7 @@ def best_labels(questions: Questions, offsets: IntArray, allowed: BoolArray) -> 
     return labels
 
 
-@kernel
+@lean
 def add_entries(
     line: FloatArray, row: FloatArray, plan: Windows | ForestPlan, b: int, start: int, step: int
 ) -> None:
@@ -97,7 +97,7 @@ def add_entries(
             line[a] += value
 
 
-@kernel
+@lean
 def window_of(
     window: FloatArray, entries: FloatArray, row: FloatArray, t: int, chain: Windows
 ) -> None:
@@ -127,7 +127,7 @@ def window_of(
                 here[p * width + a] += values[at + a * step]
 
 
-@kernel
+@lean
 def best_of_states(
     best: FloatArray, window: FloatArray, ahead: FloatArray, states: int, kept: int, width: int
 ) -> None:
