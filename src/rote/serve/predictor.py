@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Sequence
 from hashlib import blake2b
-from math import isfinite
+from math import isfinite, isinf
 from typing import Any, NamedTuple
 
 from rote.errors import (
@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
     @property
     def gap(self) -> float:
-        return self.bound - self.value if isfinite(self.value) else 0.0
+        return 0.0 if isinf(self.value) else self.bound - self.value
 
     def record(self) -> dict[str, Any]:
         """As JSON, which has no infinite numbers: they become null."""

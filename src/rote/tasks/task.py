@@ -7,21 +7,21 @@ factor of it a *slot*: the block of weights it uses, and which of the input's ve
 looks at. Slots that name the same block share their weights. A frame may also have *traits*:
 features of whole outputs (`rote.space.global_features`), which have blocks of weights of their own.
 
-A task may also have a ``reader``, which reads the same vectors of many inputs at once
-(`rote.features.Reader`), and which is asked where it is there.
+Vectors that are dear, or many, can be given in two more ways, which a task need not have: `Task`
+names them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
 from rote.errors import DataError, SettingError, SpaceError
-from rote.features import CONSTANT, Features
+from rote.features import CONSTANT, Features, LazyRows, NamesOf, Reader
 from rote.space import Space
 from rote.space.compiled import Forms
 from rote.space.global_features import Entities, Histogram, Traits, TraitSet, Tuples
@@ -203,7 +203,14 @@ class Frame:
 
 
 class Task(Protocol[X_contra, Y]):
-    """What an input looks like and what its outputs mean."""
+    """What an input looks like and what its outputs mean.
+
+    Two more methods are optional, and give the vectors of ``vectors`` in another way.
+    ``reader(xs, names)`` makes a `rote.features.Reader`, which reads those of many inputs at once,
+    and only those that are asked for. ``lazy_vectors(x)`` gives a `rote.features.LazyRows`, whose
+    row k is vector k of an input. By either, an engine that does not look at all of an input saves
+    the work.
+    """
 
     def frame(self, x: X_contra) -> Frame:
         """What inputs of this shape share; the same object for the same shape."""
@@ -255,6 +262,20 @@ def labels_of(space: Space, encoded: Sequence[Any]) -> IntArray:
     given = np.array(encoded)
     # Whether a label is on may well be said by True and False.
     return space.as_labels(given.astype(np.int64) if given.dtype == np.bool_ else given)
+
+
+def reader_of(task: Task[Any, Any]) -> Callable[[Sequence[Any], NamesOf], Reader] | None:
+    """The task's ``reader``; None where it has none."""
+    return cast(Callable[[Sequence[Any], NamesOf], Reader] | None, _optional(task, "reader"))
+
+
+def lazy_vectors_of(task: Task[Any, Any]) -> Callable[[Any], LazyRows[Features]] | None:
+    """The task's ``lazy_vectors``; None where it has none."""
+    return cast(Callable[[Any], LazyRows[Features]] | None, _optional(task, "lazy_vectors"))
+
+
+def _optional(task: Task[Any, Any], name: Literal["reader", "lazy_vectors"]) -> object:
+    return getattr(task, name, None)
 
 
 def check_task(task: Task[Any, Any]) -> None:
