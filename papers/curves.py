@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.errors import DataError
+from rote import DataError
 from rote.metrics import Interval, mean_interval
 from rote.types import AnyArray, FloatArray
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from papers.data.folder import VARIABLE
-from rote.errors import DataError
+from rote import DataError
 from rote.model.files import write_whole
 
 Metric: TypeAlias = float | int | str

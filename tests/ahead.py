@@ -13,7 +13,6 @@ from rote.datasets import english_sentences
 from rote.inference import Exact
 from rote.inference.approximate import RGS, Speedup
 from rote.inference.wrappers.decomposed import Decomposed, Subsets
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning import Perceptron
 from rote.learning.training import train
 from rote.model import prepare

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from papers.data.examples import Example, Y
-from rote.errors import DataError
+from rote import DataError
 from rote.io.checks import line_error
 
 SizedX = TypeVar("SizedX", bound=Sized)

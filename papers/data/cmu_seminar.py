@@ -23,7 +23,7 @@ from papers.data.checks import check_counts, part_sizes
 from papers.data.columns import tagged
 from papers.data.examples import DataSet, Labels, TaggedExample, Tokens
 from papers.data.folder import data_folder
-from rote.errors import DataError
+from rote import DataError
 from rote.io.checks import line_error
 from rote.io.columns import read_blocks, read_table
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from papers.data.checks import check_counts
 from papers.data.folder import data_folder
-from rote.errors import DataError
+from rote import DataError
 from rote.io.checks import line_error
 from rote.io.columns import numbered_lines
 from rote.io.conll import Sentence, numbered_sentences

@@ -32,7 +32,7 @@ from typing import NamedTuple, TypeAlias
 from papers.data.checks import check_counts, check_label
 from papers.data.examples import DataSet, Example
 from papers.data.folder import data_folder
-from rote.errors import DataError
+from rote import DataError
 from rote.io.checks import line_error
 from rote.io.columns import numbered_lines
 from rote.tasks.coreference import Document, Mention, ParsedSentence

@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 
 from papers.data.checks import check_counts, check_label
 from papers.data.folder import data_folder
-from rote.errors import DataError
+from rote import DataError
 from rote.io.checks import line_error
 from rote.io.columns import Block, read_blocks
 from rote.io.conll import Entity, Sentence

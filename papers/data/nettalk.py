@@ -19,7 +19,7 @@ from papers.data.checks import check_counts, part_sizes
 from papers.data.columns import spelled
 from papers.data.examples import DataSet, Labels, TaggedExample, Tokens
 from papers.data.folder import data_folder
-from rote.errors import SettingError
+from rote import SettingError
 from rote.io.columns import Row, read_table
 
 NAME = "nettalk"

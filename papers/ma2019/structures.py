@@ -25,13 +25,11 @@ from papers.data.examples import Example
 from papers.data.msrc21 import CLASSES, Image, image_graph, load_msrc21
 from papers.ma2019.tasks import SEED, Case, Examples, drawn, held_out
 from papers.metrics.images import pixel_accuracy
-from rote.errors import DataError
+from rote import Coreference, DataError, Frame, LabelledGraph, StructuredSVM
 from rote.features import Features
-from rote.learning import StructuredSVM
 from rote.metrics import coreference_scores
-from rote.tasks.coreference import Coreference, Document, clusters_of
-from rote.tasks.graphs import VOID, Graph, LabelledGraph, without_void
-from rote.tasks.task import Frame
+from rote.tasks.coreference import Document, clusters_of
+from rote.tasks.graphs import VOID, Graph, without_void
 from rote.types import AnyArray, IntArray
 
 ANTECEDENTS = 30  # mentions before it that a mention may be linked to

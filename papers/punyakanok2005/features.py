@@ -34,16 +34,13 @@ from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from papers.plots import Curve, Panel, draw_panels
 from papers.records import Claim, Record, Row
+from rote import EntityRelation, Extraction, Frame, Local, Model, Perceptron, State, fit, prepare
 from rote.datasets import english_sentences
 from rote.features import CONSTANT, FeatureIndex, Positions
-from rote.inference.wrappers.unruled import Unruled
 from rote.io.conll import Sentence
-from rote.learning import Local, Perceptron, State, fit
 from rote.metrics import EntityRelations, entity_f1, relation_f1
-from rote.model import Layout, Model, prepare
-from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.model import Layout
 from rote.tasks.entity_relation_features import ENTITY, PAIR
-from rote.tasks.task import Frame
 from rote.types import FloatArray
 
 if TYPE_CHECKING:
@@ -226,7 +223,7 @@ class Bench:
         measured.features[place] = sum(len(layout.indices[kind]) for kind in self.seen)
         measured.mistakes[place] = states[-1].measures["mistakes"] / decisions
         for method, trained in (
-            ("LO", local.with_engine(Unruled())),
+            ("LO", local.without_rules()),
             ("L+I", local),
             ("IBT", global_),
         ):

@@ -18,7 +18,7 @@ from papers.report.claims import QUICK, Tally, claims_html, summary_html
 from papers.report.collect import CaseRecord, Collected, Exhibit, Paper, collect, counted
 from papers.report.figures import figure_html
 from papers.report.tables import Sheet, sheets_of, table_html, title_in
-from rote.errors import DataError, MissingExtra
+from rote import DataError, MissingExtra
 from rote.model.files import write_whole
 
 TITLE = "Five papers on structured prediction, run again"

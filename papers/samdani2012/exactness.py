@@ -33,14 +33,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import DataError, ScoreError, SettingError, UnsupportedSpace
-from rote.inference import Objective
+from rote import DataError, Loss, Problem, ScoreError, SettingError, UnsupportedSpace
 from rote.inference.wrappers.decomposed.sets import Decomposition, Function, Split, as_decomposition
 from rote.kernels.dp.enumeration import outputs_between
 from rote.kernels.learning.linear import add_label
 from rote.learning.base import check_examples
 from rote.model import Group, Prepared
-from rote.space.losses import Loss
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 MOST_OUTPUTS = 1 << 12
@@ -122,7 +120,7 @@ def _listed(
         outputs = frozen(outputs[space.holds(outputs)])
         assert group.gold is not None
         scores = frozen(np.zeros((len(group), space.parts)))
-        split = decomposition.split(space, Objective(scores, gold=group.gold))
+        split = decomposition.split(Problem(space, scores), group.gold)
         chosen = _chosen(group, outputs)
         right = _chosen(group, group.gold)
         for i in np.flatnonzero(group.importance > 0).tolist():

@@ -30,14 +30,24 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from papers.data.cora_citations import LABELS as CITATION_LABELS
-from rote.errors import LabelError, in_order
-from rote.space import SpaceBuilder, Variable, any_of, at_least, at_most, count
+from rote import (
+    Frame,
+    LabelError,
+    Picture,
+    Slot,
+    SpaceBuilder,
+    Variable,
+    any_of,
+    at_least,
+    at_most,
+    count,
+)
+from rote.errors import in_order
 from rote.space.compiled import keep_recent
 from rote.space.reasons import BrokenRule
 from rote.tasks.described import TASKS
 from rote.tasks.show import differing, rules_broken, words_of
-from rote.tasks.task import Frame, Slot
-from rote.viz import Picture, picture_of_tagging
+from rote.viz import picture_of_tagging
 
 KIND = "segment"
 BLOCK, PAIRS = "label", "2 labels"

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.errors import DataError, LabelError
-from rote.space import Space, SpaceBuilder, count, one_of
+from rote import DataError, Frame, LabelError, Slot, Space, SpaceBuilder, count, one_of
 from rote.space.compiled import keep_recent
 from rote.tasks.described import TASKS
-from rote.tasks.task import Frame, Slot
 from rote.types import AnyArray, FloatArray
 
 POINT = "point"

@@ -373,18 +373,17 @@ class Context:
 
     def checked(self, problem: Problem) -> Context:
         """The context, if it fits the problem."""
-        space, m = problem.space, len(problem)
-        if self.gold is not None:
-            gold = frozen(space.as_labels(self.gold))
-            if len(gold) != m:
-                raise LabelError(f"gold has {len(gold)} outputs, and there are {m} inputs")
-            if gold is not self.gold:
-                return replace(self, gold=gold).checked(problem)
+        m = len(problem)
         if self.features is not None and len(self.features.firsts) != m:
             raise ScoreError(
                 f"feature vectors are of {len(self.features.firsts)} inputs, and there are {m}"
             )
-        return self
+        if self.gold is None:
+            return self
+        gold = frozen(problem.space.as_labels(self.gold))
+        if len(gold) != m:
+            raise LabelError(f"gold has {len(gold)} outputs, and there are {m} inputs")
+        return Context(gold, self.features, self.warm)
 
 
 NO_CONTEXT = Context()

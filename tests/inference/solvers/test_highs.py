@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rote.errors import UnsupportedSpace
-from rote.inference.base import Status
+from rote.inference.solutions import Status
 from rote.inference.solvers import highs as milp_highs
 from rote.inference.solvers.highs import STATUSES, HighsSession
 from rote.inference.solvers.integer_program import integer_program

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from rote.inference.base import as_objective
 from rote.inference.exact.plans import full_plan, no_plan
+from rote.inference.problem import Problem
 from rote.kernels.dp.elimination import backward, eliminate, forward, max_marginals, total
 from rote.space import SpaceBuilder
 from rote.types import frozen
@@ -35,30 +35,30 @@ def naive_forward(steps, scores):
 @given(problems(spaces(most=4), inputs=1))
 @settings(max_examples=40)
 def test_forward_fills_every_entry_with_its_best_candidate(problem):
-    space, objective = problem
+    space, problem = problem
     steps = full_plan(space).steps
-    expected, _ = naive_forward(steps, objective.scores[0])
-    work = np.concatenate([objective.scores[0], np.empty(int(steps.entry_ptr[-1]))])
+    expected, _ = naive_forward(steps, problem.scores[0])
+    work = np.concatenate([problem.scores[0], np.empty(int(steps.entry_ptr[-1]))])
     best = np.empty(int(steps.entry_ptr[-1]), dtype=np.int64)
     plain(forward)(work, best, steps)
     assert work.tolist() == pytest.approx(expected.tolist(), rel=1e-12, abs=1e-12)
     value = plain(total)(work, steps)
-    optimum = Judge(space).best(objective.scores[0])
+    optimum = Judge(space).best(problem.scores[0])
     if optimum is None:
         assert value == -np.inf
         return
     assert value == pytest.approx(optimum.value, rel=1e-12, abs=1e-9)
     labels = np.full(len(space.variables), -1)
     plain(backward)(labels, work, best, steps)
-    assert space.value(objective.scores, labels)[0] == pytest.approx(optimum.value, abs=1e-9)
+    assert space.value(problem.scores, labels)[0] == pytest.approx(optimum.value, abs=1e-9)
 
 
-def arguments(space, objective):
-    objective = as_objective(space, objective)
+def arguments(space, problem):
+    problem = Problem.of(space, problem)
     return (
-        objective.scores,
-        frozen(objective.closed),
-        frozen(objective.ties),
+        problem.scores,
+        frozen(problem.closed_rows),
+        frozen(problem.ties),
         space.sizes,
         space.offsets,
         full_plan(space).steps,
@@ -68,14 +68,14 @@ def arguments(space, objective):
 @given(problems(spaces(most=4), inputs=3))
 @settings(max_examples=40)
 def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(problem):
-    space, objective = problem
-    labels, margins = eliminate(*arguments(space, objective))
-    body = plain(eliminate)(*arguments(space, objective))
+    space, problem = problem
+    labels, margins = eliminate(*arguments(space, problem))
+    body = plain(eliminate)(*arguments(space, problem))
     for found, expected in zip(body, (labels, margins), strict=True):
         assert found.tolist() == expected.tolist()
     judge = Judge(space)
     for i in range(3):
-        scores, allowed = row_of(objective, i)
+        scores, allowed = row_of(problem, i)
         best, ranked = judge.best(scores, allowed), judge.ranked(scores, allowed)
         if best is None:
             assert (labels[i] == -1).all()
@@ -89,15 +89,15 @@ def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(p
 @given(problems(spaces(most=4), inputs=2))
 @settings(max_examples=40)
 def test_max_marginals_are_the_best_outputs_with_each_label(problem):
-    space, objective = problem
-    objective = as_objective(space, objective)
+    space, problem = problem
+    problem = Problem.of(space, problem)
     steps = full_plan(space).steps
-    given_arguments = objective.scores, frozen(objective.closed), space.labels, steps
+    given_arguments = problem.scores, frozen(problem.closed_rows), space.labels, steps
     found = max_marginals(*given_arguments)
     assert plain(max_marginals)(*given_arguments).tolist() == found.tolist()
     judge = Judge(space)
     for i in range(2):
-        scores, allowed = row_of(objective, i)
+        scores, allowed = row_of(problem, i)
         scale = 1e-9 * max(1.0, np.abs(scores).max(initial=0.0))
         assert found[i].tolist() == pytest.approx(judge.max_marginals(scores, allowed), abs=scale)
 

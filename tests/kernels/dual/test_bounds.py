@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference.base import as_objective
+from rote.inference.problem import Problem
 from rote.kernels.dual.bounds import dual_bounds
 from rote.types import frozen
 from tests.kernels.bodies import networks, plain
-from tests.strategies import Judge, objectives, row_of
+from tests.strategies import Judge, problems_of, row_of
 
 
 def formula(space, net, scores, allowed, messages, multipliers):
@@ -54,16 +54,16 @@ def formula(space, net, scores, allowed, messages, multipliers):
 @settings(max_examples=40)
 def test_the_bound_is_what_the_formula_says(data):
     space, net = data.draw(networks())
-    objective = as_objective(space, data.draw(objectives(space)))
+    problem = Problem.of(space, data.draw(problems_of(space)))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    m = len(objective)
+    m = len(problem)
     messages = rng.normal(size=(m, int(net.message_ptr[-1])))
     multipliers = rng.normal(size=(m, len(space.rows)))
     multipliers[(multipliers > 0) & np.isinf(space.rows.upper)] = 0.0
     multipliers[(multipliers < 0) & np.isinf(space.rows.lower)] = 0.0
     arguments = (
-        objective.scores,
-        frozen(objective.closed),
+        problem.scores,
+        frozen(problem.closed_rows),
         frozen(messages),
         frozen(multipliers),
         net.own,
@@ -89,7 +89,7 @@ def test_the_bound_is_what_the_formula_says(data):
     assert plain(dual_bounds)(*arguments).tolist() == bounds.tolist()
     judge = Judge(space)
     for i in range(m):
-        scores, allowed = row_of(objective, i)
+        scores, allowed = row_of(problem, i)
         scale = 1e-9 * (1.0 + np.abs(scores).max(initial=0.0))
         expected = formula(space, net, scores, allowed, messages[i], multipliers[i])
         assert bounds[i] == pytest.approx(expected, abs=scale)

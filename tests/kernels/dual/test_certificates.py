@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference.base import TIE, Objective, as_objective
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.exact.search import without_far
+from rote.inference.problem import TIE, Problem
 from rote.kernels.bundles import Graph
 from rote.kernels.dual.ascent import apply_duals, ascend, sweep
 from rote.kernels.dual.certificates import (
@@ -462,10 +462,10 @@ def test_probing_finds_a_better_output_than_the_one_it_begins_with():
 
 
 class Question(NamedTuple):
-    """A space, an objective for it, and how to begin."""
+    """A space, an problem for it, and how to begin."""
 
     space: Space
-    objective: Objective
+    problem: Problem
     guesses: np.ndarray
     epsilon: np.ndarray
     sweeps: int
@@ -481,12 +481,12 @@ def questions(draw):
     seed = draw(seeds)
     rng = np.random.default_rng(seed)
     scores = np.stack([SCORES[draw(kinds)](rng, space.parts) for _ in range(2)])
-    allowed = rng.random((2, space.labels)) < 0.85 if draw(st.booleans()) else None
+    closed = rng.random((2, space.labels)) >= 0.85 if draw(st.booleans()) else None
     guesses = rng.integers(space.sizes, size=(2, len(space.variables)))
     guesses[rng.random(2) < 0.4] = -1
     return Question(
         space,
-        as_objective(space, Objective(scores, allowed)),
+        Problem(space, scores, closed),
         guesses,
         np.array([0.0, draw(st.sampled_from([0.0, 0.05, 1.0]))]),
         draw(st.sampled_from([0, 1, 2, 6])),
@@ -499,10 +499,10 @@ def questions(draw):
 
 def certified(question, duals=None, run=certify, **changed):
     """What a kernel says; ``duals`` makes a row of each for every input, from a graph."""
-    space, objective, guesses, epsilon, sweeps, failures, _, cheap, _ = question._replace(**changed)
+    space, problem, guesses, epsilon, sweeps, failures, _, cheap, _ = question._replace(**changed)
     plan = partial_plan(space) if cheap else no_plan(space)
     graph = plan.core.network.graph
-    m = len(objective)
+    m = len(problem)
     messages = np.zeros((0, int(graph.flow.message_ptr[-1])))
     multipliers = np.zeros((0, len(graph.rows.lower)))
     starts = np.full(m, -1)
@@ -512,9 +512,9 @@ def certified(question, duals=None, run=certify, **changed):
         multipliers = np.stack([each[1] for each in both])[::-1]
         starts = np.arange(m)[::-1]
     return run(
-        objective.scores,
-        objective.closed,
-        objective.ties,
+        problem.scores,
+        problem.closed_rows,
+        problem.ties,
         frozen(guesses),
         frozen(starts),
         frozen(messages),
@@ -531,19 +531,19 @@ def certified(question, duals=None, run=certify, **changed):
 
 def check_certified(question, found):
     """The promises of `certify`, all of them against a list of all outputs."""
-    space, objective = question.space, question.objective
+    space, problem = question.space, question.problem
     labels, bounds, margins, made, _, _ = found
     judge = Judge(space)
     assert (made >= 0).all()
     assert (made <= question.sweeps).all()
-    for i, tie in enumerate(objective.ties):
-        ranked = judge.ranked(*row_of(objective, i))
+    for i, tie in enumerate(problem.ties):
+        ranked = judge.ranked(*row_of(problem, i))
         if not ranked:
             assert (labels[i] == -1).all()
             assert margins[i] == -np.inf
             continue
         slack = 0.1 * tie
-        best, others = judge.best(*row_of(objective, i)), {one.labels: one for one in ranked}
+        best, others = judge.best(*row_of(problem, i)), {one.labels: one for one in ranked}
         assert bounds[i] >= ranked[0].value - slack
         y = tuple(labels[i].tolist())
         if y[0] < 0:
@@ -572,7 +572,7 @@ def test_what_is_certified_is_the_answer_of_every_exact_engine(question):
 @settings(max_examples=40)
 def test_random_duals_never_make_it_wrong(question, scale):
     rng = np.random.default_rng(question.seed)
-    largest = np.abs(question.objective.scores).max(axis=1, initial=1.0)
+    largest = np.abs(question.problem.scores).max(axis=1, initial=1.0)
 
     def duals(graph, i):
         return tuple(scale * largest[i] * each for each in random_duals(graph, rng))
@@ -600,7 +600,7 @@ def test_duals_of_another_problem_never_make_it_wrong(question, seed, kind):
     rng = np.random.default_rng(seed)
     scores = frozen(SCORES[kind](rng, (2, question.space.parts)))
     with rules_as_rows(question.most_entries):
-        other = certified(question, objective=as_objective(question.space, scores))
+        other = certified(question, problem=Problem.of(question.space, scores))
         messages, multipliers = without_far(other[4]), other[5]
         check_certified(question, certified(question, lambda _, i: (messages[i], multipliers[i])))
 
@@ -611,14 +611,14 @@ def test_duals_handed_back_bound_every_output(question):
     """They are of use to others as they are, though labels were closed on the way."""
     with rules_as_rows(question.most_entries):
         *_, messages, multipliers = certified(question, cheap=False)
-        objective = question.objective
+        problem = question.problem
         graph = no_plan(question.space).core.network.graph
         bounds = plain(ascend)(
-            objective.scores, objective.closed, graph, without_far(messages), multipliers, 0
+            problem.scores, problem.closed_rows, graph, without_far(messages), multipliers, 0
         )
         judge = Judge(question.space)
-        for i, tie in enumerate(objective.ties):
-            best = judge.best(*row_of(objective, i))
+        for i, tie in enumerate(problem.ties):
+            best = judge.best(*row_of(problem, i))
             assert best is None or bounds[i] >= best.value - tie
 
 
@@ -638,9 +638,9 @@ def test_without_anything_to_search_an_elimination_is_certified_by_its_own_margi
     for name in "xy":
         builder.variable(name, "abc")
     space = builder.build()
-    objective = as_objective(space, np.array([[0.0, 3, 1, 5, 0, 4.5], [1.0, 1, 0, 0, 0, 0]]))
+    problem = Problem.of(space, np.array([[0.0, 3, 1, 5, 0, 4.5], [1.0, 1, 0, 0, 0, 0]]))
     question = Question(
-        space, objective, np.full((2, 2), -1), np.zeros(2), 0, 0, None, cheap=True, seed=0
+        space, problem, np.full((2, 2), -1), np.zeros(2), 0, 0, None, cheap=True, seed=0
     )
     labels, bounds, margins, made, _, _ = certified(question)
     assert labels[0].tolist() == [1, 0]
@@ -656,7 +656,7 @@ def test_a_margin_is_not_forgotten_when_sweeps_give_way_to_probes():
     scores = rng.normal(size=(150, space.parts))
     question = Question(
         space,
-        as_objective(space, scores),
+        Problem.of(space, scores),
         np.full((150, 4), -1),
         np.zeros(150),
         20,
@@ -677,7 +677,7 @@ def test_auxiliary_variables_are_no_part_of_what_is_certified():
         assert space.network.variables > len(space.variables)
         question = Question(
             space,
-            as_objective(space, np.array([[0.0, 1.1, 0.0, -1.2, 0.0, 1.3]])),
+            Problem.of(space, np.array([[0.0, 1.1, 0.0, -1.2, 0.0, 1.3]])),
             np.array([[1, 1, 1]]),
             np.zeros(1),
             20,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote.inference import Chain, Objective
-from rote.inference.base import TIE
+from rote.inference import Chain
+from rote.inference.problem import TIE
 from rote.kernels.learning.linear import move_both, scores_of
 from rote.kernels.learning.online import NOTHING, RIGHT, WRONG, chain_step
 from rote.model import prepare
@@ -40,8 +40,7 @@ def test_it_scores_solves_and_moves(run, order):
             own, own_sums = weights.copy(), sums.copy()
             firsts = group.firsts[place : place + 1]
             scores = frozen(scores_of(frozen(own), prepared.vectors, group.slots, firsts))
-            objective = Objective(scores)
-            found = group.columns(Chain().solve(group.space, objective).labels)[0]
+            found = group.columns(Chain().solve(group.space, scores).labels)[0]
             toward = group.gold_columns[place]
             wrong = (found != toward).any()
             if wrong:

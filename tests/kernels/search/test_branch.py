@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference.base import as_objective
 from rote.inference.exact.plans import no_plan, partial_plan
+from rote.inference.problem import Problem
 from rote.kernels.search.branch import branch, search
 from rote.space import SpaceBuilder
 from rote.types import frozen
@@ -89,14 +89,14 @@ def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
 # -- whole batches ------------------------------------------------------------------------
 
 
-def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False):
-    objective = as_objective(space, objective)
+def arguments(space, problem, plan, nodes=UNLIMITED, *, in_order=False):
+    problem = Problem.of(space, problem)
     none = frozen(np.empty((0, 0)))
     return (
-        objective.scores,
-        frozen(objective.closed),
-        frozen(np.full(len(objective), -np.inf)),
-        frozen(objective.ties),
+        problem.scores,
+        frozen(problem.closed_rows),
+        frozen(np.full(len(problem), -np.inf)),
+        frozen(problem.ties),
         plan.steps,
         plan.core.network.graph,
         plan.core.variables,
@@ -108,17 +108,17 @@ def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False):
     )
 
 
-def check(space, objective, plan):
-    labels, bounds, complete, doubtful = branch(*arguments(space, objective, plan))
+def check(space, problem, plan):
+    labels, bounds, complete, doubtful = branch(*arguments(space, problem, plan))
     assert complete.all()
     judge = Judge(space)
-    for i in range(len(objective)):
-        best = judge.best(*row_of(objective, i))
+    for i in range(len(problem)):
+        best = judge.best(*row_of(problem, i))
         if best is None:
             assert (labels[i] == -1).all()
             continue
-        scale = 1e-9 * max(1.0, np.abs(objective.scores[i]).max(initial=0.0))
-        reached = space.value(objective.scores[i], labels[i])[0]
+        scale = 1e-9 * max(1.0, np.abs(problem.scores[i]).max(initial=0.0))
+        reached = space.value(problem.scores[i], labels[i])[0]
         assert reached == pytest.approx(best.value, abs=scale)
         assert bounds[i] == pytest.approx(best.value, abs=scale)
         if not doubtful[i]:
@@ -128,10 +128,10 @@ def check(space, objective, plan):
 @given(problems(spaces(most=4, most_rules=2, depth=2)), st.sampled_from([None, 1]))
 @settings(max_examples=40)
 def test_batches_are_solved_with_and_without_elimination(problem, most_entries):
-    space, objective = problem
+    space, problem = problem
     with rules_as_rows(most_entries):
-        check(space, objective, partial_plan(space))
-        check(space, objective, no_plan(space))
+        check(space, problem, partial_plan(space))
+        check(space, problem, no_plan(space))
 
 
 @given(
@@ -139,8 +139,8 @@ def test_batches_are_solved_with_and_without_elimination(problem, most_entries):
 )
 @settings(max_examples=40)
 def test_compiled_and_plain_say_the_same(problem, in_order, nodes):
-    space, objective = problem
-    given_arguments = arguments(space, objective, no_plan(space), nodes, in_order=in_order)
+    space, problem = problem
+    given_arguments = arguments(space, problem, no_plan(space), nodes, in_order=in_order)
     compiled, body = branch(*given_arguments), plain(branch)(*given_arguments)
     for one, other in zip(compiled, body, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
