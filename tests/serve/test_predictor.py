@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rote import Amortized, BranchAndBound, Exact, Milp, Solutions, Source, Status
+from rote import Amortized, BranchAndBound, Engine, Exact, Milp, Solutions, Source, Status
 from rote.errors import DataError, ServiceError, StoreError
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import Same
@@ -26,16 +26,16 @@ class Own(Tagging):
     """A task of one's own, whose code may be another tomorrow."""
 
 
-class Broken:
+class Broken(Engine):
     """Finds nothing, or fails."""
 
     def __init__(self, error=None):
         self.error = error
 
-    def solve(self, space, objective):
+    def answer(self, problem, context):
         if self.error is not None:
             raise self.error
-        m, n = len(objective), len(space.variables)
+        m, n = len(problem), len(problem.space.variables)
         return Solutions(
             np.full((m, n), -1),
             np.full(m, -np.inf),
@@ -167,7 +167,7 @@ def test_the_digest_is_of_all_that_answers_hang_on(tagger, extractor):
     same = digest_of(tagger.with_weights(tagger.weights.copy()), "Exact")
     assert digest_of(tagger, "Exact") == same
     others = [
-        digest_of(tagger, "Unruled"),
+        digest_of(tagger, "Milp"),
         digest_of(tagger.with_weights(tagger.weights + 1), "Exact"),
         digest_of(replace(tagger, task=replace(tagger.task, bio=False)), "Exact"),
         digest_of(extractor, "Exact"),

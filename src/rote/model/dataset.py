@@ -16,7 +16,16 @@ from typing import Any
 import numpy as np
 
 from rote.errors import DataError, LabelError, ScoreError, SettingError, renumber, say_about
-from rote.features import Features, HashedIndex, Index, LazyRows, Lines, Positions, Reader, VectorBuilder
+from rote.features import (
+    Features,
+    HashedIndex,
+    Index,
+    LazyRows,
+    Lines,
+    Positions,
+    Reader,
+    VectorBuilder,
+)
 from rote.inference.problem import (
     NO_CONTEXT,
     Context,
@@ -113,6 +122,14 @@ class Prepared:
         """All feature vectors."""
         return self.source.all() if isinstance(self.source, LazyVectors) else self.source
 
+    @property
+    def skipped(self) -> float:
+        """The share of feature vectors that nobody has asked for yet."""
+        source = self.source
+        if not isinstance(source, LazyVectors) or not source.count:
+            return 0.0
+        return 1.0 - source.computed / source.count
+
     def batches(self) -> Iterator[list[Group]]:
         """Pieces of groups, as many at once as there is room for their scores in memory."""
         batch: list[Group] = []
@@ -206,7 +223,9 @@ def prepare(
     read: _Reading | LazyVectors = _Reading(task, builder, what)
     if lazy:
         if layout is None:
-            raise SettingError("names of vectors that are read later have no columns; give a layout")
+            raise SettingError(
+                "names of vectors that are read later have no columns; give a layout"
+            )
         read = LazyVectors(task, layout, builder)
     for number, x in enumerate(xs):
         y = None if outputs is None else _next(outputs, number)
@@ -353,6 +372,7 @@ class LazyVectors:
 
     def all(self) -> Vectors:
         """All of them."""
+        self._asked[1:] = True
         return prepare(self._task, self._xs, layout=self._layout).vectors
 
     @property
@@ -413,36 +433,36 @@ class _LazyScores(LazyScores):
 
     def __init__(self, source: LazyVectors, group: Group, weights: FloatArray) -> None:
         super().__init__(group.space, len(group))
-        self._source, self._group, self._weights = source, group, weights
+        self.source, self.group, self.weights = source, group, weights
         vector, each = group.slots.vector, group.slots.each
         self._firsts = np.maximum(vector, 0)
         self._counts = np.where(vector < 0, 0, np.where(each, np.diff(group.slots.start), 1))
 
     def fill(self, wanted: Sequence[Wanted]) -> None:
         own = [(scores, i, s) for scores, i, s in wanted if isinstance(scores, _LazyScores)]
-        asked = [scores._vectors(inputs, slots) for scores, inputs, slots in own]
+        asked = [scores.vectors(inputs, slots) for scores, inputs, slots in own]
         kinds = [
             kind
             for (scores, _, _), (_, vectors, _, _) in zip(own, asked, strict=True)
-            for kind in map(scores._group.frame.kinds.__getitem__, vectors.tolist())
+            for kind in map(scores.group.frame.kinds.__getitem__, vectors.tolist())
         ]
         whose, which, numbers = (np.concatenate([each[k] for each in asked]) for k in range(3))
-        known, first = self._source.some(kinds, whose, which, numbers), 1  # behind the constant one
+        known, first = self.source.some(kinds, whose, which, numbers), 1  # behind the constant one
         for (scores, inputs, slots), (_, vectors, _, begins) in zip(own, asked, strict=True):
             places = frozen(np.where(begins < 0, 0, first + begins))
             chosen = frozen(inputs), frozen(slots), places
-            score_some(self._weights, known, scores._group.slots, *chosen, scores.array)
+            score_some(self.weights, known, scores.group.slots, *chosen, scores.array)
             scores.known[inputs, slots] = True
             first += len(vectors)
 
-    def _vectors(
+    def vectors(
         self, inputs: IntArray, slots: IntArray
     ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """The vectors of slots: whose they are, which, their numbers, and where each slot's begin.
 
         A slot that has none begins at -1.
         """
-        counts, group = self._counts[slots], self._group
+        counts, group = self._counts[slots], self.group
         begins = np.cumsum(counts) - counts
         owner = np.repeat(np.arange(len(slots)), counts)
         vectors = self._firsts[slots][owner] + np.arange(len(owner)) - begins[owner]

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rote.inference.wrappers.unruled import Unruled
+from rote.model.lazy import predict_lazily
 
 from papers.ma2019.tasks import Examples
 from papers.pan2018 import methods as pan_methods
@@ -35,9 +37,7 @@ from papers.pan2018.stream import SENTENCES, Share, ready
 from rote.errors import MissingExtra, UnsupportedSpace
 from rote.inference import Exact, Objective
 from rote.inference.approximate import Beam, Speedup
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning.distill import teach
-from rote.model.lazy import predict_lazily
 from rote.tasks.entity_relation import Extraction
 
 TRIAL = Trial(Share(250, 200, 5, (0.1,)), (1, 2), (0.1, 0.01), (0.0, 0.1, 5.0), (1,), runs=2)
