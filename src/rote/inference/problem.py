@@ -373,17 +373,17 @@ class Context:
 
     def checked(self, problem: Problem) -> Context:
         """The context, if it fits the problem."""
-        m = len(problem)
+        checked, m = self, len(problem)
+        if self.gold is not None:
+            gold = frozen(problem.space.as_labels(self.gold))
+            if len(gold) != m:
+                raise LabelError(f"gold has {len(gold)} outputs, and there are {m} inputs")
+            checked = replace(self, gold=gold)
         if self.features is not None and len(self.features.firsts) != m:
             raise ScoreError(
                 f"feature vectors are of {len(self.features.firsts)} inputs, and there are {m}"
             )
-        if self.gold is None:
-            return self
-        gold = frozen(problem.space.as_labels(self.gold))
-        if len(gold) != m:
-            raise LabelError(f"gold has {len(gold)} outputs, and there are {m} inputs")
-        return Context(gold, self.features, self.warm)
+        return checked
 
 
 NO_CONTEXT = Context()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from papers.data.columns import read_tagged, spelled
-from rote.errors import DataError
+from rote import DataError
 from rote.io.columns import Row
 
 

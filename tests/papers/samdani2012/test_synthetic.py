@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from rote.inference.wrappers.unruled import Unruled
 from sklearn.svm import LinearSVC
 
 from papers.base import Settings
@@ -27,9 +26,7 @@ from papers.samdani2012.synthetic import (
     measure,
     run,
 )
-from rote.errors import SettingError
-from rote.inference import Exact
-from rote.inference.wrappers.decomposed import Decomposed, Subsets
+from rote import Decomposed, Exact, SettingError, Subsets
 
 TINY = Plan(sizes=(5, 12), trials=2, C=(0.1, 1.0), delta=0.1, iterations=4, timed=1)
 CLOSE = Plan(delta=1e-4, iterations=400)
@@ -150,7 +147,7 @@ def test_local_learning_is_a_binary_svm_for_each_variable(bench, cost):
     for i, own in enumerate(signs.T):
         svm = LinearSVC(C=2 * cost, loss="hinge", fit_intercept=False, tol=1e-7, max_iter=10**6)
         judge[i] = svm.fit(points, own).coef_[0]
-    found = weights_of(bench.trained(Unruled(), cost, CLOSE).model)
+    found = weights_of(bench.trained(Exact(), cost, CLOSE, unruled=True).model)
     assert primal(found) == pytest.approx(primal(judge), rel=1e-3)
     assert found == pytest.approx(judge, abs=0.02)
 
