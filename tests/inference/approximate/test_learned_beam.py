@@ -305,8 +305,15 @@ def test_an_engine_that_looks_at_all_scores_has_them_worked_out():
     assert problem.lazy.rounds == 1
 
 
-def test_proofs_and_teachers_that_look_at_features_need_all_scores():
-    assert not Speedup(theta=0.1, proof=True).supports
+def test_lazily_proofs_look_at_all_scores_in_the_end():
+    speedup, space = taught(proof=True).with_theta(0.0), SPACES[2]
+    (problem,) = told([space], 40, 6)
+    lazy, eager = speedup.solve(space, problem), speedup.solve(space, problem.lazy.all)
+    for one, other in zip(lazy.arrays, eager.arrays, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_teachers_that_look_at_features_need_all_of_them():
     assert not Speedup(RGS(), theta=0.1, share=0.5).supports
     assert Speedup(RGS(), theta=0.1).supports
 

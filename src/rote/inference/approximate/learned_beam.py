@@ -136,8 +136,8 @@ class Speedup(Engine):
 
     @property
     def supports(self) -> frozenset[Capability]:
-        # Proofs look at all scores, and a teacher may look at all features.
-        whole = self.proof or (self.share > 0 and Capability.FEATURES in self.inner.supports)
+        # A teacher may look at all features.
+        whole = self.share > 0 and Capability.FEATURES in self.inner.supports
         return frozenset() if self.theta is None or whole else frozenset({Capability.LAZY_SCORES})
 
     @property
@@ -267,10 +267,14 @@ class Speedup(Engine):
         return found
 
     def _answered_lazily(self, problem: LazyProblem, context: Context, found: Beams) -> Solutions:
-        """What a search came to, repaired and taught; most values are not known then."""
+        """What a search came to, repaired and taught; values are not known where it left out some.
+
+        A proof looks at all scores in the end.
+        """
         m = len(problem)
         broken, lessons = np.flatnonzero(~found.obeys), self.lessons(m)
-        problem.lazy.rows(np.union1d(broken, lessons))  # read together
+        again = np.arange(m) if self.proof else np.union1d(broken, lessons)
+        problem.lazy.rows(again)  # read together
         known = np.flatnonzero(problem.lazy.known.all(axis=1) & found.obeys)
         answers = Solutions(
             found.labels,
@@ -280,10 +284,10 @@ class Speedup(Engine):
             frozen(np.full(m, int(Source.BEAM))),
         )
         if len(known):
-            valued = bounded(problem.rows(known), frozen(found.labels[known]), proof=False)
+            valued = bounded(problem.rows(known), frozen(found.labels[known]), proof=self.proof)
             answers = answers.with_rows(known, valued)
         if len(broken):
-            repaired = self._obedient(problem.rows(broken), proof=False)
+            repaired = self._obedient(problem.rows(broken), proof=self.proof)
             answers = answers.with_rows(broken, repaired)
         if len(lessons):
             taught = self.taught(problem.rows(lessons), context.rows(lessons))
