@@ -105,9 +105,9 @@ class Decomposed(Wrapper):
         return answers.rows(place).with_rows(whole, others)
 
     def answer_all(self, pairs: Sequence[tuple[Problem, Context]]) -> Iterator[Solutions]:
-        lazy = all(isinstance(problem, LazyProblem) for problem, _ in pairs)
-        predicts = all(context.gold is None for _, context in pairs)
-        return (self.inner if lazy and predicts else super()).answer_all(pairs)
+        if all(isinstance(p, LazyProblem) and context.gold is None for p, context in pairs):
+            return self.inner.answer_all(pairs)
+        return super().answer_all(pairs)
 
     def _inside(self, problem: Problem, context: Context) -> Solutions:
         """All outputs, by the inner engine, which may not take what this one does."""
