@@ -11,6 +11,7 @@ from rote.errors import ModelError, SettingError
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import DualBound
 from rote.serve import engines, open_service
+from rote.serve.forms import form_for
 
 
 @pytest.fixture
@@ -198,3 +199,29 @@ def test_duals_are_tried_only_where_nothing_is_to_be_learned(folder):
         assert DualBound() in service.model.engine.certificate
     with open_service(folder, "speedup") as service:
         assert service.model.engine.certificate.name == "same"
+
+
+def test_a_search_that_leaves_out_features_serves_as_it_predicts(
+    extractor, sentences, as_json, tmp_path
+):
+    taught = Speedup(width=2, step=1.0)
+    prepared = extractor.prepare(sentences)
+    for group in prepared.groups:
+        taught.learn(group.space, prepared.problem(extractor.weights, group))
+    extractor.save(tmp_path / "model")
+    engine = taught.with_theta(0.05)
+    expected = extractor.with_engine(taught.with_theta(0.05)).predict(sentences)
+    with open_service(tmp_path / "model", engine) as service:
+        found = service.predict(asked(sentences, as_json))
+        speedup = service.stats()["speedup"]
+    form = form_for(extractor.task)
+    assert [a.output for a in found] == [
+        form.write(x, y) for x, y in zip(sentences, expected, strict=True)
+    ]
+    assert speedup["skipped"] > 0
+    unknown = [answer for answer in found if np.isnan(answer.value)]
+    assert unknown
+    for answer in unknown:
+        record = answer.record()
+        assert (record["value"], record["bound"], record["gap"]) == (None, None, None)
+        assert (record["status"], record["source"]) == ("feasible", "beam")

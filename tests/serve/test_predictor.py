@@ -8,7 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rote import Amortized, BranchAndBound, Engine, Exact, Milp, Solutions, Source, Status
+from rote import (
+    Amortized,
+    BranchAndBound,
+    Engine,
+    EntityRelation,
+    Exact,
+    Milp,
+    Solutions,
+    Source,
+    Speedup,
+    Status,
+)
 from rote.errors import DataError, ServiceError, StoreError
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import Same
@@ -180,3 +191,22 @@ def test_code_has_no_digest(tagger):
     ruled = replace(tagger.task, rules=lambda builder, tokens: None)
     assert digest_of(replace(tagger, task=ruled), "Exact") is None
     assert digest_of(replace(tagger, task=Own(*vars(tagger.task).values())), "Exact") is None
+
+
+def test_an_input_that_cannot_be_read_while_it_is_searched_is_named(extractor, as_json, sentences):
+    class Strict(EntityRelation):
+        def reader(self, xs, names):
+            reader = super().reader(xs, names)
+
+            class Reading:
+                def lines(self, inputs, vectors):
+                    if any(xs[i].words == sentences[2].words for i in inputs):
+                        raise DataError("not this one")
+                    return reader.lines(inputs, vectors)
+
+            return Reading()
+
+    lazy = replace(extractor, task=Strict(), engine=Speedup(theta=0.1))
+    batch = Answering(lazy, form_for(extractor.task), None)
+    with pytest.raises(DataError, match=r"^input 3: not this one"):
+        batch.answers([as_json(x) for x in [sentences[0], *sentences[:3]]])

@@ -175,8 +175,8 @@ def _collected(
         number = int(np.searchsorted(ends, place, side="right"))
         raise ScoreError(
             f"scores are finite and below 2**1000 in size; structure {number} has {values[place]} "
-            f"at part {place - int(ends[number]) + spaces[number].parts}; if this comes in training, take "
-            "smaller steps"
+            f"at part {place - int(ends[number]) + spaces[number].parts}; if this comes in "
+            "training, take smaller steps"
         )
     return flat, _batches(values, ends, spaces)
 
