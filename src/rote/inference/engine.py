@@ -8,7 +8,7 @@ is missing in one sentence. Behind it, engines and wrappers call each other's `E
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -132,6 +132,13 @@ class Engine(ABC):
     def answer(self, problem: Problem, context: Context) -> Solutions:
         """The best output of each input of a problem that was checked."""
 
+    def answer_all(self, pairs: Sequence[tuple[Problem, Context]]) -> Iterator[Solutions]:
+        """The answers to several problems, of as many spaces, one after the other.
+
+        An engine with `Capability.LAZY_SCORES` asks for the scores of all of them at once.
+        """
+        return (self.answer(problem, context) for problem, context in pairs)
+
     def refuses(self, space: Space) -> str | None:
         """Why the engine cannot solve a space, as a sentence; None where it can."""
         return None
@@ -160,7 +167,8 @@ class Wrapper(Engine):
     """An engine around another one: it can take what the inner one can, as far as it passes it on.
 
     ``passes`` are the capabilities of the inner engine that stay its own, and ``adds`` are those
-    that it has whatever is inside.
+    that it has whatever is inside. A wrapper that passes `Capability.LAZY_SCORES` hands
+    `Engine.answer_all` on as well.
     """
 
     inner: Engine
