@@ -122,6 +122,7 @@ def test_a_layer_is_changed_and_those_around_it_count_on(space):
         (AmortizedRGS(RGS(restarts=3)), [RGS]),
         (Speedup(Timed(Amortized(Milp()))), [Speedup, Milp]),
         (Timed(Speedup(Exact())), [Speedup, Exact]),
+        (Speedup(Speedup(Timed())), [Speedup, Speedup, Exact]),
     ],
     ids=lambda value: "" if isinstance(value, list) else type(value).__name__,
 )

@@ -203,10 +203,13 @@ def rebuilt(engine: Engine, kind: type[E], change: Callable[[E], Engine]) -> Eng
     """An engine with its outermost layer of a kind changed; the layers around it count on."""
     if isinstance(engine, kind):
         return change(engine)
-    if engine.inner is None:
-        return engine
+    return engine if engine.inner is None else _over(engine, rebuilt(engine.inner, kind, change))
+
+
+def _over(engine: Engine, inner: Engine) -> Engine:
+    """The same layer around another engine; it shares what it has counted and learned."""
     outer = copy(engine)
-    object.__setattr__(outer, "inner", rebuilt(engine.inner, kind, change))
+    object.__setattr__(outer, "inner", inner)
     return outer
 
 
@@ -217,7 +220,7 @@ def persistent(engine: Engine) -> Engine:
     if engine.inner is None:
         return engine
     inner = persistent(engine.inner)
-    return engine if inner is engine.inner else rebuilt(engine, type(engine.inner), lambda _: inner)
+    return engine if inner is engine.inner else _over(engine, inner)
 
 
 def require(engine: Engine, problem: Problem) -> None:

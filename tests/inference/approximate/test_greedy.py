@@ -19,7 +19,8 @@ from rote.space import SpaceBuilder, at_most, exactly
 from rote.space.global_features import Entities, Histogram, Own, TraitScores, TraitSet, tuples_along
 from rote.space.losses import OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.types import frozen
-from tests.strategies import Judge, problems, row_of, rules_as_rows, spaces, worth
+from tests.inference.approximate.truth import check_truth
+from tests.strategies import Judge, problems, rules_as_rows, spaces
 
 
 class Fixed:
@@ -48,30 +49,14 @@ def grid(n, labels="ab", seed=0):
 @settings(max_examples=75)
 def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows):
     space, problem = problem
-    judge = Judge(space)
     with rules_as_rows(as_rows):
         try:
             found = RGS(restarts=8).solve(space, problem)
         except InfeasibleSpace:
-            assert not judge.outputs
+            assert not Judge(space).feasible
             return
     assert (found.source == Source.GREEDY).all()
-    for i in range(len(found)):
-        _, allowed = row_of(problem, i)
-        outputs = list(judge.open_outputs(allowed))
-        labels, status = tuple(found.labels[i].tolist()), found.status[i]
-        best = max((worth(space, problem.scores[i], y) for y in outputs), default=-np.inf)
-        tie = 1e-10 * max(1.0, abs(problem.scores[i]).max(initial=0))
-        assert found.bound[i] >= best - tie
-        if status in (Status.OPTIMAL, Status.FEASIBLE):
-            assert labels in outputs
-            value = worth(space, problem.scores[i], labels)
-            assert found.value[i] == pytest.approx(value, abs=tie)
-            assert status == Status.FEASIBLE or value >= best - 2 * tie
-        else:
-            assert set(labels) <= {-1}
-            assert found.value[i] == -np.inf
-            assert status == Status.TIMED_OUT or not outputs
+    check_truth(space, problem, found, {Status.TIMED_OUT})
 
 
 @given(spaces(least=1, most=4, most_rules=0), st.integers(0, 2**32 - 1))
