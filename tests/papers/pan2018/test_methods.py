@@ -228,7 +228,7 @@ def test_what_is_skipped_is_counted_vector_by_vector(case, stream, monkeypatch):
         return reader
 
     obeys, skipped = skipping(model, case.test.xs)
-    monkeypatch.setattr(type(model.task), "feature_reader", watched)
+    monkeypatch.setattr(type(model.task), "feature_reader", property(lambda _: watched))
     model.predict(case.test.xs)
     vectors = sum(len(x.entities) ** 2 for x in case.test.xs)
     assert skipped == pytest.approx(100 * (1 - sum(read) / vectors))
