@@ -34,13 +34,14 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
+from rote.serve.forms import SentenceForm
+
 from benchmarks.table import Bar, Row, framed, number, say_bars, wide_console, write_json
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from rote import Model, StructuredSVM, train
 from rote.datasets import english_sentences
 from rote.io.conll import Sentence
-from rote.serve.forms import SentenceForm
 from rote.tasks.entity_relation import EntityRelation, Extraction
 
 REPEATS = 5

@@ -1,8 +1,9 @@
 """What do rules change? Entities and relations of sentences, with the same weights both times."""
 
+from rote.inference.wrappers.unruled import Unruled
+
 from rote import EntityRelation, Extraction, Local, StructuredSVM, show, train
 from rote.datasets import english_sentences
-from rote.inference.wrappers.unruled import Unruled
 from rote.io.conll import Sentence
 from rote.metrics import EntityRelations, relation_f1
 

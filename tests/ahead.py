@@ -6,6 +6,7 @@ python -m tests.ahead
 from __future__ import annotations
 
 from joblib import Parallel, delayed
+from rote.inference.wrappers.unruled import Unruled
 
 from papers.metrics.searches import follow
 from papers.tour.ahead import errands, run_errand
@@ -13,7 +14,6 @@ from rote.datasets import english_sentences
 from rote.inference import Exact
 from rote.inference.approximate import RGS, Speedup
 from rote.inference.wrappers.decomposed import Decomposed, Subsets
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning import Perceptron
 from rote.learning.training import train
 from rote.model import prepare

@@ -16,8 +16,8 @@ from unittest import mock
 
 import numpy as np
 from hypothesis import strategies as st
-
 from rote.inference.base import Objective
+
 from rote.space import (
     Space,
     SpaceBuilder,

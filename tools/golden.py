@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rote.inference.wrappers.unruled import Unruled
 
 from papers.data.coreference import Document, Mention, ParsedSentence
 from rote import (
@@ -96,7 +97,6 @@ from rote.inference import zero_duals
 from rote.inference.approximate import IID
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.decomposed import Sign, Union, estimate_signs
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning.epsilon_schedule import exact_at_times, geometric
 from rote.model import Prepared
 from rote.tasks.entity_relation import entity_relation_space

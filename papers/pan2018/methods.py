@@ -28,17 +28,17 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from rote.inference.answers import answered
+from rote.inference.base import Source, as_objective
+from rote.inference.wrappers.unruled import Unruled
 
 from papers.pan2018.stream import SENTENCES, Ready, Share
 from papers.records import Metric
 from rote.errors import RoteError, UnsupportedSpace
 from rote.inference import Engine, Exact, Milp, Objective, Solutions
-from rote.inference.answers import answered
 from rote.inference.approximate import Beam, ConstrainedBeam, Speedup
-from rote.inference.base import Source, as_objective
 from rote.inference.solvers.highs import HighsSession
 from rote.inference.solvers.integer_program import integer_program
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning.distill import teach
 from rote.model import Model, Prepared
 from rote.model.lazy import predict_lazily

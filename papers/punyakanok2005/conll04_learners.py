@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+from rote.inference.wrappers.unruled import Unruled
 
 from papers.base import Experiment, Outcome, Settings
 from papers.data.conll04 import load_conll04
@@ -29,7 +30,6 @@ from papers.data.folder import VARIABLE
 from papers.records import Claim, Row
 from rote.datasets import english_sentences
 from rote.errors import SettingError
-from rote.inference.wrappers.unruled import Unruled
 from rote.io.conll import Sentence
 from rote.learning import Learner, Local, Perceptron, StructuredSVM, fit
 from rote.metrics import EntityRelations, entity_f1, f1_of_sums, paired_bootstrap, relation_f1

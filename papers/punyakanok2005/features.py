@@ -27,6 +27,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from rote.inference.wrappers.unruled import Unruled
 
 from papers.base import Experiment, Outcome, Settings
 from papers.curves import Lead, intervals, listed
@@ -36,7 +37,6 @@ from papers.plots import Curve, Panel, draw_panels
 from papers.records import Claim, Record, Row
 from rote.datasets import english_sentences
 from rote.features import CONSTANT, FeatureIndex, Positions
-from rote.inference.wrappers.unruled import Unruled
 from rote.io.conll import Sentence
 from rote.learning import Local, Perceptron, State, fit
 from rote.metrics import EntityRelations, entity_f1, relation_f1

@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from rote.inference.wrappers.unruled import Unruled
 
 from papers.base import Experiment, Outcome, Settings
 from papers.curves import Lead, intervals, listed
@@ -30,7 +31,6 @@ from papers.data.synthetic import binary_constrained
 from papers.plots import Curve, Panel, draw_panels
 from papers.records import Claim, Record, Row
 from papers.tasks.synthetic import BinaryPoints
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning import Learner, Local, Perceptron, fit
 from rote.model import Model, prepare
 from rote.types import FloatArray

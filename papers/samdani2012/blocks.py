@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
-
-from rote.inference import Objective, Solutions
 from rote.inference.answers import answered
 from rote.inference.base import Source, as_objective
+
+from rote.inference import Objective, Solutions
 from rote.inference.exact.exact import choice, in_turns
 from rote.space import Space
 from rote.types import AnyArray, FloatArray, frozen

@@ -34,8 +34,9 @@ from rote.errors import LabelError, in_order
 from rote.space import SpaceBuilder, Variable, any_of, at_least, at_most, count
 from rote.space.compiled import keep_recent
 from rote.space.reasons import BrokenRule
-from rote.tasks.described import TASKS
-from rote.tasks.show import differing, rules_broken, words_of
+from rote.tasks.adapter import Adapter, register
+from rote.tasks.show import differing, rules_broken
+from rote.tasks.tagging import words_of
 from rote.tasks.task import Frame, Slot
 from rote.viz import Picture, picture_of_tagging
 
@@ -374,4 +375,4 @@ def seminars(one_block: OneBlock = by_rows) -> Fields:
     return Fields(SEMINAR_LABELS, emissions, read_seminar, seminar_rules, one_block)
 
 
-TASKS["Fields"] = __name__
+register(Adapter("fields", Fields, show=Fields.show))

@@ -26,6 +26,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from rote.inference.wrappers.unruled import Unruled
 
 from papers.base import Experiment, Outcome, Settings
 from papers.curves import Lead, intervals, listed
@@ -36,7 +37,6 @@ from papers.tasks.synthetic import BinaryVector
 from rote.inference import Engine, Exact, Milp
 from rote.inference.wrappers.decomposed import Decomposed, Subsets
 from rote.inference.wrappers.timed import Timed
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning import StructuredSVM, fit
 from rote.model import Model, Prepared, prepare
 from rote.types import FloatArray

@@ -15,7 +15,7 @@ import numpy as np
 from rote.errors import DataError, LabelError
 from rote.space import Space, SpaceBuilder, count, one_of
 from rote.space.compiled import keep_recent
-from rote.tasks.described import TASKS
+from rote.tasks.adapter import register
 from rote.tasks.task import Frame, Slot
 from rote.types import AnyArray, FloatArray
 
@@ -137,4 +137,5 @@ def _binary(y: Sequence[int], variables: int) -> list[int]:
     return labels
 
 
-TASKS |= {"BinaryPoints": __name__, "BinaryVector": __name__}
+register(BinaryPoints)
+register(BinaryVector)

@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable
 from functools import cache
 
+from rote.inference.wrappers.unruled import Unruled
+
 from papers.tour.methods import Bench, Sentences
 from rote.datasets import english_sentences
 from rote.inference import Engine, Exact, Milp
@@ -18,7 +20,6 @@ from rote.inference.approximate import RGS, Speedup
 from rote.inference.wrappers.amortized import Amortized
 from rote.inference.wrappers.decomposed import Decomposed, Subsets
 from rote.inference.wrappers.timed import Timed
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning import Learner, Local, Perceptron, StructuredSVM, fit
 from rote.learning.distill import teach
 from rote.types import FloatArray

@@ -14,13 +14,13 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+from rote.inference.wrappers.unruled import Unruled
 
 from rote.inference import Engine, Exact, Milp
 from rote.inference.approximate import RGS, Speedup
 from rote.inference.wrappers.amortized import Amortized
 from rote.inference.wrappers.decomposed import Decomposed, Subsets
 from rote.inference.wrappers.timed import Timed
-from rote.inference.wrappers.unruled import Unruled
 from rote.io.conll import Sentence
 from rote.learning import Learner, Local, Perceptron, StructuredSVM
 from rote.learning.distill import teach

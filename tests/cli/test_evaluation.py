@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from rote.cli.evaluation import evaluate_file
+from rote.learning.files import TaskSettings, train_file
+
 from rote.errors import DataError, LabelError, ModelError
 from rote.learning import Local, StructuredSVM
-from rote.learning.files import TaskSettings, train_file
 
 OPTIONS = {"settings": TaskSettings(order=0, templates=("word[0]",)), "learner": Local()}
 SENTENCES = """0\tPeop\t0\tO\tNNP\tAda\tO\tO\tO

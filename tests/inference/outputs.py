@@ -10,8 +10,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-
 from rote.inference.base import Objective, Solutions, Source, Status
+
 from rote.space import Space, SpaceBuilder
 
 

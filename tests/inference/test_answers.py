@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rote.inference.answers import answered, found
+from rote.inference.base import Solutions, Source, Status, as_objective, clamp
 
 from rote.errors import InfeasibleSpace, NoOutput
-from rote.inference.answers import answered, found
 from rote.inference.approximate import Beam
-from rote.inference.base import Solutions, Source, Status, as_objective, clamp
 from rote.space import SpaceBuilder
 
 

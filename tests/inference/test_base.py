@@ -6,6 +6,17 @@ import dataclasses
 
 import numpy as np
 import pytest
+from rote.inference.answers import answered
+from rote.inference.base import (
+    TIE,
+    Objective,
+    Solutions,
+    Source,
+    Status,
+    as_objective,
+    clamp,
+)
+from rote.inference.wrappers.unruled import Unruled
 
 from rote import (
     Amortized,
@@ -20,18 +31,7 @@ from rote import (
     Speedup,
 )
 from rote.errors import LabelError, ScoreError, SettingError, SpaceError
-from rote.inference.answers import answered
-from rote.inference.base import (
-    TIE,
-    Objective,
-    Solutions,
-    Source,
-    Status,
-    as_objective,
-    clamp,
-)
 from rote.inference.wrappers.timed import Timed
-from rote.inference.wrappers.unruled import Unruled
 from rote.model import prepare
 from rote.space import SpaceBuilder
 from rote.space.losses import OneMinusF1

@@ -9,19 +9,6 @@ import os
 
 import numpy as np
 import pytest
-
-from rote import Exhaustive, learning
-from rote.errors import (
-    DataError,
-    InfeasibleSpace,
-    LabelError,
-    ModelError,
-    NoOutput,
-    SettingError,
-    say_about,
-)
-from rote.features import CHUNKING, POS_TAGGING, Templates
-from rote.learning import Local, Perceptron, StructuredSVM, Subgradient
 from rote.learning.files import (
     LEARNERS,
     SETTINGS,
@@ -35,10 +22,23 @@ from rote.learning.files import (
     train_file,
     write_outputs,
 )
+from rote.tasks.files import read_examples
+
+from rote import Exhaustive, learning
+from rote.errors import (
+    DataError,
+    InfeasibleSpace,
+    LabelError,
+    ModelError,
+    NoOutput,
+    SettingError,
+    say_about,
+)
+from rote.features import CHUNKING, POS_TAGGING, Templates
+from rote.learning import Local, Perceptron, StructuredSVM, Subgradient
 from rote.learning.training import train
 from rote.model import Model
 from rote.tasks.entity_relation import EntityRelation
-from rote.tasks.files import read_examples
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from rote.inference.wrappers.unruled import Unruled
 from safetensors.numpy import save as packed
 
 from rote import (
@@ -33,7 +34,6 @@ from rote.errors import LabelError, ModelError
 from rote.features import FeatureIndex, Templates
 from rote.inference.approximate import IID, AmortizedRGS
 from rote.inference.wrappers.timed import Timed
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning.distill import teach
 from rote.model import Layout, Model, prepare
 from rote.model import files as files_module

@@ -6,10 +6,6 @@ import json
 
 import numpy as np
 import pytest
-
-from rote.errors import DataError, ModelError, TooLarge
-from rote.features import Templates
-from rote.io.conll import Entity
 from rote.serve.forms import (
     MOST_ENTITIES,
     MOST_TOKENS,
@@ -18,9 +14,13 @@ from rote.serve.forms import (
     TokenForm,
     form_for,
 )
+from rote.tasks.files import output_text, read_for
+
+from rote.errors import DataError, ModelError, TooLarge
+from rote.features import Templates
+from rote.io.conll import Entity
 from rote.tasks.coreference import Coreference
 from rote.tasks.entity_relation import EntityRelation, Extraction
-from rote.tasks.files import output_text, read_for
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging

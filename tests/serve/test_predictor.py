@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rote.serve.forms import form_for
 
 from rote import Amortized, BranchAndBound, Exact, Milp, Solutions, Source, Status
 from rote.errors import DataError, ServiceError, StoreError
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import Same
 from rote.serve.answer_cache import Remembered
-from rote.serve.forms import form_for
 from rote.serve.predictor import Answer, Answering, digest_of
 from rote.tasks.tagging import Tagging
 

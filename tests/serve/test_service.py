@@ -7,13 +7,13 @@ from dataclasses import replace
 from threading import Event
 
 import pytest
+from rote.serve.forms import SentenceForm, TokenForm
 
 from rote import Amortized, Exact, Speedup
 from rote.errors import DataError, Overloaded, ServiceError, SettingError, TooLarge
 from rote.inference.stores import MemoryStore
 from rote.model import Model
 from rote.serve import Limits, Service
-from rote.serve.forms import SentenceForm, TokenForm
 
 SECONDS = 30  # far more than anything here takes
 

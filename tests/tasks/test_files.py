@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rote.tasks.files import check_outputs, output_text, read_examples, read_for
 
 from rote.errors import DataError, LabelError, ModelError, SettingError
 from rote.features import Templates
 from rote.tasks.entity_relation import EntityRelation, Extraction
-from rote.tasks.files import check_outputs, output_text, read_examples, read_for
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging

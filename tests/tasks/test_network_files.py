@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rote.inference.base import Solutions, Source, Status
 
 from rote.errors import DataError, InfeasibleSpace, SettingError
-from rote.inference.base import Solutions, Source, Status
 from rote.inference.exact.exhaustive import Exhaustive
 from rote.io.networks.table import Measure, cost_network, numbered, probability_network
 from rote.tasks.network_files import network_problem, solve_file

@@ -19,7 +19,8 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from typing import Any
+from math import isfinite
+from typing import Annotated, Any
 
 import rote
 from rote.errors import DataError, MissingExtra, Overloaded, RoteError, TooLarge
@@ -28,6 +29,7 @@ from rote.serve.service import Service
 try:
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, JSONResponse
+    from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect
 except ImportError as error:
@@ -36,27 +38,48 @@ except ImportError as error:
         "run: pip install '.[serve]' in a checkout of rote"
     ) from error
 
+Finite = Annotated[float | None, AfterValidator(lambda x: x if isfinite(x) else None)]
 # The page is whole in itself; the browser is told to hold it to that.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "properties": {"input": {}, "inputs": {"type": "array", "items": {}}},
-                    "minProperties": 1,
-                    "maxProperties": 1,
-                    "additionalProperties": False,
-                }
-            }
-        },
-    }
-}
+
+
+class OneInput(BaseModel, extra="forbid"):
+    """A request with a single input."""
+
+    input: Any
+
+
+class ManyInputs(BaseModel, extra="forbid"):
+    """A request with several inputs."""
+
+    inputs: list[Any]
+
+
+class OneAnswer(BaseModel):
+    """What `Answer` says; a number that is not finite, which JSON does not have, is null."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    output: Any
+    value: Finite
+    bound: Finite
+    gap: Finite
+    status: str
+    source: str
+
+
+class Answers(BaseModel):
+    """One answer for each input, in order."""
+
+    answers: list[OneAnswer]
+
+
+ASKED: TypeAdapter[OneInput | ManyInputs] = TypeAdapter(OneInput | ManyInputs)
+# The body is read by hand, no further than a limit, so that the framework is told what it is.
+BODY = {"required": True, "content": {"application/json": {"schema": ASKED.json_schema()}}}
 
 
 def create_app(service: Service) -> FastAPI:
@@ -73,7 +96,7 @@ def create_app(service: Service) -> FastAPI:
     )
     page = files("rote.serve").joinpath("page.html").read_text(encoding="utf-8")
 
-    @app.post("/predict", openapi_extra=BODY)
+    @app.post("/predict", openapi_extra={"requestBody": BODY}, response_model=Answers)
     async def predict(request: Request) -> JSONResponse:
         try:
             values = _inputs(await _body(request, service.limits.size))
@@ -88,7 +111,8 @@ def create_app(service: Service) -> FastAPI:
             service.refuse("overloaded")
             raise
         answers = await asyncio.wrap_future(future)
-        return JSONResponse({"answers": [answer.record() for answer in answers]})
+        said = [OneAnswer.model_validate(answer) for answer in answers]
+        return JSONResponse(Answers(answers=said).model_dump())
 
     @app.get("/stats")
     async def stats() -> JSONResponse:
@@ -154,12 +178,11 @@ def _inputs(body: bytes) -> list[Any]:
         asked = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise DataError(f"expected a request in JSON: {error}") from None
-    if isinstance(asked, dict) and asked.keys() == {"input"}:
-        return [asked["input"]]
-    if isinstance(asked, dict) and asked.keys() == {"inputs"} and isinstance(asked["inputs"], list):
-        values: list[Any] = asked["inputs"]
-        return values
-    raise DataError(
-        'a request is {"input": ...} or {"inputs": [...]} and nothing else; '
-        f"got {body[:80].decode('utf-8', 'replace')}"
-    )
+    try:
+        read = ASKED.validate_python(asked)
+    except ValidationError:
+        raise DataError(
+            'a request is {"input": ...} or {"inputs": [...]} and nothing else; '
+            f"got {body[:80].decode('utf-8', 'replace')}"
+        ) from None
+    return [read.input] if isinstance(read, OneInput) else read.inputs

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rote.inference.base import as_objective
 
 from rote.inference import Exhaustive, Objective, Status
 from rote.inference.approximate import RGS
 from rote.inference.approximate import greedy_any_score as slowly
 from rote.inference.approximate.initial import likely_labels
-from rote.inference.base import as_objective
 from rote.space import SpaceBuilder, at_most, count
 from rote.space.losses import OneMinusF1
 from tests.strategies import rules_as_rows, spaces

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rote.inference.base import as_objective
 
 from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
 from rote.inference import Exact, Objective, Solutions, Source, Status, clamp
 from rote.inference.approximate import Beam, Patterns, Served, Speedup
-from rote.inference.base import as_objective
 from rote.inference.wrappers.amortized import Amortized
 from rote.space import SpaceBuilder, at_most
 from rote.space.losses import OneMinusF1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rote.inference.base import as_objective
 
 from rote.errors import UnsupportedSpace
 from rote.inference import Objective
 from rote.inference.approximate import RGS, climb_from
 from rote.inference.approximate.search_trace import MOST_STEPS, Starts
-from rote.inference.base import as_objective
 from rote.space import SpaceBuilder, at_most
 from rote.space.losses import OneMinusF1
 from rote.types import frozen

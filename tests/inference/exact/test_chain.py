@@ -7,9 +7,9 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
+from rote.inference.base import Objective, Source, Status, clamp
 
 from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
-from rote.inference.base import Objective, Source, Status, clamp
 from rote.inference.exact import chain
 from rote.inference.exact.chain import Chain
 from rote.space import SpaceBuilder, any_of, at_most, one_of

@@ -8,6 +8,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from rote.inference.base import as_objective
 
 from rote.errors import SettingError
 from rote.inference import (
@@ -25,7 +26,6 @@ from rote.inference import (
     Tree,
     clamp,
 )
-from rote.inference.base import as_objective
 from rote.inference.exact.exact import FEW_CANDIDATES, _better, choice, in_turns
 from rote.inference.solvers.integer_program import integer_program
 from rote.space import SpaceBuilder, at_most, count, one_of

@@ -8,9 +8,9 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from rote.inference.base import Objective, Source, Status, clamp
 
 from rote.errors import InfeasibleSpace, ScoreError, UnsupportedSpace
-from rote.inference.base import Objective, Source, Status, clamp
 from rote.inference.exact import exhaustive
 from rote.inference.exact.exhaustive import Exhaustive
 from rote.space import SpaceBuilder, all_different, any_of, at_most

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rote.inference.base import Objective, Source, Status, clamp
 
 from rote.errors import InfeasibleSpace, UnsupportedSpace
-from rote.inference.base import Objective, Source, Status, clamp
 from rote.inference.exact.independent import Separable
 from rote.space import SpaceBuilder, any_of, at_most
 from tests.inference.outputs import check_answers, check_nothing_is_answered

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from rote.inference.base import as_objective
+
 from rote.inference.exact.tie_breaking import canonical
 from rote.space import SpaceBuilder
 from tests.strategies import Judge, problems, row_of, spaces

@@ -7,9 +7,9 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from rote.inference.base import Objective, Source, Status, clamp
 
 from rote.errors import InfeasibleSpace, UnsupportedSpace
-from rote.inference.base import Objective, Source, Status, clamp
 from rote.inference.exact.tree import Tree, _program
 from rote.space import SpaceBuilder, at_most, one_of
 from tests.inference.outputs import (

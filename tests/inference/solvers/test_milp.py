@@ -7,9 +7,9 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
+from rote.inference.base import TIE, Objective, Source, Status, clamp
 
 from rote.errors import InfeasibleSpace, RoteError
-from rote.inference.base import TIE, Objective, Source, Status, clamp
 from rote.inference.exact import search
 from rote.inference.exact.duals import dual_bound, zero_duals
 from rote.inference.exact.exhaustive import Exhaustive

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-
 from rote.inference.base import as_objective
+
 from rote.inference.exact.plans import full_plan, no_plan
 from rote.kernels.dp.elimination import backward, eliminate, forward, max_marginals, total
 from rote.space import SpaceBuilder

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from rote.inference.base import as_objective
+
 from rote.kernels.dual.bounds import dual_bounds
 from rote.types import frozen
 from tests.kernels.bodies import networks, plain

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from rote.inference.base import TIE, Objective, as_objective
+
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.exact.search import without_far
 from rote.kernels.bundles import Graph

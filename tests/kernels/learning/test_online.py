@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rote.inference.base import TIE
 
 from rote.inference import Chain, Objective
-from rote.inference.base import TIE
 from rote.kernels.learning.linear import move_both, scores_of
 from rote.kernels.learning.online import NOTHING, RIGHT, WRONG, chain_step
 from rote.model import prepare

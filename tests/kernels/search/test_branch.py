@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from rote.inference.base import as_objective
+
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.kernels.search.branch import branch, search
 from rote.space import SpaceBuilder

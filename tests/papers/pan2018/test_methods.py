@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rote.inference.wrappers.unruled import Unruled
 
 from papers.ma2019.tasks import Examples
 from papers.pan2018 import methods as pan_methods
@@ -35,7 +36,6 @@ from papers.pan2018.stream import SENTENCES, Share, ready
 from rote.errors import MissingExtra, UnsupportedSpace
 from rote.inference import Exact, Objective
 from rote.inference.approximate import Beam, Speedup
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning.distill import teach
 from rote.model.lazy import predict_lazily
 from rote.tasks.entity_relation import Extraction

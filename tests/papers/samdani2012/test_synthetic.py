@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rote.inference.wrappers.unruled import Unruled
 from sklearn.svm import LinearSVC
 
 from papers.base import Settings
@@ -29,7 +30,6 @@ from papers.samdani2012.synthetic import (
 from rote.errors import SettingError
 from rote.inference import Exact
 from rote.inference.wrappers.decomposed import Decomposed, Subsets
-from rote.inference.wrappers.unruled import Unruled
 
 TINY = Plan(sizes=(5, 12), trials=2, C=(0.1, 1.0), delta=0.1, iterations=4, timed=1)
 CLOSE = Plan(delta=1e-4, iterations=400)

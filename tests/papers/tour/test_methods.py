@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rote.inference.wrappers.unruled import Unruled
 
 from papers.tour.methods import Bench, Learned, Plan, Sentences, agreement, steps_of, take
 from rote.datasets import english_sentences
 from rote.inference import Exact, Exhaustive
 from rote.inference.approximate import Speedup
 from rote.inference.wrappers.timed import Timed
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning import Local, Perceptron
 
 PLAN = Plan(train=40, unlabelled=8, test=12, iterations=2, restarts=2, epochs=3)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from rote.inference.base import as_objective
 
 from rote.inference import Exact, Source, Status
-from rote.inference.base import as_objective
 from rote.inference.wrappers.amortized import Condition, DualBound, Margin, Same
 from rote.inference.wrappers.amortized.answers import Answers
 from rote.inference.wrappers.amortized.certificates import Asked, Proofs

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from rote.inference.base import TIE, Objective, as_objective
 
 from rote import Exact
-from rote.inference.base import TIE, Objective, as_objective
 from rote.inference.wrappers.amortized import certificates
 from rote.inference.wrappers.amortized.certificates import (
     Asked,

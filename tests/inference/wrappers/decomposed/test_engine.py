@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rote.inference.wrappers.unruled import Unruled
 
 from rote.errors import InfeasibleSpace, LabelError, SettingError
 from rote.inference import Exact, Exhaustive, Objective, Solutions, Source, Status, k_best
@@ -26,7 +27,6 @@ from rote.inference.wrappers.decomposed import (
     search,
 )
 from rote.inference.wrappers.decomposed.engine import Looked
-from rote.inference.wrappers.unruled import Unruled
 from rote.learning.loss_augmented import worst
 from rote.space import SpaceBuilder
 from rote.space.losses import OneMinusF1, OneMinusJaccard, ZeroOne

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rote.inference.base import as_objective
 
 from rote.errors import UnsupportedSpace
 from rote.inference import Exact, Objective
-from rote.inference.base import as_objective
 from rote.inference.wrappers.decomposed import Decomposed, Subsets
 from rote.inference.wrappers.decomposed.listed import best_listed, neighbours
 from rote.inference.wrappers.decomposed.sets import as_around

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rote.inference.base import as_objective
 
 from rote.inference import Exact, Exhaustive, Objective
-from rote.inference.base import as_objective
 from rote.inference.wrappers.decomposed import Subsets, search
 from rote.inference.wrappers.decomposed.search import FEW, Search
 from rote.inference.wrappers.decomposed.sets import as_around

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rote.inference.base import as_objective
 
 from rote.errors import SettingError
 from rote.inference import Objective
-from rote.inference.base import as_objective
 from rote.inference.wrappers.decomposed import Chosen, SignedComponents, Subsets, Union
 from rote.inference.wrappers.decomposed.sets import (
     EVERY,

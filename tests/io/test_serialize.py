@@ -10,13 +10,13 @@ from dataclasses import dataclass, is_dataclass
 
 import numpy as np
 import pytest
+from rote.tasks.described import TASKS, describe, described, outline, restored, task_from
 
 import rote.tasks
 from papers.tasks.synthetic import BinaryPoints
 from rote.errors import ModelError
 from rote.features import Templates
 from rote.tasks.coreference import Coreference
-from rote.tasks.described import TASKS, describe, described, outline, restored, task_from
 from rote.tasks.entity_relation import EntityRelation
 from rote.tasks.graphs import LabelledGraph
 from rote.tasks.multiclass import Multiclass
