@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from rote.errors import RuleError, SettingError
 from rote.space.builder import SpaceBuilder
@@ -33,7 +33,7 @@ from rote.space.quantifiers import all_of, any_of, at_least, at_most, exactly
 
 OFF_ON = ("off", "on")
 Rules: TypeAlias = str | Callable[[SpaceBuilder, Sequence[Variable]], None]
-Variables: TypeAlias = Mapping[str, Mapping[tuple[int, ...], Variable]]
+Variables: TypeAlias = Mapping[str, Mapping[Any, Variable]]  # by kind and places, a tuple
 Kinds: TypeAlias = Mapping[str, tuple[int, tuple[str, ...]]]  # how many places, which labels
 _Letters: TypeAlias = Mapping[str, int]
 _Node: TypeAlias = Callable[[Variables, _Letters], Rule]
@@ -270,7 +270,7 @@ class _Parser:
         spelled = {f"{k[:-1]}ies" if k.endswith("y") else f"{k}s": k for k in self.kinds}
         name = spelled.get(token.text, token.text) if plural else token.text
         if name not in self.kinds or (not token.quoted and token.text in _WORDS):
-            raise self.error(f"one of {', '.join(self.kinds):.200}")
+            raise self.error(f"the name of a variable: {', '.join(self.kinds):.200}")
         self.at += 1
         return name
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -227,9 +227,9 @@ def register(what: Adapter[Any] | type[Any]) -> None:
     CLASSES[what.__name__] = what
 
 
-def adapters() -> Iterator[Adapter[Any]]:
+def adapters() -> tuple[Adapter[Any], ...]:
     """Those of tasks that can be learned from files."""
-    return (adapter for adapter in _ADAPTERS.values() if adapter.build is not None)
+    return tuple(adapter for adapter in _ADAPTERS.values() if adapter.build is not None)
 
 
 def adapter_of(task: Task[Any, Any] | str) -> Adapter[Any]:

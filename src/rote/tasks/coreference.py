@@ -465,7 +465,9 @@ def _typed(_task: Coreference, text: str) -> Document:
     sentences: list[ParsedSentence] = []
     mentions: list[Mention] = []
     for line in filter(str.strip, text.splitlines()):
-        words, spans = bracketed(line, nested=True) if "[" in line else (line.split(), [])
+        words, spans = (
+            bracketed(line, "mentions", nested=True) if "[" in line else (line.split(), [])
+        )
         mentions += [Mention(len(sentences), start, stop, "") for start, stop in spans]
         sentences.append(ParsedSentence(tuple(words)))
     if not all(mention.start < mention.stop for mention in mentions):

@@ -360,7 +360,7 @@ def _sentence(_task: EntityRelation | None, value: Any) -> Sentence:
 
 
 def _typed(_task: EntityRelation, text: str) -> Sentence:
-    words, spans = bracketed(text)
+    words, spans = bracketed(text, "entities")
     return _with_entities(words, [UNTAGGED] * len(words), spans)
 
 

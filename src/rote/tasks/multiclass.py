@@ -159,7 +159,7 @@ def _measure(_task: Multiclass, gold: Sequence[str], found: Sequence[str]) -> Me
     return {"accuracy": labels.micro.f1, "macro F1": labels.macro.f1}, {"labels": labels}
 
 
-ADAPTER = Adapter(
+ADAPTER: Adapter[Any] = Adapter(
     "multiclass",
     Multiclass,
     from_json=_features,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rote.space.reasons import BrokenRule, broken_rules
 from rote.tasks.task import Task, labels_of
@@ -16,9 +16,7 @@ X = TypeVar("X")
 Y = TypeVar("Y")
 
 
-def show_variables(
-    task: Task[X, Y], x: X, y: Y, gold: Y | None, facts: Sequence[str] = ()
-) -> Picture:
+def show_variables(task: Any, x: Any, y: Any, gold: Any, facts: Sequence[str] = ()) -> Picture:
     """An output variable by variable, for tasks that have no picture of their own."""
     return picture_of_labels(
         task.frame(x).space,

@@ -25,7 +25,8 @@ from rote.inference import Engine, Exact
 from rote.learning.base import check_labels, check_loss
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
-from rote.tasks.tagging import Rules, Tagging, check_bio
+from rote.space.rule_text import Rules
+from rote.tasks.tagging import Tagging, check_bio
 from rote.torch.files import KINDS
 from rote.torch.hinge import StructuredHinge
 from rote.torch.inputs import (
