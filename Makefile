@@ -73,6 +73,7 @@ check: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.import_time
 	$(BIN)/python -m benchmarks.exact_inference
+	$(BIN)/python -m benchmarks.features
 	$(BIN)/python -m benchmarks.training_speed
 	$(BIN)/python -m benchmarks.svm_speed
 	$(BIN)/python -m benchmarks.amortized

@@ -33,12 +33,25 @@ from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_conso
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from papers.data.multilabel import load_multilabel
-from rote import Amortized, Engine, Exact, Milp, Objective, Solutions, Space, StructuredSVM
+from rote import (
+    Amortized,
+    Context,
+    Engine,
+    EntityRelation,
+    Exact,
+    Extraction,
+    Milp,
+    Model,
+    MultiLabel,
+    Problem,
+    Solutions,
+    Space,
+    StructuredSVM,
+    prepare,
+)
 from rote.datasets import english_sentences
-from rote.model import Model, Prepared, prepare
-from rote.tasks.entity_relation import EntityRelation, Extraction
-from rote.tasks.multilabel import MultiLabel
-from rote.types import AnyArray, FloatArray, IntArray
+from rote.model import Prepared
+from rote.types import FloatArray, IntArray
 
 REPEATS = 3
 MANY, SHORT = 15, 30.0  # so many turns instead, as long as all take no more than these seconds
@@ -74,16 +87,15 @@ class AmortizedRow(Row):
     calls_percent: float
 
 
-class Recorder:
+class Recorder(Engine):
     """An engine that writes down what it is asked."""
 
     def __init__(self) -> None:
         self.questions: list[Question] = []
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        assert isinstance(objective, Objective)
-        self.questions.append(Question(space, objective.scores.copy()))
-        return Exact().solve(space, objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        self.questions.append(Question(problem.space, problem.scores.copy()))
+        return Exact().answer(problem, context)
 
 
 def asked(name: str, task: Any, prepared: Prepared, iterations: int) -> Training:
@@ -153,7 +165,7 @@ def take_turn(make: Callable[[], Engine], training: Training) -> Turn:
     """All questions of a training, to an engine that remembers nothing yet."""
     engine = make()
     start = process_time()
-    answers = [engine.solve(space, Objective(scores)) for space, scores in training.questions]
+    answers = [engine.solve(space, scores) for space, scores in training.questions]
     seconds = process_time() - start
     calls = engine.counters.solver_calls if isinstance(engine, Amortized) else training.problems
     return Turn(seconds, calls, [each.labels for each in answers])

@@ -22,8 +22,7 @@ import numpy as np
 from rich.table import Table
 
 from benchmarks.table import Row, framed, number, say, wide_console, write_json
-from rote import Exact, Space
-from rote.tasks.tagging import Tagging
+from rote import Exact, Space, Tagging
 from rote.types import FloatArray
 
 OURS, PEER = "Exact", "torch-struct"

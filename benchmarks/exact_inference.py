@@ -34,8 +34,7 @@ from rich.table import Table
 from benchmarks.peers import Peer, PeerFailed, Unfit, all_peers
 from benchmarks.problems import CASES, Case
 from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
-from rote import Exact, Solutions
-from rote.errors import DataError
+from rote import DataError, Exact, Solutions
 from rote.types import BoolArray, FloatArray, IntArray
 
 OURS = "Exact"

@@ -28,11 +28,9 @@ from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_conso
 from papers.data.folder import VARIABLE
 from papers.data.multilabel import load_multilabel
 from papers.data.synthetic import linked_labels
-from rote import RGS, Engine, Exact, Objective, Space, fit_iid
+from rote import RGS, Context, Engine, Exact, MultiLabel, Problem, Space, fit_iid, prepare
 from rote.inference.approximate import IID
-from rote.model import prepare
-from rote.tasks.multilabel import MultiLabel
-from rote.types import AnyArray, frozen
+from rote.types import AnyArray
 
 REPEATS, MANY = 5, 50
 MADE_UP = "made-up"
@@ -42,11 +40,11 @@ RESTART_BAR = 50.0  # microseconds of a restart on bibtex, at most
 VALUE_BAR = 99.9  # percent of the best value, at least
 
 
-class Problem(NamedTuple):
+class Batch(NamedTuple):
     """A batch of inputs, and a classifier to start from."""
 
-    space: Space
-    objective: Objective
+    problem: Problem
+    context: Context
     classifier: IID
 
 
@@ -58,7 +56,7 @@ class GreedyRow(Row):
     value_percent: float | None
 
 
-def problem(name: str, quick: bool) -> Problem:
+def problem(name: str, quick: bool) -> Batch:
     """Labels of which every two are scored together."""
     if name == MADE_UP:
         points, labels = linked_labels(300, 14, 20, 0)
@@ -74,10 +72,9 @@ def problem(name: str, quick: bool) -> Problem:
     classifier = fit_iid(learned)
     prepared = prepare(task, X[:count], layout=learned.layout)
     (group,) = prepared.groups
-    inputs = prepared.inputs(group)
-    scores = inputs.scores(classifier.weights).copy()
+    scores = prepared.scores(classifier.weights, group).copy()
     scores[:, group.space.labels :] += _together(np.asarray(Y[:fitted]), group.space)
-    return Problem(group.space, Objective(frozen(scores), inputs=inputs), classifier)
+    return Batch(Problem(group.space, scores), prepared.context(group), classifier)
 
 
 def _together(Y: AnyArray, space: Space) -> AnyArray:  # noqa: N803
@@ -91,19 +88,19 @@ def _together(Y: AnyArray, space: Space) -> AnyArray:  # noqa: N803
     return scores.ravel()
 
 
-def measure(name: str, given: Problem, repeats: int) -> list[GreedyRow]:
+def measure(name: str, given: Batch, repeats: int) -> list[GreedyRow]:
     """All shares α, and the best value where there is one."""
-    space, objective, classifier = given
-    best = Exact().solve(space, objective).value.sum() if name in SOLVED else None
+    problem, context, classifier = given
+    best = Exact().solve(problem.space, problem).value.sum() if name in SOLVED else None
     searches = {f"RGS({a:g})": _search(a, classifier) for a in (0.0, 0.5, 0.9)}
     times: dict[str, list[float]] = {each: [] for each in searches}
     reached = {}
     for each, search in searches.items():  # compile
-        reached[each] = float(search(MANY).solve(space, objective).value.sum())
+        reached[each] = float(search(MANY).solve(problem.space, problem, context).value.sum())
     for _ in range(repeats):
         for each, search in searches.items():
-            one, many = (_seconds(search(k), space, objective) for k in (1, 1 + MANY))
-            times[each].append(1e6 * (many - one) / MANY / len(objective))
+            one, many = (_seconds(search(k), problem, context) for k in (1, 1 + MANY))
+            times[each].append(1e6 * (many - one) / MANY / len(problem))
     medians = {each: statistics.median(took) for each, took in times.items()}
     ours = medians["RGS(0)"]
     return [
@@ -113,7 +110,7 @@ def measure(name: str, given: Problem, repeats: int) -> list[GreedyRow]:
             medians[each],
             medians[each] / ours,
             None,
-            len(objective),
+            len(problem),
             None if best is None else float(100 * reached[each] / best),
         )
         for each in searches
@@ -124,9 +121,9 @@ def _search(alpha: float, classifier: IID) -> Callable[[int], RGS]:
     return lambda restarts: RGS(alpha, restarts, classifier if alpha else None)
 
 
-def _seconds(engine: Engine, space: Space, objective: Objective) -> float:
+def _seconds(engine: Engine, problem: Problem, context: Context) -> float:
     start = perf_counter()
-    engine.solve(space, objective)
+    engine.solve(problem.space, problem, context)
     return perf_counter() - start
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from rote import EntityRelation
 from rote.io.conll import Sentence
-from rote.tasks.entity_relation import ENTITY_LABELS, RELATION_LABELS, EntityRelation, pairs
+from rote.tasks.entity_relation import ENTITY_LABELS, RELATION_LABELS, pairs
 from rote.types import FloatArray
 
 HASHED = 1 << 17

@@ -36,11 +36,8 @@ from benchmarks.table import Row, framed, number, say, wide_console, write_json
 from benchmarks.taggers import pixels
 from papers.data import ocr
 from papers.data.examples import DataSet, Labels
-from rote.errors import DataError
-from rote.learning import StructuredSVM
+from rote import DataError, Model, StructuredSVM, Tagging, prepare
 from rote.metrics import token_accuracy
-from rote.model import Model, prepare
-from rote.tasks.tagging import Tagging
 
 OURS = "StructuredSVM"
 PEERS = ("FrankWolfeSSVM", "OneSlackSSVM")

@@ -21,11 +21,8 @@ from time import process_time
 
 import numpy as np
 
-from rote.features import Templates
-from rote.model.dataset import prepare
-from rote.model.layout import Layout
-from rote.model.model import Model
-from rote.tasks.tagging import Tagging
+from rote import Model, Tagging, Templates, prepare
+from rote.model import Layout
 
 LABELS = 45
 MOST_MEGABYTES = 200

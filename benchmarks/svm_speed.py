@@ -36,8 +36,7 @@ from benchmarks.table import Row, framed, number, say, wide_console, write_json
 from benchmarks.taggers import CRFsuite, Ours, Tagger, TokenByToken, tweets
 from papers.data import twitter_pos
 from papers.data.folder import data_folder
-from rote.errors import DataError
-from rote.learning import Perceptron, State, StructuredSVM
+from rote import DataError, Perceptron, State, StructuredSVM
 from rote.metrics import token_accuracy
 
 FEW = 5  # iterations of an SVM that is not waited for

@@ -21,10 +21,9 @@ import numpy as np
 
 from papers.data import conll2000, ocr, twitter_pos
 from papers.data.examples import Example, Labels
-from rote.features import CHUNKING, POS_TAGGING, Templates
-from rote.learning import Learner, State
-from rote.model import Model, Prepared, prepare
-from rote.tasks.tagging import Tagging
+from rote import Learner, Model, State, Tagging, Templates, prepare
+from rote.features import CHUNKING, POS_TAGGING
+from rote.model import Prepared
 
 PIXELS = tuple(f"pixel {k}" for k in range(ocr.HEIGHT * ocr.WIDTH))
 

@@ -37,8 +37,7 @@ from benchmarks.taggers import (
     letters,
     standard_error,
 )
-from rote.errors import DataError
-from rote.learning import Perceptron
+from rote import DataError, Perceptron
 from rote.metrics import chunk_f1, token_accuracy
 
 OURS, PEER = "Perceptron", "CRFsuite ap"

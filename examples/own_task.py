@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rote import Frame, Perceptron, Slot, SpaceBuilder, exactly, train
+from rote import Frame, Perceptron, Slot, SpaceBuilder, Task, exactly, train
 
 SHIFTS = ("day", "night", "off")
 Named = dict[str, str]  # an input says something of each person, an output gives each a shift
@@ -18,7 +18,7 @@ def roster_of(people: int) -> Frame:
     return Frame(builder.build(), slots, ("person",) * people)
 
 
-class Roster:
+class Roster(Task[Named, Named]):
     def frame(self, x: Named) -> Frame:
         return roster_of(len(x))
 

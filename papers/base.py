@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from papers.records import Claim, Record, Row
-from rote.errors import SettingError, check_whole
+from rote import SettingError
+from rote.errors import check_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rote import SettingError
 from rote.cli.app import app
 from rote.cli.printing import progress_bar
-from rote.errors import SettingError
 
 if TYPE_CHECKING:
     from papers.base import Settings

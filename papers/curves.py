@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from papers.metrics.intervals import Interval, mean_interval
 from rote.errors import DataError
-from rote.metrics import Interval, mean_interval
 from rote.types import AnyArray, FloatArray
 
 CONFIDENCE = 0.95

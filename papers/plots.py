@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from papers.records import Row
-from rote.errors import DataError, MissingExtra
+from rote import DataError, MissingExtra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 
 from papers.data.folder import VARIABLE
 from rote.errors import DataError
-from rote.model.files import write_whole
+from rote.io.atomic import write_whole
 
 Metric: TypeAlias = float | int | str
 

@@ -40,7 +40,7 @@ from papers.samdani2012 import extraction as samdani_extraction
 from papers.samdani2012 import multilabel as samdani_multilabel
 from papers.samdani2012 import synthetic as samdani_synthetic
 from papers.tour import tour
-from rote.errors import DataError, MissingExtra, SettingError
+from rote import DataError, MissingExtra, SettingError
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {

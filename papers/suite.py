@@ -15,7 +15,8 @@ from typing import NamedTuple, TypeAlias
 from papers.base import Experiment, Progress, Settings
 from papers.records import Record, environment, read_record
 from papers.registry import EXPERIMENTS, asked, name_of, reproduce
-from rote.errors import DataError, RoteError, was_interrupted
+from rote import DataError, RoteError
+from rote.errors import was_interrupted
 
 
 class Job(NamedTuple):

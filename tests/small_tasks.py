@@ -10,7 +10,7 @@ import numpy as np
 from rote.features import Templates
 from rote.space import SpaceBuilder
 from rote.tasks.tagging import Tagging
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 
 LABELS = ("B-X", "I-X", "O")
 WORDS = ("red", "big", "dog", "ran", "off", "up", ".")
@@ -37,7 +37,7 @@ def tagged(count: int, seed: int = 0, longest: int = 5) -> tuple[list, list]:
 
 
 @dataclass(frozen=True)
-class Order:
+class Order(Task):
     """A user's own task: variables of three types, with names, an array or nothing to look at.
 
     A dish looks at words, a size at two numbers, a day at nothing; dish and size share a factor;
@@ -84,7 +84,7 @@ ORDERS = [
 
 
 @dataclass(frozen=True)
-class Pick:
+class Pick(Task):
     """A user's own task: one of the candidates of an input, each with features of its own."""
 
     def frame(self, x):

@@ -16,8 +16,8 @@ from unittest import mock
 
 import numpy as np
 from hypothesis import strategies as st
-from rote.inference.base import Objective
 
+from rote.inference.problem import Problem
 from rote.space import (
     Space,
     SpaceBuilder,
@@ -322,7 +322,7 @@ FAMILIES = {
 
 
 @st.composite
-def objectives(draw, space: Space, inputs: int = 2) -> Objective:
+def problems_of(draw, space: Space, inputs: int = 2) -> Problem:
     """Real scores, whole ones with many ties, or nearly equal ones; sometimes labels closed."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     kind = _pick(draw, ["real", "whole", "real", "whole", "near", "large", "zero"])
@@ -336,17 +336,18 @@ def objectives(draw, space: Space, inputs: int = 2) -> Objective:
     elif kind == "zero":
         scores *= 0.0
     if draw(st.booleans()):
-        return Objective(scores)
-    return Objective(scores, rng.random((inputs, space.labels)) < _pick(draw, [0.7, 0.95]))
+        return Problem(space, scores)
+    closed = rng.random((inputs, space.labels)) >= _pick(draw, [0.7, 0.95])
+    return Problem(space, scores, closed)
 
 
 @st.composite
-def problems(draw, of=None, inputs: int = 2) -> tuple[Space, Objective]:
-    """A space (any, unless ``of`` says which) and an objective for a few inputs."""
+def problems(draw, of=None, inputs: int = 2) -> tuple[Space, Problem]:
+    """A space (any, unless ``of`` says which) and a problem of a few inputs."""
     space = draw(spaces() if of is None else of)
-    return space, draw(objectives(space, inputs))
+    return space, draw(problems_of(space, inputs))
 
 
-def row_of(objective: Objective, i: int):
+def row_of(problem: Problem, i: int):
     """The scores of input i, and the labels allowed to it (None for all)."""
-    return objective.scores[i], None if objective.allowed is None else objective.allowed[i]
+    return problem.scores[i], None if problem.closed is None else ~problem.closed[i]

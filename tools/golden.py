@@ -27,9 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rote.inference.wrappers.unruled import Unruled
 
-from papers.data.coreference import Document, Mention, ParsedSentence
 from rote import (
     RGS,
     Amortized,
@@ -38,9 +36,11 @@ from rote import (
     BranchAndBound,
     Chain,
     ConstrainedBeam,
+    Context,
     Coreference,
     Decomposed,
     Elimination,
+    Engine,
     EntityRelation,
     Exact,
     ExactEvery,
@@ -54,11 +54,11 @@ from rote import (
     Model,
     Multiclass,
     MultiLabel,
-    Objective,
     OneMinusF1,
     OneMinusJaccard,
     Patterns,
     Perceptron,
+    Problem,
     Separable,
     SignedComponents,
     Solutions,
@@ -74,6 +74,7 @@ from rote import (
     Templates,
     Tree,
     UnsupportedSpace,
+    WithoutRules,
     ZeroOne,
     adaptive,
     all_different,
@@ -94,11 +95,13 @@ from rote import (
 )
 from rote.datasets import english_sentences
 from rote.inference import zero_duals
-from rote.inference.approximate import IID
+from rote.inference.approximate.initial import IID
+from rote.inference.problem import WarmStart
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.decomposed import Sign, Union, estimate_signs
 from rote.learning.epsilon_schedule import exact_at_times, geometric
 from rote.model import Prepared
+from rote.tasks.coreference import Document, Mention, ParsedSentence
 from rote.tasks.entity_relation import entity_relation_space
 from rote.tasks.graphs import Graph, grid
 
@@ -110,6 +113,9 @@ ARRAYS, VERSIONS = FOLDER / "arrays.npz", FOLDER / "versions.json"
 LARGE = {"f": 1000, "i": 20_000}  # larger arrays are kept as a digest and a sample
 SAMPLE = 300
 DIGEST = "/digest"
+# Since the arrays were saved, the row of a rule is divided by what its coefficients have in common.
+# These are the multipliers of such rows, and by what they grew; the bounds they prove are the same.
+DIVIDED = {"duals/small/milp_highs/multipliers": {173: 2, 559: 2, 564: 2, 569: 2}}
 
 
 @dataclass(frozen=True)
@@ -120,10 +126,10 @@ class Group:
     tool_only: bool = False
 
 
-# -- problems -----------------------------------------------------------------------------
+# -- examples -----------------------------------------------------------------------------
 
 
-class Problem(NamedTuple):
+class Examples(NamedTuple):
     """Examples of a task."""
 
     task: Any
@@ -137,20 +143,20 @@ def as_given(x: Array) -> list[Array]:
     return list(x)
 
 
-def english(examples: int = 24, bits: int | None = 7) -> Problem:
+def english(examples: int = 24, bits: int | None = 7) -> Examples:
     sentences = english_sentences(examples, seed=3)
     hashed = None if bits is None else {"entity": bits, "pair": bits}
-    return Problem(EntityRelation(), sentences, [Extraction.of(s) for s in sentences], hashed)
+    return Examples(EntityRelation(), sentences, [Extraction.of(s) for s in sentences], hashed)
 
 
-def sequences(order: int = 1, examples: int = 24, wide: int = 0) -> Problem:
+def sequences(order: int = 1, examples: int = 24, wide: int = 0) -> Examples:
     """Sequences of arrays whose labels follow from them, nearly."""
     rng, labels = np.random.default_rng([1, order]), ("a", "b", "c", "d")
     truth = rng.normal(size=(5, len(labels)))
     xs = [rng.normal(size=(int(rng.integers(1, 8)), 5)) for _ in range(examples)]
     best = [(x @ truth + 0.7 * rng.normal(size=(len(x), 4))).argmax(axis=1) for x in xs]
     ys = [tuple(labels[k] for k in row) for row in best]
-    return Problem(Tagging(labels, as_given, order=order, wide=wide), xs, ys)
+    return Examples(Tagging(labels, as_given, order=order, wide=wide), xs, ys)
 
 
 SPAN_TEMPLATES = Templates(
@@ -159,7 +165,7 @@ SPAN_TEMPLATES = Templates(
 )
 
 
-def spans(order: int = 1, examples: int = 24) -> Problem:
+def spans(order: int = 1, examples: int = 24) -> Examples:
     """Sequences of words, in which spans of two kinds begin with B- and go on with I-."""
     rng = np.random.default_rng([2, order])
     labels = ("B-NP", "I-NP", "B-VP", "I-VP", "O")
@@ -174,19 +180,19 @@ def spans(order: int = 1, examples: int = 24) -> Problem:
         words = [("Word", "word", "Runs", "run", "so")[k] + "stu"[rng.integers(3)] for k in kinds]
         xs.append([(word, "NVX"[rng.integers(3)]) for word in words])
         ys.append(tuple(y))
-    return Problem(Tagging(labels, SPAN_TEMPLATES, order=order, bio=True), xs, ys)
+    return Examples(Tagging(labels, SPAN_TEMPLATES, order=order, bio=True), xs, ys)
 
 
-def label_sets(examples: int = 30) -> Problem:
+def label_sets(examples: int = 30) -> Examples:
     rng, labels = np.random.default_rng(3), tuple("pqrstu")
     xs = rng.normal(size=(examples, 4))
     worth = xs @ rng.normal(size=(4, len(labels))) + 0.5 * rng.normal(size=(examples, len(labels)))
     worth[:, 1::2] += 0.7 * worth[:, ::2]
     ys = [tuple(np.array(labels)[row > 0.4].tolist()) for row in worth]
-    return Problem(MultiLabel(labels), list(xs), ys)
+    return Examples(MultiLabel(labels), list(xs), ys)
 
 
-def graphs(examples: int = 12, **options: Any) -> Problem:
+def graphs(examples: int = 12, **options: Any) -> Examples:
     rng, labels = np.random.default_rng(4), ("x", "y", "z")
     xs, ys = [], []
     for number in range(examples):
@@ -196,10 +202,10 @@ def graphs(examples: int = 12, **options: Any) -> Problem:
         nodes = np.eye(3)[y] + 0.8 * rng.normal(size=(size, 3))
         xs.append(Graph(nodes, edges, rng.normal(size=(len(edges), 2))))
         ys.append(y)
-    return Problem(LabelledGraph(labels, **options), xs, ys)
+    return Examples(LabelledGraph(labels, **options), xs, ys)
 
 
-def documents(*, entities: bool = False) -> Problem:
+def documents(*, entities: bool = False) -> Examples:
     rng, words = np.random.default_rng(5), ("he", "She", "Anna", "the king", "Tom", "it", "they")
     xs, ys = [], []
     for number in range(8):
@@ -212,17 +218,17 @@ def documents(*, entities: bool = False) -> Problem:
         xs.append(Document(str(number), "news", (said,), tuple(mentions)))
         home = [" ".join(each) for each in drawn]
         ys.append([{i for i, own in enumerate(home) if own == one} for one in dict.fromkeys(home)])
-    return Problem(Coreference(most_antecedents=4, entities=entities), xs, ys)
+    return Examples(Coreference(most_antecedents=4, entities=entities), xs, ys)
 
 
-def classes(examples: int = 30) -> Problem:
+def classes(examples: int = 30) -> Examples:
     rng, labels = np.random.default_rng(6), ("ham", "spam", "eggs")
     xs = rng.normal(size=(examples, 4))
     best = (xs @ rng.normal(size=(4, 3)) + 0.5 * rng.normal(size=(examples, 3))).argmax(axis=1)
-    return Problem(Multiclass(labels), list(xs), [labels[k] for k in best])
+    return Examples(Multiclass(labels), list(xs), [labels[k] for k in best])
 
 
-PROBLEMS: dict[str, Callable[[], Problem]] = {
+EXAMPLES: dict[str, Callable[[], Examples]] = {
     "english": english,
     "tagging": sequences,
     "tagging_order2": partial(sequences, 2),
@@ -240,20 +246,20 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
 
 
 @cache
-def problem(name: str) -> Problem:
-    return PROBLEMS[name]()
+def examples_of(name: str) -> Examples:
+    return EXAMPLES[name]()
 
 
 @cache
 def prepared_of(name: str) -> Prepared:
-    task, xs, ys, hashed = problem(name)
+    task, xs, ys, hashed = examples_of(name)
     return prepare(task, xs, ys, hashed=hashed)
 
 
 def model_of(name: str, engine: Any = None, weights: Array | None = None) -> Model[Any, Any]:
     layout = prepared_of(name).layout
     weights = layout.zeros() if weights is None else weights
-    return Model(problem(name).task, layout, weights, engine or Exact())
+    return Model(examples_of(name).task, layout, weights, engine or Exact())
 
 
 @cache
@@ -297,6 +303,11 @@ def counts_of(engine: Amortized) -> Array:
     return np.array([*numbers, *(now.hits[name] for name in sorted(now.hits))])
 
 
+def counted(engine: Engine, *names: str) -> Array:
+    return np.array([engine.stats[name] for name in names])
+
+
+SERVED = ("inputs", "broken", "taught", "mistakes", "steps", "skipped")
 MEASURES = ("candidates", "added", "passes", "inferences", "mistakes", "reused")
 
 
@@ -305,24 +316,26 @@ def learned(
     learner: Any,
     engine: Callable[[], Any] | None = None,
     importance: Sequence[float] | None = None,
+    rules: bool = True,
 ) -> Arrays:
     """The last weights, what each iteration counted, and what the model then predicts."""
     made = None if engine is None else engine()
-    task, xs, ys, hashed = problem(name)
+    task, xs, ys, hashed = examples_of(name)
     prepared = prepared_of(name)
     if importance is not None:
         weighed = np.resize(importance, len(prepared))
         prepared = prepare(task, xs, ys, hashed=hashed, importance=weighed)
     model, measures, weights = model_of(name, made), [], []
+    if not rules:
+        model, prepared = model.without_rules(), prepare(WithoutRules(task), xs, ys, hashed=hashed)
     for state in learner.iterate(model, prepared):
         measures.append([state.measures.get(one, -1) for one in MEASURES])
         weights.append(state.weights)
     found = {"first": weights[0], "weights": weights[-1], "measures": np.array(measures)}
     if isinstance(made, Amortized):
         found["counts"] = counts_of(made)
-    if hasattr(made, "looked"):
-        looked = made.looked
-        found["looked"] = np.array([looked.inputs, looked.whole, looked.sets, looked.calls])
+    if isinstance(made, Decomposed):
+        found["looked"] = counted(made, "inputs", "whole", "sets", "calls")
     judge = model_of(name, made if prepared.groups[0].frame.traits else None, weights[-1])
     found["predicted"] = encoded(task, xs, judge.predict(xs))
     return found
@@ -412,7 +425,7 @@ def random_space(rng: np.random.Generator, family: str, order: int = 2) -> Space
     return builder.build()
 
 
-def random_objective(rng: np.random.Generator, space: Space, kind: str, inputs: int) -> Objective:
+def random_problem(rng: np.random.Generator, space: Space, kind: str, inputs: int) -> Problem:
     """Real scores, whole ones with many ties, nearly equal, large or zero; some labels closed."""
     scores = rng.normal(size=(inputs, space.parts))
     if kind == "whole":
@@ -424,11 +437,12 @@ def random_objective(rng: np.random.Generator, space: Space, kind: str, inputs: 
     elif kind == "zero":
         scores *= 0.0
     if rng.random() < 0.5:
-        return Objective(scores)
-    return Objective(scores, rng.random((inputs, space.labels)) < pick(rng, (0.7, 0.95)))
+        return Problem(space, scores)
+    opened = rng.random((inputs, space.labels)) < pick(rng, (0.7, 0.95))
+    return Problem(space, scores, closed=~opened)
 
 
-Asked = list[tuple[Space, Objective]]
+Asked = list[tuple[Space, Problem]]
 FAMILIES = {"any": 40, "chain": 28, "tree": 24, "alone": 8}
 
 
@@ -441,7 +455,7 @@ def drawn() -> tuple[Asked, Asked]:
         k = 0
         while k < number:
             space = random_space(rng, family, order=1 + k % 3)
-            asked = space, random_objective(rng, space, kinds[k % len(kinds)], 3)
+            asked = space, random_problem(rng, space, kinds[k % len(kinds)], 3)
             outputs = np.array(list(product(*(range(len(v.labels)) for v in space.variables))))
             feasible = bool(space.holds(outputs).any())
             k += feasible
@@ -489,15 +503,15 @@ def middle() -> Asked:
         counted_space(),
     ]
     kinds = ("real", "whole")
-    return [(space, random_objective(rng, space, kind, 4)) for space in chosen for kind in kinds]
+    return [(space, random_problem(rng, space, kind, 4)) for space in chosen for kind in kinds]
 
 
 def solved(asked: Callable[[], Asked], make: Callable[[], Any]) -> Arrays:
     """The answers of one engine to all that it takes, and which those are."""
     engine, taken, found = make(), [], []
-    for space, objective in asked():
+    for space, problem in asked():
         try:
-            found.append(engine.solve(space, objective))
+            found.append(engine.solve(space, problem))
             taken.append(True)
         except UnsupportedSpace:
             taken.append(False)
@@ -513,6 +527,14 @@ def fewer_first(space: Space, labels: Array, scores: Array) -> Array:
     return scores - np.asarray((labels > 0).sum(axis=1) / len(space.variables))
 
 
+class NoRules:
+    """Exact search in the same space without its rules."""
+
+    def solve(self, space: Space, problem: Problem) -> Solutions:
+        free = space.without_rules()
+        return Exact().solve(free, problem.with_space(free))
+
+
 ENGINES: dict[str, Callable[[], Any]] = {
     "exact": Exact,
     "alone": Separable,
@@ -526,7 +548,7 @@ ENGINES: dict[str, Callable[[], Any]] = {
     "branch_few_nodes": lambda: BranchAndBound(node_limit=4),
     "milp_highs": Milp,
     "milp_highs_gap": lambda: Milp(gap=0.2),
-    "without_rules": Unruled,
+    "without_rules": NoRules,
     "beam": lambda: Beam(3),
     "beam_proof": lambda: Beam(4, proof=True),
     "beam_order": lambda: Beam(3, order=backwards),
@@ -545,9 +567,9 @@ def impossible() -> Arrays:
     """How each engine answers spaces without outputs: refused, found out, or with labels -1."""
     codes = []
     for make in ENGINES.values():
-        for space, objective in drawn()[1]:
+        for space, problem in drawn()[1]:
             try:
-                codes.append(int(make().solve(space, objective).status.max()))
+                codes.append(int(make().solve(space, problem).status.max()))
             except UnsupportedSpace:
                 codes.append(-1)
             except InfeasibleSpace:
@@ -574,8 +596,8 @@ class Parity:
 def own_term() -> Arrays:
     """Search under a term of one's own, step by step in Python."""
     found = []
-    for space, objective in small():
-        asked = replace(objective, term=Parity(len(objective)))
+    for space, problem in small():
+        asked = replace(problem, loss_term=Parity(len(problem)))
         found += [engine.solve(space, asked) for engine in (Exhaustive(), RGS(restarts=3))]
     return told(found)
 
@@ -583,62 +605,64 @@ def own_term() -> Arrays:
 def obeyed() -> Arrays:
     """Which outputs obey the rules, and what they are worth."""
     rng, holds, worth = np.random.default_rng(13), [], []
-    for space, objective in [*small(), *middle()]:
-        outputs = rng.integers(space.sizes, size=(len(objective), len(space.variables)))
+    for space, problem in [*small(), *middle()]:
+        outputs = rng.integers(space.sizes, size=(len(problem), len(space.variables)))
         holds.append(space.holds(outputs))
-        worth.append(space.worth(objective.scores, outputs))
+        worth.append(space.worth(problem.scores, outputs))
     return {"holds": flat(holds), "worth": flat(worth)}
 
 
 def sources() -> Arrays:
     """Who found the answers of the engine that chooses."""
-    found = [Exact().solve(space, objective) for space, objective in [*small(), *middle()]]
+    found = [Exact().solve(space, problem) for space, problem in [*small(), *middle()]]
     return {"source": flat(each.source for each in found)}
 
 
 def clamped() -> Arrays:
     """Every second variable given, where it may have its last label at all."""
     found = []
-    for space, objective in [*small(), *middle()]:
+    for space, problem in [*small(), *middle()]:
         given = {v.name: v.labels[-1] for v in space.variables[::2]}
-        plain = clamp(space, objective.scores, given)
-        one_of_them = clamp(space, objective, dict([*given.items()][:1]))
+        plain = clamp(space, problem.scores, given)
+        one_of_them = clamp(space, problem, dict([*given.items()][:1]))
         found += [Exact().solve(space, plain), BranchAndBound().solve(space, one_of_them)]
     return told(found)
 
 
 def best_few(asked: Callable[[], Asked], make: Callable[[], Any]) -> Arrays:
     engine = make()
-    found = [k_best(space, objective, 5, engine) for space, objective in asked()]
+    found = [k_best(space, problem, 5, engine) for space, problem in asked()]
     return told([each for ranks in found for each in ranks])
 
 
 def marginals(asked: Callable[[], Asked]) -> Arrays:
-    return {"values": flat(max_marginals(space, objective) for space, objective in asked())}
+    return {"values": flat(max_marginals(space, problem) for space, problem in asked())}
 
 
 def duals(asked: Callable[[], Asked]) -> Arrays:
     """Duals by ascent and by the integer program, what they prove, also of other scores."""
     found: dict[str, list[Array]] = {}
-    for space, objective in asked():
-        plain = zero_duals(space, len(objective))
-        few = BranchAndBound().duals(space, objective, sweeps=3)
-        other = replace(objective, scores=objective.scores + 0.1 * np.sin(objective.scores))
+    for space, problem in asked():
+        plain = zero_duals(space, len(problem))
+        few = BranchAndBound().duals(space, problem, sweeps=3)
+        other = replace(problem, scores=problem.scores + 0.1 * np.sin(problem.scores))
         sorts = {
             "zero": plain,
             "few": few,
             "more": BranchAndBound().duals(space, other, start=few, sweeps=20),
-            "milp_highs": Milp().duals(space, objective),
+            "milp_highs": Milp().duals(space, problem),
         }
         for name, own in sorts.items():
             for key, array in {
                 "messages": own.messages,
                 "multipliers": own.multipliers,
-                "bound": dual_bound(space, objective, own),
+                "bound": dual_bound(space, problem, own),
                 "bound_of_others": dual_bound(space, other, own),
             }.items():
                 found.setdefault(f"{name}/{key}", []).append(array)
-        started = BranchAndBound(eliminate=False).solve(space, objective, few)
+        started = BranchAndBound(eliminate=False).solve(
+            space, problem, Context(warm=WarmStart(duals=few))
+        )
         found.setdefault("started", []).append(started.labels)
     return {name: flat(arrays) for name, arrays in found.items()}
 
@@ -653,8 +677,8 @@ def stream(certificate: str, epsilon: float, exact_every: int | None = None) -> 
         exact_every=exact_every,
         thrifty=False,
     )
-    for space, objective in [*middle()[:4], *middle()[-4:], *small()[:30:3]]:
-        plain = objective.scores
+    for space, problem in [*middle()[:4], *middle()[-4:], *small()[:30:3]]:
+        plain = problem.scores
         for scale in (0.0, 0.0, 0.02, 0.1, 0.3):
             scores = plain * (1.0 + scale * rng.random()) + scale * rng.normal(size=plain.shape)
             if scale == 0.1:  # what was found is worth more now, and the rest less
@@ -682,7 +706,7 @@ def speedup_on_spaces() -> Arrays:
             found.append(engine.solve(space, scores))
         arrays |= {f"{name}/{key}": array for key, array in told(found).items()}
         arrays[f"{name}/mistakes"] = np.array(mistakes)
-        arrays[f"{name}/served"] = np.array(engine.served)
+        arrays[f"{name}/served"] = counted(engine, *SERVED)
         arrays[f"{name}/weights"] = engine.knowledge[1]
     return arrays
 
@@ -700,8 +724,8 @@ def greedy(name: str, alpha: float) -> Arrays:
     found, needed = [], []
     prepared = prepared_of(name)
     for group in prepared.groups:
-        objective = prepared.inputs(group).objective(group.space, model.weights)
-        solutions, climbs = model.engine.searched(group.space, objective)
+        context = prepared.context(group).without_gold()
+        solutions, climbs = model.engine.searched(prepared.problem(model.weights, group), context)
         found.append(solutions)
         needed.append(climbs)
     return {**told(found), "needed": flat(needed)}
@@ -716,25 +740,24 @@ def greedy_learned(name: str, **options: Any) -> Arrays:
         arrays |= {f"{turn}/{key}": array for key, array in found.items()}
         assert engine.weights is not None
         arrays[f"{turn}/learned"] = engine.weights
-    spent = engine.spent
-    arrays["spent"] = np.array([spent.inputs, spent.climbs, spent.learned])
+    arrays["spent"] = counted(engine, "inputs", "climbs", "learned")
     return arrays
 
 
 def speedup(name: str, theta: float, **options: Any) -> Arrays:
     """Taught by a model's inputs; answers of all scores, and lazily predicted ones."""
     engine = Speedup(Exact(), width=2, **options)
-    model, xs = model_of(name, engine, weights_of(name)), problem(name).xs
+    model, xs = model_of(name, engine, weights_of(name)), examples_of(name).xs
     mistakes = teach(model, prepared_of(name), epochs=2, seed=1)
     arrays = answers(model, prepared_of(name))
     lazy = engine.with_theta(theta)
-    predicted = encoded(problem(name).task, xs, model.with_engine(lazy).predict(xs))
+    predicted = encoded(examples_of(name).task, xs, model.with_engine(lazy).predict(xs))
     return {
         **arrays,
         "mistakes": np.array(mistakes),
         "weights": engine.knowledge[1],
         "lazily_predicted": predicted,
-        "served": np.array([engine.served, lazy.served]),
+        "served": np.array([counted(each, *SERVED) for each in (engine, lazy)]),
     }
 
 
@@ -746,7 +769,7 @@ def digested(texts: Iterable[str]) -> Array:
     return np.frombuffer(hashlib.sha256(whole).digest(), dtype=np.uint8)
 
 
-def features(make: Callable[[], Problem], *, named: bool) -> Arrays:
+def features(make: Callable[[], Examples], *, named: bool) -> Arrays:
     """Vectors as kernels read them, those of a model that knows few names, and scores of both."""
     task, xs, ys, hashed = make()
     prepared = prepare(task, xs, ys, hashed=hashed)
@@ -768,7 +791,7 @@ def features(make: Callable[[], Problem], *, named: bool) -> Arrays:
 
 def resumed(name: str, make: Callable[[int], Any], engine: Callable[[], Any] = Exact) -> Arrays:
     """Weights of a training that went on from its checkpoint, and of one that never stopped."""
-    task, xs, ys, hashed = problem(name)
+    task, xs, ys, hashed = examples_of(name)
     trained = partial(train, task, xs, ys, hashed=hashed)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "state"
@@ -780,7 +803,7 @@ def resumed(name: str, make: Callable[[int], Any], engine: Callable[[], Any] = E
 
 def saved(name: str) -> Arrays:
     """A model that was written and read again."""
-    task, xs, _, _ = problem(name)
+    task, xs, _, _ = examples_of(name)
     with TemporaryDirectory() as folder:
         model_of(name, weights=weights_of(name)).save(Path(folder) / "model")
         back = Model.load(Path(folder) / "model")
@@ -800,7 +823,7 @@ def stored() -> Arrays:
 
 
 def validated(policy: Any) -> Arrays:
-    task, xs, ys, _ = problem("multilabel")
+    task, xs, ys, _ = examples_of("multilabel")
     places = np.arange(len(xs))
     folds = [(places[places % 3 != k], places[places % 3 == k]) for k in range(3)]
     learners = {C: StructuredSVM(C=C, iterations=6) for C in (0.1, 1.0)}
@@ -817,7 +840,7 @@ def validated(policy: Any) -> Arrays:
 # -- the table ----------------------------------------------------------------------------
 
 SVM = partial(StructuredSVM, C=0.5, iterations=6)
-EVERY_TASK = tuple(name for name in PROBLEMS if name not in ("tagging_wide", "graphs_histogram"))
+EVERY_TASK = tuple(name for name in EXAMPLES if name not in ("tagging_wide", "graphs_histogram"))
 TAUGHT = tuple(name for name in EVERY_TASK if name != "coreference_entities")
 MAIN = ("english", "tagging", "bio", "multilabel", "graphs")
 SEARCHED = ("tagging_wide", "graphs_histogram", "coreference_entities")
@@ -867,12 +890,13 @@ LEARNERS: dict[str, tuple[Any, Sequence[str]]] = {
 
 
 class Case(NamedTuple):
-    """One learner with one engine on one problem."""
+    """One learner with one engine on the examples of one name."""
 
-    problem: str
+    name: str
     learner: Any
     engine: Callable[[], Any]
     importance: Sequence[float] | None = None
+    rules: bool = True
 
 
 amortized = partial(Amortized, thrifty=False)
@@ -981,7 +1005,7 @@ CASES: dict[str, Case] = {
     "perceptron_beam/english": Case(
         "english", Perceptron(iterations=4, update="largest"), lambda: ConstrainedBeam(2)
     ),
-    "svm_without_rules/english": Case("english", SVM(), Unruled),
+    "svm_without_rules/english": Case("english", SVM(), Exact, rules=False),
     **{
         f"{sort}_importance/{name}": Case(name, learner, Exact, (0.0, 1.0, 2.5, 0.5))
         for sort, learner in {
@@ -1061,7 +1085,7 @@ def _table() -> dict[str, Group]:
         found[f"model_files/{name}"] = partial(saved, name)
     for name in EVERY_TASK:
         texts = name in ("bio", "coreference")
-        found[f"features/{name}"] = partial(features, PROBLEMS[name], named=texts)
+        found[f"features/{name}"] = partial(features, EXAMPLES[name], named=texts)
     found |= {
         "features/english_whole": partial(features, partial(english, 24, None), named=True),
         "store": stored,
@@ -1153,7 +1177,9 @@ def golden() -> dict[str, Arrays]:
     with np.load(ARRAYS, allow_pickle=False) as archive:
         for key in archive.files:
             group = next((name for name in names if key.startswith(f"{name}/")), key)
-            found.setdefault(group, {})[key] = archive[key]
+            array = found.setdefault(group, {})[key] = archive[key]
+            for place, divisor in DIVIDED.get(key, {}).items():
+                array[place] *= divisor
     return found
 
 
@@ -1164,6 +1190,7 @@ def versions() -> dict[str, str]:
 
 
 def save() -> None:
+    """Write all arrays; what `DIVIDED` says of older ones is to be deleted then."""
     arrays: Arrays = {}
     for name in GROUPS:
         arrays |= worked_out(name)

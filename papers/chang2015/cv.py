@@ -36,13 +36,19 @@ from papers.chang2015.shared import (
 )
 from papers.plots import COLOURS, GREY, load_matplotlib
 from papers.records import Claim, Metric, Record, Row
-from rote.errors import SettingError
-from rote.inference import Exact
+from rote import (
+    EntityRelation,
+    Exact,
+    Extraction,
+    SettingError,
+    Staged,
+    StructuredSVM,
+    adaptive,
+    cross_validate,
+)
 from rote.io.conll import Sentence
-from rote.learning import Staged, StructuredSVM, adaptive
-from rote.learning.cross_validation import Policy, Run, Validation, cross_validate
+from rote.learning.cross_validation import Policy, Run, Validation
 from rote.metrics import EntityRelations, entity_f1, relation_f1
-from rote.tasks.entity_relation import EntityRelation, Extraction
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -46,8 +46,7 @@ from papers.chang2015.shared import (
     sentence_bench,
 )
 from papers.records import Claim, Metric, Record, Row
-from rote.errors import SettingError
-from rote.learning import StructuredSVM
+from rote import SettingError, StructuredSVM
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -29,9 +29,7 @@ from papers.chang2015.shared import (
     sentence_bench,
 )
 from papers.records import Claim, Record, Row
-from rote.errors import SettingError
-from rote.inference import Exact
-from rote.learning import StructuredSVM
+from rote import Exact, SettingError, StructuredSVM
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -31,8 +31,7 @@ from papers.chang2015.shared import (
     sentence_bench,
 )
 from papers.records import Claim, Row
-from rote.errors import SettingError
-from rote.learning import Perceptron
+from rote import Perceptron, SettingError
 from rote.learning.perceptron import Update
 
 FIXED = Method("epsilon=1, violations fixed", epsilons=(1.0,))

@@ -15,12 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from papers.chang2015.shared import AUTO, Bench
-from rote.inference import Engine, Exact, Milp, Objective, Solutions
+from rote import Context, Engine, Exact, Learner, Milp, Problem, Solutions, Space, Wrapper, fit
 from rote.inference.solvers.highs import HighsSession
 from rote.inference.solvers.integer_program import integer_program
-from rote.learning import Learner, fit
-from rote.space import Space
-from rote.types import AnyArray, FloatArray, frozen
+from rote.types import FloatArray, IntArray, frozen
 
 
 class Problems(NamedTuple):
@@ -40,25 +38,25 @@ class Timing(NamedTuple):
     off: float
 
 
-class Sampler:
+class Sampler(Wrapper):
     """An engine that keeps a random sample of the problems it passes on to another."""
 
-    def __init__(self, engine: Engine, size: int, seed: int) -> None:
-        self.engine = engine
+    def __init__(self, inner: Engine, size: int, seed: int) -> None:
+        self.inner = inner
         self.size = size
         self._rng = np.random.default_rng(seed)
         self._seen = 0
         self._kept: list[tuple[Space, FloatArray]] = []
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        scores = objective.scores if isinstance(objective, Objective) else objective
-        for row in scores if len(space.variables) else ():
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space = problem.space
+        for row in problem.scores if len(space.variables) else ():
             self._seen += 1
             if len(self._kept) < self.size:
                 self._kept.append((space, row.copy()))
             elif (place := int(self._rng.integers(self._seen))) < self.size:
                 self._kept[place] = space, row.copy()
-        return self.engine.solve(space, objective)
+        return self.inner.answer(problem, context)
 
     def problems(self) -> list[Problems]:
         """The sample, by space."""
@@ -94,21 +92,23 @@ def timed(problems: Sequence[Problems]) -> Timing:
 
 
 class PlainMip:
-    """HiGHS on the integer program of a space."""
+    """HiGHS on the integer program of a space, without regard to ties."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
         self.program = integer_program(space)
         self.session = HighsSession(self.program)
 
-    def values(self, scores: FloatArray) -> FloatArray:
-        """The value of the best output of each input."""
+    def labels(self, scores: FloatArray) -> IntArray:
+        """The best output of each input."""
         limits = self.program.limits(self.program.allowed)
         found = []
         for row in scores:
             outcome = self.session.whole(self.program.costs(row), limits, 0.0, np.inf, 0.0)
             assert outcome.columns is not None
-            labels = self.program.read(outcome.columns)
-            assert labels is not None
-            found.append(float(self.space.value(row, labels)[0]))
-        return np.array(found)
+            found.append(self.program.read(outcome.columns))
+        return frozen(np.array(found))
+
+    def values(self, scores: FloatArray) -> FloatArray:
+        """The value of the best output of each input."""
+        return self.space.value(scores, self.labels(scores))

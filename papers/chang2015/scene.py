@@ -45,11 +45,8 @@ from papers.data.folder import VARIABLE
 from papers.data.multilabel import load_multilabel
 from papers.data.synthetic import linked_labels
 from papers.records import Claim, Metric, Row
-from rote.errors import SettingError
-from rote.learning import StructuredSVM
+from rote import Model, MultiLabel, SettingError, StructuredSVM, prepare
 from rote.metrics import example_scores
-from rote.model import Model, prepare
-from rote.tasks.multilabel import MultiLabel
 from rote.types import AnyArray, FloatArray
 
 METHODS = (BASELINE, CONDITION, ADAPTIVE, condition(1.0), AUTO)

@@ -21,14 +21,26 @@ import numpy as np
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from papers.records import Metric
+from rote import (
+    Amortized,
+    Engine,
+    EntityRelation,
+    Exact,
+    Extraction,
+    Learner,
+    Milp,
+    Model,
+    Perceptron,
+    Staged,
+    StructuredSVM,
+    adaptive,
+    prepare,
+)
 from rote.datasets import english_sentences
-from rote.inference import Engine, Exact, Milp
-from rote.inference.wrappers.amortized import Amortized, Counters
+from rote.inference.wrappers.amortized import Counters
 from rote.io.conll import Sentence
-from rote.learning import Learner, Perceptron, Staged, StructuredSVM, adaptive
 from rote.metrics import EntityRelations, entity_f1, relation_f1
-from rote.model import Model, Prepared, prepare
-from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.model import Prepared
 from rote.types import FloatArray
 
 PAPER = "Chang et al. (2015)"

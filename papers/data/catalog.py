@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from papers.data.folder import VARIABLE
-from rote.errors import DataError
+from rote import DataError
 
 BLOCK = 1 << 20  # how much of a file is digested at a time
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from papers.data.examples import Example, Y
 from rote.errors import DataError
-from rote.io.checks import line_error
+from rote.io.text import line_error
 
 SizedX = TypeVar("SizedX", bound=Sized)
 

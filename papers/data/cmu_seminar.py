@@ -20,12 +20,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from papers.data.checks import check_counts, part_sizes
-from papers.data.columns import tagged
+from papers.data.columns import read_blocks, read_table, tagged
 from papers.data.examples import DataSet, Labels, TaggedExample, Tokens
 from papers.data.folder import data_folder
 from rote.errors import DataError
-from rote.io.checks import line_error
-from rote.io.columns import read_blocks, read_table
+from rote.io.text import line_error
 
 NAME = "cmu_seminar"
 DOCUMENTS, SPLITS = "seminars.tsv.gz", "splits.tsv"

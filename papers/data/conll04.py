@@ -11,9 +11,8 @@ from types import MappingProxyType
 from papers.data.checks import check_counts
 from papers.data.folder import data_folder
 from rote.errors import DataError
-from rote.io.checks import line_error
-from rote.io.columns import numbered_lines
 from rote.io.conll import Sentence, numbered_sentences
+from rote.io.text import line_error, numbered_lines
 
 FOLDER = "conll04"
 

@@ -17,11 +17,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from papers.data.checks import check_counts, part_sizes
-from papers.data.columns import read_tagged
+from papers.data.columns import read_table, read_tagged
 from papers.data.examples import DataSet, Labels, TaggedExample, Tokens
 from papers.data.folder import data_folder
-from rote.io.checks import line_error
-from rote.io.columns import read_table
+from rote.io.text import line_error
 
 NAME = "cora_citations"
 LABELS = (

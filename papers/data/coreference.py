@@ -33,8 +33,7 @@ from papers.data.checks import check_counts, check_label
 from papers.data.examples import DataSet, Example
 from papers.data.folder import data_folder
 from rote.errors import DataError
-from rote.io.checks import line_error
-from rote.io.columns import numbered_lines
+from rote.io.text import line_error, numbered_lines
 from rote.tasks.coreference import Document, Mention, ParsedSentence
 
 LITBANK, GUM = "litbank_coref", "gum_coref"

@@ -26,12 +26,11 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from papers.data.checks import check_counts, check_label
+from papers.data.columns import Block, read_blocks
 from papers.data.folder import data_folder
 from rote.errors import DataError
-from rote.io.checks import line_error
-from rote.io.columns import Block, read_blocks
 from rote.io.conll import Entity, Sentence
-from rote.io.text import read_text
+from rote.io.text import line_error, read_text
 
 FOLDER = "entity_stream"
 FILES: Mapping[str, str] = MappingProxyType(

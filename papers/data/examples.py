@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from rote.errors import DataError
+from rote import DataError
 
 X = TypeVar("X")
 Y = TypeVar("Y")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rote.errors import DataError
+from rote import DataError
 
 VARIABLE = "ROTE_DATA"
 

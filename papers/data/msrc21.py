@@ -26,7 +26,7 @@ from papers.data.checks import check_counts
 from papers.data.examples import DataSet, Example
 from papers.data.folder import data_folder
 from papers.data.npz import Wanted, array_error, check_pointers, read_arrays
-from rote.errors import DataError
+from rote import DataError
 from rote.tasks.graphs import VOID, Graph
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 

@@ -27,7 +27,7 @@ from papers.data.checks import check_counts
 from papers.data.examples import part_of
 from papers.data.folder import data_folder
 from papers.data.npz import Wanted, array_error, check_pointers, read_arrays
-from rote.errors import DataError
+from rote import DataError
 from rote.types import AnyArray, FloatArray, frozen
 
 if TYPE_CHECKING:

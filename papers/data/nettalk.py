@@ -16,11 +16,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from papers.data.checks import check_counts, part_sizes
-from papers.data.columns import spelled
+from papers.data.columns import Row, read_table, spelled
 from papers.data.examples import DataSet, Labels, TaggedExample, Tokens
 from papers.data.folder import data_folder
 from rote.errors import SettingError
-from rote.io.columns import Row, read_table
 
 NAME = "nettalk"
 # Both in the order of ASCII.

@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.lib.npyio import NpzFile
 
-from rote.errors import DataError
+from rote import DataError
 from rote.types import AnyArray
 
 # The kinds of array a file may hold, by numpy's letter for them.

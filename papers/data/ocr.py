@@ -28,7 +28,7 @@ from papers.data.checks import check_counts, part_sizes
 from papers.data.examples import DataSet, Example, Labels
 from papers.data.folder import data_folder
 from papers.data.npz import Wanted, array_error, read_arrays
-from rote.errors import DataError
+from rote import DataError
 from rote.types import AnyArray, frozen
 
 NAME = "ocr"

@@ -15,11 +15,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from papers.data.checks import check_counts, part_sizes
-from papers.data.columns import spelled
+from papers.data.columns import Row, read_table, spelled
 from papers.data.examples import DataSet, Labels, TaggedExample, Tokens
 from papers.data.folder import data_folder
-from rote.io.checks import line_error
-from rote.io.columns import Row, read_table
+from rote.io.text import line_error
 
 NAME = "protein"
 RESIDUES = tuple("ACDEFGHIKLMNPQRSTVWY")

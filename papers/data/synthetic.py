@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import SettingError, check_whole
+from rote import SettingError
+from rote.errors import check_whole
 from rote.types import FloatArray, IntArray, frozen
 
 MOST_VARIABLES = 16  # all 2^n outputs are listed

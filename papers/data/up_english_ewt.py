@@ -23,10 +23,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from papers.data.checks import check_counts
+from papers.data.columns import Block, Row, read_blocks
 from papers.data.examples import DataSet, Example, Labels
 from papers.data.folder import data_folder
-from rote.io.checks import line_error
-from rote.io.columns import Block, Row, read_blocks
+from rote.io.text import line_error
 
 NAME = "up_english_ewt"
 NONE = "_"  # no role, no roleset

@@ -50,13 +50,7 @@ from papers.ma2019.neural import (
 from papers.ma2019.structures import STRUCTURES
 from papers.ma2019.tasks import CASES, Case, Examples
 from papers.records import Claim, Metric, Row
-from rote.errors import MissingExtra
-from rote.features import Templates
-from rote.inference import Exact
-from rote.learning import StructuredSVM
-from rote.learning.training import train
-from rote.tasks.multilabel import MultiLabel
-from rote.tasks.tagging import Tagging
+from rote import Exact, MissingExtra, MultiLabel, StructuredSVM, Tagging, Templates, train
 
 PAPER = "Ma et al. (2019)"
 RGS0, RGSA, IID, EXACT = "RGS(0)", "RGS(α)", "IID", "Exact"

@@ -40,8 +40,7 @@ from papers.plots import (
     tidy,
 )
 from papers.records import Claim, Record, Row
-from rote.inference.approximate import RGS
-from rote.tasks.multilabel import MultiLabel
+from rote import RGS, MultiLabel
 from rote.types import FloatArray, IntArray
 
 if TYPE_CHECKING:

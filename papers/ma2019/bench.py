@@ -16,13 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from papers.ma2019.tasks import Case, Examples
-from rote.inference import Engine
-from rote.inference.approximate import IID, RGS
-from rote.learning import StructuredSVM, fit
-from rote.learning.unary_classifier import fit_iid
-from rote.model import Model, Prepared, prepare
-from rote.tasks.tagging import Tagging
-from rote.tasks.task import Task
+from rote import RGS, Engine, Model, StructuredSVM, Tagging, Task, fit, fit_iid, prepare
+from rote.inference.approximate import IID
+from rote.model import Prepared
 
 WIDEST = 4  # labels in a row that are scored together
 NOISE = 0.2  # points that are no difference
@@ -104,8 +100,8 @@ class Bench:
         prepared = prepare(self.task, examples.xs, layout=self.learned.layout)
         outputs: list[Any] = [None] * len(examples.xs)
         for group in prepared.groups:
-            objective = prepared.inputs(group).objective(group.space, self.classifier.weights)
-            found = self.classifier.guess(group.space, objective).tolist()
+            problem = prepared.problem(self.classifier.weights, group)
+            found = self.classifier.guess(problem, prepared.context(group)).tolist()
             for member, labels in zip(group.members.tolist(), found, strict=True):
                 outputs[member] = self.task.decode(examples.xs[member], labels)
         return self.case.measures(examples.ys, outputs)

@@ -14,7 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rote.errors import DataError, SettingError, check_number, check_whole
+from rote import DataError, SettingError
+from rote.errors import check_number, check_whole
 from rote.torch.files import KINDS
 from rote.torch.inputs import Dense, Inputs
 from rote.torch.scorer import Scorer, cross_entropy

@@ -30,11 +30,10 @@ from papers.data.examples import Labels, Tokens
 from papers.data.ocr import HEIGHT, WIDTH, Images
 from papers.data.protein import LABELS as STRUCTURES
 from papers.data.up_english_ewt import load_up_english_ewt
-from rote.features import POS_TAGGING, Templates
+from rote import Tagging, Templates, fit_iid, prepare
+from rote.features import POS_TAGGING
 from rote.inference.approximate import IID
-from rote.learning.unary_classifier import fit_iid
-from rote.model import Layout, prepare
-from rote.tasks.tagging import Tagging
+from rote.model import Layout
 from rote.types import FloatArray
 
 NEAR = ((0, 1), (1, 0), (1, 1), (1, -1))  # down and right, from a pixel to the other of its pair

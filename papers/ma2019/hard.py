@@ -30,19 +30,29 @@ from papers.ma2019.structures import (
     image_measures,
 )
 from papers.ma2019.tasks import SEED, Case, Examples, case_of
-from rote.errors import SettingError
-from rote.inference import Objective, Solutions
-from rote.inference.approximate import RGS, AmortizedRGS, Guesses
-from rote.learning import StructuredSVM
+from rote import (
+    RGS,
+    AmortizedRGS,
+    Context,
+    Coreference,
+    LabelledGraph,
+    Model,
+    MultiLabel,
+    OneMinusF1,
+    Problem,
+    SettingError,
+    Solutions,
+    StructuredSVM,
+    Tagging,
+    Task,
+    Wrapper,
+    prepare,
+)
+from rote.inference.approximate import Guesses
 from rote.metrics import example_scores, token_accuracy
-from rote.model import Model, Prepared, prepare
-from rote.space import Space
-from rote.space.losses import OneMinusF1
-from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence, clusters_of
-from rote.tasks.graphs import Graph, LabelledGraph, grid
-from rote.tasks.multilabel import MultiLabel
-from rote.tasks.tagging import Tagging
-from rote.tasks.task import Task
+from rote.model import Prepared
+from rote.tasks.coreference import Document, Mention, ParsedSentence, clusters_of
+from rote.tasks.graphs import Graph, grid
 from rote.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -98,20 +108,22 @@ class Learned(NamedTuple):
     classifier: Guesses
 
 
-class Watched:
+class Watched(Wrapper):
     """A search, how long it took, what its answers are worth, and how many climbs they needed.
 
     Times are those of the processor: what else a machine does matters less to them.
     """
 
-    def __init__(self, search: RGS | AmortizedRGS) -> None:
-        self.search, self.seconds = search, 0.0
+    inner: RGS | AmortizedRGS
+
+    def __init__(self, inner: RGS | AmortizedRGS) -> None:
+        self.inner, self.seconds = inner, 0.0
         self._values: list[FloatArray] = []
         self._needed: list[IntArray] = []
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
+    def answer(self, problem: Problem, context: Context) -> Solutions:
         start = process_time()
-        found, needed = self.search.searched(space, objective)
+        found, needed = self.inner.searched(problem, context)
         self.seconds += process_time() - start
         self._values.append(found.value)
         self._needed.append(needed)
@@ -128,9 +140,10 @@ class Watched:
     @property
     def climbs(self) -> float:
         """How many there were for an input, on average."""
-        if isinstance(self.search, RGS):
-            return float(self.search.restarts)
-        return self.search.spent.climbs / max(1, self.search.spent.inputs)
+        if isinstance(self.inner, RGS):
+            return float(self.inner.restarts)
+        spent = self.inner.stats
+        return spent["climbs"] / max(1, spent["inputs"])
 
 
 def ready(name: str, share: Share, seed: int = SEED) -> Ready:

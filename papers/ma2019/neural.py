@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from papers.ma2019.tasks import Examples
-from rote.features import Features, Templates
-from rote.tasks.tagging import Tagging
+from rote import Tagging, Templates
+from rote.features import Features
 from rote.types import FloatArray
 
 if TYPE_CHECKING:

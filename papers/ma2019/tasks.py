@@ -38,13 +38,9 @@ from papers.ma2019.features import (
     pixel_pairs,
     with_tags,
 )
-from rote.errors import SettingError
-from rote.learning import StructuredSVM
+from rote import Hamming, MultiLabel, OneMinusF1, SettingError, StructuredSVM, Tagging, Task
 from rote.metrics import example_scores, token_accuracy
-from rote.space.losses import Hamming, OneMinusF1
-from rote.tasks.multilabel import MultiLabel, correlated_pairs
-from rote.tasks.tagging import Tagging
-from rote.tasks.task import Task
+from rote.tasks.multilabel import correlated_pairs
 from rote.types import FloatArray, IntArray
 
 SEED = 0

@@ -53,11 +53,10 @@ from papers.ma2019.hard import (
 from papers.ma2019.plots import SEARCHES, draw_testtime
 from papers.ma2019.tasks import held_out
 from papers.records import Claim, Metric, Record, Row
-from rote.errors import SettingError
-from rote.inference.approximate import RGS, AmortizedRGS
+from rote import RGS, AmortizedRGS, SettingError
 from rote.inference.approximate.search_trace import Round
 from rote.learning import fit
-from rote.metrics import paired_bootstrap
+from rote.metrics import compare_systems
 from rote.model import Model, Prepared
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -286,8 +285,8 @@ def searched(case: Ready, share: Share, plan: Plan, seed: int) -> Found:
     untiring = ways._replace(patience=plan.most).of(search, theta)
     led = _led(case, model, judged, untiring, plan.after)
     searches = {THEIRS: drawn[plan.most], OURS: ours, LONG: led[plan.most], CONTROL: control}
-    spent = amortized.spent
-    by_e = 100 * spent.learned / max(1, spent.climbs)
+    spent = amortized.stats
+    by_e = 100 * spent["learned"] / max(1, spent["climbs"])
     return Found(case, searches, drawn, led, ways, seconds, by_e)
 
 
@@ -295,9 +294,9 @@ def _warm_up(model: Model[Any, Any], prepared: Prepared, search: RGS) -> None:
     """Compile, so that no time is told of it."""
     group = min(prepared.groups, key=lambda group: len(group.space.variables))
     few = group.rows(slice(0, 2))
-    objective = prepared.inputs(few).objective(few.space, model.weights)
+    problem, context = prepared.problem(model.weights, few), prepared.context(few).without_gold()
     for engine in (search, AmortizedRGS(search)):
-        engine.searched(few.space, objective)
+        engine.searched(problem, context)
 
 
 def _led(
@@ -312,9 +311,9 @@ def _led(
     outputs: dict[int, list[Any]] = {climbs: [None] * len(judged) for climbs in after}
     rounds: dict[int, list[Round]] = {climbs: [] for climbs in after}
     for group in judged.groups:
-        objective = judged.inputs(group).objective(group.space, model.weights)
+        problem, context = judged.problem(model.weights, group), judged.context(group)
         spent, start = 0.0, process_time()
-        for climbs, now in enumerate(search.rounds(group.space, objective), start=1):
+        for climbs, now in enumerate(search.rounds(problem, context), start=1):
             spent += process_time() - start
             if climbs in seconds:
                 seconds[climbs] += spent
@@ -425,7 +424,7 @@ def _claims(found: Sequence[Found], fixed: int) -> Iterator[Claim]:
             f"starts take {control.seconds:.2f} s and reach {control.accuracy:.2f}.",
         )
     required = {
-        each.case.name: paired_bootstrap(each.drawn[fixed].needed, each.led[fixed].needed)
+        each.case.name: compare_systems(each.drawn[fixed].needed, each.led[fixed].needed)
         for each in found
     }
     yield Claim(

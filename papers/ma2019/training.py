@@ -38,8 +38,7 @@ from papers.ma2019.hard import (
     start_learning,
 )
 from papers.records import Claim, Metric, Row
-from rote.inference.approximate import RGS, AmortizedRGS
-from rote.learning import StructuredSVM, fit
+from rote import RGS, AmortizedRGS, StructuredSVM, fit
 
 MOST = 50  # climbs of a search
 THEIRS, OURS = "DCD(RGS)", "DCD(A-RGS)"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.errors import DataError
+from rote import DataError
 from rote.types import AnyArray, BoolArray
 
 

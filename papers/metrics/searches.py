@@ -14,11 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rote.errors import DataError
-from rote.inference import Objective
+from rote import Context, DataError, Model, Problem
 from rote.inference.approximate.search_trace import Round
-from rote.model import Model, Prepared
-from rote.space import Space
+from rote.model import Prepared
 from rote.types import FloatArray, IntArray, frozen
 
 Judge = Callable[[IntArray, IntArray], FloatArray]
@@ -27,7 +25,7 @@ Judge = Callable[[IntArray, IntArray], FloatArray]
 class Search(Protocol):
     """An engine that shows its rounds, such as `RGS` and `AmortizedRGS`."""
 
-    def rounds(self, space: Space, objective: Objective) -> Iterator[Round]: ...
+    def rounds(self, problem: Problem, context: Context) -> Iterator[Round]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +76,12 @@ def _followed(
     group = prepared.groups[number]
     gold = group.gold
     assert gold is not None
-    objective = prepared.objective(model.weights, group)
+    problem, context = prepared.problem(model.weights, group), prepared.context(group)
     nearest = np.zeros(len(group))
     sums: list[tuple[float, float, float]] = []
     needed: IntArray = np.zeros(len(group), dtype=np.int64)
     spent, begun = 0.0, perf_counter()
-    for now in search.rounds(group.space, objective):
+    for now in search.rounds(problem, context.without_gold()):
         spent += perf_counter() - begun
         outputs, owner = now.paths.outputs()
         whose = now.climbed[owner]

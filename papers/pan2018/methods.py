@@ -20,7 +20,7 @@ large for it are answered by `Exact`, which takes less time than Gurobi would.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from gc import collect
 from time import process_time
@@ -28,22 +28,29 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from rote.inference.answers import answered
-from rote.inference.base import Source, as_objective
-from rote.inference.wrappers.unruled import Unruled
 
+from papers.chang2015.plain_mip import PlainMip
 from papers.pan2018.stream import SENTENCES, Ready, Share
 from papers.records import Metric
-from rote.errors import RoteError, UnsupportedSpace
-from rote.inference import Engine, Exact, Milp, Objective, Solutions
-from rote.inference.approximate import Beam, ConstrainedBeam, Speedup
-from rote.inference.solvers.highs import HighsSession
-from rote.inference.solvers.integer_program import integer_program
-from rote.learning.distill import teach
-from rote.model import Model, Prepared
+from rote import (
+    Beam,
+    ConstrainedBeam,
+    Context,
+    Engine,
+    Exact,
+    Milp,
+    Model,
+    Problem,
+    RoteError,
+    Solutions,
+    Source,
+    Space,
+    Speedup,
+    UnsupportedSpace,
+    teach,
+)
+from rote.model import Prepared
 from rote.model.lazy import predict_lazily
-from rote.space import Space
-from rote.types import AnyArray, frozen
 
 HIGHS, GUROBI, BOX = "ILP (HiGHS)", "ILP (Gurobi)", "black box"
 ONE_BY_ONE = "ILP (HiGHS, one by one)"
@@ -84,6 +91,7 @@ class Method(NamedTuple):
     name: str
     engine: Engine
     about: Mapping[str, Metric] = MappingProxyType({})
+    rules: bool = True  # whether it is told of rules
 
 
 class Reached(NamedTuple):
@@ -97,7 +105,7 @@ class Reached(NamedTuple):
     skipped: float = 0.0
 
 
-class Licensed:
+class Licensed(Engine):
     """Gurobi for the spaces that its licence allows, and `Exact` for the others."""
 
     def __init__(self) -> None:
@@ -111,24 +119,17 @@ class Licensed:
             self.refused.add(space)
         return space not in self.refused
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        engine: Engine = Exact() if space in self.refused else self.gurobi
-        return engine.solve(space, objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        engine: Engine = Exact() if problem.space in self.refused else self.gurobi
+        return engine.answer(problem, context)
 
 
-class OneByOne:
+class OneByOne(Engine):
     """HiGHS on an integer program of every input, without regard to ties."""
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
-        program = integer_program(space)
-        session, limits = HighsSession(program), program.limits(program.allowed)
-        labels = []
-        for row in objective.scores:
-            outcome = session.whole(program.costs(row), limits, 0.0, np.inf, 0.0)
-            assert outcome.columns is not None
-            labels.append(program.read(outcome.columns))
-        return answered(space, objective, frozen(np.array(labels)), Source.MILP)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        labels = PlainMip(problem.space).labels(problem.scores)
+        return Solutions.of(problem, labels, Source.MILP)
 
 
 def choose(case: Ready, width: int, stream: Prepared, trial: Trial, seed: int) -> Chosen:
@@ -166,16 +167,15 @@ def choose(case: Ready, width: int, stream: Prepared, trial: Trial, seed: int) -
     return Chosen(step, agreement, obeyed, theta, enough[theta])
 
 
-def problems(model: Model[Any, Any], prepared: Prepared) -> list[tuple[Space, Objective]]:
+def problems(model: Model[Any, Any], prepared: Prepared) -> list[Problem]:
     """What engines are asked, space by space."""
-    return [
-        (g.space, prepared.inputs(g).objective(g.space, model.weights)) for g in prepared.groups
-    ]
+    return [prepared.problem(model.weights, group) for group in prepared.groups]
 
 
-def _obeyed(speedup: Speedup, asked: Sequence[tuple[Space, Objective]]) -> float:
+def _obeyed(speedup: Speedup, asked: Sequence[Problem]) -> float:
     """The share of outputs of the search that obey before repair."""
-    return float(np.concatenate([speedup.searched(*problem).obeys for problem in asked]).mean())
+    obeys = [speedup.searched(problem.space, problem).obeys for problem in asked]
+    return float(np.concatenate(obeys).mean())
 
 
 def skipping(model: Model[Any, Any], xs: Sequence[Any]) -> tuple[float, float]:
@@ -207,7 +207,7 @@ def plain_methods(case: Ready, gurobi: Licensed | None) -> Iterator[Method]:
     if case.name == SENTENCES:  # citations would take minutes
         yield Method(ONE_BY_ONE, OneByOne())
     yield Method(BOX, case.black_box.engine)
-    yield Method(SEARCH, Unruled(Beam(1)), {"width": 1})
+    yield Method(SEARCH, Beam(1), {"width": 1}, rules=False)
     yield Method(CONSTRAINED, ConstrainedBeam(1), {"width": 1})
 
 
@@ -237,30 +237,30 @@ def name_of(width: int, theta: str = "") -> str:
 def in_turn(case: Ready, methods: Sequence[Method], runs: int) -> dict[str, Reached]:
     """Time all methods on test, each of them once in every run, and judge what they come to."""
     box, xs = case.black_box, case.test.xs
-    forgetful = {kind: deepcopy(index) for kind, index in box.layout.indices.items()}
-    served = replace(box, layout=replace(box.layout, indices=forgetful))
-    served.prepare(case.stream)  # and nothing else
     prepared = box.prepare(xs)
     asked = problems(box, prepared)
+    free = [problem.with_space(problem.space.without_rules()) for problem in asked]
     whole: dict[str, list[float]] = {method.name: [] for method in methods}
     alone: dict[str, list[float]] = {method.name: [] for method in methods}
     outputs: dict[str, Sequence[Any]] = {}
     for _ in range(runs + 1):
-        for name, engine, _ in methods:
-            model = as_it_is(served).with_engine(engine)
+        for name, engine, _, rules in methods:
+            model = having_read(box, case.stream).with_engine(engine)
+            if not rules:
+                model = model.without_rules()
             collect()  # or what others left behind is cleared away at the cost of whoever is next
             start = process_time()
             outputs[name] = model.predict(xs)
             whole[name].append(1e3 * (process_time() - start))
             start = process_time()
-            for space, objective in asked:
-                engine.solve(space, objective)
+            for problem in asked if rules else free:
+                engine.solve(problem.space, problem)
             alone[name].append(1e3 * (process_time() - start))
     found = {}
-    for name, engine, _ in methods:
+    for name, engine, *_ in methods:
         after = validity(box, xs, outputs[name])
         before, skipped = after, 0.0
-        if isinstance(engine, Speedup) and engine.is_lazy:
+        if isinstance(engine, Speedup) and engine.theta is not None:
             before, skipped = skipping(box.with_engine(engine), xs)
         elif isinstance(engine, Speedup):
             before = _obeyed(engine, asked)
@@ -270,10 +270,12 @@ def in_turn(case: Ready, methods: Sequence[Method], runs: int) -> dict[str, Reac
     return found
 
 
-def as_it_is(model: Model[Any, Any]) -> Model[Any, Any]:
-    """The same model, and what it reads from now on the given one will not remember."""
-    indices = {kind: copy(index) for kind, index in model.layout.indices.items()}
-    return replace(model, layout=replace(model.layout, indices=indices))
+def having_read(model: Model[Any, Any], stream: Sequence[Any]) -> Model[Any, Any]:
+    """The same model, which remembers words of the stream, and no others that were read."""
+    indices = {kind: deepcopy(index) for kind, index in model.layout.indices.items()}
+    forgetful = replace(model, layout=replace(model.layout, indices=indices))
+    forgetful.prepare(stream)
+    return forgetful
 
 
 def validity(model: Model[Any, Any], xs: Sequence[Any], ys: Sequence[Any]) -> float:
@@ -294,7 +296,7 @@ def differences(model: Model[Any, Any], stream: Prepared, seed: int) -> tuple[in
     for group in stream.groups:
         own = group.rows(drawn[group.members])
         if len(own):
-            objective = stream.inputs(own).objective(own.space, model.weights)
-            one, other = (e.solve(own.space, objective).labels for e in (model.engine, Milp()))
+            problem = stream.problem(model.weights, own)
+            one, other = (e.solve(own.space, problem).labels for e in (model.engine, Milp()))
             differ += int((one != other).any(axis=1).sum())
     return differ, int(drawn.sum())

@@ -67,9 +67,7 @@ from papers.pan2018.stream import (
     ready,
 )
 from papers.records import Claim, Metric, Row
-from rote.errors import SettingError
-from rote.inference.approximate import Speedup
-from rote.learning.distill import teach
+from rote import SettingError, Speedup, teach
 
 PAPER = "Pan and Srikumar (2018)"
 CLOSE, VALID = 0.5, 0.99  # points, and the share of outputs that obey before repair
@@ -261,7 +259,7 @@ def _said(found: Found) -> dict[str, Any]:
 
 def _rows(found: Found, *, whole: bool) -> Iterator[Row]:
     real = whole and found.case.name == SENTENCES and found.case.source != MADE_UP
-    for name, _, about in found.methods:
+    for name, _, about, _ in found.methods:
         reached = found.reached[name]
         metrics: dict[str, Metric] = {
             "case": found.case.name,

@@ -33,15 +33,21 @@ from papers.samdani2012.blocks import Blocks, Hurried
 from papers.samdani2012.corpora import Example, made_up_citation
 from papers.samdani2012.counts import Counts
 from papers.samdani2012.fields import citations
+from rote import (
+    EntityRelation,
+    Exact,
+    Extraction,
+    Model,
+    Perceptron,
+    SettingError,
+    StructuredSVM,
+    fit,
+    prepare,
+    train,
+)
 from rote.datasets import english_sentences
-from rote.errors import SettingError
-from rote.inference import Exact
 from rote.io.conll import Sentence
-from rote.learning import Perceptron, StructuredSVM, fit
-from rote.learning.training import train
 from rote.metrics import EntityRelations, entity_f1, relation_f1, token_accuracy
-from rote.model import Model, prepare
-from rote.tasks.entity_relation import EntityRelation, Extraction
 
 SENTENCES, CITATIONS = "conll04", "cora"
 MADE_UP = f"made up, as {VARIABLE} is not set"

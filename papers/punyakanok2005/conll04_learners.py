@@ -22,8 +22,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from rote.inference.wrappers.unruled import Unruled
 
+from papers.answers import answers_without_rules
 from papers.base import Experiment, Outcome, Settings
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
@@ -32,7 +32,13 @@ from rote.datasets import english_sentences
 from rote.errors import SettingError
 from rote.io.conll import Sentence
 from rote.learning import Learner, Local, Perceptron, StructuredSVM, fit
-from rote.metrics import EntityRelations, entity_f1, f1_of_sums, paired_bootstrap, relation_f1
+from rote.metrics import (
+    EntityRelations,
+    compare_systems,
+    entity_f1,
+    f1_of_sums,
+    relation_f1,
+)
 from rote.model import Model, prepare
 from rote.space.losses import Hamming
 from rote.tasks.entity_relation import ARGUMENTS, EntityRelation, Extraction
@@ -152,7 +158,7 @@ def learn_all(plan: Plan, settings: Settings) -> Outcome:
         model = fit(learner, last.model, last.learned)
         seconds[method] = perf_counter() - start
         if method == "LO":
-            reached["LO"] = last.judged(model.with_engine(Unruled()))
+            reached["LO"] = last.judged(model, rules=False)
             method, seconds["L+I"] = "L+I", seconds["LO"]
         reached[method] = last.judged(model)
         settings.progress(number, steps)
@@ -206,9 +212,10 @@ class _Bench:
         self.prepared = self.model.prepare(judge)
         self.gold = tuple(EntityRelations(*Extraction.of(s)) for s in judge)
 
-    def judged(self, model: Model[Sentence, Extraction]) -> Reached:
-        """How good a model is."""
-        answers = model.answers(self.prepared)
+    def judged(self, model: Model[Sentence, Extraction], *, rules: bool = True) -> Reached:
+        """How good a model is, with or without the rules."""
+        answer = Model.answers if rules else answers_without_rules
+        answers = answer(model, self.prepared)
         broken = sum(int((~g.space.holds(solutions.labels)).sum()) for g, solutions in answers)
         found = tuple(EntityRelations(*y) for y in model.decode(self.sentences, answers))
         return Reached(
@@ -222,10 +229,9 @@ class _Bench:
 
     def iterations(self, learner: Learner, *, rules: bool = True) -> int:
         """After how many iterations a learner is at its best; the fewest, if several are."""
-        model = self.model if rules else self.model.with_engine(Unruled())
         sums = [
-            self.judged(model.with_weights(state.weights)).sum
-            for state in learner.iterate(model, self.learned)
+            self.judged(self.model.with_weights(state.weights), rules=rules).sum
+            for state in learner.iterate(self.model, self.learned)
         ]
         return 1 + int(np.argmax(sums))
 
@@ -286,7 +292,7 @@ def _better(
 ) -> Claim:
     """Whether it held is judged by strict relation F1, which counts wrong entities as well."""
     counts = [_counts(gold, reached[method].outputs) for method in (worse, better)]
-    found = paired_bootstrap(*counts, statistic=f1_of_sums, seed=seed)
+    found = compare_systems(*counts, statistic=f1_of_sums, seed=seed)
     return Claim(
         claim,
         found.low > 0,

@@ -27,7 +27,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from rote.inference.wrappers.unruled import Unruled
 
 from papers.base import Experiment, Outcome, Settings
 from papers.curves import Lead, intervals, listed
@@ -35,15 +34,14 @@ from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from papers.plots import Curve, Panel, draw_panels
 from papers.records import Claim, Record, Row
+from rote import EntityRelation, Extraction, Local, Model, Perceptron, State, fit, prepare
 from rote.datasets import english_sentences
 from rote.features import CONSTANT, FeatureIndex, Positions
 from rote.io.conll import Sentence
-from rote.learning import Local, Perceptron, State, fit
 from rote.metrics import EntityRelations, entity_f1, relation_f1
-from rote.model import Layout, Model, prepare
-from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.model import Layout
 from rote.tasks.entity_relation_features import ENTITY, PAIR
-from rote.tasks.task import Frame
+from rote.tasks.task import Frame, Task
 from rote.types import FloatArray
 
 if TYPE_CHECKING:
@@ -159,7 +157,7 @@ def measure(plan: Plan, settings: Settings, sentences: Sequence[Sentence]) -> Me
     return measured
 
 
-class Computed:
+class Computed(Task[Sentence, Extraction]):
     """The entity-relation task with the vectors of some sentences, each computed once."""
 
     def __init__(self, sentences: Sequence[Sentence]) -> None:
@@ -226,7 +224,7 @@ class Bench:
         measured.features[place] = sum(len(layout.indices[kind]) for kind in self.seen)
         measured.mistakes[place] = states[-1].measures["mistakes"] / decisions
         for method, trained in (
-            ("LO", local.with_engine(Unruled())),
+            ("LO", local.without_rules()),
             ("L+I", local),
             ("IBT", global_),
         ):

@@ -23,8 +23,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from rote.inference.wrappers.unruled import Unruled
 
+from papers.answers import Answer, answers_without_rules
 from papers.base import Experiment, Outcome, Settings
 from papers.curves import Lead, intervals, listed
 from papers.data.synthetic import binary_constrained
@@ -127,8 +127,8 @@ def once(plan: Plan, kappa: float, size: int, seed: int, trial: int) -> dict[str
     model = Model(task, learned.layout, learned.layout.zeros())
     judged = model.prepare(data.test.points, data.test.labels)
 
-    def reached(model: Model[object, object]) -> Reached:
-        ((group, solutions),) = model.answers(judged)
+    def reached(model: Model[object, object], answer: Answer = Model.answers) -> Reached:
+        ((group, solutions),) = answer(model, judged)
         right = solutions.labels == group.gold
         return Reached(float(right.mean()), float(right.all(axis=1).mean()))
 
@@ -137,7 +137,7 @@ def once(plan: Plan, kappa: float, size: int, seed: int, trial: int) -> dict[str
 
     local = trained(Local(plan.cycles, average=False, seed=own))
     return {
-        "LO": reached(local.with_engine(Unruled())),
+        "LO": reached(local, answers_without_rules),
         "L+I": reached(local),
         "IBT": reached(trained(Perceptron(plan.cycles, average=False, seed=own))),
     }

@@ -18,7 +18,7 @@ from papers.base import Experiment, Settings
 from papers.explanations import explanation
 from papers.records import Claim, Record, read_record
 from papers.registry import EXPERIMENTS, experiment_of
-from rote.errors import DataError
+from rote import DataError
 
 AUTHORS = re.compile(r"^(.+? \(\d{4}\))(?:, (.*)|; .*)?$")
 

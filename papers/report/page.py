@@ -19,7 +19,7 @@ from papers.report.collect import CaseRecord, Collected, Exhibit, Paper, collect
 from papers.report.figures import figure_html
 from papers.report.tables import Sheet, sheets_of, table_html, title_in
 from rote.errors import DataError, MissingExtra
-from rote.model.files import write_whole
+from rote.io.atomic import write_whole
 
 TITLE = "Five papers on structured prediction, run again"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -11,33 +11,48 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
-from rote.inference.answers import answered
-from rote.inference.base import Source, as_objective
 
-from rote.inference import Objective, Solutions
-from rote.inference.exact.exact import choice, in_turns
-from rote.space import Space
-from rote.types import AnyArray, FloatArray, frozen
+from rote import (
+    BranchAndBound,
+    Chain,
+    Context,
+    Elimination,
+    Engine,
+    Milp,
+    Problem,
+    Separable,
+    Solutions,
+    Source,
+    Status,
+    Tree,
+)
+from rote.types import FloatArray, frozen
 
 NODES = 300
+NODES_FOR_TIES = 1 << 24
+# What solves a space in one pass is asked first, as `Exact` does.
+ONE_PASS = Separable(), Chain(order=1), Tree(), Elimination(1 << 12), Chain()
 
 
 @dataclass(frozen=True)
-class Hurried:
+class Hurried(Engine):
     """As `Exact`, with fewer nodes before the integer program."""
 
     nodes: int = NODES
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
-        chosen = choice(space)
-        if chosen is not None:
-            return chosen.solve(space, objective)
-        return in_turns(space, objective, (self.nodes,))
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        for engine in ONE_PASS:
+            if engine.accepts(problem.space):
+                return engine.answer(problem, context)
+        found = BranchAndBound(self.nodes, tie_limit=NODES_FOR_TIES).answer(problem, context)
+        left = np.flatnonzero(~np.isin(found.status, (Status.OPTIMAL, Status.INFEASIBLE)))
+        if not len(left):
+            return found
+        return found.with_rows(left, Milp().answer(problem.rows(left), context.rows(left)))
 
 
 @dataclass(frozen=True)
-class Blocks:
+class Blocks(Engine):
     """For citations only: max-sum over labels and the set of labels that are over or begun.
 
     Only labels that turn out to be there twice are remembered, and remembering is begun again with
@@ -45,20 +60,16 @@ class Blocks:
     are written, and takes any one of equal outputs.
     """
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        objective = as_objective(space, objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        space, scores, m = problem.space, problem.scores, len(problem)
         n, width = len(space.variables), len(space.variables[0].labels)
-        open_ = np.asarray(space.network.allowed[: space.labels])[None]
-        if objective.allowed is not None:
-            open_ = open_ & objective.allowed
-        single = np.where(open_, objective.scores[:, : space.labels], -np.inf)
-        m = len(single)
-        pairs = objective.scores[:, space.labels :].reshape(m, n - 1, width, width)
+        single = np.where(problem.closed_labels, -np.inf, scores[:, : space.labels])
+        pairs = scores[:, space.labels :].reshape(m, n - 1, width, width)
         found = [
             _best_blocks(own, between)
             for own, between in zip(single.reshape(m, n, width), pairs, strict=True)
         ]
-        return answered(space, objective, frozen(np.array(found)), Source.CHAIN)
+        return Solutions.of(problem, frozen(np.array(found)), Source.CHAIN)
 
 
 def _best_blocks(single: FloatArray, pairs: FloatArray) -> list[int]:

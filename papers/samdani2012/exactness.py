@@ -33,14 +33,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import DataError, ScoreError, SettingError, UnsupportedSpace
-from rote.inference import Objective
+from rote import DataError, Loss, Problem, ScoreError, SettingError, UnsupportedSpace
 from rote.inference.wrappers.decomposed.sets import Decomposition, Function, Split, as_decomposition
-from rote.kernels.dp.enumeration import outputs_between
 from rote.kernels.learning.linear import add_label
 from rote.learning.base import check_examples
 from rote.model import Group, Prepared
-from rote.space.losses import Loss
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 MOST_OUTPUTS = 1 << 12
@@ -118,11 +115,11 @@ def _listed(
                 f"{space!r} has {space.outputs:.4g} outputs, and no more than {most_outputs} of an "
                 "example are written out; take smaller examples, or raise most_outputs"
             )
-        outputs = outputs_between(0, int(space.outputs), space.sizes)
+        outputs = np.array(list(np.ndindex(*space.sizes.tolist())), dtype=np.int64)
         outputs = frozen(outputs[space.holds(outputs)])
         assert group.gold is not None
         scores = frozen(np.zeros((len(group), space.parts)))
-        split = decomposition.split(space, Objective(scores, gold=group.gold))
+        split = decomposition.split(Problem(space, scores), group.gold)
         chosen = _chosen(group, outputs)
         right = _chosen(group, group.gold)
         for i in np.flatnonzero(group.importance > 0).tolist():

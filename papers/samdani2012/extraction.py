@@ -55,13 +55,21 @@ from papers.samdani2012.corpora import (
 from papers.samdani2012.counts import Counts
 from papers.samdani2012.fields import NOTHING, Fields, by_starts, citations, emissions, seminars
 from papers.samdani2012.synthetic import PAPER
-from rote.errors import SettingError
-from rote.inference import Engine, Milp, Objective
-from rote.inference.wrappers.decomposed import Decomposed, Sign, SignedComponents
-from rote.inference.wrappers.timed import Timed
-from rote.learning import Perceptron
-from rote.model import Model, Prepared, prepare
-from rote.tasks.tagging import Tagging
+from rote import (
+    Context,
+    Decomposed,
+    Engine,
+    Milp,
+    Model,
+    Perceptron,
+    SettingError,
+    SignedComponents,
+    Tagging,
+    Timed,
+    prepare,
+)
+from rote.inference.wrappers.decomposed import Sign
+from rote.model import Prepared
 from rote.types import FloatArray, frozen
 
 MADE_UP = f"made up, as {VARIABLE} is not set"
@@ -240,7 +248,7 @@ class Bench:
             assert group.gold is not None
             easy = np.zeros((1, group.space.parts))
             easy[:, group.space.parts_of(group.gold[:1])] = 1.0
-            engine.solve(group.space, Objective(frozen(easy), gold=group.gold[:1]))
+            engine.solve(group.space, easy, Context(gold=group.gold[:1]))
         model: Model[Any, Any] = Model(task, self.layout, begun, timed)
         best = (-1.0, begun, 0)
         seconds, start = 0.0, perf_counter()
@@ -255,7 +263,7 @@ class Bench:
         judged = self._judged(self.model.with_weights(best[1]))
         return judged._replace(
             training_seconds=seconds,
-            inference_seconds=timed.seconds,
+            inference_seconds=timed.stats["seconds"],
             iterations=made,
             best_iteration=best[2],
         )

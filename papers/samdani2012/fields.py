@@ -30,14 +30,23 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from papers.data.cora_citations import LABELS as CITATION_LABELS
-from rote.errors import LabelError, in_order
-from rote.space import SpaceBuilder, Variable, any_of, at_least, at_most, count
+from rote import (
+    Adapter,
+    LabelError,
+    SpaceBuilder,
+    Variable,
+    any_of,
+    at_least,
+    at_most,
+    count,
+    register,
+)
+from rote.errors import in_order
 from rote.space.compiled import keep_recent
 from rote.space.reasons import BrokenRule
-from rote.tasks.adapter import Adapter, register
 from rote.tasks.show import differing, rules_broken
 from rote.tasks.tagging import words_of
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.viz import Picture, picture_of_tagging
 
 KIND = "segment"
@@ -81,7 +90,7 @@ def by_starts(builder: SpaceBuilder, segments: Sequence[Variable], label: str) -
 
 
 @dataclass(frozen=True)
-class Fields:
+class Fields(Task[Sequence[Any], Sequence[str]]):
     """An input is a sequence of tokens, an output one label per token.
 
     ``features`` gives one mapping per token, ``read`` the sketch of an input. All ``labels`` but

@@ -35,18 +35,28 @@ from papers.data.multilabel import load_multilabel
 from papers.data.synthetic import linked_labels
 from papers.records import Claim, Metric, Row
 from papers.samdani2012.synthetic import PAPER
-from rote.errors import SettingError
-from rote.inference import BranchAndBound, Engine, Exact, Milp, Objective, Solutions
-from rote.inference.wrappers.decomposed import Decomposed, Subsets
-from rote.inference.wrappers.timed import Timed
-from rote.kernels.learning.linear import scores_of
-from rote.learning import StructuredSVM, fit
+from rote import (
+    BranchAndBound,
+    Context,
+    Decomposed,
+    Engine,
+    Exact,
+    Hamming,
+    Milp,
+    Model,
+    MultiLabel,
+    Problem,
+    SettingError,
+    Solutions,
+    StructuredSVM,
+    Subsets,
+    Timed,
+    Wrapper,
+    fit,
+    prepare,
+)
 from rote.metrics import example_scores
-from rote.model import Model, prepare
-from rote.space import Space
-from rote.space.losses import Hamming
-from rote.tasks.multilabel import MultiLabel
-from rote.types import AnyArray, frozen
+from rote.types import AnyArray
 
 NAME = "rcv1subset1"
 METHODS = ("LL", "DecL-1", "DecL-2", "DecL-3", "GL")
@@ -91,14 +101,14 @@ class Documents(NamedTuple):
     Y: AnyArray
 
 
-class Proving:
+class Proving(Wrapper):
     """An engine that counts how often it proves its answer."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine, self.inputs, self.proved = engine, 0, 0
+    def __init__(self, inner: Engine) -> None:
+        self.inner, self.inputs, self.proved = inner, 0, 0
 
-    def solve(self, space: Space, objective: Objective | AnyArray) -> Solutions:
-        solutions = self.engine.solve(space, objective)
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        solutions = self.inner.answer(problem, context)
         self.inputs += len(solutions)
         self.proved += int(solutions.optimal.sum())
         return solutions
@@ -114,7 +124,7 @@ class Trained(NamedTuple):
     model: Model[Any, Any]
     cost: float
     seconds: float
-    inference: Timed
+    inference: Mapping[str, float]  # seconds and inputs
     proved: float
 
 
@@ -217,7 +227,7 @@ class Bench:
         start = perf_counter()
         model = fit(svm, Model(task, learned.layout, learned.layout.zeros(), timed), learned)
         seconds = perf_counter() - start
-        return Trained(model, cost, seconds, timed, proving.percent)
+        return Trained(model, cost, seconds, timed.stats.now(), proving.percent)
 
     def warm_up(self) -> None:
         """Compile, so that no time is told of it."""
@@ -243,14 +253,13 @@ class Bench:
         _, learned = self.learned["complete"]
         (group,) = learned.groups
         part = group.rows(np.arange(min(self.plan.timed, len(group))))
-        scores = scores_of(frozen(model.weights), learned.vectors, part.slots, part.firsts)
         assert part.gold is not None
-        scores[:, : part.space.labels] += Hamming().offsets(part.space, part.gold)
+        problem = learned.problem(model.weights, part).with_loss(Hamming(), part.gold)
         engines: Mapping[str, Engine] = {"Exact": Exact(), "Milp": Milp()}
         found = {}
         for name, engine in engines.items():
             times = []
-            for row in scores:
+            for row in problem.scores:
                 start = perf_counter()
                 engine.solve(part.space, row)
                 times.append(1e3 * (perf_counter() - start))
@@ -259,16 +268,16 @@ class Bench:
 
 
 def _rows(results: Mapping[str, Trained], f1: Mapping[str, float], *, whole: bool) -> Iterator[Row]:
-    base, base_in_paper = results["DecL-2"].inference.seconds, IN_PAPER["DecL-2"][1]
+    base, base_in_paper = results["DecL-2"].inference["seconds"], IN_PAPER["DecL-2"][1]
     for method in METHODS:
         trained = results[method]
         metrics: dict[str, Metric] = {
             "f1": f1[method],
             "C": trained.cost,
             "training_seconds": trained.seconds,
-            "inference_seconds": trained.inference.seconds,
-            "inference_ratio": trained.inference.seconds / base,
-            "inferences": trained.inference.inputs,
+            "inference_seconds": trained.inference["seconds"],
+            "inference_ratio": trained.inference["seconds"] / base,
+            "inferences": int(trained.inference["inputs"]),
             "proved_percent": trained.proved,
         }
         score, seconds = IN_PAPER[method]
@@ -277,7 +286,7 @@ def _rows(results: Mapping[str, Trained], f1: Mapping[str, float], *, whole: boo
 
 
 def _claims(results: Mapping[str, Trained], f1: Mapping[str, float]) -> Iterator[Claim]:
-    gl, two = results["GL"].inference.seconds, results["DecL-2"].inference.seconds
+    gl, two = results["GL"].inference["seconds"], results["DecL-2"].inference["seconds"]
     said = ", ".join(f"{method} {f1[method]:.1f}" for method in METHODS)
     yield Claim(
         f"DecL-2 is within {CLOSE:g} point of GL, or above it (paper: 81.5 and 81.8)",

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.errors import DataError, LabelError
-from rote.space import Space, SpaceBuilder, count, one_of
+from rote import DataError, LabelError, Space, SpaceBuilder, count, one_of, register
 from rote.space.compiled import keep_recent
-from rote.tasks.adapter import register
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray
 
 POINT = "point"
@@ -26,7 +24,7 @@ Outputs = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class BinaryPoints:
+class BinaryPoints(Task[AnyArray, Sequence[int]]):
     """Outputs are those in ``feasible``; None allows all of them.
 
     An input is an array of shape (variables, coordinates).
@@ -84,7 +82,7 @@ Linear = tuple[tuple[tuple[int, ...], int], ...]
 
 
 @dataclass(frozen=True)
-class BinaryVector:
+class BinaryVector(Task[AnyArray, Sequence[int]]):
     """Binary variables that all look at one vector, under linear ``rules``.
 
     A rule is its coefficients, one per variable, and the most that they may add up to over the

@@ -11,8 +11,6 @@ import os
 from collections.abc import Callable
 from functools import cache
 
-from rote.inference.wrappers.unruled import Unruled
-
 from papers.tour.methods import Bench, Sentences
 from rote.datasets import english_sentences
 from rote.inference import Engine, Exact, Milp
@@ -38,8 +36,8 @@ def errands() -> dict[str, Callable[[], None]]:
         "beams": _teach,
         "neighbourhoods": lambda: _learn(Perceptron(2), Decomposed(Exact(), Subsets(2))),
         # Some candidates are dropped only after a few iterations.
-        "dual descent": lambda: _learn(StructuredSVM(0.1, iterations=6), Unruled()),
-        "single decisions": lambda: _predict(Unruled()),
+        "dual descent": lambda: _learn(StructuredSVM(0.1, iterations=6), Exact(), rules=False),
+        "single decisions": lambda: _predict(Exact(), rules=False),
     }
 
 
@@ -65,26 +63,27 @@ def run_errand(name: str) -> None:
     errands()[name]()
 
 
-def _learn(learner: Learner, engine: Engine) -> None:
-    bench = _bench()
+def _learn(learner: Learner, engine: Engine, *, rules: bool = True) -> None:
+    bench = _bench(rules)
     fit(learner, bench.model.with_engine(engine), bench.learned)
 
 
-def _predict(engine: Engine) -> None:
+def _predict(engine: Engine, *, rules: bool = True) -> None:
     bench = _bench()
-    bench.predict(_weights(), engine, Timed())
+    bench.predict(_weights(), engine, Timed(), rules=rules)
 
 
 def _teach() -> None:
-    bench = _bench()
-    model = bench.model.with_weights(_weights()).with_engine(Speedup(Unruled()))
+    bench = _bench(rules=False)
+    model = bench.model.with_weights(_weights()).with_engine(Speedup(Exact()))
     teach(model, bench.unlabelled, epochs=1)
 
 
 @cache
-def _bench() -> Bench:
+def _bench(rules: bool = True) -> Bench:
     made = english_sentences(3 * FEW, 0)
-    return Bench(Sentences("", made[:FEW], made[FEW : 2 * FEW], made[2 * FEW :]))
+    sentences = Sentences("", made[:FEW], made[FEW : 2 * FEW], made[2 * FEW :])
+    return Bench(sentences, rules=rules)
 
 
 @cache

@@ -11,22 +11,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from rote.inference.wrappers.unruled import Unruled
 
-from rote.inference import Engine, Exact, Milp
-from rote.inference.approximate import RGS, Speedup
-from rote.inference.wrappers.amortized import Amortized
-from rote.inference.wrappers.decomposed import Decomposed, Subsets
-from rote.inference.wrappers.timed import Timed
+from papers.answers import answers_without_rules
+from rote import (
+    RGS,
+    Amortized,
+    Decomposed,
+    Engine,
+    EntityRelation,
+    Exact,
+    Extraction,
+    Learner,
+    Local,
+    Milp,
+    Model,
+    Perceptron,
+    Speedup,
+    StructuredSVM,
+    Subsets,
+    Timed,
+    WithoutRules,
+    prepare,
+    teach,
+)
 from rote.io.conll import Sentence
-from rote.learning import Learner, Local, Perceptron, StructuredSVM
-from rote.learning.distill import teach
 from rote.metrics import EntityRelations, entity_f1, relation_f1
-from rote.model import Model, prepare
-from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.types import FloatArray
 
 LO, RULED, IBT = "LO", "L+I", "IBT"
@@ -105,8 +117,8 @@ class Taken(NamedTuple):
 class Bench:
     """Sentences made ready once for all methods."""
 
-    def __init__(self, sentences: Sentences) -> None:
-        task = EntityRelation()
+    def __init__(self, sentences: Sentences, *, rules: bool = True) -> None:
+        task: Any = EntityRelation() if rules else WithoutRules(EntityRelation())
         kept = [s for s in sentences.train if task.obeys(s)]
         self.left_out = len(sentences.train) - len(kept)
         self.learned = prepare(task, kept, map(Extraction.of, kept))
@@ -120,26 +132,34 @@ class Bench:
         self, learner: Learner, engine: Engine, solver: Timed, step: Callable[[], None]
     ) -> Learned:
         """What a learner comes to with an engine, which may ask the solver."""
-        asked, before, start = Timed(engine), solver.inputs, perf_counter()
+        asked, before, start = Timed(engine), solver.stats["inputs"], perf_counter()
         weights = self.model.weights
         for state in learner.iterate(self.model.with_engine(asked), self.learned):
             weights = state.weights
             step()
         seconds = perf_counter() - start
-        calls = solver.inputs - before
-        return Learned(weights, asked.inputs, calls, seconds, asked.seconds)
+        calls = int(solver.stats["inputs"] - before)
+        spent = asked.stats
+        return Learned(weights, int(spent["inputs"]), calls, seconds, spent["seconds"])
 
     def predict(
-        self, weights: FloatArray, engine: Engine, solver: Timed, rehearsal: Engine | None = None
+        self,
+        weights: FloatArray,
+        engine: Engine,
+        solver: Timed,
+        rehearsal: Engine | None = None,
+        *,
+        rules: bool = True,
     ) -> Predicted:
         """What a model says of the test sentences; an engine that remembers rehearses by another.
 
         An answer that breaks a rule proves nothing, whatever it says of itself.
         """
         model: Model[Sentence, Extraction] = self.model.with_weights(weights)
-        model.with_engine(engine if rehearsal is None else rehearsal).answers(self.judged)
-        before, start = solver.inputs, perf_counter()
-        answers = model.with_engine(engine).answers(self.judged)
+        answer = Model.answers if rules else answers_without_rules
+        answer(model.with_engine(engine if rehearsal is None else rehearsal), self.judged)
+        before, start = solver.stats["inputs"], perf_counter()
+        answers = answer(model.with_engine(engine), self.judged)
         seconds = perf_counter() - start
         found = tuple(EntityRelations(*y) for y in model.decode(self.sentences, answers))
         obeys = np.concatenate([group.space.holds(each.labels) for group, each in answers])
@@ -152,7 +172,7 @@ class Bench:
             float((obeys & optimal).mean()),
             float(np.concatenate([each.gap for _, each in answers]).mean()),
             np.concatenate([each.value for _, each in answers]),
-            solver.inputs - before,
+            int(solver.stats["inputs"] - before),
             seconds,
         )
 
@@ -160,15 +180,15 @@ class Bench:
         self, weights: FloatArray, engine: Speedup, plan: Plan, seed: int, solver: Timed
     ) -> Learned:
         """What it takes to teach a speed-up by sentences whose outputs nobody gave."""
-        calls, asking, start = solver.inputs, solver.seconds, perf_counter()
+        before, asking, start = solver.stats["inputs"], solver.stats["seconds"], perf_counter()
         teach(
             self.model.with_weights(weights).with_engine(engine),
             self.unlabelled,
             epochs=plan.epochs,
             seed=seed,
         )
-        seconds, calls = perf_counter() - start, solver.inputs - calls
-        return Learned(weights, calls, calls, seconds, solver.seconds - asking)
+        seconds, calls = perf_counter() - start, int(solver.stats["inputs"] - before)
+        return Learned(weights, calls, calls, seconds, solver.stats["seconds"] - asking)
 
 
 def steps_of(plan: Plan) -> int:
@@ -185,7 +205,7 @@ def take(
 
     doing(LO)
     learned = bench.learn(Local(plan.iterations, seed=seed), own, own, step)
-    yield Taken(LO, learned, bench.predict(learned.weights, Unruled(), own))
+    yield Taken(LO, learned, bench.predict(learned.weights, Exact(), own, rules=False))
     doing(RULED)
     yield Taken(RULED, learned, bench.predict(learned.weights, own, own))
     step()

@@ -43,8 +43,8 @@ from papers.tour.methods import (
     take,
 )
 from papers.tour.plot import draw
+from rote import SettingError
 from rote.datasets import english_sentences
-from rote.errors import SettingError
 
 CORPUS = "conll04, sentences with relations"
 MADE_UP = f"made-up English sentences, as {VARIABLE} is not set"

@@ -23,7 +23,7 @@ def test_bars_look_at_restarts_of_bibtex_and_at_values_that_are_known():
 
 def test_pairs_that_go_together_score_above_those_that_do_not():
     given = problem(MADE_UP, True)
-    scores = given.objective.scores[:, given.space.labels :].reshape(-1, 91, 4)
+    scores = given.problem.scores[:, given.problem.space.labels :].reshape(-1, 91, 4)
     assert (scores[:, :, :3] == 0.0).all()
     assert (scores == scores[0]).all()
     assert scores[0, :, 3].max() > 0.1 > -0.1 > scores[0, :, 3].min()

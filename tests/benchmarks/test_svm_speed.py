@@ -12,7 +12,7 @@ from rich.console import Console
 
 from benchmarks import svm_speed
 from benchmarks.svm_speed import Files, Gap, Turn, measure, take_turn
-from rote.learning import State
+from rote import State
 
 TWEETS = "@ada\t@\nruns\tV\nfast\tR\n\nlol\t!\n@bob\t@\neats\tV\n\n"
 

@@ -18,7 +18,7 @@ from benchmarks.taggers import (
     tweets,
 )
 from papers.data.examples import Example
-from rote.learning import Perceptron, StructuredSVM
+from rote import Perceptron, StructuredSVM
 
 SENTENCES = ["the dog saw a cat", "a bird heard the dog", "the cat heard a bird", "a dog ran"]
 TAGS = {"the": "D", "a": "D", "dog": "N", "cat": "N", "bird": "N"}

@@ -29,7 +29,7 @@ from rote.inference import (
     Exact,
     Exhaustive,
     Milp,
-    Objective,
+    Problem,
     Separable,
     Solutions,
     Source,
@@ -215,32 +215,32 @@ def check_conflict(space, names) -> None:
         assert Judge(type(space)(space.variables, (), rest)).feasible
 
 
-def check(engine, space, objective) -> bool:
+def check(engine, space, problem) -> bool:
     """Hold an engine to its contract on one space; False where it refused the space."""
     if not accepts(engine, space):
         with pytest.raises(UnsupportedSpace, match="use "):
-            engine.solve(space, objective)
+            engine.solve(space, problem)
         return False
     judge = Judge(space)
-    if not judge.feasible and objective.allowed is None:
+    if not judge.feasible and problem.allowed is None:
         with pytest.raises(InfeasibleSpace) as raised:
-            engine.solve(space, objective)
+            engine.solve(space, problem)
         check_conflict(space, raised.value.conflicting_rules)
         return True
-    solutions = engine.solve(space, objective)
-    check_shape(solutions, space, len(objective))
-    for i in range(len(objective)):
-        expected = judge.best(*row_of(objective, i))
+    solutions = engine.solve(space, problem)
+    check_shape(solutions, space, len(problem))
+    for i in range(len(problem)):
+        expected = judge.best(*row_of(problem, i))
         if expected is None:
             assert solutions.status[i] == Status.INFEASIBLE
             assert (solutions.labels[i] == -1).all()
             assert solutions.value[i] == solutions.bound[i] == -np.inf
             continue
-        scale = max(1.0, float(np.abs(objective.scores[i]).max(initial=0.0)))
+        scale = max(1.0, float(np.abs(problem.scores[i]).max(initial=0.0)))
         assert solutions.status[i] == Status.OPTIMAL
         assert tuple(solutions.labels[i].tolist()) == expected.labels
         assert solutions.value[i] == pytest.approx(expected.value, abs=1e-12 * scale)
-        assert solutions.value[i] == space.value(objective.scores[i], solutions.labels[i])[0]
+        assert solutions.value[i] == space.value(problem.scores[i], solutions.labels[i])[0]
         assert solutions.bound[i] == solutions.value[i]
         assert solutions.source[i] in sources_of(engine)
         assert solutions.source[i] != Source.ARGMAX or not space.factors
@@ -305,13 +305,13 @@ def test_the_answer_to_a_batch_is_that_to_each_input(engine):
     @settings(max_examples=15)
     @given(st.one_of(problems(chain_spaces(order=1), 4), problems(separable_spaces(), 4)))
     def agrees(problem):
-        space, objective = problem
+        space, problem = problem
         if not accepts(engine, space) or not Judge(space).feasible:
             return
-        together = engine.solve(space, objective)
-        again = engine.solve(space, objective)
-        for i in range(len(objective)):
-            alone = engine.solve(space, objective.rows(np.array([i])))
+        together = engine.solve(space, problem)
+        again = engine.solve(space, problem)
+        for i in range(len(problem)):
+            alone = engine.solve(space, problem.rows(np.array([i])))
             for name in ("labels", "value", "bound", "status", *source):
                 assert getattr(together, name)[i].tolist() == getattr(alone, name)[0].tolist()
                 assert getattr(together, name)[i].tolist() == getattr(again, name)[i].tolist()
@@ -382,8 +382,8 @@ def test_scores_of_any_real_type_and_layout_will_do(engine):
         whole.tolist(),
         np.asfortranarray(whole.astype(np.float64)),
         spaced[::2, ::2],
-        Objective(whole.astype(np.float64)),
-        Objective(whole, np.ones((4, space.labels), dtype=np.bool_)),
+        Problem(space, whole.astype(np.float64)),
+        Problem(space, whole, closed=~(np.ones((4, space.labels), dtype=np.bool_))),
     ):
         assert engine.solve(space, given_scores).labels.tolist() == expected
 
@@ -395,7 +395,7 @@ def test_the_callers_arrays_stay_as_they_were(engine):
     allowed = np.ones((3, space.labels), dtype=np.bool_)
     allowed[0, 0] = False
     before = scores.copy(), allowed.copy()
-    engine.solve(space, Objective(scores, allowed))
+    engine.solve(space, Problem(space, scores, closed=~allowed))
     engine.solve(space, scores)
     assert scores.flags.writeable
     assert allowed.flags.writeable
@@ -471,13 +471,13 @@ def test_given_labels_are_kept(engine):
     space = home(engine)
     scores = np.random.default_rng(3).normal(size=(3, space.parts))
     given_labels = [{"x": "a"}, {"y": "a"}, {}]
-    objective = clamp(space, scores, given_labels)
-    solutions = engine.solve(space, objective)
+    problem = clamp(space, scores, given_labels)
+    solutions = engine.solve(space, problem)
     for i, (output, labels) in enumerate(
         zip(space.decode(solutions.labels), given_labels, strict=True)
     ):
         assert labels.items() <= output.items()
-        best = Judge(space).best(*row_of(objective, i))
+        best = Judge(space).best(*row_of(problem, i))
         assert best is not None
         assert tuple(solutions.labels[i].tolist()) == best.labels
 
@@ -486,8 +486,8 @@ def test_given_labels_are_kept(engine):
 def test_given_labels_against_the_rules_are_infeasible_for_that_input_only(engine):
     space = home(engine)
     wrong = {"y": "b"}
-    objective = clamp(space, np.zeros((3, space.parts)), [{}, wrong, {"x": "b"}])
-    solutions = engine.solve(space, objective)
+    problem = clamp(space, np.zeros((3, space.parts)), [{}, wrong, {"x": "b"}])
+    solutions = engine.solve(space, problem)
     check_shape(solutions, space, 3)
     assert solutions.status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE, Status.OPTIMAL]
     assert solutions.labels[1].tolist() == [-1, -1]
@@ -499,7 +499,7 @@ def test_closing_every_label_of_a_variable_is_infeasible(engine):
     space = home(engine)
     allowed = np.ones((2, space.labels), dtype=np.bool_)
     allowed[1, :2] = False
-    solutions = engine.solve(space, Objective(np.zeros((2, space.parts)), allowed))
+    solutions = engine.solve(space, Problem(space, np.zeros((2, space.parts)), closed=~allowed))
     assert solutions.status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE]
 
 
@@ -525,7 +525,7 @@ def test_scores_that_are_not_finite_are_refused_with_their_place(engine, wrong):
     space = home(engine)
     scores = np.zeros((3, space.parts))
     scores[1, 4] = wrong
-    for given_scores in (scores, Objective(scores)):
+    for given_scores in (scores, Problem(space, scores)):
         with pytest.raises(ScoreError, match=r"input 1: .* at part 4; forbid a label with a rule"):
             engine.solve(space, given_scores)
 
@@ -568,7 +568,7 @@ def test_allowed_labels_of_the_wrong_shape_or_type_are_refused(engine):
         (np.ones((2, space.labels), dtype=np.int64), "True and False, got int64"),
     ):
         with pytest.raises(ScoreError, match=match):
-            engine.solve(space, Objective(scores, allowed))
+            engine.solve(space, Problem(space, scores, closed=~allowed))
 
 
 @every_engine
@@ -586,7 +586,7 @@ def test_very_large_and_very_small_scores_are_solved(engine):
     rng = np.random.default_rng(4)
     for size in (1e-8, 1e12):
         scores = size * rng.normal(size=(5, space.parts))
-        check(engine, space, Objective(scores))
+        check(engine, space, Problem(engine, scores))
 
 
 @every_engine

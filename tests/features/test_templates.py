@@ -7,15 +7,23 @@ import os
 import pickle
 import re
 from collections import Counter
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rote.errors import DataError, SettingError
-from rote.features import CHUNKING, POS_TAGGING, Templates
+from rote.features import (
+    CHUNKING,
+    POS_TAGGING,
+    FeatureIndex,
+    HashedIndex,
+    Templates,
+    VectorBuilder,
+)
 from rote.features.words import SIGNS, TEXTS
 
 COLUMNS = ("word", "pos")
@@ -180,6 +188,77 @@ def test_each_function_is_computed_once_for_each_token(monkeypatch):
 def test_deep_nesting_is_read_without_running_out_of_stack():
     template = "lower(" * 5000 + "word[0]" + ")" * 5000
     assert Templates(("word",), (template,)).rows([("A",)]) == [[f"{template}=a"]]
+
+
+# Many sentences at once
+
+WORDS = st.text("aB3-#| _=ß\u0130é", max_size=4) | st.sampled_from(["<edge>", "|", "a|b", "yes"])
+SENTENCES = st.lists(st.lists(st.tuples(WORDS, WORDS), max_size=4), max_size=4)
+
+
+def in_order(rows):
+    """Signs of a slow reading come last, as they do in vectors."""
+    return [sorted(row, key=lambda name: "=" not in name) for row in rows]
+
+
+def read(made, sentences, index, asked=None):
+    """The columns of vectors that are read together: all of them, or those asked for."""
+    builder = VectorBuilder({"token": index})
+    every = [(i, k) for i, sentence in enumerate(sentences) for k in range(len(sentence))]
+    pairs = every if asked is None else asked
+    inputs, vectors = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    lines = made.reader("token")(sentences, builder.names).lines(inputs, vectors)
+    builder.add_lines(["token"] * len(pairs), lines)
+    built = builder.build()
+    assert (built.value == 1).all()
+    return [built.column[a:b].tolist() for a, b in pairwise(built.ptr[1:].tolist())]
+
+
+def named(sentences, index, chosen):
+    """The columns of the same vectors, name by name."""
+    rows = [row for each in sentences for row in in_order(slow_rows(COLUMNS, chosen, each))]
+    return [[column for column in index.columns(row) if column >= 0] for row in rows]
+
+
+CHOSEN = st.lists(templates, min_size=1, max_size=6, unique=True)
+
+
+@given(CHOSEN, SENTENCES, SENTENCES, st.booleans())
+@example(["word[0]|pos[0]"], [[("a|b", "c"), ("a", "b|c"), ("", "a|b|c")]], [[("a", "b|c")]], True)
+def test_read_together_they_have_the_columns_of_their_names(chosen, first, second, kept):
+    made = Templates(COLUMNS, tuple(chosen))
+    growing, plain = FeatureIndex(), FeatureIndex()
+    for sentences in (first, second):  # one after the other into an index that grows
+        assert read(made, sentences, growing) == named(sentences, plain, chosen)
+    assert growing.names() == plain.names()
+    # Frozen: what training listed is used, or else a listing of all names.
+    known = FeatureIndex()
+    read(made, first, known)
+    again = known if kept else FeatureIndex(known.names())
+    again.freeze()
+    for sentences in (second, first, second):
+        assert read(made, sentences, again) == named(sentences, again, chosen)
+
+
+@given(CHOSEN, SENTENCES)
+def test_read_together_they_have_the_columns_of_hashes(chosen, sentences):
+    made, index = Templates(COLUMNS, tuple(chosen)), HashedIndex(6)
+    assert read(made, sentences, index) == named(sentences, index, chosen)
+
+
+@given(CHOSEN, SENTENCES, st.randoms())
+def test_only_tokens_that_are_asked_for_are_read_and_in_that_order(chosen, sentences, random):
+    made, index = Templates(COLUMNS, tuple(chosen)), FeatureIndex()
+    every = [(i, k) for i, sentence in enumerate(sentences) for k in range(len(sentence))]
+    right = read(made, sentences, index)
+    some = [random.randrange(len(every)) for _ in range(5)] if every else []
+    assert read(made, sentences, index, [every[k] for k in some]) == [right[k] for k in some]
+
+
+@given(CHOSEN, st.lists(st.tuples(WORDS, WORDS), max_size=6))
+def test_names_are_the_same_one_by_one(chosen, tokens):
+    made = Templates(COLUMNS, tuple(chosen))
+    assert made.rows(tokens) == in_order(slow_rows(COLUMNS, chosen, tokens))
 
 
 # The sets that come with the library

@@ -10,8 +10,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from rote.inference.base import Objective, Solutions, Source, Status
 
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source, Status
 from rote.space import Space, SpaceBuilder
 
 
@@ -55,10 +56,10 @@ def random_scores(rng, shape):
     return (rng.normal(size=shape), whole, whole + 0.3e-10 * rng.integers(0, 3, size=shape))[kind]
 
 
-def check_answers(space: Space, objective: Objective, found: Solutions, source: Source) -> None:
+def check_answers(space: Space, problem: Problem, found: Solutions, source: Source) -> None:
     """Every input has its best output, proved and by this source, or is said to have none."""
-    for i, outputs in enumerate(_outputs_per_input(space, objective)):
-        answer = best_of(outputs, objective.scores[i])
+    for i, outputs in enumerate(_outputs_per_input(space, problem)):
+        answer = best_of(outputs, problem.scores[i])
         if answer is None:
             assert (found.labels[i] == -1).all()
             assert found.value[i] == -np.inf
@@ -71,9 +72,9 @@ def check_answers(space: Space, objective: Objective, found: Solutions, source: 
             assert found.source[i] == source
 
 
-def check_max_marginals(space: Space, objective: Objective, found) -> None:
+def check_max_marginals(space: Space, problem: Problem, found) -> None:
     """Every label has the value of the best output with it."""
-    for i, (values, labels) in enumerate(_outputs_per_input(space, objective)):
+    for i, (values, labels) in enumerate(_outputs_per_input(space, problem)):
         expected = np.full(space.labels, -np.inf)
         np.maximum.at(expected, space.offsets[:-1] + labels, values[:, None])
         np.testing.assert_allclose(found[i], expected, atol=1e-12)
@@ -91,9 +92,6 @@ def check_nothing_is_answered(engine, space: Space) -> None:
     assert found.value.shape == (0,)
 
 
-def _outputs_per_input(space: Space, objective: Objective):
-    for i, scores in enumerate(objective.scores):
-        everything = np.ones(space.labels, np.bool_)
-        yield outputs_of(
-            space, scores, everything if objective.allowed is None else objective.allowed[i]
-        )
+def _outputs_per_input(space: Space, problem: Problem):
+    for i, scores in enumerate(problem.scores):
+        yield outputs_of(space, scores, problem.open_labels()[i])

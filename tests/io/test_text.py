@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rote.errors import DataError
-from rote.io.text import Words, json_text, plain_suffix, read_text
+from rote.io.text import Words, json_text, line_error, numbered_lines, plain_suffix, read_text
 
 TEXT = "one 2\n\n  3.5   x\n"
 
@@ -59,6 +59,16 @@ def test_a_missing_file_and_a_folder_are_data_errors(tmp_path):
         read_text(tmp_path / "none.uai")
     with pytest.raises(DataError, match="cannot be read"):
         read_text(tmp_path)
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("a\u2028b\x0b\r\n\nc", encoding="utf-8", newline="")
+    assert list(numbered_lines(path)) == [(1, "a\u2028b\x0b"), (2, ""), (3, "c")]
+
+
+def test_a_complaint_about_a_line_starts_with_file_and_line():
+    assert str(line_error(Path("a.tsv"), 3, "is odd")) == "a.tsv, line 3: is odd"
 
 
 def test_words_are_taken_in_order_and_counted():

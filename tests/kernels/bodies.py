@@ -13,7 +13,10 @@ from types import FunctionType
 import numpy as np
 from hypothesis import strategies as st
 
+from rote.kernels.bundles import Questions
+from rote.kernels.dual.ascent import Ascent, new_ascent
 from rote.kernels.jit import Kernel
+from rote.types import frozen
 from tests.strategies import rules_as_rows, spaces
 
 
@@ -34,9 +37,25 @@ def networks(draw, least=0, most=4):
         return space, space.network
 
 
+def asked(scores, closed=None, ties=1e-10):
+    """Questions that close nothing, and whose ties are all the same, where not told otherwise."""
+    scores = frozen(np.asarray(scores, dtype=np.float64))
+    closed = np.empty((0, 0), np.bool_) if closed is None else closed
+    ties = np.broadcast_to(np.asarray(ties, dtype=np.float64), len(scores))
+    return Questions(scores, frozen(closed), frozen(ties))
+
+
 def scores_of(space, seed, m=None):
     rng = np.random.default_rng(seed)
     return rng.normal(size=space.parts if m is None else (m, space.parts))
+
+
+def ascent_of(graph, theta, messages=None, multipliers=None):
+    """Dual ascent that stands at these scores and duals, which it moves."""
+    room = plain(new_ascent)(graph)
+    messages = room.messages if messages is None else messages
+    multipliers = room.multipliers if multipliers is None else multipliers
+    return Ascent(theta, messages, multipliers, room.marginals, room.tops)
 
 
 # -- a network in plain words -------------------------------------------------------------

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote.kernels.learning.dual_descent import descend, gains_of, largest_gain, product_of
+from rote.kernels.learning.dual_descent import descend, desk_for, gains_of, largest_gain, product_of
 from rote.kernels.learning.working_set import (
     ATOM_FIELDS,
     STEP,
     WORK_FIELDS,
     Candidates,
+    Dual,
+    Offers,
     add_candidates,
 )
 from rote.types import frozen
@@ -64,22 +66,19 @@ class Problem:
         before = self.count
         self.count, self.atoms = self.run(
             add_candidates,
-            self.candidates,
+            self.dual(delta),
+            self.slots,
+            Offers(
+                whole(range(EXAMPLES)),
+                self.firsts,
+                self.gold,
+                found,
+                frozen(losses),
+                frozen(losses - along),
+            ),
             before,
             self.atoms,
             self.scratch,
-            frozen(self.weights),
-            self.vectors,
-            self.slots,
-            whole(range(EXAMPLES)),
-            self.firsts,
-            self.gold,
-            found,
-            frozen(losses),
-            frozen(losses - along),
-            self.costs,
-            self.squared,
-            delta,
         )
         for c in range(before, self.count):
             example = int(self.candidates.example[c])
@@ -119,22 +118,14 @@ class Problem:
         return [c for c, (i, _) in enumerate(self.outputs) if i == example]
 
     def descend(self, passes=1, delta=1e-9, seed=0):
-        return self.run(
-            descend,
-            self.weights,
-            self.vectors,
-            self.candidates,
-            whole(range(EXAMPLES)),
-            self.costs,
-            self.squared,
-            passes,
-            delta,
-            seed,
-        )
+        return self.run(descend, self.dual(delta), whole(range(EXAMPLES)), passes, seed)
+
+    def dual(self, delta=0.0, weights=None):
+        weights = self.weights if weights is None else weights
+        return Dual(weights, self.vectors, self.candidates, self.costs, self.squared, delta)
 
     def largest_gain(self):
-        known = frozen(self.weights), self.vectors, self.candidates, self.costs, self.squared
-        return self.run(largest_gain, *known)
+        return self.run(largest_gain, self.dual())
 
     def check_books(self):
         """Everything that is kept beside the duals is what the duals and outputs say."""
@@ -163,6 +154,6 @@ class Problem:
 
 
 def gains_of_all(problem, weights, example):
-    ids, gains = np.zeros(9, np.int64), np.zeros(9)
-    known = frozen(weights), problem.vectors, problem.candidates, example, ids, gains
-    return problem.run(gains_of, *known), ids, gains
+    desk = plain(desk_for)(problem.candidates, whole(range(EXAMPLES)))
+    size = problem.run(gains_of, problem.dual(weights=weights), example, desk)
+    return size, desk.ids, desk.gains

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.cache_lookup import best_remembered, first_that_holds
+from rote.kernels.cache_lookup import Memory, best_remembered, first_that_holds
 from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
@@ -43,6 +43,11 @@ class Made:
         order = np.argsort(self.output_of, kind="stable")
         self.order = whole(order)
         self.ptr = whole(np.searchsorted(self.output_of[order], np.arange(outputs + 1)))
+
+    @property
+    def memory(self):
+        scores, margins = frozen(self.entry_scores), frozen(self.margins)
+        return Memory(self.parts, self.slots, scores, margins, self.ptr, self.order)
 
     def scores(self, m):
         return self.rng.integers(-12, 13, size=(m, int(self.slots[-1]))) / 8
@@ -137,13 +142,8 @@ def test_the_first_entry_that_meets_the_condition_is_found(seed, relative, epsil
         found, most = run(
             frozen(scores),
             whole(outputs),
-            made.parts,
-            made.slots,
-            frozen(made.entry_scores),
-            frozen(made.margins),
+            made.memory,
             frozen(least),
-            made.ptr,
-            made.order,
             frozen(each),
             relative,
         )
@@ -167,13 +167,15 @@ def test_every_part_must_meet_the_condition(compiled, relative):
         found, _ = chosen(first_that_holds, compiled)(
             frozen(np.array([scores])),
             whole([0]),
-            whole([[1]]),
-            whole([0, 3]),
-            frozen(entry),
-            frozen(np.array([1.0])),
+            Memory(
+                whole([[1]]),
+                whole([0, 3]),
+                frozen(entry),
+                frozen(np.ones(1)),
+                whole([0, 1]),
+                whole([0]),
+            ),
             frozen(np.array([1e-10])),
-            whole([0, 1]),
-            whole([0]),
             frozen(np.zeros(1)),
             relative,
         )

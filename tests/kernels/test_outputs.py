@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.kernels.bundles import Layout
 from rote.kernels.outputs import (
     all_finite,
     all_obey,
@@ -22,21 +23,8 @@ from rote.kernels.outputs import (
 from rote.space import SpaceBuilder
 from rote.types import frozen
 from tests.kernels import bodies
-from tests.kernels.bodies import networks, plain
+from tests.kernels.bodies import asked, networks, plain
 from tests.strategies import Judge, spaces, worth
-
-
-def shape_of(space):
-    """What the kernels need to know of a space: sizes, offsets, scopes."""
-    arity = [len(factor.variables) for factor in space.factors]
-    scope = [j for factor in space.factors for j in factor.variables]
-    return (
-        space.sizes,
-        space.offsets,
-        frozen(np.concatenate([[0], np.cumsum(arity)]).astype(np.int64)),
-        frozen(np.array(scope, dtype=np.int64)),
-        space.factor_offsets,
-    )
 
 
 def naive_parts(space, labels):
@@ -53,9 +41,9 @@ def naive_parts(space, labels):
 def test_parts_are_one_per_variable_and_one_per_factor(space):
     judge = Judge(space)
     batch = frozen(judge.everything_as_array)
-    found = parts_of(batch, *shape_of(space))
+    found = parts_of(batch, space.layout)
     assert found.tolist() == [naive_parts(space, labels) for labels in judge.everything]
-    assert plain(parts_of)(batch, *shape_of(space)).tolist() == found.tolist()
+    assert plain(parts_of)(batch, space.layout).tolist() == found.tolist()
 
 
 @given(spaces(most=4), st.integers(0, 2**32 - 1))
@@ -64,44 +52,45 @@ def test_values_are_sums_over_parts(space, seed):
     judge = Judge(space)
     batch = frozen(judge.everything_as_array)
     scores = frozen(np.random.default_rng(seed).normal(size=(len(batch), space.parts)))
-    found = values_of(scores, batch, *shape_of(space))
+    found = values_of(scores, batch, space.layout)
     expected = [
         worth(space, row, labels) for row, labels in zip(scores, judge.everything, strict=True)
     ]
     assert found.tolist() == pytest.approx(expected, abs=1e-12)
-    assert plain(values_of)(scores, batch, *shape_of(space)).tolist() == found.tolist()
+    assert plain(values_of)(scores, batch, space.layout).tolist() == found.tolist()
 
 
 def test_outputs_without_labels_are_worth_minus_infinity():
-    sizes, offsets = np.array([2, 2]), np.array([0, 2, 4])
     pair = np.array([0, 2]), np.array([0, 1]), np.array([4, 8])
     labels = np.array([[-1, -1], [0, 1], [0, -1]])
     scores = np.ones((3, 8))
     for run in (values_of, plain(values_of)):
-        assert run(scores, labels, sizes, offsets, *pair).tolist() == [-np.inf, 3.0, -np.inf]
+        layout = Layout(np.array([2, 2]), np.array([0, 2, 4]), *pair)
+        assert run(scores, labels, layout).tolist() == [-np.inf, 3.0, -np.inf]
 
 
 def test_an_empty_batch_and_outputs_without_variables():
     none = np.empty(0, dtype=np.int64)
     zero = np.zeros(1, dtype=np.int64)
+    layout = Layout(none, zero, zero, none, zero)
     for run in (parts_of, plain(parts_of)):
-        assert run(np.empty((0, 0), np.int64), none, zero, zero, none, zero).shape == (0, 0)
-        assert run(np.empty((3, 0), np.int64), none, zero, zero, none, zero).shape == (3, 0)
+        assert run(np.empty((0, 0), np.int64), layout).shape == (0, 0)
+        assert run(np.empty((3, 0), np.int64), layout).shape == (3, 0)
     for run in (values_of, plain(values_of)):
         batch = np.empty((3, 0), np.int64)
-        assert run(np.empty((3, 0)), batch, none, zero, zero, none, zero).tolist() == [0.0] * 3
+        assert run(np.empty((3, 0)), batch, layout).tolist() == [0.0] * 3
 
 
 @pytest.mark.parametrize("read", [read_scores, plain(read_scores)], ids=["compiled", "plain"])
 def test_scores_are_read_with_minus_infinity_for_closed_labels(read):
-    scores, none = frozen(np.arange(8.0).reshape(2, 4)), frozen(np.empty((0, 3), np.bool_))
-    closed = frozen(np.array([[False, False, False], [True, False, True]]))
+    scores = np.arange(8.0).reshape(2, 4)
+    closed = np.array([[False, False, False], [True, False, True]])
     work = np.full(6, 9.0)
-    read(scores, none, 1, work)
+    read(asked(scores), 1, work)
     assert work.tolist() == [4, 5, 6, 7, 9, 9]
-    read(scores, closed, 0, work)
+    read(asked(scores, closed), 0, work)
     assert work.tolist() == [0, 1, 2, 3, 9, 9]
-    read(scores, closed, 1, work)
+    read(asked(scores, closed), 1, work)
     assert work.tolist() == [-np.inf, 5, -np.inf, 7, 9, 9]
 
 
@@ -156,7 +145,7 @@ def test_what_is_easy_is_answered_as_by_enumeration(found, seed, kind, some_clos
         scores = 3e-11 * rng.integers(0, 4, size=shape)
     ties = 1e-10 * np.maximum(1.0, np.abs(scores).max(axis=1))
     closed = rng.random(shape) < 0.2 if some_closed else np.empty((0, 0), dtype=np.bool_)
-    labels, values, easy = plain(best_by_themselves)(scores, closed, ties, net.masks)
+    labels, values, easy = plain(best_by_themselves)(asked(scores, closed, ties), net.masks)
     judge = Judge(space)
     for i in range(6):
         allowed = ~closed[i] if some_closed else None
@@ -177,10 +166,9 @@ def test_compiled_it_finds_the_same():
     x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     builder.require(x["a"] >> y["b"])
     masks = builder.build().network.masks
-    scores = frozen(np.random.default_rng(0).normal(size=(50, 4)))
-    ties, closed = frozen(np.full(50, 1e-10)), frozen(np.empty((0, 0), dtype=np.bool_))
-    compiled = best_by_themselves(scores, closed, ties, masks)
-    body = plain(best_by_themselves)(scores, closed, ties, masks)
+    questions = asked(np.random.default_rng(0).normal(size=(50, 4)))
+    compiled = best_by_themselves(questions, masks)
+    body = plain(best_by_themselves)(questions, masks)
     for one, other in zip(compiled, body, strict=True):
         assert one.tolist() == other.tolist()
     assert 0 < compiled[2].sum() < 50
@@ -215,5 +203,5 @@ def test_a_variable_whose_labels_are_all_closed_is_not_easy():
     builder.variable("x", "ab")
     masks = builder.build().network.masks
     closed = np.array([[True, True]])
-    _, _, easy = plain(best_by_themselves)(np.zeros((1, 2)), closed, np.full(1, 1e-10), masks)
+    _, _, easy = plain(best_by_themselves)(asked(np.zeros((1, 2)), closed), masks)
     assert not easy[0]

@@ -12,7 +12,7 @@ from rote.learning.loss_augmented import worst_outputs
 from rote.model import Model, prepare
 from rote.space import SpaceBuilder
 from rote.space.losses import Hamming
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from tests.learning.small import phi
 
 OFF_ON = ("off", "on")
@@ -30,7 +30,7 @@ def binary(n, edges=(), write=None):
 
 
 @dataclass(frozen=True)
-class Own:
+class Own(Task):
     """Every variable and factor of a space has weights of its own, and looks at its own vector."""
 
     space: object

@@ -10,7 +10,7 @@ from rote.inference import Exact
 from rote.model import Model, prepare
 from rote.space import SpaceBuilder
 from rote.tasks.tagging import Tagging
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from tests.strategies import Judge
 
 LABELS = ("a", "b", "c")
@@ -74,7 +74,7 @@ def _entries(layout, frame, vectors, vector):
     return [(index.column(name), value) for name, value in pairs if index.column(name) >= 0]
 
 
-class Links:
+class Links(Task):
     """One variable per item, whose labels have a vector each: which earlier item it refers to."""
 
     @staticmethod

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
-from rote.inference.greedy import IID
 
 from rote import RGS, Amortized, Exact, Exhaustive, Milp
 from rote.errors import DataError, LabelError, ModelError, SettingError
+from rote.inference.approximate.initial import IID
 from rote.inference.stores import MemoryStore
 from rote.learning import Local, Perceptron, StructuredSVM, Subgradient, fit
 from rote.learning.checkpoints import load_state, save_state

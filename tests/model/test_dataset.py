@@ -12,8 +12,9 @@ from rote.model import dataset as prepared_module
 from rote.model import prepare
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import EntityRelation
+from rote.tasks.entity_relation_features import SentenceReader
 from rote.tasks.tagging import Tagging
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from tests.learning.small import as_given, chains, phi
 from tests.strategies import Judge, worth
 
@@ -68,7 +69,7 @@ def test_examples_of_one_shape_are_one_group_in_their_order():
         assert group.members[place] == number
 
 
-class Forgetful:
+class Forgetful(Task):
     """A task that builds its frames anew whenever it is asked."""
 
     def frame(self, x):
@@ -305,17 +306,20 @@ def test_a_feature_vector_that_is_refused_is_named_with_its_input():
 
 def test_of_inputs_that_are_read_together_the_wrong_one_is_named(monkeypatch):
     class Strict(EntityRelation):
-        def reader(self, xs, names):
-            for x in xs:
-                if x is bad:
-                    raise DataError("not this one")
-            return super().reader(xs, names)
+        @property
+        def feature_reader(self):
+            return read
 
-    sentences = english_sentences(6, seed=0)
-    bad = sentences[4]
+    def read(xs, names):
+        if bad in xs:
+            raise DataError("not this one")
+        return SentenceReader(xs, names)
+
+    sentences = english_sentences(40, seed=0)  # of which the first few are read by names
+    bad = sentences[30]
     for together in (2, 3, 512):
         monkeypatch.setattr(prepared_module, "TOGETHER", together)
-        with pytest.raises(DataError, match=r"^input 4: not this one"):
+        with pytest.raises(DataError, match=r"^input 30: not this one"):
             prepare(Strict(), sentences)
 
 

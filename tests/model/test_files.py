@@ -36,10 +36,10 @@ from rote.inference.approximate import IID, AmortizedRGS
 from rote.inference.wrappers.timed import Timed
 from rote.learning.distill import teach
 from rote.model import Layout, Model, prepare
-from rote.model import files as files_module
-from rote.model.files import load, save, write_whole
+from rote.model.files import load, save
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.tagging import Tagging
+from rote.tasks.task import Task
 from tests.small_tasks import LABELS, ORDERS, TAGGING, TEMPLATES, Order, tagged
 
 XS, YS = tagged(12)
@@ -203,7 +203,7 @@ def test_a_task_of_a_users_own_must_be_given_again_and_is_compared(tmp_path):
         load(tmp_path, TAGGING)
 
 
-class Colour:
+class Colour(Task):
     """A task that says nothing of its settings."""
 
     def __init__(self, labels):
@@ -479,20 +479,6 @@ def test_weights_that_are_not_finite_are_refused(folder):
     rewrite(folder, putting(hashlib.sha256(content).hexdigest(), "weights", "sha256"))
     with pytest.raises(ModelError, match="has weights that are not finite"):
         load(folder)
-
-
-def test_a_file_is_written_whole_or_left_as_it_was(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    write_whole(path, b"old")
-
-    def fail(descriptor):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(files_module.os, "fsync", fail)
-    with pytest.raises(KeyboardInterrupt):
-        write_whole(path, b"new and long")
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_what_a_speedup_has_learned_is_saved_beside_the_weights(tmp_path):

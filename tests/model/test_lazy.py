@@ -10,19 +10,18 @@ import pytest
 
 from rote.datasets import english_sentences
 from rote.errors import DataError, InfeasibleSpace, SettingError, UnsupportedSpace
-from rote.features import LazyRows
 from rote.inference import Exact
 from rote.inference.approximate import Speedup
 from rote.inference.approximate.learned_beam import Wanted
-from rote.io.conll import Sentence
 from rote.model import Model, prepare
 from rote.model.lazy import LazyScores, Vectors, fill, predict_lazily
 from rote.space import SpaceBuilder
 from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence
 from rote.tasks.entity_relation import EntityRelation
+from rote.tasks.entity_relation_features import SentenceReader
 from rote.tasks.graphs import Graph, LabelledGraph, grid
 from rote.tasks.tagging import Tagging
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from tests.small_tasks import ORDERS, TAGGING, Order, tagged
 
 SENTENCES = english_sentences(40, seed=0)
@@ -120,8 +119,12 @@ class Watched(EntityRelation):
 
     seen: list[tuple[int, int]] = field(default_factory=list, compare=False)
 
-    def reader(self, xs, names):
-        reader, seen = super().reader(xs, names), self.seen
+    @property
+    def feature_reader(self):
+        return self.watching
+
+    def watching(self, xs, names):
+        reader, seen = SentenceReader(xs, names), self.seen
 
         class Watching:
             def lines(self, inputs, vectors):
@@ -131,28 +134,8 @@ class Watched(EntityRelation):
         return Watching()
 
 
-@dataclass(frozen=True)
-class OneByOne:
-    """The same task, whose vectors are asked for one by one."""
-
-    seen: list[tuple[int, int]] = field(default_factory=list, compare=False)
-
-    def __getattr__(self, name):
-        if name == "reader":
-            raise AttributeError(name)
-        return getattr(EntityRelation(), name)
-
-    def lazy_vectors(self, x: Sentence) -> LazyRows[list[str]]:
-        def watched(k: int) -> list[str]:
-            self.seen.append((id(x), k))
-            return EntityRelation().vectors(x)[k]
-
-        return LazyRows(len(x.entities) ** 2, watched)
-
-
-@pytest.mark.parametrize("kind", [Watched, OneByOne])
-def test_what_is_skipped_is_never_worked_out(kind):
-    task = kind()
+def test_what_is_skipped_is_never_worked_out():
+    task = Watched()
     xs = [x for x in SENTENCES if len(x.entities) < 6]
     model = model_of(task, xs, theta=0.05)
     task.seen.clear()  # what learning read
@@ -174,9 +157,10 @@ def test_what_is_skipped_is_never_worked_out(kind):
     assert served.broken == len(broken)
 
 
-def test_a_task_without_lazy_vectors_saves_nothing():
+def test_a_task_without_a_reader_saves_nothing():
     xs = tagged(10)[0]
-    found = predict_lazily(model_of(TAGGING, xs, theta=0.0), xs)
+    plain = replace(TAGGING, features=TAGGING.vectors)
+    found = predict_lazily(model_of(plain, xs, theta=0.0), xs)
     assert found.skipped == 0.0
     assert found.computed == found.vectors == sum(map(len, xs))
 
@@ -228,7 +212,7 @@ def test_traits_of_whole_outputs_are_refused():
         model.predict(xs)
 
 
-class Never:
+class Never(Task):
     """A task whose rules cannot be obeyed."""
 
     def __init__(self):
@@ -278,27 +262,32 @@ def test_other_engines_have_to_look_at_all_inputs():
         predict_lazily(model, SENTENCES[:1])
 
 
-@pytest.mark.parametrize("method", ["frame", "vectors", "lazy_vectors"])
+@pytest.mark.parametrize("method", ["frame", "vectors", "read"])
 def test_an_error_of_a_task_says_which_input_it_is_about(method):
     xs, _ = tagged(4)
     model = model_of(TAGGING, xs, theta=1.0)
 
-    class Odd:
-        def __init__(self):
-            self.asked = 0
+    class Odd(Tagging):
+        @property
+        def feature_reader(self):
+            return read if method == "read" else None
 
-        def __getattr__(self, name):
-            return getattr(TAGGING, name)
+        def frame(self, x):
+            return fail(x, super().frame) if method == "frame" else super().frame(x)
 
-    def fail(self, x):
-        self.asked += 1
-        if self.asked == 3:
+        def vectors(self, x):
+            return fail(x, super().vectors) if method == "vectors" else super().vectors(x)
+
+    def fail(x, otherwise):
+        if x is xs[2]:
             raise DataError("not this one")
-        if method == "lazy_vectors":
-            vectors = TAGGING.vectors(x)
-            return LazyRows(len(vectors), vectors.__getitem__)
-        return getattr(TAGGING, method)(x)
+        return otherwise(x)
 
-    setattr(Odd, method, fail)
+    def read(inputs, names):
+        for x in inputs:
+            fail(x, len)
+        return TAGGING.feature_reader(inputs, names)
+
+    odd = Odd(TAGGING.labels, TAGGING.features, TAGGING.order, TAGGING.bio)
     with pytest.raises(DataError, match=r"^input 2: not this one"):
-        predict_lazily(replace(model, task=Odd()), xs)
+        predict_lazily(replace(model, task=odd), xs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from papers.base import Settings, untold, unwatched
-from rote.errors import SettingError
+from rote import SettingError
 
 
 def test_settings_have_defaults_and_nobody_need_watch():

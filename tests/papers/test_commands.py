@@ -94,7 +94,7 @@ def test_reproduce_all_tells_of_each_and_its_exit_code_of_failures(run, tmp_path
     from papers import registry, suite
     from papers.base import Experiment, Outcome
     from papers.records import Claim
-    from rote.errors import DataError
+    from rote import DataError
 
     def failing(_: object) -> Outcome:
         raise DataError("there is\nno such folder")

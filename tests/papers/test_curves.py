@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from papers.curves import Lead, intervals, listed
-from rote.errors import DataError
+from rote import DataError
 
 PLACES = (10, 20, 50)
 

@@ -8,7 +8,7 @@ import pytest
 
 from papers.plots import COLOURS, Curve, Panel, draw_panels, save_figure
 from papers.records import Row
-from rote.errors import DataError, MissingExtra
+from rote import DataError, MissingExtra
 
 ROWS = [
     Row("LO", {"examples": size, "accuracy": y, "accuracy_low": y - 1, "accuracy_high": y + 2})

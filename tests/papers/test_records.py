@@ -21,7 +21,7 @@ from papers.records import (
     read_record,
     write_record,
 )
-from rote.errors import DataError
+from rote import DataError
 
 RECORD = Record(
     "some-2005-table",

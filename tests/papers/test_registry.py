@@ -18,7 +18,7 @@ from papers.registry import (
     reproduce,
     run_experiment,
 )
-from rote.errors import DataError, MissingExtra, SettingError
+from rote import DataError, MissingExtra, SettingError
 
 
 def found(settings: Settings) -> Outcome:

@@ -12,7 +12,7 @@ from papers import registry, suite
 from papers.base import Experiment, Outcome, Settings, unwatched
 from papers.records import Row, read_record, write_record
 from papers.suite import Finished, Job, jobs, reproduce_all
-from rote.errors import DataError
+from rote import DataError
 
 Runs = list[tuple[str, ...]]
 

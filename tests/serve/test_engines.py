@@ -150,11 +150,11 @@ def test_what_is_refused_leaves_no_store_behind(folder, tmp_path, engine, option
     assert not store.exists()
 
 
-def test_a_task_without_a_form_leaves_no_store_behind(tmp_path):
+def test_a_task_without_an_adapter_leaves_no_store_behind(tmp_path):
     model = train(BinaryVector(2), [np.ones(2), -np.ones(2)], [(1, 1), (0, 0)])
     model.save(tmp_path / "vectors")
     store = tmp_path / "answers.sqlite"
-    with pytest.raises(ModelError, match="serve it from Python with Service"):
+    with pytest.raises(ModelError, match="register an Adapter"):
         open_service(tmp_path / "vectors", store=str(store))
     assert not store.exists()
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import InfeasibleSpace, ScoreError, SettingError, UnsupportedSpace
-from rote.inference import Exact, Exhaustive, Objective, Status
+from rote.inference import Exact, Exhaustive, Problem, Status
 from rote.space import SpaceBuilder
 from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.types import frozen
-from tests.strategies import Judge, spaces, worth
+from tests.strategies import Judge, row_of, spaces, worth
 
 WEIGHED = Hamming({"a": 2.0, "c": 0.0})
 LOSSES = [Hamming(), WEIGHED, ZeroOne(), OneMinusF1(), OneMinusJaccard()]
@@ -91,17 +91,17 @@ def test_a_term_is_added_to_the_score_of_every_output_that_is_open(loss, space, 
     judge = Judge(space)
     gold = batch(rng, space, 3)
     scores = frozen(rng.normal(size=(3, space.parts)))
-    allowed = frozen(rng.random((3, space.labels)) < 0.8) if some_closed else None
-    objective = Objective(scores, allowed, loss.term(gold))
-    if not judge.feasible and allowed is None:
+    closed = rng.random((3, space.labels)) >= 0.8 if some_closed else None
+    problem = Problem(space, scores, closed, loss.term(gold))
+    if not judge.feasible and closed is None:
         with pytest.raises(InfeasibleSpace):
-            Exhaustive().solve(space, objective)
+            Exhaustive().solve(space, problem)
         return
-    found = Exhaustive().solve(space, objective)
+    found = Exhaustive().solve(space, problem)
     for i in range(3):
         valued = [
             (worth(space, scores[i], y) + naive(loss, space, gold[i], y), y)
-            for y in judge.open_outputs(None if allowed is None else allowed[i])
+            for y in judge.open_outputs(row_of(problem, i)[1])
         ]
         if not valued:
             assert found.status[i] == Status.INFEASIBLE
@@ -122,7 +122,9 @@ def test_ties_between_outputs_with_terms_go_to_the_smallest_labels(loss):
         builder.variable(name, ("off", "on"))
     space = builder.build()
     gold = np.array([[0, 1, 1]])
-    solution = Exhaustive().solve(space, Objective(np.zeros((1, 6)), term=loss.term(gold)))
+    solution = Exhaustive().solve(
+        space, Problem(space, np.zeros((1, 6)), loss_term=loss.term(gold))
+    )
     everything = Judge(space).everything
     most = max(naive(loss, space, gold[0], y) for y in everything)
     first = next(y for y in everything if naive(loss, space, gold[0], y) == most)
@@ -144,7 +146,9 @@ def test_no_inputs_with_a_term_have_no_answers():
     builder = SpaceBuilder()
     builder.variable("x", "ab")
     space = builder.build()
-    none = Objective(np.zeros((0, 2)), term=ZeroOne().term(np.zeros((0, 1), dtype=np.int64)))
+    none = Problem(
+        space, np.zeros((0, 2)), loss_term=ZeroOne().term(np.zeros((0, 1), dtype=np.int64))
+    )
     assert len(Exhaustive().solve(space, none)) == 0
 
 
@@ -152,18 +156,20 @@ def test_a_term_for_another_number_of_inputs_is_refused():
     builder = SpaceBuilder()
     builder.variable("x", "ab")
     space = builder.build()
-    objective = Objective(np.zeros((2, 2)), term=ZeroOne().term(np.zeros((1, 1), dtype=np.int64)))
+    term = ZeroOne().term(np.zeros((1, 1), dtype=np.int64))
     with pytest.raises(ScoreError, match="for 1 inputs, and there are 2"):
-        Exhaustive().solve(space, objective)
+        Problem(space, np.zeros((2, 2)), loss_term=term)
 
 
 def test_engines_that_take_no_terms_say_so():
     builder = SpaceBuilder()
     builder.variable("x", "ab")
     space = builder.build()
-    objective = Objective(np.zeros((1, 2)), term=ZeroOne().term(np.zeros((1, 1), dtype=np.int64)))
+    problem = Problem(
+        space, np.zeros((1, 2)), loss_term=ZeroOne().term(np.zeros((1, 1), dtype=np.int64))
+    )
     with pytest.raises(UnsupportedSpace, match="use RGS or Exhaustive"):
-        Exact().solve(space, objective)
+        Exact().solve(space, problem)
 
 
 @pytest.mark.parametrize("loss", TERMS, **BY_NAME)

@@ -197,7 +197,7 @@ def columns(indices, *sentences):
     inputs = np.repeat(np.arange(len(counts)), counts)
     vectors = np.array([k for count in counts for k in range(count)], dtype=np.int64)
     kinds = [kind for sentence in sentences for kind in task.frame(sentence).kinds]
-    builder.add_lines(kinds, task.reader(sentences, builder.names).lines(inputs, vectors))
+    builder.add_lines(kinds, task.feature_reader(sentences, builder.names).lines(inputs, vectors))
     built = builder.build()
     assert (built.value == 1).all()
     return [built.column[a:b].tolist() for a, b in pairwise(built.ptr[1:].tolist())]
@@ -236,7 +236,7 @@ def test_only_what_is_asked_for_is_read_and_in_that_order(sentence, random):
     some = random.sample(every, random.randint(0, len(every)))
     inputs, vectors = np.array(some, dtype=np.int64).reshape(-1, 2).T
     kinds = [task.frame(together[i]).kinds[k] for i, k in some]
-    builder.add_lines(kinds, task.reader(together, builder.names).lines(inputs, vectors))
+    builder.add_lines(kinds, task.feature_reader(together, builder.names).lines(inputs, vectors))
     built = builder.build()
     found = [built.column[a:b].tolist() for a, b in pairwise(built.ptr[1:].tolist())]
     right = plain_columns(KNOWN, *together)

@@ -19,10 +19,11 @@ from rote.tasks.entity_relation import EntityRelation, Extraction, pairs
 from rote.tasks.graphs import Graph, LabelledGraph, grid, grid_shape
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging, words_of
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.viz.grids import Grid
 from rote.viz.listing import Listing
-from rote.viz.shapes import BROKEN_SIGN, width_of
+from rote.viz.shapes import BROKEN_SIGN
+from rote.viz.text import width_of
 
 TASK = EntityRelation(
     ("Peop", "Loc"),
@@ -174,7 +175,7 @@ def test_an_output_that_is_none_is_refused():
         show(TAGGER, [("N", "dog")], ["O", "O"])
 
 
-class Marks:
+class Marks(Task):
     """One mark per letter, given as True and False."""
 
     def frame(self, x):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from rote.viz.grids import Grid
-from rote.viz.shapes import Said, Tile, Tone, width_of
+from rote.viz.shapes import Said, Tile, Tone
 from rote.viz.terminal import plain_text
+from rote.viz.text import width_of
 
 LABELS = ("land", "sea")
 

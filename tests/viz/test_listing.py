@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rote.viz.listing import SHOWN, Entry, Listing
-from rote.viz.shapes import Said, Tone, width_of
+from rote.viz.shapes import Said, Tone
 from rote.viz.terminal import plain_text
+from rote.viz.text import width_of
 
 ENTRIES = (Entry("x", "a"), Entry("long", "b", "✗1"), Entry("y", "c", gold="d"))
 

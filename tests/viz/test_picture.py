@@ -11,7 +11,8 @@ from rich.console import Console
 from rote.errors import SettingError
 from rote.viz.listing import Entry, Listing
 from rote.viz.picture import Picture
-from rote.viz.shapes import RULES_SHOWN, width_of
+from rote.viz.shapes import RULES_SHOWN
+from rote.viz.text import width_of
 
 PICTURE = Picture("x and y", Listing((Entry("x", "a"), Entry("y", "b"))), ("x is not y",), ("ok",))
 

@@ -7,8 +7,9 @@ import pytest
 
 from rote.errors import DataError
 from rote.viz.sentence import Link, Sentence, Span
-from rote.viz.shapes import Arc, End, Said, Tile, Tone, width_of
+from rote.viz.shapes import Arc, End, Said, Tile, Tone
 from rote.viz.terminal import plain_text
+from rote.viz.text import width_of
 
 WORDS = ("Oswald", "shot", "Kennedy", "in", "Dallas")
 SPANS = (Span(0, 1, "Peop"), Span(2, 3, "Peop"), Span(4, 5, "Loc"))

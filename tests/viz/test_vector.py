@@ -6,7 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from rote.viz.shapes import Arc, End, Layout, Said, Tile, Tone, width_of
+from rote.viz.shapes import Arc, End, Layout, Said, Tile, Tone
+from rote.viz.text import width_of
 from rote.viz.vector import COLUMN, html_of, svg_of
 
 NASTY = '<b onload="x()">&\'</b>]]>'

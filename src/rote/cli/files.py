@@ -19,10 +19,10 @@ from rote.errors import DataError, ModelError, RoteError, RuleError, renumber
 from rote.features import CONSTANT
 from rote.inference.stores import Store
 from rote.inference.wrappers.amortized import Amortized
+from rote.io.atomic import write_whole
 from rote.io.text import read_text
 from rote.learning.training import train
 from rote.model import Model
-from rote.model.files import write_whole
 from rote.tasks.adapter import Examples, Scores, adapter_of
 
 
@@ -145,10 +145,7 @@ def write_outputs(text: str, path: str | Path) -> None:
     elif path.suffix == ".xz":
         data = lzma.compress(data)
     try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)  # a pipe or a device, which must not be replaced by a file
-        else:
-            write_whole(path.resolve(), data)
+        write_whole(path, data)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
 

@@ -1,6 +1,6 @@
-"""Inputs to sparse rows: names of features, the columns they have, and rows computed on demand."""
+"""Inputs to sparse rows: names of features, and the columns they have."""
 
-from rote.features.batches import Lines, Reader, Runs, spelled
+from rote.features.batches import FeatureReader, Lines, Reader, Runs, spelled
 from rote.features.index import (
     FeatureIndex,
     HashedIndex,
@@ -8,7 +8,6 @@ from rote.features.index import (
     Positions,
     index_from_json,
 )
-from rote.features.lazy import LazyRows
 from rote.features.templates import CHUNKING, EDGE, POS_TAGGING, Templates
 from rote.features.trie import Names, NamesOf, Span
 from rote.features.vectors import CONSTANT, Features, VectorBuilder
@@ -19,10 +18,10 @@ __all__ = [
     "EDGE",
     "POS_TAGGING",
     "FeatureIndex",
+    "FeatureReader",
     "Features",
     "HashedIndex",
     "Index",
-    "LazyRows",
     "Lines",
     "Names",
     "NamesOf",

@@ -4,18 +4,19 @@
 one name for each vector, and from runs, which have some. A number below 0 is no name. With *marks*,
 all names but the first few of a vector follow once more, behind its mark.
 
-A `Reader` reads lines from many inputs at once, and only those that are asked for.
+A `Reader` reads lines from many inputs at once, and only those that are asked for. A task says by
+its ``feature_reader`` how to make one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from rote.errors import DataError
-from rote.features.trie import Names
+from rote.features.trie import Names, NamesOf
 from rote.kernels.features.trie import put_runs
 from rote.types import AnyArray, IntArray, running
 
@@ -88,11 +89,15 @@ class Lines:
 
 
 class Reader(Protocol):
-    """What a task with many vectors reads inputs by."""
+    """Reads vectors of some inputs."""
 
     def lines(self, inputs: IntArray, vectors: IntArray) -> Mapping[str, Lines]:
         """By kind, vectors number ``vectors`` of the inputs with these places, in that order."""
         ...
+
+
+FeatureReader: TypeAlias = Callable[[Sequence[Any], NamesOf], Reader]
+"""Makes the reader of some inputs, given what has the numbers of names."""
 
 
 def spelled(lines: Lines, names: Names) -> list[list[str]]:

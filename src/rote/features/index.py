@@ -14,19 +14,21 @@ All three have a JSON form, told apart by the key "index":
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass
-from itertools import repeat
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 from zlib import crc32
 
 import numpy as np
 
 from rote.errors import DataError, SettingError
+from rote.features.batches import Lines, Runs
 from rote.features.trie import UNKNOWN, Names
-from rote.types import IntArray, frozen
+from rote.kernels.features.trie import NEW, packed
 
 MOST_BITS = 30
+FEW = 16  # inputs for which names are not listed: these are read name by name
 
 
 class Index(Protocol):
@@ -35,13 +37,6 @@ class Index(Protocol):
     @property
     def frozen(self) -> bool:
         """Whether a new name is answered with -1, or no name is ever new."""
-        ...
-
-    def listing(self, marks: tuple[str, ...]) -> Listing | None:
-        """What is listed, by the texts that names are put together from; None if it may change.
-
-        Or if nothing is listed.
-        """
         ...
 
     def freeze(self) -> None:
@@ -75,24 +70,54 @@ class Index(Protocol):
     def __contains__(self, name: object) -> bool: ...
 
 
-class Listing(NamedTuple):
-    """The names of an index, and for each mark the columns of what they are behind it."""
+class Listing:
+    """Numbers of names, and the columns that an index has for them alone and behind each mark.
 
-    names: Names
-    columns: IntArray  # (1 + marks, names): the columns of names as they are come first; or -1
+    Names that are ``known`` are listed at once, and those listed behind a mark alone too; all
+    others have no column. Without them, each name is spelled when it first comes, and asked for.
+    """
 
-    @staticmethod
-    def of(columns: Mapping[str, int], marks: tuple[str, ...]) -> Listing:
-        """Names that are listed behind a mark alone have numbers too."""
-        unmarked = (name[len(m) :] for m in marks for name in columns if name.startswith(m))
-        numbers = {name: k for k, name in enumerate(dict.fromkeys([*columns, *unmarked]))}
-        table = [
-            list(map(columns.get, map(mark.__add__, numbers), repeat(UNKNOWN)))
-            for mark in ("", *marks)
-        ]
-        return Listing(
-            Names(numbers), frozen(np.array(table, dtype=np.int64).reshape(1 + len(marks), -1))
-        )
+    def __init__(
+        self,
+        index: Index,
+        marks: tuple[str, ...],
+        separator: str,
+        known: Iterable[str] | None = None,
+    ) -> None:
+        self.marks, self._index = marks, index
+        self._signs = "", *marks  # what stands before a name, by mark
+        listed = None if known is None else dict.fromkeys(known)
+        if listed is not None:
+            own = tuple(listed)
+            for mark in marks:
+                listed |= dict.fromkeys(n[len(mark) :] for n in own if n.startswith(mark))
+        self.names = Names(listed, separator)
+        self._table = np.array(  # (1 + marks, names): columns, or -1
+            [index.columns(map(sign.__add__, listed or ())) for sign in self._signs], dtype=np.int64
+        ).reshape(len(self._signs), -1)
+
+    def columns(self, lines: Lines) -> Runs:
+        """The columns of lines of names."""
+        known = self._table.shape[1]
+        if len(self.names) > known:
+            table = np.full((len(self._signs), 2 * len(self.names)), NEW)
+            table[:, :known] = self._table
+            self._table = table
+        said = *lines.build(), lines.marked, lines.alone, self._table
+        columns, ptr, new = packed(*said)
+        if len(new):
+            marks, numbers = new.T
+            spelled = self.names.spelled(numbers.tolist())
+            names = [self._signs[m] + name for m, name in zip(marks.tolist(), spelled, strict=True)]
+            self._table[marks, numbers] = self._index.columns(names)
+            columns, ptr, _ = packed(*said)
+        return Runs(columns, ptr)
+
+    def settled(self, count: int) -> bool:
+        """Take no new names, and say whether so many are listed, which are all there are."""
+        self.names.grows = False
+        self._table[self._table == NEW] = UNKNOWN
+        return int((self._table >= 0).sum()) == count
 
 
 class FeatureIndex:
@@ -108,8 +133,9 @@ class FeatureIndex:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._columns = _Columns()
-        # Both follow from the names, and are not saved or compared.
-        self._listings: dict[tuple[str, ...], Listing] = {}
+        # These are not saved or compared.
+        self._inputs = 0
+        self._listings: dict[tuple[tuple[str, ...], str], Listing] = {}
         self._ordered: tuple[str, ...] = ()
         for expected, column in enumerate(self.columns(names)):
             if column != expected:
@@ -123,7 +149,10 @@ class FeatureIndex:
         return self._columns.frozen
 
     def freeze(self) -> None:
-        self._columns.frozen = True
+        if not self.frozen:
+            self._columns.frozen = True
+            every = self._listings.items()
+            self._listings = {key: own for key, own in every if own.settled(len(self))}
 
     def column(self, name: str) -> int:
         return self._columns[name]
@@ -133,12 +162,18 @@ class FeatureIndex:
         # No Python code runs for a name that is known, whether the index grows or not.
         return list(map(self._columns.__getitem__, names))
 
-    def listing(self, marks: tuple[str, ...]) -> Listing | None:
-        if not self.frozen:
-            return None
-        if marks not in self._listings:
-            self._listings[marks] = Listing.of(self._columns, marks)
-        return self._listings[marks]
+    def listing(self, marks: tuple[str, ...] = (), separator: str = " ") -> Listing:
+        """What lines of names are read with: always the same, until the index is frozen."""
+        key = marks, separator
+        if key not in self._listings:
+            known = self._columns if self.frozen else None
+            self._listings[key] = Listing(self, marks, separator, known)
+        return self._listings[key]
+
+    def worth_listing(self, inputs: int) -> bool:
+        """Whether names should be listed to read so many more inputs: not for the first few."""
+        self._inputs += inputs
+        return self._inputs >= FEW
 
     def names(self) -> tuple[str, ...]:
         # Names are only ever added, so their number tells whether the tuple is up to date.
@@ -167,18 +202,10 @@ class FeatureIndex:
     __hash__ = None  # type: ignore[assignment]  # an index that grows cannot be a key
 
     def __copy__(self) -> FeatureIndex:
-        """The same names; and it remembers what was read so far, but not what this one will."""
-        other = FeatureIndex()
-        other.__dict__ |= self.__dict__
-        if not self.frozen:  # names are added, and to one of them alone
-            other._columns = _Columns(self._columns)
-        other._listings = {
-            marks: own._replace(names=own.names.copy()) for marks, own in self._listings.items()
-        }
-        return other
+        return deepcopy(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_listings": {}}
+        return {**self.__dict__, "_listings": {}, "_inputs": 0}
 
     def __repr__(self) -> str:
         return f"<FeatureIndex of {len(self)} names, {'frozen' if self.frozen else 'growing'}>"
@@ -207,9 +234,6 @@ class HashedIndex:
     @property
     def frozen(self) -> bool:
         return True
-
-    def listing(self, marks: tuple[str, ...]) -> None:
-        return None
 
     def freeze(self) -> None:
         """A hashed index is frozen from the start."""
@@ -272,9 +296,6 @@ class Positions:
     def frozen(self) -> bool:
         return True
 
-    def listing(self, marks: tuple[str, ...]) -> None:
-        return None
-
     def freeze(self) -> None:
         """The positions of an array are fixed from the start."""
 
@@ -309,55 +330,28 @@ class Positions:
         return isinstance(name, str) and self.column(name) != UNKNOWN
 
 
-_FIELDS: Mapping[str, Mapping[str, type]] = {
-    "names": {"names": list, "frozen": bool},
-    "hashed": {"bits": int},
-    "positions": {"width": int},
-}
-
-
 def index_from_json(value: Any) -> Index:
     """The index that ``to_json`` wrote, with everything checked."""
-    if not isinstance(value, Mapping):
-        raise DataError(f'an index is an object with the key "index", got {type(value).__name__}')
-    sort = value.get("index")
-    if not isinstance(sort, str) or sort not in _FIELDS:
-        raise DataError(
-            f'"index" of an index is one of {", ".join(_FIELDS)}, got {sort!r}; it may have been '
-            "written by a later version"
-        )
-    _check_fields(sort, value)
     try:
-        if sort == "hashed":
-            return HashedIndex(value["bits"])
-        if sort == "positions":
-            return Positions(value["width"])
+        match value:
+            case {"index": "names", "names": list(names), "frozen": bool(is_frozen)} if len(
+                value
+            ) == 3 and all(isinstance(name, str) for name in names):
+                index = FeatureIndex(names)
+                if is_frozen:
+                    index.freeze()
+                return index
+            case {"index": "hashed", "bits": bits} if len(value) == 2:
+                return HashedIndex(bits)
+            case {"index": "positions", "width": width} if len(value) == 2:
+                return Positions(width)
     except SettingError as error:
-        raise DataError(f"an index of {sort}: {error}") from None
-    wrong = [k for k, name in enumerate(value["names"]) if not isinstance(name, str)]
-    if wrong:
-        name = value["names"][wrong[0]]
-        raise DataError(f"an index of names: name {wrong[0]} is no string but {name!r}")
-    index = FeatureIndex(value["names"])
-    if value["frozen"]:
-        index.freeze()
-    return index
-
-
-def _check_fields(sort: str, value: Mapping[str, Any]) -> None:
-    fields = _FIELDS[sort]
-    expected = {"index", *fields}
-    if value.keys() != expected:
-        raise DataError(
-            f"an index of {sort} has the keys {', '.join(sorted(expected))}; "
-            f"got {', '.join(map(repr, value))}"
-        )
-    for key, kind in fields.items():
-        if type(value[key]) is not kind:
-            raise DataError(
-                f"an index of {sort}: expected {key!r} to be a {kind.__name__}, "
-                f"got {type(value[key]).__name__}"
-            )
+        raise DataError(f"an index of {value['index']}: {error}") from None
+    raise DataError(
+        'an index has the key "index", which is names (with a list of names, and whether it is '
+        f"frozen), hashed (with bits) or positions (with width); got {value!r:.80}; it may have "
+        "been written by a later version"
+    )
 
 
 class _Columns(dict[str, int]):

@@ -23,20 +23,33 @@ Values are joined as they are: those that have a "|" of their own may give the s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import compress
+from itertools import chain, compress, pairwise
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from rote.errors import DataError, SettingError, in_order
+from rote.features.batches import FeatureReader, Lines, Runs
+from rote.features.trie import UNKNOWN, Lexicon, Names, NamesOf
 from rote.features.words import CUTS, SIGNS, TEXTS
+from rote.kernels.features.trie import Windows
+from rote.types import IntArray, running
 
 EDGE = "<edge>"
 """What stands for a token before the first and after the last."""
 
 YES, NO = "yes", "no"
-PLACES = ("bias", "is_first", "is_last")
+PLACES: Mapping[str, Callable[[int], bool]] = MappingProxyType(
+    {
+        "bias": lambda _: True,
+        "is_first": lambda place: bool(place & 1),
+        "is_last": lambda place: bool(place & 2),
+    }
+)
 FUNCTIONS = (*TEXTS, *(f"{name}N" for name in CUTS), *SIGNS)
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -120,7 +133,7 @@ class Templates:
 
     columns: tuple[str, ...]
     templates: tuple[str, ...]
-    _plan: _Plan = field(init=False, repr=False, compare=False)
+    plan: _Plan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, given in (("columns", self.columns), ("templates", self.templates)):
@@ -136,35 +149,51 @@ class Templates:
                 raise SettingError(
                     f"a column is named by letters, digits and _, with no digit first: {column!r}"
                 )
-        object.__setattr__(self, "_plan", _planned(self.columns, self.templates))
+        object.__setattr__(self, "plan", _planned(self.columns, self.templates))
 
     def __reduce__(self) -> tuple[type, tuple[tuple[str, ...], tuple[str, ...]]]:
         # The plan holds functions, so another process reads the templates anew.
         return type(self), (self.columns, self.templates)
+
+    def reader(self, kind: str) -> FeatureReader:
+        """What reads vectors of a kind from many sentences at once."""
+        return partial(TemplateReader, self, kind)
 
     def rows(self, tokens: Sequence[Sequence[str]]) -> list[list[str]]:
         """For each token of a sentence the names of its features.
 
         Names are in the order of the templates, but for signs, which come last.
         """
-        count = len(tokens)
-        if not count:
-            return []
-        steps, pads, shifts, texts, signs, before, after = self._plan
-        values: list[Sequence[Any]] = [*self._by_column(tokens), *_places(count)]
-        for source, function in steps:
-            values.append(list(map(function, values[source])))
-        padded = [[fill] * before + [*values[source]] + [fill] * after for source, fill in pads]
-        shifted = [padded[k][before + offset : before + offset + count] for k, offset in shifts]
-        named = [_named(start, [shifted[k] for k in terms]) for start, terms in texts]
-        rows = list(map(list, zip(*named, strict=True))) if named else [[] for _ in tokens]
-        for name, k in signs:
-            for row in compress(rows, shifted[k]):
-                row.append(name)
-        return rows
+        count, (ptr, rows, offsets) = len(tokens), (a.tolist() for a in self.plan.windows)
+        before, after = max(0, -min(offsets)), max(0, *offsets)
+        values = [*self.by_column(tokens), _places(count)]
+        padded, starts = [], []
+        for own in self.plan.values:
+            known = own.worked_out(values[own.base])
+            for source, outside, start in own.rows:
+                padded.append([outside] * before + [*known[source]] + [outside] * after)
+                starts.append(start)
+        texts, signs = [], []
+        for first, last in pairwise(ptr):
+            begins = [(rows[k], before + offsets[k]) for k in range(first, last)]
+            terms = [padded[row][begin : begin + count] for row, begin in begins]
+            start = starts[rows[first]]
+            if not start.endswith("="):
+                signs.append((start, terms[0]))
+                continue
+            said = terms[0] if len(terms) == 1 else map("|".join, zip(*terms, strict=True))
+            texts.append([f"{start}{text}" for text in said])
+        found = list(map(list, zip(*texts, strict=True))) if texts else [[] for _ in tokens]
+        for name, holds in signs:
+            for vector in compress(found, holds):
+                vector.append(name)
+        return found
 
-    def _by_column(self, tokens: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    def by_column(self, tokens: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+        """The values of tokens, column after column, once they are checked."""
         width = len(self.columns)
+        if not len(tokens):
+            return [()] * width
         # Sets of types and of lengths are built without running Python code for each token.
         if str in set(map(type, tokens)) or set(map(len, tokens)) != {width}:
             place = next(k for k, t in enumerate(tokens) if isinstance(t, str) or len(t) != width)
@@ -184,26 +213,76 @@ class Templates:
         return by_column
 
 
-class _Plan(NamedTuple):
-    """What to compute for a sentence; everything is a list over its tokens.
+class TemplateReader:
+    """Reads the vectors of sentences: one after the other, their tokens lie in arrays."""
 
-    First come the columns, the signs of `PLACES`, and for each of ``steps`` a function of an
-    earlier list. ``pads`` are lists that go on at both ends with a value for what is outside,
-    ``before`` and ``after`` times; ``shifts`` are cut out of them. ``texts`` join some of
-    these behind the beginning of a name, and ``signs`` tell which tokens get a name.
+    def __init__(
+        self, templates: Templates, kind: str, sentences: Sequence[Any], names: NamesOf
+    ) -> None:
+        self._plan, self._kind, self._names = templates.plan, kind, names(kind, separator="|")
+        tokens = list(chain.from_iterable(sentences))
+        places = [place for x in sentences for place in _places(len(x))]
+        values: list[Sequence[Any]] = [*templates.by_column(tokens), places]
+        self._ptr = running(list(map(len, sentences)))
+        said = []
+        for own in self._plan.values:
+            lexicon: Lexicon[Any] = self._names.lexicon(own, len(own.rows))
+            said.append(lexicon.rows([*values[own.base], None]))
+        self._said = np.concatenate(said)  # the last is what is said of all that is outside
+
+    def lines(self, inputs: IntArray, vectors: IntArray) -> dict[str, Lines]:
+        """Some vectors, each one of an input."""
+        begins, windows = self._ptr[inputs], self._plan.windows
+        places = np.stack([begins, self._ptr[inputs + 1], begins + vectors])
+        numbers = self._names.say_windows(windows, self._said, places)
+        lines = Lines(len(inputs))
+        lines.add_runs(Runs(numbers.ravel(), np.arange(len(inputs) + 1) * numbers.shape[1]))
+        return {self._kind: lines}
+
+
+@dataclass(frozen=True)
+class _Values:
+    """What is said of a value of a column.
+
+    ``steps`` are functions of what is known of it, of which it comes first. A row is one of these,
+    and what it is outside; behind a start, it is where the names go on that begin so.
     """
 
+    base: int
     steps: tuple[tuple[int, _Function], ...]
-    pads: tuple[tuple[int, str | bool], ...]
-    shifts: tuple[tuple[int, int], ...]
-    texts: tuple[tuple[str, tuple[int, ...]], ...]
-    signs: tuple[tuple[str, int], ...]
-    before: int
-    after: int
+    rows: tuple[tuple[int, str | bool, str | None], ...]
+
+    def worked_out(self, values: Sequence[Any]) -> list[Sequence[Any]]:
+        """Values, and then what each step makes of them."""
+        known = [values]
+        for source, function in self.steps:
+            known.append(list(map(function, known[source])))
+        return known
+
+    def __call__(self, names: Names, values: Sequence[Any]) -> IntArray:
+        """The rows of values, of which the last may be None: that is what is outside."""
+        inside = len(values) - (values[-1] is None)
+        known = self.worked_out(values[:inside])
+        texts: dict[tuple[int, str | bool], IntArray] = {}
+        for source, outside, _ in self.rows:
+            said = [*known[source], *[outside] * (len(values) - inside)]
+            if isinstance(outside, bool):  # a sign says nothing more where it holds
+                texts[source, outside] = np.where(said, names.text(""), UNKNOWN)
+            else:
+                texts[source, outside] = names.texts(said)
+        table = np.array([texts[source, outside] for source, outside, _ in self.rows])
+        starts = {k: start for k, (_, _, start) in enumerate(self.rows) if start is not None}
+        table[list(starts)] = names.begin(list(starts.values()), table[list(starts)])
+        return table.T
+
+
+class _Plan(NamedTuple):
+    values: tuple[_Values, ...]
+    windows: Windows
 
 
 class _Term(NamedTuple):
-    """A column or a place, by its number, and the functions around it, the innermost first."""
+    """A column by its number, or a place behind them, and the functions of it, innermost first."""
 
     base: int
     offset: int
@@ -212,37 +291,31 @@ class _Term(NamedTuple):
 
 
 def _planned(columns: tuple[str, ...], templates: tuple[str, ...]) -> _Plan:
-    bases = len(columns) + len(PLACES)
-    # Each of these dictionaries gives what it has not met before the next number.
-    steps: dict[tuple[int, _Function], int] = {}
-    pads: dict[tuple[int, str | bool], int] = {}
-    shifts: dict[tuple[int, int], int] = {}
-    texts: list[tuple[str, tuple[int, ...]]] = []
-    signs: list[tuple[str, int]] = []
+    # These dictionaries give what they have not met before the next number, for each column.
+    steps: list[dict[tuple[int, _Function], int]] = [{} for _ in (*columns, PLACES)]
+    rows: list[dict[tuple[int, str | bool, str | None], int]] = [{} for _ in steps]
+    texts: list[list[tuple[int, int, int]]] = []
+    signs: list[list[tuple[int, int, int]]] = []
     for template in templates:
         terms = _Reader(template, columns).terms()
-        joined = len(terms) > 1
-        slots = []
+        joined, slots = len(terms) > 1, []
+        alone = terms[0].is_sign and not joined
+        start: str | None = template if alone else f"{template}="
         for base, offset, functions, is_sign in terms:
-            source = base
+            source, own = 0, steps[base]
             for function in (*functions, _spoken) if is_sign and joined else functions:
-                source = steps.setdefault((source, function), bases + len(steps))
+                source = own.setdefault((source, function), 1 + len(own))
             outside = (NO if joined else False) if is_sign else EDGE
-            pad = pads.setdefault((source, outside), len(pads))
-            slots.append(shifts.setdefault((pad, offset), len(shifts)))
-        if terms[0].is_sign and not joined:
-            signs.append((template, slots[0]))
-        else:
-            texts.append((f"{template}=", tuple(slots)))
-    offsets = [offset for _, offset in shifts]
+            row = rows[base].setdefault((source, outside, start), len(rows[base]))
+            slots.append((base, row, offset))
+            start = None
+        (signs if alone else texts).append(slots)
+    every = [*texts, *signs]
+    base, row, offset = np.array([slot for slots in every for slot in slots]).T
+    firsts = running(list(map(len, rows)))
     return _Plan(
-        tuple(steps),
-        tuple(pads),
-        tuple(shifts),
-        tuple(texts),
-        tuple(signs),
-        max(0, -min(offsets)),
-        max(0, *offsets),
+        tuple(_Values(k, tuple(steps[k]), tuple(own)) for k, own in enumerate(rows) if own),
+        Windows(running(list(map(len, every))), firsts[base] + row, offset.copy()),
     )
 
 
@@ -297,7 +370,7 @@ class _Reader:
 
     def place(self, name: str, start: int) -> _Term:
         if name in PLACES:
-            return _Term(len(self.columns) + PLACES.index(name), 0, (), is_sign=True)
+            return _Term(len(self.columns), 0, (PLACES[name],), is_sign=True)
         if name in self.columns:
             hint = f"a column needs a place, as in {name}[0]"
         elif _function(name):
@@ -341,16 +414,6 @@ def _spoken(holds: bool) -> str:
     return YES if holds else NO
 
 
-def _places(count: int) -> list[list[bool]]:
-    """The signs of `PLACES` for a sentence of ``count`` tokens."""
-    others = [False] * (count - 1)
-    return [[True] * count, [True, *others], [*others, True]]
-
-
-def _named(start: str, terms: list[list[str]]) -> list[str]:
-    # Joining is most of the work of a template, and the common cases have a fast way.
-    if len(terms) == 1:
-        return [f"{start}{value}" for value in terms[0]]
-    if len(terms) == 2:
-        return [f"{start}{first}|{second}" for first, second in zip(*terms, strict=True)]
-    return [f"{start}{value}" for value in map("|".join, zip(*terms, strict=True))]
+def _places(count: int) -> list[int]:
+    """Of each token of a sentence, whether it is the first (1) and the last (2)."""
+    return [1, *[0] * (count - 2), 2] if count > 1 else [3] * count

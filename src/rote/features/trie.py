@@ -1,34 +1,53 @@
 """Names that are put together from texts, many at a time.
 
-A name is a start such as "word=" and what follows: texts with spaces between them. `Names` has a
-number for each: it lists new ones, or is made for names that are known, and then all others are -1.
-It is asked for arrays of names at a time, by arrays of texts, and puts no name together: it follows
-the texts through a tree.
+A name is a start such as "word=" and what follows: texts with a separator between them. `Names` has
+a number for each: it lists new ones, or is made for names that are known, and then all others are
+-1. It is asked for arrays of names at a time, by arrays of texts, and puts no name together: it
+follows the texts through a tree.
 
     names.say("words=", one, other)     for each k the number of "words={one[k]} {other[k]}"
 
-A text has no spaces: those of a word become "_". What depends on a word alone is worked out once
-for it, and kept in a `Lexicon`. Lexica are bounded: one that is full is emptied, and fills again.
+A text that has the separator in it counts as the texts that it separates, so that equal names have
+equal numbers. What depends on a word alone is worked out once for it, and kept in a `Lexicon`.
+Lexica are bounded: one that is full is emptied, and fills again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
+from itertools import repeat
 from threading import Lock
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from rote.kernels.features.trie import NOWHERE, ROOT, Tree, follow, give_numbers, hang, walk
-from rote.types import IntArray
+from rote.kernels.features.trie import (
+    NOWHERE,
+    ROOT,
+    Joined,
+    Tree,
+    Windows,
+    follow_windows,
+    give_numbers,
+    hang,
+    walk,
+)
+from rote.types import AnyArray, IntArray, running
 
 LIMIT = 1 << 16  # rows of a lexicon
 UNKNOWN = -1  # the number or column of a name that is not listed
 
 Key = TypeVar("Key", bound=Hashable)
-NamesOf: TypeAlias = Callable[[str, tuple[str, ...]], "Names"]
-"""The names of a kind of vectors, some of which follow behind marks as well."""
+Rows: TypeAlias = Sequence[Sequence[int]]
+
+
+class NamesOf(Protocol):
+    """The names of a kind of vectors, some of which follow behind marks as well."""
+
+    def __call__(
+        self, kind: str, marks: tuple[str, ...] = (), /, separator: str = " "
+    ) -> Names: ...
 
 
 class Span(NamedTuple):
@@ -53,54 +72,90 @@ class Names:
     ([-1, 0], 1)
     """
 
-    def __init__(self, known: Iterable[str] | None = None) -> None:
-        self._grows = True
+    def __init__(self, known: Iterable[str] | None = None, separator: str = " ") -> None:
+        self.grows = True
+        self.separator = separator
         self._texts: dict[str, int] = {}
+        self._joined: dict[tuple[int, ...], int] = {}  # texts with separators: -2, -3, …
+        self._runs = Joined(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+        self._lock = Lock()
         self._starts: dict[str, int] = {}  # their nodes
         self._tree = _tree(1 << 10)
-        self._numbers = np.full(
-            (1 << 9) + 1, UNKNOWN
-        )  # per node; the last entry is that of NOWHERE
+        self._numbers = np.full(len(self._tree.parents), UNKNOWN)  # the last is that of NOWHERE
         self._count = 0
         self._lexica: dict[Any, Lexicon[Any]] = {}
         if known is not None:
-            self._take(known)
-            self._grows = False
+            self.numbers(known)
+            self._plant(2 * int(self._tree.size[0]))  # no larger than it need be
+            self.grows = False
 
     def __len__(self) -> int:
         return self._count
 
     def text(self, text: str) -> int:
         """The number of a text; -1 if it is in no name that is known."""
-        return self._key(text.replace(" ", "_"))
+        if self.separator not in text:
+            return self._key(text)
+        texts = tuple(map(self._key, text.split(self.separator)))
+        if UNKNOWN in texts:
+            return UNKNOWN
+        with self._lock:
+            if texts not in self._joined:
+                known, ptr = self._runs
+                self._runs = Joined(
+                    np.append(known, texts), np.append(ptr, len(known) + len(texts))
+                )
+                self._joined[texts] = -2 - len(self._joined)
+            return self._joined[texts]
 
     def texts(self, texts: Iterable[str]) -> IntArray:
         """The numbers of texts."""
-        return np.array([self.text(text) for text in texts], dtype=np.int64)
+        given = list(texts)
+        if self.separator in "".join(given):
+            return np.array(list(map(self.text, given)), dtype=np.int64)
+        for text in given if self.grows else ():
+            self._key(text)
+        return np.array(list(map(self._texts.get, given, repeat(UNKNOWN))), dtype=np.int64)
 
     def number(self, name: str) -> int:
-        """The number of a name that has no texts."""
-        return int(self.say(name)[0])
+        """The number of a name."""
+        return int(self.numbers([name])[0])
+
+    def numbers(self, names: Iterable[str]) -> IntArray:
+        """The numbers of names that are there already; what has no "=" is a start alone."""
+        parts = [name.partition("=") for name in names]
+        starts = [head + sign for head, sign, _ in parts]
+        rests = [rest for _, _, rest in parts]
+        texts = self.separator.join(rests).split(self.separator) if rests else []
+        ptr, nodes = (
+            running([1 + rest.count(self.separator) for rest in rests]),
+            self._begin(starts),
+        )
+        self._walk(nodes, Span(self.texts(texts), ptr[:-1], ptr[1:]))
+        return self._numbered(nodes)
 
     def say(self, start: str, *parts: IntArray | Span) -> IntArray:
         """The numbers of names: a start, and for each part one text, or those of a span.
 
         No text at all is the same as one that is empty.
         """
-        nodes = np.empty(_length(parts[0]) if parts else 1, dtype=np.int64)
-        node = self._starts.get(start)
-        nodes.fill(self._begin(start) if node is None else node)
-        for part in parts:
-            if isinstance(part, Span):
-                self._walk(nodes, part)
-            elif self._grows:
-                places = np.arange(len(part))
-                self._walk(nodes, Span(part, places, places + 1))
-            else:
-                follow(self._tree.edges, nodes, part)
-        if self._grows:
-            self._count = give_numbers(nodes, self._numbers, self._count)
-        return np.asarray(self._numbers[nodes])
+        spans = [part if isinstance(part, Span) else _single(part) for part in parts]
+        nodes = np.full(len(spans[0].begins), self._begin([start])[0])
+        for span in spans:
+            self._walk(nodes, span)
+        return self._numbered(nodes)
+
+    def begin(self, starts: Sequence[str], texts: IntArray) -> IntArray:
+        """The nodes of beginnings of names: for each start a row of texts."""
+        nodes = self._begin(starts).repeat(texts.shape[1])
+        self._walk(nodes, _single(texts.ravel()))
+        return nodes.reshape(texts.shape)
+
+    def say_windows(self, windows: Windows, said: IntArray, places: IntArray) -> IntArray:
+        """The numbers of names around places, of shape (places, names); see `follow_windows`."""
+        tree = self._room(len(windows.rows) * places.shape[1])
+        nodes = follow_windows(tree, self._runs, windows, said, places, self.grows)
+        return self._numbered(nodes)
 
     def spelled(self, numbers: Iterable[int]) -> list[str]:
         """The names that have these numbers."""
@@ -116,49 +171,49 @@ class Names:
             while node != ROOT:
                 way.append(spelled[texts[node]])
                 node = parents[node]
-            names.append(way[-1] + " ".join(way[-2::-1]))
+            names.append(way[-1] + self.separator.join(way[-2::-1]))
         return names
 
-    def lexicon(self, describe: Callable[[Names, Key], Sequence[int]], width: int) -> Lexicon[Key]:
-        """What is said of keys; ``describe`` looks at these names and at the key alone."""
+    def lexicon(
+        self, describe: Callable[[Names, Sequence[Key]], AnyArray | Rows], width: int
+    ) -> Lexicon[Key]:
+        """What is said of keys, a row each; ``describe`` looks at these names and keys alone."""
         found = self._lexica.get(describe)
         if found is None:
             own = Lexicon(partial(describe, self), width)
             found = self._lexica.setdefault(describe, own)
         return found
 
-    def copy(self) -> Names:
-        """The same known names; and it remembers what this one does, but not what it will."""
-        assert not self._grows
-        other = Names()
-        other.__dict__ |= self.__dict__
-        other._lexica = {}
-        for describe, lexicon in self._lexica.items():
-            other._lexica[describe] = lexicon.copy(partial(describe, other))
-        return other
-
     def _key(self, text: str) -> int:
-        if self._grows:
+        if self.grows:
             return self._texts.setdefault(text, len(self._texts))
-        return self._texts.get(text, NOWHERE)
+        return self._texts.get(text, UNKNOWN)
 
-    def _begin(self, start: str) -> int:
-        """The node that a start leads to."""
-        node = np.full(1, ROOT)
-        self._walk(node, Span(np.array([self._key(start)]), np.array([0]), np.array([1])))
-        return self._starts.setdefault(start, int(node[0]))
+    def _begin(self, starts: Sequence[str]) -> IntArray:
+        """The nodes that starts lead to."""
+        for start in dict.fromkeys(starts):
+            if start not in self._starts:
+                node = np.full(1, ROOT)
+                self._walk(node, Span(np.array([self._key(start)]), np.array([0]), np.array([1])))
+                self._starts[start] = int(node[0])
+        return np.array(list(map(self._starts.__getitem__, starts)), dtype=np.int64)
+
+    def _numbered(self, nodes: IntArray) -> IntArray:
+        if self.grows:
+            self._count = give_numbers(nodes.ravel(), self._numbers, self._count)
+        return np.asarray(self._numbers[nodes])
 
     def _walk(self, nodes: IntArray, span: Span) -> None:
-        if self._grows:
-            self._make_room(int(np.maximum(1, span.ends - span.begins).sum()))
-        empty = self.text("")
-        walk(self._tree, nodes, span.texts, span.begins, span.ends, empty, self._grows)
+        steps = int(np.maximum(1, span.ends - span.begins).sum()) if self.grows else 0
+        walk(self._room(steps), self._runs, nodes, *span, self._key(""), self.grows)
 
-    def _make_room(self, steps: int) -> None:
-        """So many more nodes fit, and half of the places stay free."""
-        nodes = int(self._tree.size[0]) + steps
-        if 2 * nodes > len(self._tree.edges):
-            self._plant(2 * nodes)
+    def _room(self, steps: int) -> Tree:
+        """The tree; if it grows, along so many texts, there is room and half of it stays free."""
+        if self.grows:
+            nodes = int(self._tree.size[0]) + steps * int(np.diff(self._runs.ptr).max(initial=1))
+            if 2 * nodes > len(self._tree.edges):
+                self._plant(2 * nodes)
+        return self._tree
 
     def _plant(self, room: int) -> None:
         """Put the tree into a table of so many places, rounded up to a power of 2."""
@@ -174,31 +229,15 @@ class Names:
         numbers[:count] = self._numbers[:count]
         self._numbers = numbers
 
-    def _take(self, known: Iterable[str]) -> None:
-        """List names that are known, in their order."""
-        key, texts, ends = self._key, [], []
-        for name in known:
-            head, sign, rest = name.partition("=")
-            texts.append(key(head + sign))
-            if sign:
-                texts += map(key, rest.split(" "))
-            ends.append(len(texts))
-        stops = np.array(ends, dtype=np.int64)
-        begins = np.concatenate([[0], stops[:-1]]).astype(np.int64)[: len(stops)]
-        nodes = np.full(len(stops), ROOT)
-        self._walk(nodes, Span(np.array(texts, dtype=np.int64), begins, stops))
-        self._numbers[nodes] = np.arange(len(nodes))
-        self._count = len(nodes)
-        self._plant(2 * int(self._tree.size[0]))  # no larger than it need be
-
 
 class Lexicon(Generic[Key]):
     """A row of ``width`` numbers for each key, such as what is to be said of a word."""
 
-    def __init__(self, describe: Callable[[Key], Sequence[int]], width: int) -> None:
+    def __init__(self, describe: Callable[[Sequence[Key]], AnyArray | Rows], width: int) -> None:
         self._describe, self._width = describe, width
         self._places: dict[Key, int] = {}
         self._table = np.empty((width, 0), dtype=np.int64)
+        self._runs = Joined(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -216,15 +255,8 @@ class Lexicon(Generic[Key]):
             places = np.array(list(map(self._places.__getitem__, keys)), dtype=np.int64)
             return np.asarray(self._table[:, places])
 
-    def copy(self, describe: Callable[[Key], Sequence[int]]) -> Lexicon[Key]:
-        """One that knows the same."""
-        other = Lexicon(describe, self._width)
-        with self._lock:
-            other._places, other._table = dict(self._places), self._table.copy()
-        return other
-
     def _take(self, new: Sequence[Key]) -> None:
-        rows = np.array([self._describe(key) for key in new], dtype=np.int64)
+        rows = np.array(self._describe(new), dtype=np.int64)
         begin = len(self._places)
         end = begin + len(new)
         if end > self._table.shape[1]:
@@ -235,8 +267,10 @@ class Lexicon(Generic[Key]):
         self._places.update(zip(new, range(begin, end), strict=True))
 
 
-def _length(part: IntArray | Span) -> int:
-    return len(part.begins if isinstance(part, Span) else part)
+def _single(texts: IntArray) -> Span:
+    """A text each."""
+    places = np.arange(len(texts) + 1)
+    return Span(texts, places[:-1], places[1:])
 
 
 def _tree(size: int) -> Tree:

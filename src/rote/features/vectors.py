@@ -8,7 +8,8 @@ frozen; names that a frozen index does not know are left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -16,11 +17,10 @@ import numpy as np
 
 from rote.errors import DataError
 from rote.features.batches import Lines, Runs
-from rote.features.index import FeatureIndex, HashedIndex, Index, Listing, Positions
+from rote.features.index import FEW, FeatureIndex, HashedIndex, Index, Listing, Positions
 from rote.features.trie import UNKNOWN, Names
 from rote.kernels.bundles import Vectors
-from rote.kernels.features.trie import NEW, new_uses, packed, put_runs
-from rote.types import AnyArray, frozen, running
+from rote.types import AnyArray, frozen, joined, running
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.
 Features: TypeAlias = Mapping[str, float] | Sequence[str] | AnyArray | Any
@@ -54,7 +54,7 @@ class VectorBuilder:
         self._named: list[int] = []  # columns of named features that are not arrays yet
         self._numbers: list[tuple[int, list[float]]] = []
         self._lengths: list[int] = [1]
-        self._books: dict[str, _Listed | _Growing] = {}  # by kind
+        self._listings: dict[str, Listing] = {}  # by kind
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -80,15 +80,20 @@ class VectorBuilder:
         else:
             self._append(self._index(kind).columns(features))
 
-    def names(self, kind: str, marks: tuple[str, ...]) -> Names:
+    def names(self, kind: str, marks: tuple[str, ...] = (), separator: str = " ") -> Names:
         """What lines of a kind are read with, before they are added; always with the same marks."""
-        if kind not in self._books:
+        if kind not in self._listings:
             index = self._index(kind)
-            listing = index.listing(marks)
-            self._books[kind] = (
-                _Growing(index, marks) if listing is None else _Listed(listing, marks)
-            )
-        return self._book(kind, marks).names
+            listing = index.listing if isinstance(index, FeatureIndex) else partial(Listing, index)
+            self._listings[kind] = listing(marks, separator)
+        return self._listing(kind, marks).names
+
+    def worth_listing(self, kinds: Iterable[str], inputs: int) -> bool:
+        """Whether so many more inputs are read sooner as lines than name by name."""
+        return all(
+            index.worth_listing(inputs) if isinstance(index, FeatureIndex) else inputs >= FEW
+            for index in map(self._index, kinds)
+        )
 
     def add_lines(self, kinds: list[str], lines: Mapping[str, Lines]) -> None:
         """Append vectors of several kinds, in the order in which kinds come."""
@@ -99,20 +104,19 @@ class VectorBuilder:
                     f"a reader gave {given} vectors of kind {kind!r} instead of {wanted}"
                 )
         known = {
-            kind: self._book(kind, own.marks).columns(own)
+            kind: self._listing(kind, own.marks).columns(own)
             for kind, own in lines.items()
             if len(own)
         }
-        codes = {kind: code for code, kind in enumerate(known)}
-        kind_of = np.array([codes[kind] for kind in kinds], dtype=np.int64)
-        places = [np.flatnonzero(kind_of == code) for code in codes.values()]
-        lengths = np.zeros(len(kinds), dtype=np.int64)
-        for own, (_, ptr) in zip(places, known.values(), strict=True):
-            lengths[own] = np.diff(ptr)
-        ends = np.cumsum(lengths)
-        columns, begins = np.empty(int(lengths.sum()), dtype=np.int64), ends - lengths
-        for own, (numbers, ptr) in zip(places, known.values(), strict=True):
-            put_runs(columns, begins[own], numbers, ptr, np.arange(len(own)))
+        columns = joined(own for own, _ in known.values())
+        lengths = joined(np.diff(ptr) for _, ptr in known.values())
+        if len(known) > 1:  # runs of a kind follow each other, and kinds take turns
+            codes = {kind: code for code, kind in enumerate(known)}
+            which = np.argsort(np.argsort([codes[kind] for kind in kinds], kind="stable"))
+            turns = Lines(len(kinds))
+            turns.add_runs(Runs(columns, running(lengths)), which)
+            columns, ptr = turns.build()
+            lengths = np.diff(ptr)
         self._settle()
         self._columns.append(columns)
         self._values.append(np.ones(len(columns)))
@@ -121,7 +125,7 @@ class VectorBuilder:
     def emptied(self) -> VectorBuilder:
         """One without vectors, whose lines are read with the same names."""
         other = VectorBuilder(self.indices, self._hashed)
-        other.indices, other._books = self.indices, self._books
+        other.indices, other._listings = self.indices, self._listings
         return other
 
     def build(self) -> Vectors:
@@ -186,19 +190,19 @@ class VectorBuilder:
             )
         return index
 
-    def _book(self, kind: str, marks: tuple[str, ...]) -> _Listed | _Growing:
-        book = self._books.get(kind)
-        if book is None:
+    def _listing(self, kind: str, marks: tuple[str, ...]) -> Listing:
+        listing = self._listings.get(kind)
+        if listing is None:
             raise DataError(
                 f"a reader gave vectors of kind {kind!r} and never asked for its names; say names "
                 "that names(kind, marks) has numbers for"
             )
-        if book.marks != marks:
+        if listing.marks != marks:
             raise DataError(
-                f"names of kind {kind!r} were first asked for with the marks {book.marks}, and "
+                f"names of kind {kind!r} were first asked for with the marks {listing.marks}, and "
                 f"then came {marks}; use the same marks for all vectors of a kind"
             )
-        return book
+        return listing
 
     def _append(self, columns: list[int]) -> None:
         self._named += columns
@@ -213,39 +217,6 @@ class VectorBuilder:
                 values[start : start + len(numbers)] = numbers
             self._values.append(values)
             self._named, self._numbers = [], []
-
-
-class _Listed:
-    """Lines of names that an index lists have columns at once."""
-
-    def __init__(self, listing: Listing, marks: tuple[str, ...]) -> None:
-        self.names, self._table = listing
-        self.marks = marks
-
-    def columns(self, lines: Lines) -> Runs:
-        return Runs(*packed(*lines.build(), lines.marked, lines.alone, self._table))
-
-
-class _Growing:
-    """Lines of names that get columns as they come: each name is spelled once, and asked for."""
-
-    def __init__(self, index: Index, marks: tuple[str, ...]) -> None:
-        self.names, self.marks = Names(), marks
-        self._index, self._signs = index, ("", *marks)  # what stands before a name, by mark
-        self._table = np.empty((len(self._signs), 0), dtype=np.int64)
-
-    def columns(self, lines: Lines) -> Runs:
-        known = self._table.shape[1]
-        if len(self.names) > known:
-            table = np.full((len(self._signs), 2 * len(self.names)), NEW)
-            table[:, :known] = self._table
-            self._table = table
-        said = *lines.build(), lines.marked, lines.alone, self._table
-        marks, numbers = new_uses(*said).T
-        spelled = self.names.spelled(numbers.tolist())
-        names = [self._signs[m] + name for m, name in zip(marks.tolist(), spelled, strict=True)]
-        self._table[marks, numbers] = self._index.columns(names)
-        return Runs(*packed(*said))
 
 
 def _number(name: str, value: float) -> float:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from rote.errors import LabelError, ScoreError, SpaceError, say_about
-from rote.kernels.bundles import Slots, Vectors
+from rote.kernels.bundles import Questions, Slots, Vectors
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.outputs import LARGEST_SCORE, all_finite, ties_of
 from rote.space.global_features import TraitScores, TraitSet
@@ -191,6 +191,11 @@ class Problem:
         """The closed labels for kernels: no row at all where nothing is closed."""
         return NONE_CLOSED if self.closed is None else self.closed
 
+    @cached_property
+    def questions(self) -> Questions:
+        """Scores, closed labels and ties, as kernels take them."""
+        return Questions(self.scores, self.closed_rows, self.ties)
+
     @property
     def closed_labels(self) -> BoolArray:
         """The labels that no input may have, or not this one, of shape (m, labels)."""
@@ -306,18 +311,17 @@ class Context:
 
     def checked(self, problem: Problem) -> Context:
         """The context, if it fits the problem."""
-        space, m = problem.space, len(problem)
+        checked, m = self, len(problem)
         if self.gold is not None:
-            gold = frozen(space.as_labels(self.gold))
+            gold = frozen(problem.space.as_labels(self.gold))
             if len(gold) != m:
                 raise LabelError(f"gold has {len(gold)} outputs, and there are {m} inputs")
-            if gold is not self.gold:
-                return replace(self, gold=gold).checked(problem)
+            checked = replace(self, gold=gold)
         if self.features is not None and len(self.features.firsts) != m:
             raise ScoreError(
                 f"feature vectors are of {len(self.features.firsts)} inputs, and there are {m}"
             )
-        return self
+        return checked
 
 
 NO_CONTEXT = Context()

@@ -22,18 +22,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rote.io.checks import line_error
-from rote.io.columns import numbered_lines
+from rote.errors import DataError
+from rote.io.text import line_error, numbered_lines
 
 ENTITIES = ("Peop", "Loc", "Org", "Other")
-
-
 RELATIONS = ("Kill", "Live_In", "Work_For", "OrgBased_In", "Located_In")
-
-
 OUTSIDE = "O"  # the label of a row that is no entity
-
-
 ROW_COLUMNS, RELATION_COLUMNS = 9, 3
 
 
@@ -125,28 +119,27 @@ class _Block:
         self.add(number, line)
 
     def add(self, number: int, line: str) -> None:
+        self.number = number
         fields = line.split() if self.own and "\t" not in line else line.split("\t")
         expected = RELATION_COLUMNS if self.closed else ROW_COLUMNS
         if len(fields) != expected:
             kind = "a relation" if self.closed else "a row"
             got = f"{len(fields)} in {line!r}" if line else "a blank line"
-            raise line_error(self.path, number, f"expected {expected} columns of {kind}, got {got}")
-        (self.add_relation if self.closed else self.add_row)(number, fields)
+            raise self.error(f"expected {expected} columns of {kind}, got {got}")
+        (self.add_relation if self.closed else self.add_row)(fields)
 
-    def add_row(self, number: int, fields: list[str]) -> None:
+    def add_row(self, fields: list[str]) -> None:
         identity, label, place, _, tags, joined, *_ = fields
         if not identity.isdecimal() or (self.rows and int(identity) != self.id):
             expected = f"the id {self.id} of this sentence" if self.rows else "the id of a sentence"
-            raise line_error(self.path, number, f"expected {expected}, got {identity!r}")
+            raise self.error(f"expected {expected}, got {identity!r}")
         self.id = int(identity)
         if place != str(self.rows):
-            raise line_error(self.path, number, f"expected row {self.rows}, got row {place!r}")
-        self.check_label(number, label, (*ENTITIES, OUTSIDE))
+            raise self.error(f"expected row {self.rows}, got row {place!r}")
+        self.check_label(label, (*ENTITIES, OUTSIDE))
         words, pos = _parted(joined), _parted(tags)
         if not all(words) or not all(pos):
-            raise line_error(
-                self.path, number, f"expected words and tags, got {joined!r} and {tags!r}"
-            )
+            raise self.error(f"expected words and tags, got {joined!r} and {tags!r}")
         start = len(self.words)
         self.words += ["," if word == "COMMA" else word for word in words]
         self.pos += [pos[min(k, len(pos) - 1)] for k in range(len(words))]
@@ -155,35 +148,32 @@ class _Block:
             self.entities.append(Entity(start, len(self.words), label))
         self.rows += 1
 
-    def add_relation(self, number: int, fields: list[str]) -> None:
+    def add_relation(self, fields: list[str]) -> None:
         ends = []
         for place in fields[:2]:
             if not place.isdecimal() or int(place) not in self.entity_at:
                 rows = ", ".join(map(str, self.entity_at)) or "none"
-                raise line_error(
-                    self.path,
-                    number,
+                raise self.error(
                     f"this relation points at row {place}, but sentence {self.id} has no entity "
                     f"there; rows with an entity: {rows}",
                 )
             ends.append(self.entity_at[int(place)])
         label = fields[2]
-        self.check_label(number, label, RELATIONS)
+        self.check_label(label, RELATIONS)
         if ends[0] == ends[1]:
-            raise line_error(self.path, number, f"row {fields[0]} is related to itself")
+            raise self.error(f"row {fields[0]} is related to itself")
         if (ends[0], ends[1]) in self.relations:
-            raise line_error(
-                self.path, number, f"rows {fields[0]} and {fields[1]} are related already"
-            )
+            raise self.error(f"rows {fields[0]} and {fields[1]} are related already")
         self.relations[ends[0], ends[1]] = label
 
-    def check_label(self, number: int, label: str, known: Sequence[str]) -> None:
+    def check_label(self, label: str, known: Sequence[str]) -> None:
         if not label:
-            raise line_error(self.path, number, "the label is empty")
+            raise self.error("the label is empty")
         if not self.own and label not in known:
-            raise line_error(
-                self.path, number, f"expected one of {', '.join(known)}, got {label!r}"
-            )
+            raise self.error(f"expected one of {', '.join(known)}, got {label!r}")
+
+    def error(self, reason: str) -> DataError:
+        return line_error(self.path, self.number, reason)
 
     def sentence(self) -> Sentence:
         related = (Relation(first, second, r) for (first, second), r in self.relations.items())

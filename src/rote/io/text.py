@@ -11,6 +11,7 @@ import json
 import re
 import sys
 import zlib
+from collections.abc import Iterator
 from itertools import islice
 from math import isfinite
 from pathlib import Path
@@ -44,6 +45,17 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise DataError(f"{path}, line {line}: is not UTF-8 text: {error.reason}") from None
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file, plain or compressed, counted from 1; only a line feed ends one."""
+    lines = read_text(path).removesuffix("\n").split("\n")
+    return ((number, line.removesuffix("\r")) for number, line in enumerate(lines, start=1))
+
+
+def line_error(path: Path, number: int, reason: str) -> DataError:
+    """What is wrong with one line of a file."""
+    return DataError(f"{path}, line {number}: {reason}")
 
 
 def plain_suffix(path: Path) -> str:
@@ -162,7 +174,7 @@ class Words:
 
     def error(self, reason: str, back: int = 1) -> DataError:
         """What is wrong with the word taken ``back`` words ago, and on which line it stands."""
-        return DataError(f"{self.path}, line {self._line(self._at - back)}: {reason}")
+        return line_error(self.path, self._line(self._at - back), reason)
 
     def _line(self, position: int) -> int:
         found = next(islice(self._pattern.finditer(self._text), max(position, 0), None), None)

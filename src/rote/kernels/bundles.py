@@ -7,6 +7,24 @@ from typing import NamedTuple
 from rote.types import BoolArray, FloatArray, IntArray
 
 
+class Questions(NamedTuple):
+    """What is asked of a batch of inputs that share a space."""
+
+    scores: FloatArray  # (m, parts)
+    closed: BoolArray  # (m, labels), or no row at all when every label is open
+    ties: FloatArray  # (m,): how close two values are that count as equal
+
+
+class Layout(NamedTuple):
+    """The parts of a space: the labels of its variables, then the label tuples of its factors."""
+
+    sizes: IntArray
+    offsets: IntArray
+    scope_ptr: IntArray  # per factor
+    scope: IntArray
+    factor_offsets: IntArray  # per factor: its first part; one more ends the last
+
+
 class Steps(NamedTuple):
     """A compiled elimination. Entry e lives at ``parts + e`` of the working memory."""
 
@@ -92,6 +110,34 @@ class Graph(NamedTuple):
     trail: int  # what labelling every variable once can write to a trail
 
 
+class Reduced(NamedTuple):
+    """A space of which some variables are eliminated first, and the network that is left."""
+
+    steps: Steps
+    graph: Graph
+    core: IntArray  # per variable of the graph: which one of the space it is; auxiliary ones follow
+    variables: int  # of the space
+
+
+class DualRows(NamedTuple):
+    """A point of the dual of a network: one row per input."""
+
+    messages: FloatArray  # (m, messages), or no row at all
+    multipliers: FloatArray  # (m, rows)
+
+
+class SparseRows(NamedTuple):
+    """Linear rows over the labels of a space, and over auxiliary columns behind them."""
+
+    ptr: IntArray  # per row
+    column: IntArray
+    coefficient: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    labels: int
+    auxiliary: int
+
+
 class Windows(NamedTuple):
     """A chain: the tables that end at each variable, and the states they need; see `chains`."""
 
@@ -112,6 +158,34 @@ class Windows(NamedTuple):
     gather_ptr: IntArray  # per entry
     gather: IntArray
     room: IntArray  # the most states, numbers in a W_t, in a table, in a variable
+
+
+class ForestPlan(NamedTuple):
+    """A forest of variables that tables join in pairs; see `trees`.
+
+    All roots hang on one more variable, which comes last and has one label.
+    """
+
+    natural: bool  # no child precedes its parent
+    sizes: IntArray
+    offsets: IntArray
+    order: IntArray  # the variables, each after its parent
+    parent: IntArray  # the number of variables for a root
+    depth: IntArray
+    root: IntArray
+    table: IntArray  # what joins each variable to its parent, -1 for a root
+    step_parent: IntArray  # what a label of the parent moves in this table
+    step_own: IntArray
+    up_ptr: IntArray  # per variable: one number per label of its parent
+    child_ptr: IntArray  # per variable, and last the one above all roots
+    children: IntArray
+    starts: IntArray  # per table, and so on, as in `Windows`
+    moves: IntArray
+    contiguous: BoolArray
+    allowed: BoolArray  # per entry
+    gather_ptr: IntArray  # per entry
+    gather: IntArray
+    room: IntArray  # the most numbers in a table and in a variable
 
 
 class Around(NamedTuple):
@@ -150,18 +224,18 @@ class Slots(NamedTuple):
     column: IntArray  # of the labels of tied slots, each list of them once
 
 
-class Mentions(NamedTuple):
-    """Mentions, whose links make entities, and where the weights of their traits begin."""
+class Items(NamedTuple):
+    """Items, whose links make clusters, and where the weights of their traits begin."""
 
     origin: int
-    attributes: IntArray  # (mentions, attributes): values, no two attributes share one; 0: unknown
-    form: IntArray  # per mention
-    forms: int
-    values: int  # one more than the largest value; 0 without entities
+    attributes: IntArray  # (items, attributes): values, no two attributes share one; 0: unknown
+    kind: IntArray  # per item
+    kinds: int
+    values: int  # one more than the largest value; 0 without clusters
 
 
 class Wide(NamedTuple):
-    """Scores of traits, as far as kernels know them: of label tuples, label shares and entities.
+    """Scores of traits, as far as kernels know them: of label tuples, label shares and clusters.
 
     The value of a tuple is Σ stride · label over its places. Of a histogram, every label has a bin.
     """
@@ -176,4 +250,4 @@ class Wide(NamedTuple):
     of_stride: IntArray  # beside ``of``: the variable's stride there
     shares: int  # the weight of the first label's first bin
     bins: int  # 0 without a histogram
-    mentions: Mentions
+    items: Items

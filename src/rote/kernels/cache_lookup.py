@@ -6,6 +6,8 @@ those of output k are ``order[ptr[k]:ptr[k + 1]]``.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rote.kernels.jit import kernel
@@ -41,17 +43,23 @@ def best_remembered(
     return found
 
 
+class Memory(NamedTuple):
+    """Outputs and entries."""
+
+    parts: IntArray  # (outputs, slots)
+    slots: IntArray  # where the parts of each slot start; one more ends the last
+    scores: FloatArray  # (entries, parts)
+    margins: FloatArray  # per entry
+    ptr: IntArray  # per output
+    order: IntArray
+
+
 @kernel
 def first_that_holds(
     scores: FloatArray,
     outputs: IntArray,
-    parts: IntArray,
-    slots: IntArray,
-    entry_scores: FloatArray,
-    margins: FloatArray,
+    memory: Memory,
     least: FloatArray,
-    ptr: IntArray,
-    order: IntArray,
     epsilon: FloatArray,
     relative: bool,
 ) -> tuple[IntArray, FloatArray]:
@@ -63,9 +71,9 @@ def first_that_holds(
     the same slot. With ε = 0, entries whose margin is not above ``least`` are passed over.
 
     Returns the entries, -1 for none, and the most that any output can be worth more than y, over
-    ε: Σ_slots |c_q(y)| + max |c_q|. ``slots`` says where each slot's parts start; one more ends
-    the last.
+    ε: Σ_slots |c_q(y)| + max |c_q|.
     """
+    parts, slots = memory.parts, memory.slots
     m = scores.shape[0]
     found = np.full(m, -1, np.int64)
     sums = np.zeros(m)
@@ -73,18 +81,18 @@ def first_that_holds(
         k = outputs[i]
         if k < 0:
             continue
-        for at in range(ptr[k], ptr[k + 1]):
-            p = order[at]
-            if epsilon[i] == 0.0 and margins[p] <= least[i]:
+        for at in range(memory.ptr[k], memory.ptr[k + 1]):
+            p = memory.order[at]
+            if epsilon[i] == 0.0 and memory.margins[p] <= least[i]:
                 continue
             holds = True
             for s in range(slots.shape[0] - 1):
                 own = parts[k, s]
                 zero_q = scores[i, own] if relative else 0.0
-                zero_p = entry_scores[p, own] if relative else 0.0
+                zero_p = memory.scores[p, own] if relative else 0.0
                 for part in range(slots[s], slots[s + 1]):
                     new = scores[i, part] - zero_q
-                    change = new - (entry_scores[p, part] - zero_p)
+                    change = new - (memory.scores[p, part] - zero_p)
                     if part == own:
                         change = -change
                     if change > epsilon[i] * abs(new):

@@ -4,49 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import Masks, RowGroups
-from rote.kernels.jit import kernel
+from rote.kernels.bundles import Layout, Masks, Questions, RowGroups, Tables
+from rote.kernels.jit import inlined, kernel
 from rote.types import BoolArray, FloatArray, IntArray
 
 LARGEST_SCORE = 2.0**1000  # exclusive: millions of scores below add up to a finite number
 UNSIGNED = (1 << 63) - 1  # all bits of a number but its sign
 
 
+@inlined
+def tuple_of(layout: Layout, f: int, labels: IntArray) -> int:
+    """The number of the label tuple that an output has at a factor."""
+    code = 0
+    for k in range(layout.scope_ptr[f], layout.scope_ptr[f + 1]):
+        code = code * layout.sizes[layout.scope[k]] + labels[layout.scope[k]]
+    return code
+
+
 @kernel
-def parts_of(
-    labels: IntArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    scope_ptr: IntArray,
-    scope: IntArray,
-    factor_offsets: IntArray,
-) -> IntArray:
+def parts_of(labels: IntArray, layout: Layout) -> IntArray:
     """The parts of each output: one per variable, then one per factor."""
     m, n = labels.shape
-    factors = scope_ptr.shape[0] - 1
+    factors = layout.scope_ptr.shape[0] - 1
     parts = np.empty((m, n + factors), np.int64)
     for i in range(m):
         for j in range(n):
-            parts[i, j] = offsets[j] + labels[i, j]
+            parts[i, j] = layout.offsets[j] + labels[i, j]
         for f in range(factors):
-            code = 0
-            for k in range(scope_ptr[f], scope_ptr[f + 1]):
-                j = scope[k]
-                code = code * sizes[j] + labels[i, j]
-            parts[i, n + f] = factor_offsets[f] + code
+            parts[i, n + f] = layout.factor_offsets[f] + tuple_of(layout, f, labels[i])
     return parts
 
 
 @kernel
-def values_of(
-    scores: FloatArray,
-    labels: IntArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    scope_ptr: IntArray,
-    scope: IntArray,
-    factor_offsets: IntArray,
-) -> FloatArray:
+def values_of(scores: FloatArray, labels: IntArray, layout: Layout) -> FloatArray:
     """The total score of each output, always added in the same order; -inf for labels below 0."""
     m, n = labels.shape
     values = np.empty(m)
@@ -56,16 +46,57 @@ def values_of(
             if labels[i, j] < 0:
                 value = -np.inf
                 break
-            value += scores[i, offsets[j] + labels[i, j]]
+            value += scores[i, layout.offsets[j] + labels[i, j]]
         if value > -np.inf:
-            for f in range(scope_ptr.shape[0] - 1):
-                code = 0
-                for k in range(scope_ptr[f], scope_ptr[f + 1]):
-                    j = scope[k]
-                    code = code * sizes[j] + labels[i, j]
-                value += scores[i, factor_offsets[f] + code]
+            for f in range(layout.scope_ptr.shape[0] - 1):
+                value += scores[i, layout.factor_offsets[f] + tuple_of(layout, f, labels[i])]
         values[i] = value
     return values
+
+
+@inlined
+def entry_at(tables: Tables, b: int, labels: IntArray) -> int:
+    """The entry of a table that an output chooses."""
+    at: int = tables.ptr[b]
+    for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
+        at += tables.strides[k] * labels[tables.scope[k]]
+    return at
+
+
+@inlined
+def added(rows: RowGroups, group: int, part: int) -> float:
+    """What a label adds to the row of a group."""
+    amount = 0.0
+    for c in range(rows.start[group], rows.start[group + 1]):
+        if rows.column[c] == part:
+            amount += rows.coefficient[c]
+    return amount
+
+
+@inlined
+def weight_at(rows: RowGroups, group: int, at: int, part: int) -> tuple[float, int]:
+    """What a label adds, and the next column; columns are read from ``at`` on, labels in order."""
+    weight = 0.0
+    if at < rows.start[group + 1] and rows.column[at] == part:
+        weight = rows.coefficient[at]
+        at += 1
+    return weight, at
+
+
+@inlined
+def is_broken(rows: RowGroups, row: int, low: float, high: float) -> bool:
+    """Whether a row that ends up between two numbers is broken for sure."""
+    broken: bool = low > rows.upper[row] or high < rows.lower[row]
+    return broken
+
+
+@inlined
+def activity_of(rows: RowGroups, offsets: IntArray, row: int, labels: IntArray) -> float:
+    """What an output adds to a row."""
+    activity = 0.0
+    for g in range(rows.ptr[row], rows.ptr[row + 1]):
+        activity += added(rows, g, offsets[rows.variable[g]] + labels[rows.variable[g]])
+    return activity
 
 
 @kernel
@@ -75,13 +106,10 @@ def inside(labels: IntArray, masks: Masks) -> bool:
     for j in range(labels.shape[0]):
         if not allowed[offsets[j] + labels[j]]:
             return False
+    good = True
     for b in range(tables.ptr.shape[0] - 1):
-        at = tables.ptr[b]
-        for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
-            at += tables.strides[k] * labels[tables.scope[k]]
-        if not allowed[at]:
-            return False
-    return True
+        good = good and allowed[entry_at(tables, b, labels)]
+    return good
 
 
 @kernel
@@ -89,15 +117,9 @@ def obeys(labels: IntArray, masks: Masks, rows: RowGroups) -> bool:
     """Whether one output stays inside domains, tables and rows."""
     if not inside(labels, masks):
         return False
-    offsets = masks.offsets
     for r in range(rows.lower.shape[0]):
-        activity = 0.0
-        for g in range(rows.ptr[r], rows.ptr[r + 1]):
-            j = rows.variable[g]
-            for c in range(rows.start[g], rows.start[g + 1]):
-                if rows.column[c] == offsets[j] + labels[j]:
-                    activity += rows.coefficient[c]
-        if activity < rows.lower[r] or activity > rows.upper[r]:
+        activity = activity_of(rows, masks.offsets, r, labels)
+        if is_broken(rows, r, activity, activity):
             return False
     return True
 
@@ -130,11 +152,9 @@ def first_obedient(
 
 
 @kernel
-def read_scores(scores: FloatArray, closed: BoolArray, i: int, work: FloatArray) -> None:
-    """The part scores of input i, -inf for closed labels, put where ``work`` begins.
-
-    ``closed`` has one row per input, or none when no label is closed.
-    """
+def read_scores(questions: Questions, i: int, work: FloatArray) -> None:
+    """The part scores of input i, -inf for closed labels, put where ``work`` begins."""
+    scores, closed = questions.scores, questions.closed
     for p in range(scores.shape[1]):
         work[p] = scores[i, p]
     if closed.shape[0] > 0:
@@ -145,14 +165,15 @@ def read_scores(scores: FloatArray, closed: BoolArray, i: int, work: FloatArray)
 
 @kernel
 def best_by_themselves(
-    scores: FloatArray, closed: BoolArray, ties: FloatArray, masks: Masks
+    questions: Questions, masks: Masks
 ) -> tuple[IntArray, FloatArray, BoolArray]:
     """The best label of every variable, what they add up to, and where they are the answer.
 
     They are, when nothing but labels is scored and there are no rows, where they stay inside
     every table and none that comes before one of them is within a tie. Elsewhere labels and
-    values are left as they happen to be. ``closed`` has one row per input or none.
+    values are left as they happen to be.
     """
+    scores, closed, ties = questions
     m = scores.shape[0]
     n = masks.offsets.shape[0] - 1
     labels = np.zeros((m, n), np.int64)

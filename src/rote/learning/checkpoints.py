@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from rote.errors import ModelError
+from rote.io.atomic import write_whole
 from rote.learning.base import State
-from rote.model.files import check_version, write_whole
+from rote.model.files import check_version
 from rote.types import AnyArray
 
 FORMAT, VERSION = "rote state", 1

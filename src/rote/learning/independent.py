@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rote.errors import check_whole
-from rote.kernels.learning.independent import Decisions, learn_locally
+from rote.kernels.learning.perceptron import Average, Decisions, learn_locally
 from rote.learning.base import Averaged, State, check_examples, expiring, iterations_left, shuffled
 from rote.model import Model, Prepared
 from rote.types import frozen, running
@@ -42,9 +42,8 @@ class Local:
         own = Averaged.begun(model, state)
         for iteration in iterations_left(state, self.iterations):
             order = np.array(shuffled(len(prepared), self.seed, iteration), dtype=np.int64)
-            mistakes = learn_locally(
-                own.weights, own.sums, prepared.vectors, decisions, frozen(order), own.seen
-            )
+            average = Average(own.weights, own.sums)
+            mistakes = learn_locally(average, prepared.vectors, decisions, frozen(order), own.seen)
             own.seen += len(decisions.vector)
             yield (now := own.state(iteration, mistakes, 0, average=self.average))
             if now.done:

@@ -24,9 +24,15 @@ from typing import Any, Literal, get_args
 from rote.errors import SettingError, check_whole
 from rote.inference import Engine
 from rote.inference.problem import TIE
-from rote.kernels.learning.linear import move_both
-from rote.kernels.learning.online import NOTHING, WRONG, chain_step
-from rote.kernels.learning.prefixes import wrong_prefix
+from rote.kernels.learning.perceptron import (
+    NOTHING,
+    WRONG,
+    Average,
+    Example,
+    chain_step,
+    move_average,
+    wrong_prefix,
+)
 from rote.learning.base import Averaged, State, check_examples, expiring, iterations_left, shuffled
 from rote.model import Group, Model, Prepared
 from rote.types import frozen
@@ -78,6 +84,7 @@ class _Steps:
         self.engine = engine
         self.prepared, self.vectors = prepared, prepared.vectors
         self.own = own
+        self.average = Average(own.weights, own.sums)
         self.view = frozen(own.weights)  # the same memory: it sees every step
         full = update == "full"
         if not full and any(group.frame.traits for group in prepared.groups):
@@ -92,20 +99,9 @@ class _Steps:
         chain, space = self.chains[id(group)], group.space
         if chain is None:
             return self._step(group, place)
-        how = chain_step(
-            self.own.weights,
-            self.own.sums,
-            self.vectors,
-            group.slots,
-            chain,
-            space.scope_ptr,
-            space.scope,
-            group.firsts[place],
-            group.gold_columns[place],
-            TIE,
-            group.importance[place],
-            self.own.seen,
-        )
+        example = self._example(group, place)
+        slots, layout = group.slots, space.layout
+        how = chain_step(self.average, self.vectors, slots, chain, layout, example, TIE)
         return self._step(group, place) if how == NOTHING else how == WRONG
 
     def _step(self, group: Group, place: int) -> bool:
@@ -120,15 +116,11 @@ class _Steps:
             away = wrong_prefix(scores, slots.start, space.slot_ends, toward, away, early)
         if (away == toward).all():
             return False
-        move_both(
-            self.own.weights,
-            self.own.sums,
-            self.vectors,
-            slots,
-            group.firsts[place],
-            toward,
-            away,
-            group.importance[place],
-            self.own.seen,
-        )
+        example = self._example(group, place)
+        move_average(self.average, self.vectors, slots, example, away)
         return True
+
+    def _example(self, group: Group, place: int) -> Example:
+        return Example(
+            group.firsts[place], group.gold_columns[place], group.importance[place], self.own.seen
+        )

@@ -26,7 +26,7 @@ from rote.errors import SettingError, check_number, check_whole
 from rote.inference import Engine
 from rote.inference.engine import Capability
 from rote.kernels.learning.dual_descent import descend, largest_gain
-from rote.kernels.learning.working_set import add_candidates
+from rote.kernels.learning.working_set import Dual, Offers, add_candidates
 from rote.learning.base import (
     State,
     check_examples,
@@ -206,13 +206,13 @@ class _Run:
         return added
 
     def largest_gain(self) -> float:
-        return largest_gain(
-            self.view,
-            self.prepared.vectors,
-            self.working.arrays,
-            self.costs,
-            self.svm.squared,
-        )
+        return largest_gain(self._dual)
+
+    @property
+    def _dual(self) -> Dual:
+        """What is descended on, for kernels."""
+        vectors, arrays, svm = self.prepared.vectors, self.working.arrays, self.svm
+        return Dual(self.weights, vectors, arrays, self.costs, svm.squared, float(svm.delta))
 
     def _add(self, worst: Worst) -> int:
         group, working = worst.group, self.working
@@ -220,34 +220,22 @@ class _Run:
         working.make_room(group.members, int((columns != group.gold_columns).sum()))
         before = working.count
         working.count, working.atoms = add_candidates(
-            working.arrays,
+            self._dual,
+            group.slots,
+            Offers(
+                group.members,
+                group.firsts,
+                group.gold_columns,
+                columns,
+                worst.losses,
+                worst.slacks,
+            ),
             before,
             working.atoms,
             working.scratch,
-            self.view,
-            self.prepared.vectors,
-            group.slots,
-            group.members,
-            group.firsts,
-            group.gold_columns,
-            columns,
-            worst.losses,
-            worst.slacks,
-            self.costs,
-            self.svm.squared,
-            self.svm.delta,
         )
         return working.count - before
 
     def _descend(self, examples: IntArray, passes: int, iteration: int) -> int:
-        return descend(
-            self.weights,
-            self.prepared.vectors,
-            self.working.arrays,
-            frozen(examples),
-            self.costs,
-            self.svm.squared,
-            passes,
-            self.svm.delta,
-            int(np.random.default_rng([self.svm.seed, iteration]).integers(1 << 62)),
-        )
+        seed = int(np.random.default_rng([self.svm.seed, iteration]).integers(1 << 62))
+        return descend(self._dual, frozen(examples), passes, seed)

@@ -1,22 +1,26 @@
 """How many labels are right, how many outputs are right as a whole, and F1 by label.
 
-Precision, recall and F1 are 0 where they are undefined: precision when nothing is
-predicted, recall when nothing is true, F1 when there is neither.
+The gold side comes before the predicted one, and both belong together one by one. Precision,
+recall and F1 are 0 where they are undefined: precision when nothing is predicted, recall when
+nothing is true, F1 when there is neither.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import NamedTuple
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from rote.errors import DataError, LabelError
-from rote.metrics.pairing import Label, Labels, counted_labels, paired_outputs
-from rote.types import IntArray, frozen
+from rote.errors import DataError
+from rote.types import AnyArray, IntArray
+
+Label: TypeAlias = str | int
+Labels: TypeAlias = Sequence[Label] | AnyArray
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -42,12 +46,12 @@ class F1:
         F1(precision=0.5, recall=0.25, f1=0.3333333333333333, true=4, predicted=2, right=1)
         """
         return cls(
-            precision=ratio(right, predicted),
-            recall=ratio(right, true),
-            f1=ratio(2 * right, true + predicted),
-            true=int(true),
-            predicted=int(predicted),
-            right=int(right),
+            ratio(right, predicted),
+            ratio(right, true),
+            ratio(2 * right, true + predicted),
+            true,
+            predicted,
+            right,
         )
 
 
@@ -63,18 +67,6 @@ class F1Table:
     by_label: Mapping[Label, F1]
 
 
-class Confusion(NamedTuple):
-    """``counts[i, j]``: how often ``labels[j]`` was predicted where ``labels[i]`` is true."""
-
-    labels: tuple[Label, ...]
-    counts: IntArray
-
-
-def ratio(part: float, whole: float) -> float:
-    """A share, 0 where it is undefined."""
-    return float(part / whole) if whole else 0.0
-
-
 def right_labels(gold: Sequence[Labels], predicted: Sequence[Labels]) -> IntArray:
     """For each output, how many of its labels are right and how many it has: shape (outputs, 2).
 
@@ -82,9 +74,10 @@ def right_labels(gold: Sequence[Labels], predicted: Sequence[Labels]) -> IntArra
     array([[2, 3],
            [2, 2]])
     """
+    outputs = [(_plain(g), _plain(p)) for g, p in paired(gold, predicted, "outputs")]
     counts = [
-        (sum(a == b for a, b in zip(g, p, strict=True)), len(g))
-        for g, p in paired_outputs(gold, predicted)
+        [sum(a == b for a, b in paired(g, p, "labels", f"output {number}: ")), len(g)]
+        for number, (g, p) in enumerate(outputs)
     ]
     return np.array(counts, dtype=np.int64)
 
@@ -122,71 +115,71 @@ def label_f1(gold: Labels, predicted: Labels, ignored: Collection[Label] = ()) -
     >>> label_f1("aab", "acb", ignored="b").micro.f1
     0.5
     """
-    return table_of_labels(counted_labels(gold, predicted), ignored)
+    pairs = paired(_plain(gold), _plain(predicted), "labels")
+    other = [label for pair in pairs for label in pair if not isinstance(label, str | int)]
+    if other:
+        raise DataError(
+            f"a label is a text or a number, got {other[0]!r:.80}; give the labels of all outputs "
+            "in one sequence"
+        )
+    return table_of_pairs(pairs, ignored)
 
 
-def table_of_labels(
-    counted: Counter[tuple[Label, Label]], ignored: Collection[Label] = ()
+def table_of_pairs(
+    pairs: Collection[tuple[Label | None, Label | None]], ignored: Collection[Label] = ()
 ) -> F1Table:
-    """The same, from counts of pairs of a gold label and a predicted one; there may be none."""
-    true: Counter[Label] = Counter()
-    predicted: Counter[Label] = Counter()
-    right: Counter[Label] = Counter()
-    for (g, p), times in counted.items():
-        true[g] += times
-        predicted[p] += times
-        right[g] += times * (g == p)
+    """F1 of every label that is true or predicted, from pairs; None stands for nothing there."""
+    true, predicted = Counter(g for g, _ in pairs), Counter(p for _, p in pairs)
+    right = Counter(g for g, p in pairs if g == p)
     # A word is a collection of letters too; as what is ignored, it can only be meant whole.
-    for label in (ignored,) if isinstance(ignored, str) else ignored:
-        del true[label], predicted[label], right[label]
-    return table_of_counts(true, predicted, right)
+    out = {None, *([ignored] if isinstance(ignored, str) else ignored)}
+    seen = [label for label in {**true, **predicted} if label is not None and label not in out]
+    return table_of_counts({label: (true[label], predicted[label], right[label]) for label in seen})
 
 
-def table_of_counts(
-    true: Mapping[Label, int], predicted: Mapping[Label, int], right: Mapping[Label, int]
-) -> F1Table:
-    """F1 of every label that is true or predicted somewhere, in the labels' order."""
-    by_label = {
-        label: F1.of(true.get(label, 0), predicted.get(label, 0), right.get(label, 0))
-        for label in in_order({*true, *predicted})
-    }
-    own = list(by_label.values())
-    micro = F1.of(
-        sum(f.true for f in own), sum(f.predicted for f in own), sum(f.right for f in own)
-    )
-    macro = F1(
-        precision=fmean(f.precision for f in own) if own else 0.0,
-        recall=fmean(f.recall for f in own) if own else 0.0,
-        f1=fmean(f.f1 for f in own) if own else 0.0,
-        true=micro.true,
-        predicted=micro.predicted,
-        right=micro.right,
+def table_of_counts(counts: Mapping[Label, tuple[int, int, int]]) -> F1Table:
+    """F1 from how often each label is true, predicted, and right; numbers come before words."""
+    names = sorted(counts, key=lambda label: (isinstance(label, str), label))
+    by_label = {label: F1.of(*counts[label]) for label in names}
+    micro = F1.of(*(sum(column) for column in zip((0, 0, 0), *counts.values(), strict=True)))
+    own = list(by_label.values()) or [micro]
+    macro = replace(
+        micro,
+        precision=fmean(f.precision for f in own),
+        recall=fmean(f.recall for f in own),
+        f1=fmean(f.f1 for f in own),
     )
     return F1Table(micro, macro, by_label)
 
 
-def confusion(gold: Labels, predicted: Labels, labels: Sequence[Label] | None = None) -> Confusion:
-    """How often each label was predicted for each; by default of all labels that occur, sorted.
+def ratio(part: float, whole: float) -> float:
+    """A share, 0 where it is undefined."""
+    return float(part / whole) if whole else 0.0
 
-    >>> confusion("aab", "abb").counts
-    array([[1, 1],
-           [0, 1]])
+
+def paired(
+    gold: Sequence[T], predicted: Sequence[T], things: str, where: str = ""
+) -> list[tuple[T, T]]:
+    """Each gold thing with its predicted one; one at least, unless ``where`` names their place.
+
+    >>> paired(["a", "b"], ["a", "c"], "labels")
+    [('a', 'a'), ('b', 'c')]
     """
-    counted = counted_labels(gold, predicted)
-    seen = {label for pair in counted for label in pair}
-    names = tuple(in_order(seen) if labels is None else labels)
-    unknown = in_order(seen.difference(names))
-    if unknown:
-        raise LabelError(
-            f"label {unknown[0]!r} is not one of {', '.join(map(str, names))}; add it to labels"
+    if len(gold) != len(predicted):
+        raise DataError(
+            f"{where}expected as many predicted {things} as gold ones, got {len(gold)} gold and "
+            f"{len(predicted)} predicted; give both in the same order"
         )
-    place = {name: i for i, name in enumerate(names)}
-    counts = np.zeros((len(names), len(names)), dtype=np.int64)
-    for (g, p), times in counted.items():
-        counts[place[g], place[p]] = times
-    return Confusion(names, frozen(counts))
+    if len(gold) == 0 and not where:
+        raise DataError(f"there are no {things} to evaluate; give at least one on each side")
+    return list(zip(gold, predicted, strict=True))
 
 
-def in_order(labels: Iterable[Label]) -> list[Label]:
-    """Labels sorted, numbers before words."""
-    return sorted(labels, key=lambda label: (isinstance(label, str), label))
+def _plain(labels: Labels) -> list[Label]:
+    """Labels as Python's own values, whether they come in an array or not."""
+    if isinstance(labels, Mapping):  # a list of it would be its keys
+        raise DataError(
+            f"expected a sequence of labels, got the mapping {labels!r:.80}; give sequences of "
+            "labels, as in list(y.values())"
+        )
+    return labels.tolist() if isinstance(labels, np.ndarray) else list(labels)

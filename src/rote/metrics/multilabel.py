@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from rote.errors import DataError
 from rote.metrics.labels import F1Table, table_of_counts
-from rote.metrics.pairing import Label
 from rote.types import AnyArray, BoolArray, FloatArray
+
+Sets: TypeAlias = AnyArray | Sequence[Sequence[int]]
 
 
 class ExampleScores(NamedTuple):
@@ -43,9 +44,7 @@ class MultilabelScores:
     f1: F1Table
 
 
-def example_scores(
-    gold: AnyArray | Sequence[Sequence[int]], predicted: AnyArray | Sequence[Sequence[int]]
-) -> ExampleScores:
+def example_scores(gold: Sets, predicted: Sets) -> ExampleScores:
     """The scores of each example.
 
     >>> example_scores([[1, 1, 0]], [[1, 0, 0]]).accuracy
@@ -66,9 +65,7 @@ def example_scores(
     )
 
 
-def multilabel_scores(
-    gold: AnyArray | Sequence[Sequence[int]], predicted: AnyArray | Sequence[Sequence[int]]
-) -> MultilabelScores:
+def multilabel_scores(gold: Sets, predicted: Sets) -> MultilabelScores:
     """All the metrics of multi-label classification.
 
     >>> scores = multilabel_scores([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]])
@@ -77,22 +74,17 @@ def multilabel_scores(
     """
     g, p = _sets(gold, predicted)
     by_example = example_scores(g, p)
+    counts = [sets.sum(axis=0).tolist() for sets in (g, p, g & p)]
     return MultilabelScores(
         hamming_accuracy=float(by_example.hamming.mean()),
         example_f1=float(by_example.f1.mean()),
         example_accuracy=float(by_example.accuracy.mean()),
         exact_match=float(by_example.exact.mean()),
-        f1=table_of_counts(_by_column(g), _by_column(p), _by_column(g & p)),
+        f1=table_of_counts(dict(enumerate(zip(*counts, strict=True)))),
     )
 
 
-def _by_column(sets: BoolArray) -> dict[Label, int]:
-    return dict(enumerate(sets.sum(axis=0).tolist()))
-
-
-def _sets(
-    gold: AnyArray | Sequence[Sequence[int]], predicted: AnyArray | Sequence[Sequence[int]]
-) -> tuple[BoolArray, BoolArray]:
+def _sets(gold: Sets, predicted: Sets) -> tuple[BoolArray, BoolArray]:
     g, p = np.asarray(gold), np.asarray(predicted)
     if g.ndim != 2 or g.shape != p.shape or g.size == 0:
         raise DataError(

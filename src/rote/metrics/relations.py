@@ -8,15 +8,11 @@ name has no relation.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
-from math import isqrt
 
 from rote.errors import DataError
-from rote.metrics.labels import F1Table, table_of_counts, table_of_labels
-from rote.metrics.pairing import Label, paired
+from rote.metrics.labels import F1Table, paired, table_of_pairs
 
 NONE = "none"
 
@@ -43,21 +39,6 @@ class EntityRelations:
                     f"different entities, counted from 0, of {n} there are"
                 )
 
-    @classmethod
-    def of(cls, labels: Sequence[str]) -> EntityRelations:
-        """From the labels of n entities and then of the n·(n-1) pairs in lexicographic order.
-
-        >>> dict(EntityRelations.of(["Peop", "Loc", "Live_In", "none"]).relations)
-        {(0, 1): 'Live_In', (1, 0): 'none'}
-        """
-        n = isqrt(len(labels))
-        if n * n != len(labels):
-            raise DataError(
-                "expected the labels of n entities and of their n(n-1) ordered pairs, n² in all, "
-                f"got {len(labels)} labels"
-            )
-        return cls(labels[:n], dict(zip(permutations(range(n), 2), labels[n:], strict=True)))
-
 
 def entity_f1(
     gold: Sequence[EntityRelations],
@@ -73,12 +54,12 @@ def entity_f1(
     >>> entity_f1(gold, predicted, ignored=["Other"]).micro.f1
     0.8
     """
-    counted: Counter[tuple[Label, Label]] = Counter(
+    pairs = [
         pair
         for g, p in _paired(gold, predicted)
         for pair in zip(g.entities, p.entities, strict=True)
-    )
-    return table_of_labels(counted, ignored)
+    ]
+    return table_of_pairs(pairs, ignored)
 
 
 def relation_f1(
@@ -95,20 +76,15 @@ def relation_f1(
     >>> relation_f1(gold, predicted).micro.f1, relation_f1(gold, predicted, strict=True).micro.f1
     (1.0, 0.0)
     """
-    true: Counter[Label] = Counter()
-    answered: Counter[Label] = Counter()
-    right: Counter[Label] = Counter()
+    pairs: list[tuple[str | None, str | None]] = []
     for g, p in _paired(gold, predicted):
-        there = {(pair, label) for pair, label in g.relations.items() if label != none}
-        said = {(pair, label) for pair, label in p.relations.items() if label != none}
-        true.update(label for _, label in there)
-        answered.update(label for _, label in said)
-        right.update(
-            label
-            for pair, label in there & said
-            if not strict or all(g.entities[i] == p.entities[i] for i in pair)
-        )
-    return table_of_counts(true, answered, right)
+        for pair in {**g.relations, **p.relations}:
+            true, said = g.relations.get(pair), p.relations.get(pair)
+            if true == said and strict and any(g.entities[i] != p.entities[i] for i in pair):
+                pairs += [(true, None), (None, said)]
+            else:
+                pairs.append((true, said))
+    return table_of_pairs(pairs, [none])
 
 
 def _paired(
@@ -116,10 +92,5 @@ def _paired(
 ) -> list[tuple[EntityRelations, EntityRelations]]:
     pairs = paired(gold, predicted, "sentences")
     for number, (g, p) in enumerate(pairs):
-        if len(g.entities) != len(p.entities):
-            raise DataError(
-                f"sentence {number}: expected the same entities on both sides, got "
-                f"{len(g.entities)} gold and {len(p.entities)} predicted; the spans of entities "
-                "are given, only their labels are decided"
-            )
+        paired(g.entities, p.entities, "entities", f"sentence {number}: ")
     return pairs

@@ -11,13 +11,11 @@ A predicted chunk is right when a gold chunk has the same kind and the same two 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from rote.errors import DataError
-from rote.metrics.labels import F1Table, table_of_counts
-from rote.metrics.pairing import Label, paired
+from rote.metrics.labels import F1Table, paired, table_of_pairs
 
 OUTSIDE = "O"
 
@@ -60,17 +58,12 @@ def chunk_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) 
     >>> table.micro.f1, table.by_label["VP"].f1
     (0.5, 1.0)
     """
-    true: Counter[Label] = Counter()
-    answered: Counter[Label] = Counter()
-    right: Counter[Label] = Counter()
+    pairs: list[tuple[str | None, str | None]] = []
     for number, (g, p) in enumerate(paired(gold, predicted, "sentences")):
-        if len(g) != len(p):
-            raise DataError(
-                f"sentence {number}: expected as many predicted tags as gold ones, got {len(g)} "
-                f"gold and {len(p)} predicted; a sentence has one tag for every word"
-            )
+        paired(g, p, "tags", f"sentence {number}: ")
         there, said = set(spans_of(g)), set(spans_of(p))
-        true.update(span.label for span in there)
-        answered.update(span.label for span in said)
-        right.update(span.label for span in there & said)
-    return table_of_counts(true, answered, right)
+        pairs += [
+            (span.label if span in there else None, span.label if span in said else None)
+            for span in there | said
+        ]
+    return table_of_pairs(pairs)

@@ -5,7 +5,7 @@ This is done once; training and prediction then run over arrays, group by group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -199,7 +199,7 @@ class _Reading:
 
     def __init__(self, task: Task[Any, Any], builder: VectorBuilder, what: str) -> None:
         self._task, self._builder, self._what = task, builder, what
-        self._reader = getattr(task, "reader", None)
+        self._reader = task.feature_reader
         self._waiting: list[tuple[Any, Frame]] = []
         self._read = 0  # inputs that no longer wait
         self.next = len(builder)  # the number of the next vector
@@ -219,29 +219,27 @@ class _Reading:
         try:
             self._add(self._waiting)
         except Exception as error:
-            self._say_whose(error)
+            raise_for_one(error, self._add_one, self._waiting, self._what, self._read)
             raise
         self._read += len(self._waiting)
         self._waiting.clear()
 
+    def _add_one(self, one: tuple[Any, Frame]) -> None:
+        self._add([one])
+
     def _add(self, waiting: Sequence[tuple[Any, Frame]]) -> None:
         assert self._reader is not None
         xs, frames = zip(*waiting, strict=True)
+        kinds = [kind for frame in frames for kind in frame.kinds]
+        if not self._builder.worth_listing(dict.fromkeys(kinds), len(xs)):
+            for x, frame in waiting:
+                self._take(x, frame)
+            return
         counts = np.array([len(frame.kinds) for frame in frames])
         inputs = np.repeat(np.arange(len(xs)), counts)
         vectors = np.arange(len(inputs)) - (np.cumsum(counts) - counts)[inputs]
         lines = self._reader(xs, self._builder.names).lines(inputs, vectors)
-        kinds = [kind for frame in frames for kind in frame.kinds]
         self._builder.add_lines(kinds, lines)
-
-    def _say_whose(self, error: Exception) -> None:
-        """An error in reading many is about the first that has it by itself as well."""
-        for number, one in enumerate(self._waiting, start=self._read):
-            try:
-                self._add([one])
-            except type(error):
-                say_about(error, self._what, number)
-                return
 
     def _take(self, x: Any, frame: Frame) -> None:
         vectors = self._task.vectors(x)
@@ -257,6 +255,18 @@ class _Reading:
             )
         for kind, features in zip(frame.kinds, vectors, strict=True):
             self._builder.add(kind, features)
+
+
+def raise_for_one(
+    error: Exception, read: Callable[[Any], object], xs: Sequence[Any], what: str, first: int = 0
+) -> None:
+    """Instead of an error in reading many, raise that of the first which has it by itself."""
+    for number, x in enumerate(xs, start=first):
+        try:
+            read(x)
+        except type(error) as own:
+            say_about(own, what, number)
+            raise own from None
 
 
 class _Batch:

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import secrets
 from collections.abc import Callable, Mapping
@@ -52,6 +51,7 @@ from rote.inference import (
 )
 from rote.inference.approximate import RGS, Beam, ConstrainedBeam, Patterns, Speedup
 from rote.inference.engine import persistent
+from rote.io.atomic import write_new
 from rote.io.serialize import Registry, classes, outline, parts_of, restored
 from rote.model.layout import Block, Layout
 from rote.model.model import Model
@@ -116,8 +116,8 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            _write(waiting, text.encode("ascii"))
-            _write(weights, content)
+            write_new(waiting, text.encode("ascii"))
+            write_new(weights, content)
             waiting.replace(folder / DESCRIPTION)
         finally:
             if waiting.exists():  # it was cut short
@@ -166,23 +166,6 @@ def _engine(folder: Path, saved: dict[str, Any], arrays: Mapping[str, FloatArray
     except (RoteError, TypeError, ValueError, KeyError) as error:
         raise ModelError(f"{folder / DESCRIPTION}: the settings do not make one: {error}") from None
     return engine
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that at every moment it is there as it was, or as it will be."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        _write(beside, content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def check_version(path: Path, saved: Mapping[str, Any], name: str, version: int) -> None:

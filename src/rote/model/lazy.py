@@ -1,8 +1,8 @@
 """Prediction that does not look at all of an input: feature vectors are worked out when needed.
 
 `Speedup` with a theta decides some variables without scores. Only the vectors of the others
-are asked of the task: by its ``reader`` or its ``lazy_vectors``, or else all at once. Inputs wait
-for each other, so that what all of them need next is worked out together.
+are asked of the task, by its ``feature_reader``; without one, all are worked out at once. Inputs
+wait for each other, so that what all of them need next is worked out together.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from rote.errors import (
     renumber,
     say_about,
 )
-from rote.features import LazyRows, Reader, VectorBuilder
+from rote.features import Reader, VectorBuilder
 from rote.inference.approximate import Speedup
 from rote.inference.approximate.learned_beam import Wanted
 from rote.inference.engine import find
 from rote.inference.problem import NO_CONTEXT, TOO_LARGE, Problem, check_finite
 from rote.kernels.bundles import Vectors as Known
 from rote.kernels.learning.linear import score_some
+from rote.model.dataset import raise_for_one
 from rote.model.model import Model
-from rote.tasks.task import Frame, Task, check_frame
+from rote.tasks.task import Frame, check_frame
 from rote.types import BoolArray, IntArray, frozen
 
 X = TypeVar("X")
@@ -85,18 +86,24 @@ class LazyScores:
 
 
 class Vectors:
-    """The feature vectors of inputs, each worked out when it is first asked for.
-
-    By the reader of a task, or by its ``lazy_vectors``, or else all at once.
-    """
+    """The feature vectors of inputs, when asked for by the task's reader, or else all at once."""
 
     def __init__(self, model: Model[Any, Any], xs: Sequence[Any]) -> None:
-        self._builder = VectorBuilder(model.layout.indices)
-        task = model.task
-        reader = getattr(task, "reader", None)
-        self._reader: Reader | None = None if reader is None else reader(xs, self._builder.names)
-        self._rows = [] if reader is not None else _rows(task, xs)
-        self.saves = reader is not None or hasattr(task, "lazy_vectors")
+        self._builder, self._task = VectorBuilder(model.layout.indices), model.task
+        self._reader: Reader | None = None
+        self._rows: Sequence[Sequence[Any]] = ()
+        try:
+            self._read(xs)
+        except Exception as error:
+            raise_for_one(error, lambda x: self._read([x]), xs, "input")
+            raise
+        self.saves = self._reader is not None
+
+    def _read(self, xs: Sequence[Any]) -> None:
+        if self._task.feature_reader is None:
+            self._rows = [self._task.vectors(x) for x in xs]
+        else:
+            self._reader = self._task.feature_reader(xs, self._builder.names)
 
     def of(self, kinds: list[str], inputs: IntArray, vectors: IntArray) -> Known:
         """Some vectors, of these kinds."""
@@ -106,7 +113,7 @@ class Vectors:
         else:
             for kind, i, k in zip(kinds, inputs.tolist(), vectors.tolist(), strict=True):
                 try:
-                    builder.add(kind, self._rows[i].row(k))
+                    builder.add(kind, self._rows[i][k])
                 except Exception as error:
                     say_about(error, "input", i)
                     raise
@@ -189,23 +196,3 @@ def predict_lazily(model: Model[X, Y], xs: Sequence[X]) -> Lazily[Y]:
         for place, chosen in zip(members, labels.tolist(), strict=True):
             outputs[place] = model.task.decode(xs[place], chosen)
     return Lazily(outputs, frozen(obeyed), count, computed)
-
-
-def _rows(task: Task[Any, Any], xs: Sequence[Any]) -> list[LazyRows[Any]]:
-    rows = []
-    for number, x in enumerate(xs):
-        try:
-            rows.append(_row(task, x))
-        except Exception as error:
-            say_about(error, "input", number)
-            raise
-    return rows
-
-
-def _row(task: Task[Any, Any], x: Any) -> LazyRows[Any]:
-    lazy = getattr(task, "lazy_vectors", None)
-    if lazy is not None:
-        rows: LazyRows[Any] = lazy(x)
-        return rows
-    vectors = task.vectors(x)
-    return LazyRows(len(vectors), vectors.__getitem__)

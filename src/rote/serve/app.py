@@ -29,7 +29,7 @@ from rote.serve.service import Service
 try:
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, JSONResponse
-    from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
+    from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect
 except ImportError as error:
@@ -46,16 +46,19 @@ POLICY = (
 )
 
 
-class OneInput(BaseModel, extra="forbid"):
-    """A request with a single input."""
+class Asked(BaseModel):
+    """A request: one input, or several."""
 
-    input: Any
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"minProperties": 1, "maxProperties": 1}
+    )
 
+    input: Any = None
+    inputs: list[Any] = []
 
-class ManyInputs(BaseModel, extra="forbid"):
-    """A request with several inputs."""
-
-    inputs: list[Any]
+    @property
+    def values(self) -> list[Any]:
+        return [self.input] if "input" in self.model_fields_set else self.inputs
 
 
 class OneAnswer(BaseModel):
@@ -77,9 +80,8 @@ class Answers(BaseModel):
     answers: list[OneAnswer]
 
 
-ASKED: TypeAdapter[OneInput | ManyInputs] = TypeAdapter(OneInput | ManyInputs)
-# The body is read by hand, no further than a limit, so that the framework is told what it is.
-BODY = {"required": True, "content": {"application/json": {"schema": ASKED.json_schema()}}}
+# The body is read by hand, no further than a limit; so the framework has to be told what it is.
+BODY = {"required": True, "content": {"application/json": {"schema": Asked.model_json_schema()}}}
 
 
 def create_app(service: Service) -> FastAPI:
@@ -179,10 +181,12 @@ def _inputs(body: bytes) -> list[Any]:
     except (ValueError, RecursionError) as error:
         raise DataError(f"expected a request in JSON: {error}") from None
     try:
-        read = ASKED.validate_python(asked)
+        read = Asked.model_validate(asked)
     except ValidationError:
+        read = Asked()
+    if len(read.model_fields_set) != 1:
         raise DataError(
             'a request is {"input": ...} or {"inputs": [...]} and nothing else; '
             f"got {body[:80].decode('utf-8', 'replace')}"
-        ) from None
-    return [read.input] if isinstance(read, OneInput) else read.inputs
+        )
+    return read.values

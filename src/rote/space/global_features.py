@@ -17,9 +17,9 @@ from typing import Protocol
 import numpy as np
 
 from rote.errors import SpaceError, check_whole
-from rote.kernels.bundles import Mentions, Wide
-from rote.kernels.local_search.clusters import STATES, entity_values
-from rote.kernels.local_search.global_features import no_mentions
+from rote.kernels.bundles import Items, Wide
+from rote.kernels.local_search.clusters import STATES, cluster_values
+from rote.kernels.local_search.global_features import no_items
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen, running
 
@@ -166,11 +166,11 @@ class Entities:
         return len(self.attributes[0]) if self.attributes else 0
 
     def values(self, labels: IntArray) -> IntArray:
-        return entity_values(self.mentions(0), frozen(labels))
+        return cluster_values(self.items(0), frozen(labels))
 
-    def mentions(self, origin: int) -> Mentions:
+    def items(self, origin: int) -> Items:
         """What kernels are told."""
-        return Mentions(origin, *self._arrays)
+        return Items(origin, *self._arrays)
 
     @cached_property
     def _arrays(self) -> tuple[IntArray, IntArray, int, int]:
@@ -239,13 +239,13 @@ class TraitSet:
     def wide(self, weights: FloatArray, origins: IntArray) -> Wide:
         """What kernels are told, given where the weights of each trait begin."""
         _, ptr, variable, stride = self._places
-        shares, bins, mentions = 0, 0, no_mentions()
+        shares, bins, items = 0, 0, no_items()
         tuples = np.repeat([isinstance(f, Tuples) for f in self.families], self.counts)
         for family, first in zip(self.families, np.cumsum(self.counts) - self.counts, strict=True):
             if isinstance(family, Histogram):
                 shares, bins = int(origins[first]), family.bins
             if isinstance(family, Entities) and family.count:
-                mentions = family.mentions(int(origins[first]))
+                items = family.items(int(origins[first]))
         of, of_stride, of_ptr = self._by_variable
         return Wide(
             weights,
@@ -258,7 +258,7 @@ class TraitSet:
             of_stride,
             shares,
             bins,
-            mentions,
+            items,
         )
 
     @cached_property

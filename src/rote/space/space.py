@@ -19,6 +19,7 @@ from typing import TypeVar, TypeVarTuple
 import numpy as np
 
 from rote.errors import LabelError, ScoreError, say_about
+from rote.kernels.bundles import Layout
 from rote.kernels.outputs import all_obey, parts_of, values_of
 from rote.space.compiled import Forms, forms_of
 from rote.space.language import Rule, Variable
@@ -224,15 +225,7 @@ class Space:
 
     def worth(self, scores: FloatArray, labels: IntArray) -> FloatArray:
         """What `value` does, for a batch that is known to be right; -inf where labels are -1."""
-        return values_of(
-            frozen(scores),
-            frozen(labels),
-            self.sizes,
-            self.offsets,
-            self.scope_ptr,
-            self.scope,
-            self.factor_offsets,
-        )
+        return values_of(frozen(scores), frozen(labels), self.layout)
 
     def parts_of(self, labels: AnyArray) -> IntArray:
         """The parts of each output: one per variable, then one per factor."""
@@ -240,14 +233,12 @@ class Space:
 
     def known_parts_of(self, labels: IntArray) -> IntArray:
         """What `parts_of` does, for a batch that is known to be right."""
-        return parts_of(
-            frozen(labels),
-            self.sizes,
-            self.offsets,
-            self.scope_ptr,
-            self.scope,
-            self.factor_offsets,
-        )
+        return parts_of(frozen(labels), self.layout)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where its parts are, for kernels."""
+        return Layout(self.sizes, self.offsets, self.scope_ptr, self.scope, self.factor_offsets)
 
     @cached_property
     def scope_ptr(self) -> IntArray:

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rote.errors import DataError, LabelError, ModelError, SettingError, TooLarge
 from rote.features import Templates
-from rote.io.checks import line_error
 from rote.io.serialize import classes, described, restored
-from rote.io.text import json_text, read_text
+from rote.io.text import json_text, line_error, read_text
 from rote.tasks.show import show_variables
 from rote.tasks.task import Task, WithoutRules
 from rote.viz import Picture

@@ -34,7 +34,7 @@ from rote.space.global_features import Entities
 from rote.space.rule_text import Rules, Vocabulary
 from rote.tasks.adapter import Adapter, Examples, Measured, register, shown
 from rote.tasks.bracketed import bracketed
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray
 
 Clusters: TypeAlias = tuple[frozenset[int], ...]
@@ -141,7 +141,7 @@ OPENERS = _words("of in on at to for from with by about who whom which that whos
 
 
 @dataclass(frozen=True)
-class Coreference:
+class Coreference(Task[Document, Clusters]):
     """A mention may be linked to each of the ``most_antecedents`` mentions before it.
 
     With ``entities``, outputs have traits of whole entities (`rote.space.global_features.Entities`:

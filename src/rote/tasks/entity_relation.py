@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rote.errors import DataError, LabelError, SpaceError, in_order
-from rote.features import Names, NamesOf, spelled
+from rote.features import FeatureReader, Names, spelled
 from rote.io.conll import Entity, Sentence, numbered_sentences
 from rote.space import Space, SpaceBuilder, any_of, template
 from rote.space.compiled import keep_recent
@@ -36,7 +36,7 @@ from rote.tasks.adapter import Adapter, Examples, Measured, register, shown
 from rote.tasks.bracketed import bracketed
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
 from rote.tasks.show import about_gold, rules_broken
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.viz import Picture, picture_of_extraction
 
 ENTITY_LABELS = ("Peop", "Loc", "Org", "Other")
@@ -79,7 +79,7 @@ class Extraction(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EntityRelation:
+class EntityRelation(Task[Sentence, Extraction]):
     """An input is a sentence whose entities' spans are given; nothing else of them is looked at.
 
     ``arguments`` says which labels the two entities of a relation have; a relation that it
@@ -156,13 +156,14 @@ class EntityRelation:
     def vectors(self, x: Sentence) -> list[list[str]]:
         names = {ENTITY: Names(), PAIR: Names()}
         count = len(x.entities) ** 2
-        reader = SentenceReader([x], lambda kind, _: names[kind])
+        reader = SentenceReader([x], lambda kind, *_, **__: names[kind])
         lines = reader.lines(np.zeros(count, dtype=np.int64), np.arange(count))
         return [row for kind, own in lines.items() for row in spelled(own, names[kind])]
 
-    def reader(self, xs: Sequence[Sentence], names: NamesOf) -> SentenceReader:
+    @property
+    def feature_reader(self) -> FeatureReader:
         """Reads the same vectors of many sentences at once, and only those that are asked for."""
-        return SentenceReader(xs, names)
+        return SentenceReader
 
     def obeys(self, x: Sentence) -> bool:
         """Whether what the corpus says of a sentence obeys the rules."""

@@ -58,10 +58,8 @@ class Text:
             begin = len(words)
             begins.append(begin)
             spans += [(begin + e.start, begin + e.stop) for e in sentence.entities]
-            words += sentence.words
-            words += edges
-            tags += sentence.pos
-            tags += edges
+            words += [*map(_without_spaces, sentence.words), *edges]
+            tags += [*map(_without_spaces, sentence.pos), *edges]
         self.words, self.tags = Column(words), Column(tags)
         counts = [len(sentence.entities) for sentence in sentences]
         self.counts = np.array(counts, dtype=np.int64)
@@ -85,7 +83,7 @@ class SentenceReader:
 
     def __init__(self, sentences: Sequence[Sentence], names: NamesOf) -> None:
         self._text = Text(sentences)
-        self._entities = _Entities(self._text, names(ENTITY, ()))
+        self._entities = _Entities(self._text, names(ENTITY))
         self._pairs = _Pairs(self._text, names(PAIR, MARKS))
 
     def lines(self, inputs: IntArray, vectors: IntArray) -> dict[str, Lines]:
@@ -104,21 +102,23 @@ class SentenceReader:
 # -- entities -----------------------------------------------------------------------------------
 
 
-def _entity_word(names: Names, word: str) -> tuple[int, ...]:
-    low = word.lower()
-    return (
-        names.text(low),
-        names.text(short_shape(word)),
-        *[names.text(low[-k:]) for k in (2, 3, 4)],
-        *[names.text(low[:k]) for k in (2, 3, 4)],
-        word.isupper(),
-        word.isdigit(),
-        is_capital(word),
-    )
+def _entity_words(names: Names, words: Sequence[str]) -> list[tuple[int, ...]]:
+    return [
+        (
+            names.text(low),
+            names.text(short_shape(word)),
+            *[names.text(low[-k:]) for k in (2, 3, 4)],
+            *[names.text(low[:k]) for k in (2, 3, 4)],
+            word.isupper(),
+            word.isdigit(),
+            is_capital(word),
+        )
+        for word, low in zip(words, map(str.lower, words), strict=True)
+    ]
 
 
-def _tag(names: Names, tag: str) -> tuple[int, int, bool]:
-    return names.text(tag), names.text(tag.lower()), tag.startswith("VB")
+def _tags(names: Names, tags: Sequence[str]) -> list[tuple[int, int, bool]]:
+    return [(names.text(tag), names.text(tag.lower()), tag.startswith("VB")) for tag in tags]
 
 
 class _Entities:
@@ -168,11 +168,11 @@ class _Entities:
 
     @cached_property
     def _words(self) -> IntArray:
-        return self._text.words.rows(self._names.lexicon(_entity_word, 11))
+        return self._text.words.rows(self._names.lexicon(_entity_words, 11))
 
     @cached_property
     def _tags(self) -> IntArray:
-        return self._text.tags.rows(self._names.lexicon(_tag, 3))
+        return self._text.tags.rows(self._names.lexicon(_tags, 3))
 
     @cached_property
     def _own(self) -> tuple[Runs, Runs, Runs]:
@@ -193,9 +193,8 @@ class _Entities:
 # -- pairs --------------------------------------------------------------------------------------
 
 
-def _pair_word(names: Names, word: str) -> tuple[int, bool]:
-    low = word.lower()
-    return names.text(low), is_symbol(low) or low == "comma"
+def _pair_words(names: Names, words: Sequence[str]) -> list[tuple[int, bool]]:
+    return [(names.text(low), is_symbol(low) or low == "comma") for low in map(str.lower, words)]
 
 
 _shape = lru_cache(maxsize=1 << 16)(short_shape)
@@ -304,12 +303,12 @@ class _Pairs:
 
     @cached_property
     def _tags(self) -> IntArray:
-        return self._text.tags.rows(self._names.lexicon(_tag, 3))
+        return self._text.tags.rows(self._names.lexicon(_tags, 3))
 
     @cached_property
     def _of_words(self) -> _OfWords:
         text, say = self._text, self._names.say
-        low, sign = text.words.rows(self._names.lexicon(_pair_word, 2))
+        low, sign = text.words.rows(self._names.lexicon(_pair_words, 2))
         # Only words between two entities are looked at all by themselves.
         inside = np.flatnonzero(text.between)
         verbs = inside[self._tags[2, inside] > 0]
@@ -346,6 +345,11 @@ class _Pairs:
 
 
 # -- what both need -----------------------------------------------------------------------------
+
+
+def _without_spaces(text: str) -> str:
+    """Texts of a name have spaces between them, and none within."""
+    return text.replace(" ", "_")
 
 
 def _counted(names: Names, start: str, most: int) -> IntArray:

@@ -41,7 +41,7 @@ from rote.tasks.adapter import (
     shown,
 )
 from rote.tasks.show import differing, rules_broken
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 from rote.viz import Picture, picture_of_grid, picture_of_labels
 
@@ -91,7 +91,7 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class LabelledGraph:
+class LabelledGraph(Task[Graph, IntArray]):
     """With ``constant``, nodes and edges get one more feature that is always 1.
 
     With ``opinions``, the features of a node speak for one label each, those of one kind in the

@@ -20,14 +20,14 @@ from rote.features import Features
 from rote.space import SpaceBuilder
 from rote.space.rule_text import Rules, Vocabulary
 from rote.tasks.adapter import Adapter, Examples, Measured, register, shown
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 
 INPUT = "input"
 ALWAYS = "(always)"
 
 
 @dataclass(frozen=True)
-class Multiclass:
+class Multiclass(Task[Features, str]):
     """With ``constant``, every vector gets one more feature that is always 1: a threshold.
 
     ``rules`` are a text (`rote.space.rule_text`) about the label, as in "label is not spam", or a

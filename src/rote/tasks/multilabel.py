@@ -22,7 +22,7 @@ from rote.space import SpaceBuilder
 from rote.space.rule_text import OFF_ON, Rules, Vocabulary
 from rote.tasks.adapter import Examples, Measured, label_list, labels_in, register, shown
 from rote.tasks.multiclass import ADAPTER, INPUT, with_constant
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray
 
 MANY_LABELS = 15  # of a file: more have no factors between them, unless they are asked for
@@ -30,7 +30,7 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class MultiLabel:
+class MultiLabel(Task[Features, tuple[str, ...]]):
     """``pairs`` says which labels have a factor: "complete", "none", or pairs of positions.
 
     With ``constant``, every vector gets one more feature that is always 1: a threshold. ``rules``
@@ -188,9 +188,8 @@ def _build(examples: Examples, settings: Mapping[str, Any]) -> MultiLabel:
 
 
 def _measure(task: MultiLabel, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
-    from rote.metrics.labels import F1, F1Table
+    from rote.metrics.labels import F1, F1Table, Label
     from rote.metrics.multilabel import multilabel_scores
-    from rote.metrics.pairing import Label
 
     unknown = {label for y in gold for label in y}.difference(task.labels)
     labels = (*task.labels, *sorted(unknown))

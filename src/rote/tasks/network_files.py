@@ -21,8 +21,7 @@ from rote.errors import InfeasibleSpace, SettingError
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
 from rote.inference.solutions import Source, Status
-from rote.io.networks.formats import read_network
-from rote.io.networks.table import CostNetwork, Measure
+from rote.io.networks import CostNetwork, Measure, read_network
 from rote.space import Space, SpaceBuilder, Variable
 from rote.space.language import Tuples
 from rote.space.network import spread

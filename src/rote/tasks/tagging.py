@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import DataError, LabelError, ModelError, SettingError, check_whole, in_order
-from rote.features import CHUNKING, POS_TAGGING, Features, Templates
-from rote.io.checks import line_error
+from rote.features import CHUNKING, POS_TAGGING, FeatureReader, Features, Templates
+from rote.io.text import line_error
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.compiled import keep_recent
 from rote.space.global_features import tuples_along
@@ -91,6 +91,11 @@ class Tagging:
         if isinstance(self.features, Templates):
             return self.features.rows(x)
         return self.features(x)
+
+    @property
+    def feature_reader(self) -> FeatureReader | None:
+        """Templates are read from many inputs at once."""
+        return self.features.reader(KIND) if isinstance(self.features, Templates) else None
 
     def encode(self, x: Sequence[Any], y: Sequence[str]) -> list[int]:
         if len(y) != len(x):

@@ -7,12 +7,13 @@ factor of it a *slot*: the block of weights it uses, and which of the input's ve
 looks at. Slots that name the same block share their weights. A frame may also have *traits*:
 features of whole outputs (`rote.space.global_features`), which have blocks of weights of their own.
 
-A task may also have a ``reader``, which reads the same vectors of many inputs at once
-(`rote.features.Reader`), and which is asked where it is there.
+A task derives from `Task`. It may say a ``feature_reader``, which reads the same vectors of many
+inputs at once (`rote.features.Reader`), and is then asked instead of ``vectors``.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 
 from rote.errors import DataError, SettingError, SpaceError
-from rote.features import CONSTANT, Features
+from rote.features import CONSTANT, FeatureReader, Features
 from rote.space import Space
 from rote.space.compiled import Forms
 from rote.space.global_features import Entities, Histogram, Traits, TraitSet, Tuples
@@ -205,18 +206,27 @@ class Frame:
 class Task(Protocol[X_contra, Y]):
     """What an input looks like and what its outputs mean."""
 
+    @abstractmethod
     def frame(self, x: X_contra) -> Frame:
         """What inputs of this shape share; the same object for the same shape."""
         ...
 
+    @abstractmethod
     def vectors(self, x: X_contra) -> Sequence[Features]:
         """The feature vectors of an input, as many as its frame has kinds."""
         ...
 
+    @property
+    def feature_reader(self) -> FeatureReader | None:
+        """What reads the same vectors of many inputs at once; None where ``vectors`` does."""
+        return None
+
+    @abstractmethod
     def encode(self, x: X_contra, y: Y) -> Sequence[int]:
         """The labels of an output, by their position, one per variable."""
         ...
 
+    @abstractmethod
     def decode(self, x: X_contra, labels: Sequence[int]) -> Y:
         """The output of labels, one position per variable."""
         ...
@@ -267,6 +277,11 @@ def check_task(task: Task[Any, Any]) -> None:
         raise SettingError(
             f"a task has the methods {', '.join(methods)}, as `rote.Task` says; {task!r:.80} has "
             f"no {missing[0]}"
+        )
+    if not hasattr(task, "feature_reader"):
+        raise SettingError(
+            f"a task has a feature_reader, which may be None; {task!r:.80} has none; derive its "
+            "class from rote.Task, which says None"
         )
 
 

@@ -22,9 +22,10 @@ from typing import Any, TypeVar
 from torch import Tensor, nn
 
 from rote.errors import ModelError, RoteError
+from rote.io.atomic import write_whole
 from rote.io.serialize import classes, described, outline, restored
 from rote.learning.checkpoints import check_texts, read_tensors
-from rote.model.files import ENGINES, write_whole
+from rote.model.files import ENGINES
 from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.torch.inputs import Dense, Inputs, Vocabulary
 

@@ -11,18 +11,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from rote.viz.colors import letters
-from rote.viz.shapes import (
-    BROKEN_SIGN,
-    DIFFERENT_SIGN,
-    Layout,
-    Said,
-    Shape,
-    Tile,
-    Tone,
-    shortened,
-    visible,
-    width_of,
-)
+from rote.viz.shapes import BROKEN_SIGN, DIFFERENT_SIGN, Layout, Said, Shape, Tile, Tone
+from rote.viz.text import shortened, visible, width_of
 
 NOBODY_SAID = "·"
 APART = 3  # columns between a grid and the gold one
@@ -69,14 +59,15 @@ class Grid:
         return Layout((*shapes, *key), rows, columns)
 
     def _blocks(self, across: int, per: int, cell: int, columns: int) -> Iterator[_Block]:
-        titles = ("y", "gold") if self.gold is not None else ("",)
-        grids = (self.cells, self.gold) if self.gold is not None else (self.cells,)
+        sides = (
+            [("", self.cells)] if self.gold is None else [("y", self.cells), ("gold", self.gold)]
+        )
         if self.gold is not None and 2 * across * cell + APART <= columns:
-            for k, (cells, title) in enumerate(zip(grids, titles, strict=True)):
+            for k, (title, cells) in enumerate(sides):
                 yield _Block(cells, 0, across, 0, k * (across * cell + APART), title)
             return
         row = 0
-        for cells, title in zip(grids, titles, strict=True):
+        for title, cells in sides:
             for first in range(0, across, per):
                 last = min(first + per, across)
                 where = f"columns {first + 1} to {last}" if per < across else ""

@@ -8,10 +8,11 @@ below. With a gold output, what differs from it bears the sign ≠.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from rote.viz.grids import Cells, Grid
 from rote.viz.listing import Entry, Listing
 from rote.viz.picture import Picture
 from rote.viz.sentence import Link, Sentence, Span
-from rote.viz.shapes import DIFFERENT_SIGN, Tone, mark_of
+from rote.viz.shapes import DIFFERENT_SIGN, Drawing, Tone, mark_of
 
 Relations: TypeAlias = Mapping[tuple[int, int], str]
 Joined: TypeAlias = Literal["bio", "equal", "none"]
@@ -59,23 +60,23 @@ def picture_of_extraction(
     links = []
     for number, pair in enumerate(permutations(range(len(spans)), 2), start=len(spans)):
         label, truth = relations.get(pair), right.get(pair)
-        mark = mark_of(blamed.get(number, ()))
+        mark = mark_of(blamed[number])
         if label is not None:
             differs = DIFFERENT_SIGN if label != truth else ""
-            links.append(Link(*pair, label, f"{mark}{differs}", _tone(mark)))
+            tone = Tone.BROKEN if mark else Tone.PLAIN
+            links.append(Link(*pair, label, f"{mark}{differs}", tone))
         if truth not in (None, label):
             links.append(Link(*pair, f"({truth})", DIFFERENT_SIGN, Tone.FAINT, dashed=True))
-    drawn, gold_drawn = _drawn(
+    return _of_words(
+        f"{len(spans)} entities and {len(relations)} relations in: {' '.join(words)}",
+        words,
         _entities(spans, entities),
         None if gold is None else _entities(spans, gold[0]),
-        blamed,
-        labels,
-    )
-    return Picture(
-        f"{len(spans)} entities and {len(relations)} relations in: {' '.join(words)}",
-        Sentence(tuple(words), drawn, tuple(links), gold_drawn),
-        tuple(rule.name for rule in broken),
-        tuple(facts),
+        links,
+        kinds=labels,
+        numbers=[blamed[entity] for entity in range(len(spans))],
+        broken=broken,
+        facts=facts,
     )
 
 
@@ -109,17 +110,16 @@ def picture_of_tagging(
     if joined is None:
         joined = "bio" if all(t == OUTSIDE or _BIO.match(t) for t in every) else "none"
     kinds = [_kind(tag) if joined == "bio" else tag for tag in every]
-    drawn, gold_drawn = _drawn(
-        _runs(tags, joined),
-        None if gold is None else _runs(gold, joined),
-        _blamed(broken),
-        [kind for kind in kinds if kind != OUTSIDE],
-    )
-    return Picture(
+    blamed, runs = _blamed(broken), _runs(tags, joined)
+    return _of_words(
         f"Tags: {', '.join(f'{word} {tag}' for word, tag in zip(words, tags, strict=True))}",
-        Sentence(tuple(words), drawn, (), gold_drawn),
-        tuple(rule.name for rule in broken),
-        tuple(facts),
+        words,
+        runs,
+        None if gold is None else _runs(gold, joined),
+        kinds=[kind for kind in kinds if kind != OUTSIDE],
+        numbers=[sorted({n for w in range(*run[:2]) for n in blamed[w]}) for run in runs],
+        broken=broken,
+        facts=facts,
     )
 
 
@@ -141,12 +141,8 @@ def picture_of_grid(
         raise LabelError("the gold grid has as many rows and columns as the other one")
     across = len(own[0]) if own else 0
     blamed = frozenset(divmod(v, across) for rule in broken for v in rule.variables)
-    return Picture(
-        f"A grid of {len(own)} rows and {across} columns",
-        Grid(own, tuple(labels), blamed, other),
-        tuple(rule.name for rule in broken),
-        tuple(facts),
-    )
+    grid = Grid(own, tuple(labels), blamed, other)
+    return _picture(f"A grid of {len(own)} rows and {across} columns", grid, broken, facts)
 
 
 def picture_of_graph(
@@ -202,20 +198,11 @@ def picture_of_labels(
     broken = broken_rules(space, np.asarray(labels))
     blamed = _blamed(broken)
     entries = tuple(
-        Entry(
-            name,
-            label,
-            mark_of(blamed.get(number, ())),
-            right[name] if right[name] != label else None,
-        )
+        Entry(name, label, mark_of(blamed[number]), right[name] if right[name] != label else None)
         for number, (name, label) in enumerate(output.items())
     )
-    return Picture(
-        f"{len(entries)} variables: {', '.join(f'{e.name} {e.label}' for e in entries[:50])}",
-        Listing(entries),
-        tuple(rule.name for rule in broken),
-        (*facts, *about_rules(space, broken)),
-    )
+    title = f"{len(entries)} variables: {', '.join(f'{e.name} {e.label}' for e in entries[:50])}"
+    return _picture(title, Listing(entries), broken, [*facts, *about_rules(space, broken)])
 
 
 def _decoded(space: Space, labels: AnyArray | Sequence[int]) -> dict[str, str]:
@@ -232,25 +219,14 @@ def about_rules(space: Space, broken: Sequence[BrokenRule]) -> list[str]:
     return [f"broken rules: {len(broken) or 'none'} of {len(space.rules)}"]
 
 
-class _Run(NamedTuple):
-    """Words that are one thing, and the variables that rules blame for it."""
-
-    start: int
-    stop: int
-    label: str
-    variables: range
-    framed: bool = True
-
-
-def _entities(spans: Sequence[tuple[int, int]], labels: Sequence[str]) -> list[_Run]:
+def _entities(spans: Sequence[tuple[int, int]], labels: Sequence[str]) -> list[Span]:
     if len(spans) != len(labels):
         raise LabelError(f"{len(spans)} entities have as many labels, got {len(labels)}")
-    numbered = enumerate(zip(spans, labels, strict=True))
-    return [_Run(start, stop, label, range(k, k + 1)) for k, ((start, stop), label) in numbered]
+    return [Span(*span, label) for span, label in zip(spans, labels, strict=True)]
 
 
-def _runs(tags: Sequence[str], joined: Joined) -> list[_Run]:
-    found: list[_Run] = []
+def _runs(tags: Sequence[str], joined: Joined) -> list[Span]:
+    found: list[Span] = []
     before = None
     for t, tag in enumerate(tags):
         if joined == "bio":
@@ -260,11 +236,9 @@ def _runs(tags: Sequence[str], joined: Joined) -> list[_Run]:
         else:
             goes_on, label = joined == "equal" and tag == before, tag
         if goes_on:
-            run = found[-1]
-            found[-1] = run._replace(stop=t + 1, variables=range(run.start, t + 1))
+            found[-1] = found[-1]._replace(stop=t + 1)
         else:
-            framed = joined != "none" and tag != OUTSIDE
-            found.append(_Run(t, t + 1, label, range(t, t + 1), framed))
+            found.append(Span(t, t + 1, label, framed=joined != "none" and tag != OUTSIDE))
         before = tag
     return found
 
@@ -273,55 +247,63 @@ def _kind(tag: str) -> str:
     return tag[2:] if _BIO.match(tag) else tag
 
 
-def _drawn(
-    runs: Sequence[_Run],
-    gold: Sequence[_Run] | None,
-    blamed: Mapping[int, Sequence[int]],
+def _of_words(
+    title: str,
+    words: Sequence[str],
+    spans: Sequence[Span],
+    gold: Sequence[Span] | None,
+    links: Sequence[Link] = (),
+    *,
     kinds: Sequence[str],
-) -> tuple[tuple[Span, ...], tuple[Span, ...] | None]:
-    """Runs and gold runs as spans: coloured, and marked where they break rules or differ."""
-    every = [*kinds, *(run.label for run in (*runs, *(gold or ())) if run.label != OUTSIDE)]
+    numbers: Sequence[Sequence[int]],
+    broken: Sequence[BrokenRule],
+    facts: Sequence[str],
+) -> Picture:
+    """Spans and gold spans coloured, and marked where they break rules or differ.
+
+    ``numbers`` are those of the rules that each span breaks.
+    """
+    every = [*kinds, *(span.label for span in (*spans, *(gold or ())) if span.label != OUTSIDE)]
     colors = {kind: k for k, kind in enumerate(dict.fromkeys(map(_kind, every)))}
 
-    def spans(
-        own: Sequence[_Run], others: Sequence[_Run], marks: Mapping[int, Sequence[int]]
+    def drawn(
+        own: Sequence[Span], others: Sequence[Span], rules: Sequence[Sequence[int]]
     ) -> tuple[Span, ...]:
-        there = {(run.start, run.stop, run.label) for run in others}
+        there = {span[:3] for span in others}
         found = []
-        for run in own:
-            numbers = sorted({n for v in run.variables for n in marks.get(v, ())})
-            mark = mark_of(numbers)
-            differs = (run.start, run.stop, run.label) not in there
-            outside = run.label == OUTSIDE
+        for span, blamed in zip(own, rules, strict=True):
+            mark, outside = mark_of(blamed), span.label == OUTSIDE
             found.append(
-                Span(
-                    run.start,
-                    run.stop,
-                    run.label,
-                    None if outside else colors[_kind(run.label)],
-                    mark + (DIFFERENT_SIGN if differs else ""),
-                    Tone.BROKEN if mark else Tone.FAINT if outside else Tone.PLAIN,
-                    framed=run.framed,
+                span._replace(
+                    color=None if outside else colors[_kind(span.label)],
+                    mark=mark + ("" if span[:3] in there else DIFFERENT_SIGN),
+                    tone=Tone.BROKEN if mark else Tone.FAINT if outside else Tone.PLAIN,
                 )
             )
         return tuple(found)
 
-    if gold is None:
-        return spans(runs, runs, blamed), None
-    return spans(runs, gold, blamed), spans(gold, runs, {})
+    sentence = Sentence(
+        tuple(words),
+        drawn(spans, spans if gold is None else gold, numbers),
+        tuple(links),
+        None if gold is None else drawn(gold, spans, [()] * len(gold)),
+    )
+    return _picture(title, sentence, broken, facts)
 
 
-def _blamed(broken: Sequence[BrokenRule]) -> dict[int, list[int]]:
+def _picture(
+    title: str, drawing: Drawing, broken: Sequence[BrokenRule], facts: Sequence[str]
+) -> Picture:
+    return Picture(title, drawing, tuple(rule.name for rule in broken), tuple(facts))
+
+
+def _blamed(broken: Sequence[BrokenRule]) -> defaultdict[int, list[int]]:
     """For each variable that is to blame, the numbers of the rules, from 1 on."""
-    found: dict[int, list[int]] = {}
+    found: defaultdict[int, list[int]] = defaultdict(list)
     for number, rule in enumerate(broken, start=1):
-        for variable in rule.variables:
-            found.setdefault(variable, []).append(number)
+        for variable in dict.fromkeys(rule.variables):
+            found[variable].append(number)
     return found
-
-
-def _tone(mark: str) -> Tone:
-    return Tone.BROKEN if mark else Tone.PLAIN
 
 
 def _raster(places: AnyArray) -> IntArray:

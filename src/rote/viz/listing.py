@@ -6,17 +6,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
 
-from rote.viz.shapes import (
-    DIFFERENT_SIGN,
-    Layout,
-    Said,
-    Shape,
-    Tone,
-    folded,
-    shortened,
-    visible,
-    width_of,
-)
+from rote.viz.shapes import DIFFERENT_SIGN, Layout, Said, Shape, Tone
+from rote.viz.text import folded, shortened, visible, width_of
 
 SHOWN = 300  # variables; of more, those that are marked and the first others
 APART = 3

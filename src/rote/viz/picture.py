@@ -13,20 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rote.errors import SettingError
-from rote.viz.shapes import (
-    BROKEN_SIGN,
-    RULES_SHOWN,
-    Arc,
-    Drawing,
-    Layout,
-    Said,
-    Tile,
-    Tone,
-    folded,
-    visible,
-    width_of,
-)
+from rote.viz.shapes import BROKEN_SIGN, RULES_SHOWN, Drawing, Layout, Said, Tone
 from rote.viz.terminal import plain_text, rich_text
+from rote.viz.text import folded, visible
 from rote.viz.vector import html_of, svg_of
 
 if TYPE_CHECKING:
@@ -62,7 +51,9 @@ class Picture:
 
     def svg(self, columns: int = COLUMNS, *, standalone: bool = False) -> str:
         """The picture as SVG, for a page or, standalone, for a file."""
-        return svg_of(_trimmed(self.layout(columns)), self._alternative, standalone=standalone)
+        laid = self.layout(columns)
+        used = max([1, *(shape.end for shape in laid.shapes)])  # no empty columns on the right
+        return svg_of(laid._replace(columns=used), self._alternative, standalone=standalone)
 
     def text(self, columns: int = 80) -> str:
         """The picture as lines of characters without colours."""
@@ -104,17 +95,3 @@ class Picture:
         if len(self.broken) > RULES_SHOWN:
             more = f"{BROKEN_SIGN} and {len(self.broken) - RULES_SHOWN} more broken rules"
             yield from ((line, Tone.BROKEN) for line in folded(more, columns, "  "))
-
-
-def _trimmed(layout: Layout) -> Layout:
-    """The layout without empty columns on its right."""
-    ends = [1]
-    for shape in layout.shapes:
-        match shape:
-            case Said():
-                ends.append(shape.column + width_of(shape.text))
-            case Tile():
-                ends.append(shape.column + shape.width)
-            case Arc():
-                ends.append(max(shape.right + 1, shape.label_at + width_of(shape.label)))
-    return layout._replace(columns=max(ends))

@@ -15,18 +15,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from rote.errors import DataError
-from rote.viz.shapes import (
-    Arc,
-    End,
-    Layout,
-    Said,
-    Shape,
-    Tile,
-    Tone,
-    shortened,
-    visible,
-    width_of,
-)
+from rote.viz.shapes import Arc, End, Layout, Said, Shape, Tile, Tone
+from rote.viz.text import shortened, visible, width_of
 
 HEADS = ("y", "gold")  # what stands before spans, where there are gold ones
 MARGIN = max(map(len, HEADS)) + 1
@@ -45,7 +35,7 @@ class Span(NamedTuple):
 
     @property
     def text(self) -> str:
-        return _marked(self.label, self.mark)
+        return _marked(self)
 
 
 class Link(NamedTuple):
@@ -60,7 +50,7 @@ class Link(NamedTuple):
 
     @property
     def text(self) -> str:
-        return _marked(self.label, self.mark)
+        return _marked(self)
 
 
 class _Place(NamedTuple):
@@ -68,40 +58,6 @@ class _Place(NamedTuple):
     column: int
     width: int
     lead: int = 0  # blank columns before the word
-
-
-class _Run(NamedTuple):
-    """The part of a span that is in one line."""
-
-    line: int
-    left: int
-    right: int
-    starts: bool
-    stops: bool
-
-
-class _Piece(NamedTuple):
-    """The part of an arc that is in one line."""
-
-    link: Link
-    left: int
-    right: int
-    left_end: End
-    right_end: End
-    label: str = ""
-    label_at: int = 0
-
-    @property
-    def feet(self) -> list[int]:
-        ends = ((self.left, self.left_end), (self.right, self.right_end))
-        return [column for column, end in ends if end is not End.EDGE]
-
-    @property
-    def reach(self) -> tuple[int, int]:
-        if not self.label:
-            return self.left, self.right
-        end = self.label_at + width_of(self.label)
-        return min(self.left, self.label_at), max(self.right, end)
 
 
 @dataclass(frozen=True)
@@ -127,28 +83,23 @@ class Sentence:
         words = [shortened(visible(word), room) for word in self.words]
         places = self._places(words, room)
         lines = 1 + max((place.line for place in places), default=0)
-        arcs = self._pieces(places, lines, room)
-        spans = [_in_lines(self.spans, places, lines), _in_lines(self.gold or (), places, lines)]
+        arcs = self._arcs(places, lines, room)
+        tiles = [_in_lines(spans, places, lines) for spans in (self.spans, self.gold or ())]
         shapes: list[Shape] = []
         row = 0
         for line in range(lines):
-            levels = _levels((piece.reach for piece in arcs[line]), gap=2)
+            levels = _levels(map(_reach, arcs[line]), gap=2)
             height = 1 + max(levels, default=-1)
             base = row + height + bool(height)
             shapes += [
-                Arc(
-                    row + height - 1 - level,
-                    base - 1,
-                    piece.left + margin,
-                    piece.right + margin,
-                    piece.left_end,
-                    piece.right_end,
-                    piece.label,
-                    piece.label_at + margin,
-                    piece.link.tone,
-                    piece.link.dashed,
+                arc._replace(
+                    top=row + height - 1 - level,
+                    bottom=base - 1,
+                    left=arc.left + margin,
+                    right=arc.right + margin,
+                    label_at=arc.label_at + margin,
                 )
-                for piece, level in zip(arcs[line], levels, strict=True)
+                for arc, level in zip(arcs[line], levels, strict=True)
             ]
             shapes += [
                 Said(base, margin + place.column + place.lead, word)
@@ -156,13 +107,13 @@ class Sentence:
                 if place.line == line
             ]
             row = base + 1
-            for head, group in zip(HEADS, spans, strict=True):
+            for head, group in zip(HEADS, tiles, strict=True):
                 if margin and group[line]:
                     shapes.append(Said(row, 0, head, Tone.FAINT))
-                rows = _levels(((run.left, run.right - 1) for _, run in group[line]), gap=1)
+                rows = _levels(((tile.column, tile.end - 1) for tile in group[line]), gap=1)
                 shapes += [
-                    _tile(span, run, row + level, margin)
-                    for (span, run), level in zip(group[line], rows, strict=True)
+                    tile._replace(row=row + level, column=tile.column + margin)
+                    for tile, level in zip(group[line], rows, strict=True)
                 ]
                 row += 1 + max(rows, default=-1)
             row += 1
@@ -237,49 +188,36 @@ class Sentence:
 
     # -- where arcs lie -----------------------------------------------------------------
 
-    def _pieces(self, places: Sequence[_Place], lines: int, room: int) -> list[list[_Piece]]:
-        """For each line the parts of arcs in it, short ones first."""
+    def _arcs(self, places: Sequence[_Place], lines: int, room: int) -> list[list[Arc]]:
+        """For each line the parts of arcs in it, short ones first; their rows are still to come."""
         feet = self._feet(places)
-        found: list[list[_Piece]] = [[] for _ in range(lines)]
+        found: list[list[Arc]] = [[] for _ in range(lines)]
         for number, link in enumerate(self.links):
             ends = [(feet[number, link.first], End.TAIL), (feet[number, link.second], End.HEAD)]
             (low, low_end), (high, high_end) = sorted(ends, key=lambda item: item[0][:2])
             for line in range(low.line, high.line + 1):
                 left = low.column if line == low.line else 0
                 right = high.column if line == high.line else room - 1
-                found[line].append(
-                    _Piece(
-                        link,
-                        left,
-                        max(right, left + 1),
-                        low_end if line == low.line else End.EDGE,
-                        high_end if line == high.line else End.EDGE,
-                    )
-                )
-        labelled = []
-        for line_pieces in found:
-            short_first = sorted(line_pieces, key=lambda piece: piece.right - piece.left)
-            # Only longer arcs come down past a label, since they lie above it.
-            past = [
-                {c for longer in short_first[k + 1 :] for c in longer.feet}
-                for k in range(len(short_first))
-            ]
-            labelled.append(
-                [
-                    _labelled(piece, columns, room)
-                    for piece, columns in zip(short_first, past, strict=True)
-                ]
-            )
-        return labelled
+                starts = low_end if line == low.line else End.EDGE
+                stops = high_end if line == high.line else End.EDGE
+                where = (0, 0, left, max(right, left + 1), starts, stops)
+                found[line].append(Arc(*where, link.text, 0, link.tone, link.dashed))
+        for arcs in found:
+            arcs.sort(key=lambda arc: arc.right - arc.left)
+            for k, arc in enumerate(arcs):
+                # Only longer arcs come down past a label, since they lie above it.
+                past = {column for longer in arcs[k + 1 :] for column in _down_at(longer)}
+                arcs[k] = _labelled(arc, past, room)
+        return found
 
     def _feet(self, places: Sequence[_Place]) -> dict[tuple[int, int], _Place]:
         """Where each link, by its number, meets each of its spans: side by side."""
         feet = {}
         for span, ends in self._ends.items():
-            run = next(_runs(self.spans[span], places))
+            line, tile = next(_tiles(self.spans[span], places))
             for k, number in enumerate(ends):
-                column = run.left + _foot(run.right - run.left, k, len(ends))
-                feet[number, span] = _Place(run.line, column, 1)
+                column = tile.column + _foot(tile.width, k, len(ends))
+                feet[number, span] = _Place(line, column, 1)
         return feet
 
     @cached_property
@@ -304,69 +242,63 @@ def _foot(width: int, k: int, count: int) -> int:
     return int((k + 0.5) * width / count)
 
 
-def _labelled(piece: _Piece, past: set[int], room: int) -> _Piece:
-    """A piece with its label: in the line where it fits, away from what comes down ``past`` it.
+def _down_at(arc: Arc) -> list[int]:
+    """The columns where an arc comes down."""
+    ends = ((arc.left, arc.left_end), (arc.right, arc.right_end))
+    return [column for column, end in ends if end is not End.EDGE]
+
+
+def _reach(arc: Arc) -> tuple[int, int]:
+    if not arc.label:
+        return arc.left, arc.right
+    end = arc.label_at + width_of(arc.label)
+    return min(arc.left, arc.label_at), max(arc.right, end)
+
+
+def _labelled(arc: Arc, past: set[int], room: int) -> Arc:
+    """The arc with its label in place: in the line, away from what comes down ``past`` it.
 
     Else it stands beside the line, or nowhere if the arc goes on, and has it in another line.
     """
-    text = piece.link.text
+    text = arc.label
     width = width_of(text)
-    first, last = piece.left + 2, piece.right - 1 - width
+    first, last = arc.left + 2, arc.right - 1 - width
     if first <= last:
         middle = (first + last) // 2
         spots = sorted(range(first, last + 1), key=lambda spot: abs(spot - middle))
         free = (s for s in spots if not any(s - 1 <= column <= s + width for column in past))
-        return piece._replace(label=text, label_at=next(free, middle))
-    if piece.right_end is End.EDGE:
-        return piece
-    if piece.right + 2 + width <= room:
-        return piece._replace(label=text, label_at=piece.right + 2)
-    text = shortened(text, max(piece.left - 1, room - piece.right - 2, 4))
-    at = piece.left - 1 - width_of(text)
+        return arc._replace(label_at=next(free, middle))
+    if arc.right_end is End.EDGE:
+        return arc._replace(label="")
+    if arc.right + 2 + width <= room:
+        return arc._replace(label_at=arc.right + 2)
+    text = shortened(text, max(arc.left - 1, room - arc.right - 2, 4))
+    at = arc.left - 1 - width_of(text)
     if at < 0:
-        at = min(piece.right + 2, room - width_of(text))
-    return piece._replace(label=text, label_at=max(at, 0))
+        at = min(arc.right + 2, room - width_of(text))
+    return arc._replace(label=text, label_at=max(at, 0))
 
 
-def _marked(label: str, mark: str) -> str:
-    return f"{visible(label)} {mark}" if mark else visible(label)
+def _marked(named: Span | Link) -> str:
+    return f"{visible(named.label)} {named.mark}" if named.mark else visible(named.label)
 
 
-def _runs(span: Span, places: Sequence[_Place]) -> Iterator[_Run]:
+def _tiles(span: Span, places: Sequence[_Place]) -> Iterator[tuple[int, Tile]]:
+    """The parts of a span, each with its line; their rows are still to come."""
     for line, group in groupby(range(span.start, span.stop), key=lambda word: places[word].line):
         words = list(group)
-        last = places[words[-1]]
-        yield _Run(
-            line,
-            places[words[0]].column,
-            last.column + last.width,
-            words[0] == span.start,
-            words[-1] == span.stop - 1,
-        )
+        left, last = places[words[0]].column, places[words[-1]]
+        where = (0, left, last.column + last.width - left, span.text, span.color, span.tone)
+        edges = (words[0] == span.start, words[-1] == span.stop - 1)
+        yield line, Tile(*where, span.framed, *edges)
 
 
-def _in_lines(
-    spans: Sequence[Span], places: Sequence[_Place], lines: int
-) -> list[list[tuple[Span, _Run]]]:
-    found: list[list[tuple[Span, _Run]]] = [[] for _ in range(lines)]
+def _in_lines(spans: Sequence[Span], places: Sequence[_Place], lines: int) -> list[list[Tile]]:
+    found: list[list[Tile]] = [[] for _ in range(lines)]
     for span in spans:
-        for run in _runs(span, places):
-            found[run.line].append((span, run))
+        for line, tile in _tiles(span, places):
+            found[line].append(tile)
     return found
-
-
-def _tile(span: Span, run: _Run, row: int, margin: int) -> Tile:
-    return Tile(
-        row,
-        run.left + margin,
-        run.right - run.left,
-        span.text,
-        span.color,
-        span.tone,
-        span.framed,
-        run.starts,
-        run.stops,
-    )
 
 
 def _levels(reaches: Iterable[tuple[int, int]], gap: int) -> list[int]:

@@ -7,19 +7,15 @@ number of a broken rule, ≠ where an output differs from the gold one.
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple, Protocol, TypeAlias
 
-BROKEN_SIGN, DIFFERENT_SIGN, MORE = "✗", "≠", "…"
+from rote.viz.text import MORE, width_of
+
+BROKEN_SIGN, DIFFERENT_SIGN = "✗", "≠"
 RULES_SHOWN = 20  # below a picture
 NUMBERS_SHOWN = 3  # of the rules that one variable breaks
-# Characters that XML or a terminal cannot take, or that turn the direction of all that follows.
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
 
 
 class Tone(Enum):
@@ -47,6 +43,10 @@ class Said(NamedTuple):
     tone: Tone = Tone.PLAIN
     bold: bool = False
 
+    @property
+    def end(self) -> int:
+        return self.column + width_of(self.text)
+
 
 class Tile(NamedTuple):
     """A box with a text in the middle; a framed one is as wide as what stands above it."""
@@ -60,6 +60,10 @@ class Tile(NamedTuple):
     framed: bool = False
     starts: bool = True  # or goes on from the line before
     stops: bool = True  # or goes on in the next line
+
+    @property
+    def end(self) -> int:
+        return self.column + self.width
 
 
 class Arc(NamedTuple):
@@ -75,6 +79,10 @@ class Arc(NamedTuple):
     label_at: int
     tone: Tone = Tone.PLAIN
     dashed: bool = False
+
+    @property
+    def end(self) -> int:
+        return max(self.right + 1, self.label_at + width_of(self.label))
 
 
 Shape: TypeAlias = Said | Tile | Arc
@@ -96,60 +104,6 @@ class Drawing(Protocol):
         ...
 
 
-def visible(text: str) -> str:
-    """The text with nothing in it that cannot be seen; an empty one is a sign for a blank.
-
-    >>> visible(f"a{chr(27)}[31mb"), visible(" ")
-    ('a�[31mb', '␣')
-    """
-    return _UNSEEN.sub("�", text) if text.strip() else "␣" * max(len(text), 1)
-
-
-def width_of(text: str) -> int:
-    """How many columns a text takes.
-
-    >>> width_of("map"), width_of("地図")
-    (3, 4)
-    """
-    return sum(_width_of(character) for character in text)
-
-
-def shortened(text: str, columns: int) -> str:
-    """The text, cut to so many columns where it is longer.
-
-    >>> shortened("Constantinople", 6)
-    'Const…'
-    """
-    if width_of(text) <= columns:
-        return text
-    kept, taken = "", 0
-    for character in text:
-        taken += _width_of(character)
-        if taken > columns - 1:
-            break
-        kept += character
-    return kept + MORE
-
-
-def folded(text: str, columns: int, indent: str) -> Iterator[str]:
-    """A sentence in lines of so many columns, all but the first indented."""
-    line = ""
-    for word in text.split():
-        while width_of(word) > columns - len(indent):  # a word that fits no line is cut
-            if line.strip():
-                yield line
-            head = shortened(word, columns - len(indent) + 1)[:-1]
-            yield (indent if line else "") + head
-            line, word = indent, word[len(head) :]
-        if line.strip() and width_of(line) + 1 + width_of(word) > columns:
-            yield line
-            line = indent + word
-        else:
-            line = f"{line} {word}" if line.strip() else line + word
-    if line.strip():
-        yield line
-
-
 def mark_of(numbers: Sequence[int]) -> str:
     """The sign of broken rules, and the numbers of those that are listed.
 
@@ -160,9 +114,3 @@ def mark_of(numbers: Sequence[int]) -> str:
         return ""
     shown = [number for number in numbers if number <= RULES_SHOWN][:NUMBERS_SHOWN]
     return BROKEN_SIGN + ",".join(map(str, shown)) + (MORE if len(shown) < len(numbers) else "")
-
-
-def _width_of(character: str) -> int:
-    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from rote.viz.colors import color
-from rote.viz.shapes import Arc, End, Layout, Said, Tile, Tone, shortened, width_of
+from rote.viz.shapes import Arc, End, Layout, Said, Tile, Tone
+from rote.viz.text import shortened, width_of
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from html import escape
 
 from rote.viz.colors import BROKEN, color
-from rote.viz.shapes import Arc, End, Layout, Said, Tile, Tone, shortened, width_of
+from rote.viz.shapes import Arc, End, Layout, Said, Tile, Tone
+from rote.viz.text import shortened, width_of
 
 COLUMN, ROW = 8, 20
 _SIZE = 13

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
-from rote.inference import Exhaustive, Objective, Source, Status, clamp
+from rote.inference import Exhaustive, Problem, Source, Status, clamp
 from rote.inference.approximate import Beam, ConstrainedBeam, Speedup
 from rote.inference.approximate.beam import partial_scores
 from rote.space import SpaceBuilder
@@ -26,40 +26,40 @@ widths = st.sampled_from([1, 2, 5])
 @given(problems(), st.sampled_from([None, 1]), widths, st.booleans())
 @settings(max_examples=60)
 def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows, width, proof):
-    space, objective = problem
+    space, problem = problem
     with rules_as_rows(as_rows):
         try:
-            found = Beam(width, proof=proof).solve(space, objective)
+            found = Beam(width, proof=proof).solve(space, problem)
         except InfeasibleSpace:
             assert not Judge(space).feasible
             return
     assert (found.source == Source.BEAM).all()
-    check_truth(space, objective, found, {Status.TIMED_OUT})
+    check_truth(space, problem, found, {Status.TIMED_OUT})
 
 
 @given(problems(spaces(most=4, most_rules=0)))
 @settings(max_examples=40)
 def test_a_wide_beam_without_rules_is_exhaustive_search(problem):
-    space, objective = problem
-    found, best = Beam(width=256).solve(space, objective), Exhaustive().solve(space, objective)
+    space, problem = problem
+    found, best = Beam(width=256).solve(space, problem), Exhaustive().solve(space, problem)
     infeasible = [solved.status == Status.INFEASIBLE for solved in (found, best)]
     assert infeasible[0].tolist() == infeasible[1].tolist()
     # Of those within a tie, exact engines take the first; a beam takes the best.
     there = ~infeasible[0]
-    assert (found.value[there] >= best.value[there] - objective.ties[there]).all()
+    assert (found.value[there] >= best.value[there] - problem.ties[there]).all()
 
 
 @given(problems(spaces(most=4), inputs=2), widths)
 @settings(max_examples=30)
 def test_a_priority_that_is_the_score_changes_nothing(problem, width):
-    space, objective = problem
-    scores = np.round(8 * objective.scores) / 8  # sums are exact in any order
-    objective = Objective(scores, objective.allowed)
+    space, problem = problem
+    scores = np.round(8 * problem.scores) / 8  # sums are exact in any order
+    problem = Problem(space, scores, problem.closed)
     try:
-        found = Beam(width).solve(space, objective)
+        found = Beam(width).solve(space, problem)
     except InfeasibleSpace:
         return
-    slowly = Beam(width, priority=lambda space, labels, scores: scores).solve(space, objective)
+    slowly = Beam(width, priority=lambda space, labels, scores: scores).solve(space, problem)
     assert slowly.labels.tolist() == found.labels.tolist()
     assert slowly.status.tolist() == found.status.tolist()
 
@@ -141,7 +141,7 @@ def test_a_priority_is_not_asked_about_nothing():
 
     allowed = np.array([[True, True, True, True], [False, False, True, True]])
     engine = Beam(width=1, priority=never_of_nothing)
-    found = engine.solve(space, Objective(np.stack([scores] * 2), allowed))
+    found = engine.solve(space, Problem(space, np.stack([scores] * 2), closed=~allowed))
     assert found.status.tolist() == [Status.FEASIBLE, Status.INFEASIBLE]
 
 
@@ -203,7 +203,7 @@ def test_a_variable_without_a_label_is_infeasible(proof):
     space, scores = xor()
     allowed = np.ones((2, 4), np.bool_)
     allowed[1, 2:] = False
-    found = Beam(proof=proof).solve(space, Objective(np.stack([scores] * 2), allowed))
+    found = Beam(proof=proof).solve(space, Problem(space, np.stack([scores] * 2), closed=~allowed))
     assert found.status.tolist()[1] == Status.INFEASIBLE
     assert found.bound[1] == found.value[1] == -np.inf
     builder = SpaceBuilder()
@@ -236,7 +236,7 @@ def test_terms_are_refused():
     space, scores = xor()
     term = OneMinusF1().term(np.array([[0, 0]]))
     with pytest.raises(UnsupportedSpace, match="use RGS"):
-        Beam().solve(space, Objective(scores[None], term=term))
+        Beam().solve(space, Problem(space, scores[None], loss_term=term))
 
 
 def second_first(space):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, Objective, Source, Status, clamp
+from rote.inference import Exact, Problem, Source, Status, clamp
 from rote.inference.approximate import Beam, ConstrainedBeam
 from rote.space import SpaceBuilder, at_least, at_most
 from rote.tasks.entity_relation import entity_relation_space
@@ -23,22 +23,22 @@ from tests.strategies import Judge, problems, rules_as_rows, spaces
 @given(problems(spaces(most_rules=4)), st.sampled_from([1, 3]), st.booleans())
 @settings(max_examples=40)
 def test_every_answer_obeys_and_what_has_none_is_infeasible(as_rows, problem, width, proof):
-    space, objective = problem
+    space, problem = problem
     with rules_as_rows(as_rows):
         try:
-            found = ConstrainedBeam(width, proof=proof).solve(space, objective)
+            found = ConstrainedBeam(width, proof=proof).solve(space, problem)
         except InfeasibleSpace:
             assert not Judge(space).feasible
-            assert objective.allowed is None
+            assert problem.closed is None
             return
-    check_truth(space, objective, found)
+    check_truth(space, problem, found)
 
 
 @given(problems(spaces(most_rules=0)), st.sampled_from([1, 2, 5]))
 @settings(max_examples=20)
 def test_without_rules_it_is_a_plain_beam(problem, width):
-    space, objective = problem
-    plain, found = (kind(width).solve(space, objective) for kind in (Beam, ConstrainedBeam))
+    space, problem = problem
+    plain, found = (kind(width).solve(space, problem) for kind in (Beam, ConstrainedBeam))
     for name in ("labels", "value", "status"):
         assert getattr(found, name).tolist() == getattr(plain, name).tolist()
 
@@ -94,9 +94,9 @@ def test_where_a_beam_dies_the_answer_is_exact():
 
 def test_a_beam_that_dies_for_want_of_outputs_is_infeasible():
     space = triangle()
-    objective = clamp(space, np.zeros((2, space.parts)), [{"w": "a"}, {"w": "b"}])
+    problem = clamp(space, np.zeros((2, space.parts)), [{"w": "a"}, {"w": "b"}])
     for proof in (False, True):
-        found = ConstrainedBeam(2, proof=proof).solve(space, objective)
+        found = ConstrainedBeam(2, proof=proof).solve(space, problem)
         assert found.status[0] == Status.INFEASIBLE
         assert found.labels[0].tolist() == [-1] * 4
         assert found.value[0] == found.bound[0] == -np.inf
@@ -153,13 +153,13 @@ def test_sentences_get_outputs_that_obey():
 @pytest.mark.parametrize("proof", [False, True])
 def test_labels_that_are_given_are_kept(proof):
     space = triangle()
-    objective = clamp(space, np.zeros(space.parts), {"x": "c", "y": "a"})
-    found = ConstrainedBeam(1, proof=proof).solve(space, objective)
+    problem = clamp(space, np.zeros(space.parts), {"x": "c", "y": "a"})
+    found = ConstrainedBeam(1, proof=proof).solve(space, problem)
     assert space.decode(found.labels) == [{"w": "b", "x": "c", "y": "a", "z": "b"}]
     allowed = np.ones((1, space.labels), np.bool_)
     allowed[0, 2:5] = False
     found = ConstrainedBeam(1, proof=proof).solve(
-        space, Objective(np.zeros((1, space.parts)), allowed)
+        space, Problem(space, np.zeros((1, space.parts)), closed=~allowed)
     )
     assert found.status.tolist() == [Status.INFEASIBLE]
 

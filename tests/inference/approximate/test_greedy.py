@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from rote import Amortized, Decomposed, Subsets
 from rote.errors import InfeasibleSpace, LabelError, SettingError, UnsupportedSpace
-from rote.inference import Exact, Exhaustive, Objective, Source, Status
+from rote.inference import Exact, Exhaustive, Problem, Source, Status
 from rote.inference.approximate import RGS
+from rote.inference.problem import NO_CONTEXT, Context
 from rote.space import SpaceBuilder, at_most, exactly
 from rote.space.global_features import Entities, Histogram, Own, TraitScores, TraitSet, tuples_along
 from rote.space.losses import OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.types import frozen
-from tests.strategies import Judge, problems, rules_as_rows, spaces, worth
+from tests.strategies import Judge, problems, row_of, rules_as_rows, spaces, worth
 
 
 class Fixed:
@@ -27,8 +28,9 @@ class Fixed:
     def __init__(self, labels):
         self.labels = np.asarray(labels)
 
-    def guess(self, space, objective):
-        return frozen(np.broadcast_to(self.labels, (len(objective), len(space.variables))).copy())
+    def guess(self, problem, context):
+        shape = len(problem), len(problem.space.variables)
+        return frozen(np.broadcast_to(self.labels, shape).copy())
 
 
 def grid(n, labels="ab", seed=0):
@@ -45,25 +47,25 @@ def grid(n, labels="ab", seed=0):
 @given(problems(), st.sampled_from([None, 1]))
 @settings(max_examples=75)
 def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows):
-    space, objective = problem
+    space, problem = problem
     judge = Judge(space)
     with rules_as_rows(as_rows):
         try:
-            found = RGS(restarts=8).solve(space, objective)
+            found = RGS(restarts=8).solve(space, problem)
         except InfeasibleSpace:
             assert not judge.outputs
             return
     assert (found.source == Source.GREEDY).all()
     for i in range(len(found)):
-        allowed = None if objective.allowed is None else objective.allowed[i]
+        _, allowed = row_of(problem, i)
         outputs = list(judge.open_outputs(allowed))
         labels, status = tuple(found.labels[i].tolist()), found.status[i]
-        best = max((worth(space, objective.scores[i], y) for y in outputs), default=-np.inf)
-        tie = 1e-10 * max(1.0, abs(objective.scores[i]).max(initial=0))
+        best = max((worth(space, problem.scores[i], y) for y in outputs), default=-np.inf)
+        tie = 1e-10 * max(1.0, abs(problem.scores[i]).max(initial=0))
         assert found.bound[i] >= best - tie
         if status in (Status.OPTIMAL, Status.FEASIBLE):
             assert labels in outputs
-            value = worth(space, objective.scores[i], labels)
+            value = worth(space, problem.scores[i], labels)
             assert found.value[i] == pytest.approx(value, abs=tie)
             assert status == Status.FEASIBLE or value >= best - 2 * tie
         else:
@@ -91,8 +93,8 @@ def test_terms_are_looked_at(loss, ruled):
         builder.require(at_most(3, [v["on"] for v in variables]))
     space, rng = builder.build(), np.random.default_rng(0)
     gold = rng.integers(2, size=(20, 6)) * (np.arange(6) % 2)
-    objective = Objective(0.3 * rng.normal(size=(20, space.parts)), term=loss.term(gold))
-    found, best = (engine.solve(space, objective) for engine in (RGS(restarts=50), Exhaustive()))
+    problem = Problem(space, 0.3 * rng.normal(size=(20, space.parts)), loss_term=loss.term(gold))
+    found, best = (engine.solve(space, problem) for engine in (RGS(restarts=50), Exhaustive()))
     assert found.value == pytest.approx(best.value)
     assert (found.bound >= found.value).all()
     assert space.holds(found.labels).all()
@@ -102,7 +104,7 @@ def test_more_restarts_are_never_worse_and_the_first_are_the_same():
     space, scores = grid(5)
     values = [RGS(restarts=k).solve(space, scores).value for k in (1, 3, 10, 40)]
     assert (np.diff(values, axis=0) >= 0).all()
-    solutions, needed = RGS(restarts=40).searched(space, scores)
+    solutions, needed = RGS(restarts=40).searched(Problem(space, scores), NO_CONTEXT)
     for i, k in enumerate(needed.tolist()):
         again = RGS(restarts=k).solve(space, scores[i])
         assert again.labels.tolist() == [solutions.labels[i].tolist()]
@@ -128,7 +130,7 @@ def test_a_classifier_says_where_to_start():
     space, scores = grid(4)
     best = Exact().solve(space, scores)
     for i, labels in enumerate(best.labels):
-        found, needed = RGS(1.0, 50, Fixed(labels)).searched(space, scores[i])
+        found, needed = RGS(1.0, 50, Fixed(labels)).searched(Problem(space, scores[i]), NO_CONTEXT)
         assert found.labels[0].tolist() == labels.tolist()
         assert needed.tolist() == [1]
     # With nothing left to chance all starts are the same, and the end need not be the best.
@@ -151,8 +153,8 @@ def test_a_classifier_says_where_to_start():
 )
 def test_a_classifier_that_says_what_is_no_output_is_refused(guess, match):
     class Wrong:
-        def guess(self, space, objective):
-            return guess(len(objective), len(space.variables))
+        def guess(self, problem, context):
+            return guess(len(problem), len(problem.space.variables))
 
     space, scores = grid(2)
     with pytest.raises(LabelError, match=match):
@@ -161,8 +163,8 @@ def test_a_classifier_that_says_what_is_no_output_is_refused(guess, match):
 
 def test_guesses_of_any_whole_numbers_are_taken():
     class Short:
-        def guess(self, space, objective):
-            return np.ones((len(space.variables), len(objective)), dtype=np.int8).T
+        def guess(self, problem, context):
+            return np.ones((len(space.variables), len(problem)), dtype=np.int8).T
 
     space, scores = grid(2)
     expected = RGS(alpha=1.0, classifier=Fixed([1] * 4)).solve(space, scores)
@@ -193,7 +195,9 @@ def test_where_every_climb_ends_outside_of_the_rules_there_is_no_answer():
     for limit in (None, 1):  # the rule is a table, or rows
         with rules_as_rows(limit):
             space = builder.build()
-            stuck, needed = RGS(1.0, 3, Fixed([0, 0, 1, 1])).searched(space, np.zeros(space.parts))
+            stuck, needed = RGS(1.0, 3, Fixed([0, 0, 1, 1])).searched(
+                Problem(space, np.zeros(space.parts)), NO_CONTEXT
+            )
             near = RGS(1.0, 3, Fixed([0, 1, 1, 1])).solve(space, np.zeros(space.parts))
         assert stuck.status.tolist() == [Status.TIMED_OUT]
         assert stuck.labels.tolist() == [[-1] * 4]
@@ -205,7 +209,7 @@ def test_a_variable_without_a_label_makes_an_input_infeasible():
     space, scores = grid(2)
     allowed = np.ones((4, space.labels), dtype=np.bool_)
     allowed[1, :2] = False
-    found = RGS(restarts=2).solve(space, Objective(scores, allowed))
+    found = RGS(restarts=2).solve(space, Problem(space, scores, closed=~allowed))
     assert found.status.tolist().count(Status.INFEASIBLE) == 1
     assert found.status[1] == Status.INFEASIBLE
     assert found.labels[1].tolist() == [-1] * 4
@@ -249,7 +253,7 @@ def with_traits(n, labels, seed, own=False):
         families = tuple(Own(f.block, f.width, f.count, f.values) for f in families)
     weights = frozen(rng.normal(size=firsts[-1]))
     traits = TraitScores(TraitSet(families, n), frozen(origins), weights)
-    return space, Objective(frozen(rng.normal(size=(5, space.parts))), traits=traits)
+    return space, Problem(space, frozen(rng.normal(size=(5, space.parts))), global_scores=traits)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -259,8 +263,8 @@ def test_traits_of_ones_own_are_searched_as_those_that_kernels_know(seed, loss):
     _, own = with_traits(6, "abc", seed, own=True)
     term = None if loss is None else loss.term(np.random.default_rng(seed).integers(3, size=(5, 6)))
     engine = RGS(restarts=4)
-    fast, fast_needed = engine.searched(space, replace(known, term=term))
-    slow, slow_needed = engine.searched(space, replace(own, term=term))
+    fast, fast_needed = engine.searched(replace(known, loss_term=term), NO_CONTEXT)
+    slow, slow_needed = engine.searched(replace(own, loss_term=term), NO_CONTEXT)
     assert fast.labels.tolist() == slow.labels.tolist()
     assert fast.value.tolist() == pytest.approx(slow.value.tolist())
     assert fast_needed.tolist() == slow_needed.tolist()
@@ -269,9 +273,9 @@ def test_traits_of_ones_own_are_searched_as_those_that_kernels_know(seed, loss):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_many_restarts_find_the_best_output_under_traits(seed):
-    space, objective = with_traits(5, "ab", seed)
-    best = Exhaustive().solve(space, objective)
-    found = RGS(restarts=60).solve(space, objective)
+    space, problem = with_traits(5, "ab", seed)
+    best = Exhaustive().solve(space, problem)
+    found = RGS(restarts=60).solve(space, problem)
     assert found.value == pytest.approx(best.value)
     assert (found.bound >= best.value - 1e-9).all()
     _, own = with_traits(5, "ab", seed, own=True)
@@ -280,17 +284,17 @@ def test_many_restarts_find_the_best_output_under_traits(seed):
 
 @pytest.mark.parametrize("engine", [Exact(), Amortized(Exact(), thrifty=False)])
 def test_engines_that_look_at_parts_alone_refuse_traits(engine):
-    space, objective = with_traits(4, "ab", 0)
-    with pytest.raises(UnsupportedSpace, match="traits of whole outputs"):
-        engine.solve(space, objective)
+    space, problem = with_traits(4, "ab", 0)
+    with pytest.raises(UnsupportedSpace, match="global features of whole outputs"):
+        engine.solve(space, problem)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_all_subsets_around_gold_are_all_outputs_under_traits_too(seed):
-    space, objective = with_traits(4, "ab", seed)
+    space, problem = with_traits(4, "ab", seed)
     gold = np.full((5, 4), 1)
-    around = Decomposed(Exact(), Subsets(4)).solve(space, replace(objective, gold=gold))
-    assert around.value == pytest.approx(Exhaustive().solve(space, objective).value)
+    around = Decomposed(Exact(), Subsets(4)).solve(space, problem, Context(gold=gold))
+    assert around.value == pytest.approx(Exhaustive().solve(space, problem).value)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -309,7 +313,8 @@ def test_entities_are_searched_as_traits_of_ones_own_are(seed):
     answers = []
     for one in (family, own):
         traits = TraitScores(TraitSet((one,), n), origins, weights)
-        answers.append(RGS(restarts=5).searched(space, Objective(scores, traits=traits)))
+        problem = Problem(space, scores, global_scores=traits)
+        answers.append(RGS(restarts=5).searched(problem, NO_CONTEXT))
     (fast, fast_needed), (slow, slow_needed) = answers
     assert fast.labels.tolist() == slow.labels.tolist()
     assert fast.value == pytest.approx(slow.value)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import as_objective
 
-from rote.inference import Exhaustive, Objective, Status
+from rote.inference import Exhaustive, Problem, Status
 from rote.inference.approximate import RGS
 from rote.inference.approximate import greedy_any_score as slowly
 from rote.inference.approximate.initial import likely_labels
+from rote.inference.problem import NO_CONTEXT
 from rote.space import SpaceBuilder, at_most, count
 from rote.space.losses import OneMinusF1
 from tests.strategies import rules_as_rows, spaces
@@ -64,19 +64,17 @@ def binary(n, *rules):
 @settings(max_examples=40)
 def test_without_rules_it_goes_where_kernels_go(space, seed, redrawn):
     rng = np.random.default_rng(seed)
-    objective = as_objective(space, rng.normal(size=(3, space.parts)))
-    guess = likely_labels(space, objective)
+    problem = Problem.of(space, rng.normal(size=(3, space.parts)))
+    guess = likely_labels(problem)
     redrawn = min(redrawn, len(space.variables))
-    labels, needed, bounds = slowly.search_slowly(
-        space, objective, guess, redrawn, 3 if redrawn else 1, 5
-    )
+    labels, needed, bounds = slowly.search_slowly(problem, guess, redrawn, 3 if redrawn else 1, 5)
     share = 1 - redrawn / len(space.variables)
 
     class Likely:
-        def guess(self, space, objective):
+        def guess(self, problem, context):
             return guess
 
-    found, restarts = RGS(share, 3, Likely(), 5).searched(space, objective)
+    found, restarts = RGS(share, 3, Likely(), 5).searched(problem, NO_CONTEXT)
     assert labels.tolist() == found.labels.tolist()
     assert needed.tolist() == restarts.tolist()
     assert (bounds == np.inf).all()
@@ -87,8 +85,8 @@ def test_terms_of_your_own_are_searched_and_bounds_say_nothing():
     rng = np.random.default_rng(0)
     scores, weights = 0.4 * rng.normal(size=(6, space.parts)), rng.uniform(-1, 1, size=6)
     for kind in (Alternations, Counted):
-        objective = Objective(scores, term=kind(weights))
-        found, best = RGS(restarts=40).solve(space, objective), Exhaustive().solve(space, objective)
+        problem = Problem(space, scores, loss_term=kind(weights))
+        found, best = RGS(restarts=40).solve(space, problem), Exhaustive().solve(space, problem)
         assert found.value == pytest.approx(best.value)
         assert space.holds(found.labels).all()
         assert (found.bound == np.inf).all()
@@ -117,9 +115,11 @@ class Told:
 def test_a_known_term_is_climbed_the_same_way():
     space, rng = binary(6), np.random.default_rng(1)
     gold = rng.integers(2, size=(5, 6))
-    objective = Objective(0.3 * rng.normal(size=(5, space.parts)), term=OneMinusF1().term(gold))
-    fast = RGS(restarts=5).solve(space, objective)
-    slow = RGS(restarts=5).solve(space, replace(objective, term=Told(objective.term)))
+    problem = Problem(
+        space, 0.3 * rng.normal(size=(5, space.parts)), loss_term=OneMinusF1().term(gold)
+    )
+    fast = RGS(restarts=5).solve(space, problem)
+    slow = RGS(restarts=5).solve(space, replace(problem, loss_term=Told(problem.loss_term)))
     assert fast.labels.tolist() == slow.labels.tolist()
 
 
@@ -145,6 +145,8 @@ def test_nothing_is_climbed_to_where_nothing_obeys():
         allowed = np.ones((2, 8), dtype=np.bool_)
         allowed[0, [1, 2, 5, 6]] = False  # off on off on: begun twice
         allowed[1, [0, 3, 4, 7]] = False  # on off on off: begun once
-        found = RGS(restarts=3).solve(space, Objective(np.zeros((2, space.parts)), allowed))
+        found = RGS(restarts=3).solve(
+            space, Problem(space, np.zeros((2, space.parts)), closed=~allowed)
+        )
     assert found.status.tolist() == [Status.TIMED_OUT, Status.FEASIBLE]
     assert found.labels.tolist() == [[-1] * 4, [1, 0, 1, 0]]

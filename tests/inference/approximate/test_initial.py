@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from rote.errors import ScoreError, SettingError
-from rote.inference import Objective
+from rote.inference import Problem
 from rote.inference.approximate import IID, RGS
 from rote.inference.approximate.initial import likely_labels
+from rote.inference.problem import Context
 from rote.model import Model, prepare
 from rote.space import SpaceBuilder
 from rote.tasks.tagging import Tagging
@@ -29,9 +30,9 @@ def test_every_variable_gets_its_best_label_whatever_factors_say():
     prepared = prepare(TASK, XS, [["D", "N"], ["D", "N", "V"], ["N", "V"]])
     classifier = IID(spoken_for(prepared, "cat", "V"))
     for group in prepared.groups:
-        inputs = prepared.inputs(group)
         factors = np.random.default_rng(0).normal(size=(len(group), group.space.parts))
-        guess = classifier.guess(group.space, Objective(factors, inputs=inputs))
+        context = Context(features=prepared.features(group))
+        guess = classifier.guess(Problem(group.space, factors), context)
         for member, labels in zip(group.members, guess, strict=True):
             assert labels.tolist() == [2 if word == "cat" else 0 for word in XS[member]]
 
@@ -43,11 +44,11 @@ def test_closed_labels_are_not_guessed():
     builder.require(~x["c"])
     space = builder.build()
     scores = np.array([[0.0, 1.0, 2.0, 1.0, 0.0]])
-    assert likely_labels(space, Objective(scores)).tolist() == [[1, 0]]
+    assert likely_labels(Problem(space, scores)).tolist() == [[1, 0]]
     allowed = np.array([[True, False, True, True, True]])
-    assert likely_labels(space, Objective(scores, allowed)).tolist() == [[0, 0]]
+    assert likely_labels(Problem(space, scores, closed=~allowed)).tolist() == [[0, 0]]
     allowed[0, 3:] = False
-    assert likely_labels(space, Objective(scores, allowed)).tolist() == [[-1, -1]]
+    assert likely_labels(Problem(space, scores, closed=~allowed)).tolist() == [[-1, -1]]
 
 
 def test_a_model_tells_its_engine_what_scores_come_from():
@@ -61,13 +62,13 @@ def test_a_model_tells_its_engine_what_scores_come_from():
 
 def test_without_vectors_there_is_no_guess():
     space = SpaceBuilder().build()
-    with pytest.raises(SettingError, match="the objective has none"):
-        IID(np.zeros(3)).guess(space, Objective(np.zeros((1, 0))))
+    with pytest.raises(SettingError, match="the context has none"):
+        IID(np.zeros(3)).guess(Problem(space, np.zeros((1, 0))), Context())
 
 
 def test_weights_of_another_layout_are_refused():
     prepared = prepare(TASK, XS)
     group = prepared.groups[0]
-    objective = Objective(np.zeros((len(group), group.space.parts)), inputs=prepared.inputs(group))
+    problem = Problem(group.space, np.zeros((len(group), group.space.parts)))
     with pytest.raises(ScoreError, match="weights, got"):
-        IID(np.zeros(3)).guess(group.space, objective)
+        IID(np.zeros(3)).guess(problem, prepared.context(group))

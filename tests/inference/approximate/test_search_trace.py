@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rote.inference.base import as_objective
 
 from rote.errors import UnsupportedSpace
-from rote.inference import Objective
+from rote.inference import Problem
 from rote.inference.approximate import RGS, climb_from
 from rote.inference.approximate.search_trace import MOST_STEPS, Starts
+from rote.inference.problem import NO_CONTEXT
 from rote.space import SpaceBuilder, at_most
 from rote.space.losses import OneMinusF1
 from rote.types import frozen
@@ -20,9 +20,9 @@ from tests.strategies import rules_as_rows
 
 def test_every_step_is_better_and_the_last_output_is_the_end():
     space, scores = grid(4)
-    objective = as_objective(space, scores)
+    problem = Problem.of(space, scores)
     starts = frozen(np.random.default_rng(0).integers(2, size=(4, 16)))
-    paths = climb_from(space, objective, starts)
+    paths = climb_from(problem, starts)
     outputs, owner = paths.outputs()
     worth = space.worth(frozen(scores[owner]), outputs)
     for i in range(4):
@@ -37,21 +37,21 @@ def test_every_step_is_better_and_the_last_output_is_the_end():
 
 def test_the_best_end_of_all_restarts_is_the_answer():
     space, scores = grid(3)
-    objective = as_objective(space, scores)
+    problem = Problem.of(space, scores)
     engine = RGS(restarts=4, seed=5)
-    guess = engine.guesses(space, objective)
-    starts = Starts(space, objective, 5, 4)
-    ends = [climb_from(space, objective, starts.drawn(guess, 9)).ends for _ in range(4)]
-    values = [space.worth(objective.scores, end) for end in ends]
-    assert engine.solve(space, objective).value == pytest.approx(np.max(values, axis=0))
+    guess = engine.guesses(problem, NO_CONTEXT)
+    starts = Starts(problem, 5, 4)
+    ends = [climb_from(problem, starts.drawn(guess, 9)).ends for _ in range(4)]
+    values = [space.worth(problem.scores, end) for end in ends]
+    assert engine.solve(space, problem).value == pytest.approx(np.max(values, axis=0))
 
 
 def test_terms_that_kernels_know_are_climbed():
     space, scores = grid(2)
     gold = np.array([[1, 0, 0, 1]] * 4)
-    objective = Objective(0.0 * scores, term=OneMinusF1().term(gold))
-    paths = climb_from(space, as_objective(space, objective, terms=True), frozen(gold))
-    found = objective.term.value(paths.ends[:, None])[:, 0]
+    problem = Problem(space, 0.0 * scores, loss_term=OneMinusF1().term(gold))
+    paths = climb_from(problem, frozen(gold))
+    found = problem.loss_term.value(paths.ends[:, None])[:, 0]
     assert found.tolist() == [1.0] * 4
 
 
@@ -60,33 +60,33 @@ def test_closed_labels_are_those_of_rules_and_of_the_input():
     x = builder.variable("x", "abc")
     builder.require(~x["b"])
     space = builder.build()
-    objective = Objective(np.zeros((2, 3)))
-    assert objective.closed_labels(space).tolist() == [[False, True, False]] * 2
-    allowed = np.array([[True, True, True], [False, True, True]])
-    closed = Objective(np.zeros((2, 3)), allowed).closed_labels(space)
+    problem = Problem(space, np.zeros((2, 3)))
+    assert problem.closed_labels.tolist() == [[False, True, False]] * 2
+    closed = np.array([[False] * 3, [True, False, False]])
+    closed = Problem(space, np.zeros((2, 3)), closed).closed_labels
     assert closed.tolist() == [[False, True, False], [True, True, False]]
 
 
 def test_what_only_plain_python_knows_has_no_paths():
     space, scores = grid(2)
-    objective = as_objective(space, Objective(scores, term=Alternations(np.ones(4))), terms=True)
+    problem = Problem(space, scores, loss_term=Alternations(np.ones(4)))
     with pytest.raises(UnsupportedSpace, match="terms and traits that kernels know"):
-        climb_from(space, objective, frozen(np.zeros((4, 4), np.int64)))
+        climb_from(problem, frozen(np.zeros((4, 4), np.int64)))
     builder = SpaceBuilder()
     v = [builder.variable(f"x{j}", "ab") for j in range(4)]
     builder.require(at_most(1, [v[j]["a"] & ~v[j - 1]["a"] for j in (1, 2, 3)]))
     with rules_as_rows(1):
         space = builder.build()
         with pytest.raises(UnsupportedSpace, match="auxiliary columns"):
-            climb_from(space, as_objective(space, np.zeros(8)), frozen(np.zeros((1, 4), np.int64)))
+            climb_from(Problem(space, np.zeros(8)), frozen(np.zeros((1, 4), np.int64)))
 
 
 @pytest.mark.parametrize("most", [2, 3, 5, 100])
 def test_some_outputs_of_each_path_are_evenly_spread(most):
     space, scores = grid(4)
-    objective = as_objective(space, scores)
+    problem = Problem.of(space, scores)
     starts = np.random.default_rng(0).integers(2, size=(4, 16))
-    paths = climb_from(space, objective, frozen(starts))
+    paths = climb_from(problem, frozen(starts))
     everything, owner = paths.outputs()
     some, whose = paths.outputs(most)
     for i in range(4):
@@ -101,8 +101,8 @@ def test_some_outputs_of_each_path_are_evenly_spread(most):
 
 def test_a_given_start_is_taken_if_it_is_good_and_new():
     space, scores = grid(3)
-    objective = as_objective(space, scores)
-    starts = Starts(space, objective, 0, 3)
+    problem = Problem.of(space, scores)
+    starts = Starts(problem, 0, 3)
     ones, zeros = (frozen(np.full((4, 9), label)) for label in (1, 0))
     good = np.array([True, True, False, True])
     own, taken = starts.given(ones, good, zeros, 2)

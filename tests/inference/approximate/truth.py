@@ -9,7 +9,7 @@ from rote.inference import Status
 from tests.strategies import Judge, row_of, worth
 
 
-def check_truth(space, objective, found, missing=()):
+def check_truth(space, problem, found, missing=()):
     """Labels obey, values and bounds are right, and optimal answers are the best.
 
     Inputs without an output are infeasible; those with one have an answer, unless statuses are
@@ -17,7 +17,7 @@ def check_truth(space, objective, found, missing=()):
     """
     judge = Judge(space)
     for i in range(len(found)):
-        scores, allowed = row_of(objective, i)
+        scores, allowed = row_of(problem, i)
         outputs = judge.open_outputs(allowed)
         labels, status = tuple(found.labels[i].tolist()), found.status[i]
         best = max((worth(space, scores, y) for y in outputs), default=-np.inf)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import SettingError
-from rote.inference import BranchAndBound, Elimination, Exhaustive, Objective, Source, Status
+from rote.inference import BranchAndBound, Elimination, Exhaustive, Problem, Source, Status
 from rote.space import SpaceBuilder, at_least, at_most
 from rote.tasks.entity_relation import entity_relation_space
 from tests.inference.outputs import local_search
@@ -73,21 +73,21 @@ def test_any_number_of_nodes_brackets_the_optimum(eliminate):
 @given(problems(inputs=3), st.integers(1, 6), st.sampled_from([None, 1]))
 @settings(max_examples=75)
 def test_limits_never_make_an_answer_false(problem, nodes, most_entries):
-    space, objective = problem
+    space, problem = problem
     judge = Judge(space)
     if not judge.feasible:
         return
     with rules_as_rows(most_entries):
         for eliminate in (True, False):
             engine = BranchAndBound(node_limit=nodes, eliminate=eliminate)
-            cut = engine.solve(space, objective)
+            cut = engine.solve(space, problem)
             for i in range(3):
-                best = judge.best(*row_of(objective, i))
+                best = judge.best(*row_of(problem, i))
                 if best is None:
                     assert cut.status[i] in (Status.INFEASIBLE, Status.TIMED_OUT)
                 else:
                     assert cut.status[i] != Status.INFEASIBLE
-                    scale = 1e-9 * max(1.0, np.abs(objective.scores[i]).max(initial=0.0))
+                    scale = 1e-9 * max(1.0, np.abs(problem.scores[i]).max(initial=0.0))
                     assert cut.value[i] <= best.value + scale
                     assert cut.bound[i] >= best.value - scale
 
@@ -128,11 +128,11 @@ def tries(monkeypatch):
     seconds, tries = [0.0], []
     really = branch.search
 
-    def search(plan, space, objective, floors, start, nodes):
-        if len(objective):
+    def search(plan, problem, floors, start, nodes):
+        if len(problem):
             tries.append(nodes)
-        seconds[0] += 0.001 * nodes * len(objective)
-        return really(plan, space, objective, floors, start, nodes)
+        seconds[0] += 0.001 * nodes * len(problem)
+        return really(plan, problem, floors, start, nodes)
 
     monkeypatch.setattr(branch, "perf_counter", lambda: seconds[0])
     monkeypatch.setattr(branch, "search", search)
@@ -257,8 +257,8 @@ def test_closed_labels_stay_closed_through_the_search():
     rng = np.random.default_rng(3)
     allowed = rng.random((6, space.labels)) < 0.8
     allowed[:, ::3] = True
-    objective = Objective(scores, allowed)
-    solutions = BranchAndBound().solve(space, objective)
+    problem = Problem(space, scores, closed=~allowed)
+    solutions = BranchAndBound().solve(space, problem)
     chosen = space.offsets[:-1] + solutions.labels
     assert allowed[np.arange(6)[:, None], chosen].all()
-    assert solutions.labels.tolist() == Exhaustive().solve(space, objective).labels.tolist()
+    assert solutions.labels.tolist() == Exhaustive().solve(space, problem).labels.tolist()

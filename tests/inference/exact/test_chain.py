@@ -7,11 +7,12 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
-from rote.inference.base import Objective, Source, Status, clamp
 
 from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
 from rote.inference.exact import chain
 from rote.inference.exact.chain import Chain
+from rote.inference.problem import Problem, clamp
+from rote.inference.solutions import Source, Status
 from rote.space import SpaceBuilder, any_of, at_most, one_of
 from tests.inference.outputs import (
     check_answers,
@@ -58,11 +59,11 @@ def test_it_agrees_with_a_plain_search_on_random_chains(order):
             with pytest.raises(InfeasibleSpace):
                 Chain(order).solve(space, scores)
             continue
-        objective = Objective(scores, allowed)
-        found = Chain(order).solve(space, objective)
+        problem = Problem(space, scores, closed=~allowed)
+        found = Chain(order).solve(space, problem)
         seen.update(found.status.tolist())
-        check_answers(space, objective, found, Source.CHAIN)
-        check_max_marginals(space, objective, Chain().max_marginals(space, objective))
+        check_answers(space, problem, found, Source.CHAIN)
+        check_max_marginals(space, problem, Chain().max_marginals(space, problem))
     assert seen[Status.OPTIMAL] > 50
     assert seen[Status.INFEASIBLE] > 0
 
@@ -74,7 +75,7 @@ def test_open_labels_are_the_same_as_none_closed():
     everything = np.ones((4, space.labels), np.bool_)
     plain, opened = (
         Chain().solve(space, scores),
-        Chain().solve(space, Objective(scores, everything)),
+        Chain().solve(space, Problem(space, scores, closed=~everything)),
     )
     assert plain.labels.tolist() == opened.labels.tolist()
     assert plain.value.tolist() == opened.value.tolist()
@@ -154,11 +155,11 @@ def test_given_labels_that_break_a_rule_make_one_input_infeasible():
     builder.factor(x, y)
     builder.require(x["a"] >> y["b"])
     space = builder.build()
-    objective = clamp(space, np.zeros((2, 8)), [{"x": "a", "y": "a"}, {"y": "a"}])
-    found = Chain().solve(space, objective)
+    problem = clamp(space, np.zeros((2, 8)), [{"x": "a", "y": "a"}, {"y": "a"}])
+    found = Chain().solve(space, problem)
     assert found.labels.tolist() == [[-1, -1], [1, 0]]
     assert found.status.tolist() == [Status.INFEASIBLE, Status.OPTIMAL]
-    assert (Chain().max_marginals(space, objective)[0] == -np.inf).all()
+    assert (Chain().max_marginals(space, problem)[0] == -np.inf).all()
 
 
 def test_no_inputs_and_no_variables_are_answered(space):

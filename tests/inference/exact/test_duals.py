@@ -16,10 +16,11 @@ from rote.inference import (
     Exact,
     Exhaustive,
     Milp,
-    Objective,
+    Problem,
     dual_bound,
     zero_duals,
 )
+from rote.inference.problem import Context, WarmStart
 from rote.space import SpaceBuilder, at_least, at_most, exactly
 from rote.types import frozen
 from tests.strategies import Judge, chain_spaces, problems, row_of, rules_as_rows, tree_spaces
@@ -35,8 +36,8 @@ def random_duals(space, m, rng, size=1.0):
     return Duals(frozen(messages), frozen(multipliers))
 
 
-def tolerance(objective):
-    return 1e-9 * (1.0 + np.abs(objective.scores).max(initial=0.0))
+def tolerance(problem):
+    return 1e-9 * (1.0 + np.abs(problem.scores).max(initial=0.0))
 
 
 def counted():
@@ -56,61 +57,61 @@ def counted():
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
 @settings(max_examples=100)
 def test_any_duals_bound_every_output(problem, seed, most_entries):
-    space, objective = problem
+    space, problem = problem
     judge = Judge(space)
     with rules_as_rows(most_entries):
-        duals = random_duals(space, len(objective), np.random.default_rng(seed))
-        bounds = dual_bound(space, objective, duals)
-        assert bounds.shape == (len(objective),)
+        duals = random_duals(space, len(problem), np.random.default_rng(seed))
+        bounds = dual_bound(space, problem, duals)
+        assert bounds.shape == (len(problem),)
         for i, bound in enumerate(bounds):
-            best = judge.best(*row_of(objective, i))
+            best = judge.best(*row_of(problem, i))
             if best is not None:
-                assert bound >= best.value - tolerance(objective)
+                assert bound >= best.value - tolerance(problem)
 
 
 @given(problems())
 @settings(max_examples=60)
 def test_zero_duals_take_every_variable_and_table_by_itself(problem):
-    space, objective = problem
-    bounds = dual_bound(space, objective, zero_duals(space, len(objective)))
+    space, problem = problem
+    bounds = dual_bound(space, problem, zero_duals(space, len(problem)))
     assert not zero_duals(space, 1).messages.flags.writeable
-    for i in range(len(objective)):
-        best = Judge(space).best(*row_of(objective, i))
+    for i in range(len(problem)):
+        best = Judge(space).best(*row_of(problem, i))
         if best is not None:
-            assert bounds[i] >= best.value - tolerance(objective)
+            assert bounds[i] >= best.value - tolerance(problem)
 
 
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
 @settings(max_examples=60)
 def test_more_sweeps_never_raise_the_bound(problem, seed, most_entries):
-    space, objective = problem
+    space, problem = problem
     judge = Judge(space)
     assume(judge.feasible)
     engine = BranchAndBound()
     with rules_as_rows(most_entries):
-        duals = random_duals(space, len(objective), np.random.default_rng(seed))
-        before = dual_bound(space, objective, duals)
+        duals = random_duals(space, len(problem), np.random.default_rng(seed))
+        before = dual_bound(space, problem, duals)
         for sweeps in (0, 1, 1, 3, 8):
-            duals = engine.duals(space, objective, start=duals, sweeps=sweeps)
-            after = dual_bound(space, objective, duals)
-            assert (after <= before + tolerance(objective)).all()
+            duals = engine.duals(space, problem, start=duals, sweeps=sweeps)
+            after = dual_bound(space, problem, duals)
+            assert (after <= before + tolerance(problem)).all()
             before = after
-        for i in range(len(objective)):
-            best = judge.best(*row_of(objective, i))
+        for i in range(len(problem)):
+            best = judge.best(*row_of(problem, i))
             if best is not None:
-                assert before[i] >= best.value - tolerance(objective)
+                assert before[i] >= best.value - tolerance(problem)
 
 
 @given(problems(st.one_of(tree_spaces(), chain_spaces(order=1))))
 @settings(max_examples=60)
 def test_on_trees_the_bound_is_the_optimum(problem):
-    space, objective = problem
+    space, problem = problem
     judge = Judge(space)
-    bounds = dual_bound(space, objective, BranchAndBound().duals(space, objective, sweeps=12))
-    for i in range(len(objective)):
-        best = judge.best(*row_of(objective, i))
+    bounds = dual_bound(space, problem, BranchAndBound().duals(space, problem, sweeps=12))
+    for i in range(len(problem)):
+        best = judge.best(*row_of(problem, i))
         if best is not None:
-            assert bounds[i] == pytest.approx(best.value, abs=tolerance(objective))
+            assert bounds[i] == pytest.approx(best.value, abs=tolerance(problem))
 
 
 def test_no_sweep_leaves_the_start_as_it_was():
@@ -126,7 +127,7 @@ def test_sweeps_do_not_write_into_the_start():
     start = random_duals(space, 4, np.random.default_rng(1))
     before = start.messages.copy(), start.multipliers.copy()
     BranchAndBound().duals(space, scores, start=start, sweeps=3)
-    BranchAndBound(eliminate=False).solve(space, scores, start=start)
+    BranchAndBound(eliminate=False).solve(space, scores, Context(warm=WarmStart(duals=start)))
     assert np.array_equal(start.messages, before[0])
     assert np.array_equal(start.multipliers, before[1])
 
@@ -148,15 +149,15 @@ def test_ascent_moves_multipliers_to_where_the_relaxation_has_them():
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
 @settings(max_examples=60)
 def test_a_search_that_starts_from_duals_gives_the_same_answer(problem, seed, most_entries):
-    space, objective = problem
+    space, problem = problem
     assume(Judge(space).feasible)
     engine = BranchAndBound(eliminate=False)
     with rules_as_rows(most_entries):
         rng = np.random.default_rng(seed)
-        plain = engine.solve(space, objective)
-        good = engine.duals(space, objective, sweeps=4)
-        for start in (good, random_duals(space, len(objective), rng, size=0.5)):
-            warm = engine.solve(space, objective, start=start)
+        plain = engine.solve(space, problem)
+        good = engine.duals(space, problem, sweeps=4)
+        for start in (good, random_duals(space, len(problem), rng, size=0.5)):
+            warm = engine.solve(space, problem, Context(warm=WarmStart(duals=start)))
             assert warm.labels.tolist() == plain.labels.tolist()
             assert warm.status.tolist() == plain.status.tolist()
             assert warm.value.tolist() == plain.value.tolist()
@@ -175,16 +176,20 @@ def test_duals_of_inputs_with_closed_labels_cost_a_search_no_precision(kind):
     scores = rng.integers(-1, 2, size=(800, space.parts)).astype(np.float64)
     if kind == "near":
         scores = 3e-11 * (scores + 1)
-    objective = Objective(scores, rng.random((800, space.labels)) < 0.7)
+    problem = Problem(space, scores, closed=~(rng.random((800, space.labels)) < 0.7))
     engine = BranchAndBound(eliminate=False)
-    warm = engine.solve(space, objective, start=engine.duals(space, objective, sweeps=2))
-    assert warm.labels.tolist() == Exhaustive().solve(space, objective).labels.tolist()
+    warm = engine.solve(
+        space, problem, Context(warm=WarmStart(duals=engine.duals(space, problem, sweeps=2)))
+    )
+    assert warm.labels.tolist() == Exhaustive().solve(space, problem).labels.tolist()
 
 
 def test_duals_of_the_relaxation_can_start_a_search():
     space, scores = counted()
     start = Milp().duals(space, scores)
-    warm = BranchAndBound(eliminate=False).solve(space, scores, start=start)
+    warm = BranchAndBound(eliminate=False).solve(
+        space, scores, Context(warm=WarmStart(duals=start))
+    )
     assert warm.labels.tolist() == Exact().solve(space, scores).labels.tolist()
 
 
@@ -202,7 +207,9 @@ def test_equal_spaces_with_rules_in_another_order_do_not_mix_their_duals_up():
     answers = []
     for space in (built([0, 1]), built([1, 0])):
         cold = engine.solve(space, scores)
-        warm = engine.solve(space, scores, start=engine.duals(space, scores, sweeps=4))
+        warm = engine.solve(
+            space, scores, Context(warm=WarmStart(duals=engine.duals(space, scores, sweeps=4)))
+        )
         assert (dual_bound(space, scores, Milp().duals(space, scores)) >= cold.value - 1e-9).all()
         answers += [cold.labels.tolist(), warm.labels.tolist()]
     assert all(answer == answers[0] for answer in answers)
@@ -219,9 +226,9 @@ def test_closed_labels_lower_the_bound():
     builder.variable("x", "ab")
     space = builder.build()
     allowed = np.array([[True, False]])
-    objective = Objective(np.array([[1.0, 5.0]]), allowed)
-    assert dual_bound(space, objective, zero_duals(space, 1)).tolist() == [1.0]
-    assert dual_bound(space, objective.scores, zero_duals(space, 1)).tolist() == [5.0]
+    problem = Problem(space, np.array([[1.0, 5.0]]), closed=~allowed)
+    assert dual_bound(space, problem, zero_duals(space, 1)).tolist() == [1.0]
+    assert dual_bound(space, problem.scores, zero_duals(space, 1)).tolist() == [5.0]
 
 
 def test_a_space_without_variables_has_the_bound_zero():
@@ -246,8 +253,8 @@ def users(space, scores):
     return [
         lambda duals: dual_bound(space, scores, duals),
         lambda duals: engine.duals(space, scores, start=duals),
-        lambda duals: engine.solve(space, scores, start=duals),
-        lambda duals: BranchAndBound().solve(space, scores, start=duals),
+        lambda duals: engine.solve(space, scores, Context(warm=WarmStart(duals=duals))),
+        lambda duals: BranchAndBound().solve(space, scores, Context(warm=WarmStart(duals=duals))),
     ]
 
 

@@ -8,7 +8,6 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from rote.inference.base import as_objective
 
 from rote.errors import SettingError
 from rote.inference import (
@@ -18,7 +17,7 @@ from rote.inference import (
     Exact,
     Exhaustive,
     Milp,
-    Objective,
+    Problem,
     Separable,
     Solutions,
     Source,
@@ -164,7 +163,9 @@ def test_closed_labels_count_on_the_short_way():
     scores = np.array([[0, 1, 1, 0, 0, 3.0]] * 2)
     found = Exact().solve(space, clamp(space, scores, [{}, {"x0": "a"}]))
     assert found.labels.tolist() == [[1, 0, 1], [0, 1, 1]]
-    closed = Objective(scores, np.array([[True] * 6, [False, False, True, True, True, True]]))
+    closed = Problem(
+        space, scores, closed=~(np.array([[True] * 6, [False, False, True, True, True, True]]))
+    )
     assert Exact().solve(space, closed).status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE]
 
 
@@ -176,7 +177,7 @@ def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(turns
     space = built(13, combinations(range(13), 2))
     scores = np.random.default_rng(2).normal(size=(6, space.parts))
     scores[::2, space.labels :] = 0.0  # every other input is easy
-    found = in_turns(space, as_objective(space, scores), turns)
+    found = in_turns(space, Problem.of(space, scores), turns)
     assert found.optimal.all()
     assert (found.source[::2] == Source.BRANCH).all()
     assert Source.MILP in found.source[1::2]
@@ -197,7 +198,7 @@ def test_a_solvers_tolerance_breaks_no_rule(large, seed):
     scores = rng.normal(size=(1, space.parts))
     scores[:, : space.labels : 2] += 1.0
     best = Exhaustive().solve(space, scores)
-    for found in (Exact().solve(space, scores), in_turns(space, as_objective(space, scores), (1,))):
+    for found in (Exact().solve(space, scores), in_turns(space, Problem.of(space, scores), (1,))):
         assert space.holds(found.labels).all()
         assert found.labels.tolist() == best.labels.tolist()
 
@@ -206,7 +207,7 @@ def test_a_solvers_tolerance_breaks_no_rule(large, seed):
 def test_of_equal_outputs_the_first_is_found_whoever_finds_one(turns):
     space = built(8, combinations(range(8), 2))
     scores = np.random.default_rng(4).integers(-1, 2, size=(12, space.parts)).astype(float)
-    found = in_turns(space, as_objective(space, scores), turns)
+    found = in_turns(space, Problem.of(space, scores), turns)
     assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
 
 
@@ -254,7 +255,9 @@ def test_with_a_time_limit_an_answer_is_as_good_as_those_of_either_engine_in_les
 
 
 def test_of_two_answers_the_better_output_and_the_smaller_bound_are_kept():
-    objective = Objective(np.ones((5, 2)))
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    problem = Problem(builder.build(), np.ones((5, 2)))
     first = Solutions(
         np.array([[0], [0], [-1], [-1], [1]]),
         np.array([2.0, 1.0, -np.inf, -np.inf, 3.0]),
@@ -269,7 +272,7 @@ def test_of_two_answers_the_better_output_and_the_smaller_bound_are_kept():
         np.array([1, 1, 0, 2, 3]),
         np.full(5, Source.MILP.value),
     )
-    best = _better(objective, first, other)
+    best = _better(problem, first, other)
     assert best.labels.tolist() == [[0], [1], [1], [-1], [1]]
     assert best.value.tolist() == [2.0, 4.0, 2.0, -np.inf, 3.0]
     assert best.bound.tolist() == [8.0, 8.0, 2.0, -np.inf, 3.0]

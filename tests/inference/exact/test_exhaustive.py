@@ -8,11 +8,12 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from rote.inference.base import Objective, Source, Status, clamp
 
 from rote.errors import InfeasibleSpace, ScoreError, UnsupportedSpace
 from rote.inference.exact import exhaustive
 from rote.inference.exact.exhaustive import Exhaustive
+from rote.inference.problem import Problem, clamp
+from rote.inference.solutions import Source, Status
 from rote.space import SpaceBuilder, all_different, any_of, at_most
 from rote.space.losses import ZeroOne
 from tests.inference.outputs import (
@@ -42,7 +43,7 @@ def random_space(rng):
 def random_objective(rng, space, m=3):
     scores = random_scores(rng, (m, space.parts))
     allowed = rng.random((m, space.labels)) < 0.8
-    return Objective(scores, allowed) if rng.random() < 0.5 else Objective(scores)
+    return Problem(space, scores, closed=~allowed) if rng.random() < 0.5 else Problem(space, scores)
 
 
 def test_it_agrees_with_a_plain_search_on_random_spaces():
@@ -50,14 +51,14 @@ def test_it_agrees_with_a_plain_search_on_random_spaces():
     statuses = set()
     for _ in range(600):
         space = random_space(rng)
-        objective = random_objective(rng, space)
-        if objective.allowed is None and not feasible(space):
+        problem = random_objective(rng, space)
+        if problem.closed is None and not feasible(space):
             with pytest.raises(InfeasibleSpace):
-                Exhaustive().solve(space, objective)
+                Exhaustive().solve(space, problem)
             continue
-        found = Exhaustive().solve(space, objective)
+        found = Exhaustive().solve(space, problem)
         statuses |= set(found.status.tolist())
-        check_answers(space, objective, found, Source.ENUMERATION)
+        check_answers(space, problem, found, Source.ENUMERATION)
     assert statuses == {Status.OPTIMAL, Status.INFEASIBLE}
 
 
@@ -104,7 +105,9 @@ def test_under_a_term_the_first_of_equals_is_found_block_by_block(monkeypatch, b
     allowed = rng.random((4, 12)) < 0.8
     allowed[3, :3] = False
     term = Given(worth, (3, 3, 3, 3))
-    found = Exhaustive().solve(space, Objective(np.zeros((4, 12)), allowed, term))
+    found = Exhaustive().solve(
+        space, Problem(space, np.zeros((4, 12)), closed=~allowed, loss_term=term)
+    )
     outputs = np.array(list(product(range(3), repeat=4)))
     for i in range(4):
         possible = space.holds(outputs) & allowed[i][space.offsets[:-1] + outputs].all(axis=1)
@@ -121,11 +124,11 @@ def test_under_a_term_no_more_than_some_blocks_are_held_at_once():
         builder.variable(f"x{j}", "ab")
     space = builder.build()
     gold = np.zeros((32, 18), dtype=np.int64)
-    objective = Objective(np.zeros((32, 36)), term=ZeroOne().term(gold))
-    Exhaustive().solve(space, objective.rows(np.arange(1)))  # compiled by now
+    problem = Problem(space, np.zeros((32, 36)), loss_term=ZeroOne().term(gold))
+    Exhaustive().solve(space, problem.rows(np.arange(1)))  # compiled by now
     tracemalloc.start()
     try:
-        Exhaustive().solve(space, objective)
+        Exhaustive().solve(space, problem)
         assert tracemalloc.get_traced_memory()[1] < 8 * 32 * 2**18 // 2
     finally:
         tracemalloc.stop()
@@ -157,8 +160,8 @@ def test_an_input_made_infeasible_by_what_is_given_leaves_the_others_alone():
     x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     builder.require(x["a"] >> y["b"])
     space = builder.build()
-    objective = clamp(space, np.zeros((2, 4)), [{"x": "a", "y": "a"}, {"x": "a"}])
-    found = Exhaustive().solve(space, objective)
+    problem = clamp(space, np.zeros((2, 4)), [{"x": "a", "y": "a"}, {"x": "a"}])
+    found = Exhaustive().solve(space, problem)
     assert found.labels.tolist() == [[-1, -1], [0, 1]]
     assert found.status.tolist() == [Status.INFEASIBLE, Status.OPTIMAL]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rote.inference.base import Objective, Source, Status, clamp
 
 from rote.errors import InfeasibleSpace, UnsupportedSpace
 from rote.inference.exact.independent import Separable
+from rote.inference.problem import Problem, clamp
+from rote.inference.solutions import Source, Status
 from rote.space import SpaceBuilder, any_of, at_most
 from tests.inference.outputs import check_answers, check_nothing_is_answered
 
@@ -31,10 +32,10 @@ def test_it_agrees_with_a_plain_search_on_random_spaces():
         if trial % 4 == 0:
             scores += 0.3e-10 * rng.integers(0, 3, size=shape)
         allowed = rng.random((3, space.labels)) < (1.0 if trial % 3 else 0.8)
-        objective = Objective(scores, allowed)
-        found = Separable().solve(space, objective)
+        problem = Problem(space, scores, closed=~allowed)
+        found = Separable().solve(space, problem)
         statuses |= set(found.status.tolist())
-        check_answers(space, objective, found, Source.ARGMAX)
+        check_answers(space, problem, found, Source.ARGMAX)
     assert statuses == {Status.OPTIMAL, Status.INFEASIBLE}
 
 

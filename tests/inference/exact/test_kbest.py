@@ -13,7 +13,7 @@ from rote.inference import (
     Exact,
     Exhaustive,
     Milp,
-    Objective,
+    Problem,
     Solutions,
     Status,
     clamp,
@@ -25,18 +25,18 @@ from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import FAMILIES, Judge, problems, row_of, rules_as_rows, spaces
 
 
-def check(space, objective, k, engine=None):
+def check(space, problem, k, engine=None):
     judge = Judge(space)
-    if not judge.feasible and objective.allowed is None:
+    if not judge.feasible and problem.closed is None:
         with pytest.raises(InfeasibleSpace):
-            k_best(space, objective, k, engine)
+            k_best(space, problem, k, engine)
         return
-    ranks = k_best(space, objective, k, engine)
+    ranks = k_best(space, problem, k, engine)
     assert len(ranks) == k
-    assert all(type(rank) is Solutions and len(rank) == len(objective) for rank in ranks)
-    for i in range(len(objective)):
-        ranked = judge.ranked(*row_of(objective, i))
-        scale = max(1.0, np.abs(objective.scores[i]).max(initial=0.0))
+    assert all(type(rank) is Solutions and len(rank) == len(problem) for rank in ranks)
+    for i in range(len(problem)):
+        ranked = judge.ranked(*row_of(problem, i))
+        scale = max(1.0, np.abs(problem.scores[i]).max(initial=0.0))
         for r, rank in enumerate(ranks):
             if r >= len(ranked):
                 assert rank.status[i] == Status.INFEASIBLE
@@ -46,7 +46,7 @@ def check(space, objective, k, engine=None):
             assert rank.status[i] == Status.OPTIMAL
             assert rank.value[i] == pytest.approx(ranked[r].value, abs=2e-10 * scale)
             assert rank.value[i] == rank.bound[i]
-            assert rank.value[i] == space.value(objective.scores[i], rank.labels[i])[0]
+            assert rank.value[i] == space.value(problem.scores[i], rank.labels[i])[0]
         found = [tuple(rank.labels[i].tolist()) for rank in ranks[: len(ranked)]]
         assert len(set(found)) == len(found)
         assert set(found) <= set(judge.outputs)
@@ -80,7 +80,7 @@ def test_any_exact_engine_may_be_asked(engine):
     rng = np.random.default_rng(0)
     space = entity_relation_space(2)
     for scores in (rng.normal(size=(3, space.parts)), rng.integers(0, 2, (3, space.parts)) * 1.0):
-        check(space, Objective(scores), 6, engine)
+        check(space, Problem(space, scores), 6, engine)
 
 
 def test_every_output_is_found_once_and_then_none():

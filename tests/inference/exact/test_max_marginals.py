@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given, settings
 
 from rote.errors import ScoreError
-from rote.inference import Exact, Objective, clamp, max_marginals
+from rote.inference import Exact, Problem, clamp, max_marginals
 from rote.inference.exact import max_marginals as marginals
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import FAMILIES, Judge, chain_spaces, problems, row_of, rules_as_rows, spaces
 
 
-def check(space, objective):
-    values = max_marginals(space, objective)
-    assert values.shape == (len(objective), space.labels)
+def check(space, problem):
+    values = max_marginals(space, problem)
+    assert values.shape == (len(problem), space.labels)
     assert values.dtype == np.float64
     judge = Judge(space)
-    for i in range(len(objective)):
-        expected = judge.max_marginals(*row_of(objective, i))
-        scale = max(1.0, np.abs(objective.scores[i]).max(initial=0.0))
+    for i in range(len(problem)):
+        expected = judge.max_marginals(*row_of(problem, i))
+        scale = max(1.0, np.abs(problem.scores[i]).max(initial=0.0))
         assert values[i].tolist() == pytest.approx(expected, abs=1e-9 * scale)
 
 
@@ -126,5 +126,6 @@ def test_scores_are_checked():
         max_marginals(space, np.full(space.parts, np.inf))
     with pytest.raises(ScoreError):
         max_marginals(
-            space, Objective(np.zeros((1, space.parts)), np.ones((2, space.labels), bool))
+            space,
+            Problem(space, np.zeros((1, space.parts)), closed=~(np.ones((2, space.labels), bool))),
         )

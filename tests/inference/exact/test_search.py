@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import as_objective
 
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.exact.search import UNLIMITED, search
+from rote.inference.problem import Problem
 from rote.space import SpaceBuilder
 from tests.strategies import Judge, problems, row_of, rules_as_rows
 
@@ -16,20 +16,19 @@ from tests.strategies import Judge, problems, row_of, rules_as_rows
 @given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.sampled_from([None, 1]))
 @settings(max_examples=75)
 def test_only_outputs_above_the_floor_are_found(problem, floor, most_entries):
-    space, objective = problem
-    objective = as_objective(space, objective)
+    space, problem = problem
     judge = Judge(space)
     with rules_as_rows(most_entries):
-        floors = np.full(len(objective), floor)
+        floors = np.full(len(problem), floor)
         for plan in (partial_plan(space), no_plan(space)):
-            found = search(plan, space, objective, floors, None, UNLIMITED)
+            found = search(plan, problem, floors, None, UNLIMITED)
             assert found.complete.all()
-            for i in range(len(objective)):
-                best = judge.best(*row_of(objective, i))
+            for i in range(len(problem)):
+                best = judge.best(*row_of(problem, i))
                 value = -np.inf if best is None else best.value
-                scale = max(1.0, np.abs(objective.scores[i]).max(initial=0.0))
+                scale = max(1.0, np.abs(problem.scores[i]).max(initial=0.0))
                 if value > floor + 1e-9 * scale:
-                    reached = space.value(objective.scores[i], found.labels[i])[0]
+                    reached = space.value(problem.scores[i], found.labels[i])[0]
                     assert reached >= value - 1e-9 * scale
                     assert space.holds(found.labels[i]).all()
                 elif value < floor - 1e-9 * scale:
@@ -39,14 +38,13 @@ def test_only_outputs_above_the_floor_are_found(problem, floor, most_entries):
 @given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.sampled_from([None, 1]))
 @settings(max_examples=75)
 def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, most_entries):
-    space, objective = problem
-    objective = as_objective(space, objective)
+    space, problem = problem
     judge = Judge(space)
     with rules_as_rows(most_entries):
-        floors = np.full(len(objective), floor)
-        found = search(no_plan(space), space, objective, floors, None, UNLIMITED, in_order=True)
-        for i in range(len(objective)):
-            scores, allowed = row_of(objective, i)
+        floors = np.full(len(problem), floor)
+        found = search(no_plan(space), problem, floors, None, UNLIMITED, in_order=True)
+        for i in range(len(problem)):
+            scores, allowed = row_of(problem, i)
             scale = 1e-9 * max(1.0, np.abs(scores).max(initial=0.0))
             valued = judge.valued(scores, allowed)
             if any(abs(one.value - floor) <= scale for one in valued):
@@ -59,14 +57,13 @@ def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, most
 @given(problems())
 @settings(max_examples=60)
 def test_an_answer_that_is_not_doubtful_has_no_equal(problem):
-    space, objective = problem
-    objective = as_objective(space, objective)
+    space, problem = problem
     judge = Judge(space)
-    floors = np.full(len(objective), -np.inf)
+    floors = np.full(len(problem), -np.inf)
     for plan in (partial_plan(space), no_plan(space)):
-        found = search(plan, space, objective, floors, None, UNLIMITED)
-        for i, tie in enumerate(objective.ties):
-            ranked = judge.ranked(*row_of(objective, i))
+        found = search(plan, problem, floors, None, UNLIMITED)
+        for i, tie in enumerate(problem.ties):
+            ranked = judge.ranked(*row_of(problem, i))
             if len(ranked) > 1 and ranked[1].value >= ranked[0].value - 0.9 * tie:
                 assert found.doubtful[i]
 
@@ -76,7 +73,7 @@ def test_a_clear_answer_is_not_doubtful():
     x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     builder.factor(x, y)
     space = builder.build()
-    objective = as_objective(space, np.array([0, 1, 0, 2, 0, 0, 0, 3.0]))
-    found = search(no_plan(space), space, objective, np.array([-np.inf]), None, UNLIMITED)
+    problem = Problem.of(space, np.array([0, 1, 0, 2, 0, 0, 0, 3.0]))
+    found = search(no_plan(space), problem, np.array([-np.inf]), None, UNLIMITED)
     assert found.labels.tolist() == [[1, 1]]
     assert not found.doubtful[0]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import as_objective
 
 from rote.inference.exact.tie_breaking import canonical
+from rote.inference.problem import Problem
 from rote.space import SpaceBuilder
 from tests.strategies import Judge, problems, row_of, spaces
 
@@ -22,10 +22,10 @@ def last_best(judge, scores, allowed, floor=-np.inf):
 
 
 def engine_of(judge, asked):
-    def better(space, objective, floor):
-        asked.append(len(objective))
+    def better(problem, floor, rows):
+        asked.append(len(problem))
         return np.array(
-            [last_best(judge, *row_of(objective, i), floor[i]) for i in range(len(objective))],
+            [last_best(judge, *row_of(problem, i), floor[i]) for i in range(len(problem))],
             dtype=np.int64,
         )
 
@@ -35,15 +35,14 @@ def engine_of(judge, asked):
 @given(problems(spaces(least=1), inputs=3), st.booleans())
 @settings(max_examples=60)
 def test_any_optimum_becomes_the_first_of_equals(problem, all_doubtful):
-    space, objective = problem
-    objective = as_objective(space, objective)
+    space, problem = problem
     judge = Judge(space)
-    labels = np.array([last_best(judge, *row_of(objective, i)) for i in range(3)])
+    labels = np.array([last_best(judge, *row_of(problem, i)) for i in range(3)])
     before = labels.copy()
     doubtful = np.array([True, True, all_doubtful])
-    result = canonical(space, objective, labels, doubtful, engine_of(judge, []))
+    result = canonical(problem, labels, doubtful, engine_of(judge, []))
     for i in range(3):
-        expected = judge.best(*row_of(objective, i))
+        expected = judge.best(*row_of(problem, i))
         if expected is None or not doubtful[i]:
             assert result[i].tolist() == before[i].tolist()
         else:
@@ -61,9 +60,9 @@ def three_of_two():
 def test_nothing_is_asked_where_nothing_is_doubtful():
     space, asked = three_of_two(), []
     labels = np.ones((4, 3), dtype=np.int64)
-    objective = as_objective(space, np.zeros((4, 6)))
+    problem = Problem.of(space, np.zeros((4, 6)))
     doubtful = np.zeros(4, dtype=np.bool_)
-    result = canonical(space, objective, labels, doubtful, engine_of(Judge(space), asked))
+    result = canonical(problem, labels, doubtful, engine_of(Judge(space), asked))
     assert result.tolist() == labels.tolist()
     assert asked == []
 
@@ -71,8 +70,8 @@ def test_nothing_is_asked_where_nothing_is_doubtful():
 def test_inputs_without_an_output_are_left_alone():
     space, asked = three_of_two(), []
     labels = np.full((1, 3), -1)
-    objective = as_objective(space, np.zeros((1, 6)))
-    result = canonical(space, objective, labels, np.ones(1, bool), engine_of(Judge(space), asked))
+    problem = Problem.of(space, np.zeros((1, 6)))
+    result = canonical(problem, labels, np.ones(1, bool), engine_of(Judge(space), asked))
     assert result.tolist() == [[-1, -1, -1]]
     assert asked == []
 
@@ -80,9 +79,9 @@ def test_inputs_without_an_output_are_left_alone():
 def test_only_doubtful_inputs_and_only_smaller_labels_are_asked_about():
     space, asked = three_of_two(), []
     labels = np.array([[0, 0, 1], [1, 1, 1], [0, 0, 0]])
-    objective = as_objective(space, np.zeros((3, 6)))
+    problem = Problem.of(space, np.zeros((3, 6)))
     doubtful = np.array([True, False, True])
-    result = canonical(space, objective, labels, doubtful, engine_of(Judge(space), asked))
+    result = canonical(problem, labels, doubtful, engine_of(Judge(space), asked))
     assert result.tolist() == [[0, 0, 0], [1, 1, 1], [0, 0, 0]]
     assert sum(asked) == 1  # the last variable of the first input
 
@@ -91,11 +90,11 @@ def test_an_answer_below_the_floor_is_not_taken():
     space = three_of_two()
     scores = np.zeros((1, 6))
     scores[0, 5] = 1.0  # the last variable is better off with its second label
-    objective = as_objective(space, scores)
+    problem = Problem.of(space, scores)
 
-    def careless(space, narrowed, floor):
+    def careless(narrowed, floor, rows):
         return np.zeros((len(narrowed), 3), dtype=np.int64)
 
     labels = np.array([[0, 0, 1]])
-    result = canonical(space, objective, labels, np.ones(1, dtype=np.bool_), careless)
+    result = canonical(problem, labels, np.ones(1, dtype=np.bool_), careless)
     assert result.tolist() == [[0, 0, 1]]

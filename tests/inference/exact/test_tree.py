@@ -7,10 +7,11 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from rote.inference.base import Objective, Source, Status, clamp
 
 from rote.errors import InfeasibleSpace, UnsupportedSpace
 from rote.inference.exact.tree import Tree, _program
+from rote.inference.problem import Problem, clamp
+from rote.inference.solutions import Source, Status
 from rote.space import SpaceBuilder, at_most, one_of
 from tests.inference.outputs import (
     check_answers,
@@ -61,11 +62,11 @@ def test_it_agrees_with_a_plain_search_on_random_forests(natural):
             with pytest.raises(InfeasibleSpace):
                 Tree().solve(space, scores)
             continue
-        objective = Objective(scores, allowed)
-        found = Tree().solve(space, objective)
+        problem = Problem(space, scores, closed=~allowed)
+        found = Tree().solve(space, problem)
         seen.update(found.status.tolist())
-        check_answers(space, objective, found, Source.TREE)
-        check_max_marginals(space, objective, Tree().max_marginals(space, objective))
+        check_answers(space, problem, found, Source.TREE)
+        check_max_marginals(space, problem, Tree().max_marginals(space, problem))
     assert seen[Status.OPTIMAL] > 100
     assert seen[Status.INFEASIBLE] > 0
     assert (seen["not natural"] == 0) == natural
@@ -136,10 +137,10 @@ def test_one_infeasible_component_makes_every_label_infeasible():
     x, y, z = (builder.variable(name, "ab") for name in "xyz")
     builder.require(x["a"] >> y["b"])
     space = builder.build()
-    objective = clamp(space, np.zeros((2, 6)), [{"x": "a", "y": "a"}, {"z": "b"}])
-    found = Tree().solve(space, objective)
+    problem = clamp(space, np.zeros((2, 6)), [{"x": "a", "y": "a"}, {"z": "b"}])
+    found = Tree().solve(space, problem)
     assert found.labels.tolist() == [[-1, -1, -1], [0, 1, 1]]
-    marginals = Tree().max_marginals(space, objective)
+    marginals = Tree().max_marginals(space, problem)
     assert (marginals[0] == -np.inf).all()
     assert marginals[1].tolist() == [0, 0, 0, 0, -np.inf, 0]
     assert z.index == 2

@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from rote.inference.base import Status
 
 from rote.errors import MissingExtra, UnsupportedSpace
+from rote.inference.solutions import Status
 from rote.inference.solvers import gurobi as milp_gurobi
 from rote.inference.solvers.gurobi import STATUSES, GurobiSession
 from rote.inference.solvers.integer_program import integer_program

@@ -8,9 +8,9 @@ import sys
 import highspy
 import numpy as np
 import pytest
-from rote.inference.base import Status
 
 from rote.errors import UnsupportedSpace
+from rote.inference.solutions import Status
 from rote.inference.solvers import highs as milp_highs
 from rote.inference.solvers.highs import STATUSES, HighsSession
 from rote.inference.solvers.integer_program import integer_program

@@ -7,12 +7,13 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
-from rote.inference.base import TIE, Objective, Source, Status, clamp
 
 from rote.errors import InfeasibleSpace, RoteError
 from rote.inference.exact import search
 from rote.inference.exact.duals import dual_bound, zero_duals
 from rote.inference.exact.exhaustive import Exhaustive
+from rote.inference.problem import TIE, Problem, clamp
+from rote.inference.solutions import Source, Status
 from rote.inference.solvers import highs as milp_highs
 from rote.inference.solvers import integer_program as integer_program_module
 from rote.inference.solvers import milp
@@ -20,6 +21,7 @@ from rote.inference.solvers.integer_program import integer_program
 from rote.inference.solvers.milp import Milp
 from rote.space import SpaceBuilder, all_of, any_of, at_least, at_most, count
 from tests.inference.outputs import local_search
+from tests.strategies import row_of
 
 SOLVERS = ("highs", "gurobi")
 both = pytest.mark.parametrize("solver", SOLVERS)
@@ -88,7 +90,9 @@ def random_objective(rng, space, m):
     scores = rng.normal(size=(m, space.parts))
     if rng.random() < 0.5:
         scores = rng.integers(-1, 2, size=(m, space.parts)).astype(float)
-    return Objective(scores, rng.random((m, space.labels)) < 0.8 if rng.random() < 0.5 else None)
+    return Problem(
+        space, scores, closed=~(rng.random((m, space.labels)) < 0.8 if rng.random() < 0.5 else None)
+    )
 
 
 def dense(n, labels, seed=0):
@@ -124,11 +128,11 @@ def triangle():
 def test_answers_are_those_of_exhaustive_search(solver, seed):
     rng = np.random.default_rng(seed)
     space = random_space(rng)
-    objective = random_objective(rng, space, 3)
-    solutions = Milp(solver).solve(space, objective)
-    for i, scores in enumerate(objective.scores):
-        closed = None if objective.allowed is None else objective.allowed[i]
-        expected = exhaustive(space, scores, closed)
+    problem = random_objective(rng, space, 3)
+    solutions = Milp(solver).solve(space, problem)
+    for i, scores in enumerate(problem.scores):
+        _, allowed = row_of(problem, i)
+        expected = exhaustive(space, scores, allowed)
         assert solutions.source[i] == Source.MILP
         if expected is None:
             assert solutions.status[i] == Status.INFEASIBLE
@@ -345,7 +349,7 @@ def test_closing_every_label_of_a_variable_is_infeasible(solver):
     space, scores = triangle()
     allowed = np.ones((1, 6), dtype=np.bool_)
     allowed[0, :2] = False
-    solutions = Milp(solver).solve(space, Objective(scores[None], allowed))
+    solutions = Milp(solver).solve(space, Problem(space, scores[None], closed=~allowed))
     assert solutions.status.tolist() == [Status.INFEASIBLE]
 
 
@@ -461,12 +465,12 @@ def relaxation_optimum(space, scores, allowed):
 def test_duals_bound_as_well_as_the_relaxation_and_never_below_the_best(solver, seed):
     rng = np.random.default_rng(1000 + seed)
     space = random_space(rng)
-    objective = random_objective(rng, space, 2)
-    bounds = dual_bound(space, objective, Milp(solver).duals(space, objective))
-    for i, scores in enumerate(objective.scores):
-        closed = None if objective.allowed is None else objective.allowed[i]
-        expected = exhaustive(space, scores, closed)
-        relaxed = relaxation_optimum(space, scores, closed)
+    problem = random_objective(rng, space, 2)
+    bounds = dual_bound(space, problem, Milp(solver).duals(space, problem))
+    for i, scores in enumerate(problem.scores):
+        _, allowed = row_of(problem, i)
+        expected = exhaustive(space, scores, allowed)
+        relaxed = relaxation_optimum(space, scores, allowed)
         if expected is not None:
             assert bounds[i] >= expected[0] - 1e-9
         if relaxed is not None:

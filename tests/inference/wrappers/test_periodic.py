@@ -10,8 +10,9 @@ import pytest
 from rote.errors import SettingError
 from rote.inference import Exact, Source
 from rote.inference.approximate import RGS
+from rote.inference.engine import Engine
 from rote.inference.wrappers.periodic import ExactEvery
-from rote.learning import StructuredSVM, fit
+from rote.learning import StructuredSVM
 from rote.tasks.entity_relation import entity_relation_space
 from tests.learning.small import chains, start
 
@@ -45,13 +46,13 @@ def test_answers_stand_in_the_order_of_the_inputs():
 
 
 def test_learning_with_it_ends_where_exact_learning_ends():
-    class Lazy:
+    class Lazy(Engine):
         """Finds the first of all outputs, always."""
 
-        def solve(self, space, objective):
-            labels = np.zeros((len(objective), len(space.variables)), dtype=np.int64)
-            best = Exact().solve(space, objective)
-            value = space.worth(objective.scores, labels)
+        def answer(self, problem, context):
+            labels = np.zeros((len(problem), len(problem.space.variables)), dtype=np.int64)
+            best = Exact().answer(problem, context)
+            value = problem.value(labels)
             return type(best)(labels, value, best.bound, best.status, best.source)
 
     model, prepared = start(*chains(5, count=12, longest=4))
@@ -73,16 +74,9 @@ def test_a_copy_counts_anew_and_knows_its_engines():
     space = entity_relation_space(1)
     engine.solve(space, np.zeros(space.parts))
     other = copy.deepcopy(engine)
-    assert (other.every, other.engine) == (2, RGS(restarts=3))
+    assert (other.every, other.inner) == (2, RGS(restarts=3))
     sources = [each.solve(space, np.zeros(space.parts)).source[0] for each in (engine, other)]
     assert [source == Source.GREEDY for source in sources] == [False, True]
-
-
-def test_models_are_saved_with_the_engine_underneath(tmp_path):
-    task, xs, ys = chains(0, count=4)
-    model, prepared = start(task, xs, ys, ExactEvery(RGS(restarts=3), 2))
-    fit(StructuredSVM(iterations=2), model, prepared).save(tmp_path / "model")
-    assert type(model).load(tmp_path / "model", task).engine == RGS(restarts=3)
 
 
 @pytest.mark.parametrize("every", [0, -1, 1.5, "two"])

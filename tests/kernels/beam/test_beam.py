@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 
 from rote.inference.approximate.beam_plan import Ledger, Patterns, course_of, in_order
 from rote.kernels.beam.beam import (
+    Progress,
     Successors,
     beam_of,
     expand,
     find_twins,
     first_nodes,
+    guide_of,
     keep_best,
     leap,
     proceed,
-    room_for,
     search_beam,
     take,
 )
@@ -63,8 +64,9 @@ def test_step_by_step_it_is_the_same_search(network, seed, width, theta):
     for proceeding in (proceed, plain(proceed)):
         nodes, there = first_nodes(3, width, case.course), np.zeros((3, n), np.bool_)
         steps, skipped = np.zeros(3, np.int64), np.zeros(3, np.int64)
-        known = case.shut, case.weights, theta, case.course, nodes, steps, skipped
-        while (wanted := proceeding(case.scores, there, *known)).any():
+        progress = Progress(nodes, there, steps, skipped)
+        known = case.scores, case.shut, case.weights, theta, case.course, progress
+        while (wanted := proceeding(*known)).any():
             assert not (wanted & there).any()
             there |= wanted
         assert steps.tolist() == [n] * 3
@@ -194,11 +196,12 @@ def test_twins_are_nodes_that_a_step_cannot_tell_apart():
     course = course_of(builder.build(), lambda _: [0, 1, 2], Patterns(), Ledger())
     nodes = plain(first_nodes)(1, 4, course)
     nodes.labels[0, :, :2] = [[1, 0], [0, 1], [0, 0], [1, 1]]
-    found = plain(room_for)(4, course)
-    plain(find_twins)(course, 2, plain(beam_of)(nodes, 0), 4, found)
+    guide = plain(guide_of)(course, np.zeros(0), np.inf, 4)
+    beam, found = plain(beam_of)(nodes, 0, np.zeros(0), np.zeros(0, np.bool_)), guide.found
+    plain(find_twins)(guide, 2, beam, 4)
     assert found.twin.tolist() == [0, 1, 0, 1]
     nodes.labels[0, :, 0] = [1, 0, 0, 1]
-    plain(find_twins)(course, 1, plain(beam_of)(nodes, 0), 3, found)
+    plain(find_twins)(guide, 1, beam, 3)
     assert found.twin[:3].tolist() == [0, 1, 1]
 
 
@@ -245,11 +248,12 @@ def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
     for seed in range(40):
         case = Case(space, seed, m=1, closed=0.0, heavy=16.0)
         for width in (1, 2, 4):
-            beam = plain(beam_of)(plain(first_nodes)(1, width, case.course), 0)
-            found, size = plain(room_for)(width, case.course), 1
+            nodes = plain(first_nodes)(1, width, case.course)
+            beam, size = plain(beam_of)(nodes, 0, case.scores[0], case.shut[0]), 1
+            guide = plain(guide_of)(case.course, case.weights, np.inf, width)
+            found = guide.found
             for t in range(4):
-                known = case.course, case.weights, case.shut[0]
-                plain(expand)(*known, case.scores[0], t, beam, size, found, True)
+                plain(expand)(guide, t, beam, size, True)
                 rows = found.twin[:size]
                 h = (beam.habit[:size, None] + found.gain[found.row[rows], :3]).ravel()
                 g = (beam.score[:size, None] + found.worth[rows, :3]).ravel()
@@ -260,11 +264,12 @@ def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
                 if gap > g.max() - g.min():
                     decided += 1
                     assert by_both == set(order[:width].tolist())
-                    assert plain(leap)(*known, g.max() - g.min(), t, copy(beam), size, found)
+                    strict = guide._replace(theta=g.max() - g.min())
+                    assert plain(leap)(strict, t, copy(beam), size)
                     by_h = set((3 * found.node[:width] + found.label[:width]).tolist())
                     assert by_h == by_both
-                    plain(expand)(*known, case.scores[0], t, beam, size, found, True)
+                    plain(expand)(guide, t, beam, size, True)
                     kept = plain(keep_best)(found, size, 3, width)
-                plain(take)(case.course, t, beam, size, found, kept)
+                plain(take)(guide, t, beam, size, kept)
                 size = kept
     assert decided > 40

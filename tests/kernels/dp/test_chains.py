@@ -15,8 +15,7 @@ from rote.kernels.dp.chains import (
     chain_max_marginals,
     within_budget,
 )
-
-NOTHING_CLOSED = np.empty((0, 0), np.bool_)
+from tests.kernels.bodies import asked
 
 
 def running(counts):
@@ -24,7 +23,7 @@ def running(counts):
 
 
 def first_order(sizes, mask=None, straight=True):
-    """The arguments of a chain of first order, its tables one after the other behind the labels.
+    """A chain of first order, its tables one after the other behind the labels.
 
     Without ``straight``, the kernels must go the long way through masks and gathers.
     """
@@ -42,7 +41,7 @@ def first_order(sizes, mask=None, straight=True):
         direct[1:] = starts[:-1]
     states = np.concatenate([[1], sizes[:-1]])
     room = [states.max(), (states * sizes).max(), tables.max(initial=1), sizes.max()]
-    return (
+    return Windows(
         sizes,
         offsets,
         np.concatenate([[0], np.arange(n - 1), [n]]),
@@ -97,11 +96,10 @@ def values_of(row, sizes, mask):
 @pytest.mark.parametrize("straight", [True, False])
 @pytest.mark.parametrize("sizes", [[3, 2, 4, 3], [5], [1, 1, 1], [45] * 4, [2, 1, 3]])
 def test_a_chain_of_first_order_is_what_viterbi_finds(sizes, straight):
-    arguments = first_order(sizes, straight=straight)
-    scores = np.random.default_rng(1).normal(size=(6, arguments[10][-1]))
-    ties = np.full(6, 1e-10)
-    labels = best_chains(scores, NOTHING_CLOSED, ties, Windows(*arguments))
-    plain = best_chains.py_func(scores, NOTHING_CLOSED, ties, Windows(*arguments))
+    chain = first_order(sizes, straight=straight)
+    scores = np.random.default_rng(1).normal(size=(6, chain.starts[-1]))
+    labels = best_chains(asked(scores), chain)
+    plain = best_chains.py_func(asked(scores), chain)
     assert labels.tolist() == plain_viterbi(scores, sizes).tolist()
     assert labels.tolist() == plain.tolist()
 
@@ -111,12 +109,12 @@ def test_masks_and_closed_labels_are_kept_and_ties_go_to_the_first(straight):
     rng = np.random.default_rng(2)
     sizes = [3, 2, 4]
     for _ in range(30):
-        mask = rng.random(first_order(sizes)[10][-1]) < 0.8
-        arguments = first_order(sizes, mask, straight)
+        mask = rng.random(first_order(sizes).starts[-1]) < 0.8
+        chain = first_order(sizes, mask, straight)
         scores = rng.integers(-1, 2, size=(4, len(mask))).astype(float)
         closed = rng.random((4, 9)) < 0.2
-        labels = best_chains(scores, closed, np.full(4, 1e-10), Windows(*arguments))
-        plain = best_chains.py_func(scores, closed, np.full(4, 1e-10), Windows(*arguments))
+        labels = best_chains(asked(scores, closed), chain)
+        plain = best_chains.py_func(asked(scores, closed), chain)
         assert labels.tolist() == plain.tolist()
         for i in range(4):
             open_ = mask & ~np.pad(closed[i], (0, len(mask) - 9))
@@ -129,13 +127,11 @@ def test_masks_and_closed_labels_are_kept_and_ties_go_to_the_first(straight):
 @pytest.mark.parametrize("sizes", [[3, 2, 4], [3], [1, 2]])
 def test_max_marginals_are_the_best_values_label_by_label(sizes):
     rng = np.random.default_rng(3)
-    mask = rng.random(first_order(sizes)[10][-1]) < 0.85
-    arguments = first_order(sizes, mask)
+    mask = rng.random(first_order(sizes).starts[-1]) < 0.85
+    chain = first_order(sizes, mask)
     scores = rng.normal(size=(5, len(mask)))
-    found = chain_max_marginals(scores, NOTHING_CLOSED, Windows(*arguments))
-    np.testing.assert_array_equal(
-        found, chain_max_marginals.py_func(scores, NOTHING_CLOSED, Windows(*arguments))
-    )
+    found = chain_max_marginals(asked(scores), chain)
+    np.testing.assert_array_equal(found, chain_max_marginals.py_func(asked(scores), chain))
     expected = np.full(found.shape, -np.inf)
     for i in range(5):
         for labels, value in values_of(scores[i], sizes, mask):
@@ -145,11 +141,11 @@ def test_max_marginals_are_the_best_values_label_by_label(sizes):
 
 
 def test_an_empty_batch_has_empty_answers():
-    arguments = first_order([2, 3])
-    none = np.empty((0, 11))
-    assert best_chains(none, NOTHING_CLOSED, np.empty(0), Windows(*arguments)).shape == (0, 2)
-    assert chain_max_marginals(none, NOTHING_CLOSED, Windows(*arguments)).shape == (0, 5)
-    alone = best_labels(none, NOTHING_CLOSED, np.empty(0), running([2, 3]), arguments[13])
+    chain = first_order([2, 3])
+    none = asked(np.empty((0, 11)))
+    assert best_chains(none, chain).shape == (0, 2)
+    assert chain_max_marginals(none, chain).shape == (0, 5)
+    alone = best_labels(none, running([2, 3]), chain.allowed)
     assert alone.shape == (0, 2)
 
 
@@ -157,20 +153,19 @@ def test_labels_by_themselves_are_the_first_of_the_best():
     rng = np.random.default_rng(4)
     offsets = running([3, 1, 4])
     scores = rng.integers(-2, 3, size=(20, 8)).astype(float)
-    ties = np.full(20, 1e-10)
     allowed = np.array([True] * 7 + [False])
-    labels = best_labels(scores, NOTHING_CLOSED, ties, offsets, allowed)
+    labels = best_labels(asked(scores), offsets, allowed)
     masked = np.where(allowed, scores, -np.inf)
     spans = [slice(a, b) for a, b in pairwise(offsets)]
     assert labels.tolist() == np.array([masked[:, s].argmax(axis=1) for s in spans]).T.tolist()
-    plain = best_labels.py_func(scores, NOTHING_CLOSED, ties, offsets, allowed)
+    plain = best_labels.py_func(asked(scores), offsets, allowed)
     assert labels.tolist() == plain.tolist()
 
 
 def test_an_input_with_a_variable_that_has_no_label_left_has_no_labels():
     closed = np.array([[False, False, True], [False, False, False]])
-    scores = np.zeros((2, 3))
-    labels = best_labels(scores, closed, np.full(2, 1e-10), running([2, 1]), np.ones(3, np.bool_))
+    questions = asked(np.zeros((2, 3)), closed)
+    labels = best_labels(questions, running([2, 1]), np.ones(3, np.bool_))
     assert labels.tolist() == [[-1, -1], [0, 0]]
 
 
@@ -191,14 +186,19 @@ def test_no_label_is_within_any_budget_when_all_values_are_not_numbers():
 def test_entries_are_added_by_their_gathers_or_from_one_run_of_parts(step):
     row = np.arange(10.0)
     allowed = np.array([True, True, False, True, True, True])
-    one_run = (row, 0, step, 4, True, allowed, np.arange(7), np.arange(4, 10))
+    chain = first_order([2, 2])._replace(
+        moves=np.full(1, 4), allowed=allowed, gather_ptr=np.arange(7), gather=np.arange(4, 10)
+    )
     line = np.ones(3)
-    add_entries(line, *one_run)
+    add_entries(line, row, chain, 0, 0, step)
     expected = np.where(allowed, row[4:], -np.inf)[: 3 * step : step] + 1
     assert line.tolist() == expected.tolist()
     plain = np.ones(3)
-    add_entries.py_func(plain, *one_run)
+    add_entries.py_func(plain, row, chain, 0, 0, step)
     assert plain.tolist() == expected.tolist()
     several = np.zeros(2)
-    add_entries(several, row, 0, 1, 0, False, allowed, np.array([0, 2, 2]), np.array([3, 4]))
+    chain = chain._replace(
+        contiguous=np.zeros(1, np.bool_), gather_ptr=np.array([0, 2, 2]), gather=np.array([3, 4])
+    )
+    add_entries(several, row, chain, 0, 0, 1)
     assert several.tolist() == [7.0, 0.0]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from rote.inference.base import as_objective
 
 from rote.inference.exact.plans import full_plan, no_plan
+from rote.inference.problem import Problem
 from rote.kernels.dp.elimination import backward, eliminate, forward, max_marginals, total
 from rote.space import SpaceBuilder
-from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.strategies import Judge, problems, row_of, spaces
 
@@ -54,15 +53,8 @@ def test_forward_fills_every_entry_with_its_best_candidate(problem):
 
 
 def arguments(space, objective):
-    objective = as_objective(space, objective)
-    return (
-        objective.scores,
-        frozen(objective.closed),
-        frozen(objective.ties),
-        space.sizes,
-        space.offsets,
-        full_plan(space).steps,
-    )
+    questions = Problem.of(space, objective).questions
+    return questions, space.sizes, space.offsets, full_plan(space).steps
 
 
 @given(problems(spaces(most=4), inputs=3))
@@ -90,9 +82,9 @@ def test_labels_are_the_first_of_the_best_and_margins_the_lead_over_the_second(p
 @settings(max_examples=40)
 def test_max_marginals_are_the_best_outputs_with_each_label(problem):
     space, objective = problem
-    objective = as_objective(space, objective)
+    objective = Problem.of(space, objective)
     steps = full_plan(space).steps
-    given_arguments = objective.scores, frozen(objective.closed), space.labels, steps
+    given_arguments = objective.questions, space.labels, steps
     found = max_marginals(*given_arguments)
     assert plain(max_marginals)(*given_arguments).tolist() == found.tolist()
     judge = Judge(space)

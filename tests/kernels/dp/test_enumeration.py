@@ -7,13 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rote.kernels.dp.enumeration import best_outputs, outputs_between
+from rote.kernels.dp.enumeration import EndingFactors, best_outputs, outputs_between
+from tests.kernels.bodies import asked
 
-NOTHING_CLOSED = np.empty((0, 0), np.bool_)
 SIZES = np.array([2, 3, 2], dtype=np.int64)
 OFFSETS = np.array([0, 2, 5, 7], dtype=np.int64)
 # Two factors: over the variables (1, 0), which ends at 1, and over (0, 2), which ends at 2.
-FACTORS = (
+FACTORS = EndingFactors(
     np.array([0, 0, 1, 2]),
     np.array([7, 13]),
     np.array([0, 2, 4]),
@@ -42,9 +42,12 @@ def test_no_variables_have_one_output():
     assert outputs_between(0, 1, nothing).shape == (1, 0)
     zero = np.zeros(1, np.int64)
     found = best_outputs(
-        np.empty((2, 0)), NOTHING_CLOSED, np.ones(2), np.array([128], np.uint8), nothing, zero,
-        zero, nothing, zero, nothing, nothing,
-    )  # fmt: skip
+        asked(np.empty((2, 0)), ties=1.0),
+        np.array([128], np.uint8),
+        nothing,
+        zero,
+        EndingFactors(zero, nothing, zero, nothing, nothing),
+    )
     assert found.shape == (2, 0)
 
 
@@ -58,9 +61,9 @@ def test_the_first_of_the_best_feasible_outputs_is_found(whole):
             scores = np.rint(scores)
         closed = rng.random((3, 7)) < 0.2
         feasible = rng.random(12) < 0.6
-        rest = (np.full(3, 1e-10), np.packbits(feasible), SIZES, OFFSETS, *FACTORS)
-        labels = best_outputs(scores, closed, *rest)
-        assert labels.tolist() == best_outputs.py_func(scores, closed, *rest).tolist()
+        arguments = asked(scores, closed), np.packbits(feasible), SIZES, OFFSETS, FACTORS
+        labels = best_outputs(*arguments)
+        assert labels.tolist() == best_outputs.py_func(*arguments).tolist()
         for i in range(3):
             good = feasible & ~closed[i][every + OFFSETS[:-1]].any(axis=1)
             values = np.array([value_of(scores[i], y) for y in every])[good]
@@ -73,14 +76,13 @@ def test_the_first_of_the_best_feasible_outputs_is_found(whole):
 
 def test_an_empty_batch_has_no_answers():
     bits = np.array([255, 255], np.uint8)
-    found = best_outputs(
-        np.empty((0, 17)), NOTHING_CLOSED, np.empty(0), bits, SIZES, OFFSETS, *FACTORS
-    )
+    found = best_outputs(asked(np.empty((0, 17))), bits, SIZES, OFFSETS, FACTORS)
     assert found.shape == (0, 3)
 
 
 def test_all_labels_open_is_the_same_as_none_closed():
     scores = np.random.default_rng(2).normal(size=(5, 17))
-    rest = (np.full(5, 1e-10), np.array([255, 240], np.uint8), SIZES, OFFSETS, *FACTORS)
-    none = best_outputs(scores, NOTHING_CLOSED, *rest)
-    assert none.tolist() == best_outputs(scores, np.zeros((5, 7), np.bool_), *rest).tolist()
+    rest = np.array([255, 240], np.uint8), SIZES, OFFSETS, FACTORS
+    none = best_outputs(asked(scores), *rest)
+    opened = best_outputs(asked(scores, np.zeros((5, 7), np.bool_)), *rest)
+    assert none.tolist() == opened.tolist()

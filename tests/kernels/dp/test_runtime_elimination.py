@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from rote.kernels.dp.runtime_elimination import eliminate_part, entries_around
 from rote.kernels.dual.ascent import close_below
 from rote.kernels.search.branch import components, search_parts
+from rote.kernels.search.nodes import new_node
 from rote.space import SpaceBuilder, at_most
 from tests.kernels import bodies
-from tests.kernels.bodies import networks, plain, scores_of
+from tests.kernels.bodies import ascent_of, networks, plain, scores_of
 
 seeds = st.integers(0, 2**32 - 1)
 PLENTY = 1 << 12
@@ -114,9 +115,8 @@ def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
     theta = bodies.loaded(graph, scores_of(space, seed))
     every = valued(graph, theta)
     assume(every)
-    nothing = np.zeros(len(graph.rows.lower))
     floor = sorted(every.values())[len(every) // 2]
-    plain(close_below)(graph, theta, nothing, floor)
+    plain(close_below)(graph, ascent_of(graph, theta), floor)
     left = valued(graph, theta)
     assert {y for y, worth in every.items() if worth > floor + 1e-9} <= set(left)
 
@@ -137,9 +137,9 @@ def test_searching_part_by_part_finds_the_best_of_all(found, seed):
     assume(every)
     held = list(every)[rng.integers(len(every))]
     labels = np.array(held)
-    nothing = np.zeros(len(graph.rows.lower))
+    ascent, node = ascent_of(graph, theta), plain(new_node)(graph)
     value, bound, _, _ = plain(search_parts)(
-        graph, theta, nothing, every[held], 1e-9, 1 << 20, labels
+        graph, ascent, node, every[held], 1e-9, 1 << 20, labels
     )
     assert value == pytest.approx(max(every.values()), abs=1e-8)
     assert every[tuple(labels.tolist())] == pytest.approx(value, abs=1e-8)

@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from rote.kernels.bundles import ForestPlan
 from rote.kernels.dp.trees import best_trees, send, tree_max_marginals
-
-NOTHING_CLOSED = np.empty((0, 0), np.bool_)
+from tests.kernels.bodies import asked
 
 
 def running(counts):
@@ -27,7 +27,7 @@ class Forest:
         self.entries = int(self.starts[-1])
         self.mask = np.ones(self.entries, np.bool_) if mask is None else mask
 
-    def arguments(self):
+    def plan(self):
         n, sizes, parent = len(self.sizes), np.array(self.sizes), np.array(self.parent)
         depth, root = np.zeros(n, np.int64), np.arange(n)
         for v in range(n):
@@ -38,28 +38,28 @@ class Forest:
         table[self.joined] = np.arange(len(self.joined))
         above = np.concatenate([sizes, [1]])[parent]
         room = np.array([np.diff(self.starts).max(initial=1), sizes.max()])
-        return {
-            "natural": bool(((parent == n) | (parent < np.arange(n))).all()),
-            "sizes": sizes,
-            "offsets": running(sizes),
-            "order": np.argsort(depth, kind="stable"),
-            "parent": parent,
-            "depth": depth,
-            "root": root,
-            "table": table,
-            "step_parent": sizes,
-            "step_own": np.ones(n, np.int64),
-            "up_ptr": running(above),
-            "child_ptr": running(np.bincount(parent, minlength=n + 1)),
-            "children": np.argsort(parent, kind="stable"),
-            "starts": self.starts,
-            "moves": np.zeros(len(self.joined), np.int64),
-            "contiguous": np.ones(len(self.joined), np.bool_),
-            "allowed": self.mask,
-            "gather_ptr": np.arange(self.entries + 1),
-            "gather": np.arange(self.entries),
-            "room": room,
-        }
+        return ForestPlan(
+            natural=bool(((parent == n) | (parent < np.arange(n))).all()),
+            sizes=sizes,
+            offsets=running(sizes),
+            order=np.argsort(depth, kind="stable"),
+            parent=parent,
+            depth=depth,
+            root=root,
+            table=table,
+            step_parent=sizes,
+            step_own=np.ones(n, np.int64),
+            up_ptr=running(above),
+            child_ptr=running(np.bincount(parent, minlength=n + 1)),
+            children=np.argsort(parent, kind="stable"),
+            starts=self.starts,
+            moves=np.zeros(len(self.joined), np.int64),
+            contiguous=np.ones(len(self.joined), np.bool_),
+            allowed=self.mask,
+            gather_ptr=np.arange(self.entries + 1),
+            gather=np.arange(self.entries),
+            room=room,
+        )
 
     def outputs(self, row, closed):
         """Every output and its value."""
@@ -72,15 +72,12 @@ class Forest:
             yield labels, row[parts].sum() if open_[parts].all() else -np.inf
 
 
-def best(forest, scores, closed, kernel=best_trees):
-    return kernel(scores, closed, np.full(len(scores), 1e-10), **forest.arguments())
+def best(forest, scores, closed=None, kernel=best_trees):
+    return kernel(asked(scores, closed), forest.plan())
 
 
-def marginals(forest, scores, closed, kernel=tree_max_marginals):
-    arguments = forest.arguments()
-    for name in ("natural", "depth", "root"):
-        del arguments[name]
-    return kernel(scores, closed, **arguments)
+def marginals(forest, scores, closed=None, kernel=tree_max_marginals):
+    return kernel(asked(scores, closed), forest.plan())
 
 
 SHAPES = {
@@ -135,22 +132,18 @@ def test_max_marginals_are_the_best_values_label_by_label(shape):
 def test_an_empty_batch_has_empty_answers():
     forest = Forest([2, 3], [2, 0])
     none = np.empty((0, forest.entries))
-    assert best(forest, none, NOTHING_CLOSED).shape == (0, 2)
-    assert marginals(forest, none, NOTHING_CLOSED).shape == (0, 5)
+    assert best(forest, none).shape == (0, 2)
+    assert marginals(forest, none).shape == (0, 5)
 
 
-@pytest.mark.parametrize(("step_from", "step_to"), [(1, 4), (3, 1)])
-def test_a_message_crosses_a_table_from_either_side(step_from, step_to):
+@pytest.mark.parametrize("up", [True, False])
+def test_a_message_crosses_a_table_from_either_side(up):
     rng = np.random.default_rng(3)
-    row, allowed = rng.normal(size=14), rng.random(14) < 0.7
-    values = rng.normal(size=4)
-    table = np.where(allowed, row, -np.inf)[2:]
-    joint = table.reshape(3, 4) if step_from == 1 else table.reshape(4, 3).T
-    expected = (joint + values).max(axis=1)
+    forest = Forest([3, 4], [2, 0], rng.random(19) < 0.7)
+    row, values = rng.normal(size=19), rng.normal(size=4 if up else 3)
+    joint = np.where(forest.mask, row, -np.inf)[7:].reshape(3, 4)
+    expected = ((joint if up else joint.T) + values).max(axis=1)
     for kernel in (send, send.py_func):
-        out = np.empty(3)
-        kernel(
-            out, values, np.empty(12), row, 2, step_from, step_to, 0, True, allowed,
-            np.arange(15), np.arange(14),
-        )  # fmt: skip
+        out = np.empty(len(expected))
+        kernel(out, values, forest.plan(), 1, up, row, np.empty(12))
         np.testing.assert_allclose(out, expected)

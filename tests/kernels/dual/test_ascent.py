@@ -8,27 +8,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.kernels.dual.ascent import (
+    along_row,
     apply_duals,
     ascend,
     bound_of,
     load,
     marginalise,
     row_constant,
-    row_part,
     shift,
-    slope,
     sweep,
     visit_row,
 )
-from rote.types import frozen
 from tests.kernels import bodies
-from tests.kernels.bodies import networks, plain, random_duals, scores_of
+from tests.kernels.bodies import ascent_of, asked, networks, plain, random_duals, scores_of
 
 seeds = st.integers(0, 2**32 - 1)
 
 
 def prepared(found, seed, duals=True):
-    """A network with scores, messages and multipliers: graph, theta, messages, multipliers."""
+    """A network, and dual ascent on it."""
     space, net = found
     graph = net.graph
     rng = np.random.default_rng(seed)
@@ -37,8 +35,9 @@ def prepared(found, seed, duals=True):
     messages, multipliers = random_duals(graph, rng)
     if not duals:
         messages, multipliers = 0 * messages, 0 * multipliers
-    plain(apply_duals)(graph, theta, messages, multipliers)
-    return graph, theta, messages, multipliers
+    ascent = ascent_of(graph, theta, messages, multipliers)
+    plain(apply_duals)(graph, ascent)
+    return graph, ascent
 
 
 def same_worth(graph, before, after, *multipliers):
@@ -93,7 +92,8 @@ def test_marginals_are_maxima_over_the_other_places(axis, run):
 @settings(max_examples=40)
 def test_duals_change_the_value_of_no_output(found, seed):
     space, _net = found
-    graph, theta, _, multipliers = prepared(found, seed)
+    graph, ascent = prepared(found, seed)
+    theta, multipliers = ascent.theta, ascent.multipliers
     before = bodies.loaded(graph, scores_of(space, seed))
     same_worth(graph, before, theta, 0 * multipliers, multipliers)
 
@@ -101,9 +101,10 @@ def test_duals_change_the_value_of_no_output(found, seed):
 @given(networks(least=1), seeds)
 @settings(max_examples=40)
 def test_the_bound_is_the_sum_of_maxima(found, seed):
-    graph, theta, _, multipliers = prepared(found, seed)
+    graph, ascent = prepared(found, seed)
+    theta, multipliers = ascent.theta, ascent.multipliers
     expected = bodies.bound_of(graph, theta, multipliers)
-    assert plain(bound_of)(graph, theta, multipliers) == pytest.approx(expected)
+    assert plain(bound_of)(graph, ascent) == pytest.approx(expected)
     constant = bodies.constant_of(graph, multipliers)
     assert plain(row_constant)(graph.rows, multipliers) == pytest.approx(constant)
 
@@ -112,11 +113,11 @@ def test_the_bound_is_the_sum_of_maxima(found, seed):
 @settings(max_examples=40)
 def test_a_sweep_changes_no_value_and_never_raises_the_bound(found, seed, settling):
     space, _ = found
-    graph, theta, messages, multipliers = prepared(found, seed)
-    marginals = np.empty(graph.flow.most_marginals)
+    graph, ascent = prepared(found, seed)
+    theta, messages, multipliers, _, _ = ascent
     for _ in range(3):
         before, was = theta.copy(), multipliers.copy()
-        plain(sweep)(graph, theta, messages, multipliers, marginals, settling)
+        plain(sweep)(graph, ascent, settling)
         same_worth(graph, before, theta, was, multipliers)
         lower = bodies.bound_of(graph, theta, multipliers)
         assert lower <= bodies.bound_of(graph, before, was) + 1e-9
@@ -124,7 +125,7 @@ def test_a_sweep_changes_no_value_and_never_raises_the_bound(found, seed, settli
             assert lower >= bodies.worth_of(graph, theta, multipliers, labels) - 1e-9
     # What was written down leads to where the scores are now.
     again = bodies.loaded(graph, scores_of(space, seed))
-    plain(apply_duals)(graph, again, messages, multipliers)
+    plain(apply_duals)(graph, ascent_of(graph, again, messages, multipliers))
     left = np.isfinite(theta)
     assert theta[left].tolist() == pytest.approx(again[left].tolist(), abs=1e-8)
 
@@ -154,12 +155,12 @@ def settled(graph, theta):
 @given(networks(least=1), seeds)
 @settings(max_examples=40)
 def test_settling_leaves_at_the_labels_what_tables_can_spare(found, seed):
-    graph, theta, messages, multipliers = prepared(found, seed)
+    graph, ascent = prepared(found, seed)
+    theta = ascent.theta
     if not bodies.feasible(graph, theta):
         return
     expected = settled(graph, theta)
-    marginals = np.empty(graph.flow.most_marginals)
-    plain(sweep)(graph, theta, messages, multipliers, marginals, True)
+    plain(sweep)(graph, ascent, True)
     np.testing.assert_allclose(theta, expected, atol=1e-9)
     for b in range(len(graph.tables.ptr) - 1):
         table = theta[graph.tables.ptr[b] : graph.tables.ptr[b + 1]]
@@ -169,10 +170,10 @@ def test_settling_leaves_at_the_labels_what_tables_can_spare(found, seed):
 @given(networks(least=1), seeds)
 @settings(max_examples=40)
 def test_entries_closed_by_a_sweep_are_in_no_output(found, seed):
-    graph, theta, messages, multipliers = prepared(found, seed)
+    graph, ascent = prepared(found, seed)
+    theta = ascent.theta
     possible = {e for y in bodies.feasible(graph, theta) for e in bodies.entries_of(graph, y)}
-    marginals = np.empty(graph.flow.most_marginals)
-    plain(sweep)(graph, theta, messages, multipliers, marginals, False)
+    plain(sweep)(graph, ascent, False)
     assert not possible & set(np.flatnonzero(np.isinf(theta)).tolist())
 
 
@@ -201,7 +202,8 @@ def moved(graph, theta, r, step):
 @given(networks(least=2), seeds)
 @settings(max_examples=40)
 def test_a_row_moves_its_multiplier_to_where_the_bound_is_least(found, seed):
-    graph, theta, _, multipliers = prepared(found, seed)
+    graph, ascent = prepared(found, seed)
+    theta, multipliers = ascent.theta, ascent.multipliers
     rng = np.random.default_rng(seed)
     for r in range(len(graph.rows.lower)):
         before, was = theta.copy(), multipliers.copy()
@@ -226,7 +228,8 @@ def test_a_row_moves_its_multiplier_to_where_the_bound_is_least(found, seed):
 @given(networks(least=2), seeds)
 @settings(max_examples=40)
 def test_the_part_of_a_row_is_what_changes_with_its_multiplier(found, seed):
-    graph, theta, _, multipliers = prepared(found, seed)
+    graph, ascent = prepared(found, seed)
+    theta, multipliers = ascent.theta, ascent.multipliers
     rng = np.random.default_rng(seed)
     for r in range(len(graph.rows.lower)):
         steps = legal_steps(graph, r, rng)[:5]
@@ -234,9 +237,9 @@ def test_the_part_of_a_row_is_what_changes_with_its_multiplier(found, seed):
         for u in steps:
             other = multipliers.copy()
             other[r] = u
-            step = u - multipliers[r]
-            parts.append(plain(row_part)(graph.offsets, graph.rows, theta, r, step, u))
-            bounds.append(bodies.bound_of(graph, moved(graph, theta, r, step), other))
+            was = multipliers[r]
+            parts.append(plain(along_row)(graph.offsets, graph.rows, theta, r, was, u)[0])
+            bounds.append(bodies.bound_of(graph, moved(graph, theta, r, u - was), other))
         if np.isfinite(bounds).all():
             assert np.diff(parts).tolist() == pytest.approx(np.diff(bounds).tolist(), abs=1e-9)
 
@@ -244,7 +247,8 @@ def test_the_part_of_a_row_is_what_changes_with_its_multiplier(found, seed):
 @given(networks(least=2), seeds)
 @settings(max_examples=40)
 def test_the_slope_is_the_derivative_to_the_left(found, seed):
-    graph, theta, _, multipliers = prepared(found, seed)
+    graph, ascent = prepared(found, seed)
+    theta, multipliers = ascent.theta, ascent.multipliers
     if bodies.bound_of(graph, theta, multipliers) == -np.inf:
         return
     rng = np.random.default_rng(seed)
@@ -254,10 +258,10 @@ def test_the_slope_is_the_derivative_to_the_left(found, seed):
             if abs(u) < 1e-3:
                 continue
             here, before = (
-                plain(row_part)(graph.offsets, graph.rows, theta, r, v - was, v)
+                plain(along_row)(graph.offsets, graph.rows, theta, r, was, v)[0]
                 for v in (u, u - tiny)
             )
-            found_slope = plain(slope)(graph.offsets, graph.rows, theta, r, was, u)
+            found_slope = plain(along_row)(graph.offsets, graph.rows, theta, r, was, u)[1]
             assert found_slope == pytest.approx((here - before) / tiny, abs=1e-4)
 
 
@@ -270,7 +274,7 @@ def test_ascending_a_batch_is_sweeping_each_input(found, seed, sweeps, closing):
     space, net = found
     graph = net.graph
     rng = np.random.default_rng(seed)
-    scores = frozen(rng.normal(size=(2, space.parts)))
+    scores = rng.normal(size=(2, space.parts))
     closed = np.empty((0, 0), dtype=np.bool_)
     if closing:
         closed = rng.random((2, space.labels)) < 0.15
@@ -284,14 +288,14 @@ def test_ascending_a_batch_is_sweeping_each_input(found, seed, sweeps, closing):
             source[: space.labels][closed[i]] = -np.inf
         theta = bodies.loaded(graph, source)
         own = messages[i].copy(), multipliers[i].copy()
-        plain(apply_duals)(graph, theta, *own)
-        marginals = np.empty(graph.flow.most_marginals)
+        ascent = ascent_of(graph, theta, *own)
+        plain(apply_duals)(graph, ascent)
         for _ in range(sweeps):
-            plain(sweep)(graph, theta, *own, marginals, False)
+            plain(sweep)(graph, ascent, False)
         expected.append((*own, bodies.bound_of(graph, theta, own[1])))
     for run in (ascend, plain(ascend)):
         at, u = messages.copy(), multipliers.copy()
-        bounds = run(scores, frozen(closed), graph, at, u, sweeps)
+        bounds = run(asked(scores, closed), graph, at, u, sweeps)
         for i in range(2):
             assert bounds[i] == pytest.approx(expected[i][2], abs=1e-9)
             assert at[i].tolist() == pytest.approx(expected[i][0].tolist(), abs=1e-9)

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import as_objective
 
+from rote.inference.problem import Problem
+from rote.kernels.bundles import DualRows, SparseRows
 from rote.kernels.dual.bounds import dual_bounds
 from rote.types import frozen
 from tests.kernels.bodies import networks, plain
-from tests.strategies import Judge, objectives, row_of
+from tests.strategies import Judge, problems_of, row_of
 
 
 def formula(space, net, scores, allowed, messages, multipliers):
@@ -54,36 +55,28 @@ def formula(space, net, scores, allowed, messages, multipliers):
 @settings(max_examples=40)
 def test_the_bound_is_what_the_formula_says(data):
     space, net = data.draw(networks())
-    objective = as_objective(space, data.draw(objectives(space)))
+    objective = Problem.of(space, data.draw(problems_of(space)))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     m = len(objective)
     messages = rng.normal(size=(m, int(net.message_ptr[-1])))
     multipliers = rng.normal(size=(m, len(space.rows)))
     multipliers[(multipliers > 0) & np.isinf(space.rows.upper)] = 0.0
     multipliers[(multipliers < 0) & np.isinf(space.rows.lower)] = 0.0
+    rows = space.rows
     arguments = (
-        objective.scores,
-        frozen(objective.closed),
-        frozen(messages),
-        frozen(multipliers),
+        objective.questions,
+        DualRows(frozen(messages), frozen(multipliers)),
+        net.graph,
+        SparseRows(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            rows.lower,
+            rows.upper,
+            rows.labels,
+            rows.auxiliary,
+        ),
         net.own,
-        net.offsets,
-        net.scope_ptr,
-        net.scope,
-        net.strides,
-        net.sizes,
-        net.table_ptr,
-        net.allowed,
-        net.gather_ptr,
-        net.gather,
-        net.message_ptr,
-        space.rows.indptr,
-        space.rows.indices,
-        space.rows.data,
-        space.rows.lower,
-        space.rows.upper,
-        space.rows.labels,
-        space.rows.auxiliary,
     )
     bounds = dual_bounds(*arguments)
     assert plain(dual_bounds)(*arguments).tolist() == bounds.tolist()

@@ -15,18 +15,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import TIE, Objective, as_objective
 
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.exact.search import without_far
-from rote.kernels.bundles import Graph
-from rote.kernels.dual.ascent import apply_duals, ascend, sweep
+from rote.inference.problem import TIE, Problem
+from rote.kernels.bundles import DualRows, Graph
+from rote.kernels.dual.ascent import Ascent, apply_duals, ascend, find_tops, sweep
 from rote.kernels.dual.certificates import (
+    Aim,
+    Proof,
     certify,
     close_losers,
     decode,
     find_losses,
-    find_tops,
     gap_of,
     lead_of,
     new_desk,
@@ -36,7 +37,7 @@ from rote.kernels.dual.certificates import (
 from rote.space import Space, SpaceBuilder, exactly
 from rote.types import frozen
 from tests.kernels import bodies
-from tests.kernels.bodies import networks, plain, random_duals
+from tests.kernels.bodies import ascent_of, networks, plain, random_duals
 from tests.strategies import Judge, row_of, rules_as_rows, spaces
 
 seeds = st.integers(0, 2**32 - 1)
@@ -67,17 +68,18 @@ class State:
         return bodies.bound_of(self.graph, self.theta, self.multipliers)
 
     @property
-    def tops(self):
-        tops = np.empty(len(self.graph.sizes) + len(self.graph.tables.ptr) - 1)
-        plain(find_tops)(self.graph, self.theta, tops)
-        return tops
+    def ascent(self):
+        """A copy, whose tops are known."""
+        own = self.theta.copy(), self.messages.copy(), self.multipliers.copy()
+        ascent = ascent_of(self.graph, *own)
+        plain(find_tops)(self.graph, ascent.theta, 0.0, ascent.tops)
+        return ascent
 
     def losses(self):
         """losses and marginals, as the kernel finds them."""
-        marginals = np.empty(int(self.graph.flow.message_ptr[-1]))
-        losses = np.empty(int(self.graph.offsets[-1]))
-        plain(find_losses)(self.graph, self.theta, self.tops, marginals, losses)
-        return losses, marginals
+        desk = plain(new_desk)(self.graph)
+        plain(find_losses)(self.graph, self.ascent, desk)
+        return desk.losses, desk.marginals
 
     def worth(self, labels):
         return bodies.worth_of(self.graph, self.before, 0 * self.multipliers, labels)
@@ -100,10 +102,10 @@ def prepared(found, seed, kind="real", duals=True, sweeps=0):
         before[: graph.offsets[-1]][rng.random(int(graph.offsets[-1])) < 0.15] = -np.inf
     messages, multipliers = (duals * scale * each for each in random_duals(graph, rng))
     theta = before.copy()
-    plain(apply_duals)(graph, theta, messages, multipliers)
-    marginals = np.empty(graph.flow.most_marginals)
+    ascent = ascent_of(graph, theta, messages, multipliers)
+    plain(apply_duals)(graph, ascent)
     for _ in range(sweeps):
-        plain(sweep)(graph, theta, messages, multipliers, marginals, False)
+        plain(sweep)(graph, ascent, False)
     return State(graph, before, theta, messages, multipliers, TIE * scale)
 
 
@@ -127,7 +129,7 @@ def test_tops_are_the_best_labels_and_entries_and_their_sum_is_the_bound_without
     graph = state.graph
     n = len(graph.sizes)
     tops = np.empty(n + len(graph.tables.ptr) - 1)
-    whole = plain(find_tops)(graph, state.theta, tops)
+    whole = plain(find_tops)(graph, state.theta, 0.0, tops)
     ends = [*graph.offsets, *graph.tables.ptr[1:]]
     assert tops.tolist() == [state.theta[a:b].max() for a, b in pairwise(ends)]
     constant = bodies.constant_of(graph, state.multipliers)
@@ -140,11 +142,9 @@ def test_the_gap_of_an_output_is_bound_less_value_and_infinite_where_it_breaks_a
     """gap = B - value(y)."""
     if state.bound == -np.inf:
         return
-    every = {y: value for value, y in state.ranked}
+    every, ascent = {y: value for value, y in state.ranked}, state.ascent
     for y in list(bodies.labellings(state.graph))[:80]:
-        gap = plain(gap_of)(
-            state.graph, state.theta, state.tops, state.multipliers, np.array(y, dtype=np.int64)
-        )
+        gap = plain(gap_of)(state.graph, ascent, np.array(y, dtype=np.int64))
         if y not in every:
             assert gap == np.inf
         else:
@@ -170,7 +170,7 @@ def test_an_output_with_a_label_is_worth_at_most_the_bound_less_the_label_s_loss
 def test_losses_and_marginals_are_what_their_formulas_say(state):
     if state.bound == -np.inf:
         return
-    graph, tables, tops = state.graph, state.graph.tables, state.tops
+    graph, tables, tops = state.graph, state.graph.tables, state.ascent.tops
     losses, marginals = state.losses()
     n = len(graph.sizes)
     for j in range(n):
@@ -256,15 +256,9 @@ def test_closing_losers_closes_them_alone_and_says_the_least_that_they_lose(stat
 
 
 class Settled(NamedTuple):
-    bound: float
-    value: float
-    runner: float
-    shut: float
-    made: int
+    proof: Proof
     chosen: np.ndarray
-    theta: np.ndarray
-    messages: np.ndarray
-    multipliers: np.ndarray
+    ascent: Ascent
     desk: object
 
 
@@ -272,28 +266,26 @@ def settled(state, *, guess=None, rest=0.0, floor=-np.inf, epsilon=0.0, sweeps=3
     graph = state.graph
     desk = plain(new_desk)(graph)
     chosen = np.full(len(graph.sizes), -1) if guess is None else np.array(guess, dtype=np.int64)
-    own = state.theta.copy(), state.messages.copy(), state.multipliers.copy()
-    found = plain(settle)(
-        graph, *own, desk, chosen, guess is not None, rest, floor, state.tie, epsilon, sweeps
-    )
-    return Settled(*found, chosen, *own, desk)
+    ascent, aim = state.ascent, Aim(rest, floor, state.tie, epsilon, sweeps)
+    proof = plain(settle)(graph, ascent, desk, chosen, guess is not None, aim)
+    return Settled(proof, chosen, ascent, desk)
 
 
 def check_settled(state, found, rest):
     """What `settle` and `probe` promise of an output, its value and all others."""
     ranked = state.ranked
     slack = 0.1 * state.tie
-    if found.value == -np.inf:
+    if found.proof.value == -np.inf:
         return
     y = tuple(found.chosen.tolist())
     others = [value for value, other in ranked if other != y]
     assert y in [other for _, other in ranked]
-    assert found.value == pytest.approx(rest + state.worth(y), abs=slack)
-    assert found.runner >= rest + max(others, default=-np.inf) - slack
-    assert found.bound >= rest + ranked[0][0] - slack
+    assert found.proof.value == pytest.approx(rest + state.worth(y), abs=slack)
+    assert found.proof.runner >= rest + max(others, default=-np.inf) - slack
+    assert found.proof.bound >= rest + ranked[0][0] - slack
     for value, other in ranked:
-        if np.isinf(found.theta[state.graph.offsets[:-1] + np.array(other)]).any():
-            assert rest + value <= found.shut + slack
+        if np.isinf(found.ascent.theta[state.graph.offsets[:-1] + np.array(other)]).any():
+            assert rest + value <= found.proof.shut + slack
 
 
 @given(
@@ -313,19 +305,19 @@ def test_settling_never_claims_too_much(state, sweeps, start, rest, epsilon):
     elif start == "any":
         guess = np.random.default_rng(sweeps).integers(state.graph.sizes)
     found = settled(state, guess=guess, rest=rest, epsilon=epsilon, sweeps=sweeps)
-    assert 0 <= found.made <= sweeps
+    assert 0 <= found.proof.sweeps <= sweeps
     if not ranked:
-        assert found.value == -np.inf
+        assert found.proof.value == -np.inf
         return
-    assert found.bound >= rest + ranked[0][0] - 0.1 * state.tie
+    assert found.proof.bound >= rest + ranked[0][0] - 0.1 * state.tie
     check_settled(state, found, rest)
     if start == "best":
-        assert found.value == pytest.approx(rest + ranked[0][0], abs=state.tie)
-    near = found.bound - found.value <= epsilon * abs(found.value)
-    if found.value - found.runner > state.tie:
+        assert found.proof.value == pytest.approx(rest + ranked[0][0], abs=state.tie)
+    near = found.proof.bound - found.proof.value <= epsilon * abs(found.proof.value)
+    if found.proof.value - found.proof.runner > state.tie:
         assert tuple(found.chosen.tolist()) == ranked[0][1]
     elif not (epsilon and near):
-        assert found.made == sweeps
+        assert found.proof.sweeps == sweeps
 
 
 @given(states, st.floats(-3, 3), st.integers(0, 4))
@@ -333,8 +325,8 @@ def test_settling_never_claims_too_much(state, sweeps, start, rest, epsilon):
 def test_settling_stops_below_a_floor_only_where_nothing_reaches_it(state, floor, sweeps):
     found = settled(state, floor=floor, sweeps=sweeps)
     ranked = state.ranked
-    if found.bound < floor and ranked:
-        assert ranked[0][0] <= found.bound + 0.1 * state.tie
+    if found.proof.bound < floor and ranked:
+        assert ranked[0][0] <= found.proof.bound + 0.1 * state.tie
     check_settled(state, found, 0.0)
 
 
@@ -343,9 +335,10 @@ def test_settling_stops_below_a_floor_only_where_nothing_reaches_it(state, floor
 def test_duals_lead_from_plain_scores_to_where_settling_ended(state):
     found = settled(state, sweeps=2)
     again = state.before.copy()
-    plain(apply_duals)(state.graph, again, found.messages, found.multipliers)
-    left = np.isfinite(found.theta)
-    assert found.theta[left].tolist() == pytest.approx(
+    own = found.ascent.messages, found.ascent.multipliers
+    plain(apply_duals)(state.graph, ascent_of(state.graph, again, *own))
+    left = np.isfinite(found.ascent.theta)
+    assert found.ascent.theta[left].tolist() == pytest.approx(
         again[left].tolist(), abs=max(1e-6, 100 * state.tie)
     )
 
@@ -354,23 +347,14 @@ def test_duals_lead_from_plain_scores_to_where_settling_ended(state):
 
 
 def probed(state, found, rest=0.0, failures=100):
-    chosen, theta = found.chosen.copy(), found.theta.copy()
+    chosen, aim = found.chosen.copy(), Aim(rest, -np.inf, state.tie, 0.0, 0)
+    ascent = ascent_of(state.graph, *(own.copy() for own in found.ascent[:3]))
     value, runner = plain(probe)(
-        state.graph,
-        theta,
-        found.messages.copy(),
-        found.multipliers.copy(),
-        found.desk,
-        chosen,
-        rest,
-        found.bound,
-        found.value,
-        found.shut,
-        state.tie,
-        failures,
+        state.graph, ascent, found.desk, chosen, found.proof, aim, failures
     )
     # Labels that probes closed are in no output that is worth more than the runner-up.
-    return found._replace(value=value, runner=runner, shut=runner, chosen=chosen, theta=theta)
+    proof = found.proof._replace(value=value, runner=runner, shut=runner)
+    return found._replace(proof=proof, chosen=chosen, ascent=ascent)
 
 
 @given(states, st.sampled_from([0.0, 1.5]), st.sampled_from([0, 1, 3]), st.sampled_from([1, 9]))
@@ -378,12 +362,12 @@ def probed(state, found, rest=0.0, failures=100):
 def test_probing_never_claims_too_much(state, rest, sweeps, failures):
     """As for settling: the value is that of the output, no other is worth more than runner."""
     found = settled(state, rest=rest, sweeps=sweeps)
-    if found.value == -np.inf:
+    if found.proof.value == -np.inf:
         return
     after = probed(state, found, rest, failures)
-    assert after.value >= found.value - state.tie
+    assert after.proof.value >= found.proof.value - state.tie
     check_settled(state, after, rest)
-    if after.value - after.runner > state.tie:
+    if after.proof.value - after.proof.runner > state.tie:
         assert tuple(after.chosen.tolist()) == state.ranked[0][1]
 
 
@@ -413,24 +397,24 @@ def frustrated(own):
 def test_probing_proves_what_sweeps_cannot():
     state = frustrated(UNEQUAL)
     found = settled(state, sweeps=20)
-    assert found.value - found.runner <= state.tie
-    assert found.made == 20
+    assert found.proof.value - found.proof.runner <= state.tie
+    assert found.proof.sweeps == 20
     after = probed(state, settled(state, sweeps=0))
     ranked = state.ranked
     assert tuple(after.chosen.tolist()) == ranked[0][1]
-    assert 0.01 < after.value - after.runner <= ranked[0][0] - ranked[1][0] + 1e-9
+    assert 0.01 < after.proof.value - after.proof.runner <= ranked[0][0] - ranked[1][0] + 1e-9
 
 
 def test_probing_gives_up_on_a_tie():
     state = frustrated([[0.0, 0.0]] * 3)
     after = probed(state, settled(state, sweeps=0))
-    assert after.runner == np.inf
+    assert after.proof.runner == np.inf
 
 
 @pytest.mark.parametrize("failures", [1, 1000])
 def test_probing_gives_up_when_suppositions_come_to_nothing(failures):
     state = frustrated([[0.0, 0.1 + 0.01 * j] for j in range(7)])
-    assert probed(state, settled(state, sweeps=0), failures=failures).runner == np.inf
+    assert probed(state, settled(state, sweeps=0), failures=failures).proof.runner == np.inf
 
 
 @given(seeds, st.integers(3, 5))
@@ -442,7 +426,7 @@ def test_probing_may_begin_with_any_output(seed, n):
     value, y = state.ranked[int(rng.integers(1, 2**n))]
     begin = settled(state, sweeps=0)
     begin.chosen[:] = y
-    after = probed(state, begin._replace(value=value))
+    after = probed(state, begin._replace(proof=begin.proof._replace(value=value)))
     check_settled(state, after, 0.0)
 
 
@@ -452,10 +436,10 @@ def test_probing_finds_a_better_output_than_the_one_it_begins_with():
     for value, y in ranked[1:]:
         begin = settled(state, sweeps=0)
         begin.chosen[:] = y
-        after = probed(state, begin._replace(value=value))
+        after = probed(state, begin._replace(proof=begin.proof._replace(value=value)))
         assert tuple(after.chosen.tolist()) == ranked[0][1]
-        assert after.value == pytest.approx(ranked[0][0])
-        assert ranked[1][0] - 1e-9 <= after.runner < after.value
+        assert after.proof.value == pytest.approx(ranked[0][0])
+        assert ranked[1][0] - 1e-9 <= after.proof.runner < after.proof.value
 
 
 # -- whole batches ------------------------------------------------------------------------
@@ -465,7 +449,7 @@ class Question(NamedTuple):
     """A space, an objective for it, and how to begin."""
 
     space: Space
-    objective: Objective
+    objective: Problem
     guesses: np.ndarray
     epsilon: np.ndarray
     sweeps: int
@@ -486,7 +470,7 @@ def questions(draw):
     guesses[rng.random(2) < 0.4] = -1
     return Question(
         space,
-        as_objective(space, Objective(scores, allowed)),
+        Problem(space, scores, None if allowed is None else ~allowed),
         guesses,
         np.array([0.0, draw(st.sampled_from([0.0, 0.05, 1.0]))]),
         draw(st.sampled_from([0, 1, 2, 6])),
@@ -512,17 +496,11 @@ def certified(question, duals=None, run=certify, **changed):
         multipliers = np.stack([each[1] for each in both])[::-1]
         starts = np.arange(m)[::-1]
     return run(
-        objective.scores,
-        objective.closed,
-        objective.ties,
+        objective.questions,
         frozen(guesses),
         frozen(starts),
-        frozen(messages),
-        frozen(multipliers),
-        plan.steps,
-        graph,
-        plan.core.variables,
-        len(space.variables),
+        DualRows(frozen(messages), frozen(multipliers)),
+        plan.reduced(space),
         frozen(epsilon),
         sweeps,
         failures,
@@ -532,7 +510,7 @@ def certified(question, duals=None, run=certify, **changed):
 def check_certified(question, found):
     """The promises of `certify`, all of them against a list of all outputs."""
     space, objective = question.space, question.objective
-    labels, bounds, margins, made, _, _ = found
+    labels, bounds, margins, made, _ = found
     judge = Judge(space)
     assert (made >= 0).all()
     assert (made <= question.sweeps).all()
@@ -600,8 +578,8 @@ def test_duals_of_another_problem_never_make_it_wrong(question, seed, kind):
     rng = np.random.default_rng(seed)
     scores = frozen(SCORES[kind](rng, (2, question.space.parts)))
     with rules_as_rows(question.most_entries):
-        other = certified(question, objective=as_objective(question.space, scores))
-        messages, multipliers = without_far(other[4]), other[5]
+        other = certified(question, objective=Problem.of(question.space, scores))
+        messages, multipliers = without_far(other[4].messages), other[4].multipliers
         check_certified(question, certified(question, lambda _, i: (messages[i], multipliers[i])))
 
 
@@ -610,11 +588,11 @@ def test_duals_of_another_problem_never_make_it_wrong(question, seed, kind):
 def test_duals_handed_back_bound_every_output(question):
     """They are of use to others as they are, though labels were closed on the way."""
     with rules_as_rows(question.most_entries):
-        *_, messages, multipliers = certified(question, cheap=False)
+        *_, duals = certified(question, cheap=False)
         objective = question.objective
         graph = no_plan(question.space).core.network.graph
         bounds = plain(ascend)(
-            objective.scores, objective.closed, graph, without_far(messages), multipliers, 0
+            objective.questions, graph, without_far(duals.messages), duals.multipliers, 0
         )
         judge = Judge(question.space)
         for i, tie in enumerate(objective.ties):
@@ -628,7 +606,7 @@ def test_compiled_and_plain_say_the_same(question):
     with rules_as_rows(question.most_entries):
         compiled = certified(question)
         bare = certified(question, run=plain(certify))
-    for one, other in zip(compiled, bare, strict=True):
+    for one, other in zip((*compiled[:4], *compiled[4]), (*bare[:4], *bare[4]), strict=True):
         assert one.shape == other.shape
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
@@ -638,11 +616,11 @@ def test_without_anything_to_search_an_elimination_is_certified_by_its_own_margi
     for name in "xy":
         builder.variable(name, "abc")
     space = builder.build()
-    objective = as_objective(space, np.array([[0.0, 3, 1, 5, 0, 4.5], [1.0, 1, 0, 0, 0, 0]]))
+    objective = Problem.of(space, np.array([[0.0, 3, 1, 5, 0, 4.5], [1.0, 1, 0, 0, 0, 0]]))
     question = Question(
         space, objective, np.full((2, 2), -1), np.zeros(2), 0, 0, None, cheap=True, seed=0
     )
-    labels, bounds, margins, made, _, _ = certified(question)
+    labels, bounds, margins, made, _ = certified(question)
     assert labels[0].tolist() == [1, 0]
     assert bounds.tolist() == [8.0, 1.0]
     assert margins.tolist() == [0.5, 0.0]
@@ -656,7 +634,7 @@ def test_a_margin_is_not_forgotten_when_sweeps_give_way_to_probes():
     scores = rng.normal(size=(150, space.parts))
     question = Question(
         space,
-        as_objective(space, scores),
+        Problem.of(space, scores),
         np.full((150, 4), -1),
         np.zeros(150),
         20,
@@ -677,7 +655,7 @@ def test_auxiliary_variables_are_no_part_of_what_is_certified():
         assert space.network.variables > len(space.variables)
         question = Question(
             space,
-            as_objective(space, np.array([[0.0, 1.1, 0.0, -1.2, 0.0, 1.3]])),
+            Problem.of(space, np.array([[0.0, 1.1, 0.0, -1.2, 0.0, 1.3]])),
             np.array([[1, 1, 1]]),
             np.zeros(1),
             20,

@@ -13,12 +13,13 @@ from rote.kernels.features.trie import (
     NEW,
     NOWHERE,
     ROOT,
+    Joined,
     Tree,
+    Windows,
     each_once,
-    follow,
+    follow_windows,
     give_numbers,
     hang,
-    new_uses,
     packed,
     put_runs,
     walk,
@@ -44,7 +45,8 @@ class Naive:
         self.nodes = {(): ROOT}
 
     def walk(self, way, texts, grows):
-        for text in texts:
+        alone = [own for text in texts for own in (SEVERAL[-2 - text] if text < -1 else [text])]
+        for text in alone:
             if way is None or text < 0:
                 return None
             way = (*way, text)
@@ -55,7 +57,9 @@ class Naive:
         return way
 
 
-WAYS = st.lists(st.lists(st.integers(-1, 3), max_size=3), max_size=6)
+SEVERAL = [(1, 3), (), (2,)]  # what the texts -2, -3 and -4 stand for
+JOINED = Joined(whole([1, 3, 2]), whole([0, 2, 2, 3]))
+WAYS = st.lists(st.lists(st.integers(-4, 3), max_size=3), max_size=6)
 
 
 @given(st.lists(st.tuples(WAYS, st.booleans()), max_size=4))
@@ -67,12 +71,21 @@ def test_ways_lead_where_dictionaries_say(run, calls):
         ends = whole(np.cumsum([len(way) for way in ways]))
         begins = whole(ends - np.array([len(way) for way in ways], dtype=np.int64))
         nodes = np.full(len(ways), ROOT)
-        run(tree, nodes, texts, begins, ends, empty, grows)
+        run(tree, JOINED, nodes, texts, begins, ends, empty, grows)
         expected = [naive.walk((), way or [empty], grows) for way in ways]
         assert nodes.tolist() == [NOWHERE if way is None else naive.nodes[way] for way in expected]
         # From there on by another text, and from nowhere to nowhere.
         more = nodes.copy()
-        run(tree, more, whole([2]), whole([0] * len(ways)), whole([1] * len(ways)), empty, False)
+        run(
+            tree,
+            JOINED,
+            more,
+            whole([2]),
+            whole([0] * len(ways)),
+            whole([1] * len(ways)),
+            empty,
+            False,
+        )
         further = [naive.walk(way, [2], False) for way in expected]
         assert more.tolist() == [NOWHERE if way is None else naive.nodes[way] for way in further]
     assert tree.size[0] == len(naive.nodes)
@@ -82,18 +95,38 @@ def test_ways_lead_where_dictionaries_say(run, calls):
             assert tree.texts[node] == way[-1]
 
 
-@pytest.mark.parametrize("run", [follow, plain(follow)], ids=["compiled", "plain"])
-def test_one_text_each_is_a_walk_along_one(run):
-    tree, ones = seed(), whole([0, 1, 2, 3])
-    ends = whole([1, 2, 3, 4])
-    walk(tree, np.full(4, ROOT), whole([1, 2, 1, 3]), ones, ends, 0, True)
-    walk(tree, np.full(4, ROOT), whole([1, 2, 1, 3]), whole([0] * 4), ends, 0, True)
-    for texts in ([1, 2, 3, -1], [2, 2, 1, 9], [1, 1, 1, 1]):
-        nodes, again = np.full(4, ROOT), np.full(4, ROOT)
-        for _ in range(3):
-            run(tree.edges, nodes, whole(texts))
-            walk(tree, again, whole(texts), ones, ends, 0, False)
-            assert nodes.tolist() == again.tolist()
+PLACE = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)).map(sorted)
+
+
+@given(st.lists(PLACE, max_size=4), st.booleans(), st.randoms())
+@pytest.mark.parametrize("run", [follow_windows, plain(follow_windows)], ids=["compiled", "plain"])
+def test_names_around_places_are_walks_along_what_is_there(run, chosen, grows, random):
+    tree, naive = seed(512), Naive()
+    starts = [naive.walk((), [text], True) for text in (0, 1, 2)]
+    nodes = np.full(3, ROOT)
+    walk(tree, JOINED, nodes, whole([0, 1, 2]), whole([0, 1, 2]), whole([1, 2, 3]), 7, True)
+    begin = [[random.randint(-1, 2) for _ in range(5)] for _ in range(2)]
+    texts = [[random.randint(-4, 3) for _ in range(5)] for _ in range(2)]
+    said = np.array([[NOWHERE if k < 0 else nodes[k] for k in row] for row in begin] + texts)
+    names = [[(0, 0)], [(1, -1), (2, 0)], [(0, 1), (3, -1), (2, 2)], [(1, 0), (3, 3)]]
+    ptr = whole(np.cumsum([0, *map(len, names)]))
+    terms = np.array([term for name in names for term in name])
+    windows = Windows(ptr, whole(terms[:, 0]), whole(terms[:, 1]))
+    places = np.array([(a, c, b) for a, b, c in chosen], dtype=np.int64).reshape(-1, 3).T.copy()
+    found = run(tree, JOINED, windows, said, places, grows)
+    assert found.shape == (len(chosen), len(names))
+    for i, (first, at, last) in enumerate(chosen):
+        for name, ((row, offset), *rest) in enumerate(names):
+
+            def there(row, offset, at=at, first=first, last=last):
+                place = at + offset
+                return [*begin, *texts][row][place if first <= place < last else 4]
+
+            start = there(row, offset)
+            way = None if start < 0 else starts[start]
+            for term in rest:
+                way = naive.walk(way, [there(*term)], grows) if way is not None else None
+            assert found[i, name] == (NOWHERE if way is None else naive.nodes[way])
 
 
 @pytest.mark.parametrize("run", [hang, plain(hang)], ids=["compiled", "plain"])
@@ -102,11 +135,11 @@ def test_a_tree_is_the_same_in_a_larger_table(run):
     texts = whole(np.random.default_rng(0).integers(20, size=30))
     begins, ends = whole(range(0, 30, 3)), whole(range(3, 33, 3))
     nodes, again = np.full(10, ROOT), np.full(10, ROOT)
-    walk(small, nodes, texts, begins, ends, 0, True)
+    walk(small, JOINED, nodes, texts, begins, ends, 0, True)
     large.parents[: len(small.parents)], large.texts[: len(small.texts)] = small[1], small[2]
     large.size[0] = small.size[0]
     run(large)
-    walk(large, again, texts, begins, ends, 0, False)
+    walk(large, JOINED, again, texts, begins, ends, 0, False)
     assert again.tolist() == nodes.tolist()
     assert (large.edges[:, 0] >= 0).sum() == small.size[0] - 1
 
@@ -115,7 +148,7 @@ def test_a_tree_is_the_same_in_a_larger_table(run):
 def test_nodes_get_the_next_number_when_they_come_first(run):
     numbers = np.full(6, -1)
     numbers[2] = 0
-    assert run(whole([4, 2, 4, 1]), numbers, 1) == 3
+    assert run(whole([4, NOWHERE, 2, 4, 1]), numbers, 1) == 3
     assert numbers.tolist() == [-1, 2, 0, -1, 1, -1]
 
 
@@ -157,9 +190,9 @@ def test_lines_are_packed_and_what_is_new_is_told_in_its_order(plainly, lines, a
     every = dict.fromkeys(name for line in said for name in line)
     new = [list(name) for name in every if table[name] == NEW]
     arguments = numbers, ptr, marked, alone, table
-    find, pack = (plain(new_uses), plain(packed)) if plainly else (new_uses, packed)
-    assert find(*arguments).tolist() == new
-    assert find(*arguments).tolist() == []
-    columns, starts = pack(*arguments)
+    pack = plain(packed) if plainly else packed
+    assert pack(*arguments)[2].tolist() == new
+    columns, starts, again = pack(*arguments)
+    assert again.tolist() == []
     expected = [[int(table[name]) for name in line if table[name] >= 0] for line in said]
     assert [columns[a:b].tolist() for a, b in pairwise(starts)] == expected

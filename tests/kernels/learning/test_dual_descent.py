@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rote.kernels.bundles import Slots, Vectors
-from rote.kernels.learning.dual_descent import descend, largest_gain, weakest
-from rote.kernels.learning.working_set import add_candidates
+from rote.kernels.learning.dual_descent import descend, desk_for, largest_gain, weakest
+from rote.kernels.learning.working_set import Dual, Offers, add_candidates
 from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
@@ -99,10 +99,11 @@ def test_the_largest_gain_is_that_of_a_naive_look_at_all_candidates(compiled, sq
 def test_the_weakest_is_the_used_candidate_that_gains_least(compiled):
     problem = Problem(0, compiled=compiled, squared=False, rounds=4)
     own = problem.own(1)
-    ids, gains = whole(own), frozen(np.array([-5.0, 3.0, 2.0, 4.0])[: len(own)])
-    assert problem.run(weakest, problem.candidates, ids, gains, len(own)) == -1
+    desk = plain(desk_for)(problem.candidates, whole([1]))
+    desk.ids[:], desk.gains[:] = own, np.array([-5.0, 3.0, 2.0, 4.0])[: len(own)]
+    assert problem.run(weakest, problem.candidates, desk, len(own)) == -1
     problem.candidates.dual[own[1:]] = 0.05
-    assert problem.run(weakest, problem.candidates, ids, gains, len(own)) == 2
+    assert problem.run(weakest, problem.candidates, desk, len(own)) == 2
 
 
 @BOTH
@@ -125,17 +126,14 @@ def test_a_candidate_that_no_weight_can_tell_from_gold_still_gets_its_dual(compi
     def run(kernel, *arguments):
         return (kernel if compiled else plain(kernel))(*arguments)
 
-    found, two, costs = whole([[1, 0]]), frozen(np.full(1, 2.0)), frozen(np.full(1, 0.25))
-    count, _ = run(
-        add_candidates,
-        *(candidates, 0, 0, scratch, frozen(weights), vectors, slots, whole([0]), whole([1])),
-        *(whole([[0, 1]]), found, two, two, costs, squared, 1e-9),
-    )
+    two, costs = frozen(np.full(1, 2.0)), frozen(np.full(1, 0.25))
+    dual = Dual(weights, vectors, candidates, costs, squared, 1e-9)
+    offers = Offers(whole([0]), whole([1]), whole([[0, 1]]), whole([[1, 0]]), two, two)
+    count, _ = run(add_candidates, dual, slots, offers, 0, 0, scratch)
     assert count == 1
     assert candidates.products[0] == 0.0
-    run(descend, weights, vectors, candidates, whole([0]), costs, squared, 20, 1e-9, 0)
+    run(descend, dual, whole([0]), 20, 0)
     # D = α²/(4C) - 2α is least at 4C; without squares, -2α is least where α = C.
     assert candidates.dual[0] == pytest.approx(1.0 if squared else 0.25)
     assert not weights.any()
-    known = frozen(weights), vectors, candidates, costs, squared
-    assert run(largest_gain, *known) == pytest.approx(0.0, abs=1e-9)
+    assert run(largest_gain, dual) == pytest.approx(0.0, abs=1e-9)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rote.kernels.bundles import Slots
-from rote.kernels.learning.linear import move, move_both, move_each, place_of, scores_of
+from rote.kernels.learning.linear import move, move_each, place_of, scores_of
 from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.kernels.parts import phi, random_columns, random_parts, whole
@@ -69,17 +69,3 @@ def test_a_move_adds_the_difference_of_two_feature_vectors(compiled, seed):
         expected += steps[i] * (right - phi(vectors, slots, first, away[i], size))
     np.testing.assert_allclose(found, expected, atol=1e-12)
     np.testing.assert_array_equal(found, again)
-
-
-@BOTH
-@SEEDS
-def test_the_sums_get_the_same_step_times_its_age(compiled, seed):
-    run = move_both if compiled else plain(move_both)
-    vectors, slots, firsts, size = random_parts(seed)
-    rng = np.random.default_rng(seed)
-    toward, away = random_columns(rng, slots, 3), random_columns(rng, slots, 3)
-    weights, sums = np.zeros(size), np.zeros(size)
-    run(weights, sums, vectors, slots, firsts[0], toward[0], away[0], 0.5, 7.0)
-    right, wrong = (phi(vectors, slots, firsts[0], y[0], size) for y in (toward, away))
-    np.testing.assert_allclose(weights, 0.5 * (right - wrong), atol=1e-12)
-    np.testing.assert_allclose(sums, 3.5 * (right - wrong), atol=1e-12)

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.kernels.learning.value_regression import (
+    Outputs,
+    Schedule,
     entries_of,
     predicted,
     regress,
@@ -107,8 +109,8 @@ def test_outputs_are_learned_from_one_after_the_other(seed, adagrad, passes, tol
     room = 0 if narrow else sum(sizes(vectors, slots, firsts, columns))
     for run in (regress_all, plain(regress_all)):
         weights, squares = before.copy(), np.zeros(size if adagrad else 0)
-        asked = vectors, slots, firsts, columns, targets, 0.3, passes, tolerance, room
-        assert run(weights, squares, *asked) == count
+        outputs, how = Outputs(firsts, columns, targets), Schedule(0.3, passes, tolerance, room)
+        assert run(weights, squares, vectors, slots, outputs, how) == count
         assert weights == pytest.approx(expected, abs=1e-9)
         assert squares == pytest.approx(past, abs=1e-9)
 
@@ -123,13 +125,14 @@ def test_what_can_be_predicted_is_learned():
 
     before = error()
     for _ in range(60):
-        regress_all(weights, none, vectors, slots, firsts, columns, targets, 0.5, 5, 0.0, 1 << 20)
+        outputs, how = Outputs(firsts, columns, targets), Schedule(0.5, 5, 0.0, 1 << 20)
+        regress_all(weights, none, vectors, slots, outputs, how)
     assert error() < 0.01 * before
 
 
 def test_without_outputs_nothing_is_learned():
     vectors, slots, firsts, columns, dense = example(0, count=0)
     weights, none = np.zeros(dense.shape[1]), np.zeros(0)
-    asked = vectors, slots, firsts, columns, frozen(none), 0.1, 5, 0.0, 8
-    assert regress_all(weights, none, *asked) == 0
+    outputs, how = Outputs(firsts, columns, frozen(none)), Schedule(0.1, 5, 0.0, 8)
+    assert regress_all(weights, none, vectors, slots, outputs, how) == 0
     assert not weights.any()

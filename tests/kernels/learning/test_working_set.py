@@ -13,6 +13,8 @@ from rote.kernels.learning.working_set import (
     RIGHT,
     VECTOR,
     WRONG,
+    Dual,
+    Offers,
     add_candidates,
     compact,
     summed,
@@ -81,24 +83,10 @@ def test_outputs_that_differ_in_many_slots_share_their_atoms(compiled):
     gold = np.zeros((1, n), dtype=np.int64)
     # All ones; then every third is a two: two of three atoms are known.
     for found in (gold + 1, gold + 1 + (np.arange(n) % 3 == 0)):
-        count, atoms = run(
-            arrays,
-            count,
-            atoms,
-            np.zeros(3 * n),
-            frozen(np.zeros(3 * n)),
-            vectors,
-            slots,
-            whole([0]),
-            whole([0]),
-            frozen(gold),
-            frozen(found),
-            frozen(np.ones(1)),
-            frozen(np.ones(1)),
-            frozen(np.ones(1)),
-            True,
-            0.1,
-        )
+        ones = frozen(np.ones(1))
+        dual = Dual(np.zeros(3 * n), vectors, arrays, ones, True, 0.1)
+        offers = Offers(whole([0]), whole([0]), frozen(gold), frozen(found), ones, ones)
+        count, atoms = run(dual, slots, offers, count, atoms, np.zeros(3 * n))
     assert (count, atoms) == (2, n + n // 3)
     # A shared atom has a right and a wrong label in common, the others the right one alone.
     shared = n - n // 3

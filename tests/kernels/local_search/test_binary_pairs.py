@@ -9,11 +9,17 @@ from hypothesis import strategies as st
 
 from rote.kernels.local_search.binary_pairs import own_parts, search_pairs
 from rote.kernels.local_search.global_features import no_traits
-from rote.kernels.local_search.greedy import climb_all, ground_of, search_greedily
+from rote.kernels.local_search.greedy import (
+    Ground,
+    Restarts,
+    all_entries,
+    climb_all,
+    search_greedily,
+)
 from rote.space import SpaceBuilder
 from rote.types import frozen
-from tests.kernels.bodies import loaded, plain
-from tests.kernels.local_search.test_greedy import KINDS, NONE_CLOSED, TIE, is_paired, question
+from tests.kernels.bodies import asked, loaded, plain
+from tests.kernels.local_search.test_greedy import KINDS, TIE, is_paired, question
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")
 seeds = st.integers(0, 2**32 - 1)
@@ -39,13 +45,14 @@ def test_it_says_what_the_general_search_says(seed, n, kind, redrawn):
     graph = space.network.unmerged.graph
     assert is_paired(graph)
     scores, _, gold, guess = question(space, space.network, seed, m=3)
-    ties, more = frozen(np.full(3, TIE)), (min(redrawn, n), 4, seed)
-    labels, needed, bounds = search_pairs(scores, ties, guess, gold, kind, graph, *more)
-    other = search_greedily(scores, NONE_CLOSED, ties, guess, gold, kind, no_traits(), graph, *more)
+    questions, again = asked(scores, ties=TIE), Restarts(min(redrawn, n), 4, seed)
+    arguments = questions, guess, gold, kind
+    labels, needed, bounds = search_pairs(*arguments, graph, again)
+    other = search_greedily(*arguments, no_traits(), graph, again)
     assert labels.tolist() == other[0].tolist()
     assert needed.tolist() == other[1].tolist()
     assert bounds == pytest.approx(other[2])
-    body = plain(search_pairs)(scores, ties, guess, gold, kind, graph, *more)
+    body = plain(search_pairs)(*arguments, graph, again)
     for one, two in zip((labels, needed, bounds), body, strict=True):
         assert one.tolist() == two.tolist()
 
@@ -57,10 +64,10 @@ def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
     graph = space.network.unmerged.graph
     scores, _, gold, starts = question(space, space.network, seed, m=3)
     ties = frozen(np.full(3, TIE))
-    ground, every = ground_of(scores, NONE_CLOSED, graph, True), frozen(np.arange(3))
+    entries, every = all_entries(asked(scores), graph, True), frozen(np.arange(3))
+    ground = Ground(entries, graph, no_traits())
     one, other = (
-        climb_all(ground, every, ties, starts, gold, kind, no_traits(), graph, paired, 12)
-        for paired in (True, False)
+        climb_all(ground, every, ties, starts, gold, kind, paired, 12) for paired in (True, False)
     )
     for a, b in zip(one, other, strict=True):
         assert a.tolist() == b.tolist()

@@ -1,4 +1,4 @@
-"""Traits of entities in kernels: compiled, as plain Python, and by their definition."""
+"""Traits of clusters in kernels: compiled, as plain Python, and by their definition."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from rote.kernels.local_search.clusters import (
     STATES,
-    entities_worth,
-    entity_changes,
-    entity_values,
+    Changes,
+    cluster_changes,
+    cluster_values,
+    clusters_worth,
     find_roots,
     size_bucket,
 )
@@ -23,7 +24,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def drawn(seed, n, attributes):
-    """Mentions with attributes, an output of links, and weights."""
+    """Items with attributes, an output of links, and weights."""
     rng = np.random.default_rng(seed)
     own = tuple(tuple(rng.integers(3, size=attributes).tolist()) for _ in range(n))
     family = Entities("entity", own, tuple(rng.integers(FORMS, size=n).tolist()))
@@ -59,10 +60,10 @@ def by_definition(family, labels):
 def test_values_and_worth_are_those_of_the_definition(seed, n, attributes):
     family, labels, weights = drawn(seed, n, attributes)
     expected = by_definition(family, labels.tolist())
-    for run in (entity_values, plain(entity_values)):
-        assert run(family.mentions(0), frozen(labels[None])).tolist() == [expected]
-    for run in (entities_worth, plain(entities_worth)):
-        worth = run(family.mentions(2), weights, frozen(labels))
+    for run in (cluster_values, plain(cluster_values)):
+        assert run(family.items(0), frozen(labels[None])).tolist() == [expected]
+    for run in (clusters_worth, plain(clusters_worth)):
+        worth = run(family.items(2), weights, frozen(labels))
         assert worth == pytest.approx(weights[2:][expected].sum())
 
 
@@ -72,18 +73,18 @@ def test_changes_are_differences_and_stay_so_when_only_what_was_touched_is_looke
     seed, n, attributes, steps
 ):
     family, labels, weights = drawn(seed, n, attributes)
-    mentions = family.mentions(2)
+    items = family.items(2)
     sizes = np.arange(1, n + 1)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     rng = np.random.default_rng(seed)
     changes, body = np.full(offsets[-1], np.nan), np.full(offsets[-1], np.nan)
-    touched = np.array([-1, -1])
+    touched = -1, -1
     for _ in range(1 + steps):
-        arguments = mentions, weights, sizes, offsets, labels, touched
+        arguments = items, weights, offsets
         stale = [np.zeros(n, dtype=np.bool_) for _ in range(2)]
         before = changes.copy()
-        entity_changes(*arguments, changes, stale[0])
-        plain(entity_changes)(*arguments, body, stale[1])
+        cluster_changes(*arguments, Changes(labels, changes, stale[0]), *touched)
+        plain(cluster_changes)(*arguments, Changes(labels, body, stale[1]), *touched)
         assert stale[0].tolist() == stale[1].tolist()
         moved = np.repeat(stale[0], sizes)
         assert (changes == before)[~moved].all()
@@ -101,7 +102,7 @@ def test_changes_are_differences_and_stay_so_when_only_what_was_touched_is_looke
         before = root[j]
         labels[j] = rng.integers(j + 1)
         find_roots(labels, root)
-        touched = np.array([before, root[j]])
+        touched = int(before), int(root[j])
 
 
 @pytest.mark.parametrize("run", [size_bucket, plain(size_bucket)])

@@ -50,18 +50,18 @@ def gains_by_definition(scores, labels, k):
 @settings(max_examples=40)
 def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
     scores, wide, labels = drawn(seed, n, k)
-    sizes, offsets = np.full(n, k), np.arange(0, (n + 1) * k, k)
+    offsets = np.arange(0, (n + 1) * k, k)
     rng = np.random.default_rng(seed)
     for start in (add_tuples, plain(add_tuples)):
         gains = np.zeros(n * k)
-        worth = start(wide, labels, sizes, offsets, gains)
+        worth = start(wide, labels, offsets, gains)
         assert worth == pytest.approx(tuples_worth(scores, labels))
         assert gains == pytest.approx(gains_by_definition(scores, labels.tolist(), k), abs=1e-12)
     j, label = int(rng.integers(n)), int(rng.integers(k))
     own = slice(j * k, (j + 1) * k)
     compiled, body = gains.copy(), gains.copy()
-    pass_on_tuples(wide, labels, sizes, offsets, j, label, compiled)
-    plain(pass_on_tuples)(wide, labels, sizes, offsets, j, label, body)
+    pass_on_tuples(wide, labels, offsets, j, label, compiled)
+    plain(pass_on_tuples)(wide, labels, offsets, j, label, body)
     assert compiled.tolist() == body.tolist()
     assert compiled[own].tolist() == gains[own].tolist()
     compiled[own] -= compiled[j * k + label]
@@ -107,5 +107,5 @@ def test_nothing_is_said_of_no_traits():
     wide = no_traits()
     assert (len(wide.origin), wide.bins) == (0, 0)
     gains = np.zeros(2)
-    assert add_tuples(wide, np.array([1]), np.array([2]), np.array([0, 2]), gains) == 0
+    assert add_tuples(wide, np.array([1]), np.array([0, 2]), gains) == 0
     assert gains.tolist() == [0, 0]

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from rote.kernels.local_search import state as standing
 from rote.kernels.local_search.global_features import no_traits
 from rote.kernels.local_search.greedy import (
+    Ground,
+    Restarts,
+    all_entries,
     climb_all,
-    ground_of,
     outputs_along,
     search_greedily,
 )
@@ -19,13 +21,12 @@ from rote.kernels.local_search.hash_random import draw_starts, seeds_of
 from rote.space import SpaceBuilder
 from rote.space.global_features import Histogram, TraitScores, TraitSet, Tuples
 from rote.types import frozen
-from tests.kernels.bodies import activities, entries_of, loaded, networks, plain, scores_of
+from tests.kernels.bodies import activities, asked, entries_of, loaded, networks, plain, scores_of
 from tests.kernels.parts import whole
 
 # Numbers wrap around, as they do in the compiled kernel.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 seeds = st.integers(0, 2**32 - 1)
-NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
 TIE = 1e-10
 KINDS = (standing.NO_TERM, standing.F1, standing.JACCARD, standing.WRONG)
 
@@ -138,19 +139,18 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, re
     graph, restarts = net.unmerged.graph, 3
     scores, closed, gold, guess = question(space, net, seed, close)
     redrawn = min(redrawn, len(space.variables))
-    ties = frozen(np.full(len(scores), TIE))
-    given_closed = closed if close else NONE_CLOSED
     traits = traits_of(space, seed)
-    arguments = (scores, given_closed, ties, guess, gold, kind, told(traits, space), graph)
-    labels, needed, bounds = search_greedily(*arguments, redrawn, restarts, seed)
-    body = plain(search_greedily)(*arguments, redrawn, restarts, seed)
+    questions = asked(scores, closed if close else None, TIE)
+    how = told(traits, space), graph, Restarts(redrawn, restarts, seed)
+    labels, needed, bounds = search_greedily(questions, guess, gold, kind, *how)
+    body = plain(search_greedily)(questions, guess, gold, kind, *how)
     for one, other in zip((labels, needed, bounds), body, strict=True):
         assert one.tolist() == other.tolist()
     forbidden = frozen(closed | ~net.allowed[: space.labels])
     seeds = frozen(seeds_of(scores, seed))
-    seen, given_space = np.empty((len(scores), restarts), np.int64), (space.sizes, space.offsets)
+    seen = np.empty((len(scores), restarts), np.int64)
     starts = [
-        draw_starts(seeds, forbidden, guess, *given_space, redrawn, seen, r)
+        draw_starts(seeds, forbidden, guess, space.offsets, redrawn, seen, r)
         for r in range(restarts)
     ]
     for i in range(len(scores)):
@@ -175,10 +175,8 @@ def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, re
 def test_no_input_no_variables_and_no_label(run):
     graph = SpaceBuilder().build().network.graph
     none = whole(np.empty((1, 0)))
-    ties = frozen(np.array([TIE]))
-    labels, needed, bounds = run(
-        frozen(np.empty((1, 0))), NONE_CLOSED, ties, none, none, 0, no_traits(), graph, 0, 1, 0
-    )
+    once, twice, wide = Restarts(0, 1, 0), Restarts(1, 2, 0), no_traits()
+    labels, needed, bounds = run(asked(np.empty((1, 0))), none, none, 0, wide, graph, once)
     assert labels.shape == (1, 0)
     assert needed.tolist() == [1]
     assert bounds.tolist() == [0.0]
@@ -186,24 +184,10 @@ def test_no_input_no_variables_and_no_label(run):
     builder.variable("x", "ab")
     graph = builder.build().network.graph
     empty = whole(np.empty((0, 1)))
-    labels, _, _ = run(
-        frozen(np.empty((0, 2))),
-        NONE_CLOSED,
-        ties[:0],
-        empty,
-        empty,
-        0,
-        no_traits(),
-        graph,
-        1,
-        2,
-        0,
-    )
+    labels, _, _ = run(asked(np.empty((0, 2))), empty, empty, 0, wide, graph, twice)
     assert labels.shape == (0, 1)
-    closed, missing = frozen(np.array([[True, True]])), whole([[-1]])
-    labels, needed, _ = run(
-        frozen(np.ones((1, 2))), closed, ties, missing, missing, 0, no_traits(), graph, 1, 2, 0
-    )
+    questions, missing = asked(np.ones((1, 2)), np.array([[True, True]])), whole([[-1]])
+    labels, needed, _ = run(questions, missing, missing, 0, wide, graph, twice)
     assert labels.tolist() == [[-1]]
     assert needed.tolist() == [0]
 
@@ -219,16 +203,17 @@ def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
     graph = net.unmerged.graph
     scores, closed, gold, starts = question(space, net, seed, close)
     ties = frozen(np.full(len(scores), TIE))
-    shown = closed if close else NONE_CLOSED
+    questions = asked(scores, closed if close else None, TIE)
     traits = traits_of(space, seed)
-    more = told(traits, space), graph, is_paired(graph), most
-    ground = ground_of(scores, shown, graph, False)
+    more = is_paired(graph), most
+    entries = all_entries(questions, graph, False)
+    ground = Ground(entries, graph, told(traits, space))
     as_it_is = net.unmerged.is_plain
     for way in (
-        plain(ground_of)(scores, shown, graph, as_it_is),
-        ground_of(scores, shown, graph, as_it_is),
+        plain(all_entries)(questions, graph, as_it_is),
+        all_entries(questions, graph, as_it_is),
     ):
-        for one, other in zip(ground, way, strict=True):
+        for one, other in zip(entries, way, strict=True):
             assert one.tolist() == other.tolist()
     # The last input comes first: climbs go over the rows of the ground that they are told.
     back = frozen(np.arange(len(scores))[::-1].copy())

@@ -228,11 +228,11 @@ def test_starts_keep_the_guess_but_for_so_many_and_draw_evenly():
     forbidden = np.zeros((m, 3 * n), dtype=np.bool_)
     forbidden[:, 4] = True  # the second label of the second variable
     guess = whole(np.zeros((m, n)))
-    sizes, offsets = whole([3] * n), whole(np.arange(0, 3 * n + 1, 3))
+    offsets = whole(np.arange(0, 3 * n + 1, 3))
     seeds = frozen(seeds_of(scores, 7))
     for redrawn in (0, 2, 6):
         seen = np.empty((m, 1), np.int64)
-        starts = draw_starts(seeds, frozen(forbidden), guess, sizes, offsets, redrawn, seen, 0)
+        starts = draw_starts(seeds, frozen(forbidden), guess, offsets, redrawn, seen, 0)
         assert (starts != 0).sum(axis=1).max() <= redrawn
         # Each variable is drawn with the same chance, and each label it may have.
         share = redrawn / n
@@ -248,14 +248,14 @@ def test_starts_keep_the_guess_but_for_so_many_and_draw_evenly():
 def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
     rng = np.random.default_rng(1)
     scores, guess = frozen(rng.normal(size=(3, 20))), whole(np.zeros((3, 10)))
-    none, sizes = frozen(np.zeros((3, 20), np.bool_)), whole([2] * 10)
+    none = frozen(np.zeros((3, 20), np.bool_))
     offsets = whole(np.arange(0, 21, 2))
 
     def starts(rows, restart=0, seed=0):
         part = slice(None) if rows is None else rows
         seeds, own = frozen(seeds_of(frozen(scores[part]), seed)), frozen(guess[part])
         seen = np.zeros((len(own), restart + 1), np.int64)
-        return draw_starts(seeds, none, own, sizes, offsets, 10, seen, restart).tolist()
+        return draw_starts(seeds, none, own, offsets, 10, seen, restart).tolist()
 
     every = starts(None)
     assert starts([2, 0]) == [every[2], every[0]]
@@ -266,8 +266,8 @@ def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
 
 def test_a_variable_that_may_have_no_label_stays_as_it_is():
     closed = frozen(np.array([[True, True, False, True]]))
-    seeds, guess, sizes, offsets = whole([7]), whole([[1, 1]]), whole([2, 2]), whole([0, 2, 4])
-    starts = draw_starts(seeds, closed, guess, sizes, offsets, 2, np.empty((1, 1), np.int64), 0)
+    seeds, guess, offsets = whole([7]), whole([[1, 1]]), whole([0, 2, 4])
+    starts = draw_starts(seeds, closed, guess, offsets, 2, np.empty((1, 1), np.int64), 0)
     assert starts.tolist() == [[1, 0]]
 
 
@@ -282,12 +282,12 @@ def test_a_start_that_was_there_is_drawn_again_with_twice_as_many_labels(
     guess = whole(np.random.default_rng(seed).integers(size, size=(m, n)))
     none = frozen(np.zeros((m, n * size), np.bool_))
     given_seeds = frozen(np.random.default_rng(seed).integers(1 << 62, size=m))
-    sizes, offsets = whole([size] * n), whole(np.arange(0, n * size + 1, size))
+    offsets = whole(np.arange(0, n * size + 1, size))
     seen = np.empty((m, restarts), np.int64)
     plain = np.empty((m, restarts), np.int64)
     for restart in range(restarts):
         before = seen.copy()
-        arguments = (given_seeds, none, guess, sizes, offsets, redrawn)
+        arguments = (given_seeds, none, guess, offsets, redrawn)
         starts = draw_starts(*arguments, seen, restart)
         assert starts.tolist() == plainly(draw_starts)(*arguments, plain, restart).tolist()
         assert seen[:, :restart].tolist() == before[:, :restart].tolist()
@@ -306,9 +306,9 @@ def test_a_small_share_of_likely_labels_does_not_go_round_in_few_starts():
     n, restarts = 14, 50
     guess, none = whole(np.zeros((1, n))), frozen(np.zeros((1, 2 * n), np.bool_))
     seen = np.empty((1, restarts), np.int64)
-    sizes, offsets = whole([2] * n), whole(np.arange(0, 2 * n + 1, 2))
+    offsets = whole(np.arange(0, 2 * n + 1, 2))
     for restart in range(restarts):
-        draw_starts(whole([3]), none, guess, sizes, offsets, 1, seen, restart)
+        draw_starts(whole([3]), none, guess, offsets, 1, seen, restart)
     # One label drawn anew makes 15 starts.
     assert len(set(seen[0].tolist())) == restarts
 

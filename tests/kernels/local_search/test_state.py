@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.local_search.greedy import ground_of
+from rote.kernels.local_search.greedy import all_entries
 from rote.kernels.local_search.state import (
     Extra,
     Terrain,
@@ -19,11 +19,11 @@ from rote.kernels.local_search.state import (
     standing_for,
     whole_worth,
 )
+from rote.kernels.neighbourhood.neighbours import Entries
 from rote.types import frozen
-from tests.kernels.bodies import networks, plain
+from tests.kernels.bodies import asked, networks, plain
 from tests.kernels.local_search.test_greedy import (
     KINDS,
-    NONE_CLOSED,
     is_paired,
     question,
     seeds,
@@ -57,11 +57,11 @@ def test_changes_lead_to_what_standing_there_anew_says(found, seed, kind):
     assume(net.variables == net.own)
     scores, _, gold, labels = question(space, net, seed)
     graph, wide = net.unmerged.graph, told(traits_of(space, seed), space)
-    theta, forbidden = (row[0] for row in plain(ground_of)(scores, NONE_CLOSED, graph, False))
+    entries = Entries(*(row[0] for row in plain(all_entries)(asked(scores), graph, False)))
     matrix = np.zeros((len(space.variables),) * 2 if is_paired(graph) else (0, 0))
     if len(matrix):
-        plain(pair_up)(graph, theta, matrix)
-    terrain = Terrain(graph, theta, forbidden, matrix, wide)
+        plain(pair_up)(graph, entries.theta, matrix)
+    terrain = Terrain(graph, entries, matrix, wide)
     extra = Extra(kind, gold[0], plain(count_on)(gold[0]))
     moved, anew = (plain(standing_for)(graph, wide, labels.shape[1]) for _ in range(2))
     moved.labels[:] = labels[0]
@@ -74,7 +74,9 @@ def test_changes_lead_to_what_standing_there_anew_says(found, seed, kind):
             plain(change)(terrain, extra, moved, rank, j, label)
         anew.labels[:] = moved.labels
         plain(stand_at)(terrain, extra, anew)
-        for name in ("gains", "faults", "activity", "value", "wrong", "counts", "having"):
+        for one, other in zip(moved.gains, anew.gains, strict=True):
+            assert one == pytest.approx(other, abs=1e-9)
+        for name in ("activity", "value", "wrong", "counts", "having"):
             assert getattr(moved, name) == pytest.approx(getattr(anew, name), abs=1e-9), name
         one, other = (plain(whole_worth)(wide, extra, at) for at in (moved, anew))
         assert one == pytest.approx(other, abs=1e-9)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.kernels.bundles import Layout
 from rote.kernels.neighbourhood.components import (
     may_swap,
     root_of,
@@ -66,7 +67,7 @@ def test_components_are_those_that_grow_along_factors(space, seed, m):
     states = whole(rng.integers(3, size=space.labels))
     pairwise = np.array([len(f.variables) == 2 for f in space.factors], dtype=np.bool_)
     signs = whole(np.where(pairwise, rng.integers(-1, 3, size=len(pairwise)), 0))
-    arguments = gold, space.offsets, states, space.scope_ptr, space.scope, signs
+    arguments = gold, space.layout, states, signs
     scopes = [factor.variables for factor in space.factors]
     for run in (signed_components, plain(signed_components)):
         found = run(*arguments)
@@ -81,11 +82,13 @@ def test_components_are_those_that_grow_along_factors(space, seed, m):
 )
 def test_no_variables_one_variable_and_no_input(run):
     none, zero = whole([]), whole([0])
-    first, ptr, members = run(whole(np.empty((2, 0))), zero, none, zero, none, none)
+    nothing = Layout(none, zero, zero, none, zero)
+    first, ptr, members = run(whole(np.empty((2, 0))), nothing, none, none)
     assert (first.tolist(), ptr.tolist(), members.tolist()) == ([0, 0, 0], [0], [])
-    found = run(whole([[1], [0]]), whole([0, 2]), whole([0, 1]), zero, none, none)
+    layout = Layout(whole([2]), whole([0, 2]), zero, none, whole([2]))
+    found = run(whole([[1], [0]]), layout, whole([0, 1]), none)
     assert [part.tolist() for part in found] == [[0, 1, 2], [0, 1, 2], [0, 0]]
-    found = run(whole(np.empty((0, 1))), whole([0, 2]), whole([0, 1]), zero, none, none)
+    found = run(whole(np.empty((0, 1))), layout, whole([0, 1]), none)
     assert [part.tolist() for part in found] == [[0], [0], []]
 
 

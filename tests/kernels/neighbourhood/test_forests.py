@@ -7,16 +7,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.neighbourhood import forests
-from rote.kernels.neighbourhood.forests import best_forests, collect, plant
+from rote.kernels.neighbourhood.forests import best_forests, collect, new_forest, plant
 from rote.space import SpaceBuilder, at_most
 from rote.types import frozen
-from tests.kernels.bodies import entry_of, loaded, naive_neighbours, networks, numbers, plain
+from tests.kernels.bodies import asked, entry_of, loaded, naive_neighbours, networks, numbers, plain
 from tests.kernels.parts import around_of, whole
 from tests.strategies import rules_as_rows
 
 seeds = st.integers(0, 2**32 - 1)
-NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
 TIE = 1e-10
 each_plant = pytest.mark.parametrize("run", [plant, plain(plant)], ids=["compiled", "plain"])
 
@@ -56,11 +54,10 @@ def is_forest(graph, members):
 
 
 def planted(run, graph, members, n):
-    rank = np.full(n, -1)
-    rank[list(members)] = n
-    order, parent = np.full(n, -9), np.full(n, -1)
-    fine = run(graph, whole(members), rank, order, parent)
-    return fine, rank, order[: len(members)].tolist(), parent
+    forest = plain(new_forest)(graph, n, len(members) * graph.widest**2)
+    forest.rank[list(members)] = n
+    fine = run(graph, whole(members), forest)
+    return fine, forest.rank, forest.order[: len(members)].tolist(), forest.parent
 
 
 # -- planting -----------------------------------------------------------------------------------
@@ -145,25 +142,22 @@ def test_nothing_is_a_forest(run):
 
 def forest_of(graph, members, n):
     """A planted set, with nothing collected yet."""
-    fine, rank, order, parent = planted(plain(plant), graph, members, n)
-    assert fine
-    room = len(members) * graph.widest**2
-    return forests.Forest(
-        rank,
-        np.array(order),
-        parent,
-        np.zeros(graph.offsets[-1]),
-        np.zeros(n, np.int64),
-        np.full(room, np.nan),
-        np.zeros(n, np.bool_),
-    )
+    forest = plain(new_forest)(graph, n, len(members) * graph.widest**2)
+    forest.rank[list(members)] = n
+    assert plain(plant)(graph, whole(members), forest)
+    forest.belief[:] = 0.0
+    forest.edge_ptr[:] = 0
+    forest.edges[:] = np.nan
+    forest.checks[:] = False
+    return forest
 
 
 def test_scores_of_a_child_are_collected_with_its_border_fixed():
     graph = graph_of(5, (2, 1, 0), (0, 1, 3), (1, 4))
-    theta = np.arange(float(graph.tables.ptr[-1])) ** 1.5
     gold, forest = whole([1, 0, 1, 0, 1]), forest_of(graph, [0, 1], 5)
-    got, faults = plain(collect)(graph, theta, gold, forest, 1)
+    theta = forest.theta
+    theta[:] = np.arange(float(graph.tables.ptr[-1])) ** 1.5
+    got, faults = plain(collect)(graph, gold, forest, 1)
     one, two, out = (scopes_of(graph).index(s) for s in ([2, 1, 0], [0, 1, 3], [1, 4]))
     for a in range(2):
         labels = [1, a, 1, 0, 1]
@@ -179,7 +173,7 @@ def test_scores_of_a_child_are_collected_with_its_border_fixed():
     assert faults == 0
     # A root has no edge, and leaves to its child what the two share.
     forest.edges[:] = np.nan
-    got, _ = plain(collect)(graph, theta, gold, forest, 0)
+    got, _ = plain(collect)(graph, gold, forest, 0)
     assert forest.belief[:2].tolist() == theta[:2].tolist()
     assert forest.edges[:2].tolist() == [0.0, 0.0]
     assert got == theta[1]
@@ -203,8 +197,8 @@ def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, n
     assume(net.variables == net.own)
     graph, rng, m = net.unmerged.graph, np.random.default_rng(seed), 3
     n = len(space.variables)
-    scores = frozen(numbers(rng, kind, (m, space.parts)))
-    closed = frozen(rng.random((m, space.labels)) < 0.15) if close else NONE_CLOSED
+    scores = numbers(rng, kind, (m, space.parts))
+    closed = rng.random((m, space.labels)) < 0.15 if close else None
     gold = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)])
     lists = [
         [rng.permutation(n)[: rng.integers(1, n + 1)].tolist() for _ in range(rng.integers(4))]
@@ -212,9 +206,7 @@ def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, n
     ]
     floors = rng.normal(size=m) if high else np.full(m, -np.inf)
     arguments = (
-        scores,
-        closed,
-        frozen(np.full(m, TIE)),
+        asked(scores, closed, TIE),
         gold,
         graph,
         around_of(lists),
@@ -260,11 +252,10 @@ either_way = pytest.mark.parametrize(
 )
 
 
-def run_on(run, graph, scores, gold, lists, closed=NONE_CLOSED, nodes=1 << 14):
-    scores = np.atleast_2d(np.array(scores, dtype=np.float64))
-    ties, floors = frozen(np.full(len(scores), TIE)), frozen(np.full(len(scores), -np.inf))
-    around = around_of(lists)
-    return run(frozen(scores), closed, ties, whole(gold), graph, around, floors, nodes)
+def run_on(run, graph, scores, gold, lists, closed=None, nodes=1 << 14):
+    questions = asked(np.atleast_2d(scores), closed, TIE)
+    floors = frozen(np.full(len(questions.scores), -np.inf))
+    return run(questions, whole(gold), graph, around_of(lists), floors, nodes)
 
 
 @either_way

@@ -10,22 +10,24 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rote.kernels.neighbourhood.neighbours import (
-    Room,
+    Entries,
+    Gains,
     best_neighbours,
     change_rows,
     comes_first,
-    entry_at,
     is_scored,
     look_ahead,
     most_gain,
     pass_on,
     take_better,
-    take_stock,
+    take_gains,
 )
+from rote.kernels.outputs import entry_at
 from rote.space import SpaceBuilder, at_most
 from rote.types import frozen
 from tests.kernels.bodies import (
     activities,
+    asked,
     entries_of,
     entry_of,
     labellings,
@@ -39,7 +41,6 @@ from tests.kernels.bodies import (
 from tests.kernels.parts import around_of, whole
 
 seeds = st.integers(0, 2**32 - 1)
-NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
 
 
 def split_scores(graph, scores):
@@ -47,7 +48,7 @@ def split_scores(graph, scores):
     theta = loaded(graph, scores)
     forbidden = np.isinf(theta)
     theta[forbidden] = 0.0
-    return theta, forbidden
+    return Entries(theta, forbidden)
 
 
 def some_labels(graph, rng):
@@ -60,12 +61,13 @@ def changed(labels, j, a):
     return other
 
 
-def stock(graph, theta, forbidden, labels):
+def stock(graph, entries, labels):
     """Value, forbidden entries and broken rows, in plain words."""
-    entries = entries_of(graph, labels)
+    chosen = entries_of(graph, labels)
     totals = activities(graph, labels)
     broken = (totals < graph.rows.lower) | (totals > graph.rows.upper)
-    return theta[entries].sum(), int(forbidden[entries].sum()), int(broken.sum())
+    value, faults = entries.theta[chosen].sum(), entries.forbidden[chosen].sum()
+    return value, int(faults), int(broken.sum())
 
 
 # -- the pieces -----------------------------------------------------------------------------
@@ -80,7 +82,7 @@ def test_entries_are_found_by_their_labels_and_rules_alone_have_no_scores(found,
     scored = 0
     for b in range(net.blocks):
         for run in (entry_at, plain(entry_at)):
-            assert run(graph, b, labels) == entry_of(graph, b, labels)
+            assert run(graph.tables, b, labels) == entry_of(graph, b, labels)
         first, last = graph.tables.ptr[b], graph.tables.ptr[b + 1]
         has_scores = graph.source.ptr[first] < graph.source.ptr[last]
         for run in (is_scored, plain(is_scored)):
@@ -94,7 +96,7 @@ def test_entries_are_found_by_their_labels_and_rules_alone_have_no_scores(found,
 def test_gains_passed_on_are_those_that_would_be_set_afresh(found, seed):
     space, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
-    theta, forbidden = split_scores(graph, scores_of(space, seed))
+    entries = split_scores(graph, scores_of(space, seed))
     labels, n = some_labels(graph, rng), len(graph.sizes)
     rank = rng.permutation(n)
     rank[rng.random(n) < 0.2] = -1  # outside of the set
@@ -103,10 +105,10 @@ def test_gains_passed_on_are_those_that_would_be_set_afresh(found, seed):
     j = int(rng.choice(inside))
     a = int(rng.integers(graph.sizes[j]))
     for run in (pass_on, plain(pass_on)):
-        gains, gained = gains_of(graph, theta, forbidden, labels)
+        gains, gained = gains_of(graph, entries, labels)
         before, faults_before = gains.copy(), gained.copy()
-        run(graph, theta, forbidden, labels, j, a, rank, gains, gained)
-        fresh, faults = gains_of(graph, theta, forbidden, changed(labels, j, a))
+        run(graph, entries, labels, j, a, rank, Gains(gains, gained))
+        fresh, faults = gains_of(graph, entries, changed(labels, j, a))
         for k in range(n):
             own = slice(graph.offsets[k], graph.offsets[k + 1])
             if rank[k] <= rank[j]:
@@ -120,19 +122,19 @@ def test_gains_passed_on_are_those_that_would_be_set_afresh(found, seed):
 def test_nothing_gains_more_than_the_most(found, seed):
     space, net = found
     graph = net.graph
-    theta, forbidden = split_scores(graph, scores_of(space, seed))
+    entries = split_scores(graph, scores_of(space, seed))
     gold = some_labels(graph, np.random.default_rng(seed))
     for j in range(len(graph.sizes)):
-        most = most_gain(graph, theta, j, gold[j])
-        assert plain(most_gain)(graph, theta, j, gold[j]) == most
+        most = most_gain(graph, entries.theta, j, gold[j])
+        assert plain(most_gain)(graph, entries.theta, j, gold[j]) == most
         assert most >= 0.0
         alone = sum(j in f.variables for f in space.factors) <= 1
         seen = 0.0
         for labels in labellings(graph):
             if labels[j] == gold[j]:
-                was = stock(graph, theta, forbidden, np.array(labels))[0]
+                was = stock(graph, entries, np.array(labels))[0]
                 for a in range(graph.sizes[j]):
-                    now = stock(graph, theta, forbidden, changed(np.array(labels), j, a))[0]
+                    now = stock(graph, entries, changed(np.array(labels), j, a))[0]
                     seen = max(seen, now - was)
         assert seen <= most + 1e-9
         if alone:  # one table or none: then it is reached
@@ -144,16 +146,16 @@ def test_nothing_gains_more_than_the_most(found, seed):
 def test_broken_rows_are_counted_by_what_changes(found, seed):
     space, net = found
     graph, rng = net.graph, np.random.default_rng(seed)
-    theta, forbidden = split_scores(graph, scores_of(space, seed))
+    entries = split_scores(graph, scores_of(space, seed))
     labels = some_labels(graph, rng)
     j = int(rng.integers(len(graph.sizes)))
     a = int(rng.integers(graph.sizes[j]))
-    before = stock(graph, theta, forbidden, labels)[2]
-    after = stock(graph, theta, forbidden, changed(labels, j, a))[2]
+    before = stock(graph, entries, labels)[2]
+    after = stock(graph, entries, changed(labels, j, a))[2]
     for run in (change_rows, plain(change_rows)):
         activity = activities(graph, labels)
         for keep in (False, True):
-            change = run(graph.rows, graph.offsets, j, labels[j], a, activity, keep)
+            change = run(graph, j, labels[j], a, activity, keep)
             assert change == after - before
             then = changed(labels, j, a) if keep else labels
             assert activity.tolist() == pytest.approx(activities(graph, then).tolist(), abs=1e-9)
@@ -161,49 +163,31 @@ def test_broken_rows_are_counted_by_what_changes(found, seed):
 
 @given(networks(), seeds)
 @settings(max_examples=40)
-def test_stock_is_taken_of_value_forbidden_entries_and_broken_rows(found, seed):
+def test_stock_is_taken_of_value_forbidden_entries_and_gains(found, seed):
     space, net = found
     graph = net.graph
-    theta, forbidden = split_scores(graph, scores_of(space, seed))
+    entries = split_scores(graph, scores_of(space, seed))
     labels = some_labels(graph, np.random.default_rng(seed))
-    for run in (take_stock, plain(take_stock)):
-        room = some_room(graph)
-        activity = np.full(len(graph.rows.lower), np.nan)
-        run(graph, theta, forbidden, labels, room, activity)
-        value, faults, broken = stock(graph, theta, forbidden, labels)
-        assert room.value[0] == pytest.approx(value, abs=1e-9)
-        assert (room.faults[0], room.broken[0]) == (faults, broken)
-        assert activity.tolist() == pytest.approx(activities(graph, labels).tolist(), abs=1e-9)
-        gains, gained = gains_of(graph, theta, forbidden, labels)
-        assert room.gains[0].tolist() == pytest.approx(gains.tolist(), abs=1e-9)
-        assert room.gained[0].tolist() == gained.tolist()
+    for run in (take_gains, plain(take_gains)):
+        size = int(graph.offsets[-1])
+        own = Gains(np.empty(size), np.empty(size, np.int64))
+        value, faults, _ = stock(graph, entries, labels)
+        assert run(graph, entries, labels, own) == pytest.approx((value, faults), abs=1e-9)
+        gains, gained = gains_of(graph, entries, labels)
+        assert own.score.tolist() == pytest.approx(gains.tolist(), abs=1e-9)
+        assert own.faults.tolist() == gained.tolist()
 
 
-def gains_of(graph, theta, forbidden, labels):
+def gains_of(graph, entries, labels):
     """What each label would add, as differences of whole outputs."""
-    value, faults, _ = stock(graph, theta, forbidden, labels)
+    value, faults, _ = stock(graph, entries, labels)
     other = [
-        stock(graph, theta, forbidden, changed(labels, j, a))
+        stock(graph, entries, changed(labels, j, a))
         for j, size in enumerate(graph.sizes)
         for a in range(size)
     ]
     gains = np.array([then - value for then, _, _ in other], dtype=np.float64)
     return gains, np.array([wrong - faults for _, wrong, _ in other], dtype=np.int64)
-
-
-def some_room(graph):
-    size = int(graph.offsets[-1])
-    return Room(
-        np.zeros(1, np.int64),
-        np.zeros(1, np.int64),
-        np.zeros(1),
-        np.zeros(1, np.int64),
-        np.zeros(1, np.int64),
-        np.zeros((1, size)),
-        np.zeros((1, size), np.int64),
-        np.zeros((1, 2)),
-        np.full(len(graph.sizes), -1),
-    )
 
 
 @pytest.mark.parametrize("run", [comes_first, plain(comes_first)], ids=["compiled", "plain"])
@@ -248,16 +232,15 @@ def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, m
     assume(net.variables == net.own)
     graph, rng, m = net.graph, np.random.default_rng(seed), 3
     n = len(space.variables)
-    scores = frozen(numbers(rng, kind, (m, space.parts)))
-    closed = frozen(rng.random((m, space.labels)) < 0.15) if close else NONE_CLOSED
-    ties = frozen(np.full(m, 1e-10))
+    scores = numbers(rng, kind, (m, space.parts))
+    closed = rng.random((m, space.labels)) < 0.15 if close else None
     gold = whole([some_labels(graph, rng) for _ in range(m)])
     lists = [
         [rng.permutation(n)[: rng.integers(n + 1)].tolist() for _ in range(rng.integers(4))]
         for _ in range(m)
     ]
     around = around_of(lists, most)
-    arguments = scores, closed, ties, gold, graph, around, settle
+    arguments = asked(scores, closed), gold, graph, around, settle
     answers, doubts = best_neighbours(*arguments)
     body = plain(best_neighbours)(*arguments)
     assert answers.tolist() == body[0].tolist()
@@ -295,12 +278,10 @@ either_way = pytest.mark.parametrize(
 
 @either_way
 def test_gold_itself_is_one_of_the_equals(run):
-    scores, ties = frozen(np.array([[0.0, 3e-11, 0.0, 0.0]])), frozen(np.array([1e-10]))
+    questions = asked([[0.0, 3e-11, 0.0, 0.0]])
     for gold in ([0, 0], [0, 1]):
         around = around_of([[[0], [1]]])
-        labels, doubts = run(
-            scores, NONE_CLOSED, ties, whole([gold]), two_variables(), around, True
-        )
+        labels, doubts = run(questions, whole([gold]), two_variables(), around, True)
         assert labels.tolist() == [[0, 0]]
         assert not doubts.any()
 
@@ -311,26 +292,21 @@ def test_two_changes_that_break_a_rule_one_by_one_are_found(run):
     x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     builder.require((x["a"] & y["a"]) | (x["b"] & y["b"]))
     graph = builder.build().network.graph
-    scores, ties = frozen(np.array([[0.0, 1.0, 0.0, 1.0]])), frozen(np.array([1e-10]))
+    questions = asked([[0.0, 1.0, 0.0, 1.0]])
     for lists, expected in (([[0], [1]], [0, 0]), ([[0, 1]], [1, 1]), ([], [0, 0])):
-        labels, _ = run(scores, NONE_CLOSED, ties, whole([[0, 0]]), graph, around_of([lists]), True)
+        labels, _ = run(questions, whole([[0, 0]]), graph, around_of([lists]), True)
         assert labels.tolist() == [expected]
 
 
 @either_way
 def test_no_input_no_variables_and_labels_without_a_choice(run):
     none = SpaceBuilder().build().network.graph
-    empty = frozen(np.empty((2, 0)))
-    ties = frozen(np.full(2, 1e-10))
-    labels, doubts = run(
-        empty, NONE_CLOSED, ties, whole(np.empty((2, 0))), none, around_of([[], [[]]]), True
-    )
+    empty = asked(np.empty((2, 0)))
+    labels, doubts = run(empty, whole(np.empty((2, 0))), none, around_of([[], [[]]]), True)
     assert labels.shape == (2, 0)
     assert not doubts.any()
     labels, _ = run(
-        frozen(np.empty((0, 4))),
-        NONE_CLOSED,
-        ties[:0],
+        asked(np.empty((0, 4))),
         whole(np.empty((0, 2))),
         two_variables(),
         around_of([]),
@@ -340,9 +316,7 @@ def test_no_input_no_variables_and_labels_without_a_choice(run):
     builder = SpaceBuilder()
     builder.variable("x", ["only"])
     labels, doubts = run(
-        frozen(np.ones((1, 1))),
-        NONE_CLOSED,
-        ties[:1],
+        asked(np.ones((1, 1))),
         whole([[0]]),
         builder.build().network.graph,
         around_of([[[0]]]),
@@ -361,9 +335,7 @@ def test_the_deepest_change_is_found_among_many_variables():
     scores = rng.normal(size=(5, 27))
     gold = whole(rng.integers(2, size=(5, 9)))
     every = around_of([[range(9)]] * 5, most=4)
-    labels, _ = best_neighbours(
-        frozen(scores), NONE_CLOSED, frozen(np.full(5, 1e-10)), gold, graph, every, True
-    )
+    labels, _ = best_neighbours(asked(scores), gold, graph, every, True)
     for i in range(5):
         rows = scores[i].reshape(9, 3)
         best = (rows[np.arange(9), gold[i]].sum(), tuple(gold[i].tolist()))

@@ -28,9 +28,9 @@ def opened(graph, rng):
     labels = whole([rng.integers(size) for size in graph.sizes])
     members = whole(rng.permutation(n)[: rng.integers(n + 1)])
     activity = np.empty(len(rows.lower))
-    add_up(rows, graph.offsets, labels, activity)
+    add_up(graph, labels, activity)
     ranges = plain(room_for)(rows, n)
-    broken = plain(let_go)(rows, graph.offsets, labels, activity, members, 0, ranges)
+    broken = plain(let_go)(graph, labels, activity, members, 0, ranges)
     return labels, members, ranges, broken
 
 
@@ -60,7 +60,7 @@ def test_rows_are_added_up_and_broken_ones_counted(graph, seed):
     out = (expected < graph.rows.lower) | (expected > graph.rows.upper)
     for run in (add_up, plain(add_up)):
         activity = np.full(len(graph.rows.lower), np.nan)
-        assert run(graph.rows, graph.offsets, labels, activity) == out.sum()
+        assert run(graph, labels, activity) == out.sum()
         assert activity.tolist() == expected.tolist()
 
 
@@ -93,7 +93,7 @@ def test_labels_are_closed_that_no_others_can_save(graph, seed):
     fixed = [j for j in range(len(labels)) if j not in members.tolist()]
     for j in members:
         belief, mine = np.zeros(graph.offsets[-1]), touched(graph, np.array([j]))
-        plain(close_labels)(rows, graph.offsets, j, ranges, belief)
+        plain(close_labels)(graph, j, ranges, belief)
         for a in range(graph.sizes[j]):
             every = np.array(
                 [

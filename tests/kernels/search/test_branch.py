@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import as_objective
 
 from rote.inference.exact.plans import no_plan, partial_plan
+from rote.inference.problem import Problem
+from rote.kernels.bundles import DualRows
 from rote.kernels.search.branch import branch, search
+from rote.kernels.search.nodes import new_node
 from rote.space import SpaceBuilder
 from rote.types import frozen
 from tests.kernels import bodies
-from tests.kernels.bodies import networks, plain, scores_of
+from tests.kernels.bodies import ascent_of, networks, plain, scores_of
 from tests.strategies import Judge, problems, row_of, rules_as_rows, spaces
 
 seeds = st.integers(0, 2**32 - 1)
@@ -28,6 +30,11 @@ def prepared(found, seed):
     return graph, theta, np.zeros(len(graph.rows.lower)), np.full(len(graph.sizes), -1)
 
 
+def searched(graph, theta, multipliers, labels, floor=-np.inf, nodes=UNLIMITED, in_order=False):
+    ascent, node = ascent_of(graph, theta, None, multipliers), plain(new_node)(graph)
+    return plain(search)(graph, ascent, node, floor, 1e-9, nodes, in_order, labels)
+
+
 def ranked(graph, theta, multipliers):
     """All labellings of a network, best first."""
     every = bodies.feasible(graph, theta)
@@ -39,10 +46,7 @@ def ranked(graph, theta, multipliers):
 @settings(max_examples=70)
 def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, seed, floor):
     graph, theta, multipliers, labels = prepared(found, seed)
-    tie = 1e-9
-    value, bound, runner, _ = plain(search)(
-        graph, theta, multipliers, floor, tie, UNLIMITED, False, labels
-    )
+    value, bound, runner, _ = searched(graph, theta, multipliers, labels, floor)
     order = ranked(graph, theta, multipliers)
     above = [pair for pair in order if pair[0] > floor]
     if not above:
@@ -60,7 +64,7 @@ def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, 
 @settings(max_examples=40)
 def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
     graph, theta, multipliers, labels = prepared(found, seed)
-    value, *_ = plain(search)(graph, theta, multipliers, floor, 1e-9, UNLIMITED, True, labels)
+    value, *_ = searched(graph, theta, multipliers, labels, floor, in_order=True)
     above = sorted(y for worth, y in ranked(graph, theta, multipliers) if worth > floor)
     if above:
         assert tuple(labels.tolist()) == above[0]
@@ -73,9 +77,7 @@ def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
 @settings(max_examples=40)
 def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
     graph, theta, multipliers, labels = prepared(found, seed)
-    value, bound, _, visited = plain(search)(
-        graph, theta, multipliers, -np.inf, 1e-9, nodes, False, labels
-    )
+    value, bound, _, visited = searched(graph, theta, multipliers, labels, nodes=nodes)
     assert visited <= nodes
     order = ranked(graph, theta, multipliers)
     if order:
@@ -90,22 +92,10 @@ def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
 
 
 def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False):
-    objective = as_objective(space, objective)
-    none = frozen(np.empty((0, 0)))
-    return (
-        objective.scores,
-        frozen(objective.closed),
-        frozen(np.full(len(objective), -np.inf)),
-        frozen(objective.ties),
-        plan.steps,
-        plan.core.network.graph,
-        plan.core.variables,
-        none,
-        none,
-        len(space.variables),
-        nodes,
-        in_order,
-    )
+    objective = Problem.of(space, objective)
+    none, floors = frozen(np.empty((0, 0))), frozen(np.full(len(objective), -np.inf))
+    start = DualRows(none, none)
+    return objective.questions, floors, plan.reduced(space), start, nodes, in_order
 
 
 def check(space, objective, plan):

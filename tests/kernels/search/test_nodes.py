@@ -8,9 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.kernels.dual.ascent import sweep
-from rote.kernels.search.nodes import alone, assign, best_entry, loss, row_loss, start, undo
+from rote.kernels.search.nodes import (
+    alone,
+    assign,
+    best_entry,
+    loss,
+    new_node,
+    row_loss,
+    start,
+    undo,
+)
 from tests.kernels import bodies
-from tests.kernels.bodies import networks, plain, random_duals, scores_of
+from tests.kernels.bodies import ascent_of, networks, plain, random_duals, scores_of
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -27,71 +36,38 @@ class Node:
         self.multipliers = np.zeros(self.rows)
         if duals:
             messages, self.multipliers = random_duals(graph, np.random.default_rng(seed))
-            marginals = np.empty(graph.flow.most_marginals)
             for c, r in _columns(graph):
                 self.theta[graph.rows.column[c]] -= self.multipliers[r] * graph.rows.coefficient[c]
-            plain(sweep)(graph, self.theta, messages, self.multipliers, marginals, True)
-        self.whole = int(graph.offsets[self.n]) + self.n + self.blocks + 2 * self.rows
-        self.state = np.zeros(self.whole + 1)
+            plain(sweep)(graph, ascent_of(graph, self.theta, messages, self.multipliers), True)
+        self.node = plain(new_node)(graph)
         constant = bodies.constant_of(graph, self.multipliers)
-        self.possible = plain(start)(graph, self.theta, constant, self.state)
-        self.free = np.diff(graph.tables.scope_ptr)
-        self.labels = np.full(self.n, -1)
-        self.trail_at = np.zeros(graph.trail, dtype=np.int64)
-        self.trail_was = np.zeros(graph.trail)
-        self.stack = np.zeros(self.n + 1, dtype=np.int64)
+        self.possible = plain(start)(graph, self.theta, constant, self.node)
+        self.state, self.labels, self.whole = self.node.state, self.node.labels, self.node.whole
         self.top = self.height = 0
 
     @property
     def bound(self):
         return self.state[self.whole]
 
-    @property
-    def argmax(self):
+    def best(self):
         """The best label of each variable by itself."""
         own = np.split(self.theta[: self.graph.offsets[self.n]], self.graph.offsets[1 : self.n])
-        return np.array([int(part.argmax()) for part in own])
+        self.node.argmax[:] = [int(part.argmax()) for part in own]
+        return tuple(self.node.argmax.tolist())
 
     def everything(self):
-        return self.state.tolist(), self.free.tolist(), self.labels.tolist()
+        return self.state.tolist(), self.node.free.tolist(), self.labels.tolist()
 
     def assign(self, v, label) -> bool:
         """True while there may be an output below."""
-        graph = self.graph
-        top = plain(assign)(
-            graph.sizes,
-            graph.offsets,
-            graph.tables,
-            graph.rows,
-            self.theta,
-            self.state,
-            self.free,
-            self.labels,
-            v,
-            label,
-            self.trail_at,
-            self.trail_was,
-            self.top,
-        )
+        top = plain(assign)(self.graph, self.theta, self.node, v, label, self.top)
         self.top = top if top >= 0 else -1 - top
-        self.stack[self.height] = v
+        self.node.stack[self.height] = v
         self.height += 1
         return top >= 0
 
     def undo(self, low, mark):
-        plain(undo)(
-            self.graph.tables,
-            self.state,
-            self.free,
-            self.labels,
-            self.stack,
-            self.height,
-            low,
-            self.trail_at,
-            self.trail_was,
-            self.top,
-            mark,
-        )
+        plain(undo)(self.graph, self.node, self.height, low, self.top, mark)
         self.top, self.height = mark, low
 
     def completions(self, outputs):
@@ -155,7 +131,7 @@ def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, dual
     if alive and node.height == node.n:
         y = tuple(node.labels.tolist())
         assert y in outputs
-        lost = plain(row_loss)(graph.offsets, graph.rows, node.multipliers, node.labels)
+        lost = plain(row_loss)(graph, node.multipliers, node.labels)
         worth = bodies.worth_of(graph, node.theta, node.multipliers, y)
         assert node.bound - lost == pytest.approx(worth, abs=1e-9)
     for low in reversed(range(len(before))):
@@ -198,10 +174,7 @@ def test_the_best_entry_fits_labels_given_and_labels_open(found, seed):
             )
             if fits:
                 expected = max(expected, node.theta[bodies.entry_of(graph, b, y)])
-        result = plain(best_entry)(
-            graph.sizes, graph.offsets, graph.tables, node.theta, node.state, node.labels, b
-        )
-        assert result == expected
+        assert plain(best_entry)(graph, node.theta, node.node, b) == expected
 
 
 @given(networks(least=1), seeds)
@@ -214,7 +187,7 @@ def test_the_loss_to_rows_is_what_multipliers_promised_too_much(found, seed):
         expected = np.inf
         if ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all():
             expected = bodies.constant_of(graph, u) - u @ totals
-        result = plain(row_loss)(graph.offsets, graph.rows, u, np.array(y))
+        result = plain(row_loss)(graph, u, np.array(y))
         assert result == pytest.approx(expected, abs=1e-9)
 
 
@@ -225,16 +198,13 @@ def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed)
     graph = node.graph
     if not node.possible or node.bound == -np.inf:
         return
-    argmax = node.argmax
-    y = tuple(argmax.tolist())
+    y = node.best()
     outputs = bodies.feasible(graph, node.theta)
     gap = np.inf
     if y in outputs:
         gap = node.bound - bodies.worth_of(graph, node.theta, node.multipliers, y)
     for slack in (0.0, 0.5, 1e9):
-        lost = plain(loss)(
-            graph, node.theta, node.multipliers, node.state, node.free, argmax, slack
-        )
+        lost = plain(loss)(graph, node.theta, node.multipliers, node.node, slack)
         if abs(gap - slack) > 1e-9:
             assert lost == (pytest.approx(gap, abs=1e-9) if gap <= slack else np.inf)
 
@@ -246,19 +216,8 @@ def test_an_output_said_to_be_alone_has_no_equal(found, seed, tie):
     graph = node.graph
     if not node.possible or node.bound == -np.inf:
         return
-    argmax = node.argmax
-    said = plain(alone)(
-        graph.sizes,
-        graph.offsets,
-        graph.tables,
-        node.theta,
-        node.state,
-        node.free,
-        node.labels,
-        argmax,
-        tie,
-    )
-    y = tuple(argmax.tolist())
+    y = node.best()
+    said = plain(alone)(graph, node.theta, node.node, tie)
     outputs = bodies.feasible(graph, node.theta)
     close = [
         other
@@ -284,18 +243,6 @@ def test_a_single_best_entry_everywhere_is_alone():
         ([1, 0, 1, 0, 0, 0, 0, 0], True),  # one label each
     ):
         theta = bodies.loaded(graph, np.array(scores, dtype=np.float64))
-        state = np.zeros(node.whole + 1)
-        plain(start)(graph, theta, 0.0, state)
-        argmax = np.array([0, 0])
-        result = plain(alone)(
-            graph.sizes,
-            graph.offsets,
-            graph.tables,
-            theta,
-            state,
-            node.free,
-            node.labels,
-            argmax,
-            1e-9,
-        )
-        assert result == expected
+        plain(start)(graph, theta, 0.0, node.node)
+        node.node.argmax[:] = 0
+        assert plain(alone)(graph, theta, node.node, 1e-9) == expected

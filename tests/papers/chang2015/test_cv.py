@@ -13,10 +13,9 @@ from papers.chang2015.cv import EXPERIMENT, FULL, METHODS, Job, Plan, choose, dr
 from papers.chang2015.shared import BASELINE, MADE_UP
 from papers.plots import save_figure
 from papers.records import Record, read_record, write_record
-from rote.errors import SettingError
+from rote import Extraction, SettingError
 from rote.inference.wrappers.amortized import Counters
 from rote.learning.cross_validation import Run, Validation
-from rote.tasks.entity_relation import Extraction
 
 TINY = Plan(sentences=20, folds=2, C=(0.05, 0.5), delta=1.0, iterations=12)
 NAMES = [

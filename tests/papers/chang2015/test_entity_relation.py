@@ -22,7 +22,7 @@ from papers.chang2015.entity_relation import (
     run,
 )
 from papers.records import Record
-from rote.errors import SettingError
+from rote import SettingError
 
 TINY = Plan(
     related=15, everything=15, iterations=4, epsilons=(1.0, 3.0), gaps=(0.01, 0.1), sample=5

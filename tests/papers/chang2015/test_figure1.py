@@ -7,7 +7,7 @@ import pytest
 from papers.base import Settings
 from papers.chang2015.figure1 import ORACLE, OURS, RAW, THEIRS, Plan, draw, run, trace
 from papers.records import Record
-from rote.errors import SettingError
+from rote import SettingError
 
 TINY = Plan(sentences=50, iterations=10)
 CURVES = [RAW, ORACLE, THEIRS, OURS]

@@ -7,7 +7,7 @@ import pytest
 from papers.base import Settings
 from papers.chang2015.perceptron import FIXED, METHODS, Plan, compare, learner_of, run
 from papers.chang2015.shared import AUTO
-from rote.errors import SettingError
+from rote import SettingError
 
 TINY = Plan(sentences=20, iterations=3)
 TIMED = ("inference_seconds", "training_seconds", "speedup")

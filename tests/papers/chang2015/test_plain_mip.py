@@ -7,9 +7,7 @@ import pytest
 
 from papers.chang2015.plain_mip import PlainMip, Problems, Sampler, sampled, timed
 from papers.chang2015.shared import related_sentences, sentence_bench
-from rote.inference import Exact
-from rote.learning import StructuredSVM
-from rote.space import SpaceBuilder
+from rote import Exact, SpaceBuilder, StructuredSVM
 from rote.tasks.entity_relation import entity_relation_space
 
 SVM = StructuredSVM(0.1, iterations=3, warm_up=0)

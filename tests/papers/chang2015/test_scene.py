@@ -9,8 +9,7 @@ import pytest
 
 from papers.base import Settings
 from papers.chang2015.scene import FULL, METHODS, Plan, compare, run, scene_bench, scenes_of
-from rote.errors import SettingError
-from rote.model import Model
+from rote import Model, SettingError
 
 TINY = Plan(train=30, test=30, iterations=10)
 

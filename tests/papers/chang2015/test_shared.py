@@ -20,8 +20,7 @@ from papers.chang2015.shared import (
     related_sentences,
     sentence_bench,
 )
-from rote.inference import Exact
-from rote.learning import StructuredSVM, fit
+from rote import Exact, StructuredSVM, fit
 
 SVM = StructuredSVM(0.1, delta=0.1, iterations=8, warm_up=0)
 

@@ -8,7 +8,7 @@ import pytest
 
 from papers.data.checks import check_counts, check_label, part_sizes
 from papers.data.examples import Example
-from rote.errors import DataError
+from rote import DataError
 
 PATH = Path("a.tsv")
 

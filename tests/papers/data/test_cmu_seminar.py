@@ -10,7 +10,7 @@ import pytest
 
 from papers.data import cmu_seminar
 from papers.data.cmu_seminar import load_cmu_seminar, read_documents, read_splits
-from rote.errors import DataError
+from rote import DataError
 from tests.io.damage import damaged, refused
 
 SAMPLE = """\

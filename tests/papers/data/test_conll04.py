@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from papers.data.conll04 import COUNTS, Conll04, load_conll04, read_sentences, read_splits, tally
-from rote.errors import DataError
+from rote import DataError
 from tests.io.test_conll import SAMPLE
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from papers.data.conll2000 import LABELS, load_conll2000, read_chunked
-from rote.errors import DataError
+from rote import DataError
 from tests.io.damage import damaged, refused
 
 SAMPLE = "Seven CD B-NP\ngeese NNS I-NP\nleft VBD B-VP\n. . O\n\nWell UH B-INTJ\n\n"

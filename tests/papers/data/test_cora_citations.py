@@ -14,7 +14,7 @@ from papers.data.cora_citations import (
     read_samples,
     read_unlabeled,
 )
-from rote.errors import DataError
+from rote import DataError
 from tests.io.damage import refused
 
 SAMPLE = "Quill\tNNP\tauthor\n.\t.\tauthor\n\nGeese\tNNS\ttitle\n1997\tCD\tdate\n\n"

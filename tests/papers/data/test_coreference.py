@@ -15,7 +15,7 @@ from papers.data.coreference import (
     read_litbank,
     tally,
 )
-from rote.errors import DataError
+from rote import DataError
 from rote.tasks.coreference import Mention
 from tests.io.damage import damaged, refused
 

@@ -17,7 +17,7 @@ from papers.data.entity_stream import (
     read_wikineural,
     stream_sentences,
 )
-from rote.errors import DataError
+from rote import DataError
 from rote.io.conll import Entity
 
 # An entity of two words, two that touch, and a tag that continues nothing of its kind.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from papers.data.examples import DataSet, Example
-from rote.errors import DataError
+from rote import DataError
 
 DATA = DataSet("toy", {"train": (Example("ab", 1), Example("c", 0)), "test": ()})
 

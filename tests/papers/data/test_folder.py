@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from papers.data.folder import data_folder
-from rote.errors import DataError
+from rote import DataError
 
 
 def test_a_data_set_is_a_folder_inside_rote_data(tmp_path, monkeypatch):

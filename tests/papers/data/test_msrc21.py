@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from papers.data.msrc21 import CLASSES, load_msrc21, read_msrc21
-from rote.errors import DataError
+from rote import DataError
 from rote.tasks.graphs import VOID
 
 # Image "a" is 2 x 3 pixels in three superpixels in a row, "b" is 1 x 2 in two.

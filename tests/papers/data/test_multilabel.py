@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from papers.data.multilabel import FORMS, Form, LabelSets, load_multilabel, read_multilabel
-from rote.errors import DataError
+from rote import DataError
 
 Y = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 1], [1, 1, 1]], dtype=np.uint8)
 

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from papers.data.nettalk import FILES, PHONEMES, STRESSES, load_nettalk, read_spoken
-from rote.errors import DataError, SettingError
+from rote import DataError, SettingError
 from tests.io.damage import damaged, refused
 
 SAMPLE = "oak\to-k\t1<<\nago\txgo\t0>1\n"

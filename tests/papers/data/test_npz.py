@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from papers.data.npz import Wanted, check_pointers, read_arrays
-from rote.errors import DataError
+from rote import DataError
 
 WANTED = {"a": Wanted("iu", (3,)), "b": Wanted("f", (None, 2)), "c": Wanted("U", (1,))}
 A, B, C = np.array([1, 2, 3], dtype=np.uint8), np.eye(2), np.array(["é"])

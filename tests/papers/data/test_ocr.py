@@ -9,7 +9,7 @@ import pytest
 
 from papers.data import ocr
 from papers.data.ocr import load_ocr, read_ocr
-from rote.errors import DataError
+from rote import DataError
 
 # Three words, "ab", "z" and "ba", in folds 0, 9 and 0. The first pixel of the first letter and
 # the last pixel of the last one are black.

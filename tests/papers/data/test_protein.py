@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from papers.data.protein import RESIDUES, load_protein, protein_numbers, read_chains
-from rote.errors import DataError
+from rote import DataError
 from tests.io.damage import damaged, refused
 
 SAMPLE = "0\tGVT\t_he\n0\tMA\teh\n1\tW\t_\n"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from papers.data.synthetic import binary_constrained, linear_constrained, linked_labels
-from rote.errors import SettingError
+from rote import SettingError
 
 
 def local_values(data, points):

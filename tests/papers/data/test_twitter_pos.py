@@ -7,7 +7,7 @@ import os
 import pytest
 
 from papers.data.twitter_pos import FILES, LABELS, load_twitter_pos, read_tweets
-from rote.errors import DataError
+from rote import DataError
 from tests.io.damage import damaged, refused
 
 SAMPLE = "@ada\t@\nlöl\t!\n\n#\t#\n\n"

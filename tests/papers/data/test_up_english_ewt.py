@@ -10,7 +10,7 @@ import pytest
 
 from papers.data import up_english_ewt
 from papers.data.up_english_ewt import Predicate, load_up_english_ewt, read_roles
-from rote.errors import DataError
+from rote import DataError
 from tests.io.damage import damaged, refused
 
 # Two predicates, one of them an auxiliary; a word that is understood; stray tabs at the ends of

@@ -25,7 +25,7 @@ from papers.ma2019.accuracy import (
 )
 from papers.ma2019.structures import STRUCTURES
 from papers.ma2019.tasks import CASES
-from rote.errors import MissingExtra
+from rote import MissingExtra
 
 
 @pytest.fixture(autouse=True)

@@ -8,11 +8,7 @@ import pytest
 from papers.ma2019.accuracy import made_up_case
 from papers.ma2019.bench import NOISE, Bench, Searching, chosen_alpha, first, highest, judged
 from papers.ma2019.tasks import Examples
-from rote.inference import Exact
-from rote.learning.unary_classifier import fit_iid
-from rote.model import Model, prepare
-from rote.tasks.multilabel import MultiLabel
-from rote.tasks.tagging import Tagging
+from rote import Exact, Model, MultiLabel, Tagging, fit_iid, prepare
 
 SEARCHING = Searching(5, 2, 30, iterations=3)
 

@@ -14,7 +14,7 @@ from papers.ma2019.cnn import (  # noqa: E402
     CNN,
     _shifted,
 )
-from rote.errors import DataError, SettingError  # noqa: E402
+from rote import DataError, SettingError  # noqa: E402
 from rote.torch import Training  # noqa: E402
 from tests.torch.small import accuracy, bars  # noqa: E402
 

@@ -22,9 +22,7 @@ from papers.ma2019.hard import (
     ready,
     start_learning,
 )
-from rote.errors import SettingError
-from rote.inference.approximate import RGS, AmortizedRGS
-from rote.learning import fit
+from rote import RGS, AmortizedRGS, SettingError, fit
 
 needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 FEW = Share(20, 10, iterations=4, restarts=3)

@@ -15,10 +15,7 @@ from papers.ma2019.neural import (
     with_scores,
 )
 from papers.ma2019.tasks import Examples
-from rote.features import Templates
-from rote.learning import StructuredSVM
-from rote.learning.training import train
-from rote.tasks.tagging import Tagging
+from rote import StructuredSVM, Tagging, Templates, train
 
 SMALL = Network(epochs=1, hidden=3, words=3, folds=2)
 

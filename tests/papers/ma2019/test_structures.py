@@ -19,12 +19,9 @@ from papers.ma2019.structures import (
     known_only,
 )
 from papers.ma2019.tasks import Examples
-from rote.errors import DataError, LabelError
-from rote.inference.approximate import RGS
-from rote.learning import StructuredSVM
-from rote.learning.training import train
+from rote import RGS, DataError, LabelError, LabelledGraph, StructuredSVM, train
 from rote.tasks.coreference import Document, Mention, ParsedSentence
-from rote.tasks.graphs import VOID, Graph, LabelledGraph
+from rote.tasks.graphs import VOID, Graph
 
 needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 SIZES = {  # train, validation, test, whole

@@ -22,11 +22,7 @@ from papers.ma2019.tasks import (
     held_out,
     protein_folds,
 )
-from rote.errors import SettingError
-from rote.learning import StructuredSVM
-from rote.learning.training import train
-from rote.tasks.multilabel import MultiLabel
-from rote.tasks.tagging import Tagging
+from rote import MultiLabel, SettingError, StructuredSVM, Tagging, train
 
 needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 NONE = Examples([], [])

@@ -32,7 +32,7 @@ from papers.ma2019.testtime import (
     run,
 )
 from papers.records import Record
-from rote.errors import SettingError
+from rote import SettingError
 from tests.papers.conftest import on_made_up
 
 TINY = Plan(

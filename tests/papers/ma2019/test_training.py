@@ -21,7 +21,7 @@ from papers.ma2019.training import (
     compare,
     run,
 )
-from rote.errors import SettingError
+from rote import SettingError
 from tests.papers.conftest import on_made_up
 
 ALL = (*NAMES, BIBTEX)

@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from papers.metrics.images import PixelAccuracy, pixel_accuracy
-from rote.errors import DataError
+from rote import DataError
 
 # Three superpixels; columns: grass, cow, sky, void.
 COUNTS = np.array([[8, 2, 0, 5], [1, 9, 0, 0], [0, 4, 0, 1]], dtype=np.uint16)

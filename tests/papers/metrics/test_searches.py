@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from papers.metrics.searches import follow, share_right
-from rote import RGS, AmortizedRGS, Model
-from rote.errors import DataError
-from rote.model import prepare
-from rote.tasks.tagging import Tagging
+from rote import RGS, AmortizedRGS, DataError, Model, Tagging, prepare
 from rote.types import frozen
 
 
@@ -36,7 +33,9 @@ def test_answers_and_climbs_are_those_of_the_search(world):
     found = follow(model, prepared, search)
     right = needed = 0
     for group in prepared.groups:
-        answers, own = search.searched(group.space, prepared.scores(model.weights, group))
+        answers, own = search.searched(
+            prepared.problem(model.weights, group), prepared.context(group)
+        )
         right += share_right(group.gold, answers.labels).sum()
         needed += own.sum()
         assert found.needed[group.members].tolist() == own.tolist()

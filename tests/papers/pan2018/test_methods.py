@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from rote.inference.wrappers.unruled import Unruled
 
 from papers.ma2019.tasks import Examples
 from papers.pan2018 import methods as pan_methods
@@ -33,12 +32,12 @@ from papers.pan2018.methods import (
     validity,
 )
 from papers.pan2018.stream import SENTENCES, Share, ready
+from rote import Engine, Extraction
 from rote.errors import MissingExtra, UnsupportedSpace
-from rote.inference import Exact, Objective
+from rote.inference import Exact
 from rote.inference.approximate import Beam, Speedup
 from rote.learning.distill import teach
 from rote.model.lazy import predict_lazily
-from rote.tasks.entity_relation import Extraction
 
 TRIAL = Trial(Share(250, 200, 5, (0.1,)), (1, 2), (0.1, 0.01), (0.0, 0.1, 5.0), (1,), runs=2)
 
@@ -55,19 +54,19 @@ def stream(case):
     return case.trial.prepare(case.stream)
 
 
-class Refusing:
+class Refusing(Engine):
     """Stands for Gurobi with a licence for so many variables; without one, it is not there."""
 
     def __init__(self, most: int | None) -> None:
         self.most, self.solved = most, 0
 
-    def solve(self, space, objective):
+    def answer(self, problem, context):
         if self.most is None:
             raise MissingExtra("gurobipy is not installed")
-        if len(space.variables) > self.most:
+        if len(problem.space.variables) > self.most:
             raise UnsupportedSpace("too large for the licence")
         self.solved += 1
-        return Exact().solve(space, objective)
+        return Exact().answer(problem, context)
 
 
 def test_the_step_with_which_answers_agree_best_is_chosen(case, stream):
@@ -139,8 +138,8 @@ def test_what_the_licence_does_not_allow_is_answered_all_the_same(case, monkeypa
 def test_programs_solved_one_by_one_give_the_same_answers(case):
     prepared = case.black_box.prepare(case.test.xs)
     for group in prepared.groups:
-        objective = prepared.inputs(group).objective(group.space, case.black_box.weights)
-        one, other = (engine.solve(group.space, objective) for engine in (OneByOne(), Exact()))
+        problem = prepared.problem(case.black_box.weights, group)
+        one, other = (engine.solve(group.space, problem) for engine in (OneByOne(), Exact()))
         np.testing.assert_allclose(one.value, other.value)
         assert group.space.holds(one.labels).all()
 
@@ -168,13 +167,13 @@ def test_methods_have_rows_in_the_order_of_the_tables(case):
 def test_methods_are_timed_in_turn_and_the_first_run_is_left_out(case):
     order = []
 
-    class Watched:
+    class Watched(Engine):
         def __init__(self, name: str) -> None:
             self.name = name
 
-        def solve(self, space, objective):
+        def answer(self, problem, context):
             order.append(self.name)
-            return Exact().solve(space, objective)
+            return Exact().answer(problem, context)
 
     spaces = len(case.black_box.prepare(case.test.xs).groups)
     reached = in_turn(case, [Method(name, Watched(name)) for name in "ab"], runs=2)
@@ -192,7 +191,7 @@ def test_validity_is_told_before_and_after_repair_and_what_was_skipped(case, str
     speedup = Speedup(Exact(), 1, step=0.01)
     teach(case.trial.with_engine(speedup), stream, epochs=1)
     lazy = speedup.with_theta(0.02)
-    methods = [Method("all", speedup), Method("some", lazy), Method("free", Unruled(Beam(1)))]
+    methods = [Method("all", speedup), Method("some", lazy), Method("free", Beam(1), rules=False)]
     reached = in_turn(case, methods, runs=1)
     assert reached["all"].validity == reached["some"].validity == 1
     assert reached["all"].validity_before < 1
@@ -209,16 +208,16 @@ def test_what_is_skipped_is_counted_vector_by_vector(case, stream, monkeypatch):
     teach(case.trial.with_engine(speedup), stream, epochs=1)
     model = case.black_box.with_engine(speedup.with_theta(0.02))
     read = []
-    given = type(model.task).reader
+    given = model.task.feature_reader
 
-    def watched(task, xs, names):
-        reader = given(task, xs, names)
+    def watched(xs, names):
+        reader = given(xs, names)
         lines = reader.lines
         reader.lines = lambda inputs, vectors: read.append(len(inputs)) or lines(inputs, vectors)
         return reader
 
     obeys, skipped = skipping(model, case.test.xs)
-    monkeypatch.setattr(type(model.task), "reader", watched)
+    monkeypatch.setattr(type(model.task), "feature_reader", watched)
     predict_lazily(model, case.test.xs)
     vectors = sum(len(x.entities) ** 2 for x in case.test.xs)
     assert skipped == pytest.approx(100 * (1 - sum(read) / vectors))
@@ -245,9 +244,9 @@ def test_validity_is_a_share_of_outputs(case):
 def test_answers_that_differ_from_the_programs_are_counted(case, stream, monkeypatch):
     assert differences(case.trial, stream, 0) == (0, len(case.stream))
 
-    class Wrong:
-        def solve(self, space, objective: Objective):
-            return Exact().solve(space, Objective(-objective.scores))
+    class Wrong(Engine):
+        def answer(self, problem, context):
+            return Exact().solve(problem.space, -problem.scores)
 
     differ, looked_at = differences(case.trial.with_engine(Wrong()), stream, 0)
     assert 0 < differ <= looked_at

@@ -33,9 +33,7 @@ from papers.pan2018.speedup import (
     run,
 )
 from papers.pan2018.stream import CITATIONS, SENTENCES, Share, ready
-from rote.errors import SettingError
-from rote.inference import Exact
-from rote.tasks.entity_relation import Extraction
+from rote import Exact, Extraction, SettingError
 from tests.papers.conftest import on_made_up
 
 TINY = {

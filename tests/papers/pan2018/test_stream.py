@@ -17,10 +17,8 @@ from papers.pan2018.stream import (
     field_measures,
     ready,
 )
-from rote.errors import SettingError
-from rote.inference import Milp
+from rote import EntityRelation, Extraction, Milp, SettingError
 from rote.io.conll import Relation
-from rote.tasks.entity_relation import EntityRelation, Extraction
 
 SHARES = {SENTENCES: Share(60, 80, 3, (0.03, 0.1)), CITATIONS: Share(20, 30, 1)}
 

@@ -21,7 +21,7 @@ from papers.punyakanok2005.conll04_learners import (
     run,
     sentences_of,
 )
-from rote.errors import SettingError
+from rote import SettingError
 from rote.io.conll import Relation
 from rote.metrics import EntityRelations
 

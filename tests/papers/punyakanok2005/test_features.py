@@ -25,8 +25,8 @@ from papers.punyakanok2005.features import (
     sentences_of,
 )
 from papers.registry import run_experiment
+from rote import EntityRelation, Extraction
 from rote.datasets import english_sentences
-from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.entity_relation_features import ENTITY, PAIR
 
 TINY = Plan(kept=(5, 50), trials=2, sentences=30, iterations=2)

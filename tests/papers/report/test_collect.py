@@ -9,7 +9,7 @@ import pytest
 from papers.records import write_record
 from papers.registry import EXPERIMENTS
 from papers.report.collect import PAPERS, TOGETHER, CaseRecord, Exhibit, collect, counted, paper_of
-from rote.errors import DataError
+from rote import DataError
 from tests.papers.report.made_up import by_alpha, record, speedups, synthetic
 
 

@@ -12,7 +12,7 @@ from papers import plots
 from papers.records import Row, write_record
 from papers.report import write_report
 from papers.report.collect import PAPERS
-from rote.errors import DataError, MissingExtra
+from rote import DataError, MissingExtra
 from tests.papers.report.made_up import by_alpha, record, speedups
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}

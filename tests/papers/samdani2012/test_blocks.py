@@ -8,7 +8,7 @@ import pytest
 from papers.samdani2012.blocks import Blocks, Hurried
 from papers.samdani2012.corpora import made_up_citation
 from papers.samdani2012.fields import by_rows, by_starts, citations
-from rote.inference import Exact, Milp, Objective, Status, clamp
+from rote import Exact, Milp, Problem, Status, clamp
 
 # Borders and words that rules look at, and words that none looks at.
 WORDS = (",", ".", "(", "7", "12-13", "1999", "pp", "June", "Proc", "eds", "CA", "note", "Maps")
@@ -71,7 +71,7 @@ def test_blocks_keeps_away_from_closed_labels_and_says_where_nothing_is_left():
     left = []
     for space, rng in random_spaces(seed=4, count=40, most=4):
         scores = rng.normal(size=(2, space.parts))
-        given = Objective(scores, allowed=rng.random((2, space.labels)) < 0.4)
+        given = Problem(space, scores, closed=rng.random((2, space.labels)) >= 0.4)
         found, judge = Blocks().solve(space, given), Exact().solve(space, given)
         assert found.status.tolist() == judge.status.tolist()
         assert found.value == pytest.approx(judge.value, nan_ok=True)

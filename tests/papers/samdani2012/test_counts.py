@@ -10,8 +10,7 @@ import pytest
 from papers.samdani2012.corpora import made_up_line
 from papers.samdani2012.counts import Counts
 from papers.samdani2012.fields import INSIDE, citations, emissions, seminars, shape_of
-from rote.model import Model, prepare
-from rote.tasks.tagging import Tagging
+from rote import Model, Tagging, prepare
 
 
 def test_counts_are_the_logarithms_of_shares():

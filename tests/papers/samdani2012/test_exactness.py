@@ -7,11 +7,19 @@ import pytest
 from scipy.optimize import nnls
 
 from papers.samdani2012.exactness import Exactness, is_exact
-from rote.errors import DataError, SettingError, UnsupportedSpace
-from rote.inference.wrappers.decomposed import Chosen, Split, Subsets, Union
-from rote.model import prepare
-from rote.space import any_of, exactly
-from rote.space.losses import Hamming, OneMinusJaccard, ZeroOne
+from rote import (
+    DataError,
+    Hamming,
+    OneMinusJaccard,
+    SettingError,
+    Subsets,
+    UnsupportedSpace,
+    ZeroOne,
+    any_of,
+    exactly,
+    prepare,
+)
+from rote.inference.wrappers.decomposed import Chosen, Split, Union
 from tests.inference.wrappers.decomposed.around import neighbourhood
 from tests.learning.separable import Own, binary, drawn, is_counterexample, ready
 from tests.learning.small import Links, chains, phi

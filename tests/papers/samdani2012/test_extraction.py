@@ -22,7 +22,7 @@ from papers.samdani2012.extraction import (
     run,
     speedup,
 )
-from rote.errors import SettingError
+from rote import SettingError
 
 TINY = Plan(
     sizes=(8,),

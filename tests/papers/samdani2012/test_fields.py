@@ -27,11 +27,7 @@ from papers.samdani2012.fields import (
     shape_of,
     spans,
 )
-from rote.errors import LabelError
-from rote.inference import Exact
-from rote.model import Model, prepare
-from rote.space import one_of
-from rote.tasks.tagging import Tagging
+from rote import Exact, LabelError, Model, Tagging, one_of, prepare
 
 needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 REFERENCE = "A . Quill . On maps , 1997 , pp . 3-9 ."

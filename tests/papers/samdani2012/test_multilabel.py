@@ -26,10 +26,7 @@ from papers.samdani2012.multilabel import (
     documents_of,
     run,
 )
-from rote.errors import SettingError
-from rote.inference import BranchAndBound, Exact
-from rote.inference.wrappers.timed import Timed
-from rote.space import SpaceBuilder
+from rote import BranchAndBound, Exact, SettingError, SpaceBuilder
 from tests.papers.conftest import on_made_up
 
 needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
@@ -218,7 +215,7 @@ def test_proving_counts_the_answers_that_were_proved():
     assert 0 < proved < 20
     assert (proving.inputs, proving.proved) == (20, proved)
     assert proving.percent == 5 * proved
-    proving.engine = Exact()
+    proving.inner = Exact()
     proving.solve(space, scores)
     assert (proving.inputs, proving.proved) == (40, 20 + proved)
 
@@ -227,9 +224,7 @@ def test_proving_counts_the_answers_that_were_proved():
 
 
 def trained(seconds: float) -> Trained:
-    timed = Timed(Exact())
-    timed.seconds = seconds
-    return Trained(None, 1.0, 2 * seconds, timed, 50.0)
+    return Trained(None, 1.0, 2 * seconds, {"seconds": seconds, "inputs": 0}, 50.0)
 
 
 GOOD = {"LL": 79.0, "DecL-1": 60.0, "DecL-2": 81.0, "DecL-3": 81.5, "GL": 82.0}

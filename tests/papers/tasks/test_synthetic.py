@@ -9,9 +9,7 @@ import pytest
 
 from papers.data.synthetic import binary_constrained, linear_constrained
 from papers.tasks.synthetic import POINT, BinaryPoints, BinaryVector
-from rote.errors import DataError, LabelError
-from rote.learning import Local, Perceptron, fit
-from rote.model import Model, prepare
+from rote import DataError, LabelError, Local, Model, Perceptron, fit, prepare
 
 DATA = binary_constrained(60, kappa=0.5, seed=3, d=6, test=80)
 TASK = BinaryPoints.of(DATA.feasible)

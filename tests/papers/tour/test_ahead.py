@@ -23,7 +23,7 @@ def test_every_errand_can_be_run(name, monkeypatch):
     tour_ahead._bench.cache_clear()
     tour_ahead._weights.cache_clear()
     run_errand(name)
-    assert tour_ahead._bench.cache_info().currsize == 1
+    assert tour_ahead._bench.cache_info().currsize >= 1
     tour_ahead._bench.cache_clear()
     tour_ahead._weights.cache_clear()
 

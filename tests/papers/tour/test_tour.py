@@ -25,7 +25,7 @@ from papers.tour.methods import (
     steps_of,
 )
 from papers.tour.tour import CORPUS, EXPERIMENT, LEGEND, MADE_UP, go_round, run, sentences_of
-from rote.errors import SettingError
+from rote import SettingError
 from tests.papers.conftest import on_made_up
 
 TINY = Plan(train=40, unlabelled=40, test=30, iterations=2, restarts=3, epochs=2)

@@ -38,7 +38,7 @@ from rote.inference.engine import Capability, Engine
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Source, Status
 from rote.kernels.local_search.binary_pairs import search_pairs
-from rote.kernels.local_search.greedy import search_greedily
+from rote.kernels.local_search.greedy import Restarts, search_greedily
 from rote.space.space import Space
 from rote.types import FloatArray, IntArray, frozen
 
@@ -148,13 +148,12 @@ class RGS(Engine):
             return search_slowly(problem, guess, redrawn, restarts, self.seed)
         kind, gold, wide = known
         gold = guess if gold is None else gold
-        scores, ties, apart = problem.scores, problem.ties, problem.space.network.unmerged
-        more = apart.graph, redrawn, restarts, int(self.seed)
+        apart, again = problem.space.network.unmerged, Restarts(redrawn, restarts, int(self.seed))
         if (
             is_paired(apart)
             and not apart.rows
             and problem.closed is None
             and problem.global_scores is None
         ):
-            return search_pairs(scores, ties, guess, gold, kind, *more)
-        return search_greedily(scores, problem.closed_rows, ties, guess, gold, kind, wide, *more)
+            return search_pairs(problem.questions, guess, gold, kind, apart.graph, again)
+        return search_greedily(problem.questions, guess, gold, kind, wide, apart.graph, again)

@@ -9,10 +9,11 @@ import numpy as np
 
 from rote.errors import LabelError, SettingError
 from rote.inference.problem import TIE, Context, Problem
+from rote.kernels.bundles import Questions
 from rote.kernels.dp.chains import best_labels
 from rote.kernels.outputs import ties_of
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, frozen
 
 
 class Guesses(Protocol):
@@ -42,16 +43,16 @@ class IID:
                 "model, or give Context(features=...)"
             )
         scores = context.features.label_scores(self.weights, len(problem.space.variables))
-        return _likely(problem.space, scores, problem.closed_rows, ties_of(scores, TIE))
+        return _likely(problem.space, Questions(scores, problem.closed_rows, ties_of(scores, TIE)))
 
 
 def likely_labels(problem: Problem) -> IntArray:
     """The best label of every variable by itself, of those it may have; -1 where it has none."""
-    return _likely(problem.space, problem.scores, problem.closed_rows, problem.ties)
+    return _likely(problem.space, problem.questions)
 
 
-def _likely(space: Space, scores: FloatArray, closed: BoolArray, ties: FloatArray) -> IntArray:
-    return frozen(best_labels(scores, closed, ties, space.offsets, space.network.allowed))
+def _likely(space: Space, questions: Questions) -> IntArray:
+    return frozen(best_labels(questions, space.offsets, space.network.allowed))
 
 
 def check_classifier(classifier: object) -> None:

@@ -35,7 +35,7 @@ from rote.inference.exact.exact import Exact
 from rote.inference.exact.independent import argmax_presolve
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions
-from rote.kernels.beam.beam import Course, first_nodes, proceed, search_beam
+from rote.kernels.beam.beam import Course, Progress, first_nodes, proceed, search_beam
 from rote.kernels.beam.heuristic_learning import Learned, learn_beam
 from rote.kernels.local_search.hash_random import seeds_of
 from rote.space.space import Space
@@ -345,14 +345,11 @@ class _Walk:
         """Go on as far as scores go; which inputs then wait for those of which slots."""
         wanted = proceed(
             frozen(self.scores),
-            self.there,
             self.shut,
             weights,
             theta,
             self.course,
-            self.nodes,
-            self.steps,
-            self.skipped,
+            Progress(self.nodes, self.there, self.steps, self.skipped),
         )
         self.there |= wanted
         inputs, steps = np.nonzero(wanted)

@@ -25,7 +25,7 @@ from rote.inference.approximate.search_trace import Best, Climber, Paths, Round,
 from rote.inference.engine import Engine, Locked, Stats
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Source, Status
-from rote.kernels.learning.value_regression import regress_all
+from rote.kernels.learning.value_regression import Outputs, Schedule, regress_all
 from rote.space.global_features import columns_of
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
@@ -174,13 +174,8 @@ class AmortizedRGS(Engine):
                 *self._weights(features.size),
                 features.vectors,
                 features.slots,
-                frozen(features.firsts[owner]),
-                columns,
-                frozen(values[owner]),
-                float(self.step),
-                int(self.passes),
-                float(self.tolerance),
-                ROOM,
+                Outputs(frozen(features.firsts[owner]), columns, frozen(values[owner])),
+                Schedule(float(self.step), int(self.passes), float(self.tolerance), ROOM),
             )
 
     def _led(self, problem: Problem, context: Context, ends: IntArray) -> tuple[IntArray, AnyArray]:

@@ -10,7 +10,7 @@ from rote.errors import UnsupportedSpace
 from rote.inference.problem import Problem
 from rote.kernels.bundles import Wide
 from rote.kernels.local_search.global_features import no_traits
-from rote.kernels.local_search.greedy import climb_all, ground_of, outputs_along
+from rote.kernels.local_search.greedy import Ground, all_entries, climb_all, outputs_along
 from rote.kernels.local_search.hash_random import draw_starts, note_starts, seeds_of
 from rote.kernels.local_search.state import NO_TERM
 from rote.space.losses import Overlap, Wrong
@@ -127,9 +127,7 @@ class Starts:
     def _draw(self, rows: IntArray, guess: IntArray, redrawn: int) -> IntArray:
         space, seen = self._space, self._seen[rows]
         seeds, closed = frozen(self._seeds[rows]), frozen(self._closed[rows])
-        starts = draw_starts(
-            seeds, closed, guess, space.sizes, space.offsets, redrawn, seen, self._count
-        )
+        starts = draw_starts(seeds, closed, guess, space.offsets, redrawn, seen, self._count)
         self._seen[rows] = seen
         return frozen(starts)
 
@@ -144,10 +142,11 @@ class Climber:
                 "paths are kept for rules without auxiliary columns, and for terms and traits that "
                 "kernels know; use RGS without asking for paths"
             )
-        self.kind, self.gold, self.wide = known
+        self.kind, self.gold, wide = known
         self.ties, self.network = problem.ties, problem.space.network.unmerged
-        scores, closed, network = problem.scores, problem.closed_rows, self.network
-        self.ground = ground_of(scores, closed, network.graph, network.is_plain)
+        network = self.network
+        entries = all_entries(problem.questions, network.graph, network.is_plain)
+        self.ground = Ground(entries, network.graph, wide)
 
     def climb(self, starts: IntArray, members: IntArray | None = None) -> Paths:
         """The path of every input from a start of its own; ``members`` are which, if not all."""
@@ -159,8 +158,6 @@ class Climber:
             starts,
             starts if self.gold is None else frozen(self.gold[rows]),
             self.kind,
-            self.wide,
-            self.network.graph,
             is_paired(self.network),
             MOST_STEPS * max(1, starts.shape[1]),
         )

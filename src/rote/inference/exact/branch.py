@@ -95,7 +95,7 @@ class BranchAndBound(Engine):
         messages, multipliers = without_far(start.messages), start.multipliers.copy()
         long_rows = slice(len(space.rows) - len(space.network.rows), None)
         tail = multipliers[:, long_rows].copy()
-        ascend(problem.scores, problem.closed_rows, space.network.graph, messages, tail, sweeps)
+        ascend(problem.questions, space.network.graph, messages, tail, sweeps)
         multipliers[:, long_rows] = tail
         # What a start knew of closed labels may take more than these sweeps to find again.
         worse = dual_bound(space, problem, Duals(messages, multipliers)) > bound

@@ -51,13 +51,13 @@ class Chain(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
-        labels = best_chains(problem.scores, problem.closed_rows, problem.ties, self.windows(space))
+        labels = best_chains(problem.questions, self.windows(space))
         return Solutions.of(problem, labels, Source.CHAIN)
 
     def max_marginals(self, space: Space, problem: Problem | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
         problem = Problem.of(space, problem)
-        return chain_max_marginals(problem.scores, problem.closed_rows, self.windows(space))
+        return chain_max_marginals(problem.questions, self.windows(space))
 
     @property
     def _most(self) -> int:

@@ -24,6 +24,7 @@ import numpy as np
 
 from rote.errors import ScoreError
 from rote.inference.problem import Index, Problem
+from rote.kernels.bundles import DualRows, SparseRows
 from rote.kernels.dual.bounds import dual_bounds
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, frozen
@@ -66,26 +67,17 @@ def dual_bound(space: Space, scores: Problem | AnyArray, duals: Duals) -> FloatA
     if ((u > 0) & np.isinf(rows.upper) | (u < 0) & np.isinf(rows.lower)).any():
         raise ScoreError("a multiplier pushes against the open end of its row; see duals.py")
     return dual_bounds(
-        problem.scores,
-        problem.closed_rows,
-        frozen(duals.messages),
-        frozen(duals.multipliers),
+        problem.questions,
+        DualRows(frozen(duals.messages), frozen(duals.multipliers)),
+        network.graph,
+        SparseRows(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            rows.lower,
+            rows.upper,
+            rows.labels,
+            rows.auxiliary,
+        ),
         network.own,
-        network.offsets,
-        network.scope_ptr,
-        network.scope,
-        network.strides,
-        network.sizes,
-        network.table_ptr,
-        network.allowed,
-        network.gather_ptr,
-        network.gather,
-        network.message_ptr,
-        rows.indptr,
-        rows.indices,
-        rows.data,
-        rows.lower,
-        rows.upper,
-        rows.labels,
-        rows.auxiliary,
     )

@@ -38,12 +38,5 @@ class Elimination(Engine):
         plan = full_plan(space, self.most_candidates)
         if plan is None:
             raise UnsupportedSpace(str(self.refuses(space)))
-        labels, _ = eliminate(
-            problem.scores,
-            problem.closed_rows,
-            problem.ties,
-            space.sizes,
-            space.offsets,
-            plan.steps,
-        )
+        labels, _ = eliminate(problem.questions, space.sizes, space.offsets, plan.steps)
         return Solutions.of(problem, labels, Source.ELIMINATION)

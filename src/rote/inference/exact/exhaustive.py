@@ -14,7 +14,7 @@ from rote.errors import UnsupportedSpace, check_whole
 from rote.inference.engine import Capability, Engine
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Source
-from rote.kernels.dp.enumeration import best_outputs, outputs_between
+from rote.kernels.dp.enumeration import EndingFactors, best_outputs, outputs_between
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, frozen, running
 
@@ -51,35 +51,12 @@ class Exhaustive(Engine):
         if not problem.decomposes:
             labels = _best_with_more(problem)
             return Solutions.of(problem, labels, Source.ENUMERATION)
-        factors = space.once(_factors)
-        labels = best_outputs(
-            problem.scores,
-            problem.closed_rows,
-            problem.ties,
-            space.once(_feasible),
-            space.sizes,
-            space.offsets,
-            factors.ends_ptr,
-            factors.first_part,
-            factors.scope_ptr,
-            factors.scope,
-            factors.strides,
-        )
+        feasible, factors = space.once(_feasible), space.once(_factors)
+        labels = best_outputs(problem.questions, feasible, space.sizes, space.offsets, factors)
         return Solutions.of(problem, labels, Source.ENUMERATION)
 
 
-@dataclass(frozen=True, eq=False)
-class _Factors:
-    """The factors of a space, sorted by their last variable."""
-
-    ends_ptr: IntArray  # per variable
-    first_part: IntArray
-    scope_ptr: IntArray
-    scope: IntArray
-    strides: IntArray
-
-
-def _factors(space: Space) -> _Factors:
+def _factors(space: Space) -> EndingFactors:
     firsts = space.factor_offsets[:-1].tolist()
     pairs = zip(space.factors, firsts, strict=True)
     ordered = sorted(pairs, key=lambda pair: max(pair[0].variables))
@@ -88,7 +65,7 @@ def _factors(space: Space) -> _Factors:
     for factor, _ in ordered:
         shape = [int(space.sizes[j]) for j in factor.variables]
         strides.extend(int(np.prod(shape[k + 1 :])) for k in range(len(shape)))
-    return _Factors(
+    return EndingFactors(
         frozen(running(np.bincount(ends, minlength=len(space.variables)))),
         frozen(np.array([first for _, first in ordered], dtype=np.int64)),
         frozen(running([len(factor.variables) for factor, _ in ordered])),

@@ -35,9 +35,7 @@ class Separable(Engine):
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
         network = space.network
-        labels = best_labels(
-            problem.scores, problem.closed_rows, problem.ties, network.offsets, network.allowed
-        )
+        labels = best_labels(problem.questions, network.offsets, network.allowed)
         return Solutions.of(problem, labels, Source.ARGMAX)
 
 
@@ -54,9 +52,7 @@ def argmax_presolve(problem: Problem) -> tuple[Solutions, IntArray]:
     Where nothing but labels is scored, and there are no rows, the best labels are the answer if
     they stay inside every table.
     """
-    labels, value, easy = best_by_themselves(
-        problem.scores, problem.closed_rows, problem.ties, problem.space.network.masks
-    )
+    labels, value, easy = best_by_themselves(problem.questions, problem.space.network.masks)
     status = np.full(len(labels), Status.OPTIMAL.value)
     source = np.full(len(labels), Source.ARGMAX.value)
     seen = Solutions(frozen(labels), frozen(value), frozen(value), frozen(status), frozen(source))

@@ -38,7 +38,7 @@ def max_marginals(space: Space, scores: Problem | AnyArray) -> FloatArray:
             return engine.max_marginals(space, problem)
     plan = full_plan(space)
     if plan is not None:
-        return by_elimination(problem.scores, problem.closed_rows, space.labels, plan.steps)
+        return by_elimination(problem.questions, space.labels, plan.steps)
     if Chain().accepts(space):
         return Chain().max_marginals(space, problem)
     return _by_clamping(problem)

@@ -20,7 +20,7 @@ from math import prod
 
 import numpy as np
 
-from rote.kernels.bundles import Steps
+from rote.kernels.bundles import Reduced, Steps
 from rote.space.lowering import Rows
 from rote.space.network import Network, Table, assemble, merged, spread
 from rote.space.space import Space
@@ -42,6 +42,11 @@ class Core:
 class Plan:
     steps: Steps
     core: Core
+
+    def reduced(self, space: Space) -> Reduced:
+        """All of it, for kernels."""
+        core = self.core
+        return Reduced(self.steps, core.network.graph, core.variables, len(space.variables))
 
 
 def full_plan(space: Space, most_candidates: int = MOST_CANDIDATES) -> Plan | None:

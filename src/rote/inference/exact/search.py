@@ -9,6 +9,7 @@ import numpy as np
 from rote.inference.exact.duals import Duals
 from rote.inference.exact.plans import Plan, no_plan
 from rote.inference.problem import Problem
+from rote.kernels.bundles import DualRows
 from rote.kernels.dual.ascent import FAR
 from rote.kernels.search.branch import branch
 from rote.types import BoolArray, FloatArray, IntArray, frozen
@@ -46,16 +47,15 @@ def search(
     space, none = problem.space, frozen(np.empty((0, 0)))
     long_rows = len(space.network.rows)
     labels, bound, complete, doubtful = branch(
-        frozen(problem.scores),
-        problem.closed_rows,
+        problem.questions,
         frozen(floors),
-        problem.ties,
-        plan.steps,
-        plan.core.network.graph,
-        plan.core.variables,
-        none if start is None else frozen(without_far(start.messages)),
-        none if start is None else frozen(start.multipliers[:, len(space.rows) - long_rows :]),
-        len(space.variables),
+        plan.reduced(space),
+        DualRows(none, none)
+        if start is None
+        else DualRows(
+            frozen(without_far(start.messages)),
+            frozen(start.multipliers[:, len(space.rows) - long_rows :]),
+        ),
         nodes,
         in_order,
     )

@@ -8,12 +8,13 @@ import numpy as np
 
 from rote.errors import UnsupportedSpace
 from rote.inference.engine import Engine
-from rote.inference.exact.tables import Obstacle, Runs, runs_of, tables_at_work
+from rote.inference.exact.tables import Obstacle, runs_of, tables_at_work
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Source
+from rote.kernels.bundles import ForestPlan
 from rote.kernels.dp.trees import best_trees, tree_max_marginals
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen, running
+from rote.types import AnyArray, FloatArray, frozen, running
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Tree(Engine):
 
     def refuses(self, space: Space) -> str | None:
         program = space.once(_program)
-        if isinstance(program, _Program):
+        if isinstance(program, ForestPlan):
             return None
         return (
             "Tree takes factors and rules over two variables that join no variable to itself "
@@ -34,89 +35,23 @@ class Tree(Engine):
         )
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        space = problem.space
-        program, network = _checked(space), space.network
-        labels = best_trees(
-            problem.scores,
-            problem.closed_rows,
-            problem.ties,
-            program.natural,
-            network.sizes,
-            network.offsets,
-            program.order,
-            program.parent,
-            program.depth,
-            program.root,
-            program.table,
-            program.step_parent,
-            program.step_own,
-            program.up_ptr,
-            program.child_ptr,
-            program.children,
-            program.layout.starts,
-            program.layout.moves,
-            program.layout.contiguous,
-            network.allowed,
-            network.gather_ptr,
-            network.gather,
-            program.room,
-        )
+        labels = best_trees(problem.questions, _checked(problem.space))
         return Solutions.of(problem, labels, Source.TREE)
 
     def max_marginals(self, space: Space, problem: Problem | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
         problem = Problem.of(space, problem)
-        program, network = _checked(space), space.network
-        return tree_max_marginals(
-            problem.scores,
-            problem.closed_rows,
-            network.sizes,
-            network.offsets,
-            program.order,
-            program.parent,
-            program.table,
-            program.step_parent,
-            program.step_own,
-            program.up_ptr,
-            program.child_ptr,
-            program.children,
-            program.layout.starts,
-            program.layout.moves,
-            program.layout.contiguous,
-            network.allowed,
-            network.gather_ptr,
-            network.gather,
-            program.room,
-        )
+        return tree_max_marginals(problem.questions, _checked(space))
 
 
-@dataclass(frozen=True, eq=False)
-class _Program:
-    """What the kernels need beside the network; see `rote.kernels.dp.trees`."""
-
-    natural: bool  # no child precedes its parent
-    order: IntArray  # the variables, each after its parent
-    parent: IntArray  # the number of variables for a root
-    depth: IntArray
-    root: IntArray
-    table: IntArray  # what joins each variable to its parent, -1 for a root
-    step_parent: IntArray  # what a label of the parent moves in this table
-    step_own: IntArray
-    up_ptr: IntArray  # per variable: one number per label of its parent
-    child_ptr: IntArray  # per variable, and last the one above all roots
-    children: IntArray
-    room: IntArray
-    layout: Runs
-
-
-def _checked(space: Space) -> _Program:
+def _checked(space: Space) -> ForestPlan:
     program = space.once(_program)
     if isinstance(program, Obstacle):
         raise UnsupportedSpace(str(Tree().refuses(space)))
     return program
 
 
-def _program(space: Space) -> _Program | Obstacle:
+def _program(space: Space) -> ForestPlan | Obstacle:
     network = space.network
     if len(network.rows):
         return Obstacle(None, "joins too many labels for a table")
@@ -148,8 +83,11 @@ def _program(space: Space) -> _Program | Obstacle:
     above = np.array(parent, dtype=np.int64)
     room = [np.diff(network.table_ptr).max(initial=1), network.sizes.max(initial=1)]
     widths = np.concatenate([network.sizes, [1]])[above]
-    return _Program(
+    layout = runs_of(network)
+    return ForestPlan(
         all(u == n or u < v for v, u in enumerate(parent)),
+        network.sizes,
+        network.offsets,
         frozen(np.array(order, dtype=np.int64)),
         frozen(above),
         frozen(depth),
@@ -160,8 +98,13 @@ def _program(space: Space) -> _Program | Obstacle:
         frozen(running(widths)),
         frozen(running(np.bincount(above, minlength=n + 1))),
         frozen(np.argsort(above, kind="stable").astype(np.int64)),
+        layout.starts,
+        layout.moves,
+        layout.contiguous,
+        network.allowed,
+        network.gather_ptr,
+        network.gather,
         frozen(np.array(room, dtype=np.int64)),
-        runs_of(network),
     )
 
 

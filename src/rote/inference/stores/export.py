@@ -8,16 +8,16 @@ entries, and are left out.
 from __future__ import annotations
 
 import json
-import math
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from rote.errors import DataError
 from rote.inference.stores.base import SERVED, Store
 from rote.inference.wrappers.amortized.blobs import Entry, unpack
-from rote.types import FloatArray
+from rote.io.atomic import write_whole
 
 
 class Exported(NamedTuple):
@@ -33,57 +33,27 @@ def export(store: Store, path: str | Path) -> Exported:
     own = getattr(store, "path", None)
     if own is not None and path.exists() and path.samefile(own):
         raise DataError(f"{path}: is the store itself, and is left as it is; name another file")
+    found = {True: 0, False: 0}
+
+    def lines() -> Iterator[bytes]:
+        for shelf in sorted(shelf for shelf in store.info() if not shelf.startswith(SERVED)):
+            for pack in store.read(shelf)[0]:
+                entry = unpack(pack, shelf)
+                found[entry is not None] += 1
+                if entry is not None:
+                    yield _line(shelf, entry)
+
     try:
-        if path.exists() and not path.is_file():
-            return _write(store, path)  # a pipe or a device, which must not be replaced by a file
-        beside = path.resolve().with_name(f".{path.name}.{secrets.token_hex(4)}")
-        try:
-            written = _write(store, beside)
-            beside.replace(path.resolve())
-        finally:
-            beside.unlink(missing_ok=True)
+        write_whole(path, lines())
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
-    return written
+    return Exported(found[True], found[False])
 
 
-def _write(store: Store, path: Path) -> Exported:
-    entries = damaged = 0
-    with path.open("w", encoding="utf-8") as file:
-        for shelf, entry in _entries(store):
-            if entry is None:
-                damaged += 1
-            else:
-                file.write(_line(shelf, entry) + "\n")
-                entries += 1
-    return Exported(entries, damaged)
-
-
-def _entries(store: Store) -> Iterator[tuple[str, Entry | None]]:
-    for shelf in sorted(store.info()):
-        if shelf.startswith(SERVED):
-            continue
-        for pack in store.read(shelf)[0]:
-            yield shelf, unpack(pack, shelf)
-
-
-def _line(shelf: str, entry: Entry) -> str:
-    return json.dumps(
-        {
-            "shelf": shelf,
-            "labels": entry.labels.tolist(),
-            "scores": _numbers(entry.scores),
-            "messages": _numbers(entry.messages),
-            "multipliers": _numbers(entry.multipliers),
-            "margin": _number(entry.margin),
-        },
-        allow_nan=False,
-    )
-
-
-def _numbers(array: FloatArray) -> list[float | None]:
-    return [_number(number) for number in array.tolist()]
-
-
-def _number(number: float) -> float | None:
-    return number if math.isfinite(number) else None
+def _line(shelf: str, entry: Entry) -> bytes:
+    record: dict[str, object] = {"shelf": shelf}
+    for name, value in entry._asdict().items():
+        numbers = np.asarray(value).astype(object)
+        numbers[~np.isfinite(np.asarray(value))] = None
+        record[name] = numbers.tolist()
+    return f"{json.dumps(record, allow_nan=False)}\n".encode()

@@ -18,7 +18,7 @@ bound, to which some solvers cut every cost, does not matter here.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, prod
 from pathlib import Path
@@ -57,7 +57,7 @@ def read_cfn(path: str | Path) -> CostNetwork:
     # A comment's line stays, empty, so that lines are counted right.
     reader = _Reader(path, COMMENT.sub("", read_text(path)))
     reader.open("the file")
-    reader.tagged = reader.peek().strip('"') == "problem"
+    reader.tagged = reader.next_is("problem")
     measure, top = _read_problem(reader)
     domains = _read_variables(reader)
     functions = _read_functions(reader, domains)
@@ -91,18 +91,31 @@ class _Reader(Words):
             raise self.error(f"expected the field {name!r}, got {word!r}")
 
     def open(self, what: str) -> None:
-        if (word := self.take(f"a bracket that opens {what}")) not in OPEN:
-            raise self.error(f"expected a bracket that opens {what}, got {word!r}")
+        self.bracket(OPEN, f"a bracket that opens {what}")
 
     def close(self, what: str) -> None:
-        if (word := self.take(f"a bracket that closes {what}")) not in CLOSE:
-            raise self.error(f"expected a bracket that closes {what}, got {word!r}")
+        self.bracket(CLOSE, f"a bracket that closes {what}")
+
+    def bracket(self, known: tuple[str, ...], what: str) -> None:
+        if (word := self.take(what)) not in known:
+            raise self.error(f"expected {what}, got {word!r}")
 
     def opens(self) -> bool:
         return self.peek() in OPEN
 
-    def closes(self) -> bool:
-        return self.peek() in CLOSE
+    def until_closed(self) -> Iterator[None]:
+        """One round for each thing before the bracket that closes their list."""
+        while self.peek() not in CLOSE:
+            yield
+
+    def items(self, what: str) -> Iterator[None]:
+        """One round for each thing between the brackets of a list."""
+        self.open(what)
+        yield from self.until_closed()
+        self.close(what)
+
+    def next_is(self, name: str) -> bool:
+        return self.peek().strip('"') == name
 
     def starts_number(self) -> bool:
         return self.peek().lstrip('"').startswith(NUMERIC)
@@ -179,27 +192,23 @@ def _read_problem(reader: _Reader) -> tuple[Measure, float]:
 def _read_variables(reader: _Reader) -> Domains:
     domains: Domains = {}
     reader.tag("variables")
-    reader.open("the variables")
-    while not reader.closes():
+    for _ in reader.items("the variables"):
         unnamed = reader.opens() or reader.starts_number()
         name = f"x{len(domains)}" if unnamed else reader.name("the name of a variable")
         if name in domains:
             raise reader.error(f"two variables are called {name!r}")
         labels = _read_labels(reader, name) if reader.opens() else _count_labels(reader, name)
         domains[name] = {label: a for a, label in enumerate(labels)}
-    reader.close("the variables")
     return domains
 
 
 def _read_labels(reader: _Reader, variable: str) -> list[str]:
     labels: dict[str, None] = {}
-    reader.open("the labels")
-    while not reader.closes():
+    for _ in reader.items("the labels"):
         label = reader.name("a label")
         if label in labels:
             raise reader.error(f"variable {variable!r} has the label {label!r} twice")
         labels[label] = None
-    reader.close("the labels")
     if not labels:
         raise reader.error(f"variable {variable!r} has no labels")
     return list(labels)
@@ -217,15 +226,10 @@ def _count_labels(reader: _Reader, variable: str) -> tuple[str, ...]:
 
 
 def _read_functions(reader: _Reader, domains: Domains) -> list[_Function]:
-    functions = []
     places = {name: j for j, name in enumerate(domains)}
     labels = list(domains.values())
     reader.tag("functions")
-    reader.open("the functions")
-    while not reader.closes():
-        functions.append(_read_function(reader, places, labels))
-    reader.close("the functions")
-    return functions
+    return [_read_function(reader, places, labels) for _ in reader.items("the functions")]
 
 
 def _read_function(
@@ -234,23 +238,20 @@ def _read_function(
     name = "" if reader.opens() else reader.string("the name of a function")
     reader.open("the function")
     reader.tag("scope")
-    reader.open("the scope")
-    found = []
-    while not reader.closes():
-        found.append(reader.position("a variable", places))
-    reader.close("the scope")
-    scope = check_scope(reader, found)
+    scope = check_scope(
+        reader, [reader.position("a variable", places) for _ in reader.items("the scope")]
+    )
     shape = tuple(len(labels[j]) for j in scope)
     check_shape(reader, shape)
     names = list(places)
     name = f"the function {name or 'over ' + ', '.join(names[j] for j in scope)}"
 
-    sparse = reader.peek().strip('"') == "defaultcost" if reader.tagged else reader.starts_number()
+    sparse = reader.next_is("defaultcost") if reader.tagged else reader.starts_number()
     default = 0.0
     if sparse:
         reader.tag("defaultcost")
         default = reader.decimal("a default cost")
-    if reader.tagged and reader.peek().strip('"') == "type":
+    if reader.tagged and reader.next_is("type"):
         reader.take("type")
         raise _not_read(reader, name)
     reader.tag("costs")
@@ -276,7 +277,7 @@ def _read_tuples(
     reader: _Reader, labels: Sequence[Mapping[str, int]], default: float
 ) -> FloatArray:
     tuples, costs = [], []
-    while not reader.closes():
+    for _ in reader.until_closed():
         tuples.append([reader.position("a label", own) for own in labels])
         costs.append(reader.decimal("the cost of a tuple"))
     rows = np.array(tuples, dtype=np.int64).reshape(len(tuples), len(labels))

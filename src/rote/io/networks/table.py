@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import fsum, prod
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,31 +74,24 @@ def probability_network(
     evidence: Sequence[tuple[int, int]] = (),
 ) -> CostNetwork:
     """The network of probability tables; ``evidence`` are variables and their given labels."""
-    constant = fsum(
-        np.log(p) for p, scope in zip(probabilities, scopes, strict=True) if not scope and p
-    )
-    kept = [
-        t for t, (p, scope) in enumerate(zip(probabilities, scopes, strict=True)) if scope or not p
-    ]
-    masks = [np.asarray(probabilities[t] > 0) for t in kept]
-    with np.errstate(divide="ignore"):
-        tables = [np.log(probabilities[t]) for t in kept]
-    for variable, label in evidence:
-        tables.append(np.zeros(sizes[variable]))
-        masks.append(np.arange(sizes[variable]) == label)
-    return CostNetwork(
-        path.name,
-        Measure.PROBABILITY,
-        tuple(_variable(j) for j in range(len(sizes))),
-        tuple(numbered(size) for size in sizes),
-        (*(scopes[t] for t in kept), *((variable,) for variable, _ in evidence)),
-        tuple(_filled(table, mask) for table, mask in zip(tables, masks, strict=True)),
-        tuple(_read_only(mask) for mask in masks),
-        (
-            *(f"table {t}" for t in kept),
-            *(f"the evidence on {_variable(variable)}" for variable, _ in evidence),
-        ),
-        constant,
+    names = tuple(_variable(j) for j in range(len(sizes)))
+    tables, constant = [], []
+    for t, (scope, table) in enumerate(zip(scopes, probabilities, strict=True)):
+        if not scope and table:
+            constant.append(np.log(table))
+            continue
+        with np.errstate(divide="ignore"):
+            tables.append(_Table(f"table {t}", scope, np.log(table), np.asarray(table > 0)))
+    for j, label in evidence:
+        given = np.arange(sizes[j]) == label
+        tables.append(_Table(f"the evidence on {names[j]}", (j,), np.zeros(sizes[j]), given))
+    return _network(
+        tables,
+        source=path.name,
+        measure=Measure.PROBABILITY,
+        names=names,
+        labels=tuple(numbered(size) for size in sizes),
+        constant=fsum(constant),
     )
 
 
@@ -118,19 +112,19 @@ def cost_network(
     floor = sign * top + rounding * max(1.0, abs(top))
     help_of = [max(0.0, float(table.max())) for table in scores]
     help_of_all = fsum(help_of)
-    kept = [t for t, scope in enumerate(scopes) if scope]
-    masks = [scores[t] + (help_of_all - help_of[t]) > floor for t in kept]
-    return CostNetwork(
-        path.name,
-        measure,
-        tuple(names or (_variable(j) for j in range(len(labels)))),
-        tuple(labels),
-        tuple(scopes[t] for t in kept),
-        tuple(_filled(scores[t], mask) for t, mask in zip(kept, masks, strict=True)),
-        tuple(_read_only(mask) for mask in masks),
-        tuple(table_names[t] for t in kept),
-        fsum(float(table) for table, scope in zip(scores, scopes, strict=True) if not scope),
-        floor,
+    tables = [
+        _Table(name, scope, table, table + (help_of_all - own) > floor)
+        for name, scope, table, own in zip(table_names, scopes, scores, help_of, strict=True)
+        if scope
+    ]
+    return _network(
+        tables,
+        source=path.name,
+        measure=measure,
+        names=tuple(names or (_variable(j) for j in range(len(labels)))),
+        labels=tuple(labels),
+        constant=fsum(float(s) for s, scope in zip(scores, scopes, strict=True) if not scope),
+        floor=floor,
     )
 
 
@@ -176,6 +170,23 @@ def sparse_table(
         )
     table.flat[codes] = costs
     return table
+
+
+class _Table(NamedTuple):
+    name: str
+    scope: tuple[int, ...]
+    scores: FloatArray
+    allowed: BoolArray
+
+
+def _network(tables: Sequence[_Table], **rest: Any) -> CostNetwork:
+    return CostNetwork(
+        scopes=tuple(table.scope for table in tables),
+        tables=tuple(_filled(table.scores, table.allowed) for table in tables),
+        allowed=tuple(_read_only(table.allowed) for table in tables),
+        table_names=tuple(table.name for table in tables),
+        **rest,
+    )
 
 
 def _variable(index: int) -> str:

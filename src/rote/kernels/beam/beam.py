@@ -75,6 +75,17 @@ class OneBeam(NamedTuple):
     score: FloatArray
     habit: FloatArray
     counts: IntArray
+    scores: FloatArray  # of its parts
+    shut: BoolArray  # its labels that are closed
+
+
+class Guide(NamedTuple):
+    """What a search goes by, and room for its successors."""
+
+    course: Course
+    weights: FloatArray  # of h
+    theta: float  # by how much h alone has to decide
+    found: Successors
 
 
 class Successors(NamedTuple):
@@ -101,7 +112,7 @@ class Successors(NamedTuple):
     node: IntArray  # those that are kept, the best first
     label: IntArray
     rank: FloatArray
-    parents: OneBeam  # room for the nodes themselves
+    parents: Nodes  # room for the nodes themselves, as those of one input
 
 
 @kernel
@@ -118,9 +129,15 @@ def first_nodes(inputs: int, width: int, course: Course) -> Nodes:
 
 
 @inlined
-def beam_of(nodes: Nodes, i: int) -> OneBeam:
-    """That of one input, which is not a copy."""
-    return OneBeam(nodes.labels[i], nodes.score[i], nodes.habit[i], nodes.counts[i])
+def beam_of(nodes: Nodes, i: int, scores: FloatArray, shut: BoolArray) -> OneBeam:
+    """That of one input, which is not a copy, with its scores and closed labels."""
+    return OneBeam(nodes.labels[i], nodes.score[i], nodes.habit[i], nodes.counts[i], scores, shut)
+
+
+@kernel
+def guide_of(course: Course, weights: FloatArray, theta: float, width: int) -> Guide:
+    """What a search with beams of some width goes by."""
+    return Guide(course, weights, theta, room_for(width, course))
 
 
 @kernel
@@ -144,13 +161,14 @@ def room_for(width: int, course: Course) -> Successors:
         np.empty(most, np.int64),
         np.empty(most, np.int64),
         np.empty(most),
-        beam_of(first_nodes(1, width, course), 0),
+        first_nodes(1, width, course),
     )
 
 
 @inlined
-def find_twins(course: Course, t: int, beam: OneBeam, size: int, found: Successors) -> None:
+def find_twins(guide: Guide, t: int, beam: OneBeam, size: int) -> None:
     """The first node of a beam that is as each one in all that a step looks at."""
+    course, found = guide.course, guide.found
     for node in range(size):
         code = course.apart[t] * node
         for k in range(course.read_ptr[t], course.read_ptr[t + 1]):
@@ -166,10 +184,9 @@ def find_twins(course: Course, t: int, beam: OneBeam, size: int, found: Successo
 
 
 @inlined
-def find_gains(
-    course: Course, weights: FloatArray, t: int, beam: OneBeam, size: int, found: Successors
-) -> None:
+def find_gains(guide: Guide, t: int, beam: OneBeam, size: int) -> None:
     """What labels add to the h of nodes that are their own twins."""
+    course, weights, found = guide.course, guide.weights, guide.found
     first, last = course.pattern_ptr[t], course.pattern_ptr[t + 1]
     for node in range(size):
         row = course.rows + node
@@ -196,23 +213,11 @@ def find_gains(
 
 
 @inlined
-def expand(
-    course: Course,
-    weights: FloatArray,
-    shut: BoolArray,
-    scores: FloatArray,
-    t: int,
-    beam: OneBeam,
-    size: int,
-    found: Successors,
-    scored: bool,
-) -> None:
-    """What labels add to h, and if ``scored`` to g as well; what ranks nodes and successors.
-
-    ``shut`` says which labels are closed.
-    """
-    find_twins(course, t, beam, size, found)
-    find_gains(course, weights, t, beam, size, found)
+def expand(guide: Guide, t: int, beam: OneBeam, size: int, scored: bool) -> None:
+    """What labels add to h, and if ``scored`` to g as well; what ranks nodes and successors."""
+    course, found, scores = guide.course, guide.found, beam.scores
+    find_twins(guide, t, beam, size)
+    find_gains(guide, t, beam, size)
     j = course.order[t]
     for node in range(size):
         found.base[node] = beam.habit[node] + (beam.score[node] if scored else 0.0)
@@ -231,7 +236,7 @@ def expand(
                     found.worth[node, a] += scores[part + stride * a]
             for a in range(course.sizes[j]):
                 more = found.gain[row, a] + found.worth[node, a]
-                if shut[course.offsets[j] + a]:
+                if beam.shut[course.offsets[j] + a]:
                     more = -np.inf
                 found.more[node, a] = more
                 top = max(top, more)
@@ -275,89 +280,64 @@ def keep_best(found: Successors, size: int, labels: int, most: int) -> int:
 
 
 @inlined
-def take(course: Course, t: int, beam: OneBeam, size: int, found: Successors, kept: int) -> None:
+def take(guide: Guide, t: int, beam: OneBeam, size: int, kept: int) -> None:
     """Make the successors that are kept, so many, the next beam."""
+    course, found = guide.course, guide.found
     j, n, parents = course.order[t], course.order.shape[0], found.parents
     moved = False
     for at in range(kept):
         moved = moved or found.node[at] != at
     # A parent may be needed after its own place has another node.
     for node in range(size):
-        parents.score[node] = beam.score[node]
-        parents.habit[node] = beam.habit[node]
+        parents.score[0, node] = beam.score[node]
+        parents.habit[0, node] = beam.habit[node]
         if moved:
             for v in range(n):
-                parents.labels[node, v] = beam.labels[node, v]
+                parents.labels[0, node, v] = beam.labels[node, v]
             for c in range(course.counters):
-                parents.counts[node, c] = beam.counts[node, c]
+                parents.counts[0, node, c] = beam.counts[node, c]
     for at in range(kept):
         node, label = found.node[at], found.label[at]
         if node != at:
             for v in range(n):
-                beam.labels[at, v] = parents.labels[node, v]
+                beam.labels[at, v] = parents.labels[0, node, v]
             for c in range(course.counters):
-                beam.counts[at, c] = parents.counts[node, c]
+                beam.counts[at, c] = parents.counts[0, node, c]
         beam.labels[at, j] = label
         for q in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
             if course.counted[q, label]:
                 beam.counts[at, course.tally[q]] += 1
         twin = found.twin[node]
-        beam.score[at] = parents.score[node] + found.worth[twin, label]
-        beam.habit[at] = parents.habit[node] + found.gain[found.row[twin], label]
+        beam.score[at] = parents.score[0, node] + found.worth[twin, label]
+        beam.habit[at] = parents.habit[0, node] + found.gain[found.row[twin], label]
 
 
 @inlined
-def advance(
-    course: Course,
-    weights: FloatArray,
-    shut: BoolArray,
-    scores: FloatArray,
-    t: int,
-    beam: OneBeam,
-    size: int,
-    found: Successors,
-) -> int:
+def advance(guide: Guide, t: int, beam: OneBeam, size: int) -> int:
     """Take a step by g + h; how many nodes the beam has then."""
-    expand(course, weights, shut, scores, t, beam, size, found, True)
-    kept = keep_best(found, size, course.sizes[course.order[t]], beam.score.shape[0])
-    take(course, t, beam, size, found, kept)
+    course = guide.course
+    expand(guide, t, beam, size, True)
+    kept = keep_best(guide.found, size, course.sizes[course.order[t]], beam.score.shape[0])
+    take(guide, t, beam, size, kept)
     return kept
 
 
 @kernel
-def is_decided(
-    course: Course,
-    weights: FloatArray,
-    shut: BoolArray,
-    theta: float,
-    t: int,
-    beam: OneBeam,
-    size: int,
-    found: Successors,
-) -> bool:
+def is_decided(guide: Guide, t: int, beam: OneBeam, size: int) -> bool:
     """Whether h alone decides a step."""
-    width = beam.score.shape[0]
-    expand(course, weights, shut, beam.score, t, beam, size, found, False)  # no scores are read
-    kept = keep_best(found, size, course.sizes[course.order[t]], width + 1)
-    decided: bool = kept > width and found.rank[width - 1] - found.rank[width] > theta
+    course, rank, width = guide.course, guide.found.rank, beam.score.shape[0]
+    expand(guide, t, beam, size, False)
+    kept = keep_best(guide.found, size, course.sizes[course.order[t]], width + 1)
+    decided: bool = kept > width and rank[width - 1] - rank[width] > guide.theta
     return decided
 
 
 @kernel
-def leap(
-    course: Course,
-    weights: FloatArray,
-    shut: BoolArray,
-    theta: float,
-    t: int,
-    beam: OneBeam,
-    size: int,
-    found: Successors,
-) -> bool:
+def leap(guide: Guide, t: int, beam: OneBeam, size: int) -> bool:
     """Take a step by h alone, if it decides; whether it did. The beam is full then."""
-    decided = is_decided(course, weights, shut, theta, t, beam, size, found)
+    decided = is_decided(guide, t, beam, size)
     if decided:
-        take(course, t, beam, size, found, beam.score.shape[0])
+        take(guide, t, beam, size, beam.score.shape[0])
     return decided
 
 
@@ -375,51 +355,57 @@ def search_beam(
     ``shut`` is of shape (m, labels). An input one of whose variables has no label has no nodes.
     """
     m, n = scores.shape[0], course.order.shape[0]
-    nodes, found = first_nodes(m, width, course), room_for(width, course)
+    nodes, guide = first_nodes(m, width, course), guide_of(course, weights, theta, width)
     skipped = np.zeros(m, np.int64)
     for i in range(m):
-        beam, size, own, closed = beam_of(nodes, i), 1, scores[i], shut[i]
+        beam, size = beam_of(nodes, i, scores[i], shut[i]), 1
         for t in range(n):
-            if theta < np.inf and leap(course, weights, closed, theta, t, beam, size, found):
+            if theta < np.inf and leap(guide, t, beam, size):
                 size = width
                 skipped[i] += 1
             else:
-                size = advance(course, weights, closed, own, t, beam, size, found)
+                size = advance(guide, t, beam, size)
         nodes.size[i] = size
     return nodes, skipped
+
+
+class Progress(NamedTuple):
+    """How far inputs have come."""
+
+    nodes: Nodes
+    there: BoolArray  # (m, steps): whether the step has its scores
+    steps: IntArray  # (m,): to which step an input has come
+    skipped: IntArray  # (m,): steps that h decided alone
 
 
 @kernel
 def proceed(
     scores: FloatArray,
-    there: BoolArray,
     shut: BoolArray,
     weights: FloatArray,
     theta: float,
     course: Course,
-    nodes: Nodes,
-    steps: IntArray,
-    skipped: IntArray,
+    progress: Progress,
 ) -> BoolArray:
     """Go on with each input until a step needs scores that are not there; which are wanted then.
 
-    ``there`` says of each input which steps have their scores, and ``steps`` to which it has come.
-    Steps that h decides alone are counted in ``skipped``. Wanted, of shape (m, steps), is the step
+    Wanted, of shape (m, steps), is the step
     that an input waits at, and with a beam of one node all others that h can already be seen not
     to decide.
     """
+    nodes, there, steps, skipped = progress
     m, n, width = steps.shape[0], course.order.shape[0], nodes.score.shape[1]
-    found, wanted = room_for(width, course), np.zeros((m, n), np.bool_)
+    guide, wanted = guide_of(course, weights, theta, width), np.zeros((m, n), np.bool_)
     for i in range(m):
-        beam, size, own, closed, t = beam_of(nodes, i), nodes.size[i], scores[i], shut[i], steps[i]
+        beam, size, t = beam_of(nodes, i, scores[i], shut[i]), nodes.size[i], steps[i]
         waits = False
         while t < n and not waits:
-            if leap(course, weights, closed, theta, t, beam, size, found):
+            if leap(guide, t, beam, size):
                 size = width
                 skipped[i] += 1
                 t += 1
             elif there[i, t]:
-                size = advance(course, weights, closed, own, t, beam, size, found)
+                size = advance(guide, t, beam, size)
                 t += 1
             else:
                 waits = True
@@ -432,6 +418,5 @@ def proceed(
                 for k in range(course.read_ptr[u], course.read_ptr[u + 1]):
                     ready = ready and beam.labels[0, course.read[k]] >= 0
                 if ready:
-                    decided = is_decided(course, weights, closed, theta, u, beam, size, found)
-                    wanted[i, u] = not decided
+                    wanted[i, u] = not is_decided(guide, u, beam, size)
     return wanted

@@ -16,7 +16,7 @@ from rote.kernels.beam.beam import (
     advance,
     beam_of,
     first_nodes,
-    room_for,
+    guide_of,
 )
 from rote.kernels.jit import inlined, kernel
 from rote.types import BoolArray, FloatArray, IntArray
@@ -94,13 +94,14 @@ def learn_beam(
     or at a best output that is not gold, and then w += step · (φ(gold) - φ(that output)).
     """
     m, n = gold.shape
-    nodes, found = first_nodes(m, width, course), room_for(width, course)
+    nodes = first_nodes(m, width, course)
+    guide = guide_of(course, learned.weights, np.inf, width)
     wrong = np.zeros(m, np.bool_)
     for i in range(m):
         learned.clock[0] += 1.0
-        beam, size, own, closed = beam_of(nodes, i), 1, scores[i], shut[i]
+        beam, size = beam_of(nodes, i, scores[i], shut[i]), 1
         for t in range(n):
-            size = advance(course, learned.weights, closed, own, t, beam, size, found)
+            size = advance(guide, t, beam, size)
             good = False
             for node in range(size):
                 good = good or is_good(course, beam.labels[node], gold[i], t + 1)
@@ -115,5 +116,5 @@ def learn_beam(
             learn_from(learned, course, gold[i], n, step)
             learn_from(learned, course, beam.labels[0], n, -step)
         if wrong[i]:  # weights moved
-            found.known[:] = False
+            guide.found.known[:] = False
     return wrong

@@ -16,12 +16,13 @@ from rote.kernels.beam.beam import (
     beam_of,
     expand,
     first_nodes,
+    guide_of,
     keep_best,
-    room_for,
     take,
 )
 from rote.kernels.bundles import Graph
 from rote.kernels.jit import kernel
+from rote.kernels.outputs import is_broken, weight_at
 from rote.types import BoolArray, FloatArray
 
 
@@ -71,10 +72,7 @@ def extremes(graph: Graph, g: int, is_open: BoolArray) -> tuple[float, float]:
     j, at = rows.variable[g], rows.start[g]
     least, most = np.inf, -np.inf
     for e in range(graph.offsets[j], graph.offsets[j + 1]):
-        weight = 0.0
-        if at < rows.start[g + 1] and rows.column[at] == e:
-            weight = rows.coefficient[at]
-            at += 1
+        weight, at = weight_at(rows, g, at, e)
         if is_open[e]:
             least, most = min(least, weight), max(most, weight)
     return least, most
@@ -89,20 +87,17 @@ def close_in_row(graph: Graph, r: int, is_open: BoolArray) -> int:
         low, high = extremes(graph, g, is_open)
         least += low
         most += high
-    if least > rows.upper[r] or most < rows.lower[r]:
+    if is_broken(rows, r, least, most):
         return -1
     closed = 0
     for g in range(rows.ptr[r], rows.ptr[r + 1]):
         low, high = extremes(graph, g, is_open)
         j, at, left = rows.variable[g], rows.start[g], 0
         for e in range(graph.offsets[j], graph.offsets[j + 1]):
-            weight = 0.0
-            if at < rows.start[g + 1] and rows.column[at] == e:
-                weight = rows.coefficient[at]
-                at += 1
+            weight, at = weight_at(rows, g, at, e)
             if not is_open[e]:
                 continue
-            if least - low + weight > rows.upper[r] or most - high + weight < rows.lower[r]:
+            if is_broken(rows, r, least - low + weight, most - high + weight):
                 is_open[e] = False
                 closed += 1
             else:
@@ -142,7 +137,8 @@ def search_consistently(
 ) -> Nodes:
     """The last beams of a search that keeps no dead node; some may be empty."""
     m, n = scores.shape[0], course.order.shape[0]
-    nodes, found = first_nodes(m, width, course), room_for(width, course)
+    nodes, guide = first_nodes(m, width, course), guide_of(course, weights, np.inf, width)
+    found = guide.found
     labels = graph.offsets[-1]
     is_open = np.empty((width, labels), np.bool_)
     after = np.empty((width, labels), np.bool_)
@@ -153,10 +149,10 @@ def search_consistently(
         is_open[0, : shut.shape[1]] &= ~shut[i]
         if not make_consistent(graph, is_open[0], seen):
             nodes.size[i] = 0
-        beam, size = beam_of(nodes, i), nodes.size[i]
+        beam, size = beam_of(nodes, i, scores[i], everything), nodes.size[i]
         for t in range(n):
             j = course.order[t]
-            expand(course, weights, everything, scores[i], t, beam, size, found, True)
+            expand(guide, t, beam, size, True)
             count = keep_best(found, size, course.sizes[j], size * course.sizes[j])
             alive = 0
             for k in range(count):
@@ -171,7 +167,7 @@ def search_consistently(
                 if make_consistent(graph, after[alive], seen):
                     found.node[alive], found.label[alive] = node, label
                     alive += 1
-            take(course, t, beam, size, found, alive)
+            take(guide, t, beam, size, alive)
             size = alive
             is_open[:size] = after[:size]
         nodes.size[i] = size

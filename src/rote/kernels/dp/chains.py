@@ -13,24 +13,21 @@ where s(p) is the part of p that the state after t keeps: p modulo ``kept[t]``. 
 is worked out from the last variable to the first, so that labels are read from the
 first to the last, each one the smallest that gives up no more than is left of the
 tie. That is the lexicographically smallest output within one tie of the best.
-
-``closed`` has one row per input, or no row at all when every label is open.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import Windows
+from rote.kernels.bundles import ForestPlan, Questions, Windows
 from rote.kernels.jit import kernel
 from rote.types import BoolArray, FloatArray, IntArray
 
 
 @kernel
-def label_scores(
-    own: FloatArray, scores: FloatArray, i: int, allowed: BoolArray, closed: BoolArray
-) -> None:
+def label_scores(own: FloatArray, questions: Questions, i: int, allowed: BoolArray) -> None:
     """The score of every label of input i, -inf where it may not be taken."""
+    scores, closed = questions.scores, questions.closed
     for e in range(own.shape[0]):
         own[e] = scores[i, e] if allowed[e] else -np.inf
     if closed.shape[0] > 0:
@@ -52,16 +49,14 @@ def within_budget(values: FloatArray, budget: float) -> tuple[int, float]:
 
 
 @kernel
-def best_labels(
-    scores: FloatArray, closed: BoolArray, ties: FloatArray, offsets: IntArray, allowed: BoolArray
-) -> IntArray:
+def best_labels(questions: Questions, offsets: IntArray, allowed: BoolArray) -> IntArray:
     """The best output when no table joins two variables; -1 where a variable has no label."""
-    m = scores.shape[0]
+    m = questions.scores.shape[0]
     n = offsets.shape[0] - 1
     labels = np.full((m, n), -1, np.int64)
     own = np.empty(offsets[n])
     for i in range(m):
-        label_scores(own, scores, i, allowed, closed)
+        label_scores(own, questions, i, allowed)
         feasible = True
         for j in range(n):
             some = False
@@ -70,7 +65,7 @@ def best_labels(
             feasible &= some
         if not feasible:
             continue
-        budget = ties[i]
+        budget = questions.ties[i]
         for j in range(n):
             labels[i, j], lost = within_budget(own[offsets[j] : offsets[j + 1]], budget)
             budget = max(0.0, budget - lost)
@@ -79,22 +74,16 @@ def best_labels(
 
 @kernel
 def add_entries(
-    line: FloatArray,
-    row: FloatArray,
-    start: int,
-    step: int,
-    move: int,
-    contiguous: bool,
-    allowed: BoolArray,
-    gather_ptr: IntArray,
-    gather: IntArray,
+    line: FloatArray, row: FloatArray, plan: Windows | ForestPlan, b: int, start: int, step: int
 ) -> None:
-    """Add the entries start, start + step, ... of a table to ``line``.
+    """Add the entries start, start + step, ... of table b to ``line``.
 
-    The entries of a ``contiguous`` table have one source each, at ``entry + move``.
+    The entries of a contiguous table have one source each, at ``entry + moves[b]``.
     """
-    if contiguous and step == 1:
-        parts = row[start + move : start + move + line.shape[0]]
+    allowed = plan.allowed
+    if plan.contiguous[b] and step == 1:
+        first = start + plan.moves[b]
+        parts = row[first : first + line.shape[0]]
         mask = allowed[start : start + line.shape[0]]
         for a in range(line.shape[0]):
             value = parts[a]  # read in any case: a loop without branches is vectorised
@@ -103,36 +92,14 @@ def add_entries(
         for a in range(line.shape[0]):
             e = start + a * step
             value = 0.0 if allowed[e] else -np.inf
-            for g in range(gather_ptr[e], gather_ptr[e + 1]):
-                value += row[gather[g]]
+            for g in range(plan.gather_ptr[e], plan.gather_ptr[e + 1]):
+                value += row[plan.gather[g]]
             line[a] += value
 
 
 @kernel
-def add_table(
-    line: FloatArray, row: FloatArray, chain: Windows, b: int, start: int, step: int
-) -> None:
-    """`add_entries` of table b of a chain."""
-    add_entries(
-        line,
-        row,
-        start,
-        step,
-        chain.moves[b],
-        chain.contiguous[b],
-        chain.allowed,
-        chain.gather_ptr,
-        chain.gather,
-    )
-
-
-@kernel
 def window_of(
-    window: FloatArray,
-    entries: FloatArray,
-    row: FloatArray,
-    t: int,
-    chain: Windows,
+    window: FloatArray, entries: FloatArray, row: FloatArray, t: int, chain: Windows
 ) -> None:
     """W_t(p, a) for all p and a.
 
@@ -144,11 +111,11 @@ def window_of(
     for k in range(chain.table_ptr[t], chain.table_ptr[t + 1]):
         b = chain.table_of[k]
         if chain.steps[k, -1]:
-            add_table(here, row, chain, b, chain.starts[b], 1)
+            add_entries(here, row, chain, b, chain.starts[b], 1)
             continue
         values = entries[: chain.starts[b + 1] - chain.starts[b]]
         values[:] = 0.0
-        add_table(values, row, chain, b, chain.starts[b], 1)
+        add_entries(values, row, chain, b, chain.starts[b], 1)
         step = chain.steps[k, 0]
         for p in range(chain.states[t]):
             at = 0
@@ -210,14 +177,9 @@ def look_ahead(
 
 
 @kernel
-def best_chains(
-    scores: FloatArray,
-    closed: BoolArray,
-    ties: FloatArray,
-    chain: Windows,
-) -> IntArray:
+def best_chains(questions: Questions, chain: Windows) -> IntArray:
     """The best output of every input; labels are -1 where nothing is feasible."""
-    m = scores.shape[0]
+    m = questions.scores.shape[0]
     n = chain.sizes.shape[0]
     labels = np.full((m, n), -1, np.int64)
     own = np.empty(chain.offsets[n])
@@ -227,12 +189,12 @@ def best_chains(
     entries = np.empty(chain.room[2])
     line = np.empty(chain.room[3])
     for i in range(m):
-        row = scores[i]
-        label_scores(own, scores, i, chain.allowed, closed)
+        row = questions.scores[i]
+        label_scores(own, questions, i, chain.allowed)
         value = look_ahead(ahead, best, window, entries, own, row, chain)
         if value == -np.inf:
             continue
-        budget = ties[i]
+        budget = questions.ties[i]
         p = 0
         for t in range(n):
             width = chain.sizes[t]
@@ -245,7 +207,7 @@ def best_chains(
                 for d in range(1, t - chain.low[t] + 1):
                     start += chain.steps[k, d] * (rest % chain.sizes[t - d])
                     rest //= chain.sizes[t - d]
-                add_table(here, row, chain, b, start, chain.steps[k, 0])
+                add_entries(here, row, chain, b, start, chain.steps[k, 0])
             s = p % chain.kept[t]
             at = chain.ahead_ptr[t] + s * width
             for a in range(width):
@@ -258,17 +220,13 @@ def best_chains(
 
 
 @kernel
-def chain_max_marginals(
-    scores: FloatArray,
-    closed: BoolArray,
-    chain: Windows,
-) -> FloatArray:
+def chain_max_marginals(questions: Questions, chain: Windows) -> FloatArray:
     """The value of the best output with each label, -inf where there is none.
 
     With past_t(p) the best value of what comes before t and ends in state p, it is
     max_p past_t(p) + W_t(p, a) + ahead_t(s(p), a).
     """
-    m = scores.shape[0]
+    m = questions.scores.shape[0]
     n = chain.sizes.shape[0]
     marginals = np.full((m, chain.offsets[n]), -np.inf)
     own = np.empty(chain.offsets[n])
@@ -279,8 +237,8 @@ def chain_max_marginals(
     entries = np.empty(chain.room[2])
     after = np.empty(max(chain.room[0], chain.room[3]))
     for i in range(m):
-        row = scores[i]
-        label_scores(own, scores, i, chain.allowed, closed)
+        row = questions.scores[i]
+        label_scores(own, questions, i, chain.allowed)
         look_ahead(ahead, best, window, entries, own, row, chain)
         past[0] = 0.0
         for t in range(n):

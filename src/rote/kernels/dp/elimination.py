@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import Steps
+from rote.kernels.bundles import Questions, Steps
 from rote.kernels.jit import kernel
 from rote.kernels.outputs import read_scores
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import FloatArray, IntArray
 
 
 @kernel
@@ -85,18 +85,13 @@ def total(work: FloatArray, steps: Steps) -> float:
 
 @kernel
 def eliminate(
-    scores: FloatArray,
-    closed: BoolArray,
-    ties: FloatArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    steps: Steps,
+    questions: Questions, sizes: IntArray, offsets: IntArray, steps: Steps
 ) -> tuple[IntArray, FloatArray]:
     """Labels and margins of a batch when every variable is eliminated.
 
-    ``closed`` has one row per input, or no row at all when every label is open.
     Labels are -1 where nothing is feasible.
     """
+    scores, ties = questions.scores, questions.ties
     m, parts = scores.shape
     n = sizes.shape[0]
     work = np.empty(parts + steps.entry_ptr[-1])
@@ -105,7 +100,7 @@ def eliminate(
     margins = np.full(m, np.inf)
     trial = np.empty(n, np.int64)
     for i in range(m):
-        read_scores(scores, closed, i, work)
+        read_scores(questions, i, work)
         forward(work, best, steps)
         top = total(work, steps)
         if top == -np.inf:
@@ -133,21 +128,21 @@ def eliminate(
 
 
 @kernel
-def max_marginals(scores: FloatArray, closed: BoolArray, labels: int, steps: Steps) -> FloatArray:
+def max_marginals(questions: Questions, labels: int, steps: Steps) -> FloatArray:
     """For every input and label, the value of the best output that has this label.
 
     After the forward pass, the *outside* of a position is the best value of everything
     that goes with it. It flows from the roots back to the part scores: a position gets
     the outside of an entry plus the other positions of the candidate they meet in.
     """
-    m, parts = scores.shape
+    m, parts = questions.scores.shape
     size = parts + steps.entry_ptr[-1]
     work = np.empty(size)
     outside = np.empty(size)
     best = np.empty(steps.entry_ptr[-1], np.int64)
     marginals = np.full((m, labels), -np.inf)
     for i in range(m):
-        read_scores(scores, closed, i, work)
+        read_scores(questions, i, work)
         forward(work, best, steps)
         whole = total(work, steps)
         if whole == -np.inf:

@@ -6,10 +6,13 @@ Output number c of the order has the labels that are its digits in the mixed rad
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from rote.kernels.bundles import Questions
 from rote.kernels.jit import kernel
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray
+from rote.types import AnyArray, IntArray
 
 
 @kernel
@@ -26,27 +29,31 @@ def outputs_between(first: int, end: int, sizes: IntArray) -> IntArray:
     return labels
 
 
+class EndingFactors(NamedTuple):
+    """The factors of a space, sorted by their last variable."""
+
+    ptr: IntArray  # per variable: the factors whose last one it is
+    first: IntArray  # per factor: its first part
+    scope_ptr: IntArray
+    scope: IntArray
+    strides: IntArray
+
+
 @kernel
 def best_outputs(
-    scores: FloatArray,
-    closed: BoolArray,
-    ties: FloatArray,
+    questions: Questions,
     feasible: AnyArray,
     sizes: IntArray,
     offsets: IntArray,
-    factor_ptr: IntArray,
-    factor_first: IntArray,
-    scope_ptr: IntArray,
-    scope: IntArray,
-    strides: IntArray,
+    factors: EndingFactors,
 ) -> IntArray:
     """The first output within one tie of the best; labels are -1 where nothing is feasible.
 
-    ``factor_ptr[j] : factor_ptr[j + 1]`` are the factors whose last variable is j. A
-    prefix of labels is worth the labels and factors it settles, so turning variable j
+    A prefix of labels is worth the labels and factors it settles, so turning variable j
     changes only what comes from j on. A first round finds the best value, a second
-    one the first output close to it. ``closed`` has one row per input, or none.
+    one the first output close to it.
     """
+    scores, closed, ties = questions
     m = scores.shape[0]
     n = sizes.shape[0]
     result = np.full((m, n), -1, np.int64)
@@ -64,10 +71,10 @@ def best_outputs(
                     value = worth[j] + scores[i, part]
                     if closed.shape[0] > 0 and closed[i, part]:
                         value = -np.inf
-                    for f in range(factor_ptr[j], factor_ptr[j + 1]):
-                        part = factor_first[f]
-                        for k in range(scope_ptr[f], scope_ptr[f + 1]):
-                            part += strides[k] * labels[scope[k]]
+                    for f in range(factors.ptr[j], factors.ptr[j + 1]):
+                        part = factors.first[f]
+                        for k in range(factors.scope_ptr[f], factors.scope_ptr[f + 1]):
+                            part += factors.strides[k] * labels[factors.scope[k]]
                         value += scores[i, part]
                     worth[j + 1] = value
                 if (feasible[c >> 3] >> (7 - (c & 7))) & 1:

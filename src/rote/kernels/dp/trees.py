@@ -18,39 +18,56 @@ seen on the way is the distance to it. Where that is within the tie, the same tr
 hung on one variable after the other, in their order, with those before held fast:
 then all labels of a variable can be compared, and the smallest be taken as above.
 Hanging it on another variable changes only the messages on the way there.
-
-``closed`` has one row per input, or no row at all when every label is open.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from rote.kernels.bundles import ForestPlan, Questions
 from rote.kernels.dp.chains import add_entries, label_scores, within_budget
 from rote.kernels.jit import kernel
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import FloatArray, IntArray
+
+
+class Room(NamedTuple):
+    """The messages of one input, and room for what is read of tables."""
+
+    own: FloatArray  # per label: its score
+    inner: FloatArray  # per label: inner_v
+    up: FloatArray  # per variable: what it tells its parent
+    down: FloatArray  # per label: what is best outside the variables below
+    entries: FloatArray  # of one table
+    line: FloatArray  # of one variable
+    without: FloatArray  # as ``up``: what the parent is worth without the variable
+    hung: IntArray  # per root: the variable on which its component hangs at the moment
+    way: IntArray  # from there to another variable
 
 
 @kernel
-def send(
-    out: FloatArray,
-    values: FloatArray,
-    entries: FloatArray,
-    row: FloatArray,
-    start: int,
-    step_from: int,
-    step_to: int,
-    move: int,
-    contiguous: bool,
-    allowed: BoolArray,
-    gather_ptr: IntArray,
-    gather: IntArray,
+def room_for(plan: ForestPlan) -> Room:
+    n = plan.sizes.shape[0]
+    return Room(
+        np.empty(plan.offsets[n]),
+        np.empty(plan.offsets[n]),
+        np.empty(plan.up_ptr[n]),
+        np.empty(plan.offsets[n]),
+        np.empty(plan.room[0]),
+        np.empty(plan.room[1]),
+        np.empty(plan.up_ptr[n]),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+    )
+
+
+@kernel
+def best_across(
+    out: FloatArray, values: FloatArray, table: FloatArray, step_from: int, step_to: int
 ) -> None:
     """out(x) = max_a W(x, a) + values(a), across a table from either of its sides."""
     many = values.shape[0]
-    table = entries[: many * out.shape[0]]
-    table[:] = 0.0
-    add_entries(table, row, start, 1, move, contiguous, allowed, gather_ptr, gather)
     if step_from == 1:
         for x in range(out.shape[0]):
             here = table[x * step_to : x * step_to + many]
@@ -71,305 +88,175 @@ def send(
 
 
 @kernel
-def look_below(
-    up: FloatArray,
-    inner: FloatArray,
+def send(
+    out: FloatArray, values: FloatArray, plan: ForestPlan, v: int, up: bool, row: FloatArray,
     entries: FloatArray,
-    row: FloatArray,
-    offsets: IntArray,
-    order: IntArray,
-    parent: IntArray,
-    table: IntArray,
-    step_parent: IntArray,
-    step_own: IntArray,
-    up_ptr: IntArray,
-    starts: IntArray,
-    moves: IntArray,
-    contiguous: BoolArray,
-    allowed: BoolArray,
-    gather_ptr: IntArray,
-    gather: IntArray,
-) -> float:
-    """Fill up_v, and turn the label scores ``inner`` into inner_v; returns the best value."""
-    n = order.shape[0]
+) -> None:  # fmt: skip
+    """`best_across` the table between v and its parent, upwards or downwards."""
+    b = plan.table[v]
+    table = entries[: values.shape[0] * out.shape[0]]
+    table[:] = 0.0
+    add_entries(table, row, plan, b, plan.starts[b], 1)
+    if up:
+        best_across(out, values, table, plan.step_own[v], plan.step_parent[v])
+    else:
+        best_across(out, values, table, plan.step_parent[v], plan.step_own[v])
+
+
+@kernel
+def look_below(plan: ForestPlan, room: Room, questions: Questions, i: int) -> float:
+    """Read the scores of an input, and fill inner_v and up_v; returns the best value."""
+    n, offsets, row = plan.order.shape[0], plan.offsets, questions.scores[i]
+    label_scores(room.own, questions, i, plan.allowed)
+    room.inner[:] = room.own
     total = 0.0
     for back in range(n):
-        v = order[n - 1 - back]
-        values = inner[offsets[v] : offsets[v + 1]]
-        message = up[up_ptr[v] : up_ptr[v + 1]]
-        b = table[v]
-        if b < 0:
+        v = plan.order[n - 1 - back]
+        values = room.inner[offsets[v] : offsets[v + 1]]
+        message = room.up[plan.up_ptr[v] : plan.up_ptr[v + 1]]
+        if plan.table[v] < 0:
             top = -np.inf
             for a in range(values.shape[0]):
                 top = max(top, values[a])
             message[0] = top
             total += top
             continue
-        send(
-            message, values, entries, row, starts[b], step_own[v], step_parent[v], moves[b],
-            contiguous[b], allowed, gather_ptr, gather,
-        )  # fmt: skip
-        above = inner[offsets[parent[v]] : offsets[parent[v] + 1]]
+        send(message, values, plan, v, True, row, room.entries)
+        above = room.inner[offsets[plan.parent[v]] : offsets[plan.parent[v] + 1]]
         for x in range(message.shape[0]):
             above[x] += message[x]
     return total
 
 
 @kernel
-def heard(
-    out: FloatArray,
-    v: int,
-    but: int,
-    own: FloatArray,
-    up: FloatArray,
-    down: FloatArray,
-    from_above: bool,
-    offsets: IntArray,
-    up_ptr: IntArray,
-    child_ptr: IntArray,
-    children: IntArray,
-) -> None:
+def heard(plan: ForestPlan, room: Room, v: int, but: int, from_above: bool) -> FloatArray:
     """What v's own labels, its children but one, and perhaps its parent say of its labels."""
+    first, out = plan.offsets[v], room.line[: plan.sizes[v]]
     for a in range(out.shape[0]):
-        out[a] = own[offsets[v] + a]
+        out[a] = room.own[first + a]
         if from_above:
-            out[a] += down[offsets[v] + a]
-    for c in range(child_ptr[v], child_ptr[v + 1]):
-        if children[c] != but:
+            out[a] += room.down[first + a]
+    for c in range(plan.child_ptr[v], plan.child_ptr[v + 1]):
+        if plan.children[c] != but:
             for a in range(out.shape[0]):
-                out[a] += up[up_ptr[children[c]] + a]
+                out[a] += room.up[plan.up_ptr[plan.children[c]] + a]
+    return out
 
 
 @kernel
 def smallest_labels(
-    labels: IntArray,
-    tie: float,
-    own: FloatArray,
-    up: FloatArray,
-    down: FloatArray,
-    entries: FloatArray,
-    row: FloatArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    parent: IntArray,
-    depth: IntArray,
-    root: IntArray,
-    table: IntArray,
-    step_parent: IntArray,
-    step_own: IntArray,
-    up_ptr: IntArray,
-    child_ptr: IntArray,
-    children: IntArray,
-    starts: IntArray,
-    moves: IntArray,
-    contiguous: BoolArray,
-    allowed: BoolArray,
-    gather_ptr: IntArray,
-    gather: IntArray,
+    labels: IntArray, tie: float, plan: ForestPlan, room: Room, row: FloatArray
 ) -> None:
     """Break ties by hanging the tree on each variable in turn; ``up`` is as look_below left it.
 
-    ``hung[r]`` is the variable on which the component of root r hangs at the moment: the
-    messages towards it are up to date, down_v on the way from r and up_v elsewhere.
+    The messages towards the variable on which a component hangs are up to date: down_v on the way
+    from its root, and up_v elsewhere.
     """
-    n = sizes.shape[0]
-    hung = np.arange(n)
-    way = np.empty(n, np.int64)
-    values = np.empty(sizes.max())
+    offsets, hung, way = plan.offsets, room.hung, room.way
+    for j in range(plan.sizes.shape[0]):
+        hung[j] = j
     budget = tie
-    for j in range(n):
-        v = hung[root[j]]
+    for j in range(plan.sizes.shape[0]):
+        v = hung[plan.root[j]]
         w = j
         steps = 0
         while v != w:
-            if depth[v] >= depth[w]:
-                said = values[: sizes[v]]
-                heard(said, v, -1, own, up, down, False, offsets, up_ptr, child_ptr, children)
-                b = table[v]
-                send(
-                    up[up_ptr[v] : up_ptr[v + 1]], said, entries, row, starts[b], step_own[v],
-                    step_parent[v], moves[b], contiguous[b], allowed, gather_ptr, gather,
-                )  # fmt: skip
-                v = parent[v]
+            if plan.depth[v] >= plan.depth[w]:
+                said = heard(plan, room, v, -1, False)
+                message = room.up[plan.up_ptr[v] : plan.up_ptr[v + 1]]
+                send(message, said, plan, v, True, row, room.entries)
+                v = plan.parent[v]
             else:
                 way[steps] = w
                 steps += 1
-                w = parent[w]
+                w = plan.parent[w]
         for back in range(steps):
             v = way[steps - 1 - back]
-            u = parent[v]
-            said = values[: sizes[u]]
-            above = table[u] >= 0
-            heard(said, u, v, own, up, down, above, offsets, up_ptr, child_ptr, children)
-            b = table[v]
-            send(
-                down[offsets[v] : offsets[v + 1]], said, entries, row, starts[b], step_parent[v],
-                step_own[v], moves[b], contiguous[b], allowed, gather_ptr, gather,
-            )  # fmt: skip
-        hung[root[j]] = j
-        said = values[: sizes[j]]
-        above = table[j] >= 0
-        heard(said, j, -1, own, up, down, above, offsets, up_ptr, child_ptr, children)
+            u = plan.parent[v]
+            said = heard(plan, room, u, v, plan.table[u] >= 0)
+            message = room.down[offsets[v] : offsets[v + 1]]
+            send(message, said, plan, v, False, row, room.entries)
+        hung[plan.root[j]] = j
+        said = heard(plan, room, j, -1, plan.table[j] >= 0)
         chosen, lost = within_budget(said, budget)
         budget = max(0.0, budget - lost)
         labels[j] = chosen
-        for a in range(sizes[j]):
+        for a in range(plan.sizes[j]):
             if a != chosen:
-                own[offsets[j] + a] = -np.inf
+                room.own[offsets[j] + a] = -np.inf
 
 
 @kernel
-def best_trees(
-    scores: FloatArray,
-    closed: BoolArray,
-    ties: FloatArray,
-    natural: bool,
-    sizes: IntArray,
-    offsets: IntArray,
-    order: IntArray,
-    parent: IntArray,
-    depth: IntArray,
-    root: IntArray,
-    table: IntArray,
-    step_parent: IntArray,
-    step_own: IntArray,
-    up_ptr: IntArray,
-    child_ptr: IntArray,
-    children: IntArray,
-    starts: IntArray,
-    moves: IntArray,
-    contiguous: BoolArray,
-    allowed: BoolArray,
-    gather_ptr: IntArray,
-    gather: IntArray,
-    room: IntArray,
-) -> IntArray:
-    """The best output of every input; labels are -1 where nothing is feasible.
-
-    ``natural`` says that no child precedes its parent; ``room`` is the most numbers in a
-    table and in a variable.
-    """
-    m = scores.shape[0]
-    n = sizes.shape[0]
+def best_trees(questions: Questions, plan: ForestPlan) -> IntArray:
+    """The best output of every input; labels are -1 where nothing is feasible."""
+    m, n = questions.scores.shape[0], plan.sizes.shape[0]
     labels = np.full((m, n), -1, np.int64)
-    inner = np.empty(offsets[n])
-    down = np.empty(offsets[n])
-    up = np.empty(up_ptr[n])
-    entries = np.empty(room[0])
-    line = np.empty(room[1])
+    room = room_for(plan)
     for i in range(m):
-        row = scores[i]
-        label_scores(inner, scores, i, allowed, closed)
-        value = look_below(
-            up, inner, entries, row, offsets, order, parent, table, step_parent, step_own, up_ptr,
-            starts, moves, contiguous, allowed, gather_ptr, gather,
-        )  # fmt: skip
-        if value == -np.inf:
+        row, tie = questions.scores[i], questions.ties[i]
+        if look_below(plan, room, questions, i) == -np.inf:
             continue
-        budget = ties[i] if natural else 0.0
+        budget = tie if plan.natural else 0.0
         margin = np.inf
         for k in range(n):
-            v = k if natural else order[k]
-            here = line[: sizes[v]]
-            here[:] = inner[offsets[v] : offsets[v + 1]]
-            b = table[v]
+            v = k if plan.natural else plan.order[k]
+            here = room.line[: plan.sizes[v]]
+            here[:] = room.inner[plan.offsets[v] : plan.offsets[v + 1]]
+            b = plan.table[v]
             if b >= 0:
-                start = starts[b] + step_parent[v] * labels[i, parent[v]]
-                add_entries(
-                    here, row, start, step_own[v], moves[b], contiguous[b], allowed, gather_ptr,
-                    gather,
-                )  # fmt: skip
+                start = plan.starts[b] + plan.step_parent[v] * labels[i, plan.parent[v]]
+                add_entries(here, row, plan, b, start, plan.step_own[v])
             chosen, lost = within_budget(here, budget)
             labels[i, v] = chosen
             budget = max(0.0, budget - lost)
-            if not natural:
-                for a in range(sizes[v]):
+            if not plan.natural:
+                for a in range(plan.sizes[v]):
                     if a != chosen:
                         margin = min(margin, here[chosen] - here[a])
-        if margin <= ties[i]:
-            label_scores(inner, scores, i, allowed, closed)
-            smallest_labels(
-                labels[i], ties[i], inner, up, down, entries, row, sizes, offsets, parent, depth,
-                root, table, step_parent, step_own, up_ptr, child_ptr, children, starts, moves,
-                contiguous, allowed, gather_ptr, gather,
-            )  # fmt: skip
+        if margin <= tie:
+            smallest_labels(labels[i], tie, plan, room, row)
     return labels
 
 
 @kernel
-def tree_max_marginals(
-    scores: FloatArray,
-    closed: BoolArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    order: IntArray,
-    parent: IntArray,
-    table: IntArray,
-    step_parent: IntArray,
-    step_own: IntArray,
-    up_ptr: IntArray,
-    child_ptr: IntArray,
-    children: IntArray,
-    starts: IntArray,
-    moves: IntArray,
-    contiguous: BoolArray,
-    allowed: BoolArray,
-    gather_ptr: IntArray,
-    gather: IntArray,
-    room: IntArray,
-) -> FloatArray:
+def tree_max_marginals(questions: Questions, plan: ForestPlan) -> FloatArray:
     """The value of the best output with each label, -inf where there is none.
 
     down_v(a) is what is best outside the variables below v, given label a of v. What a
     child's parent is worth without the child is added up from the other children, not
     subtracted from all of them: -inf cannot be taken back.
     """
-    m = scores.shape[0]
-    n = sizes.shape[0]
+    m, n = questions.scores.shape[0], plan.sizes.shape[0]
+    offsets, up_ptr, child_ptr = plan.offsets, plan.up_ptr, plan.child_ptr
     marginals = np.full((m, offsets[n]), -np.inf)
-    own = np.empty(offsets[n])
-    inner = np.empty(offsets[n])
-    down = np.empty(offsets[n])
-    up = np.empty(up_ptr[n])
-    without = np.empty(up_ptr[n])
-    entries = np.empty(room[0])
-    line = np.empty(room[1])
+    room = room_for(plan)
+    up = room.up
     for i in range(m):
-        row = scores[i]
-        label_scores(own, scores, i, allowed, closed)
-        inner[:] = own
-        look_below(
-            up, inner, entries, row, offsets, order, parent, table, step_parent, step_own, up_ptr,
-            starts, moves, contiguous, allowed, gather_ptr, gather,
-        )  # fmt: skip
+        look_below(plan, room, questions, i)
         for k in range(n + 1):
-            u = order[k - 1] if k > 0 else n
-            others = line[: sizes[u] if k > 0 else 1]
+            u = plan.order[k - 1] if k > 0 else n
+            others = room.line[: plan.sizes[u] if k > 0 else 1]
             others[:] = 0.0
             if k > 0:
-                for x in range(sizes[u]):
-                    others[x] = own[offsets[u] + x] + down[offsets[u] + x]
+                for x in range(plan.sizes[u]):
+                    others[x] = room.own[offsets[u] + x] + room.down[offsets[u] + x]
             for c in range(child_ptr[u], child_ptr[u + 1]):
-                at = up_ptr[children[c]]
+                at = up_ptr[plan.children[c]]
                 for x in range(others.shape[0]):
-                    without[at + x] = others[x]
+                    room.without[at + x] = others[x]
                     others[x] += up[at + x]
             if k > 0:
                 marginals[i, offsets[u] : offsets[u + 1]] = others
             others[:] = 0.0
             for back in range(child_ptr[u + 1] - child_ptr[u]):
-                v = children[child_ptr[u + 1] - 1 - back]
-                rest = without[up_ptr[v] : up_ptr[v + 1]]
+                v = plan.children[child_ptr[u + 1] - 1 - back]
+                rest = room.without[up_ptr[v] : up_ptr[v + 1]]
                 for x in range(others.shape[0]):
                     rest[x] += others[x]
                     others[x] += up[up_ptr[v] + x]
-                message = down[offsets[v] : offsets[v + 1]]
-                b = table[v]
-                if b < 0:
+                message = room.down[offsets[v] : offsets[v + 1]]
+                if plan.table[v] < 0:
                     message[:] = rest[0]
-                    continue
-                send(
-                    message, rest, entries, row, starts[b], step_parent[v], step_own[v], moves[b],
-                    contiguous[b], allowed, gather_ptr, gather,
-                )  # fmt: skip
+                else:
+                    send(message, rest, plan, v, False, questions.scores[i], room.entries)
     return marginals

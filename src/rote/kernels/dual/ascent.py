@@ -13,14 +13,74 @@ The bound never rises.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from rote.kernels.bundles import Graph, RowGroups, Source
-from rote.kernels.jit import kernel
-from rote.kernels.outputs import read_scores
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.kernels.bundles import Graph, Questions, Reduced, RowGroups, Source
+from rote.kernels.dp.elimination import backward, forward, total
+from rote.kernels.jit import inlined, kernel
+from rote.kernels.outputs import read_scores, weight_at
+from rote.types import FloatArray, IntArray
 
 FAR = 1e9  # stands for infinity in messages
+
+
+class Ascent(NamedTuple):
+    """Where dual ascent on one input stands."""
+
+    theta: FloatArray  # per entry: its reparametrised score
+    messages: FloatArray
+    multipliers: FloatArray  # per row
+    marginals: FloatArray  # room for one visit of a variable
+    tops: FloatArray  # room: the best score per variable, then per table
+
+
+class Eliminated(NamedTuple):
+    """Working memory of an elimination; see `rote.kernels.dp.elimination`."""
+
+    work: FloatArray
+    best: IntArray
+
+
+@kernel
+def new_ascent(graph: Graph) -> Ascent:
+    """Room for an input, all duals at zero."""
+    groups = graph.sizes.shape[0] + graph.tables.ptr.shape[0] - 1
+    return Ascent(
+        np.empty(graph.tables.ptr[-1]),
+        np.zeros(graph.flow.message_ptr[-1]),
+        np.zeros(graph.rows.lower.shape[0]),
+        np.empty(graph.flow.most_marginals),
+        np.empty(groups),
+    )
+
+
+@kernel
+def new_memory(parts: int, reduced: Reduced) -> Eliminated:
+    """Room for what a plan eliminates."""
+    entries = reduced.steps.entry_ptr[-1]
+    return Eliminated(np.empty(parts + entries), np.empty(entries, np.int64))
+
+
+@kernel
+def begin(
+    questions: Questions, i: int, reduced: Reduced, memory: Eliminated, theta: FloatArray
+) -> float:
+    """Eliminate, and load the scores of what is left; what is worth the same in every output."""
+    read_scores(questions, i, memory.work)
+    forward(memory.work, memory.best, reduced.steps)
+    load(memory.work, reduced.graph.source, theta)
+    return total(memory.work, reduced.steps)
+
+
+@kernel
+def complete(reduced: Reduced, memory: Eliminated, found: IntArray, labels: IntArray) -> float:
+    """The labels of all variables, given those of what was left; returns their margin."""
+    for j in range(found.shape[0]):
+        if reduced.core[j] < reduced.variables:
+            labels[reduced.core[j]] = found[j]
+    return backward(labels, memory.work, memory.best, reduced.steps)
 
 
 @kernel
@@ -67,10 +127,9 @@ def marginalise(theta: FloatArray, at: int, stop: int, inner: int, marginal: Flo
 
 
 @kernel
-def apply_duals(
-    graph: Graph, theta: FloatArray, messages: FloatArray, multipliers: FloatArray
-) -> None:
+def apply_duals(graph: Graph, ascent: Ascent) -> None:
     """Reparametrise plain scores by given messages and multipliers."""
+    theta, messages, multipliers, _, _ = ascent
     for k in range(graph.tables.scope.shape[0]):
         j, b = graph.tables.scope[k], graph.tables.place_table[k]
         sent = messages[graph.flow.message_ptr[k] : graph.flow.message_ptr[k + 1]]
@@ -85,29 +144,27 @@ def apply_duals(
 
 
 @kernel
-def slope(
+def along_row(
     offsets: IntArray, rows: RowGroups, theta: FloatArray, r: int, was: float, u: float
-) -> float:
-    """Derivative of the bound at multiplier u of row r; theta is as ``was`` left it."""
-    total = float(rows.upper[r] if u > 0 or rows.lower[r] == -np.inf else rows.lower[r])
+) -> tuple[float, float]:
+    """The part of the bound that multiplier u of row r touches, and its derivative to the left.
+
+    theta is as multiplier ``was`` left it.
+    """
+    part = u * rows.upper[r] if u > 0 else u * rows.lower[r] if u < 0 else 0.0
+    slope = float(rows.upper[r] if u > 0 or rows.lower[r] == -np.inf else rows.lower[r])
     for g in range(rows.ptr[r], rows.ptr[r + 1]):
-        j = rows.variable[g]
-        at = rows.start[g]
-        stop = rows.start[g + 1]
-        top = -np.inf
-        weight = 0.0
+        j, at = rows.variable[g], rows.start[g]
+        top, weight = -np.inf, 0.0
         for e in range(offsets[j], offsets[j + 1]):
-            coefficient = 0.0
-            if at < stop and rows.column[at] == e:
-                coefficient = rows.coefficient[at]
-                at += 1
+            coefficient, at = weight_at(rows, g, at, e)
             value = theta[e] - (u - was) * coefficient
             # Of equal labels take the one with the larger coefficient: the slope to the left.
             if value > top or (value == top and coefficient > weight):
-                top = value
-                weight = coefficient
-        total -= weight
-    return total
+                top, weight = value, coefficient
+        part += top
+        slope -= weight
+    return part, slope
 
 
 @kernel
@@ -123,25 +180,25 @@ def visit_row(
     low = 0.0 if rows.lower[r] == -np.inf else -np.inf
     high = 0.0 if rows.upper[r] == np.inf else np.inf
     left, right, width = was, was, 1.0
-    while right < high and width < FAR and slope(offsets, rows, theta, r, was, right) < 0:
+    while right < high and width < FAR and along_row(offsets, rows, theta, r, was, right)[1] < 0:
         left, right = right, min(right + width, high)
         width *= 4.0
-    while left > low and width < FAR and slope(offsets, rows, theta, r, was, left) > 0:
+    while left > low and width < FAR and along_row(offsets, rows, theta, r, was, left)[1] > 0:
         left, right = max(left - width, low), left
         width *= 4.0
     for _ in range(60):
         middle = 0.5 * (left + right)
         if middle <= left or middle >= right:
             break
-        if slope(offsets, rows, theta, r, was, middle) <= 0:
+        if along_row(offsets, rows, theta, r, was, middle)[1] <= 0:
             left = middle
         else:
             right = middle
     best = 0.5 * (left + right)
     if abs(best) < 1e-12:
         best = 0.0
-    before = row_part(offsets, rows, theta, r, 0.0, was)
-    if width >= FAR or row_part(offsets, rows, theta, r, best - was, best) > before:
+    before = along_row(offsets, rows, theta, r, was, was)[0]
+    if width >= FAR or along_row(offsets, rows, theta, r, was, best)[0] > before:
         return
     for g in range(rows.ptr[r], rows.ptr[r + 1]):
         for c in range(rows.start[g], rows.start[g + 1]):
@@ -150,45 +207,14 @@ def visit_row(
 
 
 @kernel
-def row_part(
-    offsets: IntArray, rows: RowGroups, theta: FloatArray, r: int, step: float, u: float
-) -> float:
-    """The part of the bound that row r's multiplier u touches."""
-    total = 0.0
-    if u > 0:
-        total = u * rows.upper[r]
-    elif u < 0:
-        total = u * rows.lower[r]
-    for g in range(rows.ptr[r], rows.ptr[r + 1]):
-        j = rows.variable[g]
-        at = rows.start[g]
-        stop = rows.start[g + 1]
-        top = -np.inf
-        for e in range(offsets[j], offsets[j + 1]):
-            value = theta[e]
-            if at < stop and rows.column[at] == e:
-                value -= step * rows.coefficient[at]
-                at += 1
-            top = max(top, value)
-        total += top
-    return total
-
-
-@kernel
-def sweep(
-    graph: Graph,
-    theta: FloatArray,
-    messages: FloatArray,
-    multipliers: FloatArray,
-    marginals: FloatArray,
-    settling: bool,
-) -> None:
+def sweep(graph: Graph, ascent: Ascent, settling: bool) -> None:
     """Once forwards and once backwards through the variables, then through the rows.
 
     When ``settling``, only forwards, and nothing is handed on: labels keep what the tables
     can spare, so that they tell good from bad. Before rows are visited, one more turn
     leaves an equal part at every variable: a row can only weigh what it finds at labels.
     """
+    theta, messages, multipliers, marginals, _ = ascent
     n = graph.sizes.shape[0]
     table_ptr = graph.tables.ptr
     rows = graph.rows.lower.shape[0]
@@ -258,67 +284,68 @@ def row_constant(rows: RowGroups, multipliers: FloatArray) -> float:
     return total
 
 
+@inlined
+def entries_of(graph: Graph, group: int) -> tuple[int, int]:
+    """Where the labels of a variable, or behind those the entries of a table, begin and end."""
+    n = graph.sizes.shape[0]
+    if group < n:
+        return graph.offsets[group], graph.offsets[group + 1]
+    return graph.tables.ptr[group - n], graph.tables.ptr[group - n + 1]
+
+
 @kernel
-def bound_of(graph: Graph, theta: FloatArray, multipliers: FloatArray) -> float:
+def find_tops(graph: Graph, theta: FloatArray, constant: float, tops: FloatArray) -> float:
+    """The best label of every variable and entry of every table; their sum, after a constant."""
+    for k in range(tops.shape[0]):
+        top = -np.inf
+        begin, end = entries_of(graph, k)
+        for e in range(begin, end):
+            if theta[e] > top:
+                top = theta[e]
+        tops[k] = top
+        constant += top
+    return constant
+
+
+@kernel
+def bound_of(graph: Graph, ascent: Ascent) -> float:
     """The bound that reparametrised scores and multipliers give."""
-    total = row_constant(graph.rows, multipliers)
-    for j in range(graph.sizes.shape[0]):
-        top = -np.inf
-        for e in range(graph.offsets[j], graph.offsets[j + 1]):
-            top = max(top, theta[e])
-        total += top
-    for b in range(graph.tables.ptr.shape[0] - 1):
-        top = -np.inf
-        for e in range(graph.tables.ptr[b], graph.tables.ptr[b + 1]):
-            top = max(top, theta[e])
-        total += top
-    return total
+    constant = row_constant(graph.rows, ascent.multipliers)
+    return find_tops(graph, ascent.theta, constant, ascent.tops)
 
 
 @kernel
-def close_below(graph: Graph, theta: FloatArray, multipliers: FloatArray, floor: float) -> None:
+def close_below(graph: Graph, ascent: Ascent, floor: float) -> None:
     """Close labels and table entries that are in no output worth more than ``floor``.
 
     An output with an entry that is d below the best of its variable or table is worth at
     most the bound less d.
     """
-    room = bound_of(graph, theta, multipliers) - floor
-    for j in range(graph.sizes.shape[0]):
-        top = -np.inf
-        for e in range(graph.offsets[j], graph.offsets[j + 1]):
-            top = max(top, theta[e])
-        for e in range(graph.offsets[j], graph.offsets[j + 1]):
-            if top - theta[e] >= room:
-                theta[e] = -np.inf
-    for b in range(graph.tables.ptr.shape[0] - 1):
-        top = -np.inf
-        for e in range(graph.tables.ptr[b], graph.tables.ptr[b + 1]):
-            top = max(top, theta[e])
-        for e in range(graph.tables.ptr[b], graph.tables.ptr[b + 1]):
-            if top - theta[e] >= room:
-                theta[e] = -np.inf
+    room = bound_of(graph, ascent) - floor
+    for k in range(ascent.tops.shape[0]):
+        begin, end = entries_of(graph, k)
+        for e in range(begin, end):
+            if ascent.tops[k] - ascent.theta[e] >= room:
+                ascent.theta[e] = -np.inf
 
 
 @kernel
 def ascend(
-    scores: FloatArray,
-    closed: BoolArray,
+    questions: Questions,
     graph: Graph,
     messages: FloatArray,
     multipliers: FloatArray,
     sweeps: int,
 ) -> FloatArray:
     """Improve one row of duals per input, in place, by so many sweeps; returns the bounds."""
-    m = scores.shape[0]
-    source = np.empty(scores.shape[1])
-    theta = np.empty(graph.tables.ptr[-1])
-    marginals = np.empty(graph.flow.most_marginals)
-    bounds = np.empty(m)
+    m, parts = questions.scores.shape
+    source, room, bounds = np.empty(parts), new_ascent(graph), np.empty(m)
     for i in range(m):
-        read_scores(scores, closed, i, source)
-        load(source, graph.source, theta)
-        apply_duals(graph, theta, messages[i], multipliers[i])
+        read_scores(questions, i, source)
+        load(source, graph.source, room.theta)
+        ascent = Ascent(room.theta, messages[i], multipliers[i], room.marginals, room.tops)
+        apply_duals(graph, ascent)
         for _ in range(sweeps):
-            sweep(graph, theta, messages[i], multipliers[i], marginals, False)
-        bounds[i] = bound_of(graph, theta, multipliers[i])
+            sweep(graph, ascent, False)
+        bounds[i] = bound_of(graph, ascent)
     return bounds

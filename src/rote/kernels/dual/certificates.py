@@ -24,13 +24,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.bundles import Graph, Steps
-from rote.kernels.dp.elimination import backward, forward, total
-from rote.kernels.dual.ascent import apply_duals, load, marginalise, row_constant, sweep
+from rote.kernels.bundles import DualRows, Graph, Questions, Reduced
+from rote.kernels.dual.ascent import (
+    Ascent,
+    apply_duals,
+    begin,
+    complete,
+    find_tops,
+    marginalise,
+    new_ascent,
+    new_memory,
+    row_constant,
+    sweep,
+)
 from rote.kernels.jit import kernel
-from rote.kernels.outputs import read_scores
+from rote.kernels.outputs import entry_at
 from rote.kernels.search.nodes import row_loss
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import FloatArray, IntArray
 
 PROBE_SWEEPS = 5
 LARGE = 1e12  # in ties: a hundred times the largest score
@@ -39,83 +49,64 @@ LARGE = 1e12  # in ties: a hundred times the largest score
 class Desk(NamedTuple):
     """Room to work in."""
 
-    tops: FloatArray  # per variable, then per table
     marginals: FloatArray  # per place and label
-    visit: FloatArray
     losses: FloatArray  # per label
-    opened: FloatArray  # per label of one variable
     trial: IntArray  # per variable
-    chosen: IntArray  # per variable
-    theta: FloatArray  # per entry
-    messages: FloatArray
-    multipliers: FloatArray
+    chosen: IntArray  # per variable, in the case that is supposed
+    case: Ascent
+
+
+class Aim(NamedTuple):
+    """When sweeping ends."""
+
+    rest: float  # worth the same in every output
+    floor: float  # of what is of use
+    tie: float
+    epsilon: float  # how much worse than the best an output may be, relative to it
+    sweeps: int
+
+
+class Proof(NamedTuple):
+    """What sweeps have shown of the best output known."""
+
+    bound: float
+    value: float  # -inf if there is no output
+    runner: float  # the most that any other output can be worth
+    shut: float  # the same of outputs with a label that was closed on the way
+    sweeps: int  # how many were made
 
 
 @kernel
 def new_desk(graph: Graph) -> Desk:
     n = graph.sizes.shape[0]
-    blocks = graph.tables.ptr.shape[0] - 1
     return Desk(
-        np.empty(n + blocks),
         np.empty(graph.flow.message_ptr[-1]),
-        np.empty(graph.flow.most_marginals),
         np.empty(graph.offsets[n]),
-        np.empty(graph.widest),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        np.empty(graph.tables.ptr[blocks]),
-        np.empty(graph.flow.message_ptr[-1]),
-        np.empty(graph.rows.lower.shape[0]),
+        new_ascent(graph),
     )
 
 
 @kernel
-def find_tops(graph: Graph, theta: FloatArray, tops: FloatArray) -> float:
-    """The best label of every variable and the best entry of every table; returns their sum."""
-    n = graph.sizes.shape[0]
-    whole = 0.0
-    for j in range(n):
-        top = -np.inf
-        for e in range(graph.offsets[j], graph.offsets[j + 1]):
-            if theta[e] > top:
-                top = theta[e]
-        tops[j] = top
-        whole += top
-    for b in range(graph.tables.ptr.shape[0] - 1):
-        top = -np.inf
-        for e in range(graph.tables.ptr[b], graph.tables.ptr[b + 1]):
-            if theta[e] > top:
-                top = theta[e]
-        tops[n + b] = top
-        whole += top
-    return whole
-
-
-@kernel
-def gap_of(
-    graph: Graph, theta: FloatArray, tops: FloatArray, multipliers: FloatArray, labels: IntArray
-) -> float:
+def gap_of(graph: Graph, ascent: Ascent, labels: IntArray) -> float:
     """What an output loses against the bound; inf where it breaks a rule."""
+    theta, tops = ascent.theta, ascent.tops
     n = graph.sizes.shape[0]
     lost = 0.0
     for j in range(n):
         lost += tops[j] - theta[graph.offsets[j] + labels[j]]
-    tables = graph.tables
-    for b in range(tables.ptr.shape[0] - 1):
-        e = tables.ptr[b]
-        for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
-            e += tables.strides[k] * labels[tables.scope[k]]
-        lost += tops[n + b] - theta[e]
+    for b in range(tops.shape[0] - n):
+        lost += tops[n + b] - theta[entry_at(graph.tables, b, labels)]
     if graph.rows.lower.shape[0] > 0:
-        lost += row_loss(graph.offsets, graph.rows, multipliers, labels)
+        lost += row_loss(graph, ascent.multipliers, labels)
     return lost
 
 
 @kernel
-def find_losses(
-    graph: Graph, theta: FloatArray, tops: FloatArray, marginals: FloatArray, losses: FloatArray
-) -> None:
+def find_losses(graph: Graph, ascent: Ascent, desk: Desk) -> None:
     """loss_j(a) for every label, and the marginals max_{t: t_j = a} θ_f(t) of every place."""
+    theta, tops, losses = ascent.theta, ascent.tops, desk.losses
     n = graph.sizes.shape[0]
     tables = graph.tables
     for j in range(n):
@@ -126,7 +117,7 @@ def find_losses(
             k = tables.places[p]
             b = tables.place_table[k]
             at = graph.flow.message_ptr[k]
-            marginal = marginals[at : at + size]
+            marginal = desk.marginals[at : at + size]
             marginalise(theta, tables.ptr[b], tables.ptr[b + 1], tables.strides[k], marginal)
             for a in range(size):
                 losses[first + a] += tops[n + b] - marginal[a]
@@ -186,35 +177,23 @@ def close_losers(losses: FloatArray, room: float, theta: FloatArray) -> float:
 
 @kernel
 def settle(
-    graph: Graph,
-    theta: FloatArray,
-    messages: FloatArray,
-    multipliers: FloatArray,
-    desk: Desk,
-    chosen: IntArray,
-    known: bool,
-    rest: float,
-    floor: float,
-    tie: float,
-    epsilon: float,
-    sweeps: int,
-) -> tuple[float, float, float, float, int]:
-    """Sweep until the best output is proved, or nothing can reach ``floor``.
+    graph: Graph, ascent: Ascent, desk: Desk, chosen: IntArray, known: bool, aim: Aim
+) -> Proof:
+    """Sweep until the best output is proved, or nothing can reach the floor.
 
     ``chosen`` is an output to begin with, if ``known``, and the best one found in the end.
-    ``rest`` is worth the same in every output. Returns the bound, the output's value (-inf if
-    there is none), the most that any other output can be worth, the same of outputs with a label
-    that was closed on the way, and the number of sweeps.
     """
+    theta, tops = ascent.theta, ascent.tops
     value, runner, shut, made = -np.inf, np.inf, -np.inf, 0
     while True:
-        bound = rest + find_tops(graph, theta, desk.tops) + row_constant(graph.rows, multipliers)
-        if bound < floor or bound == -np.inf:
+        bound = aim.rest + find_tops(graph, theta, 0.0, tops)
+        bound += row_constant(graph.rows, ascent.multipliers)
+        if bound < aim.floor or bound == -np.inf:
             break
-        find_losses(graph, theta, desk.tops, desk.marginals, desk.losses)
-        gap = gap_of(graph, theta, desk.tops, multipliers, chosen) if known else np.inf
+        find_losses(graph, ascent, desk)
+        gap = gap_of(graph, ascent, chosen) if known else np.inf
         decode(graph, theta, desk.marginals, desk.trial)
-        lost = gap_of(graph, theta, desk.tops, multipliers, desk.trial)
+        lost = gap_of(graph, ascent, desk.trial)
         if lost < gap:
             gap = lost
             chosen[:] = desk.trial
@@ -222,73 +201,63 @@ def settle(
         if known:
             value = bound - gap
             runner = max(shut, bound - lead_of(graph, desk.losses, chosen))
-            if value - runner > tie or (epsilon > 0 and gap <= epsilon * abs(value)):
+            near = aim.epsilon > 0 and gap <= aim.epsilon * abs(value)
+            if value - runner > aim.tie or near:
                 break
-        if made == sweeps:
+        if made == aim.sweeps:
             break
         if known:
-            least = close_losers(desk.losses, gap + 4 * tie, theta)
+            least = close_losers(desk.losses, gap + 4 * aim.tie, theta)
             shut = max(shut, bound - least)
-        sweep(graph, theta, messages, multipliers, desk.visit, False)
+        sweep(graph, ascent, False)
         made += 1
-    return bound, value, runner, shut, made
+    return Proof(bound, value, runner, shut, made)
+
+
+@kernel
+def suppose(graph: Graph, ascent: Ascent, case: Ascent, j: int, label: int) -> None:
+    """The case that variable j has a label: the same, with all its others closed."""
+    case.theta[:] = ascent.theta
+    case.messages[:] = ascent.messages
+    case.multipliers[:] = ascent.multipliers
+    for e in range(graph.offsets[j], graph.offsets[j + 1]):
+        if e != graph.offsets[j] + label:
+            case.theta[e] = -np.inf
 
 
 @kernel
 def probe(
     graph: Graph,
-    theta: FloatArray,
-    messages: FloatArray,
-    multipliers: FloatArray,
+    ascent: Ascent,
     desk: Desk,
     chosen: IntArray,
-    rest: float,
-    bound: float,
-    value: float,
-    shut: float,
-    tie: float,
+    proof: Proof,
+    aim: Aim,
     failures: int,
 ) -> tuple[float, float]:
     """Suppose one label after the other, and close it when nothing with it can be the best.
 
-    Begins where `settle` gave up; ``shut`` is the most that outputs with a closed label can be
-    worth. Gives up after so many ``failures`` in one round. Returns the output's value, and the
-    most that any other can be worth, which is inf where some label stays open.
+    Begins where `settle` gave up. Gives up after so many ``failures`` in one round. Returns the
+    output's value, and the most that any other can be worth, which is inf where some label stays
+    open.
     """
-    room = bound - value + 4 * tie
-    shut = max(shut, bound - close_losers(desk.losses, room, theta))
+    theta, tie, value = ascent.theta, aim.tie, proof.value
+    room = proof.bound - value + 4 * tie
+    shut = max(proof.shut, proof.bound - close_losers(desk.losses, room, theta))
     while True:
         progress = again = False
         left = 0
         for j in range(graph.sizes.shape[0]):
-            first, size = graph.offsets[j], graph.sizes[j]
-            for a in range(size):
-                if a == chosen[j] or theta[first + a] == -np.inf:
+            for a in range(graph.sizes[j]):
+                if a == chosen[j] or theta[graph.offsets[j] + a] == -np.inf:
                     continue
-                desk.theta[:] = theta
-                desk.messages[:] = messages
-                desk.multipliers[:] = multipliers
-                for b in range(size):
-                    if b != a:
-                        desk.theta[first + b] = -np.inf
-                here, worth, second, _, _ = settle(
-                    graph,
-                    desk.theta,
-                    desk.messages,
-                    desk.multipliers,
-                    desk,
-                    desk.chosen,
-                    False,
-                    rest,
-                    value - 2 * tie,
-                    tie,
-                    0.0,
-                    PROBE_SWEEPS,
-                )
-                if here < value - 2 * tie:
-                    most = here
-                elif worth - second > tie:  # the best of this case is known
-                    most = worth
+                suppose(graph, ascent, desk.case, j, a)
+                short = Aim(aim.rest, value - 2 * tie, tie, 0.0, PROBE_SWEEPS)
+                here = settle(graph, desk.case, desk, desk.chosen, False, short)
+                if here.bound < value - 2 * tie:
+                    most = here.bound
+                elif here.value - here.runner > tie:  # the best of this case is known
+                    most = here.value
                 else:
                     left += 1
                     if left >= failures:
@@ -297,19 +266,19 @@ def probe(
                 if most > value - 2 * tie:
                     if most <= value + 2 * tie:
                         return value, np.inf
-                    shut = max(shut, value, second)
-                    value = worth
+                    shut = max(shut, value, here.runner)
+                    value = here.value
                     chosen[:] = desk.chosen
                     again = True
                 else:
                     shut = max(shut, most)
-                    theta[first + a] = -np.inf
+                    theta[graph.offsets[j] + a] = -np.inf
                 progress = True
         if left == 0 and not again:
             return value, shut
         if not progress:
             return value, np.inf
-        sweep(graph, theta, messages, multipliers, desk.visit, False)
+        sweep(graph, ascent, False)
 
 
 @kernel
@@ -328,102 +297,63 @@ def largest_move(messages: FloatArray, multipliers: FloatArray, coefficients: Fl
 
 @kernel
 def certify(
-    scores: FloatArray,
-    closed: BoolArray,
-    ties: FloatArray,
+    questions: Questions,
     guesses: IntArray,
     starts: IntArray,
-    messages: FloatArray,
-    multipliers: FloatArray,
-    steps: Steps,
-    graph: Graph,
-    core: IntArray,
-    variables: int,
+    duals: DualRows,
+    reduced: Reduced,
     epsilon: FloatArray,
     sweeps: int,
     failures: int,
-) -> tuple[IntArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray]:
+) -> tuple[IntArray, FloatArray, FloatArray, IntArray, DualRows]:
     """The best output known of every input, with what is proved of it.
 
-    ``guesses`` are outputs to begin with, or -1. ``starts`` names a row of duals in ``messages``
-    and ``multipliers`` to begin with; -1 begins with zero. Duals far larger than the scores
+    ``guesses`` are outputs to begin with, or -1. ``starts`` names a row of ``duals`` to
+    begin with; -1 begins with zero. Duals far larger than the scores
     are not used: their rounding would be larger than a tie. An input is given up after so many
     ``sweeps``, and, if there may be any, ``failures`` of probes.
 
     Returns labels (-1 for inputs without any output), bounds, margins (at least so much is every
     other output worth less; negative where nothing is proved), the sweeps made, and duals.
     """
-    m, parts = scores.shape
+    graph, ties = reduced.graph, questions.ties
+    m, parts = questions.scores.shape
     n = graph.sizes.shape[0]
-    work = np.empty(parts + steps.entry_ptr[-1])
-    best = np.empty(steps.entry_ptr[-1], np.int64)
-    theta = np.empty(graph.tables.ptr[-1])
-    desk = new_desk(graph)
+    memory, room, desk = new_memory(parts, reduced), new_ascent(graph), new_desk(graph)
     chosen = np.empty(n, np.int64)
-    complete = np.empty(variables, np.int64)
-    labels = np.full((m, variables), -1, np.int64)
-    bounds = np.full(m, np.inf)
-    margins = np.full(m, -np.inf)
+    labels = np.full((m, reduced.variables), -1, np.int64)
+    bounds, margins = np.full(m, np.inf), np.full(m, -np.inf)
     made = np.zeros(m, np.int64)
-    sent = np.zeros((m, graph.flow.message_ptr[-1]))
-    pushed = np.zeros((m, graph.rows.lower.shape[0]))
+    found = DualRows(
+        np.zeros((m, room.messages.shape[0])), np.zeros((m, room.multipliers.shape[0]))
+    )
     for i in range(m):
-        read_scores(scores, closed, i, work)
-        forward(work, best, steps)
-        rest = total(work, steps)
-        load(work, graph.source, theta)
+        ascent = Ascent(
+            room.theta, found.messages[i], found.multipliers[i], room.marginals, room.tops
+        )
+        rest = begin(questions, i, reduced, memory, ascent.theta)
         start = starts[i]
         if start >= 0:
-            moved = largest_move(messages[start], multipliers[start], graph.rows.coefficient)
-            if moved > LARGE * ties[i]:
-                start = -1
-        if start >= 0:
-            sent[i] = messages[start]
-            pushed[i] = multipliers[start]
-            apply_duals(graph, theta, sent[i], pushed[i])
+            messages, multipliers = duals.messages[start], duals.multipliers[start]
+            moved = largest_move(messages, multipliers, graph.rows.coefficient)
+            if moved <= LARGE * ties[i]:
+                ascent.messages[:] = messages
+                ascent.multipliers[:] = multipliers
+                apply_duals(graph, ascent)
         known = guesses[i, 0] >= 0
         for j in range(n):
             # An output says nothing of auxiliary variables; then it is no output to begin with.
-            if known and core[j] < variables:
-                chosen[j] = guesses[i, core[j]]
+            if known and reduced.core[j] < reduced.variables:
+                chosen[j] = guesses[i, reduced.core[j]]
             else:
                 known = False
-        bound, value, runner, shut, made[i] = settle(
-            graph,
-            theta,
-            sent[i],
-            pushed[i],
-            desk,
-            chosen,
-            known,
-            rest,
-            -np.inf,
-            ties[i],
-            epsilon[i],
-            sweeps,
-        )
-        bounds[i] = bound
+        aim = Aim(rest, -np.inf, ties[i], epsilon[i], sweeps)
+        proof = settle(graph, ascent, desk, chosen, known, aim)
+        bounds[i], made[i], value, runner = proof.bound, proof.sweeps, proof.value, proof.runner
         if value == -np.inf:
             continue
-        near = epsilon[i] > 0 and bound - value <= epsilon[i] * abs(value)
+        near = epsilon[i] > 0 and proof.bound - value <= epsilon[i] * abs(value)
         if failures > 0 and not near and value - runner <= ties[i]:
-            value, runner = probe(
-                graph,
-                theta,
-                sent[i],
-                pushed[i],
-                desk,
-                chosen,
-                rest,
-                bound,
-                value,
-                shut,
-                ties[i],
-                failures,
-            )
-        for j in range(n):
-            if core[j] < variables:
-                complete[core[j]] = chosen[j]
-        margins[i] = min(value - runner, backward(complete, work, best, steps))
-        labels[i] = complete
-    return labels, bounds, margins, made, sent, pushed
+            value, runner = probe(graph, ascent, desk, chosen, proof, aim, failures)
+        margins[i] = min(value - runner, complete(reduced, memory, chosen, labels[i]))
+    return labels, bounds, margins, made, found

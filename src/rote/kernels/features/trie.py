@@ -55,22 +55,67 @@ def step(tree: Tree, node: int, text: int, grows: bool) -> int:
     return int(tree.edges[place, 1])
 
 
-@kernel
-def follow(edges: IntArray, nodes: IntArray, texts: IntArray) -> None:
-    """Go on from nodes, each along a text, in a tree that does not grow."""
-    for i in range(nodes.shape[0]):
-        node = nodes[i]
+class Joined(NamedTuple):
+    """Texts that stand for several: -2 for those of the first run, -3 for the second, and so on."""
+
+    texts: IntArray
+    ptr: IntArray
+
+
+@inlined
+def go(tree: Tree, joined: Joined, node: int, text: int, grows: bool) -> int:
+    """The node that a text leads to, or the texts that it stands for."""
+    if text >= NOWHERE:
+        return step(tree, node, text, grows)
+    run = -2 - text
+    for k in range(joined.ptr[run], joined.ptr[run + 1]):
         if node >= 0:
-            nodes[i] = NOWHERE
-            if texts[i] >= 0:
-                place = place_of(edges, node, texts[i])
-                if edges[place, 0] >= 0:
-                    nodes[i] = edges[place, 1]
+            node = step(tree, node, joined.texts[k], grows)
+    return node
+
+
+class Windows(NamedTuple):
+    """Names made of what is said of things around a place: for each term a row, and how far away.
+
+    The first term of a name is the node of its beginning, and each of the others is a text.
+    """
+
+    ptr: IntArray  # where the terms of each name begin, and where those of the last end
+    rows: IntArray
+    offsets: IntArray
+
+
+@kernel
+def follow_windows(
+    tree: Tree, joined: Joined, windows: Windows, said: IntArray, places: IntArray, grows: bool
+) -> IntArray:
+    """The nodes of names around places, of shape (places, names).
+
+    ``said`` is by row and place; its last place stands for all that are outside. ``places`` has
+    where things to look at begin and end, and the place itself.
+    """
+    nodes = np.empty((places.shape[1], windows.ptr.shape[0] - 1), np.int64)
+    for i in range(nodes.shape[0]):
+        begin, end, at = places[0, i], places[1, i], places[2, i]
+        for name in range(nodes.shape[1]):
+            node = 0
+            for k in range(windows.ptr[name], windows.ptr[name + 1]):
+                place = at + windows.offsets[k]
+                if place < begin or place >= end:
+                    place = said.shape[1] - 1
+                own = said[windows.rows[k], place]
+                if k == windows.ptr[name]:
+                    node = own
+                elif node >= 0:
+                    node = go(tree, joined, node, own, grows)
+            nodes[i, name] = node
+    return nodes
 
 
 @kernel
 def walk(
     tree: Tree,
+    joined: Joined,
     nodes: IntArray,
     texts: IntArray,
     begins: IntArray,
@@ -86,7 +131,7 @@ def walk(
         for k in range(begins[i], ends[i]):
             if node < 0:
                 break
-            node = step(tree, node, texts[k], grows)
+            node = go(tree, joined, node, texts[k], grows)
         nodes[i] = node
 
 
@@ -101,9 +146,9 @@ def hang(tree: Tree) -> None:
 
 @kernel
 def give_numbers(nodes: IntArray, numbers: IntArray, count: int) -> int:
-    """Give nodes without a number the next one; how many there are then."""
+    """Give nodes without a number the next one, if they are any; how many there are then."""
     for i in range(nodes.shape[0]):
-        if numbers[nodes[i]] < 0:
+        if nodes[i] >= 0 and numbers[nodes[i]] < 0:
             numbers[nodes[i]] = count
             count += 1
     return count
@@ -151,43 +196,30 @@ NEW = -2  # the column of a name that nobody has asked for yet
 
 
 @kernel
-def new_uses(
-    numbers: IntArray, ptr: IntArray, marked: IntArray, alone: int, table: IntArray
-) -> IntArray:
-    """The names without a column, as mark and number, in the order in which they come first.
-
-    What lines say, and what marks mean, is told in `packed`. Columns become -1.
-    """
-    found = np.empty((2 * numbers.shape[0], 2), np.int64)
-    at = 0
-    for i in range(ptr.shape[0] - 1):
-        for turn in range(1 if marked[i] == 0 else 2):
-            mark = marked[i] if turn == 1 else 0
-            for k in range(ptr[i] + turn * alone, ptr[i + 1]):
-                if numbers[k] >= 0 and table[mark, numbers[k]] == NEW:
-                    table[mark, numbers[k]] = -1
-                    found[at] = mark, numbers[k]
-                    at += 1
-    return found[:at].copy()
-
-
-@kernel
 def packed(
     numbers: IntArray, ptr: IntArray, marked: IntArray, alone: int, table: IntArray
-) -> tuple[IntArray, IntArray]:
+) -> tuple[IntArray, IntArray, IntArray]:
     """The columns of lines of names, without those that are unknown; and where lines begin.
 
     ``table`` has the columns of names by mark, or -1; mark 0 is none. A line that has a mark says
-    all names but the first ``alone`` once more behind it. Numbers below 0 are no names.
+    all names but the first ``alone`` once more behind it. Numbers below 0 are no names. The last
+    are names that are new, as mark and number, in the order in which they come first: to be asked
+    for, and until then unknown.
     """
     columns, starts = np.empty(2 * numbers.shape[0], np.int64), np.zeros(ptr.shape[0], np.int64)
-    at = 0
+    new = np.empty((2 * numbers.shape[0], 2), np.int64)
+    at = count = 0
     for i in range(ptr.shape[0] - 1):
         for turn in range(1 if marked[i] == 0 else 2):
             mark = marked[i] if turn == 1 else 0
             for k in range(ptr[i] + turn * alone, ptr[i + 1]):
-                if numbers[k] >= 0 and table[mark, numbers[k]] >= 0:
-                    columns[at] = table[mark, numbers[k]]
+                column = table[mark, numbers[k]] if numbers[k] >= 0 else -1
+                if column >= 0:
+                    columns[at] = column
                     at += 1
+                elif column == NEW:
+                    table[mark, numbers[k]] = -1
+                    new[count] = mark, numbers[k]
+                    count += 1
         starts[i + 1] = at
-    return columns[:at].copy(), starts
+    return columns[:at].copy(), starts, new[:count].copy()

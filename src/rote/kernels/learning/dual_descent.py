@@ -20,9 +20,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.bundles import Vectors
 from rote.kernels.jit import kernel
-from rote.kernels.learning.working_set import BEFORE, STEP, Candidates, read_atoms, shift, summed
+from rote.kernels.learning.working_set import (
+    BEFORE,
+    STEP,
+    Candidates,
+    Dual,
+    read_atoms,
+    shift,
+    summed,
+)
 from rote.types import FloatArray, IntArray
 
 FULL = 1.0 - 1e-12  # of C_i: from here on A_i has no room left
@@ -39,22 +46,25 @@ class Desk(NamedTuple):
 
 
 @kernel
-def gains_of(
-    weights: FloatArray,
-    vectors: Vectors,
-    candidates: Candidates,
-    example: int,
-    ids: IntArray,
-    gains: FloatArray,
-) -> int:
+def desk_for(candidates: Candidates, examples: IntArray) -> Desk:
+    """Room for the candidates of any of the examples."""
+    most = 1
+    for example in examples:
+        most = max(most, candidates.size[example])
+    return Desk(np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty((most, most)))
+
+
+@kernel
+def gains_of(dual: Dual, example: int, desk: Desk) -> int:
     """The candidates of an example by rank, and Δ - w · φ of each; returns how many."""
-    read_atoms(weights, vectors, candidates, example)
+    candidates = dual.candidates
+    read_atoms(dual.weights, dual.vectors, candidates, example)
     size = candidates.size[example]
     c = candidates.last[example]
     while c >= 0:
         r = candidates.rank[c]
-        ids[r] = c
-        gains[r] = candidates.loss[c] - summed(candidates, c)
+        desk.ids[r] = c
+        desk.gains[r] = candidates.loss[c] - summed(candidates, c)
         c = candidates.previous[c]
     return int(size)
 
@@ -68,8 +78,9 @@ def product_of(candidates: Candidates, ids: IntArray, r: int, s: int) -> float:
 
 
 @kernel
-def weakest(candidates: Candidates, ids: IntArray, gains: FloatArray, size: int) -> int:
+def weakest(candidates: Candidates, desk: Desk, size: int) -> int:
     """The rank of the candidate with a dual above 0 and the least gain, or -1."""
+    ids, gains = desk.ids, desk.gains
     chosen = -1
     for r in range(size):
         if candidates.dual[ids[r]] > 0.0 and (chosen < 0 or gains[r] < gains[chosen]):
@@ -78,26 +89,18 @@ def weakest(candidates: Candidates, ids: IntArray, gains: FloatArray, size: int)
 
 
 @kernel
-def projected(
-    candidates: Candidates,
-    ids: IntArray,
-    gains: FloatArray,
-    size: int,
-    r: int,
-    example: int,
-    cost: float,
-    squared: bool,
-) -> float:
+def projected(dual: Dual, desk: Desk, size: int, r: int, example: int) -> float:
     """How much a candidate would still gain, or lose too much, where its dual can move."""
-    dual, total = candidates.dual[ids[r]], candidates.total[example]
-    if squared:
+    candidates, gains, cost = dual.candidates, desk.gains, dual.costs[example]
+    own, total = candidates.dual[desk.ids[r]], candidates.total[example]
+    if dual.squared:
         gain = gains[r] - total / (2.0 * cost)
     else:
         gain = gains[r]
         if gain > 0.0 and total >= cost * FULL:
-            giver = weakest(candidates, ids, gains, size)
+            giver = weakest(candidates, desk, size)
             return max(0.0, float(gain - gains[giver])) if giver >= 0 else 0.0
-    return abs(float(gain)) if dual > 0.0 else max(0.0, float(gain))
+    return abs(float(gain)) if own > 0.0 else max(0.0, float(gain))
 
 
 @kernel
@@ -111,25 +114,17 @@ def take(candidates: Candidates, desk: Desk, size: int, r: int, step: float) -> 
 
 
 @kernel
-def visit(
-    weights: FloatArray,
-    vectors: Vectors,
-    candidates: Candidates,
-    example: int,
-    cost: float,
-    squared: bool,
-    desk: Desk,
-    delta: float,
-) -> float:
+def visit(dual: Dual, desk: Desk, example: int) -> float:
     """Rounds over the candidates of one example; returns the largest projected gain before."""
-    ids, gains = desk.ids, desk.gains
-    size = gains_of(weights, vectors, candidates, example, ids, gains)
+    weights, vectors, candidates, costs, squared, delta = dual
+    ids, gains, cost = desk.ids, desk.gains, costs[example]
+    size = gains_of(dual, example, desk)
     before = 0.0
     for r in range(size):
         desk.steps[r] = 0.0
         for s in range(size):
             desk.products[r, s] = product_of(candidates, ids, r, s)
-        own = projected(candidates, ids, gains, size, r, example, cost, squared)
+        own = projected(dual, desk, size, r, example)
         before = max(before, own)
     largest = before
     rounds = 0
@@ -137,19 +132,19 @@ def visit(
         largest = 0.0
         rounds += 1
         for r in range(size):
-            own = projected(candidates, ids, gains, size, r, example, cost, squared)
+            own = projected(dual, desk, size, r, example)
             largest = max(largest, own)
             norm = desk.products[r, r]
             if own == 0.0:
                 continue
-            dual, total = candidates.dual[ids[r]], candidates.total[example]
+            alpha, total = candidates.dual[ids[r]], candidates.total[example]
             if squared:
                 gain = gains[r] - total / (2.0 * cost)
-                step = max(-dual, gain / (norm + 0.5 / cost))
+                step = max(-alpha, gain / (norm + 0.5 / cost))
                 candidates.total[example] += step
                 take(candidates, desk, size, r, step)
             elif gains[r] > 0.0 and total >= cost * FULL:
-                giver = weakest(candidates, ids, gains, size)
+                giver = weakest(candidates, desk, size)
                 both = norm + desk.products[giver, giver] - 2.0 * desk.products[r, giver]
                 step = candidates.dual[ids[giver]]
                 if both > 0.0:
@@ -159,7 +154,7 @@ def visit(
             else:
                 # Where φ is 0, w does not mind: α goes as far as it may.
                 best = gains[r] / norm if norm > 0.0 else np.copysign(np.inf, gains[r])
-                step = min(cost - total, max(-dual, best))
+                step = min(cost - total, max(-alpha, best))
                 candidates.total[example] += step
                 take(candidates, desk, size, r, step)
     for r in range(size):
@@ -177,26 +172,13 @@ def visit(
 
 
 @kernel
-def descend(
-    weights: FloatArray,
-    vectors: Vectors,
-    candidates: Candidates,
-    examples: IntArray,
-    costs: FloatArray,
-    squared: bool,
-    passes: int,
-    delta: float,
-    seed: int,
-) -> int:
+def descend(dual: Dual, examples: IntArray, passes: int, seed: int) -> int:
     """Passes over examples in random order, until no projected gain is above δ.
 
     An example that had none above δ rests until the next call (shrinking). Returns the number of
     passes.
     """
-    most = 1
-    for example in examples:
-        most = max(most, candidates.size[example])
-    desk = Desk(np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty((most, most)))
+    desk = desk_for(dual.candidates, examples)
     order = examples.copy()
     active = order.shape[0]
     state = np.uint64(seed) | np.uint64(1)  # of a random generator; never 0
@@ -211,17 +193,7 @@ def descend(
         a = 0
         while a < active:
             example = order[a]
-            gain = visit(
-                weights,
-                vectors,
-                candidates,
-                example,
-                costs[example],
-                squared,
-                desk,
-                delta,
-            )
-            if gain <= delta:
+            if visit(dual, desk, example) <= dual.delta:
                 active -= 1
                 order[a], order[active] = order[active], order[a]
             else:
@@ -231,22 +203,12 @@ def descend(
 
 
 @kernel
-def largest_gain(
-    weights: FloatArray,
-    vectors: Vectors,
-    candidates: Candidates,
-    costs: FloatArray,
-    squared: bool,
-) -> float:
+def largest_gain(dual: Dual) -> float:
     """The largest projected gain of all candidates, none of them moved."""
-    most = 1
-    for example in range(costs.shape[0]):
-        most = max(most, candidates.size[example])
-    ids, gains = np.empty(most, np.int64), np.empty(most)
-    largest = 0.0
-    for example in range(costs.shape[0]):
-        size = gains_of(weights, vectors, candidates, example, ids, gains)
+    count, largest = dual.costs.shape[0], 0.0
+    desk = desk_for(dual.candidates, np.arange(count))
+    for example in range(count):
+        size = gains_of(dual, example, desk)
         for r in range(size):
-            own = projected(candidates, ids, gains, size, r, example, costs[example], squared)
-            largest = max(largest, own)
+            largest = max(largest, projected(dual, desk, size, r, example))
     return largest

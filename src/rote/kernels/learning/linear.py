@@ -153,20 +153,3 @@ def move_each(
     """`move` for every input of a batch, each with its own step."""
     for i in range(firsts.shape[0]):
         move(weights, vectors, slots, firsts[i], toward[i], away[i], steps[i])
-
-
-@kernel
-def move_both(
-    weights: FloatArray,
-    sums: FloatArray,
-    vectors: Vectors,
-    slots: Slots,
-    first: int,
-    toward: IntArray,
-    away: IntArray,
-    step: float,
-    age: float,
-) -> None:
-    """`move`, and the same times ``age`` for ``sums``, from which an average is read later."""
-    move(weights, vectors, slots, first, toward, away, step)
-    move(sums, vectors, slots, first, toward, away, step * age)

@@ -33,6 +33,23 @@ class Rows(NamedTuple):
     value: FloatArray
 
 
+class Outputs(NamedTuple):
+    """Outputs, and the numbers they are to predict."""
+
+    firsts: IntArray  # the first vector of each input
+    columns: IntArray  # (outputs, slots)
+    targets: FloatArray
+
+
+class Schedule(NamedTuple):
+    """How outputs are learned from."""
+
+    step: float
+    passes: int
+    tolerance: float  # by which predictions may be wrong, relative to the target
+    room: int  # features of outputs that are learned from at once
+
+
 @kernel
 def entries_of(vectors: Vectors, slots: Slots, first: int, columns: IntArray) -> int:
     """How many features the slots of an output have, all together."""
@@ -115,19 +132,15 @@ def regress_all(
     squares: FloatArray,
     vectors: Vectors,
     slots: Slots,
-    firsts: IntArray,
-    columns: IntArray,
-    targets: FloatArray,
-    step: float,
-    passes: int,
-    tolerance: float,
-    room: int,
+    outputs: Outputs,
+    schedule: Schedule,
 ) -> int:
     """Learn from outputs, one after the other, so many times; from how many of them.
 
-    Those are learned from whose prediction is wrong by more than ``tolerance``, relative to the
-    target. Outputs that have more than ``room`` features are learned from in several pieces.
+    Those are learned from whose prediction is wrong by more than the tolerance.
     """
+    firsts, columns, targets = outputs
+    step, passes, tolerance, room = schedule
     place, far = np.zeros(weights.shape[0], np.int64), np.empty(targets.shape[0], np.int64)
     begin, learned = 0, 0
     while begin < targets.shape[0]:

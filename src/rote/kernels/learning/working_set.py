@@ -57,6 +57,37 @@ class Candidates(NamedTuple):
     total: FloatArray  # per example: A_i
 
 
+class Dual(NamedTuple):
+    """The dual of a structural SVM, and the weights that it makes."""
+
+    weights: FloatArray
+    vectors: Vectors
+    candidates: Candidates
+    costs: FloatArray  # per example: C_i
+    squared: bool  # slacks
+    delta: float  # gains up to this are none
+
+
+class Atom(NamedTuple):
+    """What tells atoms of one example apart."""
+
+    vector: int
+    other: int
+    right: int
+    wrong: int
+
+
+class Offers(NamedTuple):
+    """Outputs that may become candidates."""
+
+    members: IntArray  # per output: its example
+    firsts: IntArray  # the first vector of each input
+    gold: IntArray  # (outputs, slots): columns
+    found: IntArray  # (outputs, slots): columns
+    losses: FloatArray
+    slacks: FloatArray  # Δ - w · φ, as inference found them
+
+
 @kernel
 def along(weights: FloatArray, vectors: Vectors, candidates: Candidates, atom: int) -> float:
     """w · atom."""
@@ -105,26 +136,18 @@ def clear(scratch: FloatArray, vectors: Vectors, candidates: Candidates, atom: i
 
 
 @kernel
-def is_atom(
-    candidates: Candidates, atom: int, vector: int, other: int, right: int, wrong: int
-) -> bool:
+def is_atom(candidates: Candidates, number: int, atom: Atom) -> bool:
     """Whether an atom is this one."""
-    row = candidates.atom[atom]
-    return bool(
-        row[WRONG] == wrong
-        and row[RIGHT] == right
-        and row[VECTOR] == vector
-        and row[OTHER] == other
-    )
+    row = candidates.atom[number]
+    same: bool = row[WRONG] == atom.wrong and row[RIGHT] == atom.right
+    return same and row[VECTOR] == atom.vector and row[OTHER] == atom.other
 
 
 @kernel
-def walk_to(
-    candidates: Candidates, example: int, vector: int, other: int, right: int, wrong: int
-) -> int:
+def walk_to(candidates: Candidates, example: int, wanted: Atom) -> int:
     """The atom of an example that is this one, or -1; for few atoms faster than a table."""
     atom = candidates.last_atom[example]
-    while atom >= 0 and not is_atom(candidates, atom, vector, other, right, wrong):
+    while atom >= 0 and not is_atom(candidates, atom, wanted):
         atom = candidates.atom[atom, BEFORE]
     return int(atom)
 
@@ -143,19 +166,18 @@ def index_of(candidates: Candidates, example: int, more: int) -> IntArray:
     atom = candidates.last_atom[example]
     while atom >= 0:
         row = candidates.atom[atom]
-        index[room_of(candidates, index, row[VECTOR], row[OTHER], row[RIGHT], row[WRONG])] = atom
+        own = Atom(row[VECTOR], row[OTHER], row[RIGHT], row[WRONG])
+        index[room_of(candidates, index, own)] = atom
         atom = row[BEFORE]
     return index
 
 
 @kernel
-def room_of(
-    candidates: Candidates, index: IntArray, vector: int, other: int, right: int, wrong: int
-) -> int:
+def room_of(candidates: Candidates, index: IntArray, atom: Atom) -> int:
     """Where an atom stands in a hash table, or where it may."""
     mask = index.shape[0] - 1
-    room = (vector * 31 + other * 17 + right * 7 + wrong * 3) & mask
-    while index[room] >= 0 and not is_atom(candidates, index[room], vector, other, right, wrong):
+    room = (atom.vector * 31 + atom.other * 17 + atom.right * 7 + atom.wrong * 3) & mask
+    while index[room] >= 0 and not is_atom(candidates, index[room], atom):
         room = (room + 1) & mask
     return int(room)
 
@@ -197,31 +219,17 @@ def is_known(candidates: Candidates, example: int, begin: int, end: int) -> bool
 
 @kernel
 def add_candidates(
-    candidates: Candidates,
-    count: int,
-    known: int,
-    scratch: FloatArray,
-    weights: FloatArray,
-    vectors: Vectors,
-    slots: Slots,
-    members: IntArray,
-    firsts: IntArray,
-    gold: IntArray,
-    found: IntArray,
-    losses: FloatArray,
-    slacks: FloatArray,
-    costs: FloatArray,
-    squared: bool,
-    delta: float,
+    dual: Dual, slots: Slots, offers: Offers, count: int, known: int, scratch: FloatArray
 ) -> tuple[int, int]:
     """Take in the outputs whose gain is above δ and that are not candidates yet.
 
-    There are ``count`` candidates and ``known`` atoms, and room for more; ``slacks`` are
-    Δ - w · φ of the outputs, as inference found them. ``scratch`` is as long as the weights, and 0
-    before and after. Returns how many candidates and atoms there are then.
+    There are ``count`` candidates and ``known`` atoms, and room for more. ``scratch`` is as long as
+    the weights, and 0 before and after. Returns how many candidates and atoms there are then.
     """
-    for i in range(members.shape[0]):
-        example = members[i]
+    weights, vectors, candidates, costs, squared, delta = dual
+    gold, found, slacks = offers.gold, offers.found, offers.slacks
+    for i in range(offers.members.shape[0]):
+        example, first = offers.members[i], offers.firsts[i]
         cost = costs[example]
         if cost <= 0.0:
             continue
@@ -246,13 +254,11 @@ def add_candidates(
         for s in range(slots.vector.shape[0]):
             if gold[i, s] == found[i, s]:
                 continue
-            vector, right = place_of(slots, s, firsts[i], gold[i, s])
-            other, wrong = place_of(slots, s, firsts[i], found[i, s])
-            room = room_of(candidates, index, vector, other, right, wrong) if many else -1
-            if many:
-                atom = index[room]
-            else:
-                atom = walk_to(candidates, example, vector, other, right, wrong)
+            vector, right = place_of(slots, s, first, gold[i, s])
+            other, wrong = place_of(slots, s, first, found[i, s])
+            wanted = Atom(vector, other, right, wrong)
+            room = room_of(candidates, index, wanted) if many else -1
+            atom = index[room] if many else walk_to(candidates, example, wanted)
             if atom < 0:
                 atom = known
                 if many:
@@ -274,19 +280,19 @@ def add_candidates(
         candidates.atom_ptr[count + 1] = end
         candidates.example[count] = example
         candidates.dual[count] = 0.0
-        candidates.loss[count] = losses[i]
+        candidates.loss[count] = offers.losses[i]
         candidates.rank[count] = candidates.size[example]
         candidates.size[example] += 1
         candidates.previous[count] = candidates.last[example]
         candidates.last[example] = count
-        first = candidates.product_ptr[count]
-        candidates.product_ptr[count + 1] = first + candidates.size[example]
+        product = candidates.product_ptr[count]
+        candidates.product_ptr[count + 1] = product + candidates.size[example]
         for k in range(begin, end):
             shift(scratch, vectors, candidates, candidates.atoms[k], 1.0)
         read_atoms(scratch, vectors, candidates, example)
         c = count
         while c >= 0:
-            candidates.products[first + candidates.rank[c]] = summed(candidates, c)
+            candidates.products[product + candidates.rank[c]] = summed(candidates, c)
             c = candidates.previous[c]
         for k in range(begin, end):
             clear(scratch, vectors, candidates, candidates.atoms[k])

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import Graph
+from rote.kernels.bundles import Graph, Questions
 from rote.kernels.dual.ascent import load
 from rote.kernels.jit import inlined, kernel
-from rote.kernels.local_search.greedy import most_of_all
-from rote.kernels.local_search.hash_random import draw_start, mixed, seed_of
+from rote.kernels.local_search.greedy import Restarts, most_of_all
+from rote.kernels.local_search.hash_random import draw_start, mixed, new_draw, seed_of
 from rote.kernels.local_search.state import (
     NO_TERM,
     WRONG,
@@ -29,6 +29,7 @@ from rote.kernels.local_search.state import (
     loss_at,
     pair_up,
 )
+from rote.kernels.neighbourhood.neighbours import new_entries
 from rote.types import FloatArray, IntArray
 
 
@@ -116,28 +117,27 @@ def rights(extra: Extra, label: int, gold: int) -> int:
 
 @kernel
 def search_pairs(
-    scores: FloatArray,
-    ties: FloatArray,
+    questions: Questions,
     guess: IntArray,
     gold: IntArray,
     kind: int,
     graph: Graph,
-    redrawn: int,
-    restarts: int,
-    seed: int,
+    restarts: Restarts,
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """What `local_search.greedy.search_greedily` does, without rows and closed labels."""
     m, n = guess.shape
-    theta = np.empty(graph.tables.ptr[-1])
-    open_ = np.zeros(theta.shape[0], np.bool_)  # nothing is forbidden
+    scores, ties = questions.scores, questions.ties
+    entries = new_entries(graph)
+    entries.forbidden[:] = False
+    theta = entries.theta
     pairs, own = np.empty((n, n)), np.empty(n)
     base, fields = np.empty(n), np.empty(n)
-    start, labels, order = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    counts, seen = np.zeros(2, np.int64), np.empty(restarts, np.int64)
+    labels, counts = np.empty(n, np.int64), np.zeros(2, np.int64)
+    draw = new_draw(n, restarts.climbs)
     answers, found, bounds = np.full((m, n), -1), np.zeros(m, np.int64), np.empty(m)
     for i in range(m):
         load(scores[i], graph.source, theta)
-        bounds[i] = most_of_all(graph, theta, open_, n) + int(kind != NO_TERM)
+        bounds[i] = most_of_all(graph, entries) + int(kind != NO_TERM)
         extra = Extra(kind, gold[i], count_on(gold[i]))
         pair_up(graph, theta, pairs)
         ground = own_parts(graph, theta, own)
@@ -147,18 +147,18 @@ def search_pairs(
                 ground += base[j]
                 for k in range(n):
                     base[k] += pairs[j, k]
-        first, best = seed_of(scores, i, seed), -np.inf
-        for r in range(restarts):
+        first, best = seed_of(scores, i, restarts.seed), -np.inf
+        for r in range(restarts.climbs):
             fields[:] = base
             labels[:] = guess[i]
             state = mixed(first + np.uint64(r))
             drawn = draw_start(
-                graph.sizes, graph.offsets, open_, state, redrawn, order, guess[i], start, seen, r
+                graph.offsets, entries.forbidden, state, restarts.redrawn, guess[i], draw, r
             )
             value = ground
             for q in range(drawn):
-                j = order[q]
-                if start[j] != labels[j]:
+                j = draw.order[q]
+                if draw.labels[j] != labels[j]:
                     value += flip(pairs, fields, labels, j)
             if kind != NO_TERM:
                 counts[:] = 0

@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import Mentions, Wide
+from rote.kernels.bundles import Items, Wide
 from rote.kernels.jit import inlined, kernel
 from rote.types import FloatArray, IntArray, frozen
 
 
 @kernel
-def add_tuples(
-    wide: Wide, labels: IntArray, sizes: IntArray, offsets: IntArray, gains: FloatArray
-) -> float:
+def add_tuples(wide: Wide, labels: IntArray, offsets: IntArray, gains: FloatArray) -> float:
     """Add what every label would add to the tuples; what they are worth as they are."""
     worth = 0.0
     for t in range(wide.origin.shape[0]):
@@ -31,7 +29,7 @@ def add_tuples(
         for p in range(wide.ptr[t], wide.ptr[t + 1]):
             j, stride = wide.variable[p], wide.stride[p]
             first = at - stride * labels[j]
-            for a in range(sizes[j]):
+            for a in range(offsets[j + 1] - offsets[j]):
                 gains[offsets[j] + a] += wide.weights[first + stride * a] - now
     return worth
 
@@ -47,13 +45,7 @@ def value_of(wide: Wide, t: int, labels: IntArray) -> int:
 
 @inlined
 def pass_on_tuples(
-    wide: Wide,
-    labels: IntArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    j: int,
-    label: int,
-    gains: FloatArray,
+    wide: Wide, labels: IntArray, offsets: IntArray, j: int, label: int, gains: FloatArray
 ) -> None:
     """Tell the other variables of all tuples of j, which has its old label still, of its new one.
 
@@ -70,7 +62,7 @@ def pass_on_tuples(
             if i == j:
                 continue
             back = stride * labels[i]
-            for a in range(sizes[i]):
+            for a in range(offsets[i + 1] - offsets[i]):
                 forth = stride * a - back
                 gains[offsets[i] + a] += weights[new + forth] - weights[old + forth] - own
 
@@ -118,10 +110,10 @@ def share_changes(wide: Wide, counts: IntArray, variables: int, changes: FloatAr
 def no_traits() -> Wide:
     """What kernels are told where there are no traits."""
     none, zero = frozen(np.empty(0, np.int64)), frozen(np.zeros(1, np.int64))
-    nobody = no_mentions()
+    nobody = no_items()
     return Wide(frozen(np.empty(0)), none, zero, none, none, none, none, none, 0, 0, nobody)
 
 
-def no_mentions() -> Mentions:
-    """What kernels are told where there are no mentions."""
-    return Mentions(0, frozen(np.empty((0, 0), np.int64)), frozen(np.empty(0, np.int64)), 0, 0)
+def no_items() -> Items:
+    """What kernels are told where there are no items."""
+    return Items(0, frozen(np.empty((0, 0), np.int64)), frozen(np.empty(0, np.int64)), 0, 0)

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.bundles import Graph, Wide
+from rote.kernels.bundles import Graph, Questions, Wide
+from rote.kernels.dual.ascent import entries_of
 from rote.kernels.jit import inlined, kernel
 from rote.kernels.local_search.global_features import share_changes
-from rote.kernels.local_search.hash_random import draw_start, mixed, seed_of
+from rote.kernels.local_search.hash_random import draw_start, mixed, new_draw, seed_of
 from rote.kernels.local_search.state import (
     NO_TERM,
     Extra,
@@ -37,16 +38,24 @@ from rote.kernels.local_search.state import (
     terrain_of,
     whole_worth,
 )
-from rote.kernels.neighbourhood.neighbours import change_rows
-from rote.kernels.outputs import read_scores
+from rote.kernels.neighbourhood.neighbours import Entries, change_rows, read_entries
 from rote.types import BoolArray, FloatArray, IntArray
 
 
 class Ground(NamedTuple):
-    """The scores of entries, of several inputs, as climbs need them."""
+    """What climbs of several inputs go over."""
 
-    theta: FloatArray  # (m, entries); 0 where it is forbidden
-    forbidden: BoolArray  # (m, entries)
+    entries: Entries  # of shape (m, entries)
+    graph: Graph
+    wide: Wide
+
+
+class Restarts(NamedTuple):
+    """How often to climb, and from where."""
+
+    redrawn: int  # variables of a guess
+    climbs: int
+    seed: int
 
 
 @inlined
@@ -60,10 +69,10 @@ def best_of_each(graph: Graph, linked: bool, at: Standing, least: float) -> tupl
         if at.stale[j]:
             first, top, lead = graph.offsets[j], -1, -np.inf
             for a in range(graph.sizes[j]):
-                gain = at.gains[first + a]
+                gain = at.gains.score[first + a]
                 if linked:
                     gain += at.moves[first + a]
-                if gain > lead and a != at.labels[j] and at.faults[first + a] <= 0:
+                if gain > lead and a != at.labels[j] and at.gains.faults[first + a] <= 0:
                     top, lead = a, gain
             at.chosen[j], at.lead[j], at.stale[j] = top, lead, False
         if at.lead[j] > best:
@@ -79,10 +88,10 @@ def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> t
     the one that gains most; afterwards, one that gains more than ``least``.
     """
     graph, wide = terrain.graph, terrain.wide
-    rows, offsets, labels = graph.rows, graph.offsets, at.labels
+    offsets, labels = graph.offsets, at.labels
     wrong = at.wrong[0] + at.wrong[1]
     now = loss_at(extra, labels.shape[0], at.counts[0], at.counts[1])
-    shared, linked = wide.bins > 0, wide.mentions.values > 0
+    shared, linked = wide.bins > 0, wide.items.values > 0
     if shared:
         share_changes(wide, at.having, labels.shape[0], at.changes)
     variable, chosen, best, fewest = -1, -1, least, 0
@@ -91,7 +100,7 @@ def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> t
     for j in range(labels.shape[0]):
         first, own = offsets[j], labels[j]
         for a in range(graph.sizes[j]):
-            gain = at.gains[first + a]
+            gain = at.gains.score[first + a]
             if extra.kind != NO_TERM:
                 right = at.counts[0] + is_right(extra, j, a) - is_right(extra, j, own)
                 on = at.counts[1] + int(a > 0) - int(own > 0)
@@ -102,10 +111,10 @@ def best_change(terrain: Terrain, extra: Extra, at: Standing, least: float) -> t
                 gain += at.moves[first + a]
             if a == own or (wrong == 0 and gain <= best):
                 continue
-            left = wrong + at.faults[first + a]
+            left = wrong + at.gains.faults[first + a]
             if wrong == 0 and left > 0:
                 continue
-            left += change_rows(rows, offsets, j, own, a, at.activity, False)
+            left += change_rows(graph, j, own, a, at.activity, False)
             if left < fewest or (left == fewest and gain > best):
                 variable, chosen, best, fewest = j, a, gain, left
     return variable, chosen
@@ -128,7 +137,7 @@ def climb(
     to ``steps``, of shape (·, 2): a variable and its label.
     """
     graph, wide = terrain.graph, terrain.wide
-    linked, offsets = wide.mentions.values > 0, graph.offsets
+    linked, offsets = wide.items.values > 0, graph.offsets
     # Rows, terms, histograms and dense pairs let every change look different after each.
     local = graph.rows.lower.shape[0] == 0 and terrain.pairs.shape[0] == 0
     local = local and extra.kind == NO_TERM and wide.bins == 0
@@ -148,7 +157,7 @@ def climb(
             k += 1
         before = root_of(at.labels, j) if linked else 0
         if linked:
-            at.entities[0] += at.moves[offsets[j] + label] if climbs else 0.0
+            at.clusters[0] += at.moves[offsets[j] + label] if climbs else 0.0
         if label != at.labels[j]:
             change(terrain, extra, at, rank, j, label)
         if linked and climbs:
@@ -162,56 +171,35 @@ def climb(
 
 
 @kernel
-def most_of_all(graph: Graph, theta: FloatArray, forbidden: BoolArray, variables: int) -> float:
+def most_of_all(graph: Graph, entries: Entries) -> float:
     """The sum of what every variable and every table gives at most."""
     total = 0.0
-    for k in range(variables + graph.tables.ptr.shape[0] - 1):
-        ptr = graph.offsets if k < variables else graph.tables.ptr
-        b = k if k < variables else k - variables
+    for k in range(graph.sizes.shape[0] + graph.tables.ptr.shape[0] - 1):
+        begin, end = entries_of(graph, k)
         most = -np.inf
-        for e in range(ptr[b], ptr[b + 1]):
-            if not forbidden[e]:
-                most = max(most, theta[e])
+        for e in range(begin, end):
+            if not entries.forbidden[e]:
+                most = max(most, entries.theta[e])
         total += most
     return total
 
 
 @kernel
-def read_entries(
-    scores: FloatArray,
-    closed: BoolArray,
-    i: int,
-    work: FloatArray,
-    graph: Graph,
-    theta: FloatArray,
-    forbidden: BoolArray,
-) -> None:
-    """The scores of every entry for one input; what is forbidden scores 0, and is marked."""
-    source = graph.source
-    read_scores(scores, closed, i, work)
-    for e in range(theta.shape[0]):
-        value = 0.0
-        for g in range(source.ptr[e], source.ptr[e + 1]):
-            value += work[source.gather[g]]
-        forbidden[e] = not source.allowed[e] or value == -np.inf
-        theta[e] = 0.0 if forbidden[e] else value
-
-
-@kernel
-def ground_of(scores: FloatArray, closed: BoolArray, graph: Graph, as_it_is: bool) -> Ground:
+def all_entries(questions: Questions, graph: Graph, as_it_is: bool) -> Entries:
     """What is read of scores, once for many climbs.
 
     Where entries lie ``as_it_is``, in the order of parts and none forbidden, they are copied.
     """
-    m, entries = scores.shape[0], graph.tables.ptr[-1]
-    ground = Ground(np.empty((m, entries)), np.zeros((m, entries), np.bool_))
-    if as_it_is and closed.shape[0] == 0:
-        ground.theta[:] = scores
-        return ground
-    work = np.empty(scores.shape[1])
+    m, size = questions.scores.shape[0], graph.tables.ptr[-1]
+    entries = Entries(np.empty((m, size)), np.zeros((m, size), np.bool_))
+    if as_it_is and questions.closed.shape[0] == 0:
+        entries.theta[:] = questions.scores
+        return entries
+    work = np.empty(questions.scores.shape[1])
     for i in range(m):
-        read_entries(scores, closed, i, work, graph, ground.theta[i], ground.forbidden[i])
-    return ground
+        own = Entries(entries.theta[i], entries.forbidden[i])
+        read_entries(questions, i, graph, work, own)
+    return entries
 
 
 @kernel
@@ -222,8 +210,6 @@ def climb_all(
     starts: IntArray,
     gold: IntArray,
     kind: int,
-    wide: Wide,
-    graph: Graph,
     paired: bool,
     most: int,
 ) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
@@ -232,6 +218,7 @@ def climb_all(
     ``members`` are the rows of the ground that climbs go over. Changes are of shape (m, most, 2),
     of which so many are there; of longer ways the first.
     """
+    graph, wide = ground.graph, ground.wide
     m, n = starts.shape
     square = n if paired else 0
     pairs = np.empty((square, square))
@@ -241,9 +228,10 @@ def climb_all(
     nothing = np.empty(0, np.int64)
     for i in range(m):
         k = members[i]
-        terrain = Terrain(graph, ground.theta[k], ground.forbidden[k], pairs, wide)
+        own = Entries(ground.entries.theta[k], ground.entries.forbidden[k])
+        terrain = Terrain(graph, own, pairs, wide)
         if paired:
-            pair_up(graph, terrain.theta, pairs)
+            pair_up(graph, own.theta, pairs)
         extra = Extra(kind, gold[i], count_on(gold[i]))
         at.labels[:] = starts[i]
         stand_at(terrain, extra, at)
@@ -256,60 +244,45 @@ def climb_all(
 
 @kernel
 def search_greedily(
-    scores: FloatArray,
-    closed: BoolArray,
-    ties: FloatArray,
+    questions: Questions,
     guess: IntArray,
     gold: IntArray,
     kind: int,
     wide: Wide,
     graph: Graph,
-    redrawn: int,
-    restarts: int,
-    seed: int,
+    restarts: Restarts,
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """The best output of each input that was climbed to, the restart that found it, and a bound.
 
-    Starts are ``guess`` with so many labels ``redrawn``, or more where that start was there before.
-    Labels are -1, and the restart is 0, where
-    every climb ended at an output that breaks a rule. ``kind`` is that of the term, and ``gold``
-    what it compares with. The bound adds up the best that every label and every table can give;
-    what traits can give is for the caller to add.
+    Starts are ``guess`` with so many labels redrawn, or more where that start was there before.
+    Labels are -1, and the restart is 0, where every climb ended at an output that breaks a rule.
+    ``kind`` is that of the term, and ``gold`` what it compares with. The bound adds up the best
+    that every label and every table can give; what traits can give is for the caller to add.
     """
     m, n = guess.shape
+    scores, ties = questions.scores, questions.ties
     work, terrain = np.empty(scores.shape[1]), terrain_of(graph, wide)
     base, at = standing_for(graph, wide, n), standing_for(graph, wide, n)
-    start, order, rank = np.empty(n, np.int64), np.empty(n, np.int64), np.ones(n, np.int64)
-    steps, seen = np.empty((0, 2), np.int64), np.empty(restarts, np.int64)
+    steps, rank = np.empty((0, 2), np.int64), np.ones(n, np.int64)
+    draw = new_draw(n, restarts.climbs)
     answers = np.full((m, n), -1)
     found = np.zeros(m, np.int64)
     bounds = np.empty(m)
     for i in range(m):
-        forbidden = terrain.forbidden
-        read_entries(scores, closed, i, work, graph, terrain.theta, forbidden)
-        bounds[i] = most_of_all(graph, terrain.theta, forbidden, n) + int(kind != NO_TERM)
+        read_entries(questions, i, graph, work, terrain.entries)
+        bounds[i] = most_of_all(graph, terrain.entries) + int(kind != NO_TERM)
         if n > 0 and guess[i].min() < 0:
             continue
         extra = Extra(kind, gold[i], count_on(gold[i]))
         base.labels[:] = guess[i]
         stand_at(terrain, extra, base)
-        first, best = seed_of(scores, i, seed), -np.inf
-        for r in range(restarts):
+        first, best = seed_of(scores, i, restarts.seed), -np.inf
+        for r in range(restarts.climbs):
             copy_standing(base, at)
             state = mixed(first + np.uint64(r))
-            drawn = draw_start(
-                graph.sizes,
-                graph.offsets,
-                forbidden,
-                state,
-                redrawn,
-                order,
-                guess[i],
-                start,
-                seen,
-                r,
-            )
-            climb(terrain, extra, at, rank, order[:drawn], start, ties[i], steps)
+            forbidden = terrain.entries.forbidden
+            drawn = draw_start(graph.offsets, forbidden, state, restarts.redrawn, guess[i], draw, r)
+            climb(terrain, extra, at, rank, draw.order[:drawn], draw.labels, ties[i], steps)
             if at.wrong[0] + at.wrong[1] > 0:
                 continue
             value = whole_worth(wide, extra, at)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rote.kernels.jit import inlined, kernel
@@ -87,21 +89,30 @@ def print_of(labels: IntArray) -> int:
     return int(np.int64(state))
 
 
+class Draw(NamedTuple):
+    """Room for starts."""
+
+    order: IntArray  # variables, those drawn first
+    labels: IntArray  # the start
+    seen: IntArray  # the prints of starts before
+
+
+@kernel
+def new_draw(variables: int, starts: int) -> Draw:
+    """Room for so many starts."""
+    order, labels = np.empty(variables, np.int64), np.empty(variables, np.int64)
+    return Draw(order, labels, np.empty(starts, np.int64))
+
+
 @inlined
 def redraw(
-    sizes: IntArray,
-    offsets: IntArray,
-    forbidden: BoolArray,
-    state: np.uint64,
-    redrawn: int,
-    order: IntArray,
-    labels: IntArray,
+    offsets: IntArray, forbidden: BoolArray, state: np.uint64, redrawn: int, draw: Draw
 ) -> np.uint64:
     """Give so many variables, drawn at random, a label drawn at random of those they may have.
 
     The variables are the first of ``order`` afterwards. The state that draws go on from.
     """
-    n = labels.shape[0]
+    order, labels, n = draw.order, draw.labels, draw.labels.shape[0]
     for k in range(n):
         order[k] = k
     for k in range(redrawn):
@@ -110,43 +121,40 @@ def redraw(
         order[k], order[other] = order[other], order[k]
         j = order[k]
         free = 0
-        for a in range(sizes[j]):
-            free += int(not forbidden[offsets[j] + a])
+        for e in range(offsets[j], offsets[j + 1]):
+            free += int(not forbidden[e])
         if free == 0:
             continue
         state += GOLDEN
         left = below(state, free)
-        for a in range(sizes[j]):
-            if not forbidden[offsets[j] + a]:
+        for e in range(offsets[j], offsets[j + 1]):
+            if not forbidden[e]:
                 if left == 0:
-                    labels[j] = a
+                    labels[j] = e - offsets[j]
                 left -= 1
     return state
 
 
 @inlined
 def draw_start(
-    sizes: IntArray,
     offsets: IntArray,
     forbidden: BoolArray,
     state: np.uint64,
     redrawn: int,
-    order: IntArray,
     guess: IntArray,
-    labels: IntArray,
-    seen: IntArray,
+    draw: Draw,
     count: int,
 ) -> int:
     """A guess of which so many variables are drawn anew, that is none of ``count`` starts before.
 
     A start that was there before would be climbed from in vain. So twice as many variables are
     drawn, again and again; when all are, the start is taken as it is. How many were drawn: they are
-    the first of ``order``. ``seen`` has the prints of starts, and takes in this one.
+    the first of ``order``. The prints of starts take in this one.
     """
-    n = labels.shape[0]
+    labels, seen, n = draw.labels, draw.seen, draw.labels.shape[0]
     while True:
         labels[:] = guess
-        state = redraw(sizes, offsets, forbidden, state, redrawn, order, labels)
+        state = redraw(offsets, forbidden, state, redrawn, draw)
         own = print_of(labels)
         if redrawn == n or not (seen[:count] == own).any():
             seen[count] = own
@@ -168,7 +176,6 @@ def draw_starts(
     seeds: IntArray,
     forbidden: BoolArray,
     guess: IntArray,
-    sizes: IntArray,
     offsets: IntArray,
     redrawn: int,
     seen: IntArray,
@@ -182,18 +189,8 @@ def draw_starts(
     order = np.empty(guess.shape[1], np.int64)
     for i in range(guess.shape[0]):
         state = mixed(np.uint64(seeds[i]) + np.uint64(restart))
-        draw_start(
-            sizes,
-            offsets,
-            forbidden[i],
-            state,
-            redrawn,
-            order,
-            guess[i],
-            starts[i],
-            seen[i],
-            restart,
-        )
+        draw = Draw(order, starts[i], seen[i])
+        draw_start(offsets, forbidden[i], state, redrawn, guess[i], draw, restart)
     return starts
 
 

@@ -24,9 +24,16 @@ import numpy as np
 
 from rote.kernels.bundles import Graph, Wide
 from rote.kernels.jit import inlined, kernel
-from rote.kernels.local_search.clusters import entities_worth, entity_changes
+from rote.kernels.local_search.clusters import Changes, cluster_changes, clusters_worth
 from rote.kernels.local_search.global_features import add_tuples, pass_on_tuples, shares_worth
-from rote.kernels.neighbourhood.neighbours import change_rows, pass_on, take_gains
+from rote.kernels.neighbourhood.neighbours import (
+    Entries,
+    Gains,
+    change_rows,
+    new_entries,
+    pass_on,
+    take_gains,
+)
 from rote.kernels.neighbourhood.ranges import add_up
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -37,8 +44,7 @@ class Terrain(NamedTuple):
     """What the climbs of one input go over."""
 
     graph: Graph
-    theta: FloatArray  # per entry; 0 where it is forbidden
-    forbidden: BoolArray  # per entry
+    entries: Entries
     pairs: FloatArray  # the matrix of tables where there is one, and empty elsewhere
     wide: Wide
 
@@ -47,15 +53,14 @@ class Standing(NamedTuple):
     """An output, and what is known of it."""
 
     labels: IntArray
-    gains: FloatArray  # per label of every variable: what it would add to the score
-    faults: IntArray  # per label: how many forbidden entries it would add
+    gains: Gains
     activity: FloatArray  # per row
     value: FloatArray  # one number: the score
     wrong: IntArray  # forbidden entries; broken rows
     counts: IntArray  # of the term: labels that are right, labels that are on
     having: IntArray  # per label, where there is a histogram: how many variables have it
-    entities: FloatArray  # one number: what their traits are worth
-    moves: FloatArray  # per label, where there are entities: what it would add to their traits
+    clusters: FloatArray  # one number: what their traits are worth
+    moves: FloatArray  # per label, where there are clusters: what it would add to their traits
     stale: BoolArray  # per variable: whether its best change has to be looked for
     chosen: IntArray  # per variable: the label of its best change
     lead: FloatArray  # per variable: what that gains
@@ -73,9 +78,7 @@ class Extra(NamedTuple):
 @kernel
 def terrain_of(graph: Graph, wide: Wide) -> Terrain:
     """Room for the scores of an input, without a matrix."""
-    entries = graph.tables.ptr[-1]
-    forbidden = np.empty(entries, np.bool_)
-    return Terrain(graph, np.empty(entries), forbidden, np.empty((0, 0)), wide)
+    return Terrain(graph, new_entries(graph), np.empty((0, 0)), wide)
 
 
 @kernel
@@ -84,15 +87,14 @@ def standing_for(graph: Graph, wide: Wide, variables: int) -> Standing:
     labels = graph.widest if wide.bins > 0 else 0
     return Standing(
         np.empty(variables, np.int64),
-        np.empty(graph.offsets[-1]),
-        np.empty(graph.offsets[-1], np.int64),
+        Gains(np.empty(graph.offsets[-1]), np.empty(graph.offsets[-1], np.int64)),
         np.empty(graph.rows.lower.shape[0]),
         np.empty(1),
         np.empty(2, np.int64),
         np.empty(2, np.int64),
         np.empty(labels, np.int64),
         np.zeros(1),
-        np.empty(graph.offsets[-1] if wide.mentions.values > 0 else 0),
+        np.empty(graph.offsets[-1] if wide.items.values > 0 else 0),
         np.empty(variables, np.bool_),
         np.empty(variables, np.int64),
         np.empty(variables),
@@ -104,14 +106,14 @@ def standing_for(graph: Graph, wide: Wide, variables: int) -> Standing:
 def copy_standing(source: Standing, target: Standing) -> None:
     """Stand where another one stands."""
     target.labels[:] = source.labels
-    target.gains[:] = source.gains
-    target.faults[:] = source.faults
+    target.gains.score[:] = source.gains.score
+    target.gains.faults[:] = source.gains.faults
     target.activity[:] = source.activity
     target.value[:] = source.value
     target.wrong[:] = source.wrong
     target.counts[:] = source.counts
     target.having[:] = source.having
-    target.entities[:] = source.entities
+    target.clusters[:] = source.clusters
     target.moves[:] = source.moves
     target.stale[:] = source.stale
     target.chosen[:] = source.chosen
@@ -144,24 +146,15 @@ def is_right(extra: Extra, j: int, label: int) -> int:
 
 @kernel
 def look_at_moves(terrain: Terrain, at: Standing, one: int, other: int) -> None:
-    """What changes add to entities, worked out again for two of them, or with -1 for all."""
+    """What changes add to clusters, worked out again for two of them, or with -1 for all."""
     graph, wide = terrain.graph, terrain.wide
-    touched = np.array([one, other])
-    entity_changes(
-        wide.mentions,
-        wide.weights,
-        graph.sizes,
-        graph.offsets,
-        at.labels,
-        touched,
-        at.moves,
-        at.stale,
-    )
+    changes = Changes(at.labels, at.moves, at.stale)
+    cluster_changes(wide.items, wide.weights, graph.offsets, changes, one, other)
 
 
 @kernel
 def root_of(labels: IntArray, j: int) -> int:
-    """The first mention of an entity."""
+    """The first item of a cluster."""
     while labels[j] > 0:
         j -= labels[j]
     return j
@@ -169,27 +162,27 @@ def root_of(labels: IntArray, j: int) -> int:
 
 @kernel
 def settle(terrain: Terrain, at: Standing) -> None:
-    """Find out about entities."""
-    mentions, weights = terrain.wide.mentions, terrain.wide.weights
-    if mentions.values > 0:
-        at.entities[0] = entities_worth(mentions, weights, at.labels)
+    """Find out about clusters."""
+    items, weights = terrain.wide.items, terrain.wide.weights
+    if items.values > 0:
+        at.clusters[0] = clusters_worth(items, weights, at.labels)
         look_at_moves(terrain, at, -1, -1)
 
 
 @kernel
 def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
     """Find out all there is to know of the output whose labels are there."""
-    graph, theta, forbidden, _, wide = terrain
+    graph, entries, _, wide = terrain
     labels = at.labels
     at.stale[:] = True
-    at.value[0], at.wrong[0] = take_gains(graph, theta, forbidden, labels, at.gains, at.faults)
-    at.value[0] += add_tuples(wide, labels, graph.sizes, graph.offsets, at.gains)
+    at.value[0], at.wrong[0] = take_gains(graph, entries, labels, at.gains)
+    at.value[0] += add_tuples(wide, labels, graph.offsets, at.gains.score)
     if wide.bins > 0:
         at.having[:] = 0
         for j in range(labels.shape[0]):
             at.having[labels[j]] += 1
     settle(terrain, at)
-    at.wrong[1] = add_up(graph.rows, graph.offsets, labels, at.activity)
+    at.wrong[1] = add_up(graph, labels, at.activity)
     at.counts[:] = 0
     if extra.kind != NO_TERM:
         for j in range(labels.shape[0]):
@@ -201,7 +194,7 @@ def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
 def whole_worth(wide: Wide, extra: Extra, at: Standing) -> float:
     """What an output is worth: its score, the term, and what looks at the whole of it."""
     n = at.labels.shape[0]
-    worth: float = at.value[0] + at.entities[0] + loss_at(extra, n, at.counts[0], at.counts[1])
+    worth: float = at.value[0] + at.clusters[0] + loss_at(extra, n, at.counts[0], at.counts[1])
     if wide.bins > 0:
         worth += shares_worth(wide, at.having, n)
     return worth
@@ -226,14 +219,15 @@ def change(
 ) -> None:
     """Give a variable another label. ``rank`` is 1 everywhere, before and after.
 
-    Entities are left as they were.
+    Clusters are left as they were.
     """
-    graph, theta, forbidden, pairs, wide = terrain
+    graph, entries, pairs, wide = terrain
     first, last = graph.offsets[j], graph.offsets[j + 1]
-    gain, fault, before = at.gains[first + label], at.faults[first + label], at.labels[j]
+    gains, faults, before = at.gains.score, at.gains.faults, at.labels[j]
+    gain, fault = gains[first + label], faults[first + label]
     at.value[0] += gain
     at.wrong[0] += fault
-    at.wrong[1] += change_rows(graph.rows, graph.offsets, j, before, label, at.activity, True)
+    at.wrong[1] += change_rows(graph, j, before, label, at.activity, True)
     if extra.kind != NO_TERM:
         at.counts[0] += is_right(extra, j, label) - is_right(extra, j, before)
         at.counts[1] += int(label > 0) - int(before > 0)
@@ -241,21 +235,21 @@ def change(
         at.having[before] -= 1
         at.having[label] += 1
     if wide.origin.shape[0] > 0:
-        pass_on_tuples(wide, at.labels, graph.sizes, graph.offsets, j, label, at.gains)
+        pass_on_tuples(wide, at.labels, graph.offsets, j, label, gains)
     if pairs.shape[0] > 0:
         row, sign = pairs[j], 1.0 if label == 1 else -1.0
         for k in range(row.shape[0]):
             # What the label that k does not have would add; 1 is the second label of all.
             mine = at.labels[k]
-            at.gains[2 * k + 1 - mine] += sign * row[k] * (1 - 2 * mine)
+            gains[2 * k + 1 - mine] += sign * row[k] * (1 - 2 * mine)
     else:
         rank[j] = 0
-        pass_on(graph, theta, forbidden, at.labels, j, label, rank, at.gains, at.faults)
+        pass_on(graph, entries, at.labels, j, label, rank, at.gains)
         rank[j] = 1
         mark_neighbours(graph, wide, j, at.stale)
     for e in range(first, last):
-        at.gains[e] -= gain
-        at.faults[e] -= fault
+        gains[e] -= gain
+        faults[e] -= fault
     at.labels[j] = label
 
 
@@ -292,13 +286,14 @@ def gains_of(scores: FloatArray, labels: IntArray, graph: Graph) -> FloatArray:
     m, n = labels.shape
     # Auxiliary variables, which come last, are in no table.
     gains = np.zeros((m, graph.offsets[n]))
-    theta = np.empty(graph.tables.ptr[-1])
-    none, faults = np.zeros(theta.shape[0], np.bool_), np.empty(graph.offsets[n], np.int64)
+    faults, entries = np.empty(graph.offsets[n], np.int64), new_entries(graph)
+    entries.forbidden[:] = False
+    theta = entries.theta
     source = graph.source
     for i in range(m):
         for e in range(theta.shape[0]):
             theta[e] = 0.0
             for g in range(source.ptr[e], source.ptr[e + 1]):
                 theta[e] += scores[i, source.gather[g]]
-        take_gains(graph, theta, none, labels[i], gains[i], faults)
+        take_gains(graph, entries, labels[i], Gains(gains[i], faults))
     return gains

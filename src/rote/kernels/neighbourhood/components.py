@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import Around, Graph, RowGroups
+from rote.kernels.bundles import Around, Graph, Layout, RowGroups
 from rote.kernels.jit import kernel
-from rote.kernels.neighbourhood.neighbours import entry_at
+from rote.kernels.outputs import added, entry_at
 from rote.types import BoolArray, IntArray
 
 DIFFERENT, UNKNOWN, SAME = -1, 0, 1  # of factors; anything else is absent
@@ -23,17 +23,13 @@ def root_of(parent: IntArray, j: int) -> int:
 
 @kernel
 def signed_components(
-    gold: IntArray,
-    offsets: IntArray,
-    states: IntArray,
-    scope_ptr: IntArray,
-    scope: IntArray,
-    signs: IntArray,
+    gold: IntArray, layout: Layout, states: IntArray, signs: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Per input: its first component; per component: its first variable; and the variables.
 
     A factor joins its variables if its sign is unknown, or agrees with the states of its two.
     """
+    offsets, scope_ptr, scope = layout.offsets, layout.scope_ptr, layout.scope
     m, n = gold.shape
     parent = np.empty(n, np.int64)
     number = np.empty(n, np.int64)
@@ -78,7 +74,7 @@ def table_allows(
 ) -> bool:
     """Whether all that a table allows of a set it allows with the others as they are."""
     tables = graph.tables
-    here = entry_at(graph, table, gold)
+    here = entry_at(tables, table, gold)
     for e in range(tables.ptr[table], tables.ptr[table + 1]):
         if not allowed[e]:
             continue
@@ -116,9 +112,7 @@ def row_allows(
             continue
         low += rows.least[g]
         high += rows.most[g]
-        for c in range(rows.start[g], rows.start[g + 1]):
-            if rows.column[c] == offsets[j] + gold[j]:
-                now += rows.coefficient[c]
+        now += added(rows, g, offsets[j] + gold[j])
     from_above: bool = min(most, rows.upper[row] - low) <= rows.upper[row] - now
     from_below: bool = max(least, rows.lower[row] - high) >= rows.lower[row] - now
     return from_above and from_below

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.bundles import Around, Graph
+from rote.kernels.bundles import Around, Graph, Questions
+from rote.kernels.dp.trees import best_across
 from rote.kernels.dual.ascent import load
 from rote.kernels.jit import inlined, kernel
-from rote.kernels.neighbourhood.neighbours import better, entry_at, is_scored
+from rote.kernels.neighbourhood.neighbours import Incumbent, better, is_scored
 from rote.kernels.neighbourhood.ranges import (
     Ranges,
     add_up,
@@ -29,7 +30,7 @@ from rote.kernels.neighbourhood.ranges import (
     room_for,
     settle,
 )
-from rote.kernels.outputs import read_scores
+from rote.kernels.outputs import entry_at, read_scores
 from rote.types import BoolArray, FloatArray, IntArray
 
 SURE = 0  # the only best labels
@@ -62,16 +63,14 @@ def is_last(graph: Graph, rank: IntArray, table: int, j: int) -> bool:
 
 
 @kernel
-def plant(
-    graph: Graph, members: IntArray, rank: IntArray, order: IntArray, parent: IntArray
-) -> bool:
+def plant(graph: Graph, members: IntArray, forest: Forest) -> bool:
     """Order the variables of a set so that parents come first; False where there is a loop.
 
     Tables with scores go first. One without may join what they leave apart, and closes no loop: if
-    it would, it is checked later. ``rank`` is the number of variables for those of the set and -1
-    elsewhere; afterwards it is their place in the order. ``parent`` is -1 for roots.
+    it would, it is checked later. The rank is the number of variables for those of the set and -1
+    elsewhere; afterwards it is their place in the order.
     """
-    tables = graph.tables
+    tables, rank, order, parent = graph.tables, forest.rank, forest.order, forest.parent
     unseen = rank.shape[0]
     count = 0
     for root in members:
@@ -118,7 +117,7 @@ def worth_of(graph: Graph, theta: FloatArray, labels: IntArray) -> tuple[float, 
         faults += int(here == -np.inf)
         value += 0.0 if here == -np.inf else here
     for b in range(graph.tables.ptr.shape[0] - 1):
-        here = theta[entry_at(graph, b, labels)]
+        here = theta[entry_at(graph.tables, b, labels)]
         faults += int(here == -np.inf)
         value += 0.0 if here == -np.inf else here
     return value, faults
@@ -134,17 +133,42 @@ class Forest(NamedTuple):
     edge_ptr: IntArray  # per variable
     edges: FloatArray  # per variable: its labels with each one of its parent
     checks: BoolArray  # per variable: whether tables are left to be checked with it
+    theta: FloatArray  # per entry
+    message: FloatArray  # room for what a variable tells its parent
+    ranges: Ranges
+    bound: FloatArray  # by depth: the most there can be before a label is chosen here
+    first: FloatArray  # by depth: the worth of the first label chosen here
+    labels: IntArray  # per variable: the way down so far
+
+
+@kernel
+def new_forest(graph: Graph, variables: int, edges: int) -> Forest:
+    """Room for a set, no variable being in it yet."""
+    return Forest(
+        np.full(variables, -1),
+        np.empty(variables, np.int64),
+        np.full(variables, -1),
+        np.empty(graph.offsets[-1]),
+        np.empty(variables, np.int64),
+        np.empty(edges),
+        np.empty(variables, np.bool_),
+        np.empty(graph.tables.ptr[-1]),
+        np.empty(graph.widest),
+        room_for(graph.rows, variables),
+        np.empty(variables),
+        np.empty(variables),
+        np.empty(variables, np.int64),
+    )
 
 
 @inlined
-def collect(
-    graph: Graph, theta: FloatArray, gold: IntArray, forest: Forest, child: int
-) -> tuple[float, int]:
+def collect(graph: Graph, gold: IntArray, forest: Forest, child: int) -> tuple[float, int]:
     """The scores of a child's labels, and of its labels together with its parent's.
 
     Returns what gold gets here: scores, and forbidden entries.
     """
-    tables, rank, belief, parent = graph.tables, forest.rank, forest.belief, forest.parent[child]
+    tables, rank, belief, theta = graph.tables, forest.rank, forest.belief, forest.theta
+    parent = forest.parent[child]
     size, wide = graph.sizes[child], 1 if parent < 0 else graph.sizes[parent]
     edge = forest.edges[forest.edge_ptr[child] : forest.edge_ptr[child] + size * wide]
     edge[:] = 0.0
@@ -160,7 +184,7 @@ def collect(
         if not is_last(graph, rank, table, child):
             continue  # another one's
         inside, other = reach(graph, rank, table, child)
-        at = entry_at(graph, table, gold)
+        at = entry_at(graph.tables, table, gold)
         if theta[at] == -np.inf:
             faults += 1
         else:
@@ -212,37 +236,26 @@ def next_label(
 
 
 @inlined
-def passes(graph: Graph, theta: FloatArray, forest: Forest, child: int, labels: IntArray) -> bool:
+def passes(graph: Graph, forest: Forest, child: int) -> bool:
     """Whether the tables that are checked with a variable allow what is chosen so far."""
     tables = graph.tables
     for q in range(tables.place_ptr[child], tables.place_ptr[child + 1]):
         table = tables.place_table[tables.places[q]]
         last = is_last(graph, forest.rank, table, child)
-        if last and theta[entry_at(graph, table, labels)] == -np.inf:
+        if last and forest.theta[entry_at(tables, table, forest.labels)] == -np.inf:
             return False
     return True
-
-
-class Way(NamedTuple):
-    """The way down so far."""
-
-    bound: FloatArray  # by depth: the most there can be before a label is chosen here
-    first: FloatArray  # by depth: the worth of the first label chosen here
-    label: IntArray  # by variable
 
 
 @kernel
 def descend(
     graph: Graph,
-    theta: FloatArray,
     forest: Forest,
-    ranges: Ranges,
     count: int,
     top: float,
     floor: float,
     tie: float,
     nodes: int,
-    way: Way,
     answer: IntArray,
 ) -> tuple[int, float]:
     """The best labels of a planted set, of at least the ``floor``: what is known, and their worth.
@@ -250,12 +263,12 @@ def descend(
     ``top`` is the most there can be. The labels go where the set is in the ``answer``.
     """
     rows, offsets, order = graph.rows, graph.offsets, forest.order
-    labels = way.label
+    labels, ranges = forest.labels, forest.ranges
     known, best = NONE, -np.inf
     if count == 0:
         return known, best
     depth, tried = 0, 0
-    way.bound[0], labels[order[0]] = top, -1
+    forest.bound[0], labels[order[0]] = top, -1
     while depth >= 0:
         child, last = order[depth], labels[order[depth]]
         above = 0 if forest.parent[child] < 0 else labels[forest.parent[child]]
@@ -263,9 +276,9 @@ def descend(
         if last >= 0:
             reopen(rows, offsets[child] + last, child, ranges)
         else:
-            way.first[depth] = worth
+            forest.first[depth] = worth
         labels[child] = chosen
-        value = way.bound[depth] - (way.first[depth] - worth) if chosen >= 0 else -np.inf
+        value = forest.bound[depth] - (forest.first[depth] - worth) if chosen >= 0 else -np.inf
         if chosen < 0 or value < max(best, floor) - tie:
             depth -= 1
             continue
@@ -274,11 +287,11 @@ def descend(
             return OPEN, best
         if not settle(rows, offsets[child] + chosen, child, ranges):
             continue
-        if forest.checks[child] and not passes(graph, theta, forest, child, labels):
+        if forest.checks[child] and not passes(graph, forest, child):
             continue
         if depth + 1 < count:
             depth += 1
-            way.bound[depth], labels[order[depth]] = value, -1
+            forest.bound[depth], labels[order[depth]] = value, -1
             continue
         known = SURE if known == NONE or value > best + tie else DOUBTFUL
         if value > best:
@@ -292,7 +305,7 @@ def descend(
 
 @kernel
 def pass_up(
-    graph: Graph, theta: FloatArray, gold: IntArray, forest: Forest, members: IntArray
+    graph: Graph, gold: IntArray, forest: Forest, members: IntArray
 ) -> tuple[float, float, int]:
     """Max-sum over a planted set, from its leaves on: the most it can add; and what gold gets."""
     belief, parent = forest.belief, forest.parent
@@ -303,25 +316,24 @@ def pass_up(
     top, value, faults = 0.0, 0.0, 0
     for r in range(members.shape[0] - 1, -1, -1):
         child = forest.order[r]
-        own, wrong = collect(graph, theta, gold, forest, child)
+        own, wrong = collect(graph, gold, forest, child)
         value += own
         faults += wrong
-        for b in range(1 if parent[child] < 0 else graph.sizes[parent[child]]):
-            best = -np.inf
-            for a in range(graph.sizes[child]):
-                best = max(best, worth_below(graph, forest, child, a, b))
-            if parent[child] < 0:
-                top += best
-            else:
-                belief[graph.offsets[parent[child]] + b] += best
+        size, wide = graph.sizes[child], 1 if parent[child] < 0 else graph.sizes[parent[child]]
+        values = belief[graph.offsets[child] : graph.offsets[child] + size]
+        first, message = forest.edge_ptr[child], forest.message[:wide]
+        best_across(message, values, forest.edges[first : first + size * wide], wide, 1)
+        if parent[child] < 0:
+            top += message[0]
+        else:
+            for b in range(wide):
+                belief[graph.offsets[parent[child]] + b] += message[b]
     return top, value, faults
 
 
 @kernel
 def best_forests(
-    scores: FloatArray,
-    closed: BoolArray,
-    ties: FloatArray,
+    questions: Questions,
     gold: IntArray,
     graph: Graph,
     around: Around,
@@ -336,35 +348,24 @@ def best_forests(
     Settled sets have -inf.
     """
     m, n = gold.shape
-    rows, sets = graph.rows, around.ptr.shape[0] - 1
+    sets, ties = around.ptr.shape[0] - 1, questions.ties
     most = 0
     for s in range(sets):
         size = 0
         for k in range(around.ptr[s], around.ptr[s + 1]):
             size += graph.sizes[around.members[k]]
         most = max(most, size * graph.widest)
-    work = np.empty(scores.shape[1])
-    theta = np.empty(graph.tables.ptr[-1])
-    forest = Forest(
-        np.full(n, -1),
-        np.empty(n, np.int64),
-        np.full(n, -1),
-        np.empty(graph.offsets[-1]),
-        np.empty(n, np.int64),
-        np.empty(most),
-        np.empty(n, np.bool_),
-    )
-    activity, ranges = np.empty(rows.lower.shape[0]), room_for(rows, n)
-    way = Way(np.empty(n), np.empty(n), np.empty(n, np.int64))
-    found = np.empty(n, np.int64)
+    work, found = np.empty(questions.scores.shape[1]), np.empty(n, np.int64)
+    forest = new_forest(graph, n, most)
+    activity = np.empty(graph.rows.lower.shape[0])
     answers = np.full((m, n), -1)
     doubts = np.zeros(m, np.bool_)
     bounds = np.full(sets, -np.inf)
     for i in range(m):
-        read_scores(scores, closed, i, work)
-        load(work, graph.source, theta)
-        total, faults = worth_of(graph, theta, gold[i])
-        broken = add_up(rows, graph.offsets, gold[i], activity)
+        read_scores(questions, i, work)
+        load(work, graph.source, forest.theta)
+        total, faults = worth_of(graph, forest.theta, gold[i])
+        broken = add_up(graph, gold[i], activity)
         best, doubtful = floors[i], False
         if faults == 0 and broken == 0 and total >= best - ties[i]:
             best = max(best, total)
@@ -373,34 +374,26 @@ def best_forests(
             members = around.members[around.ptr[s] : around.ptr[s + 1]]
             for j in members:
                 forest.rank[j] = n
-            if plant(graph, members, forest.rank, forest.order, forest.parent):
-                broke = let_go(rows, graph.offsets, gold[i], activity, members, s, ranges)
+            if plant(graph, members, forest):
+                broke = let_go(graph, gold[i], activity, members, s, forest.ranges)
                 for j in members:
                     forest.belief[graph.offsets[j] : graph.offsets[j + 1]] = 0.0
-                    close_labels(rows, graph.offsets, j, ranges, forest.belief)
-                top, own, wrong = pass_up(graph, theta, gold[i], forest, members)
+                    close_labels(graph, j, forest.ranges, forest.belief)
+                top, own, wrong = pass_up(graph, gold[i], forest, members)
                 fixed = total - own
                 if faults == wrong and broken == broke and fixed + top >= best - ties[i]:
-                    way.label[:] = gold[i]
+                    forest.labels[:] = gold[i]
                     found[:] = gold[i]
+                    size = members.shape[0]
                     known, worth = descend(
-                        graph,
-                        theta,
-                        forest,
-                        ranges,
-                        members.shape[0],
-                        top,
-                        best - fixed,
-                        ties[i],
-                        nodes,
-                        way,
-                        found,
+                        graph, forest, size, top, best - fixed, ties[i], nodes, found
                     )
                     if worth > -np.inf:
-                        also = known == DOUBTFUL
-                        worth += fixed
                         best, doubtful = better(
-                            answers[i], best, doubtful, found, worth, also, ties[i]
+                            Incumbent(answers[i], best, doubtful, ties[i]),
+                            found,
+                            worth + fixed,
+                            known == DOUBTFUL,
                         )
                     if known == OPEN:
                         bounds[s] = fixed + top

@@ -18,22 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.bundles import Around, Graph, RowGroups
-from rote.kernels.dual.ascent import load
+from rote.kernels.bundles import Around, Graph, Questions
 from rote.kernels.jit import inlined, kernel
 from rote.kernels.neighbourhood.ranges import add_up
-from rote.kernels.outputs import read_scores
+from rote.kernels.outputs import entry_at, read_scores
 from rote.types import BoolArray, FloatArray, IntArray
-
-
-@inlined
-def entry_at(graph: Graph, table: int, labels: IntArray) -> int:
-    """The entry of a table that an output chooses."""
-    tables = graph.tables
-    at: int = tables.ptr[table]
-    for k in range(tables.scope_ptr[table], tables.scope_ptr[table + 1]):
-        at += tables.strides[k] * labels[tables.scope[k]]
-    return at
 
 
 @inlined
@@ -44,24 +33,58 @@ def is_scored(graph: Graph, table: int) -> bool:
     return scored
 
 
+class Entries(NamedTuple):
+    """The scores of entries, with what is forbidden apart."""
+
+    theta: FloatArray  # 0 where it is forbidden
+    forbidden: BoolArray
+
+
+class Gains(NamedTuple):
+    """What every label of every variable would add to an output."""
+
+    score: FloatArray
+    faults: IntArray  # forbidden entries
+
+
+@kernel
+def read_entries(
+    questions: Questions, i: int, graph: Graph, work: FloatArray, entries: Entries
+) -> None:
+    """The scores of every entry for one input; what is forbidden scores 0, and is marked."""
+    source, theta, forbidden = graph.source, entries.theta, entries.forbidden
+    read_scores(questions, i, work)
+    for e in range(theta.shape[0]):
+        value = 0.0
+        for g in range(source.ptr[e], source.ptr[e + 1]):
+            value += work[source.gather[g]]
+        forbidden[e] = not source.allowed[e] or value == -np.inf
+        theta[e] = 0.0 if forbidden[e] else value
+
+
+@kernel
+def new_entries(graph: Graph) -> Entries:
+    """Room for the scores of an input."""
+    return Entries(np.empty(graph.tables.ptr[-1]), np.empty(graph.tables.ptr[-1], np.bool_))
+
+
 @inlined
 def pass_on(
     graph: Graph,
-    theta: FloatArray,
-    forbidden: BoolArray,
+    entries: Entries,
     labels: IntArray,
     variable: int,
     label: int,
     rank: IntArray,
-    gains: FloatArray,
-    faults: IntArray,
+    gains: Gains,
 ) -> None:
     """Bring the gains of all variables of a higher rank up to date, as one gets another label."""
-    tables = graph.tables
+    tables, theta, forbidden = graph.tables, entries.theta, entries.forbidden
+    score, faults = gains
     for q in range(tables.place_ptr[variable], tables.place_ptr[variable + 1]):
         own = tables.places[q]
         table = tables.place_table[own]
-        before = entry_at(graph, table, labels)
+        before = entry_at(tables, table, labels)
         after = before + tables.strides[own] * (label - labels[variable])
         for k in range(tables.scope_ptr[table], tables.scope_ptr[table + 1]):
             other = tables.scope[k]
@@ -70,12 +93,10 @@ def pass_on(
             first, now = graph.offsets[other], labels[other]
             for a in range(graph.sizes[other]):
                 move = tables.strides[k] * (a - now)
-                gains[first + a] += (theta[after + move] - theta[after]) - (
-                    theta[before + move] - theta[before]
-                )
-                faults[first + a] += (int(forbidden[after + move]) - int(forbidden[after])) - (
-                    int(forbidden[before + move]) - int(forbidden[before])
-                )
+                there, back = after + move, before + move
+                score[first + a] += (theta[there] - theta[after]) - (theta[back] - theta[before])
+                wrong = int(forbidden[there]) - int(forbidden[after])
+                faults[first + a] += wrong - (int(forbidden[back]) - int(forbidden[before]))
 
 
 @kernel
@@ -104,16 +125,10 @@ def most_gain(graph: Graph, theta: FloatArray, variable: int, label: int) -> flo
 
 @inlined
 def change_rows(
-    rows: RowGroups,
-    offsets: IntArray,
-    variable: int,
-    before: int,
-    after: int,
-    activity: FloatArray,
-    keep: bool,
+    graph: Graph, variable: int, before: int, after: int, activity: FloatArray, keep: bool
 ) -> int:
     """By how much the number of broken rows changes; ``keep`` enters the change."""
-    change = 0
+    rows, offsets, change = graph.rows, graph.offsets, 0
     for q in range(rows.of_ptr[variable], rows.of_ptr[variable + 1]):
         g = rows.of[q]
         r = rows.row[g]
@@ -154,8 +169,17 @@ def look_ahead(upper: FloatArray, members: IntArray, most: int, ahead: FloatArra
             ahead[r, q + 1] = ahead[r, q] + more
 
 
+class Incumbent(NamedTuple):
+    """The best output so far."""
+
+    labels: IntArray
+    value: float
+    doubtful: bool  # others may be within a tie
+    tie: float
+
+
 class Room(NamedTuple):
-    """Working memory of a search, by depth: how many variables have another label."""
+    """Working memory of a search; by depth: how many variables have another label."""
 
     place: IntArray  # the rank of what is changed here
     choice: IntArray  # its label
@@ -166,79 +190,60 @@ class Room(NamedTuple):
     gained: IntArray  # how many forbidden entries that would add
     ahead: FloatArray  # by rank and number of changes: the most they could add
     rank: IntArray  # of the variables of a set; -1 for others
+    labels: IntArray  # the output so far
+    activity: FloatArray  # what it adds to every row
+
+
+@inlined
+def gains_at(room: Room, depth: int) -> Gains:
+    """What labels would add at some depth; not a copy."""
+    return Gains(room.gains[depth], room.gained[depth])
 
 
 @kernel
-def take_gains(
-    graph: Graph,
-    theta: FloatArray,
-    forbidden: BoolArray,
-    labels: IntArray,
-    gains: FloatArray,
-    gained: IntArray,
-) -> tuple[float, int]:
+def take_gains(graph: Graph, entries: Entries, labels: IntArray, gains: Gains) -> tuple[float, int]:
     """The score of an output and its forbidden entries; and what every label would add to both."""
     tables, offsets = graph.tables, graph.offsets
+    theta, forbidden = entries
     value, faults = 0.0, 0
     for j in range(labels.shape[0]):
         here = offsets[j] + labels[j]
         value += theta[here]
         faults += int(forbidden[here])
         for e in range(offsets[j], offsets[j + 1]):
-            gains[e] = theta[e] - theta[here]
-            gained[e] = int(forbidden[e]) - int(forbidden[here])
+            gains.score[e] = theta[e] - theta[here]
+            gains.faults[e] = int(forbidden[e]) - int(forbidden[here])
     for b in range(tables.ptr.shape[0] - 1):
-        here = entry_at(graph, b, labels)
+        here = entry_at(tables, b, labels)
         value += theta[here]
         faults += int(forbidden[here])
         for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
             j = tables.scope[k]
             there = here - tables.strides[k] * labels[j]
             for e in range(offsets[j], offsets[j + 1]):
-                gains[e] += theta[there] - theta[here]
-                gained[e] += int(forbidden[there]) - int(forbidden[here])
+                gains.score[e] += theta[there] - theta[here]
+                gains.faults[e] += int(forbidden[there]) - int(forbidden[here])
                 there += tables.strides[k]
     return value, faults
 
 
 @kernel
-def take_stock(
-    graph: Graph,
-    theta: FloatArray,
-    forbidden: BoolArray,
-    labels: IntArray,
-    room: Room,
-    activity: FloatArray,
-) -> None:
-    """Value, forbidden entries, broken rows and gains of an output, entered at depth 0."""
-    room.value[0], room.faults[0] = take_gains(
-        graph, theta, forbidden, labels, room.gains[0], room.gained[0]
-    )
-    room.broken[0] = add_up(graph.rows, graph.offsets, labels, activity)
-
-
-@kernel
 def search_set(
     graph: Graph,
-    theta: FloatArray,
-    forbidden: BoolArray,
+    entries: Entries,
     gold: IntArray,
-    labels: IntArray,
-    activity: FloatArray,
     members: IntArray,
     most: int,
     room: Room,
-    tie: float,
     last: bool,
-    best: float,
-    doubtful: bool,
-    answer: IntArray,
+    known: Incumbent,
 ) -> tuple[float, bool]:
     """Better outputs that differ from gold in at most so many members: the best, and its doubt.
 
     The last time, when the best is known, the answer becomes the first within a tie of it.
     """
-    rows, offsets, count = graph.rows, graph.offsets, members.shape[0]
+    labels, activity, offsets, count = room.labels, room.activity, graph.offsets, members.shape[0]
+    answer, best, doubtful, tie = known
     depth = 0
     room.place[0], room.choice[0] = 0, -1
     while depth >= 0:
@@ -247,7 +252,7 @@ def search_set(
             depth -= 1
             if depth >= 0:
                 j = members[room.place[depth]]
-                change_rows(rows, offsets, j, labels[j], gold[j], activity, True)
+                change_rows(graph, j, labels[j], gold[j], activity, True)
                 labels[j] = gold[j]
             continue
         j = members[place]
@@ -262,7 +267,7 @@ def search_set(
         value = room.value[depth] + room.gains[depth, offsets[j] + a]
         faults = room.faults[depth] + room.gained[depth, offsets[j] + a]
         if value >= best - tie and faults == 0:
-            change = change_rows(rows, offsets, j, gold[j], a, activity, False)
+            change = change_rows(graph, j, gold[j], a, activity, False)
             if room.broken[depth] + change == 0:
                 order = comes_first(labels, j, a, answer)
                 if last:
@@ -282,12 +287,11 @@ def search_set(
             for e in range(offsets[members[r]], offsets[members[r] + 1]):
                 room.gains[depth + 1, e] = room.gains[depth, e]
                 room.gained[depth + 1, e] = room.gained[depth, e]
-        gains, gained = room.gains[depth + 1], room.gained[depth + 1]
-        pass_on(graph, theta, forbidden, labels, j, a, room.rank, gains, gained)
+        pass_on(graph, entries, labels, j, a, room.rank, gains_at(room, depth + 1))
         room.value[depth + 1] = value
         room.faults[depth + 1] = faults
         room.broken[depth + 1] = room.broken[depth] + change_rows(
-            rows, offsets, j, gold[j], a, activity, True
+            graph, j, gold[j], a, activity, True
         )
         labels[j] = a
         depth += 1
@@ -297,13 +301,7 @@ def search_set(
 
 @kernel
 def best_neighbours(
-    scores: FloatArray,
-    closed: BoolArray,
-    ties: FloatArray,
-    gold: IntArray,
-    graph: Graph,
-    around: Around,
-    settle: bool,
+    questions: Questions, gold: IntArray, graph: Graph, around: Around, settle: bool
 ) -> tuple[IntArray, BoolArray]:
     """The best of the outputs that obey the rules and differ from the gold one inside one set.
 
@@ -311,7 +309,7 @@ def best_neighbours(
     ``settle`` they are not, and the first of them is the answer.
     """
     m, n = gold.shape
-    entries, size = graph.tables.ptr[-1], graph.offsets[-1]
+    size, ties = graph.offsets[-1], questions.ties
     widest = 0
     for s in range(around.ptr.shape[0] - 1):
         widest = max(widest, around.ptr[s + 1] - around.ptr[s])
@@ -326,23 +324,19 @@ def best_neighbours(
         np.empty((deepest, size), np.int64),
         np.empty((widest + 1, deepest + 1)),
         np.full(n, -1),
+        np.empty(n, np.int64),
+        np.empty(graph.rows.lower.shape[0]),
     )
-    work = np.empty(scores.shape[1])
-    theta = np.empty(entries)
-    forbidden = np.empty(entries, np.bool_)
-    activity = np.empty(graph.rows.lower.shape[0])
-    upper = np.empty(n)
+    work = np.empty(questions.scores.shape[1])
+    entries = new_entries(graph)
+    labels, upper = room.labels, np.empty(n)
     answers = np.full((m, n), -1)
     doubts = np.zeros(m, np.bool_)
     for i in range(m):
-        read_scores(scores, closed, i, work)
-        load(work, graph.source, theta)
-        for e in range(entries):
-            forbidden[e] = theta[e] == -np.inf
-            if forbidden[e]:
-                theta[e] = 0.0
-        labels = gold[i].copy()
-        take_stock(graph, theta, forbidden, labels, room, activity)
+        read_entries(questions, i, graph, work, entries)
+        labels[:] = gold[i]
+        room.value[0], room.faults[0] = take_gains(graph, entries, labels, gains_at(room, 0))
+        room.broken[0] = add_up(graph, labels, room.activity)
         best, doubtful = -np.inf, False
         obeys = room.faults[0] == 0 and room.broken[0] == 0
         if obeys:
@@ -366,7 +360,7 @@ def best_neighbours(
                     if upper[j] >= 0.0:
                         continue
                     if around.most > 1:
-                        upper[j] = most_gain(graph, theta, j, labels[j])
+                        upper[j] = most_gain(graph, entries.theta, j, labels[j])
                     else:  # the others are as they are
                         gains = room.gains[0, graph.offsets[j] : graph.offsets[j + 1]]
                         upper[j] = gains.max()
@@ -374,21 +368,9 @@ def best_neighbours(
                 for r in range(members.shape[0]):
                     room.rank[members[r]] = r
                 look_ahead(upper, members, most, room.ahead)
+                known = Incumbent(answers[i], best, doubtful, ties[i])
                 best, doubtful = search_set(
-                    graph,
-                    theta,
-                    forbidden,
-                    gold[i],
-                    labels,
-                    activity,
-                    members,
-                    most,
-                    room,
-                    ties[i],
-                    last == 1,
-                    best,
-                    doubtful,
-                    answers[i],
+                    graph, entries, gold[i], members, most, room, last == 1, known
                 )
                 for j in members:
                     room.rank[j] = -1
@@ -397,19 +379,12 @@ def best_neighbours(
 
 
 @kernel
-def better(
-    answer: IntArray,
-    value: float,
-    doubtful: bool,
-    offered: IntArray,
-    worth: float,
-    also: bool,
-    tie: float,
-) -> tuple[float, bool]:
+def better(known: Incumbent, offered: IntArray, worth: float, also: bool) -> tuple[float, bool]:
     """Put an output in the place of the answer if it is better: the value then, and its doubt.
 
     Others are within a tie of what is offered (``also``), and may then be of the best.
     """
+    answer, value, doubtful, tie = known
     if worth < value - 2 * tie:
         return value, doubtful
     if comes_first(offered, -1, 0, answer) == 0:
@@ -423,7 +398,7 @@ def better(
 
 @kernel
 def take_better(
-    labels: IntArray,
+    answers: IntArray,
     values: FloatArray,
     doubtful: BoolArray,
     ties: FloatArray,
@@ -435,6 +410,5 @@ def take_better(
     """`better`, for many outputs and their owners."""
     for s in range(owner.shape[0]):
         i = owner[s]
-        values[i], doubtful[i] = better(
-            labels[i], values[i], doubtful[i], offered[s], worth[s], also[s], ties[i]
-        )
+        known = Incumbent(answers[i], values[i], doubtful[i], ties[i])
+        values[i], doubtful[i] = better(known, offered[s], worth[s], also[s])

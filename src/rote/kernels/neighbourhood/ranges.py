@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.bundles import RowGroups
+from rote.kernels.bundles import Graph, RowGroups
 from rote.kernels.jit import inlined, kernel
+from rote.kernels.outputs import activity_of, added, is_broken
 from rote.types import FloatArray, IntArray
 
 
@@ -43,40 +44,19 @@ def room_for(rows: RowGroups, variables: int) -> Ranges:
     )
 
 
-@inlined
-def added(rows: RowGroups, group: int, part: int) -> float:
-    """What a label adds to the row of a group."""
-    amount = 0.0
-    for c in range(rows.start[group], rows.start[group + 1]):
-        if rows.column[c] == part:
-            amount += rows.coefficient[c]
-    return amount
-
-
-@inlined
-def is_broken(rows: RowGroups, row: int, low: float, high: float) -> bool:
-    """Whether a row that ends up between two numbers is broken for sure."""
-    broken: bool = low > rows.upper[row] or high < rows.lower[row]
-    return broken
-
-
 @kernel
-def add_up(rows: RowGroups, offsets: IntArray, labels: IntArray, activity: FloatArray) -> int:
+def add_up(graph: Graph, labels: IntArray, activity: FloatArray) -> int:
     """What an output adds to every row; how many rows it breaks."""
     broken = 0
-    for r in range(rows.lower.shape[0]):
-        activity[r] = 0.0
-        for g in range(rows.ptr[r], rows.ptr[r + 1]):
-            j = rows.variable[g]
-            activity[r] += added(rows, g, offsets[j] + labels[j])
-        broken += int(is_broken(rows, r, activity[r], activity[r]))
+    for r in range(activity.shape[0]):
+        activity[r] = activity_of(graph.rows, graph.offsets, r, labels)
+        broken += int(is_broken(graph.rows, r, activity[r], activity[r]))
     return broken
 
 
 @kernel
 def let_go(
-    rows: RowGroups,
-    offsets: IntArray,
+    graph: Graph,
     labels: IntArray,
     activity: FloatArray,
     members: IntArray,
@@ -87,6 +67,7 @@ def let_go(
 
     No two sets have the same ``number``.
     """
+    rows, offsets = graph.rows, graph.offsets
     low, high, seen = ranges.low, ranges.high, ranges.seen
     broken = 0
     for j in members:
@@ -113,10 +94,9 @@ def let_go(
 
 
 @inlined
-def close_labels(
-    rows: RowGroups, offsets: IntArray, j: int, ranges: Ranges, belief: FloatArray
-) -> None:
+def close_labels(graph: Graph, j: int, ranges: Ranges, belief: FloatArray) -> None:
     """-inf for each label of an open variable that would put a row out of reach."""
+    rows, offsets = graph.rows, graph.offsets
     for q in range(ranges.begin[j], ranges.end[j]):
         g = ranges.groups[q]
         r = rows.row[g]

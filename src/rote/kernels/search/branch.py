@@ -10,20 +10,29 @@ the labels given, and the bound is kept up to date by what changed. Every change
 written to a trail and undone on the way back. A node closes when its bound does not
 beat the best output known, or when every variable's best label agrees with every
 table's best entry: then the bound is reached and nothing below can be better.
-
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import Graph, Steps
-from rote.kernels.dp.elimination import backward, forward, total
+from rote.kernels.bundles import DualRows, Graph, Questions, Reduced
 from rote.kernels.dp.runtime_elimination import eliminate_part
-from rote.kernels.dual.ascent import apply_duals, bound_of, close_below, load, row_constant, sweep
+from rote.kernels.dual.ascent import (
+    Ascent,
+    apply_duals,
+    begin,
+    bound_of,
+    close_below,
+    complete,
+    new_ascent,
+    new_memory,
+    row_constant,
+    sweep,
+)
 from rote.kernels.jit import kernel
-from rote.kernels.outputs import read_scores
-from rote.kernels.search.nodes import alone, assign, loss, row_loss, start, undo
+from rote.kernels.neighbourhood.components import root_of
+from rote.kernels.search.nodes import Node, alone, assign, loss, new_node, row_loss, start, undo
 from rote.types import BoolArray, FloatArray, IntArray
 
 FIRST_NODES = 16  # of the first search; each further one has more sweeps and four times as many
@@ -35,8 +44,8 @@ MOST_ENTRIES = 1 << 18  # of all tables of one elimination
 @kernel
 def search(
     graph: Graph,
-    theta: FloatArray,
-    multipliers: FloatArray,
+    ascent: Ascent,
+    node: Node,
     floor: float,
     tie: float,
     node_limit: int,
@@ -49,30 +58,13 @@ def search(
     anything else that was left aside, and the number of nodes. With ``in_order`` it looks
     for the first output, in lexicographic order, that is worth more than ``floor``.
     """
-    n = graph.sizes.shape[0]
-    blocks = graph.tables.ptr.shape[0] - 1
-    best_of = graph.offsets[n]
-    whole = best_of + n + blocks + 2 * graph.rows.lower.shape[0]
+    n, best_of, whole = graph.sizes.shape[0], node.best_of, node.whole
+    theta, multipliers, state, frames = ascent.theta, ascent.multipliers, node.state, node.frames
+    labels, argmax, pending = node.labels, node.argmax, node.pending
     slack = 0.0 if in_order else 0.1 * tie
-    state: FloatArray = np.zeros(whole + 1)
-    if not start(graph, theta, row_constant(graph.rows, multipliers), state):
+    if not start(graph, theta, row_constant(graph.rows, multipliers), node):
         return floor, -np.inf, -np.inf, 0
-    free = np.empty(blocks, np.int64)
-    for b in range(blocks):
-        free[b] = graph.tables.scope_ptr[b + 1] - graph.tables.scope_ptr[b]
-    labels = np.full(n, -1, np.int64)
-    argmax = np.empty(n, np.int64)
-    trail_at = np.empty(graph.trail, np.int64)
-    trail_was = np.empty(graph.trail)
-    stack = np.empty(n + 1, np.int64)  # labelled variables, in the order they were labelled
-    pending = np.empty(n + 1, np.int64)  # variables to be labelled next
-    frame_variable = np.empty(n + 1, np.int64)
-    frame_count = np.zeros(n + 1, np.int64)
-    frame_next = np.zeros(n + 1, np.int64)
-    frame_mark = np.zeros(n + 1, np.int64)  # of the trail
-    frame_low = np.zeros(n + 1, np.int64)  # of the stack
-    frame_label = np.empty((n + 1, graph.widest), np.int64)
-    frame_bound = np.empty((n + 1, graph.widest))
+    frames.mark[0] = frames.low[0] = 0
 
     # Dive first, best label after best label: with an output in hand, labels that cannot
     # beat it close at once. It must be found again below, so that its own branch is not
@@ -89,7 +81,7 @@ def search(
     runner = -np.inf  # the largest bound among what was left aside
     open_bound = -np.inf  # the bound of the node where a limit stopped the search
     depth = 0 if diving else -1
-    top, height = frame_mark[0], frame_low[0]
+    top, height = frames.mark[0], frames.low[0]
     nodes = 0
     entering = True
     while True:
@@ -104,22 +96,8 @@ def search(
                         if state[graph.offsets[v] + a] > best:
                             best = state[graph.offsets[v] + a]
                             label = a
-                top = assign(
-                    graph.sizes,
-                    graph.offsets,
-                    graph.tables,
-                    graph.rows,
-                    theta,
-                    state,
-                    free,
-                    labels,
-                    v,
-                    label,
-                    trail_at,
-                    trail_was,
-                    top,
-                )
-                stack[height] = v
+                top = assign(graph, theta, node, v, label, top)
+                node.stack[height] = v
                 height += 1
                 if top < 0:
                     top = -1 - top
@@ -127,7 +105,7 @@ def search(
                     break
             if diving:
                 if not closed:
-                    dived = state[whole] - row_loss(graph.offsets, graph.rows, multipliers, labels)
+                    dived = state[whole] - row_loss(graph, multipliers, labels)
                     if dived > floor:
                         found[:] = labels
                         floor = max(floor, dived - 4 * tie)
@@ -181,21 +159,11 @@ def search(
                         if score > chosen_score:
                             chosen_score = score
                             chosen = j
-                lost = loss(graph, theta, multipliers, state, free, argmax, slack)
+                lost = loss(graph, theta, multipliers, node, slack)
                 if lost < np.inf:
                     if value > floor:
                         runner = max(runner, value)
-                    if narrow <= tie and alone(
-                        graph.sizes,
-                        graph.offsets,
-                        graph.tables,
-                        theta,
-                        state,
-                        free,
-                        labels,
-                        argmax,
-                        2 * tie,
-                    ):
+                    if narrow <= tie and alone(graph, theta, node, 2 * tie):
                         narrow = 2 * tie
                     runner = max(runner, bound - lost - narrow)
                     value = bound - lost
@@ -208,7 +176,7 @@ def search(
             if chosen < 0:
                 # Every variable has its label; what is left between bound and value is
                 # what the rows' multipliers promised too much.
-                reached = bound - row_loss(graph.offsets, graph.rows, multipliers, labels)
+                reached = bound - row_loss(graph, multipliers, labels)
                 runner = max(runner, min(reached, value))
                 if reached > value:
                     value = reached
@@ -221,30 +189,30 @@ def search(
                 open_bound = bound
                 break
             depth += 1
-            frame_variable[depth] = chosen
-            frame_next[depth] = 0
-            frame_mark[depth] = top
-            frame_low[depth] = height
+            frames.variable[depth] = chosen
+            frames.next[depth] = 0
+            frames.mark[depth] = top
+            frames.low[depth] = height
             listed = 0
             for a in range(graph.sizes[chosen]):
                 child = bound - state[best_of + chosen] + state[graph.offsets[chosen] + a]
                 if child == -np.inf:
                     continue
                 at = listed
-                while not in_order and at > 0 and frame_bound[depth, at - 1] < child:
-                    frame_label[depth, at] = frame_label[depth, at - 1]
-                    frame_bound[depth, at] = frame_bound[depth, at - 1]
+                while not in_order and at > 0 and frames.bound[depth, at - 1] < child:
+                    frames.label[depth, at] = frames.label[depth, at - 1]
+                    frames.bound[depth, at] = frames.bound[depth, at - 1]
                     at -= 1
-                frame_label[depth, at] = a
-                frame_bound[depth, at] = child
+                frames.label[depth, at] = a
+                frames.bound[depth, at] = child
                 listed += 1
-            frame_count[depth] = listed
+            frames.options[depth] = listed
             closed = True
         if open_bound > -np.inf or depth < 0:
             break
         # Back to the last decision, and on to its next label.
-        mark, low = frame_mark[depth], frame_low[depth]
-        undo(graph.tables, state, free, labels, stack, height, low, trail_at, trail_was, top, mark)
+        mark, low = frames.mark[depth], frames.low[depth]
+        undo(graph, node, height, low, top, mark)
         top, height = mark, low
         entering = False
         if diving:
@@ -252,16 +220,16 @@ def search(
             depth = -1
             count = 0
             entering = True
-        elif frame_next[depth] == frame_count[depth]:
+        elif frames.next[depth] == frames.options[depth]:
             depth -= 1
         else:
-            at = frame_next[depth]
-            frame_next[depth] += 1
-            if frame_bound[depth, at] <= value + slack:
-                runner = max(runner, frame_bound[depth, at])
+            at = frames.next[depth]
+            frames.next[depth] += 1
+            if frames.bound[depth, at] <= value + slack:
+                runner = max(runner, frames.bound[depth, at])
             else:
-                v = frame_variable[depth]
-                argmax[v] = frame_label[depth, at]
+                v = frames.variable[depth]
+                argmax[v] = frames.label[depth, at]
                 pending[0] = v
                 count = 1
                 entering = True
@@ -269,8 +237,8 @@ def search(
         if value == floor and dived > floor:
             value = dived
         for d in range(depth + 1):
-            for at in range(frame_next[d], frame_count[d]):
-                open_bound = max(open_bound, frame_bound[d, at])
+            for at in range(frames.next[d], frames.options[d]):
+                open_bound = max(open_bound, frames.bound[d, at])
     return value, max(value, open_bound), runner, nodes
 
 
@@ -303,9 +271,7 @@ def components(graph: Graph, theta: FloatArray, part: IntArray) -> int:
             j = rows.variable[k] if b < 0 else tables.scope[k]
             if root[j] < 0:
                 continue
-            while root[j] != j:
-                root[j] = root[root[j]]
-                j = root[j]
+            j = root_of(root, j)
             if first < 0:
                 first = j
             else:
@@ -325,8 +291,8 @@ def components(graph: Graph, theta: FloatArray, part: IntArray) -> int:
 @kernel
 def search_parts(
     graph: Graph,
-    theta: FloatArray,
-    multipliers: FloatArray,
+    ascent: Ascent,
+    node: Node,
     value: float,
     tie: float,
     node_limit: int,
@@ -339,10 +305,11 @@ def search_parts(
     together, every combination of near-best outputs would be looked at. A part is
     eliminated where its tables stay small, and searched otherwise.
     """
-    n = graph.sizes.shape[0]
+    theta, n = ascent.theta, graph.sizes.shape[0]
     part = np.empty(n, np.int64)
     parts = components(graph, theta, part)
     narrowed = np.empty(theta.shape[0])
+    case = Ascent(narrowed, ascent.messages, ascent.multipliers, ascent.marginals, ascent.tops)
     gap, lost, nodes = np.inf, 0.0, 0
     entries = min(ENTRIES_PER_NODE * node_limit, MOST_ENTRIES)
     for c in range(max(1, parts)):
@@ -359,7 +326,7 @@ def search_parts(
                     if e != graph.offsets[j] + found[j]:
                         narrowed[e] = -np.inf
         better, bound, runner, looked = search(
-            graph, narrowed, multipliers, value - 4 * tie, tie, node_limit - nodes, False, found
+            graph, case, node, value - 4 * tie, tie, node_limit - nodes, False, found
         )
         nodes += looked
         gap = min(gap, better - runner)
@@ -370,64 +337,46 @@ def search_parts(
             break
     bound = value + lost
     if bound > value:
-        bound = min(bound, bound_of(graph, theta, multipliers))
+        bound = min(bound, bound_of(graph, ascent))
     return value, bound, value - gap, nodes
 
 
 @kernel
 def branch(
-    scores: FloatArray,
-    closed: BoolArray,
+    questions: Questions,
     floors: FloatArray,
-    ties: FloatArray,
-    steps: Steps,
-    graph: Graph,
-    core: IntArray,
-    messages: FloatArray,
-    multipliers: FloatArray,
-    variables: int,
+    reduced: Reduced,
+    duals: DualRows,
     node_limit: int,
     in_order: bool,
 ) -> tuple[IntArray, FloatArray, BoolArray, BoolArray]:
     """Eliminate, bound, search, and read back, for every input of a batch.
 
-    ``core`` says which variables the graph is about, by their place in the network.
-    ``closed`` has one row per input or none. ``messages`` and ``multipliers`` hold one row
-    of duals per input to start from, or none. Returns labels (-1 where nothing beats the
-    floor), bounds, whether the search was completed, and whether another output may be
-    within a tie. With ``in_order``, the first output in lexicographic order that beats the
-    floor; the graph is then that of the whole space.
+    ``duals`` are to start from, if there are any. Returns labels (-1 where nothing beats the
+    floor), bounds, whether the search was completed, and whether another output may be within a
+    tie. With ``in_order``, the first output in lexicographic order that beats the floor; nothing
+    is eliminated then.
     """
-    m, parts = scores.shape
-    n = graph.sizes.shape[0]
-    blocks = graph.tables.ptr.shape[0] - 1
-    work = np.empty(parts + steps.entry_ptr[-1])
-    best = np.empty(steps.entry_ptr[-1], np.int64)
-    theta = np.empty(graph.tables.ptr[blocks])
-    sent = np.empty(graph.flow.message_ptr[-1])
-    u = np.empty(graph.rows.lower.shape[0])
-    marginals = np.empty(graph.flow.most_marginals)
-    labels = np.full((m, variables), -1, np.int64)
-    complete_labels = np.empty(variables, np.int64)
-    found = np.empty(n, np.int64)
+    graph = reduced.graph
+    m, parts = questions.scores.shape
+    memory, ascent, node = new_memory(parts, reduced), new_ascent(graph), new_node(graph)
+    labels = np.full((m, reduced.variables), -1, np.int64)
+    found = np.empty(graph.sizes.shape[0], np.int64)
     bounds = np.empty(m)
-    complete = np.ones(m, np.bool_)
+    completed = np.ones(m, np.bool_)
     doubtful = np.zeros(m, np.bool_)
     for i in range(m):
-        read_scores(scores, closed, i, work)
-        forward(work, best, steps)
-        rest = total(work, steps)
+        rest = begin(questions, i, reduced, memory, ascent.theta)
         if rest == -np.inf:
             bounds[i] = rest
             continue
-        load(work, graph.source, theta)
-        sent[:] = 0.0
-        u[:] = 0.0
-        if messages.shape[0] > 0:
-            sent[:] = messages[i]
-            u[:] = multipliers[i]
-            apply_duals(graph, theta, sent, u)
-        tie = ties[i]
+        ascent.messages[:] = 0.0
+        ascent.multipliers[:] = 0.0
+        if duals.messages.shape[0] > 0:
+            ascent.messages[:] = duals.messages[i]
+            ascent.multipliers[:] = duals.multipliers[i]
+            apply_duals(graph, ascent)
+        tie = questions.ties[i]
         value = floors[i] - rest
         known = False
         visited = 0
@@ -435,34 +384,28 @@ def branch(
         limit = node_limit if in_order else FIRST_NODES
         while True:
             for k in range(sweeps + 1):
-                sweep(graph, theta, sent, u, marginals, k == sweeps)
+                sweep(graph, ascent, k == sweeps)
             limit = min(limit, node_limit - visited)
             if known:
                 value, bound, runner, nodes = search_parts(
-                    graph, theta, u, value, tie, limit, found
+                    graph, ascent, node, value, tie, limit, found
                 )
             else:
                 floor = value
                 value, bound, runner, nodes = search(
-                    graph, theta, u, floor, tie, limit, in_order, found
+                    graph, ascent, node, floor, tie, limit, in_order, found
                 )
                 known = value > floor
             visited += nodes
             if bound <= value or visited >= node_limit:
                 break
             if known:
-                close_below(graph, theta, u, value - 4 * tie)
+                close_below(graph, ascent, value - 4 * tie)
             sweeps = min(max(2, 2 * sweeps), 64)
             limit *= 4
         bounds[i] = bound + rest
-        complete[i] = bound <= value
-        if not known or value + rest == -np.inf:
-            continue
-        doubtful[i] = runner >= value - tie
-        for j in range(n):
-            if core[j] < variables:
-                complete_labels[core[j]] = found[j]
-        if backward(complete_labels, work, best, steps) <= tie:
-            doubtful[i] = True
-        labels[i] = complete_labels
-    return labels, bounds, complete, doubtful
+        completed[i] = bound <= value
+        if known and value + rest > -np.inf:
+            margin = complete(reduced, memory, found, labels[i])
+            doubtful[i] = runner >= value - tie or margin <= tie
+    return labels, bounds, completed, doubtful

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rote.inference import Exact
+from rote.inference.engine import Engine
 from rote.inference.wrappers.amortized import Amortized, Same
 from rote.inference.wrappers.amortized import engine as engine_module
 from rote.inference.wrappers.amortized.admission import (
@@ -45,15 +46,15 @@ def clock(monkeypatch):
 
 
 @dataclass(frozen=True, eq=False)
-class Solver:
+class Solver(Engine):
     """An exact engine that takes so long for each input."""
 
     clock: Clock
     seconds: float
 
-    def solve(self, space, objective):
-        self.clock.now += self.seconds * len(objective)
-        return Exact().solve(space, objective)
+    def answer(self, problem, context):
+        self.clock.now += self.seconds * len(problem)
+        return Exact().answer(problem, context)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from rote.inference.base import as_objective
 
 from rote.inference import Exact, Source, Status
+from rote.inference.problem import Problem
 from rote.inference.wrappers.amortized import Condition, DualBound, Margin, Same
 from rote.inference.wrappers.amortized.answers import Answers
 from rote.inference.wrappers.amortized.certificates import Asked, Proofs
@@ -25,7 +25,7 @@ def shelf(space):
 def asking(shelf, scores, epsilon=0.0, starts=None):
     m = len(scores)
     starts = np.full(m, -1) if starts is None else starts
-    return Asked(shelf, as_objective(shelf.space, scores), np.full(m, epsilon), starts)
+    return Asked(shelf, Problem.of(shelf.space, scores), np.full(m, epsilon), starts)
 
 
 def put(shelf, scores, margins):

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from rote.inference.base import TIE, Objective, as_objective
 
 from rote import Exact
+from rote.inference.problem import TIE, Problem
 from rote.inference.wrappers.amortized import certificates
 from rote.inference.wrappers.amortized.certificates import (
     Asked,
@@ -102,14 +102,14 @@ class Made:
             + (constant * (self.rng.random((m, 1)) < 0.3))
         )
 
-    def asked(self, scores, epsilon=0.0, allowed=None):
-        objective = as_objective(self.space, Objective(scores, allowed))
-        m = len(objective)
+    def asked(self, scores, epsilon=0.0, closed=None):
+        problem = Problem(self.space, scores, closed)
+        m = len(problem)
         starts = np.where(
             self.rng.random(m) < 0.5, self.rng.integers(max(self.shelf.count, 1), size=m), -1
         )
         starts = np.where(starts < self.shelf.count, starts, -1)
-        return Asked(self.shelf, objective, np.full(m, epsilon), starts)
+        return Asked(self.shelf, problem, np.full(m, epsilon), starts)
 
 
 def made(space, seed, kind="real", problems=3):
@@ -130,9 +130,9 @@ kinds = st.sampled_from(list(SCORES))
 def checked(found, asked, certificate):
     """What a certificate says, once it is seen to be true: exact answers, bounds and margins."""
     proofs = certificate.test(asked)
-    objective = asked.objective
-    for i, tie in enumerate(objective.ties):
-        scores, allowed = row_of(objective, i)
+    problem = asked.problem
+    for i, tie in enumerate(problem.ties):
+        scores, allowed = row_of(problem, i)
         ranked = found.judge.ranked(scores, allowed)
         slack = 0.1 * tie
         y = tuple(proofs.labels[i].tolist())
@@ -160,8 +160,8 @@ def test_what_is_taken_without_epsilon_is_the_answer_of_every_exact_engine(
     with rules_as_rows(most_entries):
         found = made(space, seed, kind)
         scores = np.concatenate([found.kin(4), SCORES[kind](found.rng, (1, space.parts))])
-        allowed = found.rng.random((5, space.labels)) < 0.85 if closing else None
-        asked = found.asked(scores, 0.0, allowed)
+        closed = found.rng.random((5, space.labels)) >= 0.85 if closing else None
+        asked = found.asked(scores, 0.0, closed)
         checked(found, asked, certificate)
 
 
@@ -198,7 +198,7 @@ def test_closed_labels_are_never_taken(certificate):
     found = Made(space, Judge(space), Shelf(space), np.random.default_rng(0))
     scores = np.array([[3.0, 0, 3, 0, 0, 0, 0, 0]])
     found.remember(scores)
-    asked = found.asked(scores, 0.0, np.array([[False, True, True, True]]))
+    asked = found.asked(scores, 0.0, np.array([[True, False, False, False]]))
     proofs = checked(found, asked, certificate)
     assert proofs.taken[0] == isinstance(certificate, DualBound)
 
@@ -261,7 +261,7 @@ def test_scores_that_did_not_move_meet_the_condition(relative, space, seed, kind
     """Rounding must not look like a change."""
     found = made(space, seed, kind, problems=1)
     asked = found.asked(found.shelf.scores[:1])
-    assume(found.shelf.margins[0] > asked.objective.ties[0])
+    assume(found.shelf.margins[0] > asked.problem.ties[0])
     assert checked(found, asked, Condition(relative)).taken[0]
 
 
@@ -278,7 +278,7 @@ def test_theorem_1(relative, space, seed, epsilon, most_entries):
         proofs = checked(found, asked, Condition(relative))
         slots = np.split(np.arange(space.parts), found.shelf.space.starts[1:-1])
         for i in np.flatnonzero(proofs.taken):
-            scores = asked.objective.scores[i]
+            scores = asked.problem.scores[i]
             own = space.parts_of(proofs.labels[i : i + 1])[0]
             value, best = scores[own].sum(), found.judge.best(scores).value
             if relative:
@@ -303,7 +303,7 @@ def test_constants_added_to_a_slot_change_nothing_of_the_relative_condition(spac
         np.diff(found.shelf.space.starts),
     )
     asked = found.asked(scores, epsilon)
-    moved = Asked(asked.shelf, as_objective(space, scores + constants), asked.epsilon, asked.starts)
+    moved = Asked(asked.shelf, Problem.of(space, scores + constants), asked.epsilon, asked.starts)
     before, after = (Condition(relative=True).test(each) for each in (asked, moved))
     assert before.taken.tolist() == after.taken.tolist()
     assert before.labels.tolist() == after.labels.tolist()
@@ -413,10 +413,10 @@ def test_with_epsilon_a_margin_takes_what_is_worse_by_so_much_at_most(space, see
 
 def check_gap(found, asked, proofs, epsilon):
     """best - value <= ε |value| wherever an output is taken, within a tie."""
-    value = found.space.worth(asked.objective.scores, proofs.labels)
+    value = found.space.worth(asked.problem.scores, proofs.labels)
     for i in np.flatnonzero(proofs.taken):
-        best = found.judge.best(*row_of(asked.objective, i)).value
-        assert best - value[i] <= epsilon * abs(value[i]) + asked.objective.ties[i]
+        best = found.judge.best(*row_of(asked.problem, i)).value
+        assert best - value[i] <= epsilon * abs(value[i]) + asked.problem.ties[i]
 
 
 def test_a_margin_needs_an_entry_that_has_the_output_still():
@@ -429,7 +429,7 @@ def test_a_margin_needs_an_entry_that_has_the_output_still():
     assert shelf.entry_of_output[0] == 0
     assert shelf.output_of[0] == 2
     asked = Asked(
-        shelf, as_objective(found.space, np.array([[1.0, 0.0, 0.0]])), np.zeros(1), np.array([-1])
+        shelf, Problem.of(found.space, np.array([[1.0, 0.0, 0.0]])), np.zeros(1), np.array([-1])
     )
     proofs = Margin().test(asked)
     assert not proofs.taken[0]
@@ -444,13 +444,13 @@ def test_with_epsilon_duals_take_on_the_true_gap(space, seed, kind, epsilon, mos
     """best - value <= ε |value|, and bound >= best."""
     with rules_as_rows(most_entries):
         found = made(space, seed, kind)
-        allowed = found.rng.random((4, space.labels)) < 0.85 if closing else None
-        asked = found.asked(found.kin(4), epsilon, allowed)
+        closed = found.rng.random((4, space.labels)) >= 0.85 if closing else None
+        asked = found.asked(found.kin(4), epsilon, closed)
         for certificate in (DualBound(), DualBound(sweeps=0, failures=0)):
             proofs = checked(found, asked, certificate)
             check_gap(found, asked, proofs, epsilon)
-            taken = proofs.taken & ~(proofs.margin > asked.objective.ties)
-            value = space.worth(asked.objective.scores, proofs.labels)[taken]
+            taken = proofs.taken & ~(proofs.margin > asked.problem.ties)
+            value = space.worth(asked.problem.scores, proofs.labels)[taken]
             assert (proofs.bound[taken] - value <= epsilon * np.abs(value)).all()
 
 
@@ -458,7 +458,7 @@ def test_of_equals_duals_take_the_first():
     """Every output is worth the same; the one remembered is not the first."""
     space = pair()
     found = remembered(space, [1, 1], np.zeros(8), 0.0)
-    asked = Asked(found.shelf, as_objective(space, np.zeros((1, 8))), np.zeros(1), np.array([0]))
+    asked = Asked(found.shelf, Problem.of(space, np.zeros((1, 8))), np.zeros(1), np.array([0]))
     proofs = DualBound().test(asked)
     assert proofs.taken[0]
     assert proofs.labels[0].tolist() == exact(space, np.zeros(8)) == [0, 0]
@@ -508,7 +508,7 @@ def test_an_entry_to_begin_with_changes_no_answer(seed):
     found = made(space, seed, "whole", problems=4)
     scores = SCORES["whole"](found.rng, (6, space.parts))
     for start in range(-1, 4):
-        asked = Asked(found.shelf, as_objective(space, scores), np.zeros(6), np.full(6, start))
+        asked = Asked(found.shelf, Problem.of(space, scores), np.zeros(6), np.full(6, start))
         checked(found, asked, DualBound(sweeps=3))
 
 
@@ -516,7 +516,7 @@ def test_duals_are_handed_back_for_the_next_time():
     space = joined(4, "ab")
     found = made(space, 0, "real", problems=2)
     scores = found.rng.normal(size=(2, space.parts))
-    asked = Asked(found.shelf, as_objective(space, scores), np.zeros(2), np.array([0, 1]))
+    asked = Asked(found.shelf, Problem.of(space, scores), np.zeros(2), np.array([0, 1]))
     proofs = DualBound().test(asked)
     assert proofs.messages.shape == (2, found.shelf.wide[0])
     assert proofs.multipliers.shape == (2, found.shelf.wide[1])
@@ -565,7 +565,7 @@ def test_some_of_the_inputs_are_asked_like_all_of_them():
     index = np.array([4, 1])
     for part in (asked.rows(index), (asked.remembered, asked.rows(index))[1]):
         assert len(part) == 2
-        assert part.objective.scores.tolist() == asked.objective.scores[index].tolist()
+        assert part.problem.scores.tolist() == asked.problem.scores[index].tolist()
         assert part.starts.tolist() == asked.starts[index].tolist()
         assert part.epsilon.tolist() == [0.25, 0.25]
         assert part.remembered.tolist() == asked.remembered[index].tolist()

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from rote.inference import BranchAndBound, Exact, Objective, clamp
+from rote.inference import BranchAndBound, Exact, Problem, clamp
+from rote.inference.engine import Engine
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import Amortized, Counters, Same
 from rote.inference.wrappers.amortized import engine as engine_module
@@ -21,14 +22,14 @@ LATER = Counters(17, 6, {"duals": 9, "same": 1, "margin": 1}, 2, 4, 1, 0.75, 0.5
 
 
 @dataclass(frozen=True)
-class Counted:
+class Counted(Engine):
     """An exact engine that keeps the scores it was asked about."""
 
     asked: list = field(default_factory=list)
 
-    def solve(self, space, objective):
-        self.asked.extend(row.tobytes() for row in objective.scores)
-        return Exact().solve(space, objective)
+    def answer(self, problem, context):
+        self.asked.extend(row.tobytes() for row in problem.scores)
+        return Exact().answer(problem, context)
 
 
 def moving(space, steps=6, inputs=10, seed=0, repeats=False):
@@ -191,10 +192,10 @@ def test_time_is_spent_testing_or_solving(monkeypatch):
         now[0] += 1.0  # every look at the clock takes a second
         return now[0]
 
-    class Slow:
-        def solve(self, space, objective):
+    class Slow(Engine):
+        def answer(self, problem, context):
             now[0] += 100.0
-            return Exact().solve(space, objective)
+            return Exact().answer(problem, context)
 
     monkeypatch.setattr(engine_module, "perf_counter", clock)
     space = entity_relation_space(2)
@@ -233,7 +234,7 @@ def test_the_largest_m_bounds_the_loss_of_every_output_as_in_theorem_1(epsilon, 
     scores, taken = 1.0 + rng.random(size=(6, space.parts)), 0
     for _ in range(8):
         scores = scores + 0.05 * rng.normal(size=scores.shape)
-        found = engine.solve(space, Objective(scores))
+        found = engine.solve(space, Problem(space, scores))
         for i in np.flatnonzero(~found.optimal):
             taken += 1
             best = judge.best(scores[i]).value

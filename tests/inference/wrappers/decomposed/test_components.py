@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import SettingError
-from rote.inference import Objective
 from rote.inference.wrappers.decomposed import Sign, SignedComponents, estimate_signs
 from rote.space import SpaceBuilder, at_least, at_most
-from tests.inference.wrappers.decomposed.test_sets import lists_of, objective_of
+from tests.inference.wrappers.decomposed.test_sets import asked, lists_of
 from tests.strategies import Judge, rules_as_rows, spaces
 
 
@@ -30,7 +29,7 @@ def chain(n, labels="ab", rules=()):
 
 
 def components(space, gold, signs=Sign.SAME):
-    split = SignedComponents(signs, fallback=False).split(space, objective_of(space, [gold]))
+    split = SignedComponents(signs, fallback=False).split(*asked(space, [gold]))
     return lists_of(split.sets[0])[0]
 
 
@@ -89,20 +88,20 @@ def test_signs_may_be_estimated():
 
 def test_every_input_has_components_of_its_own():
     space = chain(3)
-    split = SignedComponents().split(space, objective_of(space, [[0, 0, 0], [0, 1, 0], [1, 1, 0]]))
+    split = SignedComponents().split(*asked(space, [[0, 0, 0], [0, 1, 0], [1, 1, 0]]))
     assert lists_of(split.sets[0]) == [[[0, 1, 2]], [[0], [1], [2]], [[0, 1], [2]]]
     assert split.whole.tolist() == [False] * 3
 
 
 def test_no_variables_no_factors_and_no_input():
     none = SpaceBuilder().build()
-    split = SignedComponents().split(none, objective_of(none, np.zeros((2, 0))))
+    split = SignedComponents().split(*asked(none, np.zeros((2, 0))))
     assert lists_of(split.sets[0]) == [[], []]
     builder = SpaceBuilder()
     builder.variable("x", ["only"])
     builder.variable("y", "ab")
     assert components(builder.build(), [0, 1]) == [[0], [1]]
-    split = SignedComponents().split(chain(3), objective_of(chain(3), np.zeros((0, 3))))
+    split = SignedComponents().split(*asked(chain(3), np.zeros((0, 3))))
     assert lists_of(split.sets[0]) == []
 
 
@@ -115,7 +114,7 @@ def test_signed_components_can_be_pickled():
 
 
 def whole_of(space, gold, **options):
-    split = SignedComponents(**options).split(space, objective_of(space, gold))
+    split = SignedComponents(**options).split(*asked(space, gold))
     return split.whole.tolist()
 
 
@@ -183,7 +182,7 @@ def breaks_a_swap(judge, gold, sets):
 def test_where_sets_are_used_every_output_is_possible_set_by_set(data, most_entries):
     with rules_as_rows(most_entries):
         space, gold, signs = questions(data.draw)
-        split = SignedComponents(signs).split(space, objective_of(space, gold))
+        split = SignedComponents(signs).split(*asked(space, gold))
     judge, lists = Judge(space), lists_of(split.sets[0])
     for i in np.flatnonzero(~split.whole):
         assert breaks_a_swap(judge, gold[i], lists[i]) is None
@@ -193,7 +192,7 @@ def test_where_sets_are_used_every_output_is_possible_set_by_set(data, most_entr
 @settings(max_examples=75)
 def test_one_rule_in_a_table_asks_for_all_outputs_only_where_it_must(data):
     space, gold, signs = questions(data.draw, rules=1, depth=0)
-    split = SignedComponents(signs).split(space, objective_of(space, gold))
+    split = SignedComponents(signs).split(*asked(space, gold))
     judge, lists = Judge(space), lists_of(split.sets[0])
     if not judge.feasible:
         return
@@ -211,8 +210,3 @@ def test_with_rules_that_need_variables_of_their_own_several_sets_are_never_trus
         space = builder.build()
         assert space.network.variables > space.network.own
         assert whole_of(space, [[0, 0, 0], [0, 0, 1]]) == [False, True]
-
-
-def test_the_objective_must_have_gold():
-    with pytest.raises(SettingError, match="has none"):
-        SignedComponents().split(chain(2), Objective(np.zeros((1, 8))))

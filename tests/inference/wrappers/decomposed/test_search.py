@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import as_objective
 
-from rote.inference import Exact, Exhaustive, Objective
+from rote.inference import Exact, Exhaustive, Problem
+from rote.inference.engine import Wrapper
+from rote.inference.problem import Context
 from rote.inference.wrappers.decomposed import Subsets, search
 from rote.inference.wrappers.decomposed.search import FEW, Search
 from rote.inference.wrappers.decomposed.sets import as_around
@@ -19,18 +19,19 @@ from rote.space import SpaceBuilder, at_most
 from rote.space.losses import OneMinusF1
 from tests.inference.wrappers.decomposed.around import best_around
 from tests.inference.wrappers.decomposed.test_sets import space_of
-from tests.strategies import objectives, rules_as_rows, spaces, worth
+from tests.strategies import problems_of, row_of, rules_as_rows, spaces, worth
 
 
-class Asked:
+class Asked(Wrapper):
     """An engine that remembers what it was asked."""
 
     def __init__(self, engine=None):
-        self.engine, self.objectives = engine or Exact(), []
+        self.inner, self.asked = engine or Exact(), []
 
-    def solve(self, space, objective):
-        self.objectives.append(objective)
-        return self.engine.solve(space, objective)
+    def answer(self, problem, context):
+        assert context.gold is None
+        self.asked.append(problem)
+        return self.inner.answer(problem, context)
 
 
 def loop_of(n, labels="ab", rules=()):
@@ -63,30 +64,30 @@ def looked(space, lists, few=FEW, engine=None, seed=0, scores=None, gold=None, *
     m = len(lists)
     scores = rng.normal(size=(m, space.parts)) if scores is None else scores
     gold = np.zeros((m, len(space.variables)), np.int64) if gold is None else np.array(gold)
-    objective = as_objective(space, Objective(scores, gold=gold, **options), terms=True)
+    problem = Problem(space, scores, **options)
     asked = Asked(engine)
-    found = Search(asked, space, objective)
+    found = Search(asked, problem, Context(gold=gold))
     with mock.patch.object(search, "FEW", few):
         found.look([as_around(lists)])
-    return found, asked, objective
+    return found, asked, problem
 
 
 def test_loops_with_few_labellings_are_enumerated_and_those_with_many_are_not():
     # 2^12 labellings are few, 2^13 are many.
     assert FEW == 1 << 12
     for n, calls in ((12, 0), (13, 1)):
-        found, asked, objective = looked(loop_of(n), [[range(n)]])
-        assert (found.sets, found.calls, len(asked.objectives)) == (1, calls, calls)
-        best = Exact().solve(loop_of(n), replace(objective, gold=None))
+        found, asked, problem = looked(loop_of(n), [[range(n)]])
+        assert (found.sets, found.calls, len(asked.asked)) == (1, calls, calls)
+        best = Exact().solve(loop_of(n), problem)
         assert found.labels.tolist() == best.labels.tolist()
         assert found.values == pytest.approx(best.value)
 
 
 def test_sets_that_are_trees_need_no_engine_and_loops_do():
     for space, calls in ((chain_of(4), 0), (loop_of(4), 1)):
-        found, asked, objective = looked(space, [[range(4)]], few=1)
-        assert (found.sets, found.calls, len(asked.objectives)) == (1, calls, calls)
-        best = best_around(space, objective.scores[0], objective.gold[0], [range(4)])
+        found, asked, problem = looked(space, [[range(4)]], few=1)
+        assert (found.sets, found.calls, len(asked.asked)) == (1, calls, calls)
+        best = best_around(space, problem.scores[0], [0] * 4, [range(4)])
         assert tuple(found.labels[0].tolist()) == best.labels
         assert found.values[0] == pytest.approx(best.value)
     # A loop with one variable fixed is none.
@@ -103,7 +104,7 @@ def test_rows_are_searched_with_trees_and_the_engine_is_asked_when_nodes_run_out
         with mock.patch.object(search, "NODES", nodes):
             found, asked, _ = looked(space, [[range(6)]], scores=scores)
         assert found.labels.tolist() == [[0, 1, 0, 0, 0, 0]]
-        assert found.calls == len(asked.objectives) == calls
+        assert found.calls == len(asked.asked) == calls
 
 
 def test_the_engine_sees_gold_labels_only_outside_of_a_set():
@@ -114,14 +115,13 @@ def test_the_engine_sees_gold_labels_only_outside_of_a_set():
         builder.factor(variables[j], variables[k])
     space = builder.build()
     _, asked, _ = looked(space, [[[0, 1, 2]]], few=1, gold=gold)
-    (objective,) = asked.objectives
-    assert objective.allowed.tolist() == [[True] * 6 + [True, False]]
-    assert objective.gold is None
-    closed = np.ones((1, 8), dtype=np.bool_)
-    closed[0, [0, 6]] = False
-    _, asked, _ = looked(space, [[[0, 1, 2]]], few=1, gold=gold, allowed=closed)
-    for objective in asked.objectives:
-        assert objective.allowed.tolist() == [[False] + [True] * 5 + [False, False]]
+    (problem,) = asked.asked
+    assert problem.closed.tolist() == [[False] * 7 + [True]]
+    closed = np.zeros((1, 8), dtype=np.bool_)
+    closed[0, [0, 6]] = True
+    _, asked, _ = looked(space, [[[0, 1, 2]]], few=1, gold=gold, closed=closed)
+    for problem in asked.asked:
+        assert problem.closed.tolist() == [[True] + [False] * 5 + [True, True]]
 
 
 @mock.patch.object(search, "NODES", 0)
@@ -135,7 +135,7 @@ def test_sets_whose_bound_is_too_low_are_not_asked():
         found, asked, _ = looked(space, [[[0, 1], [4, 5]]], few=1, scores=scores)
     assert found.labels.tolist() == [[1, 0, 0, 0, 0, 0]]
     assert (found.sets, found.calls) == (2, 1)
-    assert len(asked.objectives) == 1
+    assert len(asked.asked) == 1
 
 
 @mock.patch.object(search, "NODES", 0)
@@ -146,7 +146,7 @@ def test_one_set_of_every_input_is_asked_at_a_time():
         scores[:, [1, 3, 9, 11]] = 2.0, 1.9, 2.2, 2.1
         found, asked, _ = looked(space, [[[0, 1], [4, 5]]] * 2, few=1, scores=scores)
     assert found.labels.tolist() == [[0, 0, 0, 0, 1, 0]] * 2
-    assert [len(objective) for objective in asked.objectives] == [2, 2]
+    assert [len(problem) for problem in asked.asked] == [2, 2]
     assert found.calls == 4
 
 
@@ -154,15 +154,21 @@ def test_terms_go_to_the_engine_where_sets_are_large():
     space, gold = space_of(3), np.array([[1, 1, 0]])
     term = OneMinusF1().term(gold)
     found, asked, _ = looked(
-        space, [[range(3)]], few=1, engine=Exhaustive(), gold=gold, term=term, scores=np.zeros(6)
+        space,
+        [[range(3)]],
+        few=1,
+        engine=Exhaustive(),
+        gold=gold,
+        loss_term=term,
+        scores=np.zeros(6),
     )
     assert found.values.tolist() == [1.0]
     assert found.labels.tolist() in ([[0, 0, 0]], [[0, 0, 1]])
     assert (found.sets, found.calls) == (1, 1)
-    assert asked.objectives[0].term is not None
-    found, asked, _ = looked(space, [[range(3)]], gold=gold, term=term, scores=np.zeros(6))
+    assert asked.asked[0].loss_term is not None
+    found, asked, _ = looked(space, [[range(3)]], gold=gold, loss_term=term, scores=np.zeros(6))
     assert found.labels.tolist() == [[0, 0, 0]]
-    assert asked.objectives == []
+    assert asked.asked == []
 
 
 @given(st.data(), st.sampled_from([1, 4, FEW]), st.sampled_from([None, 1]), st.integers(0, 40))
@@ -172,26 +178,26 @@ def test_every_way_leads_to_a_best_output_and_doubts_where_there_are_equals(
 ):
     with rules_as_rows(as_rows), mock.patch.object(search, "NODES", nodes):
         space = data.draw(spaces(least=1, most=4))
-        drawn = data.draw(objectives(space))
+        drawn = data.draw(problems_of(space))
         rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
         n = len(space.variables)
         gold = [[rng.integers(size) for size in space.sizes] for _ in range(2)]
         lists = [[rng.permutation(n)[: 1 + rng.integers(n)].tolist() for _ in range(3)]] * 2
-        found, _, objective = looked(
-            space, lists, few, scores=drawn.scores, gold=gold, allowed=drawn.allowed
+        found, _, problem = looked(
+            space, lists, few, scores=drawn.scores, gold=gold, closed=drawn.closed
         )
     for i in range(2):
-        allowed = None if objective.allowed is None else objective.allowed[i]
-        best = best_around(space, objective.scores[i], gold[i], lists[i], allowed)
+        _, allowed = row_of(problem, i)
+        best = best_around(space, problem.scores[i], gold[i], lists[i], allowed)
         assert found.found[i] == (best is not None)
         if best is None:
             assert (found.labels[i] == -1).all()
             assert found.values[i] == -np.inf
             continue
-        tie = objective.ties[i]
+        tie = problem.ties[i]
         assert found.values[i] == pytest.approx(best.value, abs=1.01 * tie)
         assert found.values[i] == pytest.approx(
-            worth(space, objective.scores[i], found.labels[i]), abs=1e-5 * tie
+            worth(space, problem.scores[i], found.labels[i]), abs=1e-5 * tie
         )
         if not found.doubtful[i]:
             assert tuple(found.labels[i].tolist()) == best.labels
@@ -208,9 +214,9 @@ def test_a_set_with_one_labelling_is_gold():
 def test_sets_of_many_variables_do_not_run_over():
     # 3^200 labellings: more than any number of 64 bits.
     space = chain_of(200, "abc")
-    found, _, objective = looked(space, [[range(200)]])
+    found, _, problem = looked(space, [[range(200)]])
     assert (found.sets, found.calls) == (1, 0)
-    best = Exact().solve(space, objective)
+    best = Exact().solve(space, problem)
     assert found.labels.tolist() == best.labels.tolist()
     assert found.values == pytest.approx(best.value)
 
@@ -226,9 +232,9 @@ def test_no_input_and_no_variables():
 def test_several_decompositions_are_looked_into_together():
     space = space_of(3)
     scores = np.array([[0, 1.0, 0, 2.0, 0, 4.0]])
-    objective = as_objective(space, Objective(scores, gold=np.zeros((1, 3), np.int64)))
-    found = Search(Exact(), space, objective)
-    (pairs,) = Subsets(1).split(space, objective).sets
+    problem, gold = Problem(space, scores), np.zeros((1, 3), np.int64)
+    found = Search(Exact(), problem, Context(gold=gold))
+    (pairs,) = Subsets(1).split(problem, gold).sets
     found.look([pairs, as_around([[[0, 1]]])])
     assert found.labels.tolist() == [[0, 0, 1]]
     found.look([as_around([[[1, 2]]])])

@@ -8,21 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rote.inference.base import as_objective
 
 from rote.errors import SettingError
-from rote.inference import Objective
-from rote.inference.wrappers.decomposed import Chosen, SignedComponents, Subsets, Union
+from rote.inference import Exact, Problem
+from rote.inference.problem import Context
+from rote.inference.wrappers.decomposed import Chosen, Decomposed, SignedComponents, Subsets, Union
 from rote.inference.wrappers.decomposed.sets import (
     EVERY,
     as_around,
-    gold_of,
-    no_input,
     normalised,
     of_inputs,
     some_sets,
 )
 from rote.space import SpaceBuilder
+from rote.types import frozen
 
 
 def space_of(n, labels="ab"):
@@ -32,9 +31,9 @@ def space_of(n, labels="ab"):
     return builder.build()
 
 
-def objective_of(space, gold):
+def asked(space, gold):
     gold = np.array(gold, dtype=np.int64)
-    return Objective(np.zeros((len(gold), space.parts)), gold=gold)
+    return Problem(space, np.zeros((len(gold), space.parts))), frozen(gold)
 
 
 def lists_of(around):
@@ -122,7 +121,7 @@ def test_flat_sets_and_some_of_them_are_what_they_were(lists, data):
 
 def test_inputs_that_share_one_set_go_on_sharing_it():
     space = space_of(4)
-    (around,) = Subsets(2).split(space, objective_of(space, [[0, 0, 0, 0]] * 3)).sets
+    (around,) = Subsets(2).split(*asked(space, [[0, 0, 0, 0]] * 3)).sets
     fewer = of_inputs(around, np.array([0, 2]))
     assert lists_of(fewer) == [[[0, 1, 2, 3]]] * 2
     assert fewer.most == 2
@@ -139,7 +138,7 @@ def test_a_function_sees_the_space_and_one_gold_output_at_a_time():
         return [np.flatnonzero(gold), [0]]
 
     gold = np.array([[0, 1, 1], [0, 0, 0], [1, 1, 0]])
-    split = Chosen(ones).split(space, objective_of(space, gold))
+    split = Chosen(ones).split(*asked(space, gold))
     assert seen == [(space, row) for row in gold.tolist()]
     assert lists_of(split.sets[0]) == [[[0], [1, 2]], [[0]], [[0, 1]]]
     assert split.whole.tolist() == [False] * 3
@@ -153,11 +152,10 @@ def test_a_function_cannot_change_the_gold_output():
         gold[0] = 1
         return [[0]]
 
-    given_gold = np.zeros((1, 2), dtype=np.int64)
-    objective = as_objective(space, Objective(np.zeros((1, 4)), gold=given_gold))
+    gold = np.zeros((1, 2), dtype=np.int64)
     with pytest.raises(ValueError, match="read-only"):
-        Chosen(careless).split(space, objective)
-    assert not given_gold.any()
+        Decomposed(Exact(), careless).solve(space, np.zeros(4), Context(gold=gold))
+    assert not gold.any()
 
 
 @pytest.mark.parametrize("wrong", ["words", None, 3, [[0]]], ids=str)
@@ -172,15 +170,15 @@ def test_a_union_has_all_sets_and_is_whole_where_one_part_is():
     builder.factor(x, y)
     builder.require(x["b"] >> y["b"])
     space = builder.build()
-    objective = objective_of(space, [[0, 0], [1, 1], [0, 1]])
+    question = asked(space, [[0, 0], [1, 1], [0, 1]])
     signed = SignedComponents()
-    union = Union(Subsets(1), signed, Chosen(lambda *_: [[1]])).split(space, objective)
-    alone = signed.split(space, objective)
+    union = Union(Subsets(1), signed, Chosen(lambda *_: [[1]])).split(*question)
+    alone = signed.split(*question)
     assert len(union.sets) == 3
     assert lists_of(union.sets[1]) == lists_of(alone.sets[0])
     assert lists_of(union.sets[2]) == [[[1]]] * 3
     assert union.whole.tolist() == alone.whole.tolist()
-    nested = Union(Union(Subsets(1)), Union(signed)).split(space, objective)
+    nested = Union(Union(Subsets(1)), Union(signed)).split(*question)
     assert len(nested.sets) == 2
 
 
@@ -194,16 +192,5 @@ def test_a_union_of_nothing_and_of_what_is_none_is_refused():
 
 def test_functions_may_be_parts_of_a_union():
     space = space_of(2)
-    split = Union(Subsets(1), lambda *_: [[0, 1]]).split(space, objective_of(space, [[0, 0]]))
+    split = Union(Subsets(1), lambda *_: [[0, 1]]).split(*asked(space, [[0, 0]]))
     assert lists_of(split.sets[1]) == [[[0, 1]]]
-
-
-def test_without_gold_there_is_nothing_to_be_around():
-    space = space_of(2)
-    bare = Objective(np.zeros((1, 4)))
-    for decomposition in (Subsets(1), Chosen(lambda *_: []), SignedComponents(), Union(Subsets(1))):
-        with pytest.raises(SettingError, match="around gold outputs, and the objective has none"):
-            decomposition.split(space, bare)
-    gold = np.zeros((2, 2), dtype=np.int64)
-    assert gold_of(objective_of(space, gold)).tolist() == gold.tolist()
-    assert no_input(gold).tolist() == [False, False]

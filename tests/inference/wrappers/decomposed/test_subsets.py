@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from rote.errors import SettingError
-from rote.inference import Objective
+from rote.inference import Problem
 from rote.inference.wrappers.decomposed import Subsets
 from rote.inference.wrappers.decomposed.sets import EVERY
 from rote.space import SpaceBuilder
-from tests.inference.wrappers.decomposed.test_sets import lists_of, objective_of, space_of
+from tests.inference.wrappers.decomposed.test_sets import asked, lists_of, space_of
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 6, 10**30, np.int64(3)], ids=str)
 def test_all_inputs_share_one_set_with_at_most_k_changes(k):
     space = space_of(6)
-    split = Subsets(k).split(space, objective_of(space, np.zeros((3, 6))))
+    split = Subsets(k).split(*asked(space, np.zeros((3, 6))))
     (around,) = split.sets
     assert lists_of(around) == [[[0, 1, 2, 3, 4, 5]]] * 3
     assert around.most == min(k, 6)
@@ -28,27 +28,25 @@ def test_all_inputs_share_one_set_with_at_most_k_changes(k):
 
 def test_a_sample_is_of_k_variables_each_for_every_input():
     space = space_of(8)
-    objective = Objective(
-        np.random.default_rng(0).normal(size=(4, space.parts)),
-        gold=np.zeros((4, 8), dtype=np.int64),
-    )
-    (around,) = Subsets(3, sample=5).split(space, objective).sets
+    problem = Problem(space, np.random.default_rng(0).normal(size=(4, space.parts)))
+    gold = np.zeros((4, 8), dtype=np.int64)
+    (around,) = Subsets(3, sample=5).split(problem, gold).sets
     lists = lists_of(around)
     assert around.most == EVERY
     assert [len(sets) for sets in lists] == [5] * 4
     for sets in lists:
         assert all(len(set(one)) == 3 and one == sorted(one) for one in sets)
     assert len({str(sets) for sets in lists}) == 4  # other scores, other sets
-    (again,) = Subsets(3, sample=5).split(space, objective.rows(np.array([2, 0]))).sets
+    (again,) = Subsets(3, sample=5).split(problem.rows([2, 0]), gold[:2]).sets
     assert lists_of(again) == [lists[2], lists[0]]
-    (other,) = Subsets(3, sample=5, seed=1).split(space, objective).sets
+    (other,) = Subsets(3, sample=5, seed=1).split(problem, gold).sets
     assert lists_of(other) != lists
 
 
 @pytest.mark.parametrize("k", [4, 5, 10**30])
 def test_a_sample_of_all_variables_is_no_sample(k):
     space = space_of(4)
-    (around,) = Subsets(k, sample=3).split(space, objective_of(space, np.zeros((2, 4)))).sets
+    (around,) = Subsets(k, sample=3).split(*asked(space, np.zeros((2, 4)))).sets
     assert lists_of(around) == [[[0, 1, 2, 3]]] * 2
     assert around.most == 4
 
@@ -56,9 +54,9 @@ def test_a_sample_of_all_variables_is_no_sample(k):
 def test_no_input_and_no_variables():
     space, none = space_of(3), SpaceBuilder().build()
     for subsets in (Subsets(2), Subsets(2, sample=2)):
-        (around,) = subsets.split(space, objective_of(space, np.zeros((0, 3)))).sets
+        (around,) = subsets.split(*asked(space, np.zeros((0, 3)))).sets
         assert lists_of(around) == []
-        split = subsets.split(none, objective_of(none, np.zeros((2, 0))))
+        split = subsets.split(*asked(none, np.zeros((2, 0))))
         assert lists_of(split.sets[0]) == [[[]], [[]]]
         assert split.whole.tolist() == [False, False]
 

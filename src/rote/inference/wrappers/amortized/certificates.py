@@ -44,7 +44,8 @@ import numpy as np
 from rote.inference.exact.search import first_of_equals
 from rote.inference.problem import Problem
 from rote.inference.wrappers.amortized.solution_cache import Shelf
-from rote.kernels.cache_lookup import best_remembered, first_that_holds
+from rote.kernels.bundles import DualRows, Questions
+from rote.kernels.cache_lookup import Memory, best_remembered, first_that_holds
 from rote.kernels.dual.certificates import certify
 from rote.types import BoolArray, FloatArray, IntArray, frozen
 
@@ -135,17 +136,17 @@ class Condition:
         shelf, scores = asked.shelf, asked.problem.scores
         if not shelf.count:
             return _none(asked)
-        ptr, order = shelf.groups
         entries, sums = first_that_holds(
             scores,
             frozen(asked.remembered),
-            shelf.parts,
-            shelf.space.starts,
-            frozen(shelf.scores),
-            frozen(shelf.margins),
+            Memory(
+                shelf.parts,
+                shelf.space.starts,
+                frozen(shelf.scores),
+                frozen(shelf.margins),
+                *shelf.groups,
+            ),
             asked.problem.ties,
-            ptr,
-            order,
             frozen(asked.epsilon),
             self.relative,
         )
@@ -186,19 +187,12 @@ class DualBound:
     def _from(self, asked: Asked, starts: IntArray, guesses: IntArray) -> Proofs:
         """What is proved beginning with the duals of some entries, or with none."""
         shelf, problem = asked.shelf, asked.problem
-        plan = shelf.plan
-        labels, bound, margin, _, messages, multipliers = certify(
-            problem.scores,
-            problem.closed_rows,
-            problem.ties,
+        labels, bound, margin, _, duals = certify(
+            problem.questions,
             guesses,
             frozen(starts),
-            frozen(shelf.messages),
-            frozen(shelf.multipliers),
-            plan.steps,
-            plan.core.network.graph,
-            plan.core.variables,
-            len(shelf.space.variables),
+            DualRows(frozen(shelf.messages), frozen(shelf.multipliers)),
+            shelf.plan.reduced(shelf.space),
             frozen(asked.epsilon),
             self.sweeps,
             self.failures,
@@ -216,7 +210,7 @@ class DualBound:
             taken[equal] = found
             labels[equal[found]] = first[found]
             margin[equal[found]] = -np.inf  # it was that of another output
-        return Proofs(taken, labels, bound, margin, starts.copy(), messages, multipliers)
+        return Proofs(taken, labels, bound, margin, starts.copy(), *duals)
 
     @staticmethod
     def _begin(asked: Asked) -> tuple[IntArray, IntArray]:
@@ -255,20 +249,13 @@ class Margin:
         p, part = entries[rows], problem.rows(rows)
         own = _outputs(shelf, best[rows])
         moved = frozen(part.scores - shelf.scores[p])
-        plan = shelf.plan
         nothing = np.full(len(rows), -1, dtype=np.int64)
-        _, most, _, _, _, _ = certify(
-            moved,
-            part.closed_rows,
-            part.ties,
+        _, most, _, _, _ = certify(
+            Questions(moved, part.closed_rows, part.ties),
             own,
             frozen(nothing),
-            frozen(shelf.messages[:0]),
-            frozen(shelf.multipliers[:0]),
-            plan.steps,
-            plan.core.network.graph,
-            plan.core.variables,
-            len(shelf.space.variables),
+            DualRows(frozen(shelf.messages[:0]), frozen(shelf.multipliers[:0])),
+            shelf.plan.reduced(shelf.space),
             frozen(np.zeros(len(rows))),
             self.sweeps,
             0,

@@ -44,12 +44,7 @@ class SignedComponents:
     def split(self, problem: Problem, gold: IntArray) -> Split:
         space = problem.space
         first, ptr, members = signed_components(
-            gold,
-            space.offsets,
-            space.states,
-            space.scope_ptr,
-            space.scope,
-            signs_of(space, self.signs),
+            gold, space.layout, space.states, signs_of(space, self.signs)
         )
         around = Around(frozen(first[:-1]), frozen(first[1:]), frozen(ptr), frozen(members), EVERY)
         return Split((around,), self._whole(space, gold, around))

@@ -75,25 +75,14 @@ class Search:
             self._ask(around, np.full(len(around.ptr) - 1, np.inf))
 
     def _enumerate(self, around: Around, *, settle: bool) -> None:
-        problem = self.problem
-        found = best_neighbours(
-            problem.scores,
-            problem.closed_rows,
-            problem.ties,
-            self.gold,
-            self.space.network.unmerged.graph,
-            around,
-            settle,
-        )
-        self._take(*found)
+        graph = self.space.network.unmerged.graph
+        questions = self.problem.questions
+        self._take(*best_neighbours(questions, self.gold, graph, around, settle))
 
     def _search(self, around: Around) -> None:
         """All sets as forests, and those that are none in another way."""
-        problem = self.problem
         labels, doubtful, bounds = best_forests(
-            problem.scores,
-            problem.closed_rows,
-            problem.ties,
+            self.problem.questions,
             self.gold,
             self.space.network.unmerged.graph,
             around,

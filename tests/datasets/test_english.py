@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import tomllib
 from collections import Counter, defaultdict
+from dataclasses import astuple
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rote
-from rote import datasets as english
-from rote.datasets import english_sentences
+from rote.datasets import english, english_sentences
 from rote.errors import SettingError
 from rote.io.conll import ENTITIES, RELATIONS, Relation
 from rote.tasks.entity_relation import (
@@ -19,6 +22,8 @@ from rote.tasks.entity_relation import (
     entity_relation_space,
     pairs,
 )
+
+FILE = Path(english.__file__).with_name("english.toml")
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +49,14 @@ def test_the_same_seed_gives_the_same_sentences_and_more_when_asked():
     assert english_sentences(0, seed=5) == ()
     with pytest.raises(SettingError, match="0 or more; got -1"):
         english_sentences(-1, seed=5)
+
+
+@pytest.mark.parametrize(
+    ("seed", "digest"), [(0, "1bad3af53e26"), (1, "39afd2ceddb9"), (2024, "763b865dae8f")]
+)
+def test_the_sentences_of_a_seed_never_change(seed, digest):
+    text = repr([astuple(sentence) for sentence in english_sentences(500, seed)])
+    assert hashlib.sha256(text.encode()).hexdigest()[:12] == digest
 
 
 def test_thousands_of_sentences_are_distinct(sentences):
@@ -109,9 +122,8 @@ def test_a_template_is_read_as_it_says():
 
 
 def test_there_are_many_templates_and_each_speaks_of_its_own_entities():
-    lines = english.TEMPLATES.strip().splitlines()
-    templates = [english._parsed(line) for line in lines]
-    assert len(set(lines)) == len(lines) >= 60
+    templates = english._words().templates
+    assert len(set(templates)) == len(templates) >= 60
     for template in templates:
         kinds = [english.KINDS[piece] for piece in template.pieces if piece in english.KINDS]
         assert len(kinds) == template.entities >= 1
@@ -120,22 +132,20 @@ def test_there_are_many_templates_and_each_speaks_of_its_own_entities():
 
 
 def test_every_word_that_can_be_written_has_a_tag():
-    phrases = [phrase for some in english.PHRASES.values() for phrase in some]
-    phrases += [phrase for some in english.INTRODUCTIONS.values() for phrase in some]
-    phrases += [*english.OPENINGS, *english.JOINS, *english.HEDGES]
-    phrases += [" ".join(template.pieces) for template in english._templates()]
+    known = english._words()
+    phrases = [phrase for some in known.phrases.values() for phrase in some]
+    phrases += [phrase for some in known.introductions.values() for phrase in some]
+    phrases += [*known.openings, *known.joins, *known.hedges]
+    phrases += [" ".join(template.pieces) for template in known.templates]
     pieces = {piece for phrase in phrases for piece in phrase.split()}
-    plain = pieces - english.KINDS.keys() - english.PHRASES.keys() - {"~", "#"}
+    plain = pieces - english.KINDS.keys() - known.phrases.keys() - {"~", "#"}
     words = {word for piece in plain if "/" not in piece for word in piece.split("|")}
-    assert words - english._tags().keys() == set()
+    assert words - known.tags.keys() == set()
 
 
 def test_no_word_has_two_tags_in_the_list():
-    words = [
-        word
-        for line in english.TAGS.strip().splitlines()
-        for word in line.rpartition(": ")[2].split()
-    ]
+    lines = tomllib.loads(FILE.read_text(encoding="utf-8"))["tags"].strip().splitlines()
+    words = [word for line in lines for word in line.rpartition(": ")[2].split()]
     assert [word for word, times in Counter(words).items() if times > 1] == []
 
 

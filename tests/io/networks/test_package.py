@@ -7,8 +7,7 @@ import gzip
 import pytest
 
 from rote.errors import DataError
-from rote.io.networks.formats import read_network
-from rote.io.networks.table import Measure
+from rote.io.networks import Measure, read_network
 
 FILES = {
     "a.uai": ("MARKOV 1 2 1 1 0 2 0.5 0.25", Measure.PROBABILITY),

@@ -1,0 +1,196 @@
+"""The seam: capabilities, layers, counts, what is refused, and who may look at an engine's class.
+
+What every engine and wrapper promises is in `tests.contracts.test_engines`.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rote
+from rote import (
+    Amortized,
+    AmortizedRGS,
+    BranchAndBound,
+    Decomposed,
+    Elimination,
+    Exact,
+    ExactEvery,
+    Exhaustive,
+    Milp,
+    Speedup,
+)
+from rote.errors import ScoreError, SettingError, UnsupportedSpace
+from rote.inference.approximate import RGS
+from rote.inference.engine import Engine, Stats, find, layers, persistent, rebuilt
+from rote.inference.exact.independent import Separable
+from rote.inference.problem import Problem
+from rote.inference.solutions import Solutions, Source
+from rote.inference.wrappers.timed import Timed
+from rote.space import SpaceBuilder
+from rote.space.losses import ZeroOne
+
+SOURCE = Path(rote.__file__).parent
+LAYERED = Timed(Amortized(Timed(Decomposed(ExactEvery(RGS())))))
+
+
+@dataclass(frozen=True)
+class First(Engine):
+    """The first label everywhere: an engine of a user's own."""
+
+    bonus: float = 1.0
+
+    def answer(self, problem, context):
+        labels = np.zeros((len(problem), len(problem.space.variables)), np.int64)
+        bound = problem.value(labels) + self.bonus
+        return Solutions.of(
+            problem, labels, Source.GREEDY, bound=bound, status=np.ones(len(problem), np.int64)
+        )
+
+
+# -- an engine of one's own ---------------------------------------------------------------
+
+
+def test_an_engine_is_a_class_with_an_answer(space):
+    engine = First(2.0)
+    found = engine.solve(space, np.zeros((2, 11)))
+    assert found.labels.tolist() == [[0, 0]] * 2
+    assert found.bound.tolist() == [2.0, 2.0]
+    assert engine.supports == frozenset()
+    assert engine.accepts(space)
+    assert engine.chain(space) is None
+    assert engine.stats.now() == {}
+    assert engine.saved() == ({"bonus": 2.0}, {})
+    assert First.restored(*engine.saved()) == engine
+    with pytest.raises(TypeError, match="abstract"):
+        Engine()
+
+
+def test_all_that_an_engine_lacks_is_said_at_once(space):
+    term = ZeroOne().term(np.zeros((1, 2), np.int64))
+    with pytest.raises(UnsupportedSpace) as raised:
+        Separable().solve(space, Problem(space, np.zeros(11), loss_term=term))
+    said = str(raised.value)
+    assert said.startswith("Separable cannot solve this: it does not take a loss that is no sum")
+    assert "; Separable decides every variable by itself, but" in said
+
+
+# -- layers -------------------------------------------------------------------------------
+
+
+def test_layers_go_from_the_outermost_to_the_innermost():
+    kinds = [type(layer) for layer in layers(LAYERED)]
+    assert kinds == [Timed, Amortized, Timed, Decomposed, ExactEvery, RGS]
+    assert [*layers(Exact())] == [Exact()]
+
+
+def test_the_outermost_layer_of_a_kind_is_found():
+    assert find(LAYERED, Timed) is LAYERED
+    assert find(LAYERED.inner, Timed) is LAYERED.inner.inner
+    assert find(LAYERED, RGS) == RGS()
+    assert find(LAYERED, Milp) is None
+
+
+def test_a_layer_is_changed_and_those_around_it_count_on(space):
+    changed = rebuilt(LAYERED, ExactEvery, lambda own: Exact())
+    assert [type(layer) for layer in layers(changed)] == [
+        Timed, Amortized, Timed, Decomposed, Exact,
+    ]  # fmt: skip
+    assert changed.stats is LAYERED.stats
+    assert changed.inner.inner.inner.stats is LAYERED.inner.inner.inner.stats
+    assert isinstance(LAYERED.inner.inner.inner.inner, ExactEvery)
+    assert rebuilt(LAYERED, Milp, lambda own: Exact()).solve(space, np.zeros(11)).labels.size == 2
+
+
+@pytest.mark.parametrize(
+    ("engine", "kept"),
+    [
+        (Exact(), [Exact]),
+        (Timed(Timed(RGS())), [RGS]),
+        (LAYERED, [RGS]),
+        (AmortizedRGS(RGS(restarts=3)), [RGS]),
+        (Speedup(Timed(Amortized(Milp()))), [Speedup, Milp]),
+        (Timed(Speedup(Exact())), [Speedup, Exact]),
+    ],
+    ids=lambda value: "" if isinstance(value, list) else type(value).__name__,
+)
+def test_only_what_changes_answers_is_persistent(engine, kept):
+    left = persistent(engine)
+    assert [type(layer) for layer in layers(left)] == kept
+    assert persistent(left) is left
+
+
+def test_what_a_persistent_engine_has_learned_stays():
+    builder = SpaceBuilder()
+    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    builder.require(x["b"] >> y["b"])
+    space, scores = builder.build(), np.random.default_rng(0).normal(size=(30, 4))
+    speedup = Speedup(Timed(), width=1)
+    speedup.learn(space, scores)
+    assert persistent(speedup).knowledge[1].tolist() == speedup.knowledge[1].tolist() != []
+
+
+# -- counts -------------------------------------------------------------------------------
+
+
+def test_counts_are_of_all_threads_and_a_copy_begins_anew():
+    stats = Stats("inputs")
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: stats.add(inputs=1, other=0.5), range(500)))
+    assert stats.now() == {"inputs": 500, "other": 250.0}
+    assert repr(stats) == "Stats(inputs=500, other=250.0)"
+    for other in (copy.deepcopy(stats), pickle.loads(pickle.dumps(stats))):  # noqa: S301
+        assert other.now() == {"inputs": 0, "other": 0}
+        other.add(inputs=1)
+    assert stats["inputs"] == 500
+
+
+# -- settings -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrapper", [Amortized, Decomposed, Speedup, ExactEvery, Timed])
+@pytest.mark.parametrize("engine", [Exact, "exact", None])
+def test_a_wrapper_wants_an_engine_and_not_its_class(wrapper, engine):
+    with pytest.raises(SettingError, match=r"is one such as Exact\(\), or a class of your own"):
+        wrapper(engine)
+
+
+@pytest.mark.parametrize("engine", [Exhaustive, Elimination, BranchAndBound])
+@pytest.mark.parametrize("most", ["a", 0, 0.5, 1e6])
+def test_what_an_engine_looks_at_most_is_a_whole_number(engine, most):
+    with pytest.raises(SettingError, match="is a whole number of at least 1, got"):
+        engine(most)
+
+
+def test_what_is_searched_amortized_is_an_rgs():
+    with pytest.raises(SettingError, match=r"the inner engine is one such as RGS\(restarts=10\)"):
+        AmortizedRGS(Exact())
+
+
+def test_an_address_is_no_store():
+    with pytest.raises(SettingError, match=r"open_store\(address\) for an address; got 'a.sqlite'"):
+        Amortized(Exact(), store="a.sqlite")
+
+
+@pytest.mark.parametrize("limit", ["1", float("nan"), 0, -1.0])
+def test_a_limit_is_a_number_above_zero(limit):
+    with pytest.raises(SettingError, match="time_limit is a number above 0, or None"):
+        Exact(time_limit=limit)
+
+
+@pytest.mark.parametrize("engine", [Exact(), Exhaustive(), BranchAndBound(), Milp()])
+def test_scores_whose_sum_overflows_are_refused(engine):
+    builder = SpaceBuilder()
+    for name in "xyz":
+        builder.variable(name, "ab")
+    space = builder.build()
+    with pytest.raises(ScoreError, match=r"input 1: scores are finite and below 2\*\*1000"):
+        engine.solve(space, np.array([np.zeros(6), np.full(6, -1e308)]))
+    assert engine.solve(space, np.full(6, -1e300)).optimal.all()

@@ -1,0 +1,254 @@
+"""What is maximised and who asks: checks, rows, clamping, ties."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from rote.errors import LabelError, ScoreError, SpaceError
+from rote.inference.exact.duals import zero_duals
+from rote.inference.problem import NO_CONTEXT, TIE, Context, Problem, WarmStart, clamp
+from rote.model import prepare
+from rote.space import SpaceBuilder
+from rote.space.losses import Hamming, OneMinusF1
+from rote.tasks.tagging import Tagging
+
+NOTHING = SpaceBuilder().build()
+
+
+def one_variable(labels="ab"):
+    builder = SpaceBuilder()
+    builder.variable("x", labels)
+    return builder.build()
+
+
+# -- problems -----------------------------------------------------------------------------
+
+
+def test_plain_scores_become_a_checked_problem(space):
+    for scores in (np.zeros(11), np.zeros((3, 11)), [0] * 11, [[0] * 11] * 2):
+        problem = Problem.of(space, scores)
+        assert problem.scores.dtype == np.float64
+        assert problem.scores.ndim == 2
+        assert problem.scores.flags.c_contiguous
+        assert not problem.scores.flags.writeable
+        assert problem.closed is None
+        assert len(problem) == len(problem.scores)
+
+
+def test_a_problem_is_not_checked_again(space):
+    known = clamp(space, np.zeros((2, 11)), {"x": "a"})
+    for problem in (Problem(space, np.zeros((2, 11))), known, known.rows(np.array([1]))):
+        assert Problem.of(space, problem) is problem
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((2, 3)), np.full((2, 11), np.nan)])
+def test_a_problem_with_other_scores_is_checked_again(space, wrong):
+    for known in (Problem(space, np.zeros((2, 11))), clamp(space, np.zeros((2, 11)), {})):
+        with pytest.raises(ScoreError):
+            dataclasses.replace(known, scores=wrong)
+
+
+def test_a_problem_of_one_space_is_none_of_another(space):
+    problem = Problem(space, np.zeros(11))
+    with pytest.raises(SpaceError, match="made for another space"):
+        Problem.of(one_variable(), problem)
+    builder = SpaceBuilder()
+    builder.factor(builder.variable("x", ["a", "b"]), builder.variable("y", ["a", "b", "c"]))
+    assert Problem.of(builder.build(), problem) is problem  # an equal space will do
+
+
+def test_a_builder_is_no_space():
+    builder = SpaceBuilder()
+    builder.variable("x", "ab")
+    with pytest.raises(SpaceError, match=r"as builder\.build\(\) gives it; got <"):
+        Problem(builder, [1.0, 2.0])
+
+
+def test_closed_labels_of_one_input_may_be_a_vector(space):
+    problem = Problem(space, np.zeros(11), closed=np.array([False, True, False, False, False]))
+    assert problem.closed.shape == (1, 5)
+    assert not problem.closed.flags.writeable
+    assert problem.closed_rows is problem.closed
+    assert problem.open_labels().tolist() == [[True, False, True, True, True]]
+
+
+def test_where_nothing_is_closed_kernels_get_no_row_and_every_label_is_open(space):
+    problem = Problem(space, np.zeros((4, 11)))
+    assert problem.closed_rows.shape[0] == 0
+    assert problem.open_labels().all()
+    assert problem.open_labels().shape == (4, 5)
+
+
+def test_a_tie_grows_with_the_largest_score_of_the_input():
+    problem = Problem(one_variable(), np.array([[0.0, 0.5], [-200.0, 3.0], [0.0, 0.0]]))
+    assert problem.ties.tolist() == pytest.approx([TIE, 200 * TIE, TIE])
+    assert Problem(NOTHING, np.empty((2, 0))).ties.tolist() == [TIE, TIE]
+
+
+def test_rows_picks_inputs(space):
+    scores = np.arange(33.0).reshape(3, 11)
+    closed = np.zeros((3, 5), dtype=np.bool_)
+    closed[2, 0] = True
+    picked = Problem(space, scores, closed).rows(np.array([2, 0]))
+    assert picked.scores.tolist() == scores[[2, 0]].tolist()
+    assert picked.closed.tolist() == closed[[2, 0]].tolist()
+    assert Problem(space, scores).rows(np.array([1])).closed is None
+
+
+@pytest.mark.parametrize(
+    "index", [1, np.int64(1), np.array(1), -3, [1], slice(1, 2), np.arange(4) == 1]
+)
+def test_one_row_of_a_batch_is_a_batch_of_one(space, index):
+    gold = np.array([[0, 0], [1, 1], [0, 2], [1, 0]])
+    scores = np.arange(44.0).reshape(4, 11)
+    problem = clamp(space, Problem(space, scores, loss_term=OneMinusF1().term(gold)), {})
+    part, context = problem.rows(index), Context(gold=gold).rows(index)
+    assert len(part) == len(part.closed) == len(part.loss_term) == len(context.gold) == 1
+    assert part.scores.tolist() == scores[1:2].tolist()
+    assert context.gold.tolist() == [[1, 1]]
+
+
+def test_no_row_of_a_batch_is_an_empty_batch(space):
+    problem = Problem(space, np.zeros((4, 11)))
+    for none in ([], np.empty(0, dtype=np.int64), slice(0)):
+        assert problem.rows(none).scores.shape == (0, 11)
+        assert Context(gold=np.zeros((4, 2), int)).rows(none).gold.shape == (0, 2)
+
+
+def test_problems_cannot_be_changed(space):
+    problem = Problem(space, np.zeros(11))
+    for name in ("scores", "closed", "space"):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(problem, name, None)
+
+
+def test_scores_that_grow_too_large_are_refused_when_scaled(space):
+    problem = Problem(space, np.full(11, 1e300))
+    assert problem.scaled(0.5).scores.max() == 5e299
+    with pytest.raises(ScoreError, match="take smaller steps"):
+        problem.scaled(1e10)
+
+
+def test_a_loss_is_offsets_where_it_adds_up_and_a_term_where_not(space):
+    problem, gold = Problem(space, np.zeros((1, 11))), np.array([[0, 2]])
+    for loss, decomposes in ((Hamming(), True), (OneMinusF1(), False)):
+        augmented = problem.with_loss(loss, gold)
+        assert augmented.decomposes == decomposes
+        assert augmented.value(gold).tolist() == [0.0]
+        assert augmented.value(np.array([[1, 1]])) == pytest.approx(2.0 if decomposes else 1.0)
+    assert problem.decomposes
+
+
+# -- contexts -----------------------------------------------------------------------------
+
+
+def test_gold_outputs_are_checked_and_cannot_be_changed(space):
+    problem = Problem(space, np.zeros((2, 11)))
+    mine = np.array([[0, 2], [1, 0]])
+    for gold in (mine, mine.tolist(), mine.astype(np.int8)):
+        checked = Context(gold=gold).checked(problem)
+        assert checked.gold.tolist() == [[0, 2], [1, 0]]
+        assert checked.gold.dtype == np.int64
+        assert not checked.gold.flags.writeable
+    assert mine.flags.writeable
+    assert NO_CONTEXT.checked(problem).gold is None
+    one = Context(gold=np.array([1, 2])).checked(problem.rows(0))
+    assert one.gold.tolist() == [[1, 2]]
+    assert one.without_gold().gold is None
+
+
+def test_gold_outputs_that_break_rules_are_taken():
+    builder = SpaceBuilder()
+    x = builder.variable("x", "ab")
+    builder.require(x["a"])
+    problem = Problem(builder.build(), np.zeros((1, 2)))
+    assert Context(gold=np.array([[1]])).checked(problem).gold.tolist() == [[1]]
+
+
+@pytest.mark.parametrize(
+    ("gold", "match"),
+    [
+        (np.zeros((3, 2), np.int64), "gold has 3 outputs, and there are 2 inputs"),
+        (np.zeros((2, 3), np.int64), r"the shape \(m, 2\), one column per variable"),
+        (np.zeros((2, 2)), "whole numbers, got float64"),
+        (np.array([[0, 0], [2, 0]]), "beyond its variable's last label"),
+        (np.array([[0, -1], [0, 0]]), "below 0"),
+        (np.array([["a", "b"], ["a", "a"]]), "use space.encode for names"),
+    ],
+    ids=["outputs", "variables", "floats", "beyond", "below", "names"],
+)
+def test_gold_outputs_of_another_shape_or_with_other_labels_are_refused(space, gold, match):
+    with pytest.raises(LabelError, match=match):
+        Context(gold=gold).checked(Problem(space, np.zeros((2, 11))))
+
+
+def test_what_scores_come_from_goes_along_with_them():
+    task = Tagging(("D", "N"), lambda words: [{word: 1.0} for word in words])
+    prepared = prepare(task, [["a", "dog"], ["the", "cat"], ["a", "cat"]])
+    (group,) = prepared.groups
+    features = prepared.features(group)
+    weights = np.random.default_rng(0).normal(size=prepared.layout.size)
+    problem, context = features.problem(group.space, weights), Context(features=features)
+    assert context.checked(problem).features is features
+    for rows in ([2, 0], [1]):
+        part = context.rows(np.array(rows)).features
+        assert part.scores(weights).tolist() == problem.scores[rows].tolist()
+    with pytest.raises(ScoreError, match="vectors are of 3 inputs, and there are 2"):
+        context.checked(problem.rows([0, 1]))
+    with pytest.raises(ScoreError, match=f"have {prepared.layout.size} weights, got"):
+        features.scores(weights[:-1])
+
+
+def test_rows_of_a_warm_start_are_those_of_its_parts(space):
+    incumbent = np.array([[0, 0], [1, 1], [1, 2]])
+    warm = Context(warm=WarmStart(incumbent, zero_duals(space, 3))).rows(np.array([2, 0])).warm
+    assert warm.incumbent.tolist() == [[1, 2], [0, 0]]
+    assert len(warm.duals.messages) == 2
+    assert NO_CONTEXT.rows(np.array([0])) is NO_CONTEXT
+    assert WarmStart().rows(np.array([0])) == WarmStart()
+
+
+# -- clamping -----------------------------------------------------------------------------
+
+
+def test_clamping_closes_the_other_labels_of_the_variables_given(space):
+    problem = clamp(space, np.zeros((2, 11)), {"y": "b"})
+    assert problem.open_labels().tolist() == [[True, True, False, True, False]] * 2
+
+
+def test_clamping_each_input_by_itself(space):
+    problem = clamp(space, np.zeros((2, 11)), [{"x": "b", "y": "c"}, {}])
+    assert problem.open_labels().tolist() == [[False, True, False, False, True], [True] * 5]
+
+
+def test_clamping_twice_keeps_both_and_reopens_nothing(space):
+    once = clamp(space, np.zeros(11), {"x": "a"})
+    twice = clamp(space, once, {"y": "a"})
+    assert twice.open_labels().tolist() == [[True, False, True, False, False]]
+    against = clamp(space, once, {"x": "b"})
+    assert against.open_labels()[0, :2].tolist() == [False, False]
+    assert once.open_labels().tolist() == [[True, False, True, True, True]]
+
+
+def test_clamped_scores_do_not_change_with_those_given(space):
+    scores = np.zeros((1, 11))
+    for given_scores in (scores, Problem(space, scores)):
+        clamped = clamp(space, given_scores, {"x": "a"})
+        scores[0, 0] += 1.0
+        assert clamped.scores[0, 0] == scores[0, 0] - 1.0
+
+
+@pytest.mark.parametrize(
+    ("given_labels", "match"),
+    [
+        ({"q": "a"}, "no variable is called 'q'"),
+        ({"x": "c"}, "'x' has no label 'c'"),
+        ([{}, {}, {}], "clamp got 3 sets of given labels for 2 inputs"),
+    ],
+)
+def test_clamping_to_what_does_not_exist_is_refused(space, given_labels, match):
+    with pytest.raises(LabelError, match=match):
+        clamp(space, np.zeros((2, 11)), given_labels)
