@@ -16,7 +16,7 @@ def test_every_public_engine_can_be_named():
     made = {type(make()) for make in [*ANYTIME.values(), *UNTIMED.values()]}
     public = [getattr(rote, name) for name in rote.__all__ if name != "Engine"]
     wrappers = {rote.Amortized, rote.Decomposed}  # they are options: --cache and --around
-    wrappers |= {rote.ExactEvery}  # takes two of them
+    wrappers |= {rote.ExactEvery, rote.Timed, rote.Wrapper}  # take others
     wrappers |= {rote.AmortizedRGS}  # knows features alone, which a file of a problem has not
     wrappers |= {rote.Speedup}  # learns from many inputs, and a file has one
     wrappers |= {rote.Beam, rote.ConstrainedBeam}  # for orders that a file does not tell

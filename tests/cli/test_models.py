@@ -141,7 +141,7 @@ def test_graphs_and_documents_are_learned_and_predicted(run, tmp_path):
         ),
     ):
         file.write_text(json.dumps(line) + "\n", encoding="utf-8")
-        code, _, wrong = run("train", task, file, "--model", model, *option)
+        code, _, wrong = run("train", task, file, "--model", model, "--C", 100, *option)
         assert code == 0, wrong
         assert json.loads(run("predict", model, file)[1]) == line
         assert json.loads(run("evaluate", model, file, "--json")[1])["task"] == task
@@ -432,7 +432,7 @@ def test_the_files_that_the_page_shows_are_learned_and_predicted(run, tmp_path, 
         Path(name).write_text(content, encoding="utf-8")
     call = r"(?ms)^```sh\n(.*?)^```$\n\n`predict`.*?^```text\n(.*?)^```$"
     calls = re.findall(call, page)
-    assert len(calls) == 4
+    assert len(calls) == 6
     for commands, shown in calls:
         *before, predict = [line.split()[1:] for line in commands.splitlines()]
         for command in before:
