@@ -40,7 +40,7 @@ from papers.data.folder import VARIABLE
 from rote import EntityRelation, Extraction, Model, StructuredSVM, train
 from rote.datasets import english_sentences
 from rote.io.conll import Sentence
-from rote.serve.forms import SentenceForm
+from rote.tasks.adapter import adapter_of
 
 REPEATS = 5
 CLIENTS, TOGETHER = 8, 50
@@ -83,10 +83,11 @@ def prepared(count: int, learned: int | None = None) -> Served:
     task = EntityRelation()
     kept = [x for x in known[:learned] if task.obeys(x)]
     model = train(task, kept, map(Extraction.of, kept), learner=StructuredSVM(iterations=5))
-    form = SentenceForm()
+    adapter = adapter_of(task)
     values = list({json.dumps(value): value for value in map(said, asked)}.values())[:count]
-    xs = [form.read(value) for value in values]
-    outputs = [form.write(x, y) for x, y in zip(xs, model.predict(xs), strict=True)]
+    xs = [adapter.input_of(task, value) for value in values]
+    found = zip(xs, model.predict(xs), strict=True)
+    outputs = [adapter.to_json(task, x, y) for x, y in found]  # type: ignore[misc]
     return Served(name, model, values, outputs)
 
 

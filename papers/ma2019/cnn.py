@@ -117,4 +117,4 @@ def _shifted(images: Tensor, most: int) -> Tensor:
     return wide[each, rows[:, :, None], columns[:, None, :]][:, None]
 
 
-KINDS["CNN"] = __name__
+KINDS["CNN"] = CNN

@@ -31,6 +31,7 @@ import numpy as np
 
 from papers.data.cora_citations import LABELS as CITATION_LABELS
 from rote import (
+    Adapter,
     LabelError,
     SpaceBuilder,
     Variable,
@@ -38,12 +39,13 @@ from rote import (
     at_least,
     at_most,
     count,
+    register,
 )
 from rote.errors import in_order
 from rote.space.compiled import keep_recent
 from rote.space.reasons import BrokenRule
-from rote.tasks.described import TASKS
-from rote.tasks.show import differing, rules_broken, words_of
+from rote.tasks.show import differing, rules_broken
+from rote.tasks.tagging import words_of
 from rote.tasks.task import Frame, Slot, Task
 from rote.viz import Picture, picture_of_tagging
 
@@ -382,4 +384,4 @@ def seminars(one_block: OneBlock = by_rows) -> Fields:
     return Fields(SEMINAR_LABELS, emissions, read_seminar, seminar_rules, one_block)
 
 
-TASKS["Fields"] = __name__
+register(Adapter("fields", Fields, show=Fields.show))

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote import DataError, LabelError, Space, SpaceBuilder, count, one_of
+from rote import DataError, LabelError, Space, SpaceBuilder, count, one_of, register
 from rote.space.compiled import keep_recent
-from rote.tasks.described import TASKS
 from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray
 
@@ -136,4 +135,5 @@ def _binary(y: Sequence[int], variables: int) -> list[int]:
     return labels
 
 
-TASKS |= {"BinaryPoints": __name__, "BinaryVector": __name__}
+register(BinaryPoints)
+register(BinaryVector)

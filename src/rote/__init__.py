@@ -83,12 +83,12 @@ from rote.space import (
     template,
 )
 from rote.space.losses import Hamming, Loss, OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.tasks.adapter import Adapter, adapter_of, register, show
 from rote.tasks.coreference import Coreference
 from rote.tasks.entity_relation import EntityRelation, Extraction
 from rote.tasks.graphs import LabelledGraph
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
-from rote.tasks.show import show
 from rote.tasks.tagging import Tagging
 from rote.tasks.task import Frame, Slot, Task, WithoutRules
 from rote.viz import Picture
@@ -97,6 +97,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "RGS",
+    "Adapter",
     "Amortized",
     "AmortizedRGS",
     "Beam",
@@ -175,6 +176,7 @@ __all__ = [
     "Wrapper",
     "ZeroOne",
     "__version__",
+    "adapter_of",
     "adaptive",
     "all_different",
     "all_of",
@@ -192,6 +194,7 @@ __all__ = [
     "max_marginals",
     "one_of",
     "prepare",
+    "register",
     "show",
     "teach",
     "template",

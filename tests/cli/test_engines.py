@@ -1,9 +1,14 @@
-"""Engines by name."""
+"""Engines and learners by name."""
 
 from __future__ import annotations
 
+import pytest
+
 import rote
-from rote.cli.engines import ANYTIME, UNTIMED
+from rote import learning
+from rote.cli.engines import ANYTIME, LEARNERS, UNTIMED, learner_named
+from rote.errors import SettingError
+from rote.learning import Local, Perceptron, StructuredSVM, Subgradient
 from tests.cli.lines import is_one_line
 
 
@@ -11,8 +16,7 @@ def test_every_public_engine_can_be_named():
     made = {type(make()) for make in [*ANYTIME.values(), *UNTIMED.values()]}
     public = [getattr(rote, name) for name in rote.__all__ if name not in {"Engine", "Wrapper"}]
     wrappers = {rote.Amortized, rote.Decomposed}  # they are options: --cache and --around
-    wrappers |= {rote.Timed}  # a command tells its time anyway
-    wrappers |= {rote.ExactEvery}  # takes two of them
+    wrappers |= {rote.ExactEvery, rote.Timed, rote.Wrapper}  # take others
     wrappers |= {rote.AmortizedRGS}  # knows features alone, which a file of a problem has not
     wrappers |= {rote.Speedup}  # learns from many inputs, and a file has one
     wrappers |= {rote.Beam, rote.ConstrainedBeam}  # for orders that a file does not tell
@@ -32,3 +36,24 @@ def test_an_unknown_engine_is_one_line_with_the_names_there_are(run, uai):
     assert is_one_line(wrong)
     assert "branch" in wrong
     assert "'magic'" in wrong
+
+
+def test_every_learner_has_a_name():
+    assert set(LEARNERS.values()) == {Local, Perceptron, StructuredSVM, Subgradient}
+    learners = {name for name in learning.__all__ if hasattr(getattr(learning, name), "iterate")}
+    wrappers = {"Learner", "Staged"}
+    assert {make.__name__ for make in LEARNERS.values()} == learners - wrappers
+
+
+def test_a_learner_takes_the_settings_it_has():
+    assert learner_named("svm") == StructuredSVM()
+    assert learner_named("svm", C=2.0, iterations=3, seed=4, n_jobs=2) == StructuredSVM(
+        C=2.0, iterations=3, seed=4, n_jobs=2
+    )
+    assert learner_named("subgradient", C=2.0) == Subgradient(C=2.0)
+    with pytest.raises(SettingError, match="perceptron has no C"):
+        learner_named("perceptron", C=1.0)
+    with pytest.raises(SettingError, match="local has no n_jobs"):
+        learner_named("local", n_jobs=2)
+    with pytest.raises(SettingError, match="one of svm, perceptron, local, subgradient; got 'x'"):
+        learner_named("x")

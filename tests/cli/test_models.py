@@ -85,13 +85,66 @@ def test_a_cache_that_would_slow_down_is_left_empty_and_training_says_so(run, tm
 def test_training_says_where_the_model_is_and_counts_in_whole_numbers(run, tmp_path):
     file, model = tmp_path / "train.txt", tmp_path / "model"
     file.write_text(TOKENS, encoding="utf-8")
-    code, printed, wrong = run("train", "tagging", file, "--model", model)
+    code, printed, wrong = run("train", "tagging", file, "--model", model, "--verbose")
     assert code == 0, wrong
     *lines, last = printed.splitlines()
     assert last == f"saved in {model}; try: rote predict {model} FILE"
     told = dict(line.split() for line in lines)
     assert told["candidates"].isdecimal()
     assert "e-" not in told["gap"]
+
+
+def test_training_tells_the_dev_score_and_the_loss_first_and_the_rest_on_request(run, tmp_path):
+    file, model = tmp_path / "train.txt", tmp_path / "model"
+    file.write_text(TOKENS, encoding="utf-8")
+    code, printed, _ = run("train", "tagging", file, "--model", model, "--dev", file)
+    assert code == 0
+    told = [line.rsplit(maxsplit=1)[0].strip() for line in printed.splitlines()]
+    assert told[:4] == ["dev token accuracy", "dev exact match", "dev chunk F1", "loss"]
+    assert not {"primal", "dual", "gap"} & set(told)
+
+
+def test_rules_of_a_file_hold_in_what_is_predicted(run, tmp_path):
+    file, rules, model = tmp_path / "train.txt", tmp_path / "rules", tmp_path / "model"
+    file.write_text(TOKENS, encoding="utf-8")
+    rules.write_text("# nothing but names\nonly: token i is B-NP | O\n", encoding="utf-8")
+    call = ("train", "tagging", file, "--model", model, "--rules", rules)
+    code, _, wrong = run(*call)
+    assert (code, is_one_line(wrong)) == (2, True)
+    assert "breaks the rule" in wrong
+    assert run(*call, "--allow-broken")[0] == 0
+    printed = run("predict", model, file)[1]
+    assert {line.split()[-1] for line in printed.splitlines() if line} <= {"B-NP", "O"}
+    rules.write_text("only: token i is B-NP\ntoken is O\n", encoding="utf-8")
+    code, _, wrong = run(*call)
+    assert (code, is_one_line(wrong)) == (2, True)
+    assert f"{rules}, line 2, column 7: expected a place" in wrong
+
+
+def test_graphs_and_documents_are_learned_and_predicted(run, tmp_path):
+    file, model = tmp_path / "train.jsonl", tmp_path / "model"
+    for task, option, line in (
+        ("graph", ["--potts"], {"x": {"nodes": [[1], [0]], "edges": [[0, 1]]}, "y": ["a", "b"]}),
+        (
+            "coreference",
+            ["--antecedents", 3],
+            {
+                "x": {
+                    "sentences": [["Ada", "and", "she"]],
+                    "mentions": [
+                        {"sentence": 0, "start": 0, "stop": 1},
+                        {"sentence": 0, "start": 2, "stop": 3},
+                    ],
+                },
+                "y": [[0, 1]],
+            },
+        ),
+    ):
+        file.write_text(json.dumps(line) + "\n", encoding="utf-8")
+        code, _, wrong = run("train", task, file, "--model", model, "--C", 100, *option)
+        assert code == 0, wrong
+        assert json.loads(run("predict", model, file)[1]) == line
+        assert json.loads(run("evaluate", model, file, "--json")[1])["task"] == task
 
 
 @pytest.mark.parametrize(
@@ -233,7 +286,7 @@ def test_entities_and_relations_are_learned_and_predicted(run, tmp_path):
     assert ["relations", "Dwells(Peop, Loc)"] in lines
     file.write_text(rows, encoding="utf-8")
     assert run(*call)[0] == 0
-    said = json.loads(run("predict", model, file)[1])
+    said = json.loads(run("predict", model, file)[1])["y"]
     assert [entity["label"] for entity in said["entities"]] == ["Peop", "Loc"]
     assert said["relations"] == [{"first": 0, "second": 1, "label": "Live_In"}]
 
@@ -307,9 +360,15 @@ def test_what_cannot_be_predicted_or_evaluated_is_one_line(run, chunker, tmp_pat
         (("predict", tmp_path / "nowhere", file), "nowhere"),
         (("predict", tmp_path, file), "no such file"),
         (("predict", model, tmp_path / "nowhere.txt"), "nowhere.txt: there is no such file"),
-        (("predict", model, foreign, "--out", out), "foreign.jsonl, line 1: expected the columns"),
+        (
+            ("predict", model, foreign, "--out", out),
+            "foreign.jsonl, line 1: token 0: expected a text for each column",
+        ),
         (("predict", model, file, "--out", tmp_path), "cannot be written"),
-        (("evaluate", model, foreign), "foreign.jsonl, line 1: expected the columns"),
+        (
+            ("evaluate", model, foreign),
+            "foreign.jsonl, line 1: token 0: expected a text for each column",
+        ),
         (("evaluate", model, unknown), "unknown.txt, line 2: 'B-VP' is not a label"),
     ):
         code, printed, wrong = run(*arguments)
@@ -335,13 +394,14 @@ def test_a_model_of_a_task_without_files_is_one_line(run, chunker, tmp_path):
 
 
 def test_help_of_train_names_every_task_and_learner(run, monkeypatch):
-    from rote.learning.files import LEARNERS
-    from rote.tasks.files import NAMES
+    from rote.cli.engines import LEARNERS
+    from rote.tasks.adapter import adapters
 
     monkeypatch.setenv("COLUMNS", "300")
     code, printed, _ = run("train", "--help")
     assert code == 0
-    assert [name for name in [*NAMES.values(), *LEARNERS] if name not in printed] == []
+    assert [a.name for a in adapters() if a.name not in printed] == []
+    assert [name for name in LEARNERS if name not in printed] == []
 
 
 def test_unknown_labels_of_another_scheme_leave_chunks_out(run, chunker, tmp_path):
@@ -372,7 +432,7 @@ def test_the_files_that_the_page_shows_are_learned_and_predicted(run, tmp_path, 
         Path(name).write_text(content, encoding="utf-8")
     call = r"(?ms)^```sh\n(.*?)^```$\n\n`predict`.*?^```text\n(.*?)^```$"
     calls = re.findall(call, page)
-    assert len(calls) == 4
+    assert len(calls) == 6
     for commands, shown in calls:
         *before, predict = [line.split()[1:] for line in commands.splitlines()]
         for command in before:

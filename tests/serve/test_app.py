@@ -14,6 +14,8 @@ from rote import Engine, Exact
 from rote.errors import MissingExtra
 from rote.serve import Limits, Service
 from rote.serve.app import create_app
+from rote.tasks.adapter import Adapter
+from rote.tasks.tagging import Tagging
 
 
 @pytest.fixture
@@ -144,13 +146,10 @@ def test_an_engine_that_fails_is_a_500_and_the_service_goes_on(ask):
     assert well.status_code == health.status_code == 200
 
 
-class Own:
-    """A form whose methods do what a test says."""
-
-    hint = example = "anything"
-
-    def __init__(self, read, write):
-        self.read, self.write = read, write
+def own(read, write):
+    """An adapter that does what a test says."""
+    said = {"hint": lambda _: "anything", "example": lambda _: "anything"}
+    return Adapter("own", Tagging, from_json=read, to_json=write, **said)
 
 
 def failing(*_):
@@ -158,16 +157,19 @@ def failing(*_):
 
 
 @pytest.mark.parametrize(
-    ("form", "said"),
+    ("adapter", "said"),
     [
-        (Own(failing, lambda x, y: y), "the form failed with AttributeError"),
-        (Own(lambda value: [["the"]], failing), "failed with AttributeError"),
-        (Own(lambda value: [["the"]], lambda x, y: {1, 2}), "the service failed with TypeError"),
+        (own(failing, lambda task, x, y: y), "the adapter failed with AttributeError"),
+        (own(lambda task, value: [["the"]], failing), "failed with AttributeError"),
+        (
+            own(lambda task, value: [["the"]], lambda task, x, y: {1, 2}),
+            "the service failed with TypeError",
+        ),
     ],
     ids=["read", "write", "no JSON"],
 )
-def test_a_form_that_fails_is_a_500_with_a_sentence(ask, form, said):
-    reply, stats = ask(post({"input": "the"}), STATS, form=form, remember=False)
+def test_an_adapter_that_fails_is_a_500_with_a_sentence(ask, adapter, said):
+    reply, stats = ask(post({"input": "the"}), STATS, adapter=adapter, remember=False)
     assert reply.status_code == 500
     assert said in reply.json()["error"]
     assert stats.json()["input"] == {"hint": "anything", "example": "anything"}

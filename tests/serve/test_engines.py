@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rote.serve.forms import form_for
 
 from papers.tasks.synthetic import BinaryVector
 from rote import Amortized, Exact, Milp, Speedup, train
@@ -11,7 +12,6 @@ from rote.errors import ModelError, SettingError
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import DualBound
 from rote.serve import engines, open_service
-from rote.serve.forms import form_for
 
 
 @pytest.fixture
@@ -151,11 +151,11 @@ def test_what_is_refused_leaves_no_store_behind(folder, tmp_path, engine, option
     assert not store.exists()
 
 
-def test_a_task_without_a_form_leaves_no_store_behind(tmp_path):
+def test_a_task_without_an_adapter_leaves_no_store_behind(tmp_path):
     model = train(BinaryVector(2), [np.ones(2), -np.ones(2)], [(1, 1), (0, 0)])
     model.save(tmp_path / "vectors")
     store = tmp_path / "answers.sqlite"
-    with pytest.raises(ModelError, match="serve it from Python with Service"):
+    with pytest.raises(ModelError, match="register an Adapter"):
         open_service(tmp_path / "vectors", store=str(store))
     assert not store.exists()
 

@@ -24,13 +24,14 @@ from rote.errors import DataError, ServiceError, StoreError
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import Same
 from rote.serve.answer_cache import Remembered
-from rote.serve.forms import form_for
+from rote.serve.app import OneAnswer
 from rote.serve.predictor import Answer, Answering, digest_of
+from rote.tasks.adapter import adapter_of
 from rote.tasks.tagging import Tagging
 
 
 def answering(model, remembered=None):
-    return Answering(model, form_for(model.task), remembered)
+    return Answering(model, adapter_of(model.task), remembered)
 
 
 class Own(Tagging):
@@ -58,10 +59,8 @@ class Broken(Engine):
 
 def test_outputs_are_those_that_the_model_predicts(extractor, sentences, as_json):
     found = answering(extractor).answers([as_json(x) for x in sentences])
-    form = form_for(extractor.task)
-    expected = [
-        form.write(x, y) for x, y in zip(sentences, extractor.predict(sentences), strict=True)
-    ]
+    task, pairs = extractor.task, zip(sentences, extractor.predict(sentences), strict=True)
+    expected = [adapter_of(task).to_json(task, x, y) for x, y in pairs]
     assert [answer.output for answer in found] == expected
     assert {answer.status for answer in found} == {"optimal"}
     assert all(answer.gap == 0 for answer in found)
@@ -107,7 +106,7 @@ def test_what_was_not_proved_is_not_remembered(tagger):
 
 def test_an_input_without_an_output_says_so(tagger):
     answer = answering(tagger.with_engine(Broken())).answers(["the dog"])[0]
-    assert answer.record() == {
+    assert OneAnswer.model_validate(answer).model_dump() == {
         "output": None,
         "value": None,
         "bound": None,
@@ -118,7 +117,8 @@ def test_an_input_without_an_output_says_so(tagger):
 
 
 def test_a_record_has_all_that_is_known():
-    assert Answer("a", 1.0, 1.5, "feasible", "beam").record() == {
+    answer = Answer("a", 1.0, 1.5, "feasible", "beam")
+    assert OneAnswer.model_validate(answer).model_dump() == {
         "output": "a",
         "value": 1.0,
         "bound": 1.5,
@@ -126,7 +126,7 @@ def test_a_record_has_all_that_is_known():
         "status": "feasible",
         "source": "beam",
     }
-    assert Answer("a", 1.0, math.inf, "feasible", "beam").record()["gap"] is None
+    assert OneAnswer.model_validate(answer._replace(bound=math.inf)).gap is None
 
 
 @pytest.mark.parametrize("value", [7, "\ud800"])
@@ -147,12 +147,14 @@ def test_a_bad_input_that_only_the_features_notice_is_named_too():
 
 
 def test_a_task_that_fails_is_no_fault_of_the_input(tagger):
-    def features(x):
-        raise ZeroDivisionError
+    class Failing(Tagging):
+        def frame(self, x):
+            raise ZeroDivisionError
 
-    broken = replace(tagger, task=replace(tagger.task, features=features))
+    task = tagger.task
+    broken = replace(tagger, task=Failing(task.labels, task.features, bio=True))
     with pytest.raises(ServiceError, match="the task failed with ZeroDivisionError"):
-        Answering(broken, form_for(tagger.task), None).answers(["the dog"])
+        answering(broken).answers(["the dog"])
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), DataError("not the input's fault")])
@@ -207,6 +209,6 @@ def test_an_input_that_cannot_be_read_while_it_is_searched_is_named(extractor, a
             return Reading()
 
     lazy = replace(extractor, task=Strict(), engine=Speedup(theta=0.1))
-    batch = Answering(lazy, form_for(extractor.task), None)
+    batch = Answering(lazy, adapter_of(extractor.task), None)
     with pytest.raises(DataError, match=r"^input 3: not this one"):
         batch.answers([as_json(x) for x in [sentences[0], *sentences[:3]]])

@@ -9,11 +9,12 @@ from threading import Event
 import pytest
 
 from rote import Amortized, Engine, Exact, Speedup
-from rote.errors import DataError, Overloaded, ServiceError, SettingError, TooLarge
+from rote.errors import DataError, ModelError, Overloaded, ServiceError, SettingError, TooLarge
 from rote.inference.stores import MemoryStore
 from rote.model import Model
 from rote.serve import Limits, Service
-from rote.serve.forms import SentenceForm, TokenForm
+from rote.tasks.adapter import Adapter, adapter_of
+from rote.tasks.tagging import Tagging
 
 SECONDS = 30  # far more than anything here takes
 
@@ -188,31 +189,25 @@ def test_answers_under_other_rules_are_not_repeated_from_a_store(tagger):
     assert [answer.output for answer in found] == [["B-NP", "I-NP"], ["O", "O"]]
 
 
-def test_answers_in_a_form_of_ones_own_are_not_repeated_from_a_store(tagger):
-    class Shouting(TokenForm):
-        def write(self, x, y):
-            return "!".join(y)
-
+def test_answers_of_an_adapter_of_ones_own_are_not_repeated_from_a_store(tagger):
+    shouting = replace(adapter_of(tagger.task), to_json=lambda task, x, y: "!".join(y))
     store, found = MemoryStore(), []
-    for form in (None, Shouting(("word",)), None):
-        with Service(tagger, form=form, store=store) as service:
+    for adapter in (None, shouting, None):
+        with Service(tagger, adapter=adapter, store=store) as service:
             found += service.predict(["the dog"])
     assert [answer.output for answer in found] == [["B-NP", "I-NP"], "B-NP!I-NP", ["B-NP", "I-NP"]]
     assert [answer.source == "cache" for answer in found] == [False, False, True]
 
 
-def test_a_form_that_lacks_something_is_refused_when_the_service_is_made(tagger):
-    class Half:
-        def read(self, value):
-            return value
-
-        def write(self, x, y):
-            return y
-
-    with pytest.raises(SettingError, match="Half has no hint, no example"):
-        Service(tagger, form=Half())
-    with pytest.raises(SettingError, match=r"as in SentenceForm\(\)"):
-        Service(tagger, form=SentenceForm)
+def test_an_adapter_that_lacks_something_is_refused_when_the_service_is_made(tagger):
+    half = Adapter("half", Tagging, from_json=lambda task, value: value)
+    with pytest.raises(SettingError, match="the adapter of half has no to_json"):
+        Service(tagger, adapter=half)
+    with pytest.raises(SettingError, match=r"as in rote\.Adapter\(\.\.\.\)"):
+        Service(tagger, adapter=Adapter)
+    bare = replace(tagger, task=replace(tagger.task, features=lambda x: [["bias"] for _ in x]))
+    with pytest.raises(ModelError, match=r"Service\(model, adapter=\.\.\.\)"):
+        Service(bare)
 
 
 def test_the_store_is_let_go_even_if_what_was_learned_cannot_be_saved(tagger, tmp_path):

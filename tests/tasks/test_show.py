@@ -16,10 +16,9 @@ from rote.features import Templates
 from rote.io.conll import Entity, Sentence
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import EntityRelation, Extraction, pairs
-from rote.tasks.graphs import Graph, LabelledGraph, grid
+from rote.tasks.graphs import Graph, LabelledGraph, grid, grid_shape
 from rote.tasks.multilabel import MultiLabel
-from rote.tasks.show import grid_shape, words_of
-from rote.tasks.tagging import Tagging
+from rote.tasks.tagging import Tagging, words_of
 from rote.tasks.task import Frame, Slot, Task
 from rote.viz.grids import Grid
 from rote.viz.listing import Listing

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rote.errors import LabelError, SettingError
-from rote.features import Templates
+from rote.features import CHUNKING, POS_TAGGING, Templates
 from rote.space import at_most
-from rote.tasks.tagging import KIND, Tagging
+from rote.tasks.tagging import KIND, Tagging, default_templates
 from tests.strategies import Judge
 
 BIO = ("O", "B-X", "I-X", "B-Y", "I-Y")
@@ -143,3 +143,17 @@ def test_an_order_is_a_whole_number(order):
 def test_features_are_templates_or_a_function(features):
     with pytest.raises(SettingError, match="features are Templates, or a function"):
         Tagging(("a", "b"), features)
+
+
+@pytest.mark.parametrize("columns", [("form",), ("pos", "word"), ("a", "b", "c", "d")])
+def test_default_templates_speak_of_the_columns_by_their_own_names(columns):
+    templates = default_templates(columns)
+    assert Templates(columns, templates).templates == templates
+    assert f"{columns[0]}[0]" in templates
+    if len(columns) == 1:
+        assert "suffix2(lower(form[-1]))" in templates
+        assert len(templates) == len(POS_TAGGING)
+    else:
+        assert f"{columns[0]}[-1]|{columns[0]}[0]" in templates
+        assert f"{columns[1]}[-2]|{columns[1]}[-1]|{columns[1]}[0]" in templates
+        assert len(templates) == len(CHUNKING) + 3 * (len(columns) - 2)

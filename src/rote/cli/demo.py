@@ -16,8 +16,8 @@ from rote.inference.exact.exact import Exact
 from rote.inference.solutions import Solutions, Source, Status
 from rote.io.conll import Entity, Sentence
 from rote.space import Space
+from rote.tasks.adapter import show
 from rote.tasks.entity_relation import ENTITY_LABELS, EntityRelation, pairs
-from rote.tasks.show import show
 from rote.types import FloatArray, IntArray, frozen
 
 if TYPE_CHECKING:

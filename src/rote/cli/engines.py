@@ -1,10 +1,11 @@
-"""What `--engine` knows by name, and stores by their address."""
+"""What `--engine` and `--learner` know by name, and stores by their address."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rote
 from rote.errors import SettingError
@@ -28,6 +29,12 @@ UNTIMED: Mapping[str, Callable[[], rote.Engine]] = {
     "exhaustive": rote.Exhaustive,
     "greedy": rote.RGS,
 }
+LEARNERS: Mapping[str, Callable[..., rote.Learner]] = {
+    "svm": rote.StructuredSVM,
+    "perceptron": rote.Perceptron,
+    "local": rote.Local,
+    "subgradient": rote.Subgradient,
+}
 
 
 def engine_named(name: str, seconds: float | None, others: Sequence[str] = ()) -> rote.Engine:
@@ -48,3 +55,20 @@ def store_at(address: str) -> Store:
     from rote.inference.stores import open_store
 
     return open_store(address)
+
+
+def learner_named(name: str, **settings: Any) -> rote.Learner:
+    """The learner of this name; None leaves a setting at its default.
+
+    >>> learner_named("perceptron", iterations=5, C=None)
+    Perceptron(iterations=5, average=True, update='full', seed=0)
+    """
+    if name not in LEARNERS:
+        raise SettingError(f"the learner is one of {', '.join(LEARNERS)}; got {name!r}")
+    make = LEARNERS[name]
+    known = [field.name for field in fields(make)]  # type: ignore[arg-type]
+    given = {setting: value for setting, value in settings.items() if value is not None}
+    for setting in given:
+        if setting not in known:
+            raise SettingError(f"the learner {name} has no {setting}; leave it out")
+    return make(**given)

@@ -14,14 +14,13 @@ from rich.text import Text
 
 import rote
 from rote.cli.app import app
-from rote.cli.engines import ANYTIME, UNTIMED, engine_named, store_at
+from rote.cli.engines import ANYTIME, UNTIMED, engine_named, learner_named, store_at
 from rote.cli.printing import show_pairs
 from rote.errors import SettingError, check_whole, was_interrupted
 
 if TYPE_CHECKING:
-    from rote.cli.evaluation import Scores
     from rote.inference.wrappers.amortized.counters import Counters
-    from rote.tasks.entity_relation import EntityRelation
+    from rote.tasks.adapter import Scores
 
 
 @app.command()
@@ -29,19 +28,21 @@ def train(
     task: Annotated[
         str,
         typer.Argument(
-            help="tagging, entity-relation, multilabel or multiclass.", show_default=False
+            help="tagging, entity-relation, multilabel, multiclass, graph or coreference.",
+            show_default=False,
         ),
     ],
     file: Annotated[
         Path,
         typer.Argument(
-            help="Examples; docs/files.md shows files of all tasks. tagging: a line per token, "
-            "columns apart by tabs or blanks, the last one the label, and a blank line after each "
-            "sentence. entity-relation: a row of nine columns per word or entity, and below them "
-            "a row per relation. If labels are not those of conll04, a relation that joins the "
-            "same two labels of entities in all of FILE never joins others. "
-            'multiclass: a line {"x": ["red", "round"], "y": "apple"} for each; "x" may also be '
-            '{"red": 0.5} or [0.5, 2.0]. multilabel: the same with "y": ["apple", "red"].',
+            help='Examples, a line {"x": an input, "y": its output} for each; docs/files.md shows '
+            'files of all tasks. multiclass: {"x": ["red", "round"], "y": "apple"}; "x" may also '
+            'be {"red": 0.5} or [0.5, 2.0]. multilabel: the same with "y": ["apple", "red"]. '
+            "tagging: also a line per token, columns apart by tabs or blanks, the last one the "
+            "label, and a blank line after each sentence. entity-relation: also a row of nine "
+            "columns per word or entity, and below them a row per relation. If labels are not "
+            "those of conll04, a relation that joins the same two labels of entities in all of "
+            "FILE never joins others.",
             show_default=False,
         ),
     ],
@@ -111,6 +112,27 @@ def train(
             "complete unless there are many labels."
         ),
     ] = None,
+    symmetric: Annotated[
+        str | None,
+        typer.Option(
+            help="Entity-relation: relations without a direction, with commas between them."
+        ),
+    ] = None,
+    potts: Annotated[
+        bool,
+        typer.Option("--potts", help="Graph: weights for equal and different neighbours only."),
+    ] = False,
+    antecedents: Annotated[
+        int | None,
+        typer.Option(
+            help="Coreference: a mention may be linked to the N before it; 50 if not given.",
+            metavar="N",
+        ),
+    ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(help="A file of rules that outputs obey, one per line; see docs/rules.md."),
+    ] = None,
     allow_broken: Annotated[
         bool,
         typer.Option("--allow-broken", help="Learn from examples that break a rule, too."),
@@ -154,11 +176,14 @@ def train(
             help="Begin anew, even if the file of --checkpoint is that of another training.",
         ),
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Tell all that the learner measures.")
+    ] = False,
 ) -> None:
     """Learn a model from a file of examples and save it into a folder."""
-    from rote.cli.evaluation import evaluate as scores_of
-    from rote.learning.files import TaskSettings, learner_of, read_templates, train_file
-    from rote.tasks.entity_relation import EntityRelation
+    from rote.cli.files import read_templates, train_file
+    from rote.learning.training import losses
+    from rote.tasks.adapter import adapter_of
 
     if resume and checkpoint is None:
         raise SettingError("--resume goes on from a file; name it with --checkpoint FILE")
@@ -170,53 +195,57 @@ def train(
         raise SettingError("--resume goes on from a file and --overwrite loses it; say only one")
     if around is not None:
         check_whole("--around", around, least=1)
-    settings = TaskSettings(
-        order=order,
-        bio=bio or None,
-        columns=None if columns is None else tuple(columns.split(",")),
-        templates=None if templates is None else read_templates(templates),
-        pairs=pairs,
-    )
+    settings = {
+        "order": order,
+        "bio": bio or None,
+        "columns": None if columns is None else tuple(columns.split(",")),
+        "templates": None if templates is None else read_templates(templates),
+        "pairs": pairs,
+        "symmetric": None if symmetric is None else tuple(symmetric.split(",")),
+        "potts": potts or None,
+        "most_antecedents": antecedents,
+    }
     chosen = engine_named(engine, None)
     remembering = None
     if cache is not None:
         chosen = remembering = rote.Amortized(chosen, store_at(cache))
     if around is not None:
         chosen = rote.Decomposed(chosen, rote.Subsets(around))
-    learning = learner_of(learner, C=C, iterations=iterations, seed=seed, n_jobs=jobs)
+    learning = learner_named(learner, C=C, iterations=iterations, seed=seed, n_jobs=jobs)
     with _saying_what_is_left(checkpoint):
         trained = train_file(
             task,
             file,
             model,
-            settings=settings,
-            learner=learning,
-            engine=chosen,
+            settings={name: value for name, value in settings.items() if value is not None},
+            rules=rules,
             dev=dev,
             allow_unknown=allow_unknown,
+            learner=learning,
+            engine=chosen,
             allow_broken=allow_broken,
             progress=True,
+            verbose=verbose,
             checkpoint=checkpoint,
             every=1 if every is None else every,
             resume=resume,
             overwrite=overwrite,
         )
-    known: dict[str, object] = {
+    scores = {} if trained.dev is None else trained.dev.numbers
+    known: dict[str, object] = {f"dev {name}": round(n, 4) for name, n in scores.items()}
+    told = trained.measures if verbose else losses(trained.measures)
+    known |= {name: _plain(number) for name, number in told.items()}
+    known |= {
+        "seconds": round(trained.seconds, 1),
         "examples": trained.examples,
         "features": trained.features,
         "weights": trained.model.layout.size,
-        "seconds": round(trained.seconds, 1),
+        **adapter_of(trained.model.task).facts(trained.model.task),
     }
-    if isinstance(trained.model.task, EntityRelation):
-        known["relations"] = _relations(trained.model.task)
-    known |= {name: _plain(number) for name, number in trained.measures.items()}
     if remembering is not None:
         counters = remembering.counters
         known |= {"inferences": counters.queries, "solved": counters.solver_calls}
         known["remembered"] = _remembered(counters)
-    if trained.dev is not None:
-        scores = scores_of(trained.model, trained.dev, allow_unknown=allow_unknown)
-        known |= {f"dev {name}": round(number, 4) for name, number in scores.numbers.items()}
     show_pairs(known, Console())
     typer.echo(f"saved in {model}; try: rote predict {model} FILE")
 
@@ -238,13 +267,6 @@ def _saying_what_is_left(checkpoint: Path | None) -> Iterator[None]:
         raise
 
 
-def _relations(task: EntityRelation) -> str:
-    """Each relation with what it joins, so that a slip of the pen in a label is seen."""
-    joined = {label: task.arguments.get(label) for label in task.relation_labels[1:]}
-    said = (f"{label}({', '.join(ends) if ends else 'any, any'})" for label, ends in joined.items())
-    return ", ".join(said) or "none"
-
-
 def _plain(number: float) -> str:
     """A measure for people: whole numbers as such, and what rounding left of 0 as 0."""
     rounded = round(float(number), 12)  # some are whole to begin with
@@ -263,7 +285,8 @@ def predict(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Inputs in the format that `rote train` reads; outputs may be left out.",
+            help="Inputs in the format that `rote train` reads; outputs may be left out. - is the "
+            "standard input.",
             show_default=False,
         ),
     ],
@@ -277,11 +300,11 @@ def predict(
 ) -> None:
     """Write what a model says of the inputs of a file.
 
-    tagging: the same lines, with one more column. multiclass, multilabel: the same objects, with
-    the predicted "y" in place of their own. entity-relation: for each sentence a line of JSON with
-    its words, entities and relations. docs/files.md shows all of them.
+    Lines of JSON are written with the predicted "y" in place of their own, so that they can be
+    learned from and evaluated; columns of tagging with one more, and columns of entity-relation as
+    lines of JSON. docs/files.md shows all of them.
     """
-    from rote.learning.files import predict_file, write_outputs
+    from rote.cli.files import predict_file, write_outputs
 
     text = predict_file(model, file, None if cache is None else store_at(cache))
     if out == "-":
@@ -307,7 +330,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
 ) -> None:
     """Say how well a model does on the examples of a file."""
-    from rote.cli.evaluation import evaluate_file
+    from rote.cli.files import evaluate_file
     from rote.io.text import json_text
 
     scores = evaluate_file(model, file, allow_unknown=allow_unknown)

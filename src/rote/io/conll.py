@@ -18,7 +18,7 @@ fewer tags than words; there, the last tag is repeated, or tags are left off.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,23 +64,26 @@ class Sentence:
         return " ".join(self.words[entity.start : entity.stop])
 
 
-def numbered_sentences(path: Path, *, own: bool = False) -> Iterator[tuple[int, Sentence]]:
-    """The sentences of a column file, each with the line where it begins.
+def numbered_sentences(
+    path: Path, *, own: bool = False, lines: Sequence[str] | None = None
+) -> Iterator[tuple[int, Sentence]]:
+    """The sentences of a column file, each with the line where it begins; ``lines`` if it is read.
 
     People's ``own`` files have any labels, blanks between columns in lines without tabs, and their
     end is the end of the last sentence.
     """
     seen: set[int] = set()
-    for block in _blocks(path, own=own):
+    numbered = numbered_lines(path) if lines is None else enumerate(lines, start=1)
+    for block in _blocks(path, numbered, own=own):
         if block.id in seen:
             raise line_error(path, block.start, f"sentence {block.id} is in the file already")
         seen.add(block.id)
         yield block.start, block.sentence()
 
 
-def _blocks(path: Path, *, own: bool) -> Iterator[_Block]:
+def _blocks(path: Path, lines: Iterable[tuple[int, str]], *, own: bool) -> Iterator[_Block]:
     block: _Block | None = None
-    for number, line in numbered_lines(path):
+    for number, line in lines:
         if block is None:
             block = _Block(path, number, line, own=own)
         elif line:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import sys
 import zlib
 from collections.abc import Iterator
 from itertools import islice
@@ -25,9 +26,9 @@ BLANK_SEPARATED = re.compile(r"\S+")
 
 
 def read_text(path: Path) -> str:
-    """The text of a file; names that end in .gz or .xz are decompressed."""
+    """The text of a file; names that end in .gz or .xz are decompressed, "-" is standard input."""
     try:
-        data = path.read_bytes()
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
         if path.suffix == ".gz":
             data = gzip.decompress(data)
         elif path.suffix == ".xz":

@@ -28,6 +28,7 @@ Y = TypeVar("Y")
 # and how fast it is, and not which steps it makes.
 FREE = ("iterations", "n_jobs", "store")
 SHOWN = 3  # measures beside the bar, which fit on a line with it
+LOSSES = ("loss", "objective", "primal")  # what learners call what they minimise
 
 
 def train(
@@ -39,6 +40,7 @@ def train(
     engine: Engine | None = None,
     importance: AnyArray | None = None,
     progress: bool = False,
+    verbose: bool = False,
     watch: Callable[[State], None] | None = None,
     checkpoint: str | Path | None = None,
     every: int = 1,
@@ -50,8 +52,8 @@ def train(
     """A model of examples, learned by a `StructuredSVM` with `Exact` unless said otherwise.
 
     ``importance``, ``hashed`` and ``allow_broken`` are those of `rote.model.prepare`. With
-    ``progress`` a bar on standard error shows the iteration and the learner's measures; ``watch``
-    sees every state.
+    ``progress`` a bar on standard error shows the loss and the time left, and if ``verbose`` the
+    learner's measures; ``watch`` sees every state.
 
     The state is written to the file ``checkpoint`` after ``every`` so many iterations and after
     the last; with ``resume`` training goes on from there if that file exists, and ends with the
@@ -89,7 +91,7 @@ def train(
     watching = [] if watch is None else [watch]
     with ExitStack() as stack:
         if progress:
-            watching.append(stack.enter_context(_bar(learner, state)))
+            watching.append(stack.enter_context(_bar(learner, state, verbose)))
         state = _trained(learner, model, prepared, state, watching, checkpoint, every, run)
     return model if state is None else model.with_weights(state.weights)
 
@@ -140,10 +142,17 @@ def _trained(
 
 
 @contextmanager
-def _bar(learner: Learner, state: State | None) -> Iterator[Callable[[State], None]]:
+def _bar(learner: Learner, state: State | None, verbose: bool) -> Iterator[Callable[[State], None]]:
     """A bar that shows each state."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
     from rich.table import Column
 
     name = type(learner).__name__
@@ -151,7 +160,7 @@ def _bar(learner: Learner, state: State | None) -> Iterator[Callable[[State], No
         TextColumn("{task.description}", table_column=Column(min_width=len(name), no_wrap=True)),
         BarColumn(bar_width=12),
         MofNCompleteColumn(),
-        TimeElapsedColumn(),
+        TimeElapsedColumn() if verbose else TimeRemainingColumn(elapsed_when_finished=True),
         TextColumn("{task.fields[measures]}", table_column=Column(no_wrap=True)),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
@@ -163,13 +172,27 @@ def _bar(learner: Learner, state: State | None) -> Iterator[Callable[[State], No
         )
 
         def watch(state: State) -> None:
-            known = [(key, value) for key, value in state.measures.items() if not isnan(value)]
-            shown = [f"{key} {value:.4g}" for key, value in known[:SHOWN]]
+            known = {key: value for key, value in state.measures.items() if not isnan(value)}
+            shown = [f"{key} {value:.4g}" for key, value in list(known.items())[:SHOWN]]
+            if not verbose:
+                shown = [f"{key} {value:.4g}" for key, value in losses(known).items()]
             bar.update(row, completed=state.iteration, measures="  ".join(shown))
             if state.done:  # before its last iteration: the bar is full all the same
                 bar.update(row, total=state.iteration)
 
         yield watch
+
+
+def losses(measures: Mapping[str, float]) -> dict[str, float]:
+    """What a learner minimises, among its measures, or how many mistakes it made.
+
+    >>> losses({"primal": 0.5, "dual": 0.4, "gap": 0.1})
+    {'loss': 0.5}
+    """
+    found = [value for name, value in measures.items() if name in LOSSES and not isnan(value)]
+    if found:
+        return {"loss": found[0]}
+    return {name: value for name, value in measures.items() if name == "mistakes"}
 
 
 def _said(name: str, value: Any) -> Iterator[tuple[str, str]]:

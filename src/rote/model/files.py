@@ -17,7 +17,7 @@ however many processes save and load at once, the folder holds one whole model. 
 model.json does not name, and that no .model.json waits for, will never be named again, and is
 removed.
 
-`rote.tasks.described` says how a task is written. A user's own task, or one with a function, is not
+`rote.io.serialize` says how a task is written. A user's own task, or one with a function, is not
 brought back by a file: it is given again, and refused where a setting that was saved is another
 now. Labels are saved with the blocks whose columns they name: whatever the task, a model is never
 asked about the columns in another order.
@@ -32,41 +32,50 @@ import secrets
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from rote.errors import DataError, ModelError, RoteError
 from rote.features import Index, index_from_json
-from rote.inference import Engine
+from rote.inference import (
+    BranchAndBound,
+    Chain,
+    Elimination,
+    Engine,
+    Exact,
+    Exhaustive,
+    Milp,
+    Separable,
+    Tree,
+)
+from rote.inference.approximate import RGS, Beam, ConstrainedBeam, Patterns, Speedup
 from rote.inference.engine import persistent
 from rote.io.atomic import write_new
+from rote.io.serialize import Registry, classes, outline, parts_of, restored
 from rote.model.layout import Block, Layout
 from rote.model.model import Model
-from rote.tasks.described import TASKS, Registry, outline, parts_of, restored
+from rote.tasks.adapter import CLASSES
 from rote.tasks.task import Task
 from rote.types import FloatArray, frozen
 
 FORMAT, VERSION = "rote model", 1
 DESCRIPTION = "model.json"
 ENGINE = "engine."  # how the names of arrays begin that belong to the engine
-ENGINES: Registry = MappingProxyType(
-    {
-        "Beam": "rote.inference.approximate.beam",
-        "BranchAndBound": "rote.inference.exact.branch",
-        "Chain": "rote.inference.exact.chain",
-        "ConstrainedBeam": "rote.inference.approximate.constrained_beam",
-        "Elimination": "rote.inference.exact.elimination",
-        "Exact": "rote.inference.exact.exact",
-        "Exhaustive": "rote.inference.exact.exhaustive",
-        "Milp": "rote.inference.solvers.milp",
-        "Patterns": "rote.inference.approximate.beam_plan",
-        "RGS": "rote.inference.approximate.greedy",
-        "Separable": "rote.inference.exact.independent",
-        "Speedup": "rote.inference.approximate.learned_beam",
-        "Tree": "rote.inference.exact.tree",
-    }
+ENGINES: Registry = classes(
+    Beam,
+    BranchAndBound,
+    Chain,
+    ConstrainedBeam,
+    Elimination,
+    Exact,
+    Exhaustive,
+    Milp,
+    Patterns,
+    RGS,
+    Separable,
+    Speedup,
+    Tree,
 )
 _KEYS: Mapping[str, type] = {
     "rote": str,
@@ -93,7 +102,7 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
         "format": FORMAT,
         "version": VERSION,
         "rote": version("rote"),
-        "task": outline(model.task),
+        "task": outline(model.task, CLASSES),
         "engine": described,
         "blocks": [block._asdict() for block in layout.blocks],
         "indices": {kind: index.to_json() for kind, index in layout.indices.items()},
@@ -132,9 +141,9 @@ def load(
     layout = _layout(folder, saved)
     arrays = _arrays(folder, saved["weights"], content, layout.size)
     if task is None:
-        task = _restored(folder, saved["task"], "task", TASKS)
+        task = _restored(folder, saved["task"], "task", CLASSES)
     else:
-        _compare(folder, saved["task"], outline(task))
+        _compare(folder, saved["task"], outline(task, CLASSES))
     if engine is None:
         engine = _engine(folder, saved["engine"], arrays)
     return Model(task, layout, arrays["weights"], engine)

@@ -124,7 +124,7 @@ class Model(Generic[X, Y]):
 
     def show(self, x: X, gold: Y | None = None) -> Picture:
         """The best output of an input, to look at; with the gold one, where they differ."""
-        from rote.tasks.show import show
+        from rote.tasks.adapter import show
 
         answers = self.answers(self.prepare([x]))
         (y,) = self.decode([x], answers)

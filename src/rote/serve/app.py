@@ -19,7 +19,8 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from typing import Any
+from math import isfinite
+from typing import Annotated, Any
 
 import rote
 from rote.errors import DataError, MissingExtra, Overloaded, RoteError, TooLarge
@@ -28,6 +29,7 @@ from rote.serve.service import Service
 try:
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, JSONResponse
+    from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect
 except ImportError as error:
@@ -36,27 +38,50 @@ except ImportError as error:
         "run: pip install '.[serve]' in a checkout of rote"
     ) from error
 
+Finite = Annotated[float | None, AfterValidator(lambda x: x if isfinite(x) else None)]
 # The page is whole in itself; the browser is told to hold it to that.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "properties": {"input": {}, "inputs": {"type": "array", "items": {}}},
-                    "minProperties": 1,
-                    "maxProperties": 1,
-                    "additionalProperties": False,
-                }
-            }
-        },
-    }
-}
+
+
+class Asked(BaseModel):
+    """A request: one input, or several."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"minProperties": 1, "maxProperties": 1}
+    )
+
+    input: Any = None
+    inputs: list[Any] = []
+
+    @property
+    def values(self) -> list[Any]:
+        return [self.input] if "input" in self.model_fields_set else self.inputs
+
+
+class OneAnswer(BaseModel):
+    """What `Answer` says; a number that is not finite, which JSON does not have, is null."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    output: Any
+    value: Finite
+    bound: Finite
+    gap: Finite
+    status: str
+    source: str
+
+
+class Answers(BaseModel):
+    """One answer for each input, in order."""
+
+    answers: list[OneAnswer]
+
+
+# The body is read by hand, no further than a limit; so the framework has to be told what it is.
+BODY = {"required": True, "content": {"application/json": {"schema": Asked.model_json_schema()}}}
 
 
 def create_app(service: Service) -> FastAPI:
@@ -73,7 +98,7 @@ def create_app(service: Service) -> FastAPI:
     )
     page = files("rote.serve").joinpath("page.html").read_text(encoding="utf-8")
 
-    @app.post("/predict", openapi_extra=BODY)
+    @app.post("/predict", openapi_extra={"requestBody": BODY}, response_model=Answers)
     async def predict(request: Request) -> JSONResponse:
         try:
             values = _inputs(await _body(request, service.limits.size))
@@ -88,7 +113,8 @@ def create_app(service: Service) -> FastAPI:
             service.refuse("overloaded")
             raise
         answers = await asyncio.wrap_future(future)
-        return JSONResponse({"answers": [answer.record() for answer in answers]})
+        said = [OneAnswer.model_validate(answer) for answer in answers]
+        return JSONResponse(Answers(answers=said).model_dump())
 
     @app.get("/stats")
     async def stats() -> JSONResponse:
@@ -154,12 +180,13 @@ def _inputs(body: bytes) -> list[Any]:
         asked = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise DataError(f"expected a request in JSON: {error}") from None
-    if isinstance(asked, dict) and asked.keys() == {"input"}:
-        return [asked["input"]]
-    if isinstance(asked, dict) and asked.keys() == {"inputs"} and isinstance(asked["inputs"], list):
-        values: list[Any] = asked["inputs"]
-        return values
-    raise DataError(
-        'a request is {"input": ...} or {"inputs": [...]} and nothing else; '
-        f"got {body[:80].decode('utf-8', 'replace')}"
-    )
+    try:
+        read = Asked.model_validate(asked)
+    except ValidationError:
+        read = Asked()
+    if len(read.model_fields_set) != 1:
+        raise DataError(
+            'a request is {"input": ...} or {"inputs": [...]} and nothing else; '
+            f"got {body[:80].decode('utf-8', 'replace')}"
+        )
+    return read.values

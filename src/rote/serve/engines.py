@@ -28,8 +28,7 @@ from rote.inference.wrappers.amortized import Amortized, DualBound, Same
 from rote.inference.wrappers.amortized.certificates import Certificate
 from rote.model import Model
 from rote.model.files import DESCRIPTION
-from rote.serve.forms import form_for
-from rote.serve.service import Limits, Service
+from rote.serve.service import Limits, Service, served
 
 AMORTIZED, SPEEDUP = "amortized", "speedup"
 CERTIFICATES: Mapping[str, Certificate | Sequence[Certificate]] = MappingProxyType(
@@ -59,7 +58,7 @@ def open_service(
         raise SettingError("share and learned are for the engine speedup; leave them out")
     if not remembers and store is not None:
         raise SettingError("an engine alone keeps nothing in a store; serve with amortized")
-    form_for(model.task)  # what has none is refused before a store is made
+    served(model.task)  # what cannot be is refused before a store is made
     known = None if learned is None else Path(learned)
     chosen = _chosen(model, engine, SHARE if share is None else share, known)
     opened = None if store is None else open_store(store)

@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Sequence
 from hashlib import blake2b
-from math import isfinite, isinf
+from math import isinf
 from typing import Any, NamedTuple
 
 from rote.errors import (
@@ -25,7 +25,7 @@ from rote.errors import (
 from rote.inference import Solutions, Source, Status
 from rote.model import Model, Prepared
 from rote.serve.answer_cache import Remembered, key_of
-from rote.serve.forms import Form
+from rote.tasks.adapter import Adapter, describe
 
 LOG = logging.getLogger(__name__)
 WITHOUT = (Status.INFEASIBLE, Status.TIMED_OUT)  # an output
@@ -44,22 +44,18 @@ class Answer(NamedTuple):
     def gap(self) -> float:
         return 0.0 if isinf(self.value) else self.bound - self.value
 
-    def record(self) -> dict[str, Any]:
-        """As JSON, which has no infinite numbers: they become null."""
-        numbers = {"value": self.value, "bound": self.bound, "gap": self.gap}
-        finite = {name: each if isfinite(each) else None for name, each in numbers.items()}
-        return {"output": self.output, **finite, "status": self.status, "source": self.source}
-
 
 class Answering:
-    """What answers a batch: a model, the form of its inputs, and what is remembered.
+    """What answers a batch: a model, the adapter of its task, and what is remembered.
 
     ``given`` counts the inputs that the model's engine was given.
     """
 
-    def __init__(self, model: Model[Any, Any], form: Form, remembered: Remembered | None) -> None:
+    def __init__(
+        self, model: Model[Any, Any], adapter: Adapter[Any], remembered: Remembered | None
+    ) -> None:
         self.model = model
-        self.form = form
+        self.adapter = adapter
         self.remembered = remembered
         self.given = 0
 
@@ -124,12 +120,12 @@ class Answering:
 
     def _read(self, value: Any, place: int) -> Any:
         try:
-            return self.form.read(value)
+            return self.adapter.input_of(self.model.task, value)
         except RoteError as error:
             kind = TooLarge if isinstance(error, TooLarge) else DataError
             raise kind(f"input {place}: {error}") from None
         except Exception as error:
-            raise _failure("form", error) from error
+            raise _failure("adapter", error) from error
 
     def _prepared(self, xs: Sequence[Any], places: Sequence[int]) -> Prepared:
         try:
@@ -146,7 +142,9 @@ class Answering:
         output = None
         if status not in WITHOUT:
             labels = solutions.labels[row].tolist()
-            output = self.form.write(x, self.model.task.decode(x, labels))
+            task, to_json = self.model.task, self.adapter.to_json
+            assert to_json is not None  # the service has checked it
+            output = to_json(task, x, task.decode(x, labels))
         return Answer(
             output,
             float(solutions.value[row]),
@@ -180,8 +178,6 @@ def digest_of(model: Model[Any, Any], engine: str) -> str | None:
 
     None where a task has functions or a class of its own: no digest tells code from other code.
     """
-    from rote.tasks.described import describe
-
     try:
         task = describe(model.task)
     except ModelError:

@@ -26,9 +26,10 @@ from rote.inference.stores import Store
 from rote.inference.wrappers.amortized import Amortized
 from rote.model import Model
 from rote.serve.answer_cache import Remembered
-from rote.serve.forms import Form, check_form, check_size, form_for
 from rote.serve.predictor import Answer, Answering, digest_of
 from rote.serve.stats import Stats
+from rote.tasks.adapter import Adapter, adapter_of, check_size
+from rote.tasks.task import Task
 
 LONGEST = 60  # seconds that anybody is told to wait
 
@@ -55,11 +56,11 @@ class _Job(NamedTuple):
 
 
 class Service:
-    """Answers inputs in JSON, of the form that the model's task has or of one that is given.
+    """Answers inputs in JSON, read by the adapter of the model's task or by one that is given.
 
     With ``remember``, answers proved optimal are said again when the same input comes again; a
     ``store`` keeps them beyond the process, unless functions or classes of your own have a part in
-    them: the task's, or the form that is given. If the model's engine has a `Speedup`, what that
+    them: the task's, or the adapter that is given. If the model's engine has a `Speedup`, what that
     knows is saved into the folder ``learned`` at the end.
 
     >>> from rote import train
@@ -75,7 +76,7 @@ class Service:
         self,
         model: Model[Any, Any],
         *,
-        form: Form | None = None,
+        adapter: Adapter[Any] | None = None,
         name: str = "model",
         store: Store | None = None,
         remember: bool = True,
@@ -84,15 +85,14 @@ class Service:
     ) -> None:
         self.model = model
         self.name = name
-        self.form = form_for(model.task) if form is None else form
-        check_form(self.form)
+        self.adapter = served(model.task, adapter)
         self.limits = Limits() if limits is None else limits
         self.engine = " over ".join(type(each).__name__ for each in layers(model.engine))
         self._store = store
         self._learned = learned
-        digest = digest_of(model, self.engine) if form is None else None
+        digest = digest_of(model, self.engine) if adapter is None else None
         self._remembered = _remembered(digest, store) if remember else None
-        self._answering = Answering(model, self.form, self._remembered)
+        self._answering = Answering(model, self.adapter, self._remembered)
         self._stats = Stats()
         self._jobs: deque[_Job] = deque()
         self._waiting = 0
@@ -153,12 +153,13 @@ class Service:
         counters = None if amortized is None else amortized.counters
         served = None if speedup is None else speedup.stats.now()
         solved = self._answering.given if counters is None else counters.solver_calls
+        task = self.model.task
         return {
             "model": self.name,
-            "task": type(self.model.task).__name__,
+            "task": type(task).__name__,
             "weights": self.model.layout.size,
             "engine": self.engine,
-            "input": {"hint": self.form.hint, "example": self.form.example},
+            "input": {"hint": self.adapter.hint(task), "example": self.adapter.example(task)},
             "limits": asdict(self.limits),
             **self._stats.record(),
             "waiting": self._waiting,
@@ -226,6 +227,21 @@ class Service:
         """Make room before answers are given, for who asks again as soon as one is there."""
         with self._changed:
             self._waiting -= sum(len(job.values) for job in jobs)
+
+
+def served(task: Task[Any, Any], adapter: Adapter[Any] | None = None) -> Adapter[Any]:
+    """The adapter that a task is served by; one that cannot read or write is refused."""
+    found = adapter_of(task) if adapter is None else adapter
+    if not isinstance(found, Adapter):
+        raise SettingError(f"adapter is an Adapter, as in rote.Adapter(...); got {found!r:.80}")
+    missing = [name for name in ("from_json", "to_json") if getattr(found, name) is None]
+    if missing:
+        raise SettingError(
+            "a service needs from_json, which reads an input, and to_json, which writes an output; "
+            f"the adapter of {found.name} has no {' and no '.join(missing)}"
+        )
+    found.hint(task), found.example(task)  # refuses a task that cannot be asked about in JSON
+    return found
 
 
 def _remembered(digest: str | None, store: Store | None) -> Remembered:

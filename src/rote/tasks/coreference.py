@@ -11,21 +11,29 @@ cluster, as a reader would; a mention whose cluster has no candidate in sight co
 Features are those of the usual mention-pair models: whether texts and heads match, how far apart
 the two are, their forms (name, noun phrase, pronoun), kinds, numbers and genders. With entities,
 what a mention has in common with all mentions linked before it is scored as well.
+
+In JSON, a document is {"sentences": [["Ada", "lost", "her", "cat"], ...], "mentions": [{"sentence":
+0, "start": 0, "stop": 1}, ...], "genre": "news"}; a mention may have a "kind", "form" and "head"
+(see `Mention`), and a sentence may be an object of "words" and what else `ParsedSentence` has. An
+output is a list of clusters, which are lists of mentions, counted from 0.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rote.errors import LabelError, check_whole
+from rote.errors import DataError, LabelError, check_whole
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import Entities
+from rote.space.rule_text import Rules, Vocabulary
+from rote.tasks.adapter import Adapter, Examples, Measured, register, shown
+from rote.tasks.bracketed import bracketed
 from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray
 
@@ -36,6 +44,10 @@ NEW = "new"
 
 
 LINK = "link"
+
+
+MENTION = "mention"
+MOST_MENTIONS = 300  # of one input of a service
 
 
 NAME, NOUN, PRONOUN = "PROP", "NOM", "PRON"
@@ -134,7 +146,8 @@ class Coreference(Task[Document, Clusters]):
 
     With ``entities``, outputs have traits of whole entities (`rote.space.global_features.Entities`:
     gender, number, kind and head, and how many mentions there are), for engines that search
-    (`RGS`).
+    (`RGS`). ``rules`` are a text (`rote.space.rule_text`) about mention i, …, or a function that
+    adds rules, given a builder and its variables.
 
     >>> task = Coreference(most_antecedents=2)
     >>> document = Document("a", "news", (), (Mention(0, 0, 1, "person"),) * 4)
@@ -146,15 +159,17 @@ class Coreference(Task[Document, Clusters]):
 
     most_antecedents: int = 50
     entities: bool = False
+    rules: Rules | None = None
 
     def __post_init__(self) -> None:
         check_whole("most_antecedents", self.most_antecedents, least=1)
+        _vocabulary(self.most_antecedents).check(self.rules)
 
     def frame(self, x: Document) -> Frame:
         if not self.entities:
-            return _frame(len(x.mentions), self.most_antecedents)
+            return _frame(len(x.mentions), self.most_antecedents, self.rules)
         described = [describe(x, mention) for mention in x.mentions]
-        return _with_entities(self.most_antecedents, entity_traits(described))
+        return _with_entities(self.most_antecedents, self.rules, entity_traits(described))
 
     def vectors(self, x: Document) -> list[list[str]]:
         described = [describe(x, mention) for mention in x.mentions]
@@ -360,20 +375,142 @@ def entity_traits(mentions: Sequence[Described]) -> Entities:
 
 
 @keep_recent
-def _with_entities(most: int, traits: Entities) -> Frame:
-    plain = _frame(len(traits.forms), most)
+def _with_entities(most: int, rules: Rules | None, traits: Entities) -> Frame:
+    plain = _frame(len(traits.forms), most, rules)
     return Frame(plain.space, plain.slots, plain.kinds, (traits,))
 
 
 @keep_recent
-def _frame(mentions: int, most: int) -> Frame:
+def _frame(mentions: int, most: int, rules: Rules | None) -> Frame:
     builder = SpaceBuilder()
-    slots = []
+    slots, variables = [], []
     vectors = 0
     for i in range(mentions):
-        variable = builder.variable(
-            str(i), (NEW, *(f"{back} back" for back in range(1, 1 + min(i, most))))
-        )
+        variables.append(builder.variable(str(i), _antecedents(min(i, most))))
         slots.append(Slot("antecedent", vectors, each=True))
-        vectors += len(variable.labels)
+        vectors += len(variables[-1].labels)
+    places = {MENTION: {(i,): variable for i, variable in enumerate(variables)}}
+    _vocabulary(most).require(builder, rules, variables, places)
     return Frame(builder.build(), tuple(slots), (LINK,) * vectors)
+
+
+def _antecedents(most: int) -> tuple[str, ...]:
+    return (NEW, *(f"{back} back" for back in range(1, 1 + most)))
+
+
+def _vocabulary(most: int) -> Vocabulary:
+    return Vocabulary({MENTION: (1, _antecedents(most))})
+
+
+def _document(_task: Coreference | None, value: Any) -> Document:
+    given = value if isinstance(value, dict) else {}
+    sentences, mentions = given.get("sentences"), given.get("mentions")
+    if not isinstance(sentences, list) or not isinstance(mentions, list):
+        raise DataError(
+            "an input is a text with mentions in brackets, or an object with sentences and "
+            f"mentions; got {shown(value)}"
+        )
+    read = tuple(_sentence(k, each) for k, each in enumerate(sentences))
+    named = {key: given.get(key, "") for key in ("name", "genre")}
+    if not all(isinstance(text, str) for text in named.values()):
+        raise DataError(f'"name" and "genre" are texts, got {shown(named)}')
+    found = [_mention(k, each, read) for k, each in enumerate(mentions)]
+    if found != sorted(found, key=_reading_order):
+        raise DataError("mentions are in reading order, a longer one before those inside it")
+    return Document(named["name"], named["genre"], read, tuple(found))
+
+
+def _sentence(number: int, value: Any) -> ParsedSentence:
+    columns = value if isinstance(value, dict) else {"words": value}
+    words = columns.get("words")
+    kinds = {field.name: int if field.name == "heads" else str for field in fields(ParsedSentence)}
+    for name, column in columns.items():
+        kind = kinds.get(name)
+        if kind is None or not isinstance(column, list) or len(column) != len(words or ()):
+            raise DataError(
+                f"sentence {number}: is a list of words, or has lists of {', '.join(kinds)}, all "
+                f"as long; got {shown(value)}"
+            )
+        if any(type(cell) is not kind or cell == "" for cell in column):
+            raise DataError(f"sentence {number}: {name} are {kind.__name__}; got {shown(column)}")
+    return ParsedSentence(**{name: tuple(column) for name, column in columns.items()})
+
+
+def _mention(number: int, value: Any, sentences: Sequence[ParsedSentence]) -> Mention:
+    kinds: dict[str, type] = dict.fromkeys(("sentence", "start", "stop", "head"), int)
+    kinds |= {"kind": str, "form": str}
+    given = {"kind": "", **value} if isinstance(value, dict) else {}
+    fits = {"sentence", "start", "stop"} <= given.keys() <= kinds.keys()
+    if not fits or any(type(given[name]) is not kinds[name] for name in given):
+        raise DataError(
+            f'mention {number}: is an object such as {{"sentence": 0, "start": 0, "stop": 2}}, '
+            f"perhaps with kind, form and head; got {shown(value)}"
+        )
+    mention = Mention(**given)
+    words = sentences[mention.sentence].words if 0 <= mention.sentence < len(sentences) else ()
+    ends = 0 <= mention.start < mention.stop <= len(words)
+    if not ends or not (mention.head == -1 or mention.start <= mention.head < mention.stop):
+        raise DataError(f"mention {number}: has words of its sentence, and its head is one of them")
+    if mention.form not in ("", NAME, NOUN, PRONOUN):
+        raise DataError(f"mention {number}: form is {NAME}, {NOUN} or {PRONOUN}")
+    return mention
+
+
+def _reading_order(mention: Mention) -> tuple[int, int, int]:
+    return mention.sentence, mention.start, -mention.stop
+
+
+def _typed(_task: Coreference, text: str) -> Document:
+    """One sentence a line, mentions in brackets."""
+    sentences: list[ParsedSentence] = []
+    mentions: list[Mention] = []
+    for line in filter(str.strip, text.splitlines()):
+        words, spans = (
+            bracketed(line, "mentions", nested=True) if "[" in line else (line.split(), [])
+        )
+        mentions += [Mention(len(sentences), start, stop, "") for start, stop in spans]
+        sentences.append(ParsedSentence(tuple(words)))
+    if not all(mention.start < mention.stop for mention in mentions):
+        raise DataError("a mention has a word at least; put brackets around words")
+    return Document("", "", tuple(sentences), tuple(mentions))
+
+
+def _clusters(_x: Document, value: Any) -> Clusters:
+    lists = isinstance(value, list) and all(isinstance(cluster, list) for cluster in value)
+    if not lists or not all(type(each) is int for cluster in value for each in cluster):
+        raise DataError(f'"y" is a list of clusters such as [[0, 2], [1]], got {shown(value)}')
+    return tuple(frozenset(cluster) for cluster in value)
+
+
+def _build(_examples: Examples, settings: Mapping[str, Any]) -> Coreference:
+    return Coreference(**settings)
+
+
+def _measure(_task: Coreference, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
+    from rote.metrics.coreference import coreference_scores
+
+    scores = coreference_scores(gold, found)
+    return {
+        "CoNLL F1": scores.conll,
+        "MUC F1": scores.muc.f1,
+        "B-cubed F1": scores.b_cubed.f1,
+        "CEAF F1": scores.ceaf_e.f1,
+    }, {}
+
+
+register(
+    Adapter(
+        "coreference",
+        Coreference,
+        from_json=_document,
+        output_from_json=_clusters,
+        to_json=lambda _task, _x, y: [sorted(cluster) for cluster in y],
+        settings=("most_antecedents",),
+        build=_build,
+        typed=_typed,
+        hint=lambda _: "A sentence per line, blanks between words, every mention in brackets.",
+        example=lambda _: "[Ada] lost [[her] cat] .\n[She] found [it] in [the garden] .",
+        limits=((f"{MENTION}s", lambda x: len(x.mentions), MOST_MENTIONS),),
+        measure=_measure,
+    )
+)

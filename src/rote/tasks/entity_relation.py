@@ -6,25 +6,38 @@ two argument types, and at most one direction of a pair is related.
 
 Variables, in order: ``e0``, ``e1``, … and then ``r0_1``, ``r0_2``, …, ``r1_0``, … for the
 ordered pairs, lexicographically. The first label of a relation means "none".
+
+Files are those of `rote.io.conll`, with any labels, or JSON lines. In JSON, a sentence is {"words":
+[...], "pos": [...], "entities": [{"start": 0, "stop": 2}, ...]}, whose entities are spans of words,
+in order; without "pos", tags are as if never seen before. An output has the words, the entities
+with a "label" each and the "relations": [{"first": 0, "second": 1, "label": ...}, ...]. It can be
+read as an input: what only outputs have is passed over, and any other key is refused.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import pairwise, permutations
+from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rote.errors import LabelError, SpaceError, in_order
+from rote.errors import DataError, LabelError, SpaceError, in_order
 from rote.features import FeatureReader, Names, spelled
-from rote.io.conll import Sentence
-from rote.space import Space, SpaceBuilder, template
+from rote.io.conll import Entity, Sentence, numbered_sentences
+from rote.space import Space, SpaceBuilder, any_of, template
 from rote.space.compiled import keep_recent
+from rote.space.rule_text import Rules, Variables, Vocabulary
+from rote.tasks.adapter import Adapter, Examples, Measured, register, shown
+from rote.tasks.bracketed import bracketed
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
+from rote.tasks.show import about_gold, rules_broken
 from rote.tasks.task import Frame, Slot, Task
+from rote.viz import Picture, picture_of_extraction
 
 ENTITY_LABELS = ("Peop", "Loc", "Org", "Other")
 ARGUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -39,6 +52,11 @@ ARGUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 NONE = "none"  # the label of a pair that is not related
 RELATION_LABELS = (NONE, *ARGUMENTS)
 RELATION = "relation"  # the block of weights of pairs; that of entities has their kind's name
+MOST_WORDS, MOST_ENTITIES = 1000, 32  # of one input of a service
+UNTAGGED = "?"
+# Of a sentence and of an entity: what is read, and what outputs have beside it.
+SENTENCE_KEYS = ("words", "pos", "entities", "id", "relations")
+ENTITY_KEYS = ("start", "stop", "label")
 
 
 class Extraction(NamedTuple):
@@ -65,24 +83,43 @@ class EntityRelation(Task[Sentence, Extraction]):
     """An input is a sentence whose entities' spans are given; nothing else of them is looked at.
 
     ``arguments`` says which labels the two entities of a relation have; a relation that it
-    does not name holds between any two. Outputs are of the kind `Extraction`.
+    does not name holds between any two. A relation in ``symmetric``, such as Spouse, has no
+    direction: both pairs of two entities have its label or neither has, and outputs name the pair
+    whose first entity comes first. ``rules`` are a text (`rote.space.rule_text`) about entity i,
+    relation i j, …, or a function that adds rules, given a builder and its variables. Outputs are
+    of the kind `Extraction`.
+
+    >>> married = EntityRelation(("Peop",), ("none", "Spouse"), {}, symmetric=("Spouse",))
+    >>> sentence = Sentence(0, ("Ada", "Bo"), ("", ""), (Entity(0, 1, ""), Entity(1, 2, "")), ())
+    >>> [rule.name for rule in married.frame(sentence).space.rules]
+    ['Spouse(e0, e1) has no direction', 'e0 and e1 are related in one direction at most']
     """
 
     entity_labels: tuple[str, ...] = ENTITY_LABELS
     relation_labels: tuple[str, ...] = RELATION_LABELS
     arguments: Mapping[str, tuple[str, str]] = field(default_factory=lambda: ARGUMENTS, hash=False)
+    symmetric: tuple[str, ...] = ()
+    rules: Rules | None = None
 
     def __post_init__(self) -> None:
-        for name in ("entity_labels", "relation_labels"):
+        for name in ("entity_labels", "relation_labels", "symmetric"):
             object.__setattr__(self, name, in_order(name, getattr(self, name)))
         # A plain dict: tasks are copied and pickled, which read-only views of one cannot be.
         arguments = {label: (first, second) for label, (first, second) in self.arguments.items()}
         object.__setattr__(self, "arguments", arguments)
         # Labels that do not fit together are refused here, not at the first sentence.
-        entity_relation_space(2, self.entity_labels, self.relation_labels, self.arguments)
+        entity_relation_space(
+            2, self.entity_labels, self.relation_labels, self.arguments, self.symmetric
+        )
+        _vocabulary(self.entity_labels, self.relation_labels).check(self.rules)
 
     @classmethod
-    def of(cls, outputs: Sequence[Extraction]) -> EntityRelation:
+    def of(
+        cls,
+        outputs: Sequence[Extraction],
+        symmetric: Sequence[str] = (),
+        rules: Rules | None = None,
+    ) -> EntityRelation:
         """The task of examples: conll04's if its labels are enough, else one with their own labels.
 
         Then a relation that joins the same two labels of entities in all examples needs these, and
@@ -95,12 +132,16 @@ class EntityRelation(Task[Sentence, Extraction]):
         joined: dict[str, set[tuple[str, str]]] = {}
         for y in outputs:
             for (first, second), label in y.relations.items():
-                joined.setdefault(label, set()).add((y.entities[first], y.entities[second]))
+                ends = y.entities[first], y.entities[second]
+                joined.setdefault(label, set()).add(ends)
+                if label in symmetric:
+                    joined[label].add((ends[1], ends[0]))
         if entities.issubset(ENTITY_LABELS) and joined.keys() <= set(RELATION_LABELS):
-            return cls()
+            return cls(symmetric=tuple(symmetric), rules=rules)
         relations = sorted(joined.keys() - {NONE})
         arguments = {label: min(joined[label]) for label in relations if len(joined[label]) == 1}
-        return cls(tuple(sorted(entities)), (NONE, *relations), arguments)
+        labels = tuple(sorted(entities)), (NONE, *relations)
+        return cls(*labels, arguments, tuple(symmetric), rules)
 
     def frame(self, x: Sentence) -> Frame:
         return _frame(
@@ -108,6 +149,8 @@ class EntityRelation(Task[Sentence, Extraction]):
             self.entity_labels,
             self.relation_labels,
             tuple(self.arguments.items()),
+            self.symmetric,
+            self.rules,
         )
 
     def vectors(self, x: Sentence) -> list[list[str]]:
@@ -138,20 +181,35 @@ class EntityRelation(Task[Sentence, Extraction]):
                 f"a relation is of two different entities, counted from 0, of {n} there are; "
                 f"got {min(stray)}"
             )
-        none = self.relation_labels[0]
+        none, relations = self.relation_labels[0], dict(y.relations)
+        for (first, second), label in y.relations.items():
+            if label in self.symmetric:
+                relations.setdefault((second, first), label)
         labels = [_position(self.entity_labels, label, "an entity") for label in y.entities]
         return labels + [
-            _position(self.relation_labels, y.relations.get(pair, none), "a relation")
+            _position(self.relation_labels, relations.get(pair, none), "a relation")
             for pair in ordered
         ]
 
     def decode(self, x: Sentence, labels: Sequence[int]) -> Extraction:
         n = len(x.entities)
         related = zip(pairs(n), labels[n:], strict=True)
-        return Extraction(
-            tuple(self.entity_labels[label] for label in labels[:n]),
-            {pair: self.relation_labels[label] for pair, label in related if label},
+        return self.directed(
+            Extraction(
+                tuple(self.entity_labels[label] for label in labels[:n]),
+                {pair: self.relation_labels[label] for pair, label in related if label},
+            )
         )
+
+    def directed(self, y: Extraction) -> Extraction:
+        """The same with each symmetric relation once, its first entity before its second."""
+        if not self.symmetric:
+            return y
+        named = {
+            (min(pair), max(pair)) if label in self.symmetric else pair: label
+            for pair, label in y.relations.items()
+        }
+        return Extraction(y.entities, named)
 
 
 def entity_relation_space(
@@ -159,10 +217,13 @@ def entity_relation_space(
     entity_labels: Sequence[str] = ENTITY_LABELS,
     relation_labels: Sequence[str] = RELATION_LABELS,
     arguments: Mapping[str, tuple[str, str]] = ARGUMENTS,
+    symmetric: Sequence[str] = (),
+    rules: Rules | None = None,
 ) -> Space:
     """The space of a sentence with this many entities; each shape is built once.
 
-    A relation that ``arguments`` does not name holds between any two entities.
+    A relation that ``arguments`` does not name holds between any two entities; a ``symmetric`` one
+    holds in both directions or in none.
 
     >>> entity_relation_space(2)
     Space(4 variables, 0 factors, 11 rules, 20 parts)
@@ -175,8 +236,21 @@ def entity_relation_space(
             f"arguments speaks of {unknown[0]!r}; the relations are "
             f"{', '.join(relation_labels[1:])}, and {relation_labels[0]!r} stands for none"
         )
+    for label in symmetric:
+        first, second = arguments.get(label, ("", ""))
+        if label not in relation_labels[1:] or first != second:
+            raise LabelError(
+                f"symmetric names relations whose two entities have one label; got {label!r}, and "
+                f"the relations are {', '.join(relation_labels[1:])}"
+                + (f", of which {label} joins {first} and {second}" if first else "")
+            )
     return _space(
-        n_entities, tuple(entity_labels), tuple(relation_labels), tuple(arguments.items())
+        n_entities,
+        tuple(entity_labels),
+        tuple(relation_labels),
+        tuple(arguments.items()),
+        tuple(symmetric),
+        rules,
     )
 
 
@@ -199,8 +273,12 @@ def _frame(
     entity_labels: tuple[str, ...],
     relation_labels: tuple[str, ...],
     arguments: tuple[tuple[str, tuple[str, str]], ...],
+    symmetric: tuple[str, ...],
+    rules: Rules | None,
 ) -> Frame:
-    space = entity_relation_space(n, entity_labels, relation_labels, dict(arguments))
+    space = entity_relation_space(
+        n, entity_labels, relation_labels, dict(arguments), symmetric, rules
+    )
     slots = [Slot(ENTITY if k < n else RELATION, k) for k in range(n * n)]
     return Frame(space, tuple(slots), (ENTITY,) * n + (PAIR,) * (n * n - n))
 
@@ -212,6 +290,8 @@ def _space(
     entity_labels: tuple[str, ...],
     relation_labels: tuple[str, ...],
     arguments: tuple[tuple[str, tuple[str, str]], ...],
+    symmetric: tuple[str, ...],
+    rules: Rules | None,
 ) -> None:
     entity = [builder.variable(f"e{i}", entity_labels) for i in range(n)]
     relation = {(i, j): builder.variable(f"r{i}_{j}", relation_labels) for i, j in pairs(n)}
@@ -223,7 +303,214 @@ def _space(
                 f"{label}(e{i}, e{j}) needs {first} and {second}",
             )
         if i < j:
-            builder.require(
-                variable[none] | relation[j, i][none],
-                f"e{i} and e{j} are related in one direction at most",
+            back = relation[j, i]
+            for label in symmetric:
+                same = (variable[label] >> back[label]) & (back[label] >> variable[label])
+                builder.require(same, f"{label}(e{i}, e{j}) has no direction")
+            once = variable[none] | back[none]
+            if symmetric:
+                once |= any_of([variable[label] for label in symmetric])
+            builder.require(once, f"e{i} and e{j} are related in one direction at most")
+    places: Variables = {ENTITY: {(i,): each for i, each in enumerate(entity)}, RELATION: relation}
+    vocabulary = _vocabulary(entity_labels, relation_labels)
+    vocabulary.require(builder, rules, [*entity, *relation.values()], places)
+
+
+def _vocabulary(entity_labels: tuple[str, ...], relation_labels: tuple[str, ...]) -> Vocabulary:
+    return Vocabulary({ENTITY: (1, entity_labels), RELATION: (2, relation_labels)})
+
+
+def spoken(rule: str, entities: Sequence[str]) -> str:
+    """The name of a rule about entities with their words in place of e0, e1, ….
+
+    >>> spoken("Kill(e0, e1) needs Peop and Peop", ["Oswald", "Kennedy"])
+    'Kill(Oswald, Kennedy) needs Peop and Peop'
+    """
+    return re.sub(
+        r"\be(\d+)\b",
+        lambda found: entities[int(found[1])] if int(found[1]) < len(entities) else found[0],
+        rule,
+    )
+
+
+def _read_columns(path: Path, lines: Sequence[str], _task: EntityRelation | None) -> Examples:
+    numbered = tuple(numbered_sentences(path, own=True, lines=lines))
+    xs = tuple(sentence for _, sentence in numbered)
+    objects = [{"id": x.id, "x": _sentence_json(x)} for x in xs]
+    starts = tuple(line for line, _ in numbered)
+    return Examples(path, xs, tuple(map(Extraction.of, xs)), starts, objects)
+
+
+def _sentence_json(x: Sentence) -> dict[str, Any]:
+    entities = [{"start": entity.start, "stop": entity.stop} for entity in x.entities]
+    return {"words": list(x.words), "pos": list(x.pos), "entities": entities}
+
+
+def _sentence(_task: EntityRelation | None, value: Any) -> Sentence:
+    if not isinstance(value, dict):
+        raise DataError(
+            "an input is a text with entities in brackets, or an object with words, pos and "
+            f"entities; got {shown(value)}"
+        )
+    _check_keys("an input", value, SENTENCE_KEYS)
+    words = _texts(value, "words")
+    pos = _texts(value, "pos") if "pos" in value else [UNTAGGED] * len(words)
+    if len(pos) != len(words):
+        raise DataError(f"pos has one tag per word, {len(words)}; got {len(pos)}")
+    return _with_entities(words, pos, _spans(value.get("entities")))
+
+
+def _typed(_task: EntityRelation, text: str) -> Sentence:
+    words, spans = bracketed(text, "entities")
+    return _with_entities(words, [UNTAGGED] * len(words), spans)
+
+
+def _with_entities(
+    words: Sequence[str], pos: Sequence[str], spans: Sequence[tuple[int, int]]
+) -> Sentence:
+    for start, stop in spans:
+        if not 0 <= start < stop <= len(words):
+            raise DataError(
+                f"an entity has a word at least, and ends within the {len(words)} words; got "
+                f"start {start} and stop {stop}"
             )
+    for (_, before), (after, _) in pairwise(spans):
+        if after < before:
+            raise DataError("entities are in the order of their words, and have none in common")
+    entities = tuple(Entity(start, stop, "") for start, stop in spans)
+    return Sentence(0, tuple(words), tuple(pos), entities, ())
+
+
+def _check_keys(what: str, value: dict[str, Any], keys: Sequence[str]) -> None:
+    stray = sorted(value.keys() - set(keys))
+    if stray:
+        raise DataError(
+            f"{what} has no other keys than {', '.join(keys)}; got {shown(stray[0])}, leave it out"
+        )
+
+
+def _texts(value: dict[str, Any], key: str) -> list[str]:
+    texts = value.get(key)
+    if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
+        raise DataError(f'"{key}" is a list of texts, none of them empty; got {shown(texts)}')
+    return texts
+
+
+def _spans(entities: Any) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    for entity in entities if isinstance(entities, list) else [None]:
+        ends = entity if isinstance(entity, dict) else {}
+        _check_keys("an entity", ends, ENTITY_KEYS)
+        start, stop = ends.get("start"), ends.get("stop")
+        if type(start) is not int or type(stop) is not int:
+            raise DataError(
+                '"entities" is a list of objects such as {"start": 0, "stop": 2}, which are the '
+                f"first word and the one after the last; got {shown(entities)}"
+            )
+        spans.append((start, stop))
+    return spans
+
+
+def _extraction(x: Sentence, value: Any) -> Extraction:
+    given = value if isinstance(value, dict) else {}
+    _check_keys('"y"', given, ("words", "entities", "relations"))
+    spans = [(entity.start, entity.stop) for entity in x.entities]
+    if _spans(given.get("entities")) != spans:
+        raise DataError(f'"y" has the entities of "x", each with its label; got {shown(value)}')
+    labels = [entity.get("label") for entity in given["entities"]]
+    relations, keys = given.get("relations", []), ("first", "second", "label")
+    parts: list[Any] = [
+        [each.get(key) for key in keys] if isinstance(each, dict) else [None]
+        for each in (relations if isinstance(relations, list) else [None])
+    ]
+    wrong = [part for part in parts if [type(one) for one in part] != [int, int, str]]
+    if wrong or not all(isinstance(label, str) and label for label in labels):
+        raise DataError(
+            '"y" has a "label" for every entity, and "relations" such as {"first": 0, "second": 1, '
+            f'"label": "Live_In"}} of entities counted from 0; got {shown(value)}'
+        )
+    return Extraction(tuple(labels), {(first, second): label for first, second, label in parts})
+
+
+def _extracted(_task: EntityRelation, x: Sentence, y: Extraction) -> dict[str, Any]:
+    spans = zip(x.entities, y.entities, strict=True)
+    return {
+        "words": list(x.words),
+        "entities": [{"start": e.start, "stop": e.stop, "label": label} for e, label in spans],
+        "relations": [
+            {"first": first, "second": second, "label": label}
+            for (first, second), label in y.relations.items()
+        ],
+    }
+
+
+def _build(examples: Examples, settings: Mapping[str, Any]) -> EntityRelation:
+    return EntityRelation.of(examples.ys or (), **settings)
+
+
+def _joins(task: EntityRelation) -> dict[str, str]:
+    """Each relation with what it joins, so that a slip of the pen in a label is seen."""
+    joined = {label: task.arguments.get(label) for label in task.relation_labels[1:]}
+    said = (f"{label}({', '.join(ends) if ends else 'any, any'})" for label, ends in joined.items())
+    return {"relations": ", ".join(said) or "none"}
+
+
+def _show(
+    task: EntityRelation, x: Sentence, y: Extraction, gold: Any, facts: Sequence[str]
+) -> Picture:
+    broken, about = rules_broken(task, x, y)
+    names = [x.text(entity) for entity in x.entities]
+    return picture_of_extraction(
+        x.words,
+        [(entity.start, entity.stop) for entity in x.entities],
+        y.entities,
+        y.relations,
+        gold=None if gold is None else (gold.entities, gold.relations),
+        broken=[rule._replace(name=spoken(rule.name, names)) for rule in broken],
+        labels=task.entity_labels,
+        facts=[*facts, *about_gold(task, x, y, gold), *about],
+    )
+
+
+def _measure(
+    task: EntityRelation, gold: Sequence[Extraction], found: Sequence[Extraction]
+) -> Measured:
+    from rote.metrics.relations import EntityRelations, entity_f1, relation_f1
+
+    sides = [[task.directed(y) for y in side] for side in (gold, found)]
+    true, said = [[EntityRelations(y.entities, y.relations) for y in side] for side in sides]
+    none = task.relation_labels[0]
+    entities = entity_f1(true, said)
+    relations = relation_f1(true, said, none=none)
+    strict = relation_f1(true, said, strict=True, none=none)
+    right = [one == other for one, other in zip(*sides, strict=True)]
+    return {
+        "entity F1": entities.micro.f1,
+        "relation F1": relations.micro.f1,
+        "relation F1, strict": strict.micro.f1,
+        "exact match": sum(right) / len(right),
+    }, {"entities": entities, "relations": relations}
+
+
+register(
+    Adapter(
+        "entity-relation",
+        EntityRelation,
+        from_json=_sentence,
+        output_from_json=_extraction,
+        to_json=_extracted,
+        settings=("symmetric",),
+        build=_build,
+        own_format=_read_columns,
+        typed=_typed,
+        hint=lambda _: "Words with blanks between them, and every entity in brackets.",
+        example=lambda _: "[Maria Lincoln] lives in [New Boston] , and works for [Ford] .",
+        limits=(
+            ("words", lambda x: len(x.words), MOST_WORDS),
+            ("entities", lambda x: len(x.entities), MOST_ENTITIES),
+        ),
+        show=_show,
+        measure=_measure,
+        facts=_joins,
+    )
+)

@@ -6,7 +6,12 @@ All nodes share U, with weights for each label; all edges share P, with weights 
 pair of labels. Which node of an edge comes first can thus mean something, such as which of two
 neighbours is the upper one.
 
-An output is an array with the position of each node's label. Nobody may have said the label of
+An output is an array with the position of each node's label, or the labels themselves. In JSON, a
+graph is {"nodes": [[0.5, ...], ...], "edges": [[0, 1], ...], "edge_features": [[...], ...]}, the
+last of which may be left out, or has "grid": [rows, columns] in place of its edges; an output is a
+list of labels.
+
+Nobody may have said the label of
 some nodes: they are VOID. Such a node can be predicted, and nothing can be learned from it, so
 that it must be taken out of a graph before learning (`without_void`). Its edges go with it: what
 its neighbours could have told each other through it is not learned.
@@ -14,8 +19,9 @@ its neighbours could have told each other through it is not learned.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +30,28 @@ from rote.features import Features
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import Histogram
+from rote.space.rule_text import Rules, Vocabulary
+from rote.tasks.adapter import (
+    Adapter,
+    Examples,
+    Measured,
+    label_list,
+    labels_in,
+    register,
+    shown,
+)
+from rote.tasks.show import differing, rules_broken
 from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.viz import Picture, picture_of_grid, picture_of_labels
 
 VOID = -1  # the label of a node that nobody labelled
 
 
 NODE, EDGE = "node", "edge"
+
+
+MOST_NODES = 1000  # of one input of a service
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +103,9 @@ class LabelledGraph(Task[Graph, IntArray]):
     every pair: far fewer, where there are many labels. A ``histogram`` of so many bins scores, for
     every label, which share of the nodes has it, for engines that search (`RGS`).
 
+    ``rules`` are a text (`rote.space.rule_text`) about node i and its neighbour node j, or a
+    function that adds rules, given a builder and its variables.
+
     >>> task = LabelledGraph(("land", "sea"))
     >>> task.frame(Graph(np.zeros((6, 3)), grid(2, 3))).space
     Space(6 variables, 7 factors, 0 rules, 40 parts)
@@ -92,20 +116,28 @@ class LabelledGraph(Task[Graph, IntArray]):
     opinions: bool = False
     potts: bool = False
     histogram: int = 0
+    rules: Rules | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", in_order("labels", self.labels))
+        _vocabulary(self.labels).check(self.rules)
 
     def frame(self, x: Graph) -> Frame:
         joined = len(x), x.edges.tobytes()
-        return _frame(self.labels, *joined, self.opinions, self.potts, self.histogram)
+        return _frame(self.labels, *joined, self.opinions, self.potts, self.histogram, self.rules)
 
     def vectors(self, x: Graph) -> Sequence[Features]:
         nodes = self._opinions(x.nodes) if self.opinions else self._rows(x.nodes)
         return [*nodes, *self._rows(x.edge_features)]
 
-    def encode(self, x: Graph, y: AnyArray | Sequence[int]) -> list[int]:
+    def encode(self, x: Graph, y: AnyArray | Sequence[int] | Sequence[str]) -> list[int]:
         labels = np.asarray(y)
+        if labels.dtype.kind == "U" and labels.shape == (len(x),):
+            stray = [label for label in labels.tolist() if label not in self.labels]
+            if stray:
+                known = ", ".join(self.labels)
+                raise LabelError(f"{stray[0]!r} is not a label; the labels are {known}")
+            return [self.labels.index(label) for label in labels.tolist()]
         if labels.shape != (len(x),) or (len(x) and labels.dtype.kind not in "iu"):
             raise LabelError(
                 f"an output has the position of one label for each of {len(x)} nodes; got the "
@@ -182,7 +214,13 @@ def _check_edges(edges: AnyArray, nodes: int) -> None:
 
 @keep_recent
 def _frame(
-    labels: tuple[str, ...], nodes: int, edges: bytes, opinions: bool, potts: bool, histogram: int
+    labels: tuple[str, ...],
+    nodes: int,
+    edges: bytes,
+    opinions: bool,
+    potts: bool,
+    histogram: int,
+    rules: Rules | None,
 ) -> Frame:
     builder = SpaceBuilder()
     variables = [builder.variable(str(i), labels) for i in range(nodes)]
@@ -194,5 +232,139 @@ def _frame(
         builder.factor(variables[i], variables[j])
         slots.append(Slot(EDGE, each * nodes + number, tied=tied))
     traits = (Histogram("shares", len(labels), histogram),) if histogram else ()
+    joined = [(a, b) for i, j in pairs.tolist() for a, b in ((i, j), (j, i))]
+    places = {NODE: {(i,): variable for i, variable in enumerate(variables)}}
+    _vocabulary(labels).require(builder, rules, variables, places, joined)
     kinds = (NODE,) * (each * nodes) + (EDGE,) * len(pairs)
     return Frame(builder.build(), tuple(slots), kinds, traits)
+
+
+def _vocabulary(labels: tuple[str, ...]) -> Vocabulary:
+    return Vocabulary({NODE: (1, labels)})
+
+
+def grid_shape(x: Graph) -> tuple[int, int] | None:
+    """The rows and columns of the grid that a graph is, its nodes numbered row by row, if it is."""
+
+    def ordered(edges: AnyArray) -> AnyArray:
+        return np.unique(np.sort(edges, axis=1), axis=0)
+
+    n, own = len(x), ordered(x.edges)
+    for rows in (rows for rows in range(1, n + 1) if n % rows == 0):
+        edges = grid(rows, n // rows)
+        if len(edges) == len(own) and np.array_equal(ordered(edges), own):
+            return rows, n // rows
+    return None
+
+
+def _graph(_task: LabelledGraph | None, value: Any) -> Graph:
+    if not isinstance(value, dict) or not {"nodes"} <= value.keys() <= _KEYS:
+        raise DataError(
+            'a graph is an object with "nodes", "edges" or "grid", and perhaps "edge_features"; '
+            f"got {shown(value)}"
+        )
+    if ("edges" in value) == ("grid" in value):
+        raise DataError('a graph has "edges": [[0, 1], ...] or "grid": [rows, columns], and one')
+    nodes, features = (_numbers(name, value.get(name, [])) for name in ("nodes", "edge_features"))
+    if "edges" in value:
+        return Graph(nodes, _numbers("edges", value["edges"]), features)
+    shape = value["grid"]
+    if not isinstance(shape, list) or [type(side) for side in shape] != [int, int]:
+        raise DataError(f'"grid" is the numbers of rows and columns, got {shown(shape)}')
+    if shape[0] < 0 or shape[1] < 0 or shape[0] * shape[1] != len(nodes):
+        raise DataError(f'"grid" has as many places as there are nodes, {len(nodes)}; got {shape}')
+    return Graph(nodes, grid(*shape), features)
+
+
+_KEYS = {"nodes", "edges", "grid", "edge_features"}
+
+
+def _numbers(name: str, value: Any) -> AnyArray:
+    """A list of rows, all as long, of finite numbers."""
+    try:
+        found = np.array(value)
+    except ValueError:
+        found = np.array(None)
+    whole = isinstance(value, list) and (not value or found.ndim == 2)
+    if not whole or (value and found.dtype.kind not in "iuf") or not np.isfinite(found).all():
+        raise DataError(f'"{name}" is a list of lists of numbers, all as long; got {shown(value)}')
+    return found.reshape(len(value), -1) if found.size else np.zeros((len(value), 0))
+
+
+def _alike(first: Graph, other: Graph) -> None:
+    for name in ("nodes", "edge_features"):
+        widths = [getattr(x, name).shape[1] for x in (first, other)]
+        if widths[0] != widths[1] and len(getattr(other, name)) and len(getattr(first, name)):
+            raise DataError(
+                f'a row of "{name}" has {widths[0]} numbers in the first line, got {widths[1]}'
+            )
+
+
+def _node_labels(x: Graph, value: Any) -> tuple[str, ...]:
+    labels = label_list(x, value)
+    if len(labels) != len(x):
+        raise DataError(f'"y" has a label for each of {len(x)} nodes, got {len(labels)}')
+    return labels
+
+
+def _names(task: LabelledGraph, y: Sequence[Any]) -> list[str]:
+    """The labels of an output that may be positions."""
+    return [label if isinstance(label, str) else task.labels[int(label)] for label in y]
+
+
+def _build(examples: Examples, settings: Mapping[str, Any]) -> LabelledGraph:
+    return LabelledGraph(labels_in(examples.ys), **settings)
+
+
+def _show(task: LabelledGraph, x: Graph, y: Any, gold: Any, facts: Sequence[str]) -> Picture:
+    labels = np.array(task.encode(x, y))
+    right = None if gold is None else np.asarray(gold)
+    if right is not None and right.dtype.kind == "U":
+        right = np.array(task.encode(x, gold))
+    if right is not None and right.shape != labels.shape:
+        raise LabelError(f"gold has one label for each of {len(x)} nodes; got {right.shape}")
+    shape = grid_shape(x)
+    differ = [] if right is None else ((right >= 0) & (right != labels)).tolist()
+    told = [*facts, *differing(differ, "nodes")]
+    if shape is None:
+        known = None if right is None else np.where(right < 0, labels, right)
+        return picture_of_labels(task.frame(x).space, labels, gold=known, facts=told)
+    broken, about = rules_broken(task, x, y)
+    return picture_of_grid(
+        labels.reshape(shape),
+        task.labels,
+        gold=None if right is None else right.reshape(shape),
+        broken=broken,
+        facts=[*told, *about],
+    )
+
+
+def _measure(task: LabelledGraph, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
+    from rote.metrics.labels import exact_match, label_f1, token_accuracy
+
+    true, said = ([_names(task, y) for y in side] for side in (gold, found))
+    labels = label_f1([one for y in true for one in y], [one for y in said for one in y])
+    return {
+        "node accuracy": token_accuracy(true, said),
+        "exact match": exact_match(true, said),
+        "macro F1": labels.macro.f1,
+    }, {"labels": labels}
+
+
+register(
+    Adapter(
+        "graph",
+        LabelledGraph,
+        from_json=_graph,
+        output_from_json=_node_labels,
+        to_json=lambda task, _, y: _names(task, y),
+        alike=_alike,
+        settings=("potts",),
+        build=_build,
+        hint=lambda _: 'A graph as JSON: features of its nodes, and its edges or "grid".',
+        example=lambda _: '{"nodes": [[0.5], [2.0], [1.5], [0]], "grid": [2, 2]}',
+        limits=(("nodes", len, MOST_NODES), ("edges", lambda x: len(x.edges), 4 * MOST_NODES)),
+        show=_show,
+        measure=_measure,
+    )
+)

@@ -2,7 +2,7 @@
 
 An input is a feature vector: a mapping from names to values, a sequence of names, an array with
 one axis, or one row of a SciPy sparse array. The score of a label is its own weights times the
-vector.
+vector. In JSON, it is an object of features and their values, a list of names or a list of numbers.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
+from typing import Any
 
 import numpy as np
 
 from rote.errors import DataError, LabelError, in_order
 from rote.features import Features
 from rote.space import SpaceBuilder
+from rote.space.rule_text import Rules, Vocabulary
+from rote.tasks.adapter import Adapter, Examples, Measured, register, shown
 from rote.tasks.task import Frame, Slot, Task
 
 INPUT = "input"
@@ -26,6 +30,9 @@ ALWAYS = "(always)"
 class Multiclass(Task[Features, str]):
     """With ``constant``, every vector gets one more feature that is always 1: a threshold.
 
+    ``rules`` are a text (`rote.space.rule_text`) about the label, as in "label is not spam", or a
+    function that adds rules, given a builder and its variables.
+
     >>> task = Multiclass(("ham", "spam"))
     >>> task.vectors(["word=free", "word=prize"])
     [['word=free', 'word=prize', '(always)']]
@@ -35,9 +42,11 @@ class Multiclass(Task[Features, str]):
 
     labels: tuple[str, ...]
     constant: bool = True
+    rules: Rules | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", in_order("labels", self.labels))
+        self._vocabulary.check(self.rules)
 
     def frame(self, x: Features) -> Frame:
         return self._frame
@@ -59,10 +68,15 @@ class Multiclass(Task[Features, str]):
     def _positions(self) -> Mapping[str, int]:
         return {label: position for position, label in enumerate(self.labels)}
 
+    @property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary({"label": (0, self.labels)})
+
     @cached_property
     def _frame(self) -> Frame:
         builder = SpaceBuilder()
-        builder.variable("label", self.labels)
+        label = builder.variable("label", self.labels)
+        self._vocabulary.require(builder, self.rules, [label], {"label": {(): label}})
         return Frame(builder.build(), (Slot("label", 0),), (INPUT,))
 
 
@@ -92,3 +106,70 @@ def with_constant(features: Features) -> Features:
         "a feature vector is a mapping, a sequence of names, an array or a sparse row; "
         f"got {features!r}"
     )
+
+
+def _features(_task: Any, x: Any) -> Features:
+    """The feature vector that JSON has as an object, a list of names or a list of numbers."""
+    if isinstance(x, dict):
+        return {name: _number(value) for name, value in x.items()}
+    if isinstance(x, list) and all(isinstance(value, str) for value in x):
+        return x
+    if isinstance(x, list) and not any(isinstance(value, str) for value in x):
+        return np.array([_number(value) for value in x])
+    raise DataError(
+        f'"x" is an object of features and their values, a list of names or a list of numbers; '
+        f"got {shown(x)}"
+    )
+
+
+def _alike(first: Features, other: Features) -> None:
+    """Refuse vectors of one file that are not of one sort."""
+    arrays = [isinstance(x, np.ndarray) for x in (first, other)]
+    if arrays[0] != arrays[1]:
+        raise DataError('"x" is a list of numbers in some lines and has names in others')
+    if all(arrays) and len(first) != len(other):
+        raise DataError(f'"x" has {len(first)} numbers in the first line, got {len(other)}')
+
+
+def _number(value: Any) -> float:
+    try:
+        number = float(value) if isinstance(value, (int, float)) else None
+    except OverflowError:
+        number = None
+    if number is None or not isfinite(number):
+        raise DataError(f"the value of a feature is a finite number, got {shown(value)}")
+    return number
+
+
+def _label(_x: Features, value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise DataError(f'"y" is a label in quotes, got {shown(value)}')
+    return value
+
+
+def _build(examples: Examples, settings: Mapping[str, Any]) -> Multiclass:
+    return Multiclass(tuple(sorted(set(examples.ys or ()))), rules=settings.get("rules"))
+
+
+def _measure(_task: Multiclass, gold: Sequence[str], found: Sequence[str]) -> Measured:
+    from rote.metrics.labels import label_f1
+
+    labels = label_f1(gold, found)
+    # Every example has one label and gets one, so micro F1 is the share that is right.
+    return {"accuracy": labels.micro.f1, "macro F1": labels.macro.f1}, {"labels": labels}
+
+
+ADAPTER: Adapter[Any] = Adapter(
+    "multiclass",
+    Multiclass,
+    from_json=_features,
+    output_from_json=_label,
+    to_json=lambda _task, _x, y: y,
+    alike=_alike,
+    build=_build,
+    typed=lambda _, text: text.split(),
+    hint=lambda _: "Names of features with blanks between them, or their values as JSON.",
+    example=lambda _: '{"red": 1, "small": 0.5}',
+    measure=_measure,
+)
+register(ADAPTER)

@@ -9,21 +9,23 @@ are on, in the order of the task.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from rote.errors import DataError, LabelError, SettingError, check_whole, in_order
 from rote.features import Features
 from rote.space import SpaceBuilder
-from rote.tasks.multiclass import INPUT, with_constant
+from rote.space.rule_text import OFF_ON, Rules, Variables, Vocabulary
+from rote.tasks.adapter import Examples, Measured, label_list, labels_in, register, shown
+from rote.tasks.multiclass import ADAPTER, INPUT, with_constant
 from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray
 
-OFF_ON = ("off", "on")
+MANY_LABELS = 15  # of a file: more have no factors between them, unless they are asked for
 Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
@@ -31,7 +33,9 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 class MultiLabel(Task[Features, tuple[str, ...]]):
     """``pairs`` says which labels have a factor: "complete", "none", or pairs of positions.
 
-    With ``constant``, every vector gets one more feature that is always 1: a threshold.
+    With ``constant``, every vector gets one more feature that is always 1: a threshold. ``rules``
+    are a text (`rote.space.rule_text`) about labels by their names, as in "if beach then not city",
+    or a function that adds rules, given a builder and its variables.
 
     >>> task = MultiLabel(("beach", "sea", "city"), pairs=((0, 1),))
     >>> task.frame([]).space
@@ -43,6 +47,7 @@ class MultiLabel(Task[Features, tuple[str, ...]]):
     labels: tuple[str, ...]
     pairs: Literal["complete", "none"] | Pairs = "complete"
     constant: bool = True
+    rules: Rules | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", in_order("labels", self.labels))
@@ -52,6 +57,7 @@ class MultiLabel(Task[Features, tuple[str, ...]]):
             raise SettingError(
                 f"pairs is 'complete', 'none' or a tuple of pairs of positions, got {self.pairs!r}"
             )
+        self._vocabulary.check(self.rules)
 
     def frame(self, x: Features) -> Frame:
         return self._frame
@@ -87,6 +93,10 @@ class MultiLabel(Task[Features, tuple[str, ...]]):
     def _positions(self) -> Mapping[str, int]:
         return {label: position for position, label in enumerate(self.labels)}
 
+    @property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary({"label": (1, OFF_ON), **dict.fromkeys(self.labels, (0, OFF_ON))})
+
     @cached_property
     def _frame(self) -> Frame:
         builder = SpaceBuilder()
@@ -100,6 +110,11 @@ class MultiLabel(Task[Features, tuple[str, ...]]):
         for i, j in pairs:
             builder.factor(variables[i], variables[j])
             slots.append(Slot(f"labels {self.labels[i]!r}, {self.labels[j]!r}"))
+        places: Variables = {
+            "label": {(k,): variable for k, variable in enumerate(variables)},
+            **{variable.name: {(): variable} for variable in variables},
+        }
+        self._vocabulary.require(builder, self.rules, variables, places)
         return Frame(builder.build(), tuple(slots), (INPUT,))
 
 
@@ -157,3 +172,49 @@ def _checked(pairs: Sequence[Sequence[int]], count: int) -> Pairs:
         twice = next(pair for pair in ordered if ordered.count(pair) > 1)
         raise SettingError(f"the pair {twice} is given twice; name each pair once")
     return tuple((pair[0], pair[1]) for pair in sorted(ordered))
+
+
+def _label_set(x: Features, value: Any) -> tuple[str, ...]:
+    labels = label_list(x, value)
+    if len(set(labels)) < len(labels):
+        raise DataError(f'"y" names each label once, got {shown(value)}')
+    return labels
+
+
+def _build(examples: Examples, settings: Mapping[str, Any]) -> MultiLabel:
+    labels = labels_in(examples.ys)
+    pairs = settings.get("pairs", "none" if len(labels) > MANY_LABELS else "complete")
+    return MultiLabel(labels, pairs, rules=settings.get("rules"))
+
+
+def _measure(task: MultiLabel, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
+    from rote.metrics.labels import F1, F1Table, Label
+    from rote.metrics.multilabel import multilabel_scores
+
+    unknown = {label for y in gold for label in y}.difference(task.labels)
+    labels = (*task.labels, *sorted(unknown))
+    true, said = [[[label in y for label in labels] for y in side] for side in (gold, found)]
+    scores = multilabel_scores(true, said)
+    by_label: dict[Label, F1] = {labels[int(k)]: f1 for k, f1 in scores.f1.by_label.items()}
+    return {
+        "hamming accuracy": scores.hamming_accuracy,
+        "example F1": scores.example_f1,
+        "example accuracy": scores.example_accuracy,
+        "exact match": scores.exact_match,
+        "micro F1": scores.f1.micro.f1,
+        "macro F1": scores.f1.macro.f1,
+    }, {"labels": F1Table(scores.f1.micro, scores.f1.macro, by_label)}
+
+
+register(
+    replace(
+        ADAPTER,  # the inputs are the same
+        name="multilabel",
+        task=MultiLabel,
+        output_from_json=_label_set,
+        to_json=lambda _task, _x, y: list(y),
+        settings=("pairs",),
+        build=_build,
+        measure=_measure,
+    )
+)

@@ -4,24 +4,48 @@ An input is a sequence of tokens; an output is as many labels. The vectors of an
 templates (`rote.features.Templates`) over tokens with named columns, or from a function of the
 whole input, which may return arrays. A factor over k neighbours has one weight per label tuple. So
 has a trait, which is not written out as a table: greedy search can look at four neighbours at once.
+
+In a file of columns there is one token per line, its cells apart by tabs if the first row has a
+tab, and otherwise by blanks; a blank line between sequences. The last column is the label; where a
+model is at hand, it may be left out. Outputs are the same lines with one more column. In JSON, a
+token is a list with a text for every column, or a text where there is one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
-from rote.errors import LabelError, SettingError, check_whole, in_order
-from rote.features import FeatureReader, Features, Templates
+from rote.errors import DataError, LabelError, ModelError, SettingError, check_whole, in_order
+from rote.features import CHUNKING, POS_TAGGING, FeatureReader, Features, Templates
+from rote.io.text import line_error
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.compiled import keep_recent
 from rote.space.global_features import tuples_along
+from rote.space.rule_text import Rules, Vocabulary
+from rote.tasks.adapter import (
+    Adapter,
+    Examples,
+    Measured,
+    label_list,
+    labels_in,
+    register,
+    shown,
+)
+from rote.tasks.show import about_gold, rules_broken
 from rote.tasks.task import Frame, Slot
+from rote.viz import Picture, picture_of_tagging
 
 KIND = "token"
-Rules = Callable[[SpaceBuilder, Sequence[Variable]], None]
+COLUMNS = ("word", "pos")  # those that follow are c2, c3, …
+MOST_TOKENS = 1000  # of one input of a service
+# Not \s: a token may well be a blank of another alphabet.
+_BLANKS = re.compile(r"[ \t]+")
 
 
 @dataclass(frozen=True)
@@ -29,9 +53,10 @@ class Tagging:
     """``order`` 0 scores tokens alone, 1 also pairs of neighbours, 2 also triples, and so on.
 
     ``features`` are templates, or a function from an input to one vector per token. With ``bio``,
-    labels I-X may follow only B-X and I-X. ``rules`` adds rules to the space of a sequence, given
-    its builder and variables. Tuples of up to ``wide`` neighbours that no factor has are traits of
-    the output, for engines that search (`RGS`).
+    labels I-X may follow only B-X and I-X. ``rules`` are a text (`rote.space.rule_text`) about
+    token i, token i+1, …, or a function that adds rules, given a builder and its variables. Tuples
+    of up to ``wide`` neighbours that no factor has are traits of the output, for engines that
+    search (`RGS`).
 
     >>> from rote.features import Templates
     >>> task = Tagging(("B-NP", "I-NP", "O"), Templates(("word",), ("word[0]",)), bio=True)
@@ -57,6 +82,7 @@ class Tagging:
         object.__setattr__(self, "labels", in_order("labels", self.labels))
         if self.bio:
             check_bio(self.labels)
+        _vocabulary(self.labels).check(self.rules)
 
     def frame(self, x: Sequence[Any]) -> Frame:
         return _frame(len(x), self.labels, self.order, self.bio, self.rules, self.wide)
@@ -122,8 +148,12 @@ def _space(
             builder.factor(*tokens[first : first + span])
     if bio:
         require_bio(builder, tokens)
-    if rules is not None:
-        rules(builder, tokens)
+    places = {KIND: {(t,): token for t, token in enumerate(tokens)}}
+    _vocabulary(labels).require(builder, rules, tokens, places)
+
+
+def _vocabulary(labels: tuple[str, ...]) -> Vocabulary:
+    return Vocabulary({KIND: (1, labels)})
 
 
 def check_bio(labels: Sequence[str]) -> None:
@@ -161,3 +191,223 @@ def require_bio(builder: SpaceBuilder, tokens: Sequence[Variable]) -> None:
             else:
                 before = any_of([tokens[t - 1][a] for a in openers])
                 builder.require(token[label] >> before, f"{label} at {t} goes on")
+
+
+def default_templates(columns: Sequence[str]) -> tuple[str, ...]:
+    """What to look at: letters of a lone column; else neighbours, by the first two columns.
+
+    >>> default_templates(("form", "tag", "lemma"))[-4:]
+    ('tag[0]|tag[1]|tag[2]', 'lemma[-1]', 'lemma[0]', 'lemma[1]')
+    """
+    named = dict(zip(COLUMNS, columns, strict=False))
+    chosen = POS_TAGGING if len(columns) == 1 else CHUNKING
+    own = tuple(re.sub(r"(\w+)\[", lambda m: f"{named[m[1]]}[", t) for t in chosen)
+    return own + tuple(f"{column}[{k}]" for column in columns[2:] for k in (-1, 0, 1))
+
+
+def words_of(task: Any, x: Sequence[Any]) -> list[str]:
+    """What is written for each token: itself, its word, or its number where it has none.
+
+    The word is the column of that name where templates name columns, else the first column.
+    """
+    column = 0
+    if isinstance(task.features, Templates) and "word" in task.features.columns:
+        column = task.features.columns.index("word")
+    return [_word(token, column, t) for t, token in enumerate(x)]
+
+
+def _word(token: object, column: int, number: int) -> str:
+    match token:
+        case str():
+            return token
+        case Mapping():
+            return str(token.get("word", number))
+        case [*cells] if cells and isinstance(cells[column], str):
+            return str(cells[column])
+        case _:
+            return str(number)
+
+
+def _columns(task: Tagging) -> tuple[str, ...]:
+    if not isinstance(task.features, Templates):
+        raise ModelError(
+            "tokens are read for models with templates, which name their columns; this model's "
+            "features are a function: give it its inputs in Python, or serve it with "
+            "Service(model, adapter=...)"
+        )
+    return task.features.columns
+
+
+def _build(examples: Examples, settings: Mapping[str, Any]) -> Tagging:
+    width = len(examples.xs[0][0]) if examples.xs else 1
+    columns = settings.get("columns")
+    if columns is None:
+        columns = (*COLUMNS, *(f"c{k}" for k in range(2, width)))[:width]
+    elif len(columns) != width:
+        raise SettingError(
+            f"columns names all but the last column of {examples.path}, which is the label: "
+            f"{width}; got {', '.join(columns)}"
+        )
+    templates = settings.get("templates", default_templates(columns))
+    others = {name: settings[name] for name in ("order", "bio", "rules") if name in settings}
+    return Tagging(labels_in(examples.ys), Templates(columns, templates), **others)
+
+
+def _read_columns(path: Path, lines: Sequence[str], task: Tagging | None) -> Examples:
+    columns = None if task is None else _columns(task)
+    tabs = _separator(lines) == "\t"
+    sequences: list[list[tuple[str, ...]]] = []
+    starts: list[int] = []
+    width, inside = 0, False
+    for number, line in enumerate(lines, start=1):
+        if _is_blank(line):
+            inside = False
+            continue
+        cells = tuple(line.split("\t") if tabs else _BLANKS.split(line.strip(" \t")))
+        if not width:
+            _check_width(path, number, len(cells), columns)
+            width = len(cells)
+        if len(cells) != width:
+            raise line_error(
+                path, number, f"expected {width} columns as in the first row, got {len(cells)}"
+            )
+        if "" in cells:
+            raise line_error(path, number, f"column {cells.index('') + 1} is empty in {line!r}")
+        if not inside:
+            sequences.append([])
+            starts.append(number)
+            inside = True
+        sequences[-1].append(cells)
+
+    def write(outputs: Iterable[Sequence[str]]) -> Iterator[str]:
+        labels = chain.from_iterable(outputs)
+        for line in lines:
+            yield "" if _is_blank(line) else f"{line.rstrip(' ')}{_separator(lines)}{next(labels)}"
+
+    bare = columns is not None and width == len(columns)
+    xs = tuple(tuple(cells if bare else cells[:-1] for cells in rows) for rows in sequences)
+    ys = None if bare else tuple(tuple(cells[-1] for cells in rows) for rows in sequences)
+    return Examples(path, xs, ys, tuple(starts), write=write, by_token=True)
+
+
+def _check_width(path: Path, number: int, width: int, columns: Sequence[str] | None) -> None:
+    if columns is None:
+        if width < 2:
+            raise line_error(path, number, "expected a token and its label at least, got 1 column")
+    elif width not in (len(columns), len(columns) + 1):
+        raise line_error(
+            path,
+            number,
+            f"expected the columns {', '.join(columns)}, and a label or none; got {width} columns",
+        )
+
+
+def _separator(lines: Sequence[str]) -> str:
+    first = next((line for line in lines if not _is_blank(line)), "")
+    return "\t" if "\t" in first else " "
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip(" \t")
+
+
+def _tokens(task: Tagging | None, value: Any) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(value, list):
+        raise DataError(f"an input is a text or a list of tokens, got {shown(value)}")
+    if not value:
+        raise DataError("an input has at least one token, got none")
+    if task is None:
+        width = 1 if isinstance(value[0], str) else len(value[0])
+        columns = "", *(f"column {k}" for k in range(2, width + 1))
+    else:
+        columns = _columns(task)
+    return tuple(_token(place, row, columns) for place, row in enumerate(value))
+
+
+def _token(place: int, row: Any, columns: Sequence[str]) -> tuple[str, ...]:
+    cells = [row] if isinstance(row, str) else row
+    fits = isinstance(cells, list) and len(cells) == len(columns)
+    if not fits or not all(isinstance(cell, str) and cell for cell in cells):
+        raise DataError(
+            f"token {place}: expected a text for each column ({', '.join(columns)}), "
+            f"got {shown(row)}"
+        )
+    return tuple(cells)
+
+
+def _typed(task: Tagging, text: str) -> tuple[tuple[str, ...], ...]:
+    if len(_columns(task)) == 1:
+        return _tokens(task, text.split())
+    lines = [line for line in text.splitlines() if line.strip()]
+    return _tokens(task, [line.split("\t") if "\t" in line else line.split() for line in lines])
+
+
+def _hint(task: Tagging) -> str:
+    columns = _columns(task)
+    if len(columns) == 1:
+        return "Words, with blanks between them and around punctuation."
+    return f"One token per line: {', '.join(columns)}, with blanks between them."
+
+
+def _example(task: Tagging) -> str:
+    columns = _columns(task)
+    if len(columns) == 1:
+        return "the old dog barked ."
+    return "\n".join(" ".join([word, *columns[1:]]) for word in ("the", "dog"))
+
+
+def _alike(first: Sequence[Any], other: Sequence[Any]) -> None:
+    if len(first[0]) != len(other[0]):
+        raise DataError(f"a token has {len(first[0])} texts in the first line, got {len(other[0])}")
+
+
+def _show(
+    task: Tagging, x: Sequence[Any], y: Sequence[str], gold: Any, facts: Sequence[str]
+) -> Picture:
+    broken, about = rules_broken(task, x, y)
+    return picture_of_tagging(
+        words_of(task, x),
+        y,
+        gold=gold,
+        broken=broken,
+        labels=task.labels,
+        facts=[*facts, *about_gold(task, x, y, gold), *about],
+    )
+
+
+def _measure(task: Tagging, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
+    """Tokens and sequences; chunks if all labels are B-X, I-X and O."""
+    from rote.metrics.labels import exact_match, token_accuracy
+    from rote.metrics.spans import OUTSIDE, chunk_f1
+
+    numbers = {
+        "token accuracy": token_accuracy(gold, found),
+        "exact match": exact_match(gold, found),
+    }
+    # Labels that the model does not know may be of another scheme, which has no chunks.
+    inside = {*task.labels, *(label for y in gold for label in y)} - {OUTSIDE}
+    if not inside or not all(label.startswith(("B-", "I-")) for label in inside):
+        return numbers, {}
+    chunks = chunk_f1(gold, found)
+    return {**numbers, "chunk F1": chunks.micro.f1}, {"chunks": chunks}
+
+
+register(
+    Adapter(
+        "tagging",
+        Tagging,
+        from_json=_tokens,
+        output_from_json=label_list,
+        to_json=lambda _task, _x, y: list(y),
+        alike=_alike,
+        settings=("order", "bio", "columns", "templates"),
+        build=_build,
+        own_format=_read_columns,
+        typed=_typed,
+        hint=_hint,
+        example=_example,
+        limits=(("tokens", len, MOST_TOKENS),),
+        show=_show,
+        measure=_measure,
+    )
+)

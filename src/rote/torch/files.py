@@ -3,7 +3,7 @@
     arrays     the weights, by their name in the network
     metadata   "format", "version", "rote", "sha256", and as JSON "about"
 
-"about" holds the settings, as `rote.tasks.described` writes them, and the vocabulary or the width
+"about" holds the settings, as `rote.io.serialize` writes them, and the vocabulary or the width
 of inputs. There is no code in a file, and none is unpickled. Settings that cannot be written, such
 as rules, are named there and given again to load. The digest covers everything, and a file is
 written whole or not at all.
@@ -23,23 +23,18 @@ from torch import Tensor, nn
 
 from rote.errors import ModelError, RoteError
 from rote.io.atomic import write_whole
+from rote.io.serialize import classes, described, outline, restored
 from rote.learning.checkpoints import check_texts, read_tensors
 from rote.model.files import ENGINES
-from rote.tasks.described import described, outline, restored
+from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
 from rote.torch.inputs import Dense, Inputs, Vocabulary
 
 FORMAT, VERSION = "rote network", 1
 FITTED = "fitted"  # the field that is not a setting
-KINDS: dict[str, str] = {
+# What a file may name; networks, and what they are trained by, add themselves where they are.
+KINDS = {
     **ENGINES,
-    "BiLSTMTagger": "rote.torch.tagger",
-    "Dense": "rote.torch.inputs",
-    "Hamming": "rote.space.losses",
-    "OneMinusF1": "rote.space.losses",
-    "OneMinusJaccard": "rote.space.losses",
-    "Training": "rote.torch.scorer",
-    "Vocabulary": "rote.torch.inputs",
-    "ZeroOne": "rote.space.losses",
+    **classes(Dense, Hamming, OneMinusF1, OneMinusJaccard, Vocabulary, ZeroOne),
 }
 S = TypeVar("S")
 

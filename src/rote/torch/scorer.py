@@ -30,7 +30,7 @@ from rote.errors import (
     check_whole,
     in_order,
 )
-from rote.torch.files import read_network, write_network
+from rote.torch.files import KINDS, read_network, write_network
 from rote.torch.inputs import Inputs
 from rote.types import FloatArray, IntArray, frozen
 
@@ -283,3 +283,6 @@ def batches(
     if rng is None:
         return found
     return [found[k] for k in rng.permutation(len(found))]
+
+
+KINDS["Training"] = Training

@@ -25,7 +25,9 @@ from rote.inference import Engine, Exact
 from rote.learning.base import check_labels, check_loss
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
-from rote.tasks.tagging import Rules, Tagging, check_bio
+from rote.space.rule_text import Rules
+from rote.tasks.tagging import Tagging, check_bio
+from rote.torch.files import KINDS
 from rote.torch.hinge import StructuredHinge
 from rote.torch.inputs import (
     CHARACTERS,
@@ -255,3 +257,6 @@ def _parts(network: nn.Module, scores: Tensor) -> Tensor:
         for span, table in enumerate(network.tables, start=2)
     ]
     return torch.cat([scores.flatten(1), *tables], dim=1)
+
+
+KINDS["BiLSTMTagger"] = BiLSTMTagger

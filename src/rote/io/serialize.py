@@ -1,13 +1,13 @@
-"""Tasks and their settings as JSON, and back: a file can name settings, never code.
+"""Frozen dataclasses and their settings as JSON, and back: a file can name settings, never code.
 
     None, booleans, numbers, texts     as they are
     tuples and lists                   [...], which comes back as a tuple
     mappings                           {"mapping": [[key, value], ...]}
-    frozen dataclasses of rote         {"kind": "Templates", "settings": {"columns": [...], ...}}
+    dataclasses of a registry          {"kind": "Templates", "settings": {"columns": [...], ...}}
 
-The names after "kind" are those of a registry, and nothing else is ever looked up. A function
-cannot be written down. A task that has one, or that is a user's own, is *outlined*: what of its
-settings can be written is, so that a task given later can be compared with it.
+The names after "kind" are those of the registry at hand, and nothing else is ever looked up. A
+function cannot be written down. What has one, or is of a class that the registry does not have, is
+*outlined*: what of its settings can be written is, so that one given later can be compared with it.
 """
 
 from __future__ import annotations
@@ -15,53 +15,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from rote.errors import ModelError, RoteError
-from rote.tasks.task import Task
 
-Registry = Mapping[str, str]  # the module of each class
-
-TASKS: dict[str, str] = {
-    "Coreference": "rote.tasks.coreference",
-    "EntityRelation": "rote.tasks.entity_relation",
-    "LabelledGraph": "rote.tasks.graphs",
-    "MultiLabel": "rote.tasks.multilabel",
-    "Multiclass": "rote.tasks.multiclass",
-    "Tagging": "rote.tasks.tagging",
-    "Templates": "rote.features.templates",
-    "WithoutRules": "rote.tasks.task",
-}  # a package with tasks of its own adds them when it is imported
+Registry = Mapping[str, type[Any]]  # classes by their names
 
 
-def describe(task: Task[Any, Any]) -> dict[str, Any]:
-    """All of a task, for `task_from`; a task that cannot be written down is refused.
+def classes(*known: type[Any]) -> dict[str, type[Any]]:
+    """A registry of these classes.
 
-    >>> from rote.features import Templates
-    >>> from rote.tasks.tagging import Tagging
-    >>> task = Tagging(("N", "V"), Templates(("word",), ("word[0]",)))
-    >>> describe(task)["settings"]["labels"]
-    ['N', 'V']
-    >>> task_from(describe(task)) == task
-    True
+    >>> classes(int)
+    {'int': <class 'int'>}
     """
-    return _fields_of(task, TASKS)
-
-
-def task_from(description: Any) -> Task[Any, Any]:
-    """The task that was described."""
-    task: Task[Any, Any] = restored(description, TASKS)
-    if not hasattr(task, "frame"):
-        raise ModelError(f"expected the description of a task, got one of {type(task).__name__}")
-    return task
+    return {kind.__name__: kind for kind in known}
 
 
 def outline(
-    value: Any, registry: Registry = TASKS, settings_of: Mapping[str, Any] | None = None
+    value: Any, registry: Registry, settings_of: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """What can be written of any task or engine.
 
@@ -80,7 +54,15 @@ def outline(
 
 
 def described(value: Any, registry: Registry) -> Any:
-    """A setting as JSON has it."""
+    """A value as JSON has it; one that cannot be written down is refused.
+
+    >>> from rote.features import Templates
+    >>> written = described(Templates(("word",), ("word[0]",)), classes(Templates))
+    >>> written["settings"]["columns"]
+    ['word']
+    >>> restored(written, classes(Templates)).columns
+    ('word',)
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (bool, int, str)):
@@ -96,7 +78,7 @@ def described(value: Any, registry: Registry) -> Any:
 
 
 def restored(description: Any, registry: Registry) -> Any:
-    """The setting that JSON brought."""
+    """The value that JSON brought."""
     if isinstance(description, list):
         return tuple(restored(item, registry) for item in description)
     if not isinstance(description, dict):
@@ -122,11 +104,7 @@ def parts_of(description: Any, registry: Registry) -> tuple[Any, dict[str, Any]]
         raise ModelError(
             f"{kind!r} is none of {', '.join(registry)}; it may come from a later version of rote"
         )
-    values = {name: restored(setting, registry) for name, setting in settings.items()}
-    try:
-        return getattr(import_module(registry[kind]), kind), values
-    except (ImportError, AttributeError) as error:
-        raise ModelError(f"{kind} is not there: {error}") from None
+    return registry[kind], {name: restored(each, registry) for name, each in settings.items()}
 
 
 def _mapping(pairs: Any, registry: Registry) -> dict[Any, Any]:
@@ -162,5 +140,4 @@ def _settings(value: Any) -> dict[str, Any]:
 
 
 def _is_registered(value: Any, registry: Registry) -> bool:
-    kind = type(value)
-    return is_dataclass(value) and registry.get(kind.__name__) == kind.__module__
+    return is_dataclass(value) and registry.get(type(value).__name__) is type(value)

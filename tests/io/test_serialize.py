@@ -15,8 +15,9 @@ import rote.tasks
 from papers.tasks.synthetic import BinaryPoints
 from rote.errors import ModelError
 from rote.features import Templates
+from rote.io.serialize import described, outline, restored
+from rote.tasks.adapter import CLASSES, describe, task_from
 from rote.tasks.coreference import Coreference
-from rote.tasks.described import TASKS, describe, described, outline, restored, task_from
 from rote.tasks.entity_relation import EntityRelation
 from rote.tasks.graphs import LabelledGraph
 from rote.tasks.multiclass import Multiclass
@@ -32,6 +33,7 @@ DESCRIBED = [
     MultiLabel(("a", "b"), pairs="none"),
     EntityRelation(),
     EntityRelation(("P", "L"), ("none", "in"), {"in": ("P", "L")}),
+    EntityRelation(("P",), ("none", "by"), {}, ("by",), "at most 1 relation is by"),
     LabelledGraph(("land", "sea")),
     BinaryPoints(2, ((0, 1), (1, 0))),
     Coreference(most_antecedents=7),
@@ -56,9 +58,9 @@ def test_every_task_of_rote_is_in_the_registry():
     for module in pkgutil.iter_modules(rote.tasks.__path__, "rote.tasks."):
         for name, kind in inspect.getmembers(importlib.import_module(module.name), is_dataclass):
             if hasattr(kind, "encode") and kind.__module__ == module.name:
-                found[name] = module.name
+                found[name] = kind
     assert found
-    assert found.items() <= TASKS.items()
+    assert found.items() <= CLASSES.items()
 
 
 @pytest.mark.parametrize(
@@ -85,17 +87,17 @@ def test_a_class_that_only_has_the_name_of_one_in_the_registry_is_a_users_own():
     fake = dataclass(frozen=True)(type("Tagging", (), {}))
     with pytest.raises(ModelError, match="cannot be written down"):
         describe(fake())
-    assert outline(fake()) == {"own": "Tagging", "settings": {}, "left_out": []}
+    assert outline(fake(), CLASSES) == {"own": "Tagging", "settings": {}, "left_out": []}
 
 
 def test_an_outline_has_what_can_be_written_and_names_the_rest():
-    assert outline(Tagging(("a", "b"), own_features, order=0)) == {
+    assert outline(Tagging(("a", "b"), own_features, order=0), CLASSES) == {
         "kind": "Tagging",
         "settings": {"labels": ["a", "b"], "order": 0, "bio": False, "rules": None, "wide": 0},
         "left_out": ["features"],
     }
-    assert outline(Order())["own"] == "Order"
-    assert outline(Order())["settings"]["sizes"] == ["small", "large"]
+    assert outline(Order(), CLASSES)["own"] == "Order"
+    assert outline(Order(), CLASSES)["settings"]["sizes"] == ["small", "large"]
 
 
 def test_an_outline_of_a_plain_object_has_its_public_attributes():
@@ -106,7 +108,7 @@ def test_an_outline_of_a_plain_object_has_its_public_attributes():
             self.call = own_rules
             self._kept = 1
 
-    assert outline(Plain()) == {
+    assert outline(Plain(), CLASSES) == {
         "own": "Plain",
         "settings": {"labels": ["x"], "size": 3},
         "left_out": ["call"],
@@ -115,14 +117,14 @@ def test_an_outline_of_a_plain_object_has_its_public_attributes():
 
 def test_mappings_keep_their_order_and_keys_that_are_no_texts():
     value = {("b", 1): 0.5, "a": None}
-    back = restored(json.loads(json.dumps(described(value, TASKS))), TASKS)
+    back = restored(json.loads(json.dumps(described(value, CLASSES))), CLASSES)
     assert list(back.items()) == [(("b", 1), 0.5), ("a", None)]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, b"x", np.zeros(2), len])
 def test_what_json_cannot_hold_is_refused(value):
     with pytest.raises(ModelError, match="cannot be written down"):
-        described(value, TASKS)
+        described(value, CLASSES)
 
 
 @pytest.mark.parametrize(
