@@ -33,6 +33,7 @@ from rote.datasets import english_sentences
 from rote.errors import LabelError, ModelError
 from rote.features import FeatureIndex, Templates
 from rote.inference.approximate import IID, AmortizedRGS
+from rote.inference.engine import layers
 from rote.inference.wrappers.timed import Timed
 from rote.learning.distill import teach
 from rote.model import Layout, Model, prepare
@@ -140,6 +141,25 @@ def test_of_wrappers_for_learning_the_engine_underneath_is_saved(tmp_path):
     engine = Timed(Decomposed(Amortized(Milp(gap=0.25)), Subsets(2)))
     save(a_model(engine=engine), tmp_path)
     assert load(tmp_path).engine == Milp(gap=0.25)
+
+
+@pytest.mark.parametrize(
+    ("engine", "kept"),
+    [
+        (Timed(), [Exact]),
+        (Amortized(Timed(Milp(gap=0.25))), [Milp]),
+        (Timed(Amortized(RGS(restarts=3))), [RGS]),
+        (Speedup(Timed()), [Speedup, Exact]),
+        (Timed(Speedup(Amortized(Timed(Milp(gap=0.25))))), [Speedup, Milp]),
+    ],
+    ids=lambda value: "" if isinstance(value, list) else type(value).__name__,
+)
+def test_layers_that_change_no_answer_are_left_out_wherever_they_lie(tmp_path, engine, kept):
+    model = a_model(engine=engine)
+    model.save(tmp_path)
+    back = Model.load(tmp_path)
+    assert [type(layer) for layer in layers(back.engine)] == kept
+    assert back.predict(XS) == model.predict(XS)
 
 
 def test_of_an_engine_that_remembers_the_one_underneath_is_saved(tmp_path):

@@ -95,7 +95,8 @@ class Solutions:
         if bound is None:
             bound = value
         else:
-            bound = np.where(status == Status.OPTIMAL, value, np.maximum(bound, value))
+            settled = (status == Status.OPTIMAL) | (status == Status.INFEASIBLE)
+            bound = np.where(settled, value, np.maximum(bound, value))
         found = np.full(len(labels), source.value)
         return cls(*map(frozen, (labels, value, bound, status, found)))
 

@@ -13,18 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
+from rote.errors import InfeasibleSpace, SettingError
 from rote.inference import Exact, Problem, Solutions, Source, Status, clamp
 from rote.inference.approximate import RGS, Beam, Patterns, Speedup
 from rote.inference.engine import Capability, Engine
 from rote.inference.problem import LazyProblem, LazyScores
 from rote.inference.wrappers.amortized import Amortized
 from rote.space import SpaceBuilder, at_most
-from rote.space.losses import OneMinusF1
 from rote.tasks.entity_relation import entity_relation_space
 from rote.types import frozen
 from tests.inference.approximate.truth import check_truth
-from tests.inference.outputs import check_nothing_is_answered
 from tests.strategies import Judge, problems, rules_as_rows, spaces
 
 # Numbers wrap around, as they do in the compiled kernel.
@@ -576,42 +574,3 @@ def test_long_rules_are_learned():
 def test_settings_that_cannot_be_are_refused(options, message):
     with pytest.raises(SettingError, match=message):
         Speedup(**options)
-
-
-def test_infeasible_inputs_and_spaces_are_said_to_be():
-    space, speedup = SPACES[0], taught()
-    problem = clamp(space, inputs(space, 2), [{"r0_1": "Kill", "e0": "Loc"}, {}])
-    found = speedup.solve(space, problem)
-    assert found.status.tolist()[0] == Status.INFEASIBLE
-    assert found.bound[0] == found.value[0] == -np.inf
-    assert space.holds(found.labels[1:]).all()
-    builder = SpaceBuilder()
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
-    builder.require(x["a"] >> y["a"])
-    builder.require(x["b"] >> y["a"])
-    builder.require(~y["a"], "no a")
-    for theta in (None, 0.0):
-        with pytest.raises(InfeasibleSpace, match="no a"):
-            Speedup(theta=theta).solve(builder.build(), np.zeros((2, 4)))
-
-
-def test_given_labels_are_kept():
-    space, speedup = SPACES[2], taught()
-    problem = clamp(space, inputs(space, 30), {"r0_1": "Kill", "e3": "Org"})
-    for theta in (None, 0.0):
-        found = speedup.with_theta(theta).solve(space, problem)
-        assert space.holds(found.labels).all()
-        for output in space.decode(found.labels):
-            assert (output["r0_1"], output["e0"], output["e3"]) == ("Kill", "Peop", "Org")
-
-
-def test_nothing_is_answered():
-    for options in ({}, {"theta": 0.0}, {"share": 1.0}, {"share": 0.5}, {"proof": True}):
-        check_nothing_is_answered(Speedup(**options), SPACES[0])
-
-
-def test_terms_are_refused():
-    space = SPACES[0]
-    term = OneMinusF1().term(np.zeros((1, 4), np.int64))
-    with pytest.raises(UnsupportedSpace, match="use RGS"):
-        Speedup().solve(space, Problem(space, inputs(space, 1), loss_term=term))

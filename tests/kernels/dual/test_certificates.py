@@ -462,7 +462,7 @@ def test_probing_finds_a_better_output_than_the_one_it_begins_with():
 
 
 class Question(NamedTuple):
-    """A space, an problem for it, and how to begin."""
+    """A space, a problem for it, and how to begin."""
 
     space: Space
     problem: Problem

@@ -140,6 +140,9 @@ class Speedup(Engine):
         whole = self.share > 0 and Capability.FEATURES in self.inner.supports
         return frozenset() if self.theta is None or whole else frozenset({Capability.LAZY_SCORES})
 
+    def refuses(self, space: Space) -> str | None:
+        return self.inner.refuses(space) if self.share > 0 else None
+
     @property
     def stats(self) -> Stats:
         """Inputs answered, and how.

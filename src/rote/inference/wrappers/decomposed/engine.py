@@ -34,10 +34,10 @@ class Decomposed(Wrapper):
     """An engine over an engine that looks only at what is around the gold output.
 
     The ``decomposition`` says what that is: `Subsets`, `SignedComponents`, `Chosen`, a `Union` of
-    several, or a function of your own from a space and a gold output to sets of positions. For an
+    several, or a function of your own from a space and a gold output to sets of positions. For a
     problem with gold outputs, values, bounds and statuses speak of their neighbourhoods. An input
     with nothing possible around its gold output (which breaks a rule then, unless labels are
-    closed), and an problem without gold outputs, as in prediction, go to the engine underneath.
+    closed), and a problem without gold outputs, as in prediction, go to the engine underneath.
 
     >>> from rote import Context, Decomposed, Exact, SpaceBuilder, Subsets
     >>> builder = SpaceBuilder()
