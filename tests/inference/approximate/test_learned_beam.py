@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, Problem, Solutions, Source, Status, clamp
+from rote.inference import Exact, Solutions, Source, Status, clamp
 from rote.inference.approximate import RGS, Beam, Patterns, Speedup
 from rote.inference.engine import Capability, Engine
 from rote.inference.problem import LazyProblem, LazyScores
