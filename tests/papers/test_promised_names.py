@@ -102,9 +102,6 @@ NOT_PROMISED = {
     "rote.model.files": {
         "write_whole": ("records", "report.page"),
     },
-    "rote.model.lazy": {
-        "predict_lazily": ("pan2018.methods",),
-    },
     "rote.space.compiled": {
         "keep_recent": ("samdani2012.fields", "tasks.synthetic"),
     },
