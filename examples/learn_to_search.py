@@ -43,5 +43,6 @@ for name, engine in {"a beam of 8": Beam(width=8), "the same, taught": search}.i
     same = sum(np.array_equal(one, other) for one, other in zip(found, right, strict=True))
     obey = sum(bool((labels >= 0).all()) for labels in found)
     print(f"{name}: {same} of {len(asked)} answers are the solver's, {obey} obey the rules")
-print(f"{search.served.broken} of {search.served.inputs} answers of the search had to be repaired")
+repaired, of = search.stats["broken"], search.stats["inputs"]
+print(f"{repaired} of {of} answers of the search had to be repaired")
 print(f"the solver takes {slow / fast:.1f} times as long as the search that it taught")

@@ -1,7 +1,5 @@
 """What do rules change? Entities and relations of sentences, with the same weights both times."""
 
-from rote.inference.wrappers.unruled import Unruled
-
 from rote import EntityRelation, Extraction, Local, StructuredSVM, show, train
 from rote.datasets import english_sentences
 from rote.io.conll import Sentence
@@ -15,7 +13,7 @@ outputs, gold = ([Extraction.of(x) for x in part] for part in (learned, asked))
 single = train(task, learned, outputs, learner=Local())  # every decision for itself
 jointly = train(task, learned, outputs, learner=StructuredSVM(0.1, iterations=10))
 ways = {
-    "no rules": single.with_engine(Unruled()).predict(asked),
+    "no rules": single.without_rules().predict(asked),
     "rules in prediction": single.predict(asked),
     "rules in learning as well": jointly.predict(asked),
 }

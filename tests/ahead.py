@@ -6,7 +6,6 @@ python -m tests.ahead
 from __future__ import annotations
 
 from joblib import Parallel, delayed
-from rote.inference.wrappers.unruled import Unruled
 
 from papers.metrics.searches import follow
 from papers.tour.ahead import errands, run_errand
@@ -17,29 +16,31 @@ from rote.inference.wrappers.decomposed import Decomposed, Subsets
 from rote.learning import Perceptron
 from rote.learning.training import train
 from rote.model import prepare
-from rote.model.lazy import predict_lazily
 from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.task import WithoutRules
 
 SENTENCES = english_sentences(40, 0)
 OUTPUTS = [Extraction.of(x) for x in SENTENCES]
 
 
-def model_by(engine):
-    return train(EntityRelation(), SENTENCES, OUTPUTS, learner=Perceptron(1), engine=engine)
+FREE = WithoutRules(EntityRelation())
+
+
+def model_by(engine, task=FREE):
+    return train(task, SENTENCES, OUTPUTS, learner=Perceptron(1), engine=engine)
 
 
 def climbs():
-    model = model_by(Unruled())
+    model = model_by(Exact())
     follow(model, prepare(model.task, SENTENCES, OUTPUTS, layout=model.layout), RGS(restarts=2))
 
 
 def waiting_scores():
-    model = model_by(Unruled())
-    predict_lazily(model.with_engine(Speedup(Unruled(), theta=0.1)), SENTENCES)
+    model_by(Exact()).with_engine(Speedup(Exact(), theta=0.1)).predict(SENTENCES)
 
 
 def samples():
-    model_by(Decomposed(Exact(), Subsets(2, sample=3)))
+    model_by(Decomposed(Exact(), Subsets(2, sample=3)), EntityRelation())
 
 
 OURS = {each.__name__: each for each in (climbs, waiting_scores, samples)}

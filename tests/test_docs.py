@@ -18,6 +18,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from papers.registry import EXPERIMENTS
+from tools.reference import PROMISED, promised
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
@@ -47,17 +48,7 @@ def exported(module: str) -> list[str]:
     return []
 
 
-PACKAGES = [
-    ".".join(path.parent.relative_to(SOURCE).parts)
-    for path in sorted((SOURCE / "rote").rglob("__init__.py"))
-]
-PUBLIC = [
-    (package, name)
-    for package in PACKAGES
-    if package != "rote.cli"  # which is for the shell
-    for name in exported(package)
-    if not name.startswith("__")
-]
+PUBLIC = [(module, name) for module, names in promised().items() for name in names]
 
 
 def defined(module: str, name: str) -> tuple[list[ast.stmt], int] | None:
@@ -109,11 +100,30 @@ def test_the_reference_lists_every_public_name_and_no_other():
     assert sorted(path for _, path in listed) == sorted(f"{m}.{name}" for m, name in PUBLIC)
 
 
-def test_the_reference_has_a_page_for_every_room_that_users_call():
-    rooms = {p.stem for p in (SOURCE / "rote").iterdir() if not p.name.startswith(("_", "py."))}
+def test_the_reference_has_a_page_for_every_namespace():
     pages = {path.stem for path in (DOCS / "reference").glob("*.md")} - {"index"}
-    assert rooms - pages == {"cli", "datasets", "kernels", "types"}  # with files, with errors
-    assert pages <= rooms
+    assert pages == {name.partition(".")[2] for name in PROMISED[1:]} | {"errors", "model", "space"}
+
+
+def imports(text: str) -> list[tuple[str, str]]:
+    """The names of rote that code imports, with where from."""
+    found = re.findall(r"^\s*from (rote[\w.]*) import (\([^)]*\)|[^\n]*)", text, re.MULTILINE)
+    return [
+        (module, name.split(" as ")[0].strip())
+        for module, names in found
+        for name in names.split("#")[0].strip("() \n").split(",")
+        if name.strip()
+    ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *sorted((ROOT / "examples").glob("*.py"))],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_pages_and_examples_import_promised_names_only(page):
+    known = {(module, name) for module, name in PUBLIC} | {("rote", "__version__")}
+    assert [pair for pair in imports(page.read_text(encoding="utf-8")) if pair not in known] == []
 
 
 @pytest.mark.parametrize("page", PAPERS, ids=lambda page: page.stem)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import tomllib
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 import rote
 from rote import errors
+from tools.reference import PROMISED
 
 ROOT = Path(__file__).parent.parent
 
@@ -51,3 +55,13 @@ def test_every_public_class_and_function_is_documented():
 def test_the_version_is_the_one_that_is_packaged():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert rote.__version__ == project["version"]
+
+
+@pytest.mark.parametrize("namespace", PROMISED)
+def test_a_namespace_holds_what_it_promises(namespace):
+    if namespace == "rote.torch":
+        pytest.importorskip("torch")
+    module = importlib.import_module(namespace)
+    assert module.__doc__
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+    assert len(module.__all__) == len(set(module.__all__))

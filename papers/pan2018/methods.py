@@ -50,7 +50,6 @@ from rote import (
     teach,
 )
 from rote.model import Prepared
-from rote.model.lazy import predict_lazily
 
 HIGHS, GUROBI, BOX = "ILP (HiGHS)", "ILP (Gurobi)", "black box"
 ONE_BY_ONE = "ILP (HiGHS, one by one)"
@@ -180,12 +179,10 @@ def _obeyed(speedup: Speedup, asked: Sequence[Problem]) -> float:
 
 def skipping(model: Model[Any, Any], xs: Sequence[Any]) -> tuple[float, float]:
     """The share of inputs that obey unrepaired, and the per cent of vectors never computed."""
-    found = predict_lazily(model, xs)
-    obeyed = [x for x, good in zip(xs, found.obeyed, strict=True) if good]
-    # All vectors of the others were computed to repair them.
-    own = predict_lazily(model, obeyed)
-    skipped = 100 * (own.vectors - own.computed) / max(1, found.vectors)
-    return float(found.obeyed.mean()), skipped
+    before, prepared = model.engine.stats.now(), model.prepare(xs)
+    model.answers(prepared)
+    broken = model.engine.stats["broken"] - before["broken"]
+    return 1 - broken / len(xs), 100 * prepared.skipped
 
 
 def gurobi_for(model: Model[Any, Any], xs: Sequence[Any]) -> tuple[Licensed | None, int]:

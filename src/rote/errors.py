@@ -160,7 +160,7 @@ class MissingExtra(RoteError, ImportError):
 
 def positive(name: str, value: float | None) -> None:
     """Refuse a limit that is not above zero; None is no limit."""
-    if value is not None and not (isinstance(value, Real) and value > 0):
+    if value is not None and not (is_number(value) and value > 0):
         raise SettingError(f"{name} is a number above 0, or None for no limit; got {value!r}")
 
 

@@ -40,6 +40,8 @@ def test_ctrl_c_within_a_kernel_is_no_traceback(run, monkeypatch):
 
 WITHOUT_EXPERIMENTS = """
 import sys
+from importlib import metadata
+metadata.entry_points = lambda **_: ()
 sys.modules["papers"] = None
 from rote import cli
 def failing():

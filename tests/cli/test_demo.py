@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 from rich.console import Console
-from rote.inference.base import Status
 
 from rote.cli.demo import SCORES, demo, render
+from rote.inference import Status
 
 
 @pytest.fixture(scope="module")

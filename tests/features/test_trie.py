@@ -136,7 +136,7 @@ def test_a_listing_has_the_columns_of_names_alone_and_behind_marks(listed):
             both = [index.column(each) for each in dict.fromkeys((name, sign + name))]
             assert found[ptr[k] : ptr[k + 1]].tolist() == [column for column in both if column >= 0]
     for name in listed:
-        assert names.number(name.removeprefix(">")) >= 0
+        assert names.numbers([name.removeprefix(">")]) >= 0
 
 
 def test_names_are_told_apart_by_all_that_is_in_them():

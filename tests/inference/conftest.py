@@ -1,12 +1,10 @@
-"""What the tests of inference share: a small space, and checks that say what they compared."""
+"""What the tests of inference share: a small space."""
 
 from __future__ import annotations
 
 import pytest
 
 from rote.space import SpaceBuilder
-
-pytest.register_assert_rewrite("tests.inference.outputs")
 
 
 @pytest.fixture

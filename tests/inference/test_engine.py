@@ -5,8 +5,11 @@ What every engine and wrapper promises is in `tests.contracts.test_engines`.
 
 from __future__ import annotations
 
+import ast
 import copy
+import importlib
 import pickle
+import pkgutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +18,7 @@ import numpy as np
 import pytest
 
 import rote
+import rote.inference
 from rote import (
     Amortized,
     AmortizedRGS,
@@ -118,6 +122,7 @@ def test_a_layer_is_changed_and_those_around_it_count_on(space):
         (AmortizedRGS(RGS(restarts=3)), [RGS]),
         (Speedup(Timed(Amortized(Milp()))), [Speedup, Milp]),
         (Timed(Speedup(Exact())), [Speedup, Exact]),
+        (Speedup(Speedup(Timed())), [Speedup, Speedup, Exact]),
     ],
     ids=lambda value: "" if isinstance(value, list) else type(value).__name__,
 )
@@ -179,12 +184,6 @@ def test_an_address_is_no_store():
         Amortized(Exact(), store="a.sqlite")
 
 
-@pytest.mark.parametrize("limit", ["1", float("nan"), 0, -1.0])
-def test_a_limit_is_a_number_above_zero(limit):
-    with pytest.raises(SettingError, match="time_limit is a number above 0, or None"):
-        Exact(time_limit=limit)
-
-
 @pytest.mark.parametrize("engine", [Exact(), Exhaustive(), BranchAndBound(), Milp()])
 def test_scores_whose_sum_overflows_are_refused(engine):
     builder = SpaceBuilder()
@@ -194,3 +193,86 @@ def test_scores_whose_sum_overflows_are_refused(engine):
     with pytest.raises(ScoreError, match=r"input 1: scores are finite and below 2\*\*1000"):
         engine.solve(space, np.array([np.zeros(6), np.full(6, -1e308)]))
     assert engine.solve(space, np.full(6, -1e300)).optimal.all()
+
+
+# -- nobody probes ------------------------------------------------------------------------
+
+
+def engine_classes() -> set[str]:
+    """The names of every class of engines there is."""
+    for module in pkgutil.walk_packages(rote.inference.__path__, "rote.inference."):
+        importlib.import_module(module.name)
+    found, left = set(), [Engine]
+    while left:
+        kind = left.pop()
+        found.add(kind)
+        left += kind.__subclasses__()
+    return {kind.__name__ for kind in found if kind.__module__.startswith("rote.")}
+
+
+def names_in(node: ast.AST) -> set[str]:
+    return {
+        each.id if isinstance(each, ast.Name) else each.attr
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name | ast.Attribute)
+    }
+
+
+def last_name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def probes(tree: ast.AST, engines: set[str]) -> list[str]:
+    """Where a module asks what class an engine is of, or whether it has something."""
+    holders = {"engine", "inner", "exact", "layer", "wrapper", "choice"}
+    selves = {
+        id(node.args[0])
+        for kind in ast.walk(tree)
+        if isinstance(kind, ast.ClassDef) and names_in(ast.Tuple(kind.bases)) & engines
+        for node in ast.walk(kind)
+        if isinstance(node, ast.Call) and node.args and last_name(node.args[0]) == "self"
+    }
+    found = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name("isinstance" | "issubclass"), args=[_, kinds]):
+                wrong = bool(names_in(kinds) & engines)
+            case ast.Call(func=ast.Name("getattr" | "hasattr" | "callable"), args=[of, *_]):
+                wrong = last_name(of).strip("_") in holders or id(of) in selves
+            case ast.Compare(left=ast.Call(func=ast.Name("type"))):
+                wrong = bool(names_in(ast.Tuple(node.comparators)) & engines)
+            case ast.MatchClass(cls=kind):
+                wrong = last_name(kind) in engines
+            case _:
+                wrong = False
+        if wrong:
+            found.append(f"line {node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+@pytest.mark.parametrize("room", ["inference", "model", "learning", "serve"])
+def test_nobody_probes_an_engine(room):
+    engines = engine_classes()
+    assert {"Engine", "Wrapper", "Exact", "Amortized", "RGS", "Speedup"} <= engines
+    for path in sorted((SOURCE / room).rglob("*.py")):
+        if path != SOURCE / "inference" / "engine.py":
+            found = probes(ast.parse(path.read_text(encoding="utf-8")), engines)
+            where, what = path.relative_to(SOURCE), "; ".join(found)
+            assert not found, f"{where} probes an engine; use find, layers or supports: {what}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "isinstance(x, Exact)",
+        "isinstance(x, int | wrappers.Timed)",
+        "type(engine) is Milp",
+        "hasattr(self.inner, 'duals')",
+        "getattr(engine, 'accepts', None)",
+        "class Own(Engine):\n    def f(self):\n        return getattr(self, 'x')",
+        "match x:\n    case RGS():\n        pass",
+    ],
+)
+def test_probing_an_engine_is_seen(text):
+    assert len(probes(ast.parse(text), engine_classes())) == 1
+    assert not probes(ast.parse("isinstance(x, int) and hasattr(task, 'y')"), engine_classes())

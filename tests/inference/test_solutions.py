@@ -27,15 +27,15 @@ def test_answers_get_their_value_and_are_infeasible_without_labels(space):
 
 
 def test_a_bound_is_never_below_the_value_and_is_the_value_where_proved(space):
-    problem = Problem(space, np.zeros((3, 11)))
-    labels = np.array([[0, 0], [0, 0], [-1, -1]])
-    status = np.array([Status.OPTIMAL, Status.FEASIBLE, Status.TIMED_OUT])
-    bound = np.array([5.0, -1.0, 4.0])
+    problem = clamp(space, np.zeros((4, 11)), {})
+    labels = np.array([[0, 0], [0, 0], [-1, -1], [-1, -1]])
+    status = np.array([Status.OPTIMAL, Status.FEASIBLE, Status.TIMED_OUT, Status.INFEASIBLE])
+    bound = np.array([5.0, -1.0, 4.0, np.inf])
     solutions = Solutions.of(
         problem, labels, Source.BRANCH, bound=bound, status=status.astype(np.int64)
     )
-    assert solutions.bound.tolist() == [0.0, 0.0, 4.0]
-    assert solutions.gap.tolist() == [0.0, 0.0, np.inf]
+    assert solutions.bound.tolist() == [0.0, 0.0, 4.0, -np.inf]
+    assert solutions.gap.tolist() == [0.0, 0.0, np.inf, 0.0]
 
 
 def test_without_any_output_the_conflicting_rules_are_named():

@@ -8,7 +8,8 @@ import sys
 
 import numpy as np
 
-from rote.kernels.jit import Kernel, inlined, kernel
+from rote.kernels.bundles import Layout
+from rote.kernels.jit import Kernel, inlined, kernel, lean
 from rote.kernels.outputs import parts_of
 from tests.kernels.bodies import plain
 
@@ -100,12 +101,32 @@ def test_an_inlined_kernel_may_take_in_another():
 
 def test_only_inlined_kernels_are_taken_in():
     script = """
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 def same(x): return x
-for made in (kernel(same), inlined(same)):
-    print(made.inner.targetoptions["inline"])
+for made in (kernel(same), inlined(same), lean(same)):
+    print(made.inner.targetoptions.get("inline"), made.inner.targetoptions.get("_nrt", True))
 """
-    assert run(script, NUMBA_DISABLE_JIT="0") == ["never", "always"]
+    found = run(script, NUMBA_DISABLE_JIT="0")
+    assert found == ["None", "True", "always", "True", "None", "False"]
+
+
+@lean
+def total_of(values):
+    total = 0.0
+    for k in range(values.shape[0]):
+        total += values[k]
+    return total
+
+
+@kernel
+def total_of_doubled(values):
+    return total_of(doubled(values))
+
+
+def test_a_lean_kernel_says_the_same_wherever_it_is_called_from():
+    for total in (total_of_doubled, plain(total_of_doubled)):
+        assert total(np.ones(3)) == 6.0
+    assert total_of(np.ones(3)) == 3.0
 
 
 def test_arguments_may_be_given_by_name():
@@ -150,9 +171,10 @@ def test_with_the_compiler_switched_off_plain_bodies_run():
 def test_compiled_kernels_are_kept_on_disk(tmp_path):
     script = """
 import numpy as np
+from rote.kernels.bundles import Layout
 from rote.kernels.outputs import parts_of
 one = np.zeros(1, np.int64)
-parts_of(np.zeros((1, 0), np.int64), one[:0], one, one, one[:0], one)
+parts_of(np.zeros((1, 0), np.int64), Layout(one[:0], one, one, one[:0], one))
 print(sum(parts_of.outer.stats.cache_hits.values()))
 """
     environment = {"NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
@@ -163,6 +185,6 @@ print(sum(parts_of.outer.stats.cache_hits.values()))
 
 def test_the_plain_body_of_a_real_kernel_says_the_same():
     labels = np.array([[1, 0], [0, 2]])
-    arrays = [np.array(a, dtype=np.int64) for a in ([2, 3], [0, 2, 5], [0, 2], [1, 0], [5, 11])]
-    assert parts_of(labels, *arrays).tolist() == plain(parts_of)(labels, *arrays).tolist()
-    assert parts_of(labels, *arrays).tolist() == [[1, 2, 5 + 1], [0, 4, 5 + 4]]
+    layout = Layout(*map(np.array, ([2, 3], [0, 2, 5], [0, 2], [1, 0], [5, 11])))
+    assert parts_of(labels, layout).tolist() == plain(parts_of)(labels, layout).tolist()
+    assert parts_of(labels, layout).tolist() == [[1, 2, 5 + 1], [0, 4, 5 + 4]]

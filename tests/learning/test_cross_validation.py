@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
-from rote import Amortized, Exact, Exhaustive, Status, StructuredSVM
+from rote import Amortized, Engine, Exact, Exhaustive, Status, StructuredSVM
 from rote.datasets import english_sentences
 from rote.errors import DataError, LabelError, NoOutput, SettingError
 from rote.features import Templates
@@ -342,9 +342,9 @@ def test_an_input_that_cannot_be_judged_is_called_by_its_number_among_all():
 
 
 def test_an_example_without_output_is_called_by_its_number_among_all():
-    class Late:
-        def solve(self, space, objective):
-            found = Exact().solve(space, objective)
+    class Late(Engine):
+        def answer(self, problem, context):
+            found = Exact().answer(problem, context)
             return replace(found, status=np.full_like(found.status, Status.TIMED_OUT))
 
     folds = [(np.arange(12, 24), np.arange(12))]

@@ -25,9 +25,9 @@ def agreement(model, prepared):
     """How many labels are those of exact inference, and how many outputs obey, as shares."""
     same = total = obey = 0
     for group in prepared.groups:
-        objective = prepared.inputs(group).objective(group.space, model.weights)
-        found = model.engine.searched(group.space, objective)
-        best = Exact().solve(group.space, objective).labels
+        problem = prepared.problem(model.weights, group)
+        found = model.engine.searched(group.space, problem)
+        best = Exact().solve(group.space, problem).labels
         same += int((found.labels == best).sum())
         obey += int(found.obeys.sum())
         total += best.size

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import NoOutput, ScoreError, UnsupportedSpace
-from rote.inference import Exact, Exhaustive, Solutions, Status
+from rote.inference import Engine, Exact, Exhaustive, Problem, Solutions, Status
+from rote.inference.problem import Context
 from rote.learning import Perceptron, StructuredSVM, Subgradient
-from rote.learning.loss_augmented import worst, worst_of, worst_outputs
+from rote.learning.loss_augmented import most_violated, worst_of, worst_outputs
 from rote.learning.reuse import Reuse
 from rote.model import dataset as prepared_module
 from rote.space import SpaceBuilder
@@ -19,6 +20,11 @@ from rote.tasks.tagging import Tagging
 from rote.types import frozen
 from tests.learning.small import as_given, chains, start
 from tests.strategies import Judge, spaces, worth
+
+
+def worst(engine, space, scores, gold, loss):
+    return most_violated(engine, Problem(space, scores), Context(gold=gold), loss)
+
 
 CASES = pytest.mark.parametrize(
     ("loss", "engine"),
@@ -97,8 +103,8 @@ def test_losses_that_do_not_add_up_need_an_engine_that_takes_terms():
 
 @pytest.mark.parametrize("status", [Status.TIMED_OUT, Status.INFEASIBLE])
 def test_an_engine_that_finds_nothing_is_an_error(status):
-    class Empty:
-        def solve(self, space, objective):
+    class Empty(Engine):
+        def answer(self, problem, context):
             none = np.full(1, -np.inf)
             codes = np.full(1, int(status)), np.zeros(1, dtype=np.int64)
             return Solutions(np.full((1, 1), -1), none, none, *codes)
@@ -109,11 +115,11 @@ def test_an_engine_that_finds_nothing_is_an_error(status):
         worst(Empty(), builder.build(), np.zeros((1, 2)), np.zeros((1, 1), np.int64), Hamming())
 
 
-class Late:
+class Late(Engine):
     """Finds nothing for the second of the inputs that it is asked for together."""
 
-    def solve(self, space, objective):
-        answers = Exact().solve(space, objective)
+    def answer(self, problem, context):
+        answers = Exact().answer(problem, context)
         status = answers.status.copy()
         status[1:2] = Status.TIMED_OUT
         return Solutions(answers.labels, answers.value, answers.bound, status, answers.source)

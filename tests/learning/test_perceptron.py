@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rote.errors import NoOutput, SettingError
-from rote.inference import Exact, Exhaustive
+from rote.inference import Engine, Exact, Exhaustive
 from rote.inference.approximate import Beam
 from rote.learning import Perceptron, fit
 from rote.learning.base import shuffled
@@ -178,11 +178,11 @@ def test_settings_outside_what_they_may_be_are_refused(wrong):
         Perceptron(**wrong)
 
 
-class Another:
+class Another(Engine):
     """An engine that nobody knows to be `Exact`."""
 
-    def solve(self, space, objective):
-        return Exact().solve(space, objective)
+    def answer(self, problem, context):
+        return Exact().answer(problem, context)
 
 
 @pytest.mark.parametrize("seed", range(3))

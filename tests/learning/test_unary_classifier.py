@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from rote import RGS, Model, Perceptron, StructuredSVM, Subgradient, fit_iid
 from rote.errors import SettingError
-from rote.inference import Objective
+from rote.inference.problem import Problem
 from rote.learning import fit
 from rote.model import prepare
 from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence
@@ -37,11 +37,9 @@ TASK = Tagging(("D", "N", "V"), words)
 def guesses(classifier, prepared):
     found = [None] * len(prepared)
     for group in prepared.groups:
-        scores = np.zeros((len(group), group.space.parts))
-        objective = Objective(scores, inputs=prepared.inputs(group))
-        for member, labels in zip(
-            group.members, classifier.guess(group.space, objective), strict=True
-        ):
+        problem = Problem(group.space, np.zeros((len(group), group.space.parts)))
+        guessed = classifier.guess(problem, prepared.context(group))
+        for member, labels in zip(group.members, guessed, strict=True):
             found[member] = labels.tolist()
     return found
 

@@ -10,7 +10,6 @@ import sys
 
 import numpy as np
 import pytest
-from rote.inference.wrappers.unruled import Unruled
 from safetensors.numpy import save as packed
 
 from rote import (
@@ -18,6 +17,7 @@ from rote import (
     Amortized,
     BranchAndBound,
     Decomposed,
+    Engine,
     Exact,
     Exhaustive,
     Frame,
@@ -33,6 +33,7 @@ from rote.datasets import english_sentences
 from rote.errors import LabelError, ModelError
 from rote.features import FeatureIndex, Templates
 from rote.inference.approximate import IID, AmortizedRGS
+from rote.inference.engine import layers
 from rote.inference.wrappers.timed import Timed
 from rote.learning.distill import teach
 from rote.model import Layout, Model, prepare
@@ -94,7 +95,7 @@ def test_a_model_comes_back_with_the_same_weights_and_predictions(tmp_path, hash
         Exact(time_limit=2.5),
         Milp(gap=0.25),
         BranchAndBound(eliminate=False),
-        Unruled(Exhaustive(9)),
+        Exhaustive(9),
     ],
     ids=lambda engine: type(engine).__name__,
 )
@@ -142,6 +143,25 @@ def test_of_wrappers_for_learning_the_engine_underneath_is_saved(tmp_path):
     assert load(tmp_path).engine == Milp(gap=0.25)
 
 
+@pytest.mark.parametrize(
+    ("engine", "kept"),
+    [
+        (Timed(), [Exact]),
+        (Amortized(Timed(Milp(gap=0.25))), [Milp]),
+        (Timed(Amortized(RGS(restarts=3))), [RGS]),
+        (Speedup(Timed()), [Speedup, Exact]),
+        (Timed(Speedup(Amortized(Timed(Milp(gap=0.25))))), [Speedup, Milp]),
+    ],
+    ids=lambda value: "" if isinstance(value, list) else type(value).__name__,
+)
+def test_layers_that_change_no_answer_are_left_out_wherever_they_lie(tmp_path, engine, kept):
+    model = a_model(engine=engine)
+    model.save(tmp_path)
+    back = Model.load(tmp_path)
+    assert [type(layer) for layer in layers(back.engine)] == kept
+    assert back.predict(XS) == model.predict(XS)
+
+
 def test_of_an_engine_that_remembers_the_one_underneath_is_saved(tmp_path):
     model = a_model(engine=Amortized(Milp(gap=0.25), epsilon=0.5, thrifty=False))
     before = model.predict(XS)
@@ -156,9 +176,9 @@ def test_of_an_engine_that_remembers_the_one_underneath_is_saved(tmp_path):
 
 
 def test_an_engine_of_a_users_own_must_be_given_again(tmp_path):
-    class Mine:
-        def solve(self, space, objective):
-            return Exact().solve(space, objective)
+    class Mine(Engine):
+        def answer(self, problem, context):
+            return Exact().answer(problem, context)
 
     save(a_model(engine=Mine()), tmp_path)
     with pytest.raises(ModelError, match=r"the engine Mine cannot be brought back.*engine=\.\.\."):
@@ -477,7 +497,7 @@ def test_weights_that_are_not_finite_are_refused(folder):
     content = packed({"weights": weights})
     weights_file(folder).write_bytes(content)
     rewrite(folder, putting(hashlib.sha256(content).hexdigest(), "weights", "sha256"))
-    with pytest.raises(ModelError, match="has weights that are not finite"):
+    with pytest.raises(ModelError, match="weights has numbers that are not finite"):
         load(folder)
 
 
@@ -491,17 +511,21 @@ def test_what_a_speedup_has_learned_is_saved_beside_the_weights(tmp_path):
     found = Model.load(tmp_path)
     assert isinstance(found.engine, Speedup)
     assert (found.engine.width, found.engine.theta) == (3, 0.25)
-    assert found.engine.engine == Exact()
+    assert found.engine.inner == Exact()
     assert found.engine.knowledge[0] == taught.engine.knowledge[0]
     assert found.engine.knowledge[1].tolist() == taught.engine.knowledge[1].tolist()
     assert found.predict(sentences) == taught.predict(sentences)
     path = tmp_path / "model.json"
     saved = json.loads(path.read_text())
-    for families in (None, {}, dict.fromkeys(saved["engine"]["families"], 10**9)):
-        damaged = {**saved, "engine": {**saved["engine"], "families": families}}
+    settings = saved["engine"]["settings"]
+    known = settings["learned"]["mapping"]
+    for families in (None, [], [[key, 10**9] for key, _ in known]):
+        learned = None if families is None else {"mapping": families}
+        engine = {**saved["engine"], "settings": {**settings, "learned": learned}}
+        damaged = {**saved, "engine": engine}
         path.write_text(json.dumps(damaged))
-        if families == {}:
+        if families == []:
             assert Model.load(tmp_path).predict(sentences[:1])
         else:
-            with pytest.raises(ModelError, match="families"):
+            with pytest.raises(ModelError, match="settings of Speedup do not make one"):
                 Model.load(tmp_path)

@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 from rote.datasets import english_sentences
-from rote.errors import DataError, InfeasibleSpace, SettingError, UnsupportedSpace
+from rote.errors import DataError, InfeasibleSpace, ScoreError, SettingError, UnsupportedSpace
 from rote.inference import Exact
 from rote.inference.approximate import Speedup
-from rote.inference.approximate.learned_beam import Wanted
+from rote.inference.engine import Capability, Wrapper
+from rote.inference.problem import LazyProblem, Wanted
+from rote.inference.wrappers.amortized import Amortized, Same
+from rote.inference.wrappers.decomposed import Decomposed
+from rote.inference.wrappers.timed import Timed
 from rote.model import Model, prepare
-from rote.model.lazy import LazyScores, Vectors, fill, predict_lazily
 from rote.space import SpaceBuilder
 from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence
 from rote.tasks.entity_relation import EntityRelation
@@ -59,13 +62,23 @@ def model_of(task, xs, seed=0, **options):
     weights = np.random.default_rng(seed).normal(size=prepared.layout.size)
     speedup = Speedup(**{"width": 2, "step": 1.0, **options})
     for group in prepared.groups:
-        speedup.learn(group.space, prepared.inputs(group).objective(group.space, weights))
+        speedup.learn(group.space, prepared.problem(weights, group))
     return Model(task, prepared.layout, weights, speedup)
 
 
 def eagerly(model, xs):
     """By all scores."""
-    return model.decode(xs, model.answers(model.prepare(xs)))
+    return model.decode(xs, model.answers(prepare(model.task, xs, layout=model.layout)))
+
+
+def lazily(model, xs):
+    """Outputs, and what they were made of."""
+    prepared = model.prepare(xs)
+    return model.decode(xs, model.answers(prepared)), prepared
+
+
+def counted(prepared):
+    return prepared.source.computed, prepared.source.count
 
 
 def equal(one, other):
@@ -79,10 +92,11 @@ def equal(one, other):
 def test_with_a_huge_theta_outputs_are_those_without_one(task, xs):
     model = model_of(task, xs)
     lazy = model.with_engine(model.engine.with_theta(1e100))
-    found = predict_lazily(lazy, xs)
-    assert equal(found.outputs, model.predict(xs))
-    assert found.skipped == 0.0
-    assert found.computed == found.vectors > 0
+    outputs, prepared = lazily(lazy, xs)
+    assert equal(outputs, model.predict(xs))
+    assert prepared.skipped == 0.0
+    computed, count = counted(prepared)
+    assert computed == count > 0
 
 
 @every_task
@@ -92,25 +106,34 @@ def test_lazily_outputs_are_those_by_all_scores(task, xs, theta):
     assert equal(model.predict(xs), eagerly(model, xs))
 
 
+def scores_of(model, xs, group):
+    prepared = prepare(model.task, xs, layout=model.layout, lazy=True)
+    problem, _ = prepared.question(model.weights, group, lazy=True)
+    assert isinstance(problem, LazyProblem)
+    return problem.lazy
+
+
 @every_task
 def test_scores_of_single_slots_are_those_of_the_model(task, xs):
     model = model_of(task, xs)
     for group in (prepared := model.prepare(xs)).groups:
-        expected = prepared.inputs(group).objective(group.space, model.weights).scores
+        expected = prepared.scores(model.weights, group)
         frame = group.frame
-        lazy = LazyScores(model, frame, group.members)
+        lazy = scores_of(model, xs, group)
         some = np.arange(len(group.members))[::2]
         for s in range(len(frame.slots)):
-            fill(model, Vectors(model, xs), [lazy], [Wanted(0, some, np.full(len(some), s))])
+            lazy.fill([Wanted(lazy, some, np.full(len(some), s))])
             span = slice(int(frame.starts[s]), int(frame.starts[s + 1]))
-            assert lazy.scores[some, span].tolist() == expected[some, span].tolist()
-            lazy.scores[:, span] = 0.0
-            assert not lazy.scores.any()
+            assert lazy.array[some, span].tolist() == expected[some, span].tolist()
+            assert lazy.known[some, s].all()
+            lazy.array[:, span] = 0.0
+            assert not lazy.array.any()
         every, slots = np.arange(len(group.members)), np.arange(len(frame.slots))
-        wanted = Wanted(0, np.repeat(every, len(slots)), np.tile(slots, len(every)))
+        wanted = Wanted(lazy, np.repeat(every, len(slots)), np.tile(slots, len(every)))
         for _ in range(2):  # again, and it is the same
-            fill(model, Vectors(model, xs), [lazy], [wanted])
-            assert lazy.scores.tolist() == expected.tolist()
+            lazy.fill([wanted])
+            assert lazy.array.tolist() == expected.tolist()
+        assert scores_of(model, xs, group).rows(some).tolist() == expected[some].tolist()
 
 
 @dataclass(frozen=True)
@@ -118,20 +141,30 @@ class Watched(EntityRelation):
     """Keeps which vectors were read."""
 
     seen: list[tuple[int, int]] = field(default_factory=list, compare=False)
+    calls: list[int] = field(default_factory=list, compare=False)
 
     @property
     def feature_reader(self):
         return self.watching
 
     def watching(self, xs, names):
-        reader, seen = SentenceReader(xs, names), self.seen
+        reader, seen, calls = SentenceReader(xs, names), self.seen, self.calls
 
         class Watching:
             def lines(self, inputs, vectors):
+                calls.append(len(inputs))
                 seen.extend(zip([id(xs[i]) for i in inputs], vectors.tolist(), strict=True))
                 return reader.lines(inputs, vectors)
 
         return Watching()
+
+
+def unrepaired(model, xs):
+    """The inputs whose output the search finds to obey by itself."""
+    prepared = prepare(model.task, xs, layout=model.layout)
+    for group in prepared.groups:
+        problem = prepared.problem(model.weights, group)
+        yield from group.members[model.engine.searched(group.space, problem).obeys]
 
 
 def test_what_is_skipped_is_never_worked_out():
@@ -139,30 +172,37 @@ def test_what_is_skipped_is_never_worked_out():
     xs = [x for x in SENTENCES if len(x.entities) < 6]
     model = model_of(task, xs, theta=0.05)
     task.seen.clear()  # what learning read
-    found = predict_lazily(model, xs)
-    broken = {id(x) for x, obeyed in zip(xs, found.obeyed, strict=True) if not obeyed}
+    prepared = model.prepare(xs)
+    assert prepared.skipped == 1.0
+    assert not task.seen
+    obeyed = {id(xs[k]) for k in unrepaired(model, xs)}
+    task.seen.clear()
+    before = model.engine.stats.now()
+    model.answers(prepared)
     worked_out = set(task.seen)
     assert len(worked_out) == len(task.seen)  # nothing twice
-    assert found.vectors == sum(len(x.entities) ** 2 for x in xs)
-    assert found.computed < found.vectors
-    assert found.skipped == pytest.approx(1 - found.computed / found.vectors)
+    computed, count = counted(prepared)
+    assert count == sum(len(x.entities) ** 2 for x in xs)
+    assert len(worked_out) == computed < count
+    assert prepared.skipped == pytest.approx(1 - computed / count)
     # What was searched for again needed all of its vectors.
-    again = sum(len(x.entities) ** 2 for x in xs if id(x) in broken)
-    before = sum(1 for number, _ in worked_out if number not in broken)
-    assert len(worked_out) == before + again
-    assert before <= found.computed
-    served = model.engine.served
-    assert served.steps == found.vectors  # here every decision has one vector
-    assert served.skipped == found.vectors - found.computed
-    assert served.broken == len(broken)
+    again = [x for x in xs if id(x) not in obeyed]
+    assert {number for number, _ in worked_out} >= {id(x) for x in again if x.entities}
+    assert sum(1 for number, _ in worked_out if number not in obeyed) == sum(
+        len(x.entities) ** 2 for x in again
+    )
+    stats = {name: now - before[name] for name, now in model.engine.stats.now().items()}
+    assert stats["steps"] == count  # here every decision has one vector
+    assert 0 < count - computed <= stats["skipped"]
+    assert 0 < stats["broken"] == len(again)
 
 
 def test_a_task_without_a_reader_saves_nothing():
     xs = tagged(10)[0]
     plain = replace(TAGGING, features=TAGGING.vectors)
-    found = predict_lazily(model_of(plain, xs, theta=0.0), xs)
-    assert found.skipped == 0.0
-    assert found.computed == found.vectors == sum(map(len, xs))
+    _, prepared = lazily(model_of(plain, xs, theta=0.0), xs)
+    assert prepared.skipped == 0.0
+    assert counted(prepared) == (sum(map(len, xs)),) * 2
 
 
 def test_every_output_obeys_even_where_the_search_did_not():
@@ -170,9 +210,9 @@ def test_every_output_obeys_even_where_the_search_did_not():
     task, broken = EntityRelation(), 0
     for theta, seed in product((0.0, 0.5), range(3)):
         model = model_of(task, xs, seed, theta=theta, width=1, step=0.1)
-        found = predict_lazily(model, xs)
-        broken += int((~found.obeyed).sum())
-        for x, y in zip(xs, found.outputs, strict=True):
+        outputs = model.predict(xs)
+        broken += model.engine.stats["broken"]
+        for x, y in zip(xs, outputs, strict=True):
             assert task.frame(x).space.holds(np.array([task.encode(x, y)])).all()
     assert broken > 0
 
@@ -190,14 +230,14 @@ def test_no_inputs_and_inputs_without_variables_have_their_outputs():
     empty = replace(SENTENCES[0], entities=(), relations=())
     (found,) = model.predict([empty])
     assert found.entities == ()
-    lazily = predict_lazily(model, [])
-    assert (lazily.outputs, lazily.vectors, lazily.skipped) == ([], 0, 0.0)
+    assert model.prepare([]).skipped == 0.0
 
 
 def test_an_engine_that_is_not_lazy_sees_all_scores():
     xs = tagged(6)[0]
     model = model_of(TAGGING, xs)
-    assert not model.engine.is_lazy
+    assert not model.engine.supports
+    assert model.prepare(xs).skipped == 0.0
     assert model.predict(xs) == eagerly(model, xs)
     assert model.with_engine(Exact()).predict(xs) == eagerly(model.with_engine(Exact()), xs)
 
@@ -247,19 +287,91 @@ def test_rules_that_cannot_be_obeyed_are_named():
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_a_share_of_inputs_is_given_to_the_teacher_and_learned_from(share):
     model = model_of(EntityRelation(), SENTENCES, theta=0.0, share=share)
-    before = model.engine.served
-    outputs = predict_lazily(model, SENTENCES).outputs
-    taught = model.engine.served.taught - before.taught
+    before = model.engine.stats.now()
+    outputs = model.predict(SENTENCES)
+    taught = model.engine.stats["taught"] - before["taught"]
     assert taught == share * len(SENTENCES)
     if share == 1:
         assert outputs == model.with_engine(Exact()).predict(SENTENCES)
-        assert model.engine.served.mistakes > before.mistakes
+        assert model.engine.stats["mistakes"] > before["mistakes"]
 
 
-def test_other_engines_have_to_look_at_all_inputs():
-    model = model_of(EntityRelation(), SENTENCES).with_engine(Exact())
-    with pytest.raises(SettingError, match="only a Speedup"):
-        predict_lazily(model, SENTENCES[:1])
+def test_inputs_left_for_later_are_read_by_whoever_looks_at_all_of_them():
+    model = model_of(EntityRelation(), SENTENCES, theta=0.05)
+    prepared, every = model.prepare(SENTENCES), prepare(model.task, SENTENCES, layout=model.layout)
+    exact = model.with_engine(Exact())
+    assert exact.decode(SENTENCES, exact.answers(prepared)) == exact.predict(SENTENCES)
+    assert prepared.skipped == 0.0
+    for one, other in zip(prepared.vectors, every.vectors, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("around", [Timed, Decomposed, lambda inner: Timed(Decomposed(inner))])
+def test_wrappers_that_need_no_scores_ask_for_no_more_of_them(around):
+    model = model_of(EntityRelation(), SENTENCES, theta=0.05)
+    expected, alone = lazily(model, SENTENCES)
+    found, wrapped = lazily(model.with_engine(around(model.engine)), SENTENCES)
+    assert found == expected
+    assert wrapped.skipped == alone.skipped > 0
+
+
+def test_wrappers_that_look_at_scores_have_all_of_them():
+    model = model_of(EntityRelation(), SENTENCES, theta=0.05)
+    remembering = model.with_engine(Amortized(model.engine, certificate=Same(), thrifty=False))
+    assert Capability.LAZY_SCORES not in Wrapper.passes
+    assert remembering.prepare(SENTENCES).skipped == 0.0
+    assert remembering.predict(SENTENCES) == eagerly(model, SENTENCES)
+
+
+def test_what_all_shapes_of_inputs_need_next_is_read_at_once():
+    task = Watched()
+    model = model_of(task, SENTENCES, theta=0.05)
+    groups = model.prepare(SENTENCES).groups
+    task.calls.clear()
+    model.predict(SENTENCES)
+    together, first = len(task.calls), task.calls[0]
+    task.calls.clear()
+    for group in groups:
+        model.predict([SENTENCES[k] for k in group.members])
+    assert len(groups) > 2
+    assert together < len(task.calls) / 2
+    assert first == len([x for x in SENTENCES if x.entities])
+
+
+def test_scores_that_overflow_are_told_with_their_input():
+    task = LabelledGraph(("land", "sea", "sky"))
+    xs = graphs()
+    model = model_of(task, xs, theta=0.5)
+    loud = replace(xs[3], nodes=1e300 * xs[3].nodes)
+    model = model.with_weights(1e10 * model.weights)
+    with pytest.raises(ScoreError, match=r"^input 3: scores are finite .* scale the features"):
+        model.predict([*xs[:3], loud, *xs[4:]])
+
+
+def test_vectors_can_be_left_for_later_only_where_names_have_columns():
+    with pytest.raises(SettingError, match="give a layout"):
+        prepare(EntityRelation(), SENTENCES, lazy=True)
+
+
+def test_of_inputs_that_are_read_together_later_the_wrong_one_is_named():
+    bad = SENTENCES[4]
+
+    @dataclass(frozen=True)
+    class Strict(EntityRelation):
+        def reader(self, xs, names):
+            reader = super().reader(xs, names)
+
+            class Reading:
+                def lines(self, inputs, vectors):
+                    if any(xs[i] is bad for i in inputs):
+                        raise DataError("not this one")
+                    return reader.lines(inputs, vectors)
+
+            return Reading()
+
+    model = model_of(EntityRelation(), SENTENCES, theta=0.1)
+    with pytest.raises(DataError, match=r"^input 4: not this one"):
+        replace(model, task=Strict()).predict(SENTENCES)
 
 
 @pytest.mark.parametrize("method", ["frame", "vectors", "read"])
@@ -290,4 +402,4 @@ def test_an_error_of_a_task_says_which_input_it_is_about(method):
 
     odd = Odd(TAGGING.labels, TAGGING.features, TAGGING.order, TAGGING.bio)
     with pytest.raises(DataError, match=r"^input 2: not this one"):
-        predict_lazily(replace(model, task=odd), xs)
+        replace(model, task=odd).predict(xs)

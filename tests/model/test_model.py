@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rote.errors import DataError, InfeasibleSpace, NoOutput, ScoreError, SettingError
-from rote.inference import Chain, Exact, Exhaustive, Solutions, Status
+from rote.inference import Chain, Engine, Exact, Exhaustive, Solutions, Status
 from rote.inference.approximate import Speedup
 from rote.model import Model
 from rote.model import dataset as prepared_module
@@ -97,11 +97,11 @@ def test_weights_of_another_shape_are_refused():
 
 @pytest.mark.parametrize("status", [Status.TIMED_OUT, Status.INFEASIBLE])
 def test_an_input_without_an_answer_is_named(status):
-    class Tired:
+    class Tired(Engine):
         """Gives up on all but the first input."""
 
-        def solve(self, space, objective):
-            found = Exact().solve(space, objective)
+        def answer(self, problem, context):
+            found = Exact().answer(problem, context)
             codes = found.status.copy()
             codes[1:] = status
             return Solutions(found.labels, found.value, found.bound, codes, found.source)

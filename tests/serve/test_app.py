@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import httpx
 import pytest
 
-from rote import Exact
+from rote import Engine, Exact
 from rote.errors import MissingExtra
 from rote.serve import Limits, Service
 from rote.serve.app import create_app
@@ -131,11 +131,11 @@ def test_a_service_with_too_much_to_do_says_when_to_come_again(ask):
 
 
 def test_an_engine_that_fails_is_a_500_and_the_service_goes_on(ask):
-    class Failing:
-        def solve(self, space, objective):
-            if len(space.variables) == 1:
+    class Failing(Engine):
+        def answer(self, problem, context):
+            if len(problem.space.variables) == 1:
                 raise ZeroDivisionError("secret")
-            return Exact().solve(space, objective)
+            return Exact().answer(problem, context)
 
     failed, well, health = ask(
         post({"input": "dog"}), post({"input": "the dog"}), ("GET", "/health", {}), engine=Failing()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rote.serve.forms import form_for
 
 from papers.tasks.synthetic import BinaryVector
 from rote import Amortized, Exact, Milp, Speedup, train
@@ -26,7 +27,7 @@ def asked(sentences, as_json):
 def test_the_models_own_engine_is_amortized_unless_another_is_given(folder):
     with open_service(folder) as service:
         assert isinstance(service.model.engine, Amortized)
-        assert isinstance(service.model.engine.engine, Exact)
+        assert isinstance(service.model.engine.inner, Exact)
         assert service.name == "extractor"
     with open_service(folder, Milp()) as service:
         assert isinstance(service.model.engine, Milp)
@@ -89,21 +90,21 @@ def test_a_speedup_learns_while_it_serves_and_goes_on_after_a_restart(
     extractor.with_weights(extractor.weights / 300).save(folder)  # a step counts for something
     with open_service(folder, "speedup", share=1.0, learned=learned) as service:
         service.predict(values)
-        speedup = service.model.engine.engine
-        assert speedup.served.taught == len(values)
-        assert speedup.served.mistakes > 0
+        speedup = service.model.engine.inner
+        assert speedup.stats["taught"] == len(values)
+        assert speedup.stats["mistakes"] > 0
         families, weights = speedup.knowledge
         assert np.abs(weights).max() > 0
     with open_service(folder, "speedup", share=0.0, learned=learned) as service:
-        again = service.model.engine.engine
+        again = service.model.engine.inner
         assert again.knowledge[0] == families
         assert (again.knowledge[1] == weights).all()
         found = service.predict(values)
-        assert again.served.taught == 0
-        taught = again.served.broken
+        assert again.stats["taught"] == 0
+        taught = again.stats["broken"]
     with open_service(folder, "speedup", share=0.0) as service:
         service.predict(values)
-        ignorant = service.model.engine.engine.served.broken
+        ignorant = service.model.engine.inner.stats["broken"]
     assert taught < ignorant  # it has learned to obey
     assert {answer.source for answer in found} == {"beam", "argmax"}
 
@@ -123,10 +124,10 @@ def test_a_saved_speedup_keeps_what_it_knows(extractor, sentences, tmp_path):
         taught.learn(group.space, prepared.scores(extractor.weights, group))
     extractor.with_engine(taught).save(tmp_path / "fast")
     with open_service(tmp_path / "fast", "speedup", share=0.1) as service:
-        speedup = service.model.engine.engine
+        speedup = service.model.engine.inner
         assert (speedup.width, speedup.share, speedup.proof) == (4, 0.1, True)
         assert (speedup.knowledge[1] == taught.knowledge[1]).all()
-        assert isinstance(speedup.engine, Exact)
+        assert isinstance(speedup.inner, Exact)
 
 
 def test_what_was_learned_under_another_model_is_refused(folder, extractor, tmp_path):
@@ -198,3 +199,29 @@ def test_duals_are_tried_only_where_nothing_is_to_be_learned(folder):
         assert DualBound() in service.model.engine.certificate
     with open_service(folder, "speedup") as service:
         assert service.model.engine.certificate.name == "same"
+
+
+def test_a_search_that_leaves_out_features_serves_as_it_predicts(
+    extractor, sentences, as_json, tmp_path
+):
+    taught = Speedup(width=2, step=1.0)
+    prepared = extractor.prepare(sentences)
+    for group in prepared.groups:
+        taught.learn(group.space, prepared.problem(extractor.weights, group))
+    extractor.save(tmp_path / "model")
+    engine = taught.with_theta(0.05)
+    expected = extractor.with_engine(taught.with_theta(0.05)).predict(sentences)
+    with open_service(tmp_path / "model", engine) as service:
+        found = service.predict(asked(sentences, as_json))
+        speedup = service.stats()["speedup"]
+    form = form_for(extractor.task)
+    assert [a.output for a in found] == [
+        form.write(x, y) for x, y in zip(sentences, expected, strict=True)
+    ]
+    assert speedup["skipped"] > 0
+    unknown = [answer for answer in found if np.isnan(answer.value)]
+    assert unknown
+    for answer in unknown:
+        record = answer.record()
+        assert (record["value"], record["bound"], record["gap"]) == (None, None, None)
+        assert (record["status"], record["source"]) == ("feasible", "beam")

@@ -8,7 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rote import Amortized, BranchAndBound, Exact, Milp, Solutions, Source, Status
+from rote import (
+    Amortized,
+    BranchAndBound,
+    Engine,
+    EntityRelation,
+    Exact,
+    Milp,
+    Solutions,
+    Source,
+    Speedup,
+    Status,
+)
 from rote.errors import DataError, ServiceError, StoreError
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import Same
@@ -27,16 +38,16 @@ class Own(Tagging):
     """A task of one's own, whose code may be another tomorrow."""
 
 
-class Broken:
+class Broken(Engine):
     """Finds nothing, or fails."""
 
     def __init__(self, error=None):
         self.error = error
 
-    def solve(self, space, objective):
+    def answer(self, problem, context):
         if self.error is not None:
             raise self.error
-        m, n = len(objective), len(space.variables)
+        m, n = len(problem), len(problem.space.variables)
         return Solutions(
             np.full((m, n), -1),
             np.full(m, -np.inf),
@@ -169,7 +180,7 @@ def test_the_digest_is_of_all_that_answers_hang_on(tagger, extractor):
     same = digest_of(tagger.with_weights(tagger.weights.copy()), "Exact")
     assert digest_of(tagger, "Exact") == same
     others = [
-        digest_of(tagger, "Unruled"),
+        digest_of(tagger, "Milp"),
         digest_of(tagger.with_weights(tagger.weights + 1), "Exact"),
         digest_of(replace(tagger, task=replace(tagger.task, bio=False)), "Exact"),
         digest_of(extractor, "Exact"),
@@ -182,3 +193,22 @@ def test_code_has_no_digest(tagger):
     ruled = replace(tagger.task, rules=lambda builder, tokens: None)
     assert digest_of(replace(tagger, task=ruled), "Exact") is None
     assert digest_of(replace(tagger, task=Own(*vars(tagger.task).values())), "Exact") is None
+
+
+def test_an_input_that_cannot_be_read_while_it_is_searched_is_named(extractor, as_json, sentences):
+    class Strict(EntityRelation):
+        def reader(self, xs, names):
+            reader = super().reader(xs, names)
+
+            class Reading:
+                def lines(self, inputs, vectors):
+                    if any(xs[i].words == sentences[2].words for i in inputs):
+                        raise DataError("not this one")
+                    return reader.lines(inputs, vectors)
+
+            return Reading()
+
+    lazy = replace(extractor, task=Strict(), engine=Speedup(theta=0.1))
+    batch = Answering(lazy, adapter_of(extractor.task), None)
+    with pytest.raises(DataError, match=r"^input 3: not this one"):
+        batch.answers([as_json(x) for x in [sentences[0], *sentences[:3]]])

@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from rote import Amortized, Exact, Speedup
+from rote import Amortized, Engine, Exact, Speedup
 from rote.errors import DataError, ModelError, Overloaded, ServiceError, SettingError, TooLarge
 from rote.inference.stores import MemoryStore
 from rote.model import Model
@@ -19,7 +19,7 @@ from rote.tasks.tagging import Tagging
 SECONDS = 30  # far more than anything here takes
 
 
-class Gate:
+class Gate(Engine):
     """An engine that waits until it is let go, and fails for spaces of one size."""
 
     def __init__(self, fails_at=-1):
@@ -27,13 +27,14 @@ class Gate:
         self.calls = []
         self.fails_at = fails_at
 
-    def solve(self, space, objective):
+    def answer(self, problem, context):
+        space = problem.space
         self.entered.set()
         assert self.open.wait(SECONDS)
-        self.calls.append((len(space.variables), len(objective)))
+        self.calls.append((len(space.variables), len(problem)))
         if len(space.variables) == self.fails_at:
             raise ZeroDivisionError
-        return Exact().solve(space, objective)
+        return Exact().answer(problem, context)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import InfeasibleSpace, ScoreError, SettingError, UnsupportedSpace
+from rote.errors import InfeasibleSpace, ScoreError, SettingError
 from rote.inference import Exact, Exhaustive, Problem, Status
 from rote.space import SpaceBuilder
 from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
@@ -159,17 +159,6 @@ def test_a_term_for_another_number_of_inputs_is_refused():
     term = ZeroOne().term(np.zeros((1, 1), dtype=np.int64))
     with pytest.raises(ScoreError, match="for 1 inputs, and there are 2"):
         Problem(space, np.zeros((2, 2)), loss_term=term)
-
-
-def test_engines_that_take_no_terms_say_so():
-    builder = SpaceBuilder()
-    builder.variable("x", "ab")
-    space = builder.build()
-    problem = Problem(
-        space, np.zeros((1, 2)), loss_term=ZeroOne().term(np.zeros((1, 1), dtype=np.int64))
-    )
-    with pytest.raises(UnsupportedSpace, match="use RGS or Exhaustive"):
-        Exact().solve(space, problem)
 
 
 @pytest.mark.parametrize("loss", TERMS, **BY_NAME)

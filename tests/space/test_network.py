@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.space import SpaceBuilder, at_least, at_most, exactly, network, one_of
+from rote.space import SpaceBuilder, any_of, at_least, at_most, exactly, network, one_of
 from rote.space.network import NUMBERS, Table, assemble, merged, split, spread
 from tests.strategies import Judge, rules_as_rows, spaces, worth
 
@@ -368,6 +368,20 @@ def test_networks_that_merge_tables_or_forbid_something_are_not_plain():
     builder.require(x["a"] >> y["b"])
     ruled = builder.build()
     assert [space.network.is_plain for space in (plain, twice, ruled)] == [True, False, False]
+
+
+def test_a_rule_that_widens_a_scope_by_one_label_keeps_scope_and_strides_together():
+    builder = SpaceBuilder()
+    x, y, z = (
+        builder.variable(name, labels)
+        for name, labels in zip("xyz", ["ab", "a", "abc"], strict=True)
+    )
+    builder.factor(x, z)
+    builder.require(any_of([x["a"], x["b"], y["a"] & z["a"]]))  # says nothing, over all three
+    network = builder.build().network
+    assert network.scope.tolist() == [0, 1, 2]
+    assert network.strides.tolist() == [3, 3, 1]
+    assert network.scope_ptr.tolist() == [0, 3]
 
 
 def test_prefixes_are_shared_and_go_when_nobody_holds_one():

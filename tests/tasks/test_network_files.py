@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rote.inference.base import Solutions, Source, Status
 
 from rote.errors import DataError, InfeasibleSpace, SettingError
+from rote.inference import Engine, Solutions, Source, Status
 from rote.inference.exact.exhaustive import Exhaustive
 from rote.io.networks.table import Measure, cost_network, numbered, probability_network
 from rote.tasks.network_files import network_problem, solve_file
@@ -173,15 +173,15 @@ def test_a_total_at_the_bound_is_no_answer(write, text, name, reason):
         solve_file(write(text, name))
 
 
-class Hasty:
+class Hasty(Engine):
     """An engine that gives up after its first thought."""
 
     def __init__(self, status, labels, bound):
         self.status, self.labels, self.bound = status, labels, bound
 
-    def solve(self, space, objective):
+    def answer(self, problem, context):
         labels = np.array([self.labels])
-        value = space.value(objective, labels) if self.labels[0] >= 0 else np.array([-inf])
+        value = problem.value(labels) if self.labels[0] >= 0 else np.array([-inf])
         codes = np.array([self.status]), np.array([Source.BRANCH])
         return Solutions(labels, value, np.array([self.bound]), *codes)
 

@@ -16,10 +16,19 @@ from rote.errors import (  # noqa: E402
     SettingError,
     UnsupportedSpace,
 )
-from rote.inference import Exact, Exhaustive, Milp, Solutions, Status  # noqa: E402
+from rote.inference import (  # noqa: E402
+    Engine,
+    Exact,
+    Exhaustive,
+    Milp,
+    Problem,
+    Solutions,
+    Status,
+)
 from rote.inference.approximate import RGS  # noqa: E402
+from rote.inference.problem import Context  # noqa: E402
 from rote.inference.wrappers.decomposed import Decomposed, Subsets  # noqa: E402
-from rote.learning.loss_augmented import worst  # noqa: E402
+from rote.learning.loss_augmented import most_violated  # noqa: E402
 from rote.space import SpaceBuilder  # noqa: E402
 from rote.space.losses import Hamming, OneMinusF1, ZeroOne  # noqa: E402
 from rote.tasks.tagging import Tagging  # noqa: E402
@@ -158,12 +167,12 @@ def test_mean_and_sum_are_those_of_the_single_losses():
 
 
 def test_structures_of_one_space_are_solved_together():
-    class Counting:
+    class Counting(Engine):
         calls: list[int] = []  # noqa: RUF012
 
-        def solve(self, space, objective):
-            self.calls.append(len(objective))
-            return Exact().solve(space, objective)
+        def answer(self, problem, context):
+            self.calls.append(len(problem))
+            return Exact().answer(problem, context)
 
     builders = [SpaceBuilder() for _ in range(3)]
     for k, builder in enumerate(builders):  # equal but for their names
@@ -183,7 +192,7 @@ def test_slacks_are_those_that_learners_work_with():
     space = chain(4, bio=False)
     scores = rng.normal(size=(6, space.parts))
     gold = frozen(rng.integers(3, size=(6, 4)))
-    _, slacks, _ = worst(Exact(), space, scores.copy(), gold, Hamming())
+    _, slacks, _ = most_violated(Exact(), Problem(space, scores), Context(gold=gold), Hamming())
     rows = list(torch.from_numpy(scores))
     found = StructuredHinge(reduction="none")(rows, [space] * 6, gold)
     assert found.tolist() == slacks.tolist()
@@ -323,9 +332,9 @@ def test_a_reduction_that_does_not_exist_is_refused():
 
 
 def test_a_structure_for_which_an_engine_finds_nothing_is_named():
-    class Late:
-        def solve(self, space, objective):
-            answers = Exact().solve(space, objective)
+    class Late(Engine):
+        def answer(self, problem, context):
+            answers = Exact().answer(problem, context)
             late = np.full(len(answers), Status.TIMED_OUT)
             return Solutions(answers.labels, answers.value, answers.bound, late, answers.source)
 

@@ -19,8 +19,8 @@ from rote import (
     InfeasibleSpace,
     Milp,
     Model,
-    Objective,
     Picture,
+    Problem,
     RoteError,
     Rule,
     Separable,
@@ -128,9 +128,9 @@ def an_answer_carries_its_proof(engine: Engine, space: Space, scores: NDArray[np
 
 
 def some_variables_may_be_given(engine: Engine, space: Space) -> Solutions:
-    objective = clamp(space, space.scores({"x": {"a": 1.0}}), {"y": "b"})
-    assert_type(objective, Objective)
-    return engine.solve(space, objective)
+    problem = clamp(space, space.scores({"x": {"a": 1.0}}), {"y": "b"})
+    assert_type(problem, Problem)
+    return engine.solve(space, problem)
 
 
 def answers_can_be_looked_at(

@@ -28,6 +28,7 @@ from rote.kernels.features.trie import (
     Joined,
     Tree,
     Windows,
+    follow,
     follow_windows,
     give_numbers,
     hang,
@@ -118,8 +119,8 @@ class Names:
         return np.array(list(map(self._texts.get, given, repeat(UNKNOWN))), dtype=np.int64)
 
     def number(self, name: str) -> int:
-        """The number of a name."""
-        return int(self.numbers([name])[0])
+        """The number of a name that has no texts."""
+        return int(self.say(name, np.array([self._key("")]))[0])
 
     def numbers(self, names: Iterable[str]) -> IntArray:
         """The numbers of names that are there already; what has no "=" is a start alone."""
@@ -127,10 +128,8 @@ class Names:
         starts = [head + sign for head, sign, _ in parts]
         rests = [rest for _, _, rest in parts]
         texts = self.separator.join(rests).split(self.separator) if rests else []
-        ptr, nodes = (
-            running([1 + rest.count(self.separator) for rest in rests]),
-            self._begin(starts),
-        )
+        ptr = running([1 + rest.count(self.separator) for rest in rests])
+        nodes = np.array(list(map(self._start, starts)), dtype=np.int64)
         self._walk(nodes, Span(self.texts(texts), ptr[:-1], ptr[1:]))
         return self._numbered(nodes)
 
@@ -139,16 +138,16 @@ class Names:
 
         No text at all is the same as one that is empty.
         """
-        spans = [part if isinstance(part, Span) else _single(part) for part in parts]
-        nodes = np.full(len(spans[0].begins), self._begin([start])[0])
-        for span in spans:
-            self._walk(nodes, span)
+        nodes = np.empty(len(parts[0].begins if isinstance(parts[0], Span) else parts[0]), np.int64)
+        nodes.fill(self._start(start))
+        for part in parts:
+            self._walk(nodes, part)
         return self._numbered(nodes)
 
     def begin(self, starts: Sequence[str], texts: IntArray) -> IntArray:
         """The nodes of beginnings of names: for each start a row of texts."""
-        nodes = self._begin(starts).repeat(texts.shape[1])
-        self._walk(nodes, _single(texts.ravel()))
+        nodes = np.array(list(map(self._start, starts)), dtype=np.int64).repeat(texts.shape[1])
+        self._walk(nodes, texts.ravel())
         return nodes.reshape(texts.shape)
 
     def say_windows(self, windows: Windows, said: IntArray, places: IntArray) -> IntArray:
@@ -189,23 +188,28 @@ class Names:
             return self._texts.setdefault(text, len(self._texts))
         return self._texts.get(text, UNKNOWN)
 
-    def _begin(self, starts: Sequence[str]) -> IntArray:
-        """The nodes that starts lead to."""
-        for start in dict.fromkeys(starts):
-            if start not in self._starts:
-                node = np.full(1, ROOT)
-                self._walk(node, Span(np.array([self._key(start)]), np.array([0]), np.array([1])))
-                self._starts[start] = int(node[0])
-        return np.array(list(map(self._starts.__getitem__, starts)), dtype=np.int64)
+    def _start(self, start: str) -> int:
+        """The node that a start leads to."""
+        if start not in self._starts:
+            node = np.full(1, ROOT)
+            self._walk(node, np.array([self._key(start)]))
+            self._starts[start] = int(node[0])
+        return self._starts[start]
 
     def _numbered(self, nodes: IntArray) -> IntArray:
         if self.grows:
             self._count = give_numbers(nodes.ravel(), self._numbers, self._count)
         return np.asarray(self._numbers[nodes])
 
-    def _walk(self, nodes: IntArray, span: Span) -> None:
-        steps = int(np.maximum(1, span.ends - span.begins).sum()) if self.grows else 0
-        walk(self._room(steps), self._runs, nodes, *span, self._key(""), self.grows)
+    def _walk(self, nodes: IntArray, part: IntArray | Span) -> None:
+        if not isinstance(part, Span):
+            if not self.grows and not self._joined:
+                follow(self._tree.edges, nodes, part)
+                return
+            places = np.arange(len(part) + 1)
+            part = Span(part, places[:-1], places[1:])
+        steps = int(np.maximum(1, part.ends - part.begins).sum()) if self.grows else 0
+        walk(self._room(steps), self._runs, nodes, *part, self._key(""), self.grows)
 
     def _room(self, steps: int) -> Tree:
         """The tree; if it grows, along so many texts, there is room and half of it stays free."""
@@ -265,12 +269,6 @@ class Lexicon(Generic[Key]):
             self._table = table
         self._table[:, begin:end] = rows.reshape(len(new), self._width).T
         self._places.update(zip(new, range(begin, end), strict=True))
-
-
-def _single(texts: IntArray) -> Span:
-    """A text each."""
-    places = np.arange(len(texts) + 1)
-    return Span(texts, places[:-1], places[1:])
 
 
 def _tree(size: int) -> Tree:

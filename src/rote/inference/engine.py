@@ -8,7 +8,7 @@ is missing in one sentence. Behind it, engines and wrappers call each other's `E
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -96,6 +96,7 @@ class Engine(ABC):
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
     transparent: ClassVar[bool] = False
+    one_pass: ClassVar[bool] = False  # whether nothing is faster where it accepts a space
     inner: Engine | None = None
 
     @property
@@ -131,6 +132,13 @@ class Engine(ABC):
     def answer(self, problem: Problem, context: Context) -> Solutions:
         """The best output of each input of a problem that was checked."""
 
+    def answer_all(self, pairs: Sequence[tuple[Problem, Context]]) -> Iterator[Solutions]:
+        """The answers to several problems, of as many spaces, one after the other.
+
+        An engine with `Capability.LAZY_SCORES` asks for the scores of all of them at once.
+        """
+        return (self.answer(problem, context) for problem, context in pairs)
+
     def refuses(self, space: Space) -> str | None:
         """Why the engine cannot solve a space, as a sentence; None where it can."""
         return None
@@ -159,7 +167,8 @@ class Wrapper(Engine):
     """An engine around another one: it can take what the inner one can, as far as it passes it on.
 
     ``passes`` are the capabilities of the inner engine that stay its own, and ``adds`` are those
-    that it has whatever is inside.
+    that it has whatever is inside. A wrapper that passes `Capability.LAZY_SCORES` hands
+    `Engine.answer_all` on as well.
     """
 
     inner: Engine
@@ -194,10 +203,13 @@ def rebuilt(engine: Engine, kind: type[E], change: Callable[[E], Engine]) -> Eng
     """An engine with its outermost layer of a kind changed; the layers around it count on."""
     if isinstance(engine, kind):
         return change(engine)
-    if engine.inner is None:
-        return engine
+    return engine if engine.inner is None else _over(engine, rebuilt(engine.inner, kind, change))
+
+
+def _over(engine: Engine, inner: Engine) -> Engine:
+    """The same layer around another engine; it shares what it has counted and learned."""
     outer = copy(engine)
-    object.__setattr__(outer, "inner", rebuilt(engine.inner, kind, change))
+    object.__setattr__(outer, "inner", inner)
     return outer
 
 
@@ -208,7 +220,7 @@ def persistent(engine: Engine) -> Engine:
     if engine.inner is None:
         return engine
     inner = persistent(engine.inner)
-    return engine if inner is engine.inner else rebuilt(engine, type(engine.inner), lambda _: inner)
+    return engine if inner is engine.inner else _over(engine, inner)
 
 
 def require(engine: Engine, problem: Problem) -> None:
@@ -228,10 +240,12 @@ def require(engine: Engine, problem: Problem) -> None:
         raise UnsupportedSpace(f"{type(engine).__name__} cannot solve this: {'; '.join(lacks)}")
 
 
-def check_engine(what: str, engine: object) -> None:
-    """Refuse what is no engine, such as the class of one."""
-    if not isinstance(engine, Engine):
-        raise SettingError(
-            f"{what} is one such as Exact(), or a class of your own that derives from "
-            f"rote.engines.Engine; got {engine!r:.80}"
-        )
+ANY_ENGINE = "Exact(), or a class of your own that derives from rote.engines.Engine"
+
+
+def check_engine(
+    what: str, engine: object, kind: type[Engine] = Engine, such_as: str = ANY_ENGINE
+) -> None:
+    """Refuse what is no engine of a kind, such as the class of one."""
+    if not isinstance(engine, kind):
+        raise SettingError(f"{what} is one such as {such_as}; got {engine!r:.80}")

@@ -13,6 +13,7 @@ the same answer, every time.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -216,6 +217,72 @@ class Problem:
         return frozen(ties_of(self.scores, TIE))
 
 
+class LazyScores(ABC):
+    """Scores of m inputs of one space, each worked out when it is first asked for.
+
+    They are asked for by slots: those of the variables of the space, and then of its factors.
+    """
+
+    def __init__(self, space: Space, count: int) -> None:
+        self.space = space
+        self.array: FloatArray = np.zeros((count, space.parts))  # 0 where nothing is known yet
+        slots = len(space.variables) + len(space.factors)
+        self.known: BoolArray = np.zeros((count, slots), dtype=np.bool_)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @abstractmethod
+    def fill(self, wanted: Sequence[Wanted]) -> None:
+        """Work out what is wanted of these scores, and of others of the same data, all at once."""
+
+    def rows(self, index: Index) -> FloatArray:
+        """All scores of some inputs."""
+        rows = _rows_at(index, len(self))
+        places, slots = np.nonzero(~self.known[rows])
+        if len(places):
+            self.fill([Wanted(self, rows[places], slots)])
+        self.check()
+        return frozen(self.array[rows])
+
+    def check(self) -> None:
+        """Refuse scores that are known and too large."""
+        check_finite(self.array, TOO_LARGE)
+
+
+class Wanted(NamedTuple):
+    """Scores that a search needs to go on: of some variables and factors, each of one input."""
+
+    scores: LazyScores
+    inputs: IntArray
+    slots: IntArray  # beside the inputs
+
+
+class LazyProblem(Problem):
+    """A problem whose scores are worked out when they are asked for.
+
+    Engines that read ``scores`` have all of them worked out; those with `Capability.LAZY_SCORES`
+    ask ``lazy`` for what they need.
+    """
+
+    lazy: LazyScores
+
+    def __init__(self, lazy: LazyScores) -> None:
+        vars(self).update(space=lazy.space, lazy=lazy)
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """All scores."""
+        return self.lazy.rows(slice(None))
+
+    def __len__(self) -> int:
+        return len(self.lazy)
+
+    def rows(self, index: Index) -> Problem:
+        """The problem of some of the inputs, with all of their scores."""
+        return Problem.built(self.space, self.lazy.rows(index))
+
+
 class FeatureRows(NamedTuple):
     """Feature vectors of the inputs of a batch, and which weights each part of a space uses."""
 
@@ -367,7 +434,8 @@ def clamp(
             row[start : start + len(variable.labels)] = False
             row[chosen] = was
     own = frozen(problem.scores.copy())  # the caller's may change after they were checked
-    return replace(problem, scores=own, closed=frozen(~open_labels))
+    closed = frozen(~open_labels)
+    return Problem.built(space, own, closed, problem.loss_term, problem.global_scores)
 
 
 def check_finite(scores: FloatArray, advice: str) -> None:

@@ -57,7 +57,10 @@ ADVICE = {
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """One answer per input. Infeasible inputs have labels -1 and value -inf."""
+    """One answer per input. Infeasible inputs have labels -1 and value -inf.
+
+    A value is nan, and its bound inf, where a search left out scores that it is a sum of.
+    """
 
     labels: IntArray  # (m, variables)
     value: FloatArray  # (m,)
@@ -92,7 +95,8 @@ class Solutions:
         if bound is None:
             bound = value
         else:
-            bound = np.where(status == Status.OPTIMAL, value, np.maximum(bound, value))
+            settled = (status == Status.OPTIMAL) | (status == Status.INFEASIBLE)
+            bound = np.where(settled, value, np.maximum(bound, value))
         found = np.full(len(labels), source.value)
         return cls(*map(frozen, (labels, value, bound, status, found)))
 
@@ -161,7 +165,8 @@ class Solutions:
         """bound - value: how much better any output could be."""
         with np.errstate(invalid="ignore"):
             gap = self.bound - self.value
-        return np.where(np.isnan(gap), 0.0, gap)
+        gap[self.bound == self.value] = 0.0
+        return np.where(np.isnan(gap), np.inf, gap)
 
     def proof(self, i: int = 0) -> str:
         """What is known of the answer to one input, as a sentence."""
@@ -173,6 +178,8 @@ class Solutions:
                 return f"timed out: no output was found, by {source}"
             case status:
                 value, bound = float(self.value[i]), float(self.bound[i])
+                if np.isnan(value):
+                    return f"value not worked out: {status.name.lower()}, by {source}"
                 return f"value {value:.6g}, bound {bound:.6g}: {status.name.lower()}, by {source}"
 
     def show(self, space: Space, i: int = 0) -> Picture:

@@ -24,9 +24,9 @@ Result = TypeVar("Result")
 class Kernel(Generic[Arguments, Result]):
     """A function that compiles itself; ``py_func`` is its plain body."""
 
-    def __init__(self, function: Callable[Arguments, Result], inline: bool = False) -> None:
+    def __init__(self, function: Callable[Arguments, Result], **inner: Any) -> None:
         self.py_func = function
-        self._inline = "always" if inline else "never"
+        self._inner = inner
         update_wrapper(self, function)
 
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -40,7 +40,7 @@ class Kernel(Generic[Arguments, Result]):
     @cached_property
     def inner(self) -> Callable[Arguments, Result]:
         """For calls from other kernels."""
-        return self._compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, inline=self._inline)
+        return self._compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **self._inner)
 
     def _compiled(self, **options: Any) -> Callable[Arguments, Result]:
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
@@ -85,4 +85,13 @@ def inlined(function: Callable[Arguments, Result]) -> Kernel[Arguments, Result]:
     Handing a bundle of arrays to a function counts a reference to each of them, which takes longer
     than a few additions.
     """
-    return Kernel(function, inline=True)
+    return Kernel(function, inline="always")
+
+
+def lean(function: Callable[Arguments, Result]) -> Kernel[Arguments, Result]:
+    """A kernel that makes no arrays, and so counts no references when another kernel calls it.
+
+    For those that are called often and take bundles, but are too large to be taken in. Copying one
+    array into another makes one, too; numba refuses to compile what does.
+    """
+    return Kernel(function, _nrt=False)

@@ -5,11 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.bundles import Layout, Masks, Questions, RowGroups, Tables
-from rote.kernels.jit import inlined, kernel
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.kernels.jit import inlined, kernel, lean
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray
 
 LARGEST_SCORE = 2.0**1000  # exclusive: millions of scores below add up to a finite number
 UNSIGNED = (1 << 63) - 1  # all bits of a number but its sign
+
+
+@lean
+def copy_into(target: AnyArray, source: AnyArray) -> None:
+    """target[:] = source, without making room for what may overlap."""
+    for k in range(source.shape[0]):
+        target[k] = source[k]
 
 
 @inlined
@@ -99,7 +106,7 @@ def activity_of(rows: RowGroups, offsets: IntArray, row: int, labels: IntArray) 
     return activity
 
 
-@kernel
+@lean
 def inside(labels: IntArray, masks: Masks) -> bool:
     """Whether one output stays inside domains and tables."""
     offsets, tables, allowed = masks.offsets, masks.tables, masks.allowed
@@ -112,7 +119,7 @@ def inside(labels: IntArray, masks: Masks) -> bool:
     return good
 
 
-@kernel
+@lean
 def obeys(labels: IntArray, masks: Masks, rows: RowGroups) -> bool:
     """Whether one output stays inside domains, tables and rows."""
     if not inside(labels, masks):
@@ -151,7 +158,7 @@ def first_obedient(
     return labels, found
 
 
-@kernel
+@lean
 def read_scores(questions: Questions, i: int, work: FloatArray) -> None:
     """The part scores of input i, -inf for closed labels, put where ``work`` begins."""
     scores, closed = questions.scores, questions.closed

@@ -4,7 +4,7 @@
 
 A loss that decomposes is added to the scores, and any engine can look for the most violated output.
 The zero-one loss asks for the best output and, where that is the right one, for the second best.
-Other losses go to the engine as a loss term.
+Other losses go to the engine as a loss term. Without a loss, this is the perceptron's prediction.
 """
 
 from __future__ import annotations
@@ -60,26 +60,44 @@ def worst_of(
     problem = prepared.problem(weights, group, "example")
     if scale != 1.0:
         problem = problem.scaled(scale)
-    try:
-        return Worst(group, *most_violated(engine, problem, prepared.context(group), loss))
-    except (NoOutput, ScoreError) as error:
-        renumber(error, "example", group.members.tolist())
-        raise
+    context = prepared.context(group)
+    return Worst(group, *most_violated(engine, problem, context, loss, "example", group.members))
 
 
 def most_violated(
-    engine: Engine, problem: Problem, context: Context, loss: Loss
+    engine: Engine,
+    problem: Problem,
+    context: Context,
+    loss: Loss | None,
+    what: str = "input",
+    numbers: IntArray | None = None,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Labels, slacks and losses for the gold outputs of a context: the step of all learners."""
+    """Labels, slacks and losses for the gold outputs of a context: the step of all learners.
+
+    An error is about one that is called ``what``, by the number that it has in ``numbers``.
+    """
+    try:
+        return _most_violated(engine, problem, context, loss)
+    except (NoOutput, ScoreError) as error:
+        if numbers is not None:
+            renumber(error, what, numbers.tolist())
+        raise
+
+
+def _most_violated(
+    engine: Engine, problem: Problem, context: Context, loss: Loss | None
+) -> tuple[IntArray, FloatArray, FloatArray]:
     space, gold = problem.space, context.gold
     assert gold is not None
     right = problem.value(frozen(gold))
     if isinstance(loss, ZeroOne):
         labels = _best_but_gold(engine, problem, context, gold)
     else:
-        augmented = problem.with_loss(loss, gold)
+        augmented = problem if loss is None else problem.with_loss(loss, gold)
         solutions = engine.solve(space, augmented, context)
         labels = solutions.require_outputs()
+        if loss is None:
+            return labels, frozen(solutions.value - right), frozen(np.zeros(len(labels)))
         if augmented.loss_term is None:
             losses = frozen(loss.value(space, gold, labels))
             return labels, frozen(solutions.value - right), losses

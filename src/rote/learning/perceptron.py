@@ -34,6 +34,7 @@ from rote.kernels.learning.perceptron import (
     wrong_prefix,
 )
 from rote.learning.base import Averaged, State, check_examples, expiring, iterations_left, shuffled
+from rote.learning.loss_augmented import most_violated
 from rote.model import Group, Model, Prepared
 from rote.types import frozen
 
@@ -107,9 +108,11 @@ class _Steps:
     def _step(self, group: Group, place: int) -> bool:
         one = group.rows(slice(place, place + 1))
         space, slots = group.space, group.slots
-        problem = self.prepared.problem(self.view, one, "example")
-        solutions = self.engine.solve(space, problem, self.prepared.context(one))
-        labels = solutions.require_outputs("example", one.members)
+        problem, context = (
+            self.prepared.problem(self.view, one, "example"),
+            self.prepared.context(one),
+        )
+        labels, _, _ = most_violated(self.engine, problem, context, None, "example", one.members)
         toward, away = group.gold_columns[place], group.columns(labels)[0]
         if self.update != "full":
             early, scores = self.update == "early", problem.scores[0]

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rote.errors import NoOutput, ScoreError, SettingError, renumber
+from rote.errors import SettingError
 from rote.inference import Engine
 from rote.inference.problem import NONE_CLOSED, Problem
 from rote.kernels.cache_lookup import best_remembered
@@ -73,12 +73,9 @@ class Reuse:
         rest = np.flatnonzero(~(slacks > bars))
         if len(rest):
             context = prepared.context(group).rows(rest)
-            try:
-                found = most_violated(engine, problem.rows(rest), context, loss)
-            except (NoOutput, ScoreError) as error:
-                renumber(error, "example", group.members[rest].tolist())
-                raise
-            labels[rest], slacks[rest], _ = found
+            labels[rest], slacks[rest], _ = most_violated(
+                engine, problem.rows(rest), context, loss, "example", group.members[rest]
+            )
             self._outputs[space] = np.unique(np.concatenate([known, labels[rest]]), axis=0)
         losses = frozen(loss.value(space, gold, frozen(labels)))
         return Worst(group, frozen(labels), frozen(slacks), losses), len(labels) - len(rest)

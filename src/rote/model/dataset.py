@@ -1,6 +1,9 @@
 """Examples made ready for kernels: feature vectors as arrays, examples grouped by frame.
 
-This is done once; training and prediction then run over arrays, group by group.
+This is done once; training and prediction then run over arrays, group by group. For an engine that
+need not look at all of an input, vectors are worked out when they are first asked for instead: by
+the task's ``feature_reader``. Inputs wait for each other there, so that what all of
+them need next is worked out together.
 """
 
 from __future__ import annotations
@@ -13,14 +16,37 @@ from typing import Any
 import numpy as np
 
 from rote.errors import DataError, LabelError, ScoreError, SettingError, renumber, say_about
-from rote.features import HashedIndex, Index, Positions, VectorBuilder
-from rote.inference.problem import Context, FeatureRows, Problem
+from rote.features import (
+    Features,
+    HashedIndex,
+    Index,
+    Lines,
+    Positions,
+    Reader,
+    VectorBuilder,
+)
+from rote.inference.problem import (
+    NO_CONTEXT,
+    Context,
+    FeatureRows,
+    LazyProblem,
+    LazyScores,
+    Problem,
+    Wanted,
+)
 from rote.kernels.bundles import Slots, Vectors
+from rote.kernels.learning.linear import score_some
 from rote.model.layout import Layout
 from rote.space import Space
 from rote.space.global_features import columns_of
-from rote.tasks.task import Frame, Task, check_frame, check_task, labels_of
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.tasks.task import (
+    Frame,
+    Task,
+    check_frame,
+    check_task,
+    labels_of,
+)
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
 
 CHUNK = 1 << 22  # scores that are in memory at once, for each thread
 TOGETHER = 512  # inputs that are read together, where a task has a reader
@@ -81,12 +107,39 @@ class Prepared:
     """Examples, their vectors and the layout of the weights that score them."""
 
     layout: Layout
-    vectors: Vectors
+    source: Vectors | LazyVectors
     groups: tuple[Group, ...]
     count: int
 
     def __len__(self) -> int:
         return self.count
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """All feature vectors."""
+        return self.source.all() if isinstance(self.source, LazyVectors) else self.source
+
+    @property
+    def skipped(self) -> float:
+        """The share of feature vectors that nobody has asked for yet."""
+        source = self.source
+        if not isinstance(source, LazyVectors) or not source.count:
+            return 0.0
+        return 1.0 - source.computed / source.count
+
+    def batches(self) -> Iterator[list[Group]]:
+        """Pieces of groups, as many at once as there is room for their scores in memory."""
+        batch: list[Group] = []
+        room = CHUNK
+        for piece in (piece for group in self.groups for piece in group.pieces()):
+            size = len(piece) * piece.space.parts
+            if batch and size > room:
+                yield batch
+                batch, room = [], CHUNK
+            batch.append(piece)
+            room -= size
+        if batch:
+            yield batch
 
     def features(self, group: Group) -> FeatureRows:
         """What engines may know of the examples of a group."""
@@ -109,6 +162,17 @@ class Prepared:
         """What engines may know of the examples of a group: gold outputs and feature vectors."""
         return Context(group.gold, self.features(group))
 
+    def question(
+        self, weights: FloatArray, group: Group, *, lazy: bool = False
+    ) -> tuple[Problem, Context]:
+        """What an engine is asked in prediction.
+
+        ``lazy`` leaves vectors that are not there yet to be asked for by the engine.
+        """
+        if lazy and isinstance(self.source, LazyVectors) and not group.frame.traits:
+            return LazyProblem(_LazyScores(self.source, group, weights)), NO_CONTEXT
+        return self.problem(weights, group), self.context(group).without_gold()
+
     @cached_property
     def places(self) -> tuple[tuple[Group, int], ...]:
         """For each example its group, and its place in it."""
@@ -128,13 +192,15 @@ def prepare(
     hashed: Mapping[str, int] | None = None,
     importance: AnyArray | None = None,
     allow_broken: bool = False,
+    lazy: bool = False,
 ) -> Prepared:
     """Examples made ready; without a layout, one is made for them and its indices are frozen.
 
     ``hashed`` says for some kinds of vectors into how many bits their names are hashed; a layout
     that is given has its indices already.
     ``importance`` says how much each example counts in learning: 1, unless given. Outputs
-    that break a rule are refused, unless ``allow_broken``.
+    that break a rule are refused, unless ``allow_broken``. With ``lazy``, inputs of a layout that
+    is given are kept, and their vectors worked out when they are asked for.
     """
     check_task(task)
     if layout is not None and hashed:
@@ -151,7 +217,13 @@ def prepare(
     seen: dict[int, tuple[Frame, _Batch]] = {}
     outputs = None if ys is None else iter(ys)
     count, what = 0, "input" if ys is None else "example"
-    read = _Reading(task, builder, what)
+    read: _Reading | LazyVectors = _Reading(task, builder, what)
+    if lazy:
+        if layout is None:
+            raise SettingError(
+                "names of vectors that are read later have no columns; give a layout"
+            )
+        read = LazyVectors(task, layout, builder)
     for number, x in enumerate(xs):
         y = None if outputs is None else _next(outputs, number)
         try:
@@ -183,7 +255,7 @@ def prepare(
     if ys is not None and not allow_broken:
         for group in groups:
             _check_rules(group)
-    return Prepared(layout, builder.build(), tuple(groups), count)
+    return Prepared(layout, read.source(), tuple(groups), count)
 
 
 def check_many(what: str, given: object) -> None:
@@ -243,18 +315,150 @@ class _Reading:
 
     def _take(self, x: Any, frame: Frame) -> None:
         vectors = self._task.vectors(x)
-        if not hasattr(vectors, "__len__"):
-            raise DataError(
-                f"a task's vectors(x) gives a list of {len(frame.kinds)} feature vectors, as many "
-                f"as its frame names kinds; got {vectors!r:.80}"
-            )
-        if len(vectors) != len(frame.kinds):
-            raise DataError(
-                f"there are {len(vectors)} feature vectors, and the frame names the kinds of "
-                f"{len(frame.kinds)}"
-            )
+        _check_count(vectors, frame)
         for kind, features in zip(frame.kinds, vectors, strict=True):
             self._builder.add(kind, features)
+
+    def source(self) -> Vectors:
+        """All that was read."""
+        return self._builder.build()
+
+
+def _check_count(vectors: Any, frame: Frame) -> None:
+    if not hasattr(vectors, "__len__"):
+        raise DataError(
+            f"a task's vectors(x) gives a list of {len(frame.kinds)} feature vectors, as many "
+            f"as its frame names kinds; got {vectors!r:.80}"
+        )
+    if len(vectors) != len(frame.kinds):
+        raise DataError(
+            f"there are {len(vectors)} feature vectors, and the frame names the kinds of "
+            f"{len(frame.kinds)}"
+        )
+
+
+class LazyVectors:
+    """The feature vectors of inputs, worked out when they are asked for.
+
+    ``count`` is how many there are, and ``computed`` how many were worked out.
+    """
+
+    def __init__(self, task: Task[Any, Any], layout: Layout, builder: VectorBuilder) -> None:
+        self._task, self._layout, self._builder = task, layout, builder
+        self._reads = task.feature_reader
+        self._xs: list[Any] = []
+        self._rows: list[Sequence[Features]] = []  # where the task has no reader
+        self.next = len(builder)  # the number of the next vector
+
+    def take(self, x: Any, frame: Frame) -> None:
+        """The next input."""
+        self.next += len(frame.kinds)
+        self._xs.append(x)
+        if self._reads is None:
+            rows = self._task.vectors(x)
+            _check_count(rows, frame)
+            self._rows.append(rows)
+
+    def settle(self, least: int = 1) -> None:
+        """Nothing is read yet."""
+
+    def source(self) -> LazyVectors:
+        return self
+
+    def all(self) -> Vectors:
+        """All of them."""
+        self._asked[1:] = True
+        return prepare(self._task, self._xs, layout=self._layout).vectors
+
+    @property
+    def count(self) -> int:
+        return self.next - 1  # without the constant vector
+
+    @property
+    def computed(self) -> int:
+        return self.count if self._reads is None else int(self._asked.sum())
+
+    @cached_property
+    def _asked(self) -> BoolArray:
+        return np.zeros(self.next, dtype=np.bool_)
+
+    @cached_property
+    def _reader(self) -> Reader | None:
+        return None if self._reads is None else self._reads(self._xs, self._builder.names)
+
+    def some(
+        self, kinds: list[str], inputs: IntArray, vectors: IntArray, numbers: IntArray
+    ) -> Vectors:
+        """Vectors of inputs, of these kinds; ``numbers`` are theirs among all."""
+        self._asked[numbers] = True
+        builder = self._builder.emptied()
+        if self._reader is not None:
+            builder.add_lines(kinds, self._lines(self._reader, inputs, vectors))
+            return builder.build()
+        for kind, i, k in zip(kinds, inputs.tolist(), vectors.tolist(), strict=True):
+            try:
+                builder.add(kind, self._rows[i][k])
+            except Exception as error:
+                say_about(error, "input", i)
+                raise
+        return builder.build()
+
+    @staticmethod
+    def _lines(reader: Reader, inputs: IntArray, vectors: IntArray) -> Mapping[str, Lines]:
+        try:
+            return reader.lines(inputs, vectors)
+        except Exception as error:
+            for number in np.unique(inputs).tolist():
+                own = inputs == number
+                try:
+                    reader.lines(inputs[own], vectors[own])
+                except type(error):
+                    say_about(error, "input", number)
+                    break
+            raise
+
+
+class _LazyScores(LazyScores):
+    """The scores of the inputs of a group, which are there once their vectors were looked at."""
+
+    def __init__(self, source: LazyVectors, group: Group, weights: FloatArray) -> None:
+        super().__init__(group.space, len(group))
+        self.source, self.group, self.weights = source, group, weights
+        vector, each = group.slots.vector, group.slots.each
+        self._firsts = np.maximum(vector, 0)
+        self._counts = np.where(vector < 0, 0, np.where(each, np.diff(group.slots.start), 1))
+
+    def fill(self, wanted: Sequence[Wanted]) -> None:
+        own = [(scores, i, s) for scores, i, s in wanted if isinstance(scores, _LazyScores)]
+        asked = [scores.vectors(inputs, slots) for scores, inputs, slots in own]
+        kinds = [
+            kind
+            for (scores, _, _), (_, vectors, _, _) in zip(own, asked, strict=True)
+            for kind in map(scores.group.frame.kinds.__getitem__, vectors.tolist())
+        ]
+        whose, which, numbers = (np.concatenate([each[k] for each in asked]) for k in range(3))
+        known, first = self.source.some(kinds, whose, which, numbers), 1  # behind the constant one
+        for (scores, inputs, slots), (_, vectors, _, begins) in zip(own, asked, strict=True):
+            places = frozen(np.where(begins < 0, 0, first + begins))
+            chosen = frozen(inputs), frozen(slots), places
+            score_some(self.weights, known, scores.group.slots, *chosen, scores.array)
+            scores.known[inputs, slots] = True
+            first += len(vectors)
+
+    def vectors(
+        self, inputs: IntArray, slots: IntArray
+    ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """The vectors of slots: whose they are, which, their numbers, and where each slot's begin.
+
+        A slot that has none begins at -1.
+        """
+        counts, group = self._counts[slots], self.group
+        begins = np.cumsum(counts) - counts
+        owner = np.repeat(np.arange(len(slots)), counts)
+        vectors = self._firsts[slots][owner] + np.arange(len(owner)) - begins[owner]
+        places = inputs[owner]
+        numbers = group.firsts[places] + vectors
+        return group.members[places], vectors, numbers, np.where(counts > 0, begins, -1)
 
 
 def raise_for_one(

@@ -164,7 +164,9 @@ def _engine(folder: Path, saved: dict[str, Any], arrays: Mapping[str, FloatArray
     try:
         engine: Engine = kind.restored(settings, own)
     except (RoteError, TypeError, ValueError, KeyError) as error:
-        raise ModelError(f"{folder / DESCRIPTION}: the settings do not make one: {error}") from None
+        raise ModelError(
+            f"{folder / DESCRIPTION}: the settings of {kind.__name__} do not make one: {error}"
+        ) from None
     return engine
 
 

@@ -7,16 +7,16 @@ Traits are slots as well, and their features are constants.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from rote.errors import InfeasibleSpace, ScoreError, say_about
+from rote.errors import InfeasibleSpace, ScoreError, renumber, say_about
 from rote.inference import Engine, Exact, Solutions
-from rote.inference.engine import Capability, check_engine
+from rote.inference.engine import Capability, check_engine, require
 from rote.model.dataset import Group, Prepared, check_many, prepare
 from rote.model.layout import Layout
 from rote.tasks.task import Task, WithoutRules
@@ -81,35 +81,45 @@ class Model(Generic[X, Y]):
         return load(folder, task, engine)
 
     def prepare(self, xs: Iterable[X], ys: Iterable[Y] | None = None, **options: Any) -> Prepared:
-        """Examples made ready for this model; features it does not know are left out."""
-        return prepare(self.task, xs, ys, layout=self.layout, **options)
+        """Examples made ready for this model; features it does not know are left out.
+
+        Those of inputs without outputs are worked out later, if the engine asks for few of them.
+        """
+        lazy = ys is None and self._is_lazy
+        return prepare(self.task, xs, ys, layout=self.layout, lazy=lazy, **options)
+
+    @property
+    def _is_lazy(self) -> bool:
+        return Capability.LAZY_SCORES in self.engine.supports
 
     def answers(self, prepared: Prepared) -> list[tuple[Group, Solutions]]:
         """The answers to all inputs, group by group, each with its proof."""
-        return [
-            (group, Solutions.joined([self._answer(prepared, piece) for piece in group.pieces()]))
-            for group in prepared.groups
-        ]
+        found: dict[int, list[Solutions]] = {id(group.frame): [] for group in prepared.groups}
+        for batch in prepared.batches():
+            for piece, solutions in zip(batch, self._answered(prepared, batch), strict=True):
+                found[id(piece.frame)].append(solutions)
+        return [(group, Solutions.joined(found[id(group.frame)])) for group in prepared.groups]
 
-    def _answer(self, prepared: Prepared, group: Group) -> Solutions:
-        problem, context = (
-            prepared.problem(self.weights, group),
-            prepared.context(group).without_gold(),
-        )
-        try:
-            return self.engine.solve(group.space, problem, context)
-        except InfeasibleSpace as error:
-            say_about(error, "input", int(group.members[0]))
-            raise
+    def _answered(self, prepared: Prepared, batch: Sequence[Group]) -> Iterator[Solutions]:
+        lazy = self._is_lazy
+        pairs = [prepared.question(self.weights, group, lazy=lazy) for group in batch]
+        for problem, _ in pairs:
+            require(self.engine, problem)
+        answers = self.engine.answer_all(pairs)
+        for group in batch:
+            try:
+                yield next(answers)
+            except InfeasibleSpace as error:
+                say_about(error, "input", int(group.members[0]))
+                raise
+            except ScoreError as error:
+                renumber(error, "input", group.members.tolist())
+                raise
 
     def predict(self, xs: Iterable[X]) -> list[Y]:
-        """The best output of every input; by an engine that need not look at all of it, lazily."""
+        """The best output of every input."""
         check_many("inputs", xs)
         inputs = list(xs)
-        if Capability.LAZY_SCORES in self.engine.supports:
-            from rote.model.lazy import predict_lazily
-
-            return predict_lazily(self, inputs).outputs
         return self.decode(inputs, self.answers(self.prepare(inputs)))
 
     def show(self, x: X, gold: Y | None = None) -> Picture:

@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Sequence
 from hashlib import blake2b
-from math import isfinite
+from math import isinf
 from typing import Any, NamedTuple
 
 from rote.errors import (
@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
     @property
     def gap(self) -> float:
-        return self.bound - self.value if isfinite(self.value) else 0.0
+        return 0.0 if isinf(self.value) else self.bound - self.value
 
 
 class Answering:
@@ -109,6 +109,10 @@ class Answering:
             for group, solutions in self.model.answers(prepared):
                 for row, member in enumerate(group.members.tolist()):
                     found[member] = self._answer(xs[member], solutions, row)
+        except DataError as error:  # of an input that an engine looks at while it searches
+            if error.about is None:
+                raise _failure("engine", error) from error
+            raise _about(error, places) from None
         except Exception as error:
             raise _failure("engine", error) from error
         self.given += len(xs)
@@ -129,8 +133,7 @@ class Answering:
         except RoteError as error:
             if error.about is None:
                 raise
-            renumber(error, "input", places)
-            raise DataError(str(error)) from None
+            raise _about(error, places) from None
         except Exception as error:
             raise _failure("task", error) from error
 
@@ -149,6 +152,12 @@ class Answering:
             status.name.lower(),
             Source(int(solutions.source[row])).name.lower(),
         )
+
+
+def _about(error: RoteError, places: Sequence[int]) -> DataError:
+    """What is wrong with an input, which is called by its place in the request."""
+    renumber(error, "input", places)
+    return DataError(str(error))
 
 
 def _failure(what: str, error: Exception) -> ServiceError:

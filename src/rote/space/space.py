@@ -389,7 +389,9 @@ def _network(space: Space) -> Network:
     firsts = space.factor_offsets[:-1].tolist()
     factors = [(f.variables, at) for f, at in zip(space.factors, firsts, strict=True)]
     network = build_network(space.sizes, factors, [named.rule for named in space.rules])
-    if not network.is_plain:
+    # A rule over a variable with one label may have widened a factor's scope and nothing else.
+    same = np.array_equal(network.scope_ptr, space.scope_ptr)
+    if not (network.is_plain and same and np.array_equal(network.scope, space.scope)):
         return network
     return replace(  # with arrays that are there anyway
         network,

@@ -32,7 +32,7 @@ from rote.io.conll import Entity, Sentence, numbered_sentences
 from rote.io.shapes import check_shape, shown
 from rote.space import Space, SpaceBuilder, any_of, template
 from rote.space.compiled import keep_recent
-from rote.space.rule_text import Rules, Vocabulary
+from rote.space.rule_text import Rules, Variables, Vocabulary
 from rote.tasks.adapter import Adapter, Examples, Measured, register
 from rote.tasks.bracketed import bracketed
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
@@ -318,7 +318,7 @@ def _space(
             if symmetric:
                 once |= any_of([variable[label] for label in symmetric])
             builder.require(once, f"e{i} and e{j} are related in one direction at most")
-    places = {ENTITY: {(i,): each for i, each in enumerate(entity)}, RELATION: relation}
+    places: Variables = {ENTITY: {(i,): each for i, each in enumerate(entity)}, RELATION: relation}
     vocabulary = _vocabulary(entity_labels, relation_labels)
     vocabulary.require(builder, rules, [*entity, *relation.values()], places)
 

@@ -58,9 +58,11 @@ class Text:
             begin = len(words)
             begins.append(begin)
             spans += [(begin + e.start, begin + e.stop) for e in sentence.entities]
-            words += [*map(_without_spaces, sentence.words), *edges]
-            tags += [*map(_without_spaces, sentence.pos), *edges]
-        self.words, self.tags = Column(words), Column(tags)
+            words += sentence.words
+            words += edges
+            tags += sentence.pos
+            tags += edges
+        self.words, self.tags = Column(_without_spaces(words)), Column(_without_spaces(tags))
         counts = [len(sentence.entities) for sentence in sentences]
         self.counts = np.array(counts, dtype=np.int64)
         self.firsts = np.cumsum(self.counts) - self.counts  # the first entity of each
@@ -347,9 +349,9 @@ class _Pairs:
 # -- what both need -----------------------------------------------------------------------------
 
 
-def _without_spaces(text: str) -> str:
+def _without_spaces(texts: list[str]) -> list[str]:
     """Texts of a name have spaces between them, and none within."""
-    return text.replace(" ", "_")
+    return [text.replace(" ", "_") for text in texts] if " " in "".join(texts) else texts
 
 
 def _counted(names: Names, start: str, most: int) -> IntArray:

@@ -20,7 +20,7 @@ from rote.errors import DataError, LabelError, SettingError, check_whole, in_ord
 from rote.features import Features
 from rote.io.shapes import shown
 from rote.space import SpaceBuilder
-from rote.space.rule_text import OFF_ON, Rules, Vocabulary
+from rote.space.rule_text import OFF_ON, Rules, Variables, Vocabulary
 from rote.tasks.adapter import Examples, Measured, label_list, labels_in, register
 from rote.tasks.multiclass import ADAPTER, INPUT, with_constant
 from rote.tasks.task import Frame, Slot, Task
@@ -111,7 +111,7 @@ class MultiLabel(Task[Features, tuple[str, ...]]):
         for i, j in pairs:
             builder.factor(variables[i], variables[j])
             slots.append(Slot(f"labels {self.labels[i]!r}, {self.labels[j]!r}"))
-        places = {
+        places: Variables = {
             "label": {(k,): variable for k, variable in enumerate(variables)},
             **{variable.name: {(): variable} for variable in variables},
         }

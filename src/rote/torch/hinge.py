@@ -19,9 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rote.errors import LabelError, NoOutput, ScoreError, SettingError, renumber
+from rote.errors import LabelError, ScoreError, SettingError
 from rote.inference import Engine, Exact, Problem
 from rote.inference.problem import Context
+from rote.kernels.outputs import LARGEST_SCORE
 from rote.learning.loss_augmented import most_violated
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
@@ -107,12 +108,10 @@ class StructuredHinge(nn.Module):
         """The gradient of a batch, as places, signs and owners; its slacks are filled in."""
         space, members = batch.space, batch.members
         right = _gold_of(batch, gold, allow_broken=self.allow_broken)
-        try:
-            problem = Problem(space, frozen(batch.scores))
-            labels, each, _ = most_violated(self.engine, problem, Context(right), self.loss)
-        except (NoOutput, ScoreError) as error:
-            renumber(error, "structure", members.tolist())
-            raise
+        problem = Problem.built(space, frozen(batch.scores))
+        labels, each, _ = most_violated(
+            self.engine, problem, Context(right), self.loss, "structure", members
+        )
         slacks[members] = np.maximum(each, 0.0)
         bad = each > 0
         up = space.known_parts_of(frozen(labels[bad])) + batch.starts[bad, None]
@@ -170,13 +169,14 @@ def _collected(
     flat = torch.cat([vector.to(scores[0].device) for vector in scores])
     values = flat.detach().to("cpu", torch.float64).numpy()
     ends = np.cumsum([space.parts for space in spaces], dtype=np.int64)
-    if not np.isfinite(values).all():
-        place = int(np.flatnonzero(~np.isfinite(values))[0])
+    fits = np.abs(values) < LARGEST_SCORE
+    if not fits.all():
+        place = int(np.flatnonzero(~fits)[0])
         number = int(np.searchsorted(ends, place, side="right"))
         raise ScoreError(
-            f"scores are finite; structure {number} has {values[place]} at part "
-            f"{place - int(ends[number]) + spaces[number].parts}; if this comes in training, take "
-            "smaller steps"
+            f"scores are finite and below 2**1000 in size; structure {number} has {values[place]} "
+            f"at part {place - int(ends[number]) + spaces[number].parts}; if this comes in "
+            "training, take smaller steps"
         )
     return flat, _batches(values, ends, spaces)
 

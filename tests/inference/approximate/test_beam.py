@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
-from rote.inference import Exhaustive, Problem, Source, Status, clamp
+from rote.errors import InfeasibleSpace, SettingError
+from rote.inference import Exhaustive, Problem, Source, Status
 from rote.inference.approximate import Beam, ConstrainedBeam, Speedup
 from rote.inference.approximate.beam import partial_scores
 from rote.space import SpaceBuilder
-from rote.space.losses import OneMinusF1
 from tests.inference.approximate.truth import check_truth
-from tests.inference.outputs import check_nothing_is_answered
 from tests.strategies import Judge, problems, rules_as_rows, spaces
 
 widths = st.sampled_from([1, 2, 5])
@@ -198,45 +196,10 @@ def test_a_beam_without_an_output_that_obeys_has_no_answer():
     assert Beam(width=2).solve(space, scores).labels.tolist() == [[0, 1], [1, 0]]
 
 
-@pytest.mark.parametrize("proof", [False, True])
-def test_a_variable_without_a_label_is_infeasible(proof):
-    space, scores = xor()
-    allowed = np.ones((2, 4), np.bool_)
-    allowed[1, 2:] = False
-    found = Beam(proof=proof).solve(space, Problem(space, np.stack([scores] * 2), closed=~allowed))
-    assert found.status.tolist()[1] == Status.INFEASIBLE
-    assert found.bound[1] == found.value[1] == -np.inf
-    builder = SpaceBuilder()
-    x = builder.variable("x", "ab")
-    builder.require(~x["a"], "not a")
-    builder.require(~x["b"], "not b")
-    with pytest.raises(InfeasibleSpace, match="not a"):
-        Beam(proof=proof).solve(builder.build(), np.zeros(2))
-
-
-def test_given_labels_are_kept():
-    space, scores = xor()
-    found = Beam().solve(space, clamp(space, np.stack([scores] * 2), [{"x": "a"}, {"y": "a"}]))
-    assert found.labels.tolist() == [[0, 0], [0, 0]]
-
-
-@pytest.mark.parametrize("proof", [False, True])
-def test_nothing_is_answered(proof):
-    check_nothing_is_answered(Beam(proof=proof), xor()[0])
-    check_nothing_is_answered(Beam(priority=lambda s, k, g: g, proof=proof), xor()[0])
-
-
 @pytest.mark.parametrize("width", [0, -1, 1.5, "2", None, True])
 def test_a_width_is_a_whole_number_above_zero(width):
     with pytest.raises(SettingError, match="width is a whole number of at least 1"):
         Beam(width)
-
-
-def test_terms_are_refused():
-    space, scores = xor()
-    term = OneMinusF1().term(np.array([[0, 0]]))
-    with pytest.raises(UnsupportedSpace, match="use RGS"):
-        Beam().solve(space, Problem(space, scores[None], loss_term=term))
 
 
 def second_first(space):

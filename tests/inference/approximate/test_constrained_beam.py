@@ -15,7 +15,6 @@ from rote.inference.approximate import Beam, ConstrainedBeam
 from rote.space import SpaceBuilder, at_least, at_most
 from rote.tasks.entity_relation import entity_relation_space
 from tests.inference.approximate.truth import check_truth
-from tests.inference.outputs import check_nothing_is_answered
 from tests.strategies import Judge, problems, rules_as_rows, spaces
 
 
@@ -103,17 +102,6 @@ def test_a_beam_that_dies_for_want_of_outputs_is_infeasible():
         assert space.holds(found.labels[1:]).all()
 
 
-def test_rules_that_cannot_be_obeyed_are_named():
-    builder = SpaceBuilder()
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
-    builder.require(x["a"] >> y["a"], "one")
-    builder.require(x["a"], "two")
-    builder.require(~y["a"], "three")
-    with pytest.raises(InfeasibleSpace) as raised:
-        ConstrainedBeam().solve(builder.build(), np.zeros(4))
-    assert raised.value.conflicting_rules == ("one", "two", "three")
-
-
 def test_long_rules_are_obeyed():
     builder = SpaceBuilder()
     variables = [builder.variable(f"x{j}", "abc") for j in range(10)]
@@ -162,11 +150,6 @@ def test_labels_that_are_given_are_kept(proof):
         space, Problem(space, np.zeros((1, space.parts)), closed=~allowed)
     )
     assert found.status.tolist() == [Status.INFEASIBLE]
-
-
-@pytest.mark.parametrize("proof", [False, True])
-def test_nothing_is_answered(proof):
-    check_nothing_is_answered(ConstrainedBeam(proof=proof), triangle())
 
 
 def test_a_width_is_a_whole_number_above_zero():

@@ -13,17 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
-from rote.inference import Exact, Problem, Solutions, Source, Status, clamp
-from rote.inference.approximate import Beam, Patterns, Speedup
+from rote.errors import InfeasibleSpace, SettingError
+from rote.inference import Exact, Solutions, Source, Status, clamp
+from rote.inference.approximate import RGS, Beam, Patterns, Speedup
 from rote.inference.engine import Capability, Engine
+from rote.inference.problem import LazyProblem, LazyScores
 from rote.inference.wrappers.amortized import Amortized
 from rote.space import SpaceBuilder, at_most
-from rote.space.losses import OneMinusF1
 from rote.tasks.entity_relation import entity_relation_space
 from rote.types import frozen
 from tests.inference.approximate.truth import check_truth
-from tests.inference.outputs import check_nothing_is_answered
 from tests.strategies import Judge, problems, rules_as_rows, spaces
 
 # Numbers wrap around, as they do in the compiled kernel.
@@ -143,8 +142,8 @@ def test_answers_are_those_of_the_search_and_broken_ones_are_repaired():
     assert space.holds(found.labels).all()
     assert (found.source == Source.BEAM).all()
     broken = np.flatnonzero(~beams.obeys)
-    problem = Problem.of(space, scores[broken])
-    assert speedup.repaired(problem).tolist() == found.labels[broken].tolist()
+    again = speedup.solve(space, scores[broken])
+    assert again.labels.tolist() == found.labels[broken].tolist()
     assert speedup.stats["broken"] == 2 * len(broken)
 
 
@@ -205,22 +204,26 @@ def test_a_smaller_theta_skips_more():
     assert 0 < skipped[-1] < 60 * len(space.variables)
 
 
-class Told:
-    """Scores that are there, and what was asked of them; all others are not numbers."""
+class Told(LazyScores):
+    """Scores that are there, and what was asked of them."""
 
-    def __init__(self, spaces, scores):
-        self.spaces, self.all, self.asked, self.rounds = spaces, scores, [[] for _ in spaces], 0
-        self.scores = [np.full(own.shape, np.nan) for own in scores]
+    def __init__(self, space, scores):
+        super().__init__(space, len(scores))
+        self.all, self.asked, self.rounds = scores, [], 0
 
     def fill(self, wanted):
-        self.rounds += 1
-        for group, inputs, slots in wanted:
-            space = self.spaces[group]
-            starts = [*space.offsets[:-1].tolist(), *space.factor_offsets.tolist()]
+        for told, inputs, slots in wanted:
+            told.rounds += 1
+            starts = [*told.space.offsets[:-1].tolist(), *told.space.factor_offsets.tolist()]
             for i, slot in zip(inputs.tolist(), slots.tolist(), strict=True):
                 span = slice(starts[slot], starts[slot + 1])
-                self.scores[group][i, span] = self.all[group][i, span]
-                self.asked[group].append((slot, i))
+                told.array[i, span] = told.all[i, span]
+                told.asked.append((slot, i))
+            told.known[inputs, slots] = True
+
+
+def told(spaces, count, seed=0):
+    return [LazyProblem(Told(space, inputs(space, count, seed))) for space in spaces]
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])
@@ -236,14 +239,17 @@ def test_lazily_only_what_decides_something_is_asked_for(theta, width):
     speedup = Speedup(width=width, step=0.5, theta=theta)
     for space in spaces:
         speedup.learn(space, inputs(space, 100))
-    told = Told(spaces, [inputs(space, 30, 1) for space in spaces])
+    problems = told(spaces, 30, 1)
+    for problem in problems:
+        problem.lazy.array[:] = np.nan
     before = speedup.stats.now()
-    found = speedup.searched_lazily(spaces, told.scores, told.fill)
+    found = speedup.searched_lazily(problems)
     counted = {name: now - before[name] for name, now in speedup.stats.now().items()}
     assert counted["inputs"] == 60
     assert counted["skipped"] == sum(int(lazy.skipped.sum()) for lazy in found)
-    for space, scores, lazy, asked in zip(spaces, told.all, found, told.asked, strict=True):
-        n, eager = len(space.variables), speedup.searched(space, scores)
+    for problem, lazy in zip(problems, found, strict=True):
+        space, asked = problem.space, problem.lazy.asked
+        n, eager = len(space.variables), speedup.searched(space, problem.lazy.all)
         for one, other in zip(eager, lazy, strict=True):
             assert one.tolist() == other.tolist()
         assert len(asked) == len(set(asked))  # nothing twice
@@ -257,19 +263,57 @@ def test_lazily_only_what_decides_something_is_asked_for(theta, width):
 def test_lazily_one_node_sees_ahead():
     """By hand: entities look at nothing, relations at them, and half of those at the others."""
     spaces = [entity_relation_space(n) for n in (2, 4)]
-    told = Told(spaces, [inputs(space, 5) for space in spaces])
-    Speedup(width=1, theta=1e9).searched_lazily(spaces, told.scores, told.fill)
-    assert told.rounds == 5  # and there are 16 steps
-    for space, asked in zip(spaces, told.asked, strict=True):
-        assert len(asked) == 5 * len(space.variables)
+    problems = told(spaces, 5)
+    Speedup(width=1, theta=1e9).searched_lazily(problems)
+    assert max(problem.lazy.rounds for problem in problems) == 5  # and there are 16 steps
+    for problem in problems:
+        assert len(problem.lazy.asked) == 5 * len(problem.space.variables)
 
 
 def test_lazily_no_groups_and_no_inputs_are_nothing_to_ask():
-    told = Told([SPACES[1]], [inputs(SPACES[1], 0)])
-    (found,) = Speedup(theta=0.1).searched_lazily(told.spaces, told.scores, told.fill)
+    (problem,) = told([SPACES[1]], 0)
+    (found,) = Speedup(theta=0.1).searched_lazily([problem])
     assert found.labels.shape == (0, len(SPACES[1].variables))
-    assert Speedup(theta=0.1).searched_lazily([], [], told.fill) == []
-    assert told.rounds == 0
+    assert Speedup(theta=0.1).searched_lazily([]) == []
+    assert list(Speedup(theta=0.1).answer_all([])) == []
+    assert problem.lazy.rounds == 0
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.1, 1e9])
+def test_lazily_answers_are_those_by_all_scores_and_values_are_known_or_not_told(theta):
+    speedup, space = taught().with_theta(theta), SPACES[2]
+    (problem,) = told([space], 40, 6)
+    lazy = speedup.solve(space, problem)
+    eager = speedup.solve(space, problem.lazy.all)
+    assert lazy.labels.tolist() == eager.labels.tolist()
+    known = problem.lazy.known.all(axis=1)
+    assert known.all() == (theta == 1e9)
+    assert np.isnan(lazy.value[~known]).all()
+    assert (lazy.gap[~known] == np.inf).all()
+    assert not lazy.optimal[~known].any()
+    for name in ("value", "bound", "status", "source"):
+        assert getattr(lazy, name)[known].tolist() == getattr(eager, name)[known].tolist()
+
+
+def test_an_engine_that_looks_at_all_scores_has_them_worked_out():
+    (problem,) = told([SPACES[1]], 10)
+    best = Exact().solve(SPACES[1], problem.lazy.all)
+    assert Exact().solve(SPACES[1], problem).labels.tolist() == best.labels.tolist()
+    assert problem.lazy.known.all()
+    assert problem.lazy.rounds == 1
+
+
+def test_lazily_proofs_look_at_all_scores_in_the_end():
+    speedup, space = taught(proof=True).with_theta(0.0), SPACES[2]
+    (problem,) = told([space], 40, 6)
+    lazy, eager = speedup.solve(space, problem), speedup.solve(space, problem.lazy.all)
+    for one, other in zip(lazy.arrays, eager.arrays, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_teachers_that_look_at_features_need_all_of_them():
+    assert not Speedup(RGS(), theta=0.1, share=0.5).supports
+    assert Speedup(RGS(), theta=0.1).supports
 
 
 def test_whether_it_is_lazy_depends_on_theta():
@@ -530,42 +574,3 @@ def test_long_rules_are_learned():
 def test_settings_that_cannot_be_are_refused(options, message):
     with pytest.raises(SettingError, match=message):
         Speedup(**options)
-
-
-def test_infeasible_inputs_and_spaces_are_said_to_be():
-    space, speedup = SPACES[0], taught()
-    problem = clamp(space, inputs(space, 2), [{"r0_1": "Kill", "e0": "Loc"}, {}])
-    found = speedup.solve(space, problem)
-    assert found.status.tolist()[0] == Status.INFEASIBLE
-    assert found.bound[0] == found.value[0] == -np.inf
-    assert space.holds(found.labels[1:]).all()
-    builder = SpaceBuilder()
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
-    builder.require(x["a"] >> y["a"])
-    builder.require(x["b"] >> y["a"])
-    builder.require(~y["a"], "no a")
-    for theta in (None, 0.0):
-        with pytest.raises(InfeasibleSpace, match="no a"):
-            Speedup(theta=theta).solve(builder.build(), np.zeros((2, 4)))
-
-
-def test_given_labels_are_kept():
-    space, speedup = SPACES[2], taught()
-    problem = clamp(space, inputs(space, 30), {"r0_1": "Kill", "e3": "Org"})
-    for theta in (None, 0.0):
-        found = speedup.with_theta(theta).solve(space, problem)
-        assert space.holds(found.labels).all()
-        for output in space.decode(found.labels):
-            assert (output["r0_1"], output["e0"], output["e3"]) == ("Kill", "Peop", "Org")
-
-
-def test_nothing_is_answered():
-    for options in ({}, {"theta": 0.0}, {"share": 1.0}, {"share": 0.5}, {"proof": True}):
-        check_nothing_is_answered(Speedup(**options), SPACES[0])
-
-
-def test_terms_are_refused():
-    space = SPACES[0]
-    term = OneMinusF1().term(np.zeros((1, 4), np.int64))
-    with pytest.raises(UnsupportedSpace, match="use RGS"):
-        Speedup().solve(space, Problem(space, inputs(space, 1), loss_term=term))

@@ -176,7 +176,7 @@ def test_duals_of_inputs_with_closed_labels_cost_a_search_no_precision(kind):
     scores = rng.integers(-1, 2, size=(800, space.parts)).astype(np.float64)
     if kind == "near":
         scores = 3e-11 * (scores + 1)
-    problem = Problem(space, scores, closed=~(rng.random((800, space.labels)) < 0.7))
+    problem = Problem(space, scores, closed=rng.random((800, space.labels)) >= 0.7)
     engine = BranchAndBound(eliminate=False)
     warm = engine.solve(
         space, problem, Context(warm=WarmStart(duals=engine.duals(space, problem, sweeps=2)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from time import perf_counter
 
 import numpy as np
@@ -54,35 +54,26 @@ def solved(space, seed=0, m=4):
 # -- what is chosen -----------------------------------------------------------------------
 
 
-def test_without_factors_and_rules_the_best_labels():
-    assert solved(built(5)) == {Source.ARGMAX}
-    assert solved(built(3, rules=[lambda v: ~v[0]["a"]])) == {Source.ARGMAX}
+@pytest.mark.parametrize(
+    ("made", "source"),
+    [
+        (lambda: built(5), Source.ARGMAX),
+        (lambda: built(3, rules=[lambda v: ~v[0]["a"]]), Source.ARGMAX),
+        (lambda: built(6, pairwise(range(6))), Source.CHAIN),
+        (lambda: built(6, [(0, 3), (3, 5), (1, 3), (2, 0), (5, 4)]), Source.TREE),
+        (lambda: built(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]), Source.ELIMINATION),
+        (lambda: built(5, [(0, 1, 2), (2, 3, 4)]), Source.ELIMINATION),
+        (lambda: built(13, combinations(range(13), 2)), Source.BRANCH),
+        (lambda: built(12, pairwise(range(12)), [at_most_three]), Source.BRANCH),
+    ],
+    ids=["free", "one rule", "chain", "tree", "cycle", "threes", "dense", "a long rule"],
+)
+def test_a_space_is_solved_by_what_suits_it(made, source):
+    assert solved(made()) == {source}
 
 
-def test_a_chain_by_viterbi():
-    assert solved(built(6, zip(range(5), range(1, 6), strict=True))) == {Source.CHAIN}
-
-
-def test_a_tree_by_max_sum():
-    assert solved(built(6, [(0, 3), (3, 5), (1, 3), (2, 0), (5, 4)])) == {Source.TREE}
-
-
-def test_a_cycle_by_elimination():
-    assert solved(built(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])) == {Source.ELIMINATION}
-
-
-def test_factors_of_three_by_elimination():
-    assert solved(built(5, [(0, 1, 2), (2, 3, 4)])) == {Source.ELIMINATION}
-
-
-def test_what_elimination_would_make_too_large_by_branch_and_bound():
-    assert solved(built(13, combinations(range(13), 2))) == {Source.BRANCH}
-
-
-def test_rules_over_many_variables_by_branch_and_bound():
-    chained = list(zip(range(11), range(1, 12), strict=True))
-    rule = [lambda v: at_most(3, [x["a"] for x in v])]
-    assert solved(built(12, chained, rule)) == {Source.BRANCH}
+def at_most_three(variables):
+    return at_most(3, [x["a"] for x in variables])
 
 
 def test_a_chain_of_second_order_with_many_labels_by_viterbi():
@@ -164,7 +155,7 @@ def test_closed_labels_count_on_the_short_way():
     found = Exact().solve(space, clamp(space, scores, [{}, {"x0": "a"}]))
     assert found.labels.tolist() == [[1, 0, 1], [0, 1, 1]]
     closed = Problem(
-        space, scores, closed=~(np.array([[True] * 6, [False, False, True, True, True, True]]))
+        space, scores, closed=np.array([[False] * 6, [True, True, False, False, False, False]])
     )
     assert Exact().solve(space, closed).status.tolist() == [Status.OPTIMAL, Status.INFEASIBLE]
 
@@ -177,7 +168,7 @@ def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(turns
     space = built(13, combinations(range(13), 2))
     scores = np.random.default_rng(2).normal(size=(6, space.parts))
     scores[::2, space.labels :] = 0.0  # every other input is easy
-    found = in_turns(space, Problem.of(space, scores), turns)
+    found = in_turns(Problem(space, scores), turns)
     assert found.optimal.all()
     assert (found.source[::2] == Source.BRANCH).all()
     assert Source.MILP in found.source[1::2]
@@ -198,7 +189,7 @@ def test_a_solvers_tolerance_breaks_no_rule(large, seed):
     scores = rng.normal(size=(1, space.parts))
     scores[:, : space.labels : 2] += 1.0
     best = Exhaustive().solve(space, scores)
-    for found in (Exact().solve(space, scores), in_turns(space, Problem.of(space, scores), (1,))):
+    for found in (Exact().solve(space, scores), in_turns(Problem(space, scores), (1,))):
         assert space.holds(found.labels).all()
         assert found.labels.tolist() == best.labels.tolist()
 
@@ -207,7 +198,7 @@ def test_a_solvers_tolerance_breaks_no_rule(large, seed):
 def test_of_equal_outputs_the_first_is_found_whoever_finds_one(turns):
     space = built(8, combinations(range(8), 2))
     scores = np.random.default_rng(4).integers(-1, 2, size=(12, space.parts)).astype(float)
-    found = in_turns(space, Problem.of(space, scores), turns)
+    found = in_turns(Problem(space, scores), turns)
     assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
 
 

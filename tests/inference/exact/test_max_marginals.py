@@ -127,5 +127,5 @@ def test_scores_are_checked():
     with pytest.raises(ScoreError):
         max_marginals(
             space,
-            Problem(space, np.zeros((1, space.parts)), closed=~(np.ones((2, space.labels), bool))),
+            Problem(space, np.zeros((1, space.parts)), closed=np.zeros((2, space.labels), bool)),
         )

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import pytest
 
-from rote.errors import InfeasibleSpace, RoteError
+from rote.errors import RoteError
 from rote.inference.exact import search
 from rote.inference.exact.duals import dual_bound, zero_duals
 from rote.inference.exact.exhaustive import Exhaustive
@@ -91,7 +91,7 @@ def random_objective(rng, space, m):
     if rng.random() < 0.5:
         scores = rng.integers(-1, 2, size=(m, space.parts)).astype(float)
     return Problem(
-        space, scores, closed=~(rng.random((m, space.labels)) < 0.8 if rng.random() < 0.5 else None)
+        space, scores, closed=rng.random((m, space.labels)) >= 0.8 if rng.random() < 0.5 else None
     )
 
 
@@ -121,28 +121,6 @@ def triangle():
 
 
 # -- answers ----------------------------------------------------------------------------
-
-
-@both
-@pytest.mark.parametrize("seed", range(150))
-def test_answers_are_those_of_exhaustive_search(solver, seed):
-    rng = np.random.default_rng(seed)
-    space = random_space(rng)
-    problem = random_objective(rng, space, 3)
-    solutions = Milp(solver).solve(space, problem)
-    for i, scores in enumerate(problem.scores):
-        _, allowed = row_of(problem, i)
-        expected = exhaustive(space, scores, allowed)
-        assert solutions.source[i] == Source.MILP
-        if expected is None:
-            assert solutions.status[i] == Status.INFEASIBLE
-            assert (solutions.labels[i] == -1).all()
-            assert solutions.value[i] == -np.inf
-            continue
-        assert solutions.status[i] == Status.OPTIMAL
-        assert solutions.labels[i].tolist() == expected[1].tolist()
-        assert solutions.value[i] == pytest.approx(expected[0], abs=1e-9)
-        assert solutions.bound[i] == solutions.value[i]
 
 
 @both
@@ -194,19 +172,6 @@ def test_where_the_relaxation_takes_halves_the_whole_program_decides(solver):
     assert solutions.value[0] == 2.0
     assert solutions.bound[0] == 2.0
     assert solutions.labels.tolist() == [[0, 0, 1]]  # the first of six equals
-
-
-@both
-def test_less_than_a_tie_is_a_tie_and_more_is_not(solver):
-    builder = SpaceBuilder()
-    x = builder.variable("x", "ab")
-    y = builder.variable("y", "ab")
-    builder.require(x["a"] >> y["a"])
-    space = builder.build()
-    scores = np.array([[0, 0.3 * TIE, 0, 1], [0, 3 * TIE, 1, 0], [0, 0.3 * TIE, 1, 0]])
-    scores = np.concatenate([scores, 1e6 * scores])
-    labels = Milp(solver).solve(space, scores).labels
-    assert labels.tolist() == 2 * [[1, 1], [1, 0], [0, 0]]
 
 
 @both
@@ -292,47 +257,6 @@ def test_no_answer_breaks_a_rule_even_where_a_solver_is_trusted(solver, monkeypa
 
 
 @both
-def test_an_empty_batch_has_no_answers(solver):
-    space, _ = triangle()
-    solutions = Milp(solver).solve(space, np.empty((0, space.parts)))
-    assert solutions.labels.shape == (0, 3)
-    assert len(Milp(solver).duals(space, np.empty((0, space.parts)))) == 0
-
-
-@both
-def test_a_space_without_variables_has_one_empty_output(solver):
-    space = SpaceBuilder().build()
-    solutions = Milp(solver).solve(space, np.empty((2, 0)))
-    assert solutions.labels.shape == (2, 0)
-    assert solutions.status.tolist() == [Status.OPTIMAL] * 2
-    assert solutions.value.tolist() == [0.0, 0.0]
-    assert Milp(solver).duals(space, np.empty((2, 0))).messages.shape == (2, 0)
-
-
-@both
-def test_a_variable_with_one_label_takes_it(solver):
-    builder = SpaceBuilder()
-    builder.factor(builder.variable("x", ["only"]), builder.variable("y", "ab"))
-    space = builder.build()
-    solutions = Milp(solver).solve(space, np.array([1.0, 0.0, 0.0, 2.0, 3.0]))
-    assert solutions.labels.tolist() == [[0, 1]]
-    assert solutions.value[0] == 4.0
-
-
-@both
-def test_given_labels_against_the_rules_are_infeasible_for_that_input_only(solver):
-    builder = SpaceBuilder()
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
-    builder.require(x["a"] >> y["b"])
-    space = builder.build()
-    given = [{"x": "a", "y": "a"}, {"x": "a"}]
-    solutions = Milp(solver).solve(space, clamp(space, np.zeros((2, 4)), given))
-    assert solutions.status.tolist() == [Status.INFEASIBLE, Status.OPTIMAL]
-    assert solutions.labels.tolist() == [[-1, -1], [0, 1]]
-    assert solutions.value[0] == solutions.bound[0] == -np.inf
-
-
-@both
 def test_given_labels_that_leave_only_halves_are_infeasible(solver):
     builder = SpaceBuilder()
     x, y, z = (builder.variable(name, "ab") for name in "xyz")
@@ -342,28 +266,6 @@ def test_given_labels_that_leave_only_halves_are_infeasible(solver):
     solutions = Milp(solver).solve(space, clamp(space, np.zeros((2, 6)), given))
     assert solutions.status.tolist() == [Status.INFEASIBLE, Status.OPTIMAL]
     assert solutions.labels.tolist() == [[-1, -1, -1], [0, 1, 0]]
-
-
-@both
-def test_closing_every_label_of_a_variable_is_infeasible(solver):
-    space, scores = triangle()
-    allowed = np.ones((1, 6), dtype=np.bool_)
-    allowed[0, :2] = False
-    solutions = Milp(solver).solve(space, Problem(space, scores[None], closed=~allowed))
-    assert solutions.status.tolist() == [Status.INFEASIBLE]
-
-
-@both
-def test_rules_that_cannot_be_obeyed_are_named(solver):
-    builder = SpaceBuilder()
-    x = builder.variable("x", "ab")
-    builder.variable("y", "ab")
-    builder.require(x["a"], name="x is a")
-    builder.require(x["b"], name="x is b")
-    space = builder.build()
-    with pytest.raises(InfeasibleSpace) as raised:
-        Milp(solver).solve(space, np.zeros(4))
-    assert raised.value.conflicting_rules == ("x is a", "x is b")
 
 
 # -- limits -----------------------------------------------------------------------------

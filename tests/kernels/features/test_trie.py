@@ -17,6 +17,7 @@ from rote.kernels.features.trie import (
     Tree,
     Windows,
     each_once,
+    follow,
     follow_windows,
     give_numbers,
     hang,
@@ -93,6 +94,20 @@ def test_ways_lead_where_dictionaries_say(run, calls):
         if way:
             assert tree.parents[node] == naive.nodes[way[:-1]]
             assert tree.texts[node] == way[-1]
+
+
+@pytest.mark.parametrize("run", [follow, plain(follow)], ids=["compiled", "plain"])
+def test_one_text_each_is_a_walk_along_one(run):
+    tree, ones = seed(), whole([0, 1, 2, 3])
+    ends = whole([1, 2, 3, 4])
+    walk(tree, JOINED, np.full(4, ROOT), whole([1, 2, 1, 3]), ones, ends, 0, True)
+    walk(tree, JOINED, np.full(4, ROOT), whole([1, 2, 1, 3]), whole([0] * 4), ends, 0, True)
+    for texts in ([1, 2, 3, -1], [2, 2, 1, 9], [1, 1, 1, 1]):
+        nodes, again = np.full(4, ROOT), np.full(4, ROOT)
+        for _ in range(3):
+            run(tree.edges, nodes, whole(texts))
+            walk(tree, JOINED, again, whole(texts), ones, ends, 0, False)
+            assert nodes.tolist() == again.tolist()
 
 
 PLACE = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)).map(sorted)

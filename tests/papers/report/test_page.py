@@ -101,7 +101,7 @@ def test_the_same_records_give_the_same_page(tmp_path):
 
 def test_quick_runs_are_said_to_be_a_first_look(page):
     text = page.file.read_text(encoding="utf-8")
-    assert text.count("<strong>Quick run:</strong> a first look, not the paper&#x27;s setting") == 1
+    assert text.count("<strong>Quick run:</strong> a first look, smaller than a whole run") == 1
 
 
 def test_made_up_data_are_said_above_their_table(tmp_path):

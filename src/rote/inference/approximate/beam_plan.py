@@ -96,7 +96,11 @@ class Courses(Locked):
         self._kept: WeakKeyDictionary[Space, dict[tuple[str, ...], Course]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_kept": WeakKeyDictionary()}
+        return {name: own for name, own in super().__getstate__().items() if name != "_kept"}
+
+    def __setstate__(self, contents: dict[str, Any]) -> None:
+        super().__setstate__(contents)
+        self._kept = WeakKeyDictionary()
 
     def of(self, space: Space) -> Course:
         """The course of a space."""

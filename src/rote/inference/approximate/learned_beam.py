@@ -9,7 +9,7 @@ the search comes to outputs that obey without looking at a rule.
 
 With a ``theta``, h decides alone where it is ahead by more than that. If the gap is larger
 than what scores could change, the beam is the same (Theorem 2); and the feature vectors of such a
-decision need not be worked out at all, which `Model.predict` then does not do.
+decision need not be worked out at all: a model asks for those of the others alone.
 
 Beyond the paper: where the best labels obey, each chosen by itself, nothing is searched, since
 they are the best output; an output that breaks a rule is searched for again by a search that
@@ -19,10 +19,10 @@ the inputs are given to the engine as well, so that learning goes on in service.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -33,8 +33,8 @@ from rote.inference.approximate.constrained_beam import obedient
 from rote.inference.engine import Capability, Engine, Locked, Stats, check_engine
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.independent import argmax_presolve
-from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions
+from rote.inference.problem import Context, LazyProblem, LazyScores, Problem, Wanted
+from rote.inference.solutions import Solutions, Source, Status
 from rote.kernels.beam.beam import Course, Progress, first_nodes, proceed, search_beam
 from rote.kernels.beam.heuristic_learning import Learned, learn_beam
 from rote.kernels.local_search.hash_random import seeds_of
@@ -48,14 +48,6 @@ class Beams(NamedTuple):
     labels: IntArray  # (m, variables)
     obeys: BoolArray  # (m,)
     skipped: IntArray  # (m,): decisions by h alone
-
-
-class Wanted(NamedTuple):
-    """Scores that a search needs to go on: of some variables and factors, each of one input."""
-
-    group: int  # of inputs that share a space
-    inputs: IntArray
-    slots: IntArray  # beside the inputs: variables, and then factors
 
 
 class Heuristic(Locked):
@@ -144,7 +136,12 @@ class Speedup(Engine):
 
     @property
     def supports(self) -> frozenset[Capability]:
-        return frozenset() if self.theta is None else frozenset({Capability.LAZY_SCORES})
+        # A teacher may look at all features.
+        whole = self.share > 0 and Capability.FEATURES in self.inner.supports
+        return frozenset() if self.theta is None or whole else frozenset({Capability.LAZY_SCORES})
+
+    def refuses(self, space: Space) -> str | None:
+        return self.inner.refuses(space) if self.share > 0 else None
 
     @property
     def stats(self) -> Stats:
@@ -194,7 +191,22 @@ class Speedup(Engine):
         problem = Problem.of(space, scores)
         return self._learn(problem, self.inner.solve(space, problem))
 
+    def answer_all(self, pairs: Sequence[tuple[Problem, Context]]) -> Iterator[Solutions]:
+        lazy = [(problem, context) for problem, context in pairs if self._is_lazy(problem)]
+        if len(lazy) < len(pairs):
+            yield from super().answer_all(pairs)
+            return
+        searched = self.searched_lazily([problem for problem, _ in lazy])
+        for (problem, context), found in zip(lazy, searched, strict=True):
+            yield self._answered_lazily(problem, context, found)
+
+    def _is_lazy(self, problem: Problem) -> TypeGuard[LazyProblem]:
+        return isinstance(problem, LazyProblem) and Capability.LAZY_SCORES in self.supports
+
     def answer(self, problem: Problem, context: Context) -> Solutions:
+        if self._is_lazy(problem):
+            (solutions,) = self.answer_all([(problem, context)])
+            return solutions
         taught = self._to_teach(problem)
         if not taught.any():
             return self._answered(problem)
@@ -232,43 +244,58 @@ class Speedup(Engine):
         self._stats.add(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
         return Beams(frozen(labels), frozen(obeys), frozen(skipped))
 
-    def searched_lazily(
-        self,
-        spaces: Sequence[Space],
-        scores: Sequence[FloatArray],
-        fill: Callable[[Sequence[Wanted]], None],
-    ) -> list[Beams]:
-        """As `searched` for groups of inputs, each of a space; and few scores are looked at.
+    def searched_lazily(self, problems: Sequence[LazyProblem]) -> list[Beams]:
+        """As `searched` for several problems; and few scores are looked at.
 
-        ``fill`` puts those that decide something into ``scores``, of shape (m, parts) for each
-        group: what all groups need to go on, again and again until all have come to an end.
+        Only those that decide something are asked for: what all inputs need to go on, again and
+        again until all have come to an end.
         """
         with self._heuristic.lock:
-            courses = [self._heuristic.course(space) for space in spaces]
+            courses = [self._heuristic.course(problem.space) for problem in problems]
             weights = frozen(self._weights())
         walks = [
-            _Walk(space, course, fitting(self.width, space, len(own), course), own)
-            for space, course, own in zip(spaces, courses, scores, strict=True)
+            _Walk(problem.lazy, course, fitting(self.width, problem.space, len(problem), course))
+            for problem, course in zip(problems, courses, strict=True)
         ]
-        wanted: list[Wanted] | None = None
-        while wanted is None or wanted:
-            going = range(len(walks)) if wanted is None else [each.group for each in wanted]
-            wanted = []
-            for group in going:
-                inputs, slots = walks[group].on(weights, self._gap)
-                if len(inputs):
-                    wanted.append(Wanted(group, inputs, slots))
-            if wanted:
-                fill(wanted)
+        going = walks
+        while going:
+            wanted = {walk: walk.on(weights, self._gap) for walk in going}
+            going = [walk for walk, own in wanted.items() if len(own.inputs)]
+            if going:
+                going[0].lazy.fill([wanted[walk] for walk in going])
         found = [walk.beams() for walk in walks]
         for own in found:
             skipped = int(own.skipped.sum())
             self._stats.add(inputs=len(own.labels), steps=own.labels.size, skipped=skipped)
         return found
 
-    def repaired(self, problem: Problem) -> IntArray:
-        """Outputs that obey, for inputs whose search came to others."""
-        return self._obedient(problem, proof=False).labels
+    def _answered_lazily(self, problem: LazyProblem, context: Context, found: Beams) -> Solutions:
+        """What a search came to, repaired and taught; values are not known where it left out some.
+
+        A proof looks at all scores in the end.
+        """
+        m = len(problem)
+        broken, lessons = np.flatnonzero(~found.obeys), self.lessons(m)
+        again = np.arange(m) if self.proof else np.union1d(broken, lessons)
+        problem.lazy.rows(again)  # read together
+        known = np.flatnonzero(problem.lazy.known.all(axis=1) & found.obeys)
+        answers = Solutions(
+            found.labels,
+            frozen(np.full(m, np.nan)),
+            frozen(np.full(m, np.inf)),
+            frozen(np.full(m, int(Status.FEASIBLE))),
+            frozen(np.full(m, int(Source.BEAM))),
+        )
+        if len(known):
+            valued = bounded(problem.rows(known), frozen(found.labels[known]), proof=self.proof)
+            answers = answers.with_rows(known, valued)
+        if len(broken):
+            repaired = self._obedient(problem.rows(broken), proof=self.proof)
+            answers = answers.with_rows(broken, repaired)
+        if len(lessons):
+            taught = self.taught(problem.rows(lessons), context.rows(lessons))
+            answers = answers.with_rows(lessons, taught)
+        return answers
 
     def _answered(self, problem: Problem) -> Solutions:
         space = problem.space
@@ -330,9 +357,10 @@ class Speedup(Engine):
 class _Walk:
     """A search that stands still where scores are needed."""
 
-    def __init__(self, space: Space, course: Course, width: int, scores: FloatArray) -> None:
-        m, n = len(scores), len(space.variables)
-        self.space, self.course, self.scores = space, course, scores
+    def __init__(self, lazy: LazyScores, course: Course, width: int) -> None:
+        space = lazy.space
+        m, n = len(lazy), len(space.variables)
+        self.lazy, self.course = lazy, course
         self.shut = frozen(np.tile(~space.network.allowed[: space.labels], (m, 1)))
         self.nodes, self.there = first_nodes(m, width, course), np.zeros((m, n), dtype=np.bool_)
         self.steps, self.skipped = np.zeros((2, m), dtype=np.int64)
@@ -341,10 +369,10 @@ class _Walk:
         self.slots = np.insert(factors, course.factor_ptr[:-1], course.order)
         self.counts = 1 + np.diff(course.factor_ptr)
 
-    def on(self, weights: FloatArray, theta: float) -> tuple[IntArray, IntArray]:
+    def on(self, weights: FloatArray, theta: float) -> Wanted:
         """Go on as far as scores go; which inputs then wait for those of which slots."""
         wanted = proceed(
-            frozen(self.scores),
+            frozen(self.lazy.array),
             self.shut,
             weights,
             theta,
@@ -357,9 +385,9 @@ class _Walk:
         firsts = self.course.factor_ptr[steps] + steps
         before = np.cumsum(counts) - counts
         places = np.arange(counts.sum()) + np.repeat(firsts - before, counts)
-        return np.repeat(inputs, counts), self.slots[places]
+        return Wanted(self.lazy, np.repeat(inputs, counts), self.slots[places])
 
     def beams(self) -> Beams:
         """What the search came to."""
-        labels, obeys = first_to_obey(self.space, self.nodes.labels, self.nodes.size)
+        labels, obeys = first_to_obey(self.lazy.space, self.nodes.labels, self.nodes.size)
         return Beams(frozen(labels), frozen(obeys), frozen(self.skipped))

@@ -22,7 +22,7 @@ import numpy as np
 from rote.errors import SettingError, check_number, check_whole, is_number
 from rote.inference.approximate.greedy import RGS
 from rote.inference.approximate.search_trace import Best, Climber, Paths, Round, Starts, climb_from
-from rote.inference.engine import Engine, Locked, Stats
+from rote.inference.engine import Engine, Locked, Stats, check_engine
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Source, Status
 from rote.kernels.learning.value_regression import Outputs, Schedule, regress_all
@@ -71,10 +71,7 @@ class AmortizedRGS(Engine):
     transparent = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.inner, RGS):
-            raise SettingError(
-                f"the inner engine is one such as RGS(restarts=10); got {self.inner!r}"
-            )
+        check_engine("the inner engine", self.inner, RGS, "RGS(restarts=10)")
         if not is_number(self.step) or not 0 < self.step < 2:
             raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
         check_number("tolerance", self.tolerance, least=0)

@@ -46,9 +46,9 @@ class BranchAndBound(Engine):
     tie_limit: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("node_limit", "tie_limit"):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), least=1)
+        for name, limit in (("node_limit", self.node_limit), ("tie_limit", self.tie_limit)):
+            if limit is not None:
+                check_whole(name, limit, least=1)
         positive("time_limit", self.time_limit)
 
     capabilities = frozenset({Capability.WARM_STARTS})

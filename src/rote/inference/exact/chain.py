@@ -32,6 +32,8 @@ class Chain(Engine):
 
     order: int | None = None
 
+    one_pass = True
+
     def __post_init__(self) -> None:
         if self.order is True or self.order not in (None, 1, 2, 3):
             raise SettingError(f"the order of a chain is 1, 2, 3 or None, got {self.order!r}")

@@ -144,7 +144,8 @@ def looks_first(space: Space) -> bool:
 
 
 def _looks_first(space: Space) -> bool:
-    one_pass = isinstance(choice(space), Separable | Chain | Tree)
+    chosen = choice(space)
+    one_pass = chosen is not None and chosen.one_pass
     return not (one_pass or space.factors or len(space.network.rows))
 
 

@@ -23,6 +23,8 @@ class Separable(Engine):
     Optimises Σ_j max_a scores_j(a) over the labels that rules over one variable allow.
     """
 
+    one_pass = True
+
     def refuses(self, space: Space) -> str | None:
         obstacle = space.once(_obstacle)
         if obstacle is None:

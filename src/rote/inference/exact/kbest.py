@@ -13,9 +13,9 @@ from rote.errors import SettingError, check_whole
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
 from rote.inference.problem import NO_CONTEXT, Context, Problem
-from rote.inference.solutions import Solutions, Status
+from rote.inference.solutions import Solutions, Source, Status
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, IntArray
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray
 
 MOST = 1 << 20  # ranks
 
@@ -74,6 +74,28 @@ def k_best(
         if all(found is missing for found in last):  # and so it is for all ranks that are left
             ranks += [ranks[-1]] * (int(k) - len(ranks))
     return ranks
+
+
+def bound_of_others(
+    problem: Problem, best: IntArray, engine: Engine, context: Context
+) -> tuple[FloatArray, int]:
+    """What no output of each input but its best one is worth more than; -inf without others.
+
+    Returns how many inputs the engine has solved for that, too.
+    """
+    bounds = np.full(len(problem), -np.inf)
+    whole, found = problem.open_labels(), Solutions.of(problem, best, Source.ENUMERATION)
+    pieces = [
+        (i, mask)
+        for i in range(len(problem))
+        for mask, _ in _others(problem.space, _Found(whole[i], 0, found, i))
+    ]
+    if pieces:
+        inputs = np.array([i for i, _ in pieces])
+        narrowed = problem.rows(inputs).with_open(np.stack([mask for _, mask in pieces]))
+        solved = engine.answer(narrowed, context.rows(inputs))
+        np.maximum.at(bounds, inputs, solved.bound)
+    return bounds, len(pieces)
 
 
 def _proved(solutions: Solutions) -> Solutions:

@@ -25,6 +25,8 @@ class Tree(Engine):
     rule is broken.
     """
 
+    one_pass = True
+
     def refuses(self, space: Space) -> str | None:
         program = space.once(_program)
         if isinstance(program, ForestPlan):

@@ -18,6 +18,7 @@ from rote.inference.engine import Capability, Engine, Stats, Wrapper, check_engi
 from rote.inference.exact.exact import Exact
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions
+from rote.space.space import Space
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,9 @@ class ExactEvery(Wrapper):
     @property
     def supports(self) -> frozenset[Capability]:
         return super().supports & (self.exact.supports | {Capability.GOLD, Capability.FEATURES})
+
+    def refuses(self, space: Space) -> str | None:
+        return self.inner.refuses(space) or self.exact.refuses(space)
 
     @property
     def stats(self) -> Stats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -32,7 +33,12 @@ class Timed(Wrapper):
         return self._stats
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        start = perf_counter()
-        solutions = self.inner.answer(problem, context)
-        self._stats.add(seconds=perf_counter() - start, inputs=len(solutions))
+        (solutions,) = self.answer_all([(problem, context)])
         return solutions
+
+    def answer_all(self, pairs: Sequence[tuple[Problem, Context]]) -> Iterator[Solutions]:
+        start = perf_counter()
+        for solutions in self.inner.answer_all(pairs):
+            self._stats.add(seconds=perf_counter() - start, inputs=len(solutions))
+            yield solutions
+            start = perf_counter()

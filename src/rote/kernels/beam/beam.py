@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.types import BoolArray, FloatArray, IntArray
 
 MOST_COUNTED = 4  # values of a tally: none, one, two, or more before
@@ -322,7 +322,7 @@ def advance(guide: Guide, t: int, beam: OneBeam, size: int) -> int:
     return kept
 
 
-@kernel
+@lean
 def is_decided(guide: Guide, t: int, beam: OneBeam, size: int) -> bool:
     """Whether h alone decides a step."""
     course, rank, width = guide.course, guide.found.rank, beam.score.shape[0]
@@ -332,7 +332,7 @@ def is_decided(guide: Guide, t: int, beam: OneBeam, size: int) -> bool:
     return decided
 
 
-@kernel
+@lean
 def leap(guide: Guide, t: int, beam: OneBeam, size: int) -> bool:
     """Take a step by h alone, if it decides; whether it did. The beam is full then."""
     decided = is_decided(guide, t, beam, size)

@@ -18,7 +18,7 @@ from rote.kernels.beam.beam import (
     first_nodes,
     guide_of,
 )
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.types import BoolArray, FloatArray, IntArray
 
 
@@ -57,7 +57,7 @@ def add_patterns(
                 counts[q] += 1
 
 
-@kernel
+@lean
 def is_good(course: Course, labels: IntArray, gold: IntArray, steps: int) -> bool:
     """Whether a node can still become the output that is gold."""
     good = True

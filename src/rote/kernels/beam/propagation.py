@@ -21,12 +21,12 @@ from rote.kernels.beam.beam import (
     take,
 )
 from rote.kernels.bundles import Graph
-from rote.kernels.jit import kernel
+from rote.kernels.jit import kernel, lean
 from rote.kernels.outputs import is_broken, weight_at
 from rote.types import BoolArray, FloatArray
 
 
-@kernel
+@lean
 def close_in_table(graph: Graph, b: int, is_open: BoolArray, seen: BoolArray) -> int:
     """Close what no entry of a table supports; how many labels, or -1 if a variable has none.
 
@@ -65,7 +65,7 @@ def close_in_table(graph: Graph, b: int, is_open: BoolArray, seen: BoolArray) ->
     return closed
 
 
-@kernel
+@lean
 def extremes(graph: Graph, g: int, is_open: BoolArray) -> tuple[float, float]:
     """The least and the most that the open labels of one variable of a row add to it."""
     rows = graph.rows
@@ -78,7 +78,7 @@ def extremes(graph: Graph, g: int, is_open: BoolArray) -> tuple[float, float]:
     return least, most
 
 
-@kernel
+@lean
 def close_in_row(graph: Graph, r: int, is_open: BoolArray) -> int:
     """Close what would break a row whatever the others are; how many, or -1 at a dead end."""
     rows = graph.rows
@@ -107,7 +107,7 @@ def close_in_row(graph: Graph, r: int, is_open: BoolArray) -> int:
     return closed
 
 
-@kernel
+@lean
 def make_consistent(graph: Graph, is_open: BoolArray, seen: BoolArray) -> bool:
     """Close labels until nothing changes; false at a dead end."""
     changed = True

@@ -20,11 +20,11 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.bundles import ForestPlan, Questions, Windows
-from rote.kernels.jit import kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.types import BoolArray, FloatArray, IntArray
 
 
-@kernel
+@lean
 def label_scores(own: FloatArray, questions: Questions, i: int, allowed: BoolArray) -> None:
     """The score of every label of input i, -inf where it may not be taken."""
     scores, closed = questions.scores, questions.closed
@@ -36,7 +36,7 @@ def label_scores(own: FloatArray, questions: Questions, i: int, allowed: BoolArr
                 own[e] = -np.inf
 
 
-@kernel
+@lean
 def within_budget(values: FloatArray, budget: float) -> tuple[int, float]:
     """The smallest label that gives up at most ``budget``, and what it gives up."""
     top = -np.inf
@@ -72,7 +72,7 @@ def best_labels(questions: Questions, offsets: IntArray, allowed: BoolArray) -> 
     return labels
 
 
-@kernel
+@inlined
 def add_entries(
     line: FloatArray, row: FloatArray, plan: Windows | ForestPlan, b: int, start: int, step: int
 ) -> None:
@@ -97,7 +97,7 @@ def add_entries(
             line[a] += value
 
 
-@kernel
+@lean
 def window_of(
     window: FloatArray, entries: FloatArray, row: FloatArray, t: int, chain: Windows
 ) -> None:
@@ -127,7 +127,7 @@ def window_of(
                 here[p * width + a] += values[at + a * step]
 
 
-@kernel
+@lean
 def best_of_states(
     best: FloatArray, window: FloatArray, ahead: FloatArray, states: int, kept: int, width: int
 ) -> None:
@@ -145,7 +145,7 @@ def best_of_states(
             best[p] = top
 
 
-@kernel
+@lean
 def look_ahead(
     ahead: FloatArray,
     best: FloatArray,
@@ -176,11 +176,39 @@ def look_ahead(
     return float(best[0])
 
 
+@lean
+def read_labels(
+    labels: IntArray, line: FloatArray, ahead: FloatArray, row: FloatArray, tie: float,
+    chain: Windows,
+) -> None:  # fmt: skip
+    """Labels from the first to the last, each the smallest within what is left of the tie."""
+    p = 0
+    for t in range(labels.shape[0]):
+        width = chain.sizes[t]
+        here = line[:width]
+        here[:] = 0.0
+        for k in range(chain.table_ptr[t], chain.table_ptr[t + 1]):
+            b = chain.table_of[k]
+            start = chain.starts[b]
+            rest = p
+            for d in range(1, t - chain.low[t] + 1):
+                start += chain.steps[k, d] * (rest % chain.sizes[t - d])
+                rest //= chain.sizes[t - d]
+            add_entries(here, row, chain, b, start, chain.steps[k, 0])
+        s = p % chain.kept[t]
+        at = chain.ahead_ptr[t] + s * width
+        for a in range(width):
+            here[a] += ahead[at + a]
+        chosen, lost = within_budget(here, tie)
+        tie = max(0.0, tie - lost)
+        labels[t] = chosen
+        p = s * width + chosen
+
+
 @kernel
 def best_chains(questions: Questions, chain: Windows) -> IntArray:
     """The best output of every input; labels are -1 where nothing is feasible."""
-    m = questions.scores.shape[0]
-    n = chain.sizes.shape[0]
+    m, n = questions.scores.shape[0], chain.sizes.shape[0]
     labels = np.full((m, n), -1, np.int64)
     own = np.empty(chain.offsets[n])
     ahead = np.empty(chain.ahead_ptr[n])
@@ -191,31 +219,8 @@ def best_chains(questions: Questions, chain: Windows) -> IntArray:
     for i in range(m):
         row = questions.scores[i]
         label_scores(own, questions, i, chain.allowed)
-        value = look_ahead(ahead, best, window, entries, own, row, chain)
-        if value == -np.inf:
-            continue
-        budget = questions.ties[i]
-        p = 0
-        for t in range(n):
-            width = chain.sizes[t]
-            here = line[:width]
-            here[:] = 0.0
-            for k in range(chain.table_ptr[t], chain.table_ptr[t + 1]):
-                b = chain.table_of[k]
-                start = chain.starts[b]
-                rest = p
-                for d in range(1, t - chain.low[t] + 1):
-                    start += chain.steps[k, d] * (rest % chain.sizes[t - d])
-                    rest //= chain.sizes[t - d]
-                add_entries(here, row, chain, b, start, chain.steps[k, 0])
-            s = p % chain.kept[t]
-            at = chain.ahead_ptr[t] + s * width
-            for a in range(width):
-                here[a] += ahead[at + a]
-            chosen, lost = within_budget(here, budget)
-            budget = max(0.0, budget - lost)
-            labels[i, t] = chosen
-            p = s * width + chosen
+        if look_ahead(ahead, best, window, entries, own, row, chain) > -np.inf:
+            read_labels(labels[i], line, ahead, row, questions.ties[i], chain)
     return labels
 
 

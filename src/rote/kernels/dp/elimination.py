@@ -18,12 +18,12 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.bundles import Questions, Steps
-from rote.kernels.jit import kernel
+from rote.kernels.jit import kernel, lean
 from rote.kernels.outputs import read_scores
 from rote.types import FloatArray, IntArray
 
 
-@kernel
+@lean
 def forward(work: FloatArray, best: IntArray, steps: Steps) -> None:
     """Fill the entries of every step, given part scores in ``work[:parts]``."""
     gather = steps.gather
@@ -46,7 +46,7 @@ def forward(work: FloatArray, best: IntArray, steps: Steps) -> None:
             best[e] = chosen
 
 
-@kernel
+@lean
 def backward(labels: IntArray, work: FloatArray, best: IntArray, steps: Steps) -> float:
     """Read the labels of the eliminated variables off; returns the margin."""
     margin = np.inf
@@ -74,7 +74,7 @@ def backward(labels: IntArray, work: FloatArray, best: IntArray, steps: Steps) -
     return margin
 
 
-@kernel
+@lean
 def total(work: FloatArray, steps: Steps) -> float:
     """The optimum, when nothing is left over."""
     value = 0.0

@@ -28,7 +28,8 @@ import numpy as np
 
 from rote.kernels.bundles import ForestPlan, Questions
 from rote.kernels.dp.chains import add_entries, label_scores, within_budget
-from rote.kernels.jit import kernel
+from rote.kernels.jit import inlined, kernel, lean
+from rote.kernels.outputs import copy_into
 from rote.types import FloatArray, IntArray
 
 
@@ -62,7 +63,7 @@ def room_for(plan: ForestPlan) -> Room:
     )
 
 
-@kernel
+@lean
 def best_across(
     out: FloatArray, values: FloatArray, table: FloatArray, step_from: int, step_to: int
 ) -> None:
@@ -87,7 +88,7 @@ def best_across(
                     out[x] = value
 
 
-@kernel
+@inlined
 def send(
     out: FloatArray, values: FloatArray, plan: ForestPlan, v: int, up: bool, row: FloatArray,
     entries: FloatArray,
@@ -103,12 +104,12 @@ def send(
         best_across(out, values, table, plan.step_parent[v], plan.step_own[v])
 
 
-@kernel
+@lean
 def look_below(plan: ForestPlan, room: Room, questions: Questions, i: int) -> float:
     """Read the scores of an input, and fill inner_v and up_v; returns the best value."""
     n, offsets, row = plan.order.shape[0], plan.offsets, questions.scores[i]
     label_scores(room.own, questions, i, plan.allowed)
-    room.inner[:] = room.own
+    copy_into(room.inner, room.own)
     total = 0.0
     for back in range(n):
         v = plan.order[n - 1 - back]
@@ -128,10 +129,12 @@ def look_below(plan: ForestPlan, room: Room, questions: Questions, i: int) -> fl
     return total
 
 
-@kernel
-def heard(plan: ForestPlan, room: Room, v: int, but: int, from_above: bool) -> FloatArray:
+@lean
+def heard(
+    out: FloatArray, plan: ForestPlan, room: Room, v: int, but: int, from_above: bool
+) -> None:
     """What v's own labels, its children but one, and perhaps its parent say of its labels."""
-    first, out = plan.offsets[v], room.line[: plan.sizes[v]]
+    first = plan.offsets[v]
     for a in range(out.shape[0]):
         out[a] = room.own[first + a]
         if from_above:
@@ -140,10 +143,9 @@ def heard(plan: ForestPlan, room: Room, v: int, but: int, from_above: bool) -> F
         if plan.children[c] != but:
             for a in range(out.shape[0]):
                 out[a] += room.up[plan.up_ptr[plan.children[c]] + a]
-    return out
 
 
-@kernel
+@lean
 def smallest_labels(
     labels: IntArray, tie: float, plan: ForestPlan, room: Room, row: FloatArray
 ) -> None:
@@ -162,7 +164,8 @@ def smallest_labels(
         steps = 0
         while v != w:
             if plan.depth[v] >= plan.depth[w]:
-                said = heard(plan, room, v, -1, False)
+                said = room.line[: plan.sizes[v]]
+                heard(said, plan, room, v, -1, False)
                 message = room.up[plan.up_ptr[v] : plan.up_ptr[v + 1]]
                 send(message, said, plan, v, True, row, room.entries)
                 v = plan.parent[v]
@@ -173,11 +176,13 @@ def smallest_labels(
         for back in range(steps):
             v = way[steps - 1 - back]
             u = plan.parent[v]
-            said = heard(plan, room, u, v, plan.table[u] >= 0)
+            said = room.line[: plan.sizes[u]]
+            heard(said, plan, room, u, v, plan.table[u] >= 0)
             message = room.down[offsets[v] : offsets[v + 1]]
             send(message, said, plan, v, False, row, room.entries)
         hung[plan.root[j]] = j
-        said = heard(plan, room, j, -1, plan.table[j] >= 0)
+        said = room.line[: plan.sizes[j]]
+        heard(said, plan, room, j, -1, plan.table[j] >= 0)
         chosen, lost = within_budget(said, budget)
         budget = max(0.0, budget - lost)
         labels[j] = chosen
@@ -201,7 +206,7 @@ def best_trees(questions: Questions, plan: ForestPlan) -> IntArray:
         for k in range(n):
             v = k if plan.natural else plan.order[k]
             here = room.line[: plan.sizes[v]]
-            here[:] = room.inner[plan.offsets[v] : plan.offsets[v + 1]]
+            copy_into(here, room.inner[plan.offsets[v] : plan.offsets[v + 1]])
             b = plan.table[v]
             if b >= 0:
                 start = plan.starts[b] + plan.step_parent[v] * labels[i, plan.parent[v]]
@@ -218,45 +223,52 @@ def best_trees(questions: Questions, plan: ForestPlan) -> IntArray:
     return labels
 
 
-@kernel
-def tree_max_marginals(questions: Questions, plan: ForestPlan) -> FloatArray:
-    """The value of the best output with each label, -inf where there is none.
+@lean
+def marginals_of(
+    plan: ForestPlan, room: Room, questions: Questions, i: int, marginals: FloatArray
+) -> None:
+    """The value of the best output of one input with each label, -inf where there is none.
 
     down_v(a) is what is best outside the variables below v, given label a of v. What a
     child's parent is worth without the child is added up from the other children, not
     subtracted from all of them: -inf cannot be taken back.
     """
-    m, n = questions.scores.shape[0], plan.sizes.shape[0]
+    n, up = plan.sizes.shape[0], room.up
     offsets, up_ptr, child_ptr = plan.offsets, plan.up_ptr, plan.child_ptr
-    marginals = np.full((m, offsets[n]), -np.inf)
+    look_below(plan, room, questions, i)
+    for k in range(n + 1):
+        u = plan.order[k - 1] if k > 0 else n
+        others = room.line[: plan.sizes[u] if k > 0 else 1]
+        others[:] = 0.0
+        if k > 0:
+            for x in range(plan.sizes[u]):
+                others[x] = room.own[offsets[u] + x] + room.down[offsets[u] + x]
+        for c in range(child_ptr[u], child_ptr[u + 1]):
+            at = up_ptr[plan.children[c]]
+            for x in range(others.shape[0]):
+                room.without[at + x] = others[x]
+                others[x] += up[at + x]
+        if k > 0:
+            copy_into(marginals[offsets[u] : offsets[u + 1]], others)
+        others[:] = 0.0
+        for back in range(child_ptr[u + 1] - child_ptr[u]):
+            v = plan.children[child_ptr[u + 1] - 1 - back]
+            rest = room.without[up_ptr[v] : up_ptr[v + 1]]
+            for x in range(others.shape[0]):
+                rest[x] += others[x]
+                others[x] += up[up_ptr[v] + x]
+            message = room.down[offsets[v] : offsets[v + 1]]
+            if plan.table[v] < 0:
+                message[:] = rest[0]
+            else:
+                send(message, rest, plan, v, False, questions.scores[i], room.entries)
+
+
+@kernel
+def tree_max_marginals(questions: Questions, plan: ForestPlan) -> FloatArray:
+    """`marginals_of` every input."""
+    marginals = np.full((questions.scores.shape[0], plan.offsets[-1]), -np.inf)
     room = room_for(plan)
-    up = room.up
-    for i in range(m):
-        look_below(plan, room, questions, i)
-        for k in range(n + 1):
-            u = plan.order[k - 1] if k > 0 else n
-            others = room.line[: plan.sizes[u] if k > 0 else 1]
-            others[:] = 0.0
-            if k > 0:
-                for x in range(plan.sizes[u]):
-                    others[x] = room.own[offsets[u] + x] + room.down[offsets[u] + x]
-            for c in range(child_ptr[u], child_ptr[u + 1]):
-                at = up_ptr[plan.children[c]]
-                for x in range(others.shape[0]):
-                    room.without[at + x] = others[x]
-                    others[x] += up[at + x]
-            if k > 0:
-                marginals[i, offsets[u] : offsets[u + 1]] = others
-            others[:] = 0.0
-            for back in range(child_ptr[u + 1] - child_ptr[u]):
-                v = plan.children[child_ptr[u + 1] - 1 - back]
-                rest = room.without[up_ptr[v] : up_ptr[v + 1]]
-                for x in range(others.shape[0]):
-                    rest[x] += others[x]
-                    others[x] += up[up_ptr[v] + x]
-                message = room.down[offsets[v] : offsets[v + 1]]
-                if plan.table[v] < 0:
-                    message[:] = rest[0]
-                else:
-                    send(message, rest, plan, v, False, questions.scores[i], room.entries)
+    for i in range(marginals.shape[0]):
+        marginals_of(plan, room, questions, i, marginals[i])
     return marginals

@@ -19,7 +19,7 @@ import numpy as np
 
 from rote.kernels.bundles import Graph, Questions, Reduced, RowGroups, Source
 from rote.kernels.dp.elimination import backward, forward, total
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.kernels.outputs import read_scores, weight_at
 from rote.types import FloatArray, IntArray
 
@@ -63,7 +63,7 @@ def new_memory(parts: int, reduced: Reduced) -> Eliminated:
     return Eliminated(np.empty(parts + entries), np.empty(entries, np.int64))
 
 
-@kernel
+@lean
 def begin(
     questions: Questions, i: int, reduced: Reduced, memory: Eliminated, theta: FloatArray
 ) -> float:
@@ -74,7 +74,7 @@ def begin(
     return total(memory.work, reduced.steps)
 
 
-@kernel
+@lean
 def complete(reduced: Reduced, memory: Eliminated, found: IntArray, labels: IntArray) -> float:
     """The labels of all variables, given those of what was left; returns their margin."""
     for j in range(found.shape[0]):
@@ -83,7 +83,7 @@ def complete(reduced: Reduced, memory: Eliminated, found: IntArray, labels: IntA
     return backward(labels, memory.work, memory.best, reduced.steps)
 
 
-@kernel
+@lean
 def load(scores: FloatArray, source: Source, theta: FloatArray) -> None:
     """Scores of every entry from the vector they are gathered from; what is not allowed is -inf."""
     for e in range(theta.shape[0]):
@@ -96,7 +96,7 @@ def load(scores: FloatArray, source: Source, theta: FloatArray) -> None:
         theta[e] = value
 
 
-@kernel
+@lean
 def shift(theta: FloatArray, at: int, stop: int, inner: int, amount: FloatArray) -> None:
     """Subtract amount(a) from every entry of a table whose label at one place is a.
 
@@ -112,7 +112,7 @@ def shift(theta: FloatArray, at: int, stop: int, inner: int, amount: FloatArray)
             at += inner
 
 
-@kernel
+@lean
 def marginalise(theta: FloatArray, at: int, stop: int, inner: int, marginal: FloatArray) -> None:
     """marginal(a): the best entry of a table whose label at one place is a."""
     marginal[:] = -np.inf
@@ -126,7 +126,7 @@ def marginalise(theta: FloatArray, at: int, stop: int, inner: int, marginal: Flo
             at += inner
 
 
-@kernel
+@lean
 def apply_duals(graph: Graph, ascent: Ascent) -> None:
     """Reparametrise plain scores by given messages and multipliers."""
     theta, messages, multipliers, _, _ = ascent
@@ -143,7 +143,7 @@ def apply_duals(graph: Graph, ascent: Ascent) -> None:
                     theta[graph.rows.column[c]] -= multipliers[r] * graph.rows.coefficient[c]
 
 
-@kernel
+@lean
 def along_row(
     offsets: IntArray, rows: RowGroups, theta: FloatArray, r: int, was: float, u: float
 ) -> tuple[float, float]:
@@ -167,7 +167,7 @@ def along_row(
     return part, slope
 
 
-@kernel
+@lean
 def visit_row(
     offsets: IntArray, rows: RowGroups, theta: FloatArray, multipliers: FloatArray, r: int
 ) -> None:
@@ -206,7 +206,7 @@ def visit_row(
     multipliers[r] = best
 
 
-@kernel
+@lean
 def sweep(graph: Graph, ascent: Ascent, settling: bool) -> None:
     """Once forwards and once backwards through the variables, then through the rows.
 
@@ -271,7 +271,7 @@ def sweep(graph: Graph, ascent: Ascent, settling: bool) -> None:
                 visit_row(graph.offsets, graph.rows, theta, multipliers, r)
 
 
-@kernel
+@lean
 def row_constant(rows: RowGroups, multipliers: FloatArray) -> float:
     """What the rows' right-hand sides add to the bound."""
     total = 0.0
@@ -293,7 +293,7 @@ def entries_of(graph: Graph, group: int) -> tuple[int, int]:
     return graph.tables.ptr[group - n], graph.tables.ptr[group - n + 1]
 
 
-@kernel
+@lean
 def find_tops(graph: Graph, theta: FloatArray, constant: float, tops: FloatArray) -> float:
     """The best label of every variable and entry of every table; their sum, after a constant."""
     for k in range(tops.shape[0]):
@@ -307,14 +307,14 @@ def find_tops(graph: Graph, theta: FloatArray, constant: float, tops: FloatArray
     return constant
 
 
-@kernel
+@lean
 def bound_of(graph: Graph, ascent: Ascent) -> float:
     """The bound that reparametrised scores and multipliers give."""
     constant = row_constant(graph.rows, ascent.multipliers)
     return find_tops(graph, ascent.theta, constant, ascent.tops)
 
 
-@kernel
+@lean
 def close_below(graph: Graph, ascent: Ascent, floor: float) -> None:
     """Close labels and table entries that are in no output worth more than ``floor``.
 

@@ -37,8 +37,8 @@ from rote.kernels.dual.ascent import (
     row_constant,
     sweep,
 )
-from rote.kernels.jit import kernel
-from rote.kernels.outputs import entry_at
+from rote.kernels.jit import kernel, lean
+from rote.kernels.outputs import copy_into, entry_at
 from rote.kernels.search.nodes import row_loss
 from rote.types import FloatArray, IntArray
 
@@ -88,7 +88,7 @@ def new_desk(graph: Graph) -> Desk:
     )
 
 
-@kernel
+@lean
 def gap_of(graph: Graph, ascent: Ascent, labels: IntArray) -> float:
     """What an output loses against the bound; inf where it breaks a rule."""
     theta, tops = ascent.theta, ascent.tops
@@ -103,7 +103,7 @@ def gap_of(graph: Graph, ascent: Ascent, labels: IntArray) -> float:
     return lost
 
 
-@kernel
+@lean
 def find_losses(graph: Graph, ascent: Ascent, desk: Desk) -> None:
     """loss_j(a) for every label, and the marginals max_{t: t_j = a} θ_f(t) of every place."""
     theta, tops, losses = ascent.theta, ascent.tops, desk.losses
@@ -123,7 +123,7 @@ def find_losses(graph: Graph, ascent: Ascent, desk: Desk) -> None:
                 losses[first + a] += tops[n + b] - marginal[a]
 
 
-@kernel
+@lean
 def decode(graph: Graph, theta: FloatArray, marginals: FloatArray, labels: IntArray) -> None:
     """The best label of one variable after the other, given the labels before it.
 
@@ -153,7 +153,7 @@ def decode(graph: Graph, theta: FloatArray, marginals: FloatArray, labels: IntAr
                 labels[j] = a
 
 
-@kernel
+@lean
 def lead_of(graph: Graph, losses: FloatArray, labels: IntArray) -> float:
     """The least loss of any label that is not the output's own."""
     lead = np.inf
@@ -164,7 +164,7 @@ def lead_of(graph: Graph, losses: FloatArray, labels: IntArray) -> float:
     return lead
 
 
-@kernel
+@lean
 def close_losers(losses: FloatArray, room: float, theta: FloatArray) -> float:
     """Close the labels that lose more than ``room``; returns the least loss among them."""
     least = np.inf
@@ -175,7 +175,7 @@ def close_losers(losses: FloatArray, room: float, theta: FloatArray) -> float:
     return least
 
 
-@kernel
+@lean
 def settle(
     graph: Graph, ascent: Ascent, desk: Desk, chosen: IntArray, known: bool, aim: Aim
 ) -> Proof:
@@ -196,7 +196,7 @@ def settle(
         lost = gap_of(graph, ascent, desk.trial)
         if lost < gap:
             gap = lost
-            chosen[:] = desk.trial
+            copy_into(chosen, desk.trial)
         known = gap < np.inf
         if known:
             value = bound - gap
@@ -214,18 +214,18 @@ def settle(
     return Proof(bound, value, runner, shut, made)
 
 
-@kernel
+@lean
 def suppose(graph: Graph, ascent: Ascent, case: Ascent, j: int, label: int) -> None:
     """The case that variable j has a label: the same, with all its others closed."""
-    case.theta[:] = ascent.theta
-    case.messages[:] = ascent.messages
-    case.multipliers[:] = ascent.multipliers
+    copy_into(case.theta, ascent.theta)
+    copy_into(case.messages, ascent.messages)
+    copy_into(case.multipliers, ascent.multipliers)
     for e in range(graph.offsets[j], graph.offsets[j + 1]):
         if e != graph.offsets[j] + label:
             case.theta[e] = -np.inf
 
 
-@kernel
+@lean
 def probe(
     graph: Graph,
     ascent: Ascent,
@@ -268,7 +268,7 @@ def probe(
                         return value, np.inf
                     shut = max(shut, value, here.runner)
                     value = here.value
-                    chosen[:] = desk.chosen
+                    copy_into(chosen, desk.chosen)
                     again = True
                 else:
                     shut = max(shut, most)
@@ -281,7 +281,7 @@ def probe(
         sweep(graph, ascent, False)
 
 
-@kernel
+@lean
 def largest_move(messages: FloatArray, multipliers: FloatArray, coefficients: FloatArray) -> float:
     """The most by which duals move a score at once."""
     largest = 0.0

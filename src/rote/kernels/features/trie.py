@@ -55,6 +55,19 @@ def step(tree: Tree, node: int, text: int, grows: bool) -> int:
     return int(tree.edges[place, 1])
 
 
+@kernel
+def follow(edges: IntArray, nodes: IntArray, texts: IntArray) -> None:
+    """Go on from nodes, each along a text that stands for no others; the tree does not grow."""
+    for i in range(nodes.shape[0]):
+        node = nodes[i]
+        if node >= 0:
+            nodes[i] = NOWHERE
+            if texts[i] >= 0:
+                place = place_of(edges, node, texts[i])
+                if edges[place, 0] >= 0:
+                    nodes[i] = edges[place, 1]
+
+
 class Joined(NamedTuple):
     """Texts that stand for several: -2 for those of the first run, -3 for the second, and so on."""
 

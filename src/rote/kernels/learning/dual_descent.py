@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.jit import kernel
+from rote.kernels.jit import kernel, lean
 from rote.kernels.learning.working_set import (
     BEFORE,
     STEP,
@@ -54,7 +54,7 @@ def desk_for(candidates: Candidates, examples: IntArray) -> Desk:
     return Desk(np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty((most, most)))
 
 
-@kernel
+@lean
 def gains_of(dual: Dual, example: int, desk: Desk) -> int:
     """The candidates of an example by rank, and Δ - w · φ of each; returns how many."""
     candidates = dual.candidates
@@ -69,7 +69,7 @@ def gains_of(dual: Dual, example: int, desk: Desk) -> int:
     return int(size)
 
 
-@kernel
+@lean
 def product_of(candidates: Candidates, ids: IntArray, r: int, s: int) -> float:
     """φ · φ' of the candidates at two ranks."""
     if r < s:
@@ -77,7 +77,7 @@ def product_of(candidates: Candidates, ids: IntArray, r: int, s: int) -> float:
     return float(candidates.products[candidates.product_ptr[ids[r]] + s])
 
 
-@kernel
+@lean
 def weakest(candidates: Candidates, desk: Desk, size: int) -> int:
     """The rank of the candidate with a dual above 0 and the least gain, or -1."""
     ids, gains = desk.ids, desk.gains
@@ -88,7 +88,7 @@ def weakest(candidates: Candidates, desk: Desk, size: int) -> int:
     return chosen
 
 
-@kernel
+@lean
 def projected(dual: Dual, desk: Desk, size: int, r: int, example: int) -> float:
     """How much a candidate would still gain, or lose too much, where its dual can move."""
     candidates, gains, cost = dual.candidates, desk.gains, dual.costs[example]
@@ -103,7 +103,7 @@ def projected(dual: Dual, desk: Desk, size: int, r: int, example: int) -> float:
     return abs(float(gain)) if own > 0.0 else max(0.0, float(gain))
 
 
-@kernel
+@lean
 def take(candidates: Candidates, desk: Desk, size: int, r: int, step: float) -> None:
     """α += step, with what it does to the gains of the example."""
     candidates.dual[desk.ids[r]] += step
@@ -113,7 +113,7 @@ def take(candidates: Candidates, desk: Desk, size: int, r: int, step: float) -> 
         desk.gains[s] -= step * products[s]
 
 
-@kernel
+@lean
 def visit(dual: Dual, desk: Desk, example: int) -> float:
     """Rounds over the candidates of one example; returns the largest projected gain before."""
     weights, vectors, candidates, costs, squared, delta = dual

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.kernels.bundles import Slots, Vectors
-from rote.kernels.jit import kernel
+from rote.kernels.jit import kernel, lean
 from rote.kernels.learning.linear import place_of
 from rote.types import FloatArray, IntArray
 
@@ -94,7 +94,7 @@ def rows_of(
     return rows
 
 
-@kernel
+@lean
 def predicted(weights: FloatArray, rows: Rows, i: int) -> float:
     """θ · φ for one row."""
     total = 0.0
@@ -103,7 +103,7 @@ def predicted(weights: FloatArray, rows: Rows, i: int) -> float:
     return total
 
 
-@kernel
+@lean
 def regress(
     weights: FloatArray, squares: FloatArray, rows: Rows, i: int, target: float, step: float
 ) -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.kernels.bundles import Slots, Vectors
-from rote.kernels.jit import kernel
+from rote.kernels.jit import kernel, lean
 from rote.kernels.learning.linear import place_of
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -88,7 +88,7 @@ class Offers(NamedTuple):
     slacks: FloatArray  # Δ - w · φ, as inference found them
 
 
-@kernel
+@lean
 def along(weights: FloatArray, vectors: Vectors, candidates: Candidates, atom: int) -> float:
     """w · atom."""
     v, other = candidates.atom[atom, VECTOR], candidates.atom[atom, OTHER]
@@ -107,7 +107,7 @@ def along(weights: FloatArray, vectors: Vectors, candidates: Candidates, atom: i
     return value
 
 
-@kernel
+@lean
 def shift(
     weights: FloatArray, vectors: Vectors, candidates: Candidates, atom: int, step: float
 ) -> None:
@@ -124,7 +124,7 @@ def shift(
         )
 
 
-@kernel
+@lean
 def clear(scratch: FloatArray, vectors: Vectors, candidates: Candidates, atom: int) -> None:
     """0 wherever an atom may have left something."""
     v, other = candidates.atom[atom, VECTOR], candidates.atom[atom, OTHER]
@@ -135,7 +135,7 @@ def clear(scratch: FloatArray, vectors: Vectors, candidates: Candidates, atom: i
         scratch[candidates.atom[atom, WRONG] + vectors.column[k] * stride] = 0.0
 
 
-@kernel
+@lean
 def is_atom(candidates: Candidates, number: int, atom: Atom) -> bool:
     """Whether an atom is this one."""
     row = candidates.atom[number]
@@ -143,7 +143,7 @@ def is_atom(candidates: Candidates, number: int, atom: Atom) -> bool:
     return same and row[VECTOR] == atom.vector and row[OTHER] == atom.other
 
 
-@kernel
+@lean
 def walk_to(candidates: Candidates, example: int, wanted: Atom) -> int:
     """The atom of an example that is this one, or -1; for few atoms faster than a table."""
     atom = candidates.last_atom[example]
@@ -172,7 +172,7 @@ def index_of(candidates: Candidates, example: int, more: int) -> IntArray:
     return index
 
 
-@kernel
+@lean
 def room_of(candidates: Candidates, index: IntArray, atom: Atom) -> int:
     """Where an atom stands in a hash table, or where it may."""
     mask = index.shape[0] - 1
@@ -182,7 +182,7 @@ def room_of(candidates: Candidates, index: IntArray, atom: Atom) -> int:
     return int(room)
 
 
-@kernel
+@lean
 def read_atoms(weights: FloatArray, vectors: Vectors, candidates: Candidates, example: int) -> None:
     """Put w · atom into ``value``, for every atom of an example."""
     atom = candidates.last_atom[example]
@@ -191,7 +191,7 @@ def read_atoms(weights: FloatArray, vectors: Vectors, candidates: Candidates, ex
         atom = candidates.atom[atom, BEFORE]
 
 
-@kernel
+@lean
 def summed(candidates: Candidates, c: int) -> float:
     """The ``value`` of a candidate's atoms in all."""
     value = 0.0
@@ -200,7 +200,7 @@ def summed(candidates: Candidates, c: int) -> float:
     return value
 
 
-@kernel
+@lean
 def is_known(candidates: Candidates, example: int, begin: int, end: int) -> bool:
     """Whether an example has a candidate with the atoms listed from ``begin`` to ``end``."""
     c = candidates.last[example]

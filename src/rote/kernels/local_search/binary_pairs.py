@@ -17,7 +17,7 @@ import numpy as np
 
 from rote.kernels.bundles import Graph, Questions
 from rote.kernels.dual.ascent import load
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.kernels.local_search.greedy import Restarts, most_of_all
 from rote.kernels.local_search.hash_random import draw_start, mixed, new_draw, seed_of
 from rote.kernels.local_search.state import (
@@ -33,7 +33,7 @@ from rote.kernels.neighbourhood.neighbours import new_entries
 from rote.types import FloatArray, IntArray
 
 
-@kernel
+@lean
 def own_parts(graph: Graph, theta: FloatArray, own: FloatArray) -> float:
     """u of every variable; and what the output of first labels alone is worth."""
     tables = graph.tables

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.kernels.bundles import Items
-from rote.kernels.jit import kernel
+from rote.kernels.jit import kernel, lean
 from rote.types import BoolArray, FloatArray, IntArray
 
 FIRST, UNKNOWN, SAME, OTHER = 0, 1, 2, 3
@@ -49,7 +49,7 @@ class Branch(NamedTuple):
     left: IntArray  # the others
 
 
-@kernel
+@lean
 def size_bucket(count: int) -> int:
     """0, 1, 2, 3 or 4, or more."""
     return count if count < 3 else 3 if count < 5 else 4
@@ -83,21 +83,21 @@ def cluster_values(items: Items, labels: IntArray) -> IntArray:
     return values
 
 
-@kernel
+@lean
 def place(items: Items, i: int, attribute: int, state: int) -> int:
     """The value of a trait, given the state of item i."""
     value: int = (attribute * items.kinds + items.kind[i]) * STATES + state
     return value
 
 
-@kernel
+@lean
 def find_roots(labels: IntArray, root: IntArray) -> None:
     """The first item of every item's cluster."""
     for i in range(labels.shape[0]):
         root[i] = root[i - labels[i]] if labels[i] > 0 else i
 
 
-@kernel
+@lean
 def worth_of_two(worth: Worth, one: IntArray, other: IntArray) -> float:
     """What the traits of a cluster are worth whose items are in two lists, each in order."""
     items, weights, seen, stamp = worth
@@ -210,7 +210,7 @@ def cluster_changes(
                 added[offsets[j] + a] = apart + joined[target] - alone[target]
 
 
-@kernel
+@lean
 def divide(labels: IntArray, own: IntArray, j: int, branch: Branch) -> tuple[int, int]:
     """Of the items of j's cluster, those that hang on j, j included, and the others; how many."""
     moves = stays = 0

@@ -14,11 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.bundles import Items, Wide
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, lean
 from rote.types import FloatArray, IntArray, frozen
 
 
-@kernel
+@lean
 def add_tuples(wide: Wide, labels: IntArray, offsets: IntArray, gains: FloatArray) -> float:
     """Add what every label would add to the tuples; what they are worth as they are."""
     worth = 0.0
@@ -84,7 +84,7 @@ def share_worth(wide: Wide, label: int, count: int, variables: int) -> float:
     return weight
 
 
-@kernel
+@lean
 def shares_worth(wide: Wide, counts: IntArray, variables: int) -> float:
     """What a histogram is worth, given how many variables have each label."""
     worth = 0.0
@@ -93,7 +93,7 @@ def shares_worth(wide: Wide, counts: IntArray, variables: int) -> float:
     return worth
 
 
-@kernel
+@lean
 def share_changes(wide: Wide, counts: IntArray, variables: int, changes: FloatArray) -> None:
     """For every two labels, what it adds that one variable has the second instead of the first."""
     for a in range(counts.shape[0]):

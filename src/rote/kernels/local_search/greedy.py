@@ -16,7 +16,7 @@ import numpy as np
 
 from rote.kernels.bundles import Graph, Questions, Wide
 from rote.kernels.dual.ascent import entries_of
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.kernels.local_search.global_features import share_changes
 from rote.kernels.local_search.hash_random import draw_start, mixed, new_draw, seed_of
 from rote.kernels.local_search.state import (
@@ -170,7 +170,7 @@ def climb(
         count += int(climbs)
 
 
-@kernel
+@lean
 def most_of_all(graph: Graph, entries: Entries) -> float:
     """The sum of what every variable and every table gives at most."""
     total = 0.0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.types import BoolArray, FloatArray, IntArray
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the steps of SplitMix64
@@ -14,7 +14,7 @@ FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
 
 
-@kernel
+@lean
 def mixed(state: np.uint64) -> np.uint64:
     """The finaliser of SplitMix64: every bit of the state moves every bit of the result."""
     state = (state ^ (state >> np.uint64(30))) * FIRST
@@ -80,7 +80,7 @@ def draw_subsets(scores: FloatArray, gold: IntArray, k: int, sample: int, seed: 
     return members
 
 
-@kernel
+@lean
 def print_of(labels: IntArray) -> int:
     """A number that tells outputs apart: two have the same by a chance of one in 2^64."""
     state = GOLDEN

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.kernels.bundles import Graph, Wide
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.kernels.local_search.clusters import Changes, cluster_changes, clusters_worth
 from rote.kernels.local_search.global_features import add_tuples, pass_on_tuples, shares_worth
 from rote.kernels.neighbourhood.neighbours import (
@@ -152,7 +152,7 @@ def look_at_moves(terrain: Terrain, at: Standing, one: int, other: int) -> None:
     cluster_changes(wide.items, wide.weights, graph.offsets, changes, one, other)
 
 
-@kernel
+@lean
 def root_of(labels: IntArray, j: int) -> int:
     """The first item of a cluster."""
     while labels[j] > 0:
@@ -190,7 +190,7 @@ def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
             at.counts[1] += int(labels[j] > 0)
 
 
-@kernel
+@lean
 def whole_worth(wide: Wide, extra: Extra, at: Standing) -> float:
     """What an output is worth: its score, the term, and what looks at the whole of it."""
     n = at.labels.shape[0]
@@ -200,7 +200,7 @@ def whole_worth(wide: Wide, extra: Extra, at: Standing) -> float:
     return worth
 
 
-@kernel
+@lean
 def pair_up(graph: Graph, theta: FloatArray, pairs: FloatArray) -> None:
     """The matrix w of tables over two variables with two labels each."""
     tables = graph.tables

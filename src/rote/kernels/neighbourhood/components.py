@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.bundles import Around, Graph, Layout, RowGroups
-from rote.kernels.jit import kernel
+from rote.kernels.jit import kernel, lean
 from rote.kernels.outputs import added, entry_at
 from rote.types import BoolArray, IntArray
 
 DIFFERENT, UNKNOWN, SAME = -1, 0, 1  # of factors; anything else is absent
 
 
-@kernel
+@lean
 def root_of(parent: IntArray, j: int) -> int:
     """The first variable of a component; paths are halved on the way."""
     while parent[j] != j:
@@ -68,7 +68,7 @@ def signed_components(
     return first, np.cumsum(sizes[: first[m] + 1]), members
 
 
-@kernel
+@lean
 def table_allows(
     graph: Graph, allowed: BoolArray, table: int, gold: IntArray, inside: BoolArray
 ) -> bool:
@@ -93,7 +93,7 @@ def table_allows(
     return True
 
 
-@kernel
+@lean
 def row_allows(
     rows: RowGroups, offsets: IntArray, row: int, gold: IntArray, inside: BoolArray
 ) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from rote.kernels.bundles import Around, Graph, Questions
 from rote.kernels.dp.trees import best_across
 from rote.kernels.dual.ascent import load
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.kernels.neighbourhood.neighbours import Incumbent, better, is_scored
 from rote.kernels.neighbourhood.ranges import (
     Ranges,
@@ -62,7 +62,7 @@ def is_last(graph: Graph, rank: IntArray, table: int, j: int) -> bool:
     return True
 
 
-@kernel
+@lean
 def plant(graph: Graph, members: IntArray, forest: Forest) -> bool:
     """Order the variables of a set so that parents come first; False where there is a loop.
 
@@ -108,7 +108,7 @@ def plant(graph: Graph, members: IntArray, forest: Forest) -> bool:
     return True
 
 
-@kernel
+@lean
 def worth_of(graph: Graph, theta: FloatArray, labels: IntArray) -> tuple[float, int]:
     """The score of an output, and how many forbidden entries it has, which are not in it."""
     value, faults = 0.0, 0
@@ -247,7 +247,7 @@ def passes(graph: Graph, forest: Forest, child: int) -> bool:
     return True
 
 
-@kernel
+@lean
 def descend(
     graph: Graph,
     forest: Forest,
@@ -303,7 +303,7 @@ def descend(
     return known, best
 
 
-@kernel
+@lean
 def pass_up(
     graph: Graph, gold: IntArray, forest: Forest, members: IntArray
 ) -> tuple[float, float, int]:

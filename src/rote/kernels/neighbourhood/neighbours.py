@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.kernels.bundles import Around, Graph, Questions
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.kernels.neighbourhood.ranges import add_up
-from rote.kernels.outputs import entry_at, read_scores
+from rote.kernels.outputs import copy_into, entry_at, read_scores
 from rote.types import BoolArray, FloatArray, IntArray
 
 
@@ -47,7 +47,7 @@ class Gains(NamedTuple):
     faults: IntArray  # forbidden entries
 
 
-@kernel
+@lean
 def read_entries(
     questions: Questions, i: int, graph: Graph, work: FloatArray, entries: Entries
 ) -> None:
@@ -99,7 +99,7 @@ def pass_on(
                 faults[first + a] += wrong - (int(forbidden[back]) - int(forbidden[before]))
 
 
-@kernel
+@lean
 def most_gain(graph: Graph, theta: FloatArray, variable: int, label: int) -> float:
     """The most that another label than this could add, whatever the other variables are."""
     first, tables = graph.offsets[variable], graph.tables
@@ -155,7 +155,7 @@ def comes_first(labels: IntArray, variable: int, label: int, answer: IntArray) -
     return 0
 
 
-@kernel
+@lean
 def look_ahead(upper: FloatArray, members: IntArray, most: int, ahead: FloatArray) -> None:
     """ahead[r, q]: the most that q variables of the set from rank r on could add.
 
@@ -200,7 +200,7 @@ def gains_at(room: Room, depth: int) -> Gains:
     return Gains(room.gains[depth], room.gained[depth])
 
 
-@kernel
+@lean
 def take_gains(graph: Graph, entries: Entries, labels: IntArray, gains: Gains) -> tuple[float, int]:
     """The score of an output and its forbidden entries; and what every label would add to both."""
     tables, offsets = graph.tables, graph.offsets
@@ -227,7 +227,7 @@ def take_gains(graph: Graph, entries: Entries, labels: IntArray, gains: Gains) -
     return value, faults
 
 
-@kernel
+@lean
 def search_set(
     graph: Graph,
     entries: Entries,
@@ -278,7 +278,7 @@ def search_set(
                         doubtful = value <= best + tie
                     best = value if taken else best
                 if taken:
-                    answer[:] = labels
+                    copy_into(answer, labels)
                     answer[j] = a
         left, later = most - depth - 1, place + 1
         if left == 0 or later == count or value + room.ahead[later, left] < best - tie:
@@ -378,7 +378,7 @@ def best_neighbours(
     return answers, doubts
 
 
-@kernel
+@lean
 def better(known: Incumbent, offered: IntArray, worth: float, also: bool) -> tuple[float, bool]:
     """Put an output in the place of the answer if it is better: the value then, and its doubt.
 
@@ -392,7 +392,7 @@ def better(known: Incumbent, offered: IntArray, worth: float, also: bool) -> tup
     # What was within a tie of an output may be within two of another.
     near = worth <= value + 2 * tie
     if worth > value:
-        answer[:] = offered
+        copy_into(answer, offered)
     return max(worth, value), near or also
 
 

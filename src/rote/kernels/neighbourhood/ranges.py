@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.kernels.bundles import Graph, RowGroups
-from rote.kernels.jit import inlined, kernel
+from rote.kernels.jit import inlined, kernel, lean
 from rote.kernels.outputs import activity_of, added, is_broken
 from rote.types import FloatArray, IntArray
 
@@ -44,7 +44,7 @@ def room_for(rows: RowGroups, variables: int) -> Ranges:
     )
 
 
-@kernel
+@lean
 def add_up(graph: Graph, labels: IntArray, activity: FloatArray) -> int:
     """What an output adds to every row; how many rows it breaks."""
     broken = 0
@@ -54,7 +54,7 @@ def add_up(graph: Graph, labels: IntArray, activity: FloatArray) -> int:
     return broken
 
 
-@kernel
+@lean
 def let_go(
     graph: Graph,
     labels: IntArray,

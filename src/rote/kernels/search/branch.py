@@ -30,8 +30,9 @@ from rote.kernels.dual.ascent import (
     row_constant,
     sweep,
 )
-from rote.kernels.jit import kernel
+from rote.kernels.jit import kernel, lean
 from rote.kernels.neighbourhood.components import root_of
+from rote.kernels.outputs import copy_into
 from rote.kernels.search.nodes import Node, alone, assign, loss, new_node, row_loss, start, undo
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -41,7 +42,7 @@ ENTRIES_PER_NODE = 32  # an elimination of so many entries takes about as long a
 MOST_ENTRIES = 1 << 18  # of all tables of one elimination
 
 
-@kernel
+@lean
 def search(
     graph: Graph,
     ascent: Ascent,
@@ -107,7 +108,7 @@ def search(
                 if not closed:
                     dived = state[whole] - row_loss(graph, multipliers, labels)
                     if dived > floor:
-                        found[:] = labels
+                        copy_into(found, labels)
                         floor = max(floor, dived - 4 * tie)
                         value = floor
                 closed = True
@@ -167,7 +168,7 @@ def search(
                         narrow = 2 * tie
                     runner = max(runner, bound - lost - narrow)
                     value = bound - lost
-                    found[:] = argmax
+                    copy_into(found, argmax)
                     closed = True
                     break
                 if count > 0:
@@ -180,7 +181,7 @@ def search(
                 runner = max(runner, min(reached, value))
                 if reached > value:
                     value = reached
-                    found[:] = labels
+                    copy_into(found, labels)
                     if in_order:
                         return value, value, runner, nodes
                 closed = True

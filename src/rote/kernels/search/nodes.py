@@ -17,8 +17,8 @@ import numpy as np
 
 from rote.kernels.bundles import Graph
 from rote.kernels.dual.ascent import find_tops
-from rote.kernels.jit import inlined, kernel
-from rote.kernels.outputs import activity_of, added, entry_at, is_broken, weight_at
+from rote.kernels.jit import inlined, kernel, lean
+from rote.kernels.outputs import activity_of, added, copy_into, entry_at, is_broken, weight_at
 from rote.types import BoolArray, FloatArray, IntArray
 
 
@@ -126,7 +126,7 @@ def close_in_row(graph: Graph, node: Node, r: int, top: int) -> int:
     return -1 - top if dead else top
 
 
-@kernel
+@lean
 def assign(graph: Graph, theta: FloatArray, node: Node, v: int, label: int, top: int) -> int:
     """Give variable v a label. Returns the new top of the trail, negative at a dead end.
 
@@ -187,7 +187,7 @@ def assign(graph: Graph, theta: FloatArray, node: Node, v: int, label: int, top:
     return -1 - top if dead else top
 
 
-@kernel
+@lean
 def best_entry(graph: Graph, theta: FloatArray, node: Node, b: int) -> float:
     """The best entry of table b that fits the labels given and the labels still open."""
     tables, labels = graph.tables, node.labels
@@ -206,7 +206,7 @@ def best_entry(graph: Graph, theta: FloatArray, node: Node, b: int) -> float:
     return best
 
 
-@kernel
+@lean
 def undo(graph: Graph, node: Node, height: int, low: int, top: int, mark: int) -> None:
     """Take back the trail down to ``mark`` and the labelled variables down to ``low``."""
     tables = graph.tables
@@ -221,14 +221,14 @@ def undo(graph: Graph, node: Node, height: int, low: int, top: int, mark: int) -
             node.free[tables.place_table[tables.places[p]]] += 1
 
 
-@kernel
+@lean
 def start(graph: Graph, theta: FloatArray, constant: float, node: Node) -> bool:
     """Stand at the root; false when some row cannot be met."""
     rows, state = graph.rows, node.state
     node.labels[:] = -1
     for b in range(node.free.shape[0]):
         node.free[b] = graph.tables.scope_ptr[b + 1] - graph.tables.scope_ptr[b]
-    state[: node.best_of] = theta[: node.best_of]
+    copy_into(state, theta[: node.best_of])
     tops = state[node.best_of : node.row_least]
     state[node.whole] = find_tops(graph, theta, constant, tops)
     feasible = bool(state[node.whole] > -np.inf)
@@ -244,7 +244,7 @@ def start(graph: Graph, theta: FloatArray, constant: float, node: Node) -> bool:
     return feasible
 
 
-@kernel
+@lean
 def row_loss(graph: Graph, multipliers: FloatArray, labels: IntArray) -> float:
     """What a labelling loses to multipliers of rows that it meets with room to spare.
 
@@ -262,7 +262,7 @@ def row_loss(graph: Graph, multipliers: FloatArray, labels: IntArray) -> float:
     return lost
 
 
-@kernel
+@lean
 def loss(
     graph: Graph, theta: FloatArray, multipliers: FloatArray, node: Node, slack: float
 ) -> float:
@@ -279,7 +279,7 @@ def loss(
     return lost if lost <= slack else np.inf
 
 
-@kernel
+@lean
 def alone(graph: Graph, theta: FloatArray, node: Node, tie: float) -> bool:
     """Whether no other output at this node can be within a tie of the bound.
 

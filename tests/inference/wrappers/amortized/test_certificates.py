@@ -475,7 +475,7 @@ def test_of_labels_within_a_tie_duals_take_the_first():
 
 
 def test_ties_that_take_long_to_settle_are_left_to_the_engine(monkeypatch):
-    monkeypatch.setattr(certificates, "first_of_equals", lambda space, _, labels: 0 * labels - 1)
+    monkeypatch.setattr(certificates, "first_of_equals", lambda _, labels: 0 * labels - 1)
     found = remembered(pair(), [1, 1], np.zeros(8), 0.0)
     proofs = checked(found, found.asked(np.zeros((1, 8))), DualBound())
     assert not proofs.taken[0]

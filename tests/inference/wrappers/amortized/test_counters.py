@@ -28,7 +28,8 @@ class Counted(Engine):
     asked: list = field(default_factory=list)
 
     def answer(self, problem, context):
-        self.asked.extend(row.tobytes() for row in problem.scores)
+        rows = np.concatenate([problem.scores, problem.open_labels()], axis=1)
+        self.asked.extend(row.tobytes() for row in rows)
         return Exact().answer(problem, context)
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import InfeasibleSpace, LabelError, SettingError
+from rote.errors import InfeasibleSpace, SettingError
 from rote.inference import Exact, Exhaustive, Problem, Solutions, Source, Status, k_best
 from rote.inference.engine import Engine
 from rote.inference.problem import Context
@@ -421,13 +421,6 @@ def test_sets_may_be_numpy_arrays_generators_and_repeated():
     ):
         assert Decomposed(Exact(), sets).solve(*question).labels.tolist() == [[0, 1]]
     assert Decomposed(Exact(), lambda *_: []).solve(*question).labels.tolist() == [[0, 0]]
-
-
-def test_gold_of_the_wrong_shape_or_with_labels_that_are_none_is_refused():
-    space = two_free()
-    for gold in (np.zeros((2, 2), np.int64), np.zeros((1, 3), np.int64), np.array([[0, 2]])):
-        with pytest.raises(LabelError):
-            Decomposed().solve(space, np.zeros((1, 4)), Context(gold=gold))
 
 
 # -- samples ---------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ import numpy as np
 from rote.errors import SettingError, check_number, check_whole
 from rote.inference.engine import Capability, Engine, Wrapper, check_engine, rebuilt
 from rote.inference.exact.exact import Exact
-from rote.inference.exact.kbest import k_best
+from rote.inference.exact.kbest import bound_of_others
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Status
 from rote.inference.stores.base import Store
@@ -150,23 +150,24 @@ class Amortized(Wrapper):
         space = problem.space
         if context.gold is not None and Capability.GOLD in self.inner.supports:
             return self._around(problem, context)
+        epsilon = self._epsilons(len(problem))
         if not problem.decomposes or not len(problem.scores):
             return self._untested(problem, context)
         if not space.variables:
             return self._undecided(problem, context)
         if not self.thrifty or self.epsilon > 0:
-            return self._tested(problem, context)
+            return self._tested(problem, context, epsilon)
         thrift, m = self._memory.thrift(space), len(problem.scores)
         count, test = thrift.next(m)
         if count == m:
             if test:
-                return self._tested(problem, context)
+                return self._tested(problem, context, epsilon)
             return self._untested(problem, context, thrift)
         pieces, start = [], 0
         while start < m:
             rows = np.arange(start, start + count)
             part = problem.rows(rows), context.rows(rows)
-            pieces.append(self._tested(*part) if test else self._untested(*part))
+            pieces.append(self._tested(*part, epsilon[rows]) if test else self._untested(*part))
             start += count
             count, test = thrift.next(m - start)
         return Solutions.joined(pieces)
@@ -207,7 +208,7 @@ class Amortized(Wrapper):
             self._memory.tally.hit("nothing to decide", len(problem))
         return solutions
 
-    def _tested(self, problem: Problem, context: Context) -> Solutions:
+    def _tested(self, problem: Problem, context: Context, epsilon: FloatArray) -> Solutions:
         """Certificates first. A young shelf is asked about few inputs at a time."""
         space, m = problem.space, len(problem)
         shelf = self._memory.shelf(space)
@@ -222,7 +223,7 @@ class Amortized(Wrapper):
                 (problem, context) if len(rows) == m else (problem.rows(rows), context.rows(rows))
             )
             shelf = self._memory.shelf(space)  # another one, if that of the last batch went
-            found, now = self._batch(shelf, *part, asked[rows])
+            found, now = self._batch(shelf, *part, epsilon[rows], asked[rows])
             solutions.append(found)
             entries.append(now)
             start, size = start + len(rows), 2 * size
@@ -230,7 +231,12 @@ class Amortized(Wrapper):
         return Solutions.joined(solutions)
 
     def _batch(
-        self, shelf: Shelf, problem: Problem, context: Context, starts: IntArray
+        self,
+        shelf: Shelf,
+        problem: Problem,
+        context: Context,
+        epsilon: FloatArray,
+        starts: IntArray,
     ) -> tuple[Solutions, IntArray]:
         """Answers, and the entry that each input now has on the shelf, or -1."""
         memory, m = self._memory, len(problem)
@@ -240,7 +246,7 @@ class Amortized(Wrapper):
             memory.fetch(shelf)
             numbered = shelf.forgotten
             starts = np.where(starts < shelf.count, starts, -1)
-            hits = self._test(Asked(shelf, problem, self._epsilons(m), starts), answers)
+            hits = self._test(Asked(shelf, problem, epsilon, starts), answers)
         testing = perf_counter() - begun
         begun = perf_counter()
         solved = self._solve(problem, context, answers, np.flatnonzero(~answers.taken))
@@ -249,12 +255,14 @@ class Amortized(Wrapper):
         with memory.lock:
             if shelf.forgotten != numbered:  # by another thread: rows have other numbers now
                 starts, answers.entries = np.full(m, -1), np.full(m, -1)
-            entries, new, searched = self._remember(shelf, problem, answers, starts, solved)
+            entries, new, searched, more = self._remember(
+                shelf, problem, context, answers, starts, solved
+            )
             testing += perf_counter() - begun
             calls, thrift, tally = len(solved), memory.thrift(shelf.space), memory.tally
             thrift.enter_tested(m, m - calls, testing, solving)
             tally.queries += m
-            tally.solver_calls += calls
+            tally.solver_calls += calls + more
             tally.new_outputs += new
             tally.second_bests += searched
             tally.testing_seconds += testing
@@ -265,10 +273,10 @@ class Amortized(Wrapper):
         return answers.solutions(), entries
 
     def _epsilons(self, m: int) -> FloatArray:
-        """ε of each input."""
+        """ε of each of the inputs that are asked now."""
         epsilon = np.full(m, float(self.epsilon))
+        number = self._memory.number(m)
         if self.exact_every is not None:
-            number = self._memory.tally.queries + np.arange(m)
             epsilon[number % self.exact_every == 0] = 0.0
         return epsilon
 
@@ -308,11 +316,15 @@ class Amortized(Wrapper):
         self,
         shelf: Shelf,
         problem: Problem,
+        context: Context,
         answers: Answers,
         starts: IntArray,
         solved: IntArray,
-    ) -> tuple[IntArray, int, int]:
-        """Put what is proved on the shelf: entries, how many outputs are new, and margins sought.
+    ) -> tuple[IntArray, int, int, int]:
+        """Put what is proved on the shelf.
+
+        Returns entries, how many outputs are new, how many margins were sought, and how often the
+        engine was asked about them.
 
         Problems with closed labels are of another feasible set, and are not remembered.
         """
@@ -320,12 +332,12 @@ class Amortized(Wrapper):
         entries = np.where(answers.new, -1, answers.entries)
         found = np.flatnonzero(answers.labels[:, 0] >= 0)
         numbers = np.full(len(problem), -1, dtype=np.int64)
-        new = searched = 0
+        new = searched = calls = 0
         if len(found):
             numbers[found], new = shelf.numbers(frozen(answers.labels[found]))
         if problem.closed is None and self._certificates:
             solved = solved[answers.status[solved] == Status.OPTIMAL]
-            searched = self._find_margins(shelf, problem, answers, solved)
+            searched, calls = self._find_margins(shelf, problem, context, answers, solved)
             by_engine = np.zeros(len(problem), dtype=np.bool_)
             by_engine[solved] = True
             rows = np.flatnonzero(by_engine | answers.new)
@@ -344,7 +356,7 @@ class Amortized(Wrapper):
         self._memory.keep_within_limit()
         if shelf.forgotten != before:
             entries[:] = -1
-        return entries, new, searched
+        return entries, new, searched, calls
 
     @property
     def _look_at_scores(self) -> bool:
@@ -352,23 +364,28 @@ class Amortized(Wrapper):
         return any(isinstance(each, Condition | Margin) for each in self._certificates)
 
     def _find_margins(
-        self, shelf: Shelf, problem: Problem, answers: Answers, solved: IntArray
-    ) -> int:
-        """Margins of solved problems, where a certificate asks for them; how many were searched.
+        self,
+        shelf: Shelf,
+        problem: Problem,
+        context: Context,
+        answers: Answers,
+        solved: IntArray,
+    ) -> tuple[int, int]:
+        """Margins of solved problems, where a certificate asks for them.
 
-        Duals prove most of them; a second best output tells the others.
+        Duals prove most of them; what other outputs are worth at most tells the others. Returns how
+        many these were, and how many inputs the engine has solved for them.
         """
         if not self._look_at_scores or self.epsilon > 0 or not len(solved):
-            return 0
+            return 0, 0
         part = problem.rows(solved)
         asked = Asked(shelf, part, np.zeros(len(solved)), np.full(len(solved), -1))
         answers.margin[solved] = DualBound().test(asked).margin
         hard = solved[~(answers.margin[solved] > part.ties)]
-        if len(hard):
-            best, second = k_best(shelf.space, problem.rows(hard), 2)
-            lead = best.value - second.value
-            answers.margin[hard] = np.where(second.status == Status.INFEASIBLE, np.inf, lead)
-        return len(hard)
+        best = frozen(answers.labels[hard])
+        others, calls = bound_of_others(problem.rows(hard), best, self.inner, context.rows(hard))
+        answers.margin[hard] = answers.value[hard] - others
+        return len(hard), calls
 
 
 def _chosen(certificate: str | Certificate | Sequence[Certificate]) -> tuple[Certificate, ...]:

@@ -31,6 +31,7 @@ class Memory:
         self.store = store
         self.limit = limit
         self.tally = Tally()
+        self.asked = 0  # inputs, counted when they come
         self.lock = RLock()
         self._shelves: dict[Space, Shelf] = {}
         self._thrifts: dict[str, Thrift] = {}  # by fingerprint, which is smaller than a space
@@ -39,6 +40,13 @@ class Memory:
         self._marks: dict[Space, int] = {}
         # Digests of packs that were put into the store and not read back yet.
         self._own: defaultdict[Space, set[bytes]] = defaultdict(set)
+
+    def number(self, m: int) -> IntArray:
+        """The numbers of m inputs that are asked now, over all threads."""
+        with self.lock:
+            first = self.asked
+            self.asked += m
+        return np.arange(first, first + m)
 
     def shelf(self, space: Space) -> Shelf:
         """What is remembered of a space."""

@@ -7,6 +7,7 @@ How it looks there is in `rote.inference.wrappers.decomposed.search`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -15,7 +16,7 @@ import numpy as np
 from rote.inference.engine import Capability, Engine, Stats, Wrapper, check_engine
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.tie_breaking import canonical
-from rote.inference.problem import Context, Problem
+from rote.inference.problem import Context, LazyProblem, Problem
 from rote.inference.solutions import Solutions, Source, Status
 from rote.inference.wrappers.decomposed.search import Search
 from rote.inference.wrappers.decomposed.sets import (
@@ -33,10 +34,10 @@ class Decomposed(Wrapper):
     """An engine over an engine that looks only at what is around the gold output.
 
     The ``decomposition`` says what that is: `Subsets`, `SignedComponents`, `Chosen`, a `Union` of
-    several, or a function of your own from a space and a gold output to sets of positions. For an
+    several, or a function of your own from a space and a gold output to sets of positions. For a
     problem with gold outputs, values, bounds and statuses speak of their neighbourhoods. An input
     with nothing possible around its gold output (which breaks a rule then, unless labels are
-    closed), and an problem without gold outputs, as in prediction, go to the engine underneath.
+    closed), and a problem without gold outputs, as in prediction, go to the engine underneath.
 
     >>> from rote import Context, Decomposed, Exact, SpaceBuilder, Subsets
     >>> builder = SpaceBuilder()
@@ -57,6 +58,7 @@ class Decomposed(Wrapper):
     )
 
     transparent = True
+    passes = frozenset(Capability)
     adds = frozenset({Capability.LOSS_TERMS, Capability.GLOBAL_FEATURES, Capability.GOLD})
 
     def __post_init__(self) -> None:
@@ -101,6 +103,11 @@ class Decomposed(Wrapper):
         place[near[kept]] = np.arange(len(kept))
         others = self._inside(problem.rows(whole), context.rows(whole))
         return answers.rows(place).with_rows(whole, others)
+
+    def answer_all(self, pairs: Sequence[tuple[Problem, Context]]) -> Iterator[Solutions]:
+        if all(isinstance(p, LazyProblem) and context.gold is None for p, context in pairs):
+            return self.inner.answer_all(pairs)
+        return super().answer_all(pairs)
 
     def _inside(self, problem: Problem, context: Context) -> Solutions:
         """All outputs, by the inner engine, which may not take what this one does."""
