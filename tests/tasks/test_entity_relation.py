@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
+from rote import Exact, Exhaustive
 from rote.datasets import english_sentences
 from rote.errors import LabelError, SpaceError
 from rote.io.conll import Entity, Relation, Sentence
@@ -210,3 +212,49 @@ def test_examples_with_other_labels_show_what_their_relations_join():
     assert task.entity_labels == ("City", "Other", "Person")
     assert task.relation_labels == ("none", "Lives", "Near")
     assert task.arguments == {"Lives": ("Person", "City")}
+
+
+MARRIED = EntityRelation(
+    ("Peop", "Loc"),
+    ("none", "Live_In", "Spouse"),
+    {"Live_In": ("Peop", "Loc"), "Spouse": ("Peop", "Peop")},
+    symmetric=("Spouse",),
+)
+
+
+def said_of(n):
+    return Sentence(0, ("w",) * n, ("",) * n, tuple(Entity(k, k + 1, "") for k in range(n)), ())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_symmetric_relation_holds_in_both_directions_or_in_none(seed):
+    x = said_of(3)
+    space = MARRIED.frame(x).space
+    scores = np.random.default_rng(seed).normal(size=(20, space.parts))
+    found, judge = (engine.solve(space, scores) for engine in (Exact(), Exhaustive()))
+    np.testing.assert_allclose(found.value, judge.value)
+    spouses = 0
+    for labels in judge.labels.tolist():
+        relations = dict(zip(pairs(3), labels[3:], strict=True))
+        for (i, j), label in relations.items():
+            assert (label == 2) == (relations[j, i] == 2)
+            assert 1 not in (label, relations[j, i]) or 0 in (label, relations[j, i])
+        y = MARRIED.decode(x, labels)
+        spouses += list(y.relations.values()).count("Spouse")
+        assert all(i < j for (i, j), label in y.relations.items() if label == "Spouse")
+        assert MARRIED.encode(x, y) == labels
+    assert spouses > 0
+
+
+def test_a_symmetric_relation_may_be_said_in_either_direction():
+    x, both = said_of(2), [0, 0, 2, 2]
+    for relations in ({(0, 1): "Spouse"}, {(1, 0): "Spouse"}, dict.fromkeys(pairs(2), "Spouse")):
+        y = Extraction(("Peop", "Peop"), relations)
+        assert MARRIED.encode(x, y) == both
+        assert MARRIED.directed(y) == MARRIED.decode(x, both)
+
+
+@pytest.mark.parametrize("label", ["Live_In", "Kill", "none"])
+def test_a_relation_between_different_kinds_or_of_no_name_is_not_symmetric(label):
+    with pytest.raises(LabelError, match=f"symmetric names relations .*; got '{label}'"):
+        replace(MARRIED, symmetric=(label,))

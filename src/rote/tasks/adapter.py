@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from rote.errors import DataError, LabelError, ModelError, SettingError, TooLarge
 from rote.features import Templates
 from rote.io.serialize import classes, described, restored
+from rote.io.shapes import check_shape
 from rote.io.text import json_text, line_error, read_text
 from rote.tasks.show import show_variables
 from rote.tasks.task import Task, WithoutRules
@@ -301,14 +302,7 @@ def labels_in(ys: Iterable[Iterable[str]] | None) -> tuple[str, ...]:
 
 def label_list(_x: Any, value: Any) -> tuple[str, ...]:
     """The labels that JSON has as a list of texts."""
-    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
-        raise DataError(f'"y" is a list of labels in quotes, got {shown(value)}')
-    return tuple(value)
-
-
-def shown(value: Any) -> str:
-    """A value of JSON as an error quotes it."""
-    return f"{json.dumps(value):.80}"
+    return tuple(check_shape('"y"', value, [str]))
 
 
 def _adapter(task: Any) -> Adapter[Any] | None:

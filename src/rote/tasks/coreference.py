@@ -22,17 +22,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rote.errors import DataError, LabelError, check_whole
+from rote.io.shapes import check_shape
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import Entities
 from rote.space.rule_text import Rules, Vocabulary
-from rote.tasks.adapter import Adapter, Examples, Measured, register, shown
+from rote.tasks.adapter import Adapter, Examples, Measured, register
 from rote.tasks.bracketed import bracketed
 from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray
@@ -402,58 +403,44 @@ def _vocabulary(most: int) -> Vocabulary:
     return Vocabulary({MENTION: (1, _antecedents(most))})
 
 
+_DOCUMENT = {
+    "sentences": [object],
+    "mentions": [
+        {"sentence": int, "start": int, "stop": int, "kind?": str, "form?": str, "head?": int}
+    ],
+    "name?": str,
+    "genre?": str,
+}
+_SENTENCE = {"words": [str], "heads?": [int]}
+_SENTENCE |= {f"{name}?": [str] for name in ("lemmas", "upos", "pos", "relations")}
+
+
 def _document(_task: Coreference | None, value: Any) -> Document:
-    given = value if isinstance(value, dict) else {}
-    sentences, mentions = given.get("sentences"), given.get("mentions")
-    if not isinstance(sentences, list) or not isinstance(mentions, list):
-        raise DataError(
-            "an input is a text with mentions in brackets, or an object with sentences and "
-            f"mentions; got {shown(value)}"
-        )
-    read = tuple(_sentence(k, each) for k, each in enumerate(sentences))
-    named = {key: given.get(key, "") for key in ("name", "genre")}
-    if not all(isinstance(text, str) for text in named.values()):
-        raise DataError(f'"name" and "genre" are texts, got {shown(named)}')
-    found = [_mention(k, each, read) for k, each in enumerate(mentions)]
-    if found != sorted(found, key=_reading_order):
+    check_shape("an input", value, _DOCUMENT)
+    sentences = tuple(_sentence(k, each) for k, each in enumerate(value["sentences"]))
+    mentions = [Mention(**{"kind": "", **each}) for each in value["mentions"]]
+    for number, mention in enumerate(mentions):
+        known = 0 <= mention.sentence < len(sentences)
+        words = sentences[mention.sentence].words if known else ()
+        ends = 0 <= mention.start < mention.stop <= len(words)
+        if not ends or not (mention.head == -1 or mention.start <= mention.head < mention.stop):
+            raise DataError(
+                f"mention {number}: has words of its sentence, and its head is one of them"
+            )
+        if mention.form not in ("", NAME, NOUN, PRONOUN):
+            raise DataError(f"mention {number}: form is {NAME}, {NOUN} or {PRONOUN}")
+    if mentions != sorted(mentions, key=_reading_order):
         raise DataError("mentions are in reading order, a longer one before those inside it")
-    return Document(named["name"], named["genre"], read, tuple(found))
+    named = value.get("name", ""), value.get("genre", "")
+    return Document(*named, sentences, tuple(mentions))
 
 
 def _sentence(number: int, value: Any) -> ParsedSentence:
-    columns = value if isinstance(value, dict) else {"words": value}
-    words = columns.get("words")
-    kinds = {field.name: int if field.name == "heads" else str for field in fields(ParsedSentence)}
-    for name, column in columns.items():
-        kind = kinds.get(name)
-        if kind is None or not isinstance(column, list) or len(column) != len(words or ()):
-            raise DataError(
-                f"sentence {number}: is a list of words, or has lists of {', '.join(kinds)}, all "
-                f"as long; got {shown(value)}"
-            )
-        if any(type(cell) is not kind or cell == "" for cell in column):
-            raise DataError(f"sentence {number}: {name} are {kind.__name__}; got {shown(column)}")
+    columns = {"words": value} if isinstance(value, list) else value
+    check_shape(f"sentence {number}", columns, _SENTENCE)
+    if len({len(column) for column in columns.values()}) > 1:
+        raise DataError(f"sentence {number}: all of {', '.join(columns)} are as long as the words")
     return ParsedSentence(**{name: tuple(column) for name, column in columns.items()})
-
-
-def _mention(number: int, value: Any, sentences: Sequence[ParsedSentence]) -> Mention:
-    kinds: dict[str, type] = dict.fromkeys(("sentence", "start", "stop", "head"), int)
-    kinds |= {"kind": str, "form": str}
-    given = {"kind": "", **value} if isinstance(value, dict) else {}
-    fits = {"sentence", "start", "stop"} <= given.keys() <= kinds.keys()
-    if not fits or any(type(given[name]) is not kinds[name] for name in given):
-        raise DataError(
-            f'mention {number}: is an object such as {{"sentence": 0, "start": 0, "stop": 2}}, '
-            f"perhaps with kind, form and head; got {shown(value)}"
-        )
-    mention = Mention(**given)
-    words = sentences[mention.sentence].words if 0 <= mention.sentence < len(sentences) else ()
-    ends = 0 <= mention.start < mention.stop <= len(words)
-    if not ends or not (mention.head == -1 or mention.start <= mention.head < mention.stop):
-        raise DataError(f"mention {number}: has words of its sentence, and its head is one of them")
-    if mention.form not in ("", NAME, NOUN, PRONOUN):
-        raise DataError(f"mention {number}: form is {NAME}, {NOUN} or {PRONOUN}")
-    return mention
 
 
 def _reading_order(mention: Mention) -> tuple[int, int, int]:
@@ -476,10 +463,7 @@ def _typed(_task: Coreference, text: str) -> Document:
 
 
 def _clusters(_x: Document, value: Any) -> Clusters:
-    lists = isinstance(value, list) and all(isinstance(cluster, list) for cluster in value)
-    if not lists or not all(type(each) is int for cluster in value for each in cluster):
-        raise DataError(f'"y" is a list of clusters such as [[0, 2], [1]], got {shown(value)}')
-    return tuple(frozenset(cluster) for cluster in value)
+    return tuple(frozenset(cluster) for cluster in check_shape('"y"', value, [[int]]))
 
 
 def _build(_examples: Examples, settings: Mapping[str, Any]) -> Coreference:

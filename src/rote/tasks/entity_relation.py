@@ -29,10 +29,11 @@ import numpy as np
 from rote.errors import DataError, LabelError, SpaceError, in_order
 from rote.features import FeatureReader, Names, spelled
 from rote.io.conll import Entity, Sentence, numbered_sentences
+from rote.io.shapes import check_shape, shown
 from rote.space import Space, SpaceBuilder, any_of, template
 from rote.space.compiled import keep_recent
 from rote.space.rule_text import Rules, Variables, Vocabulary
-from rote.tasks.adapter import Adapter, Examples, Measured, register, shown
+from rote.tasks.adapter import Adapter, Examples, Measured, register
 from rote.tasks.bracketed import bracketed
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
 from rote.tasks.show import about_gold, rules_broken
@@ -54,9 +55,15 @@ RELATION_LABELS = (NONE, *ARGUMENTS)
 RELATION = "relation"  # the block of weights of pairs; that of entities has their kind's name
 MOST_WORDS, MOST_ENTITIES = 1000, 32  # of one input of a service
 UNTAGGED = "?"
-# Of a sentence and of an entity: what is read, and what outputs have beside it.
-SENTENCE_KEYS = ("words", "pos", "entities", "id", "relations")
-ENTITY_KEYS = ("start", "stop", "label")
+_SPAN = {"start": int, "stop": int}
+# What is read of a sentence, and what outputs have beside it.
+_SENTENCE = {"words": [str], "entities": [{**_SPAN, "label?": str}], "pos?": [str]}
+_SENTENCE |= {"id?": object, "relations?": object}
+_OUTPUT = {
+    "entities": [{**_SPAN, "label": str}],
+    "relations?": [{"first": int, "second": int, "label": str}],
+    "words?": object,
+}
 
 
 class Extraction(NamedTuple):
@@ -352,12 +359,12 @@ def _sentence(_task: EntityRelation | None, value: Any) -> Sentence:
             "an input is a text with entities in brackets, or an object with words, pos and "
             f"entities; got {shown(value)}"
         )
-    _check_keys("an input", value, SENTENCE_KEYS)
-    words = _texts(value, "words")
-    pos = _texts(value, "pos") if "pos" in value else [UNTAGGED] * len(words)
+    check_shape("an input", value, _SENTENCE)
+    words = value["words"]
+    pos = value.get("pos", [UNTAGGED] * len(words))
     if len(pos) != len(words):
         raise DataError(f"pos has one tag per word, {len(words)}; got {len(pos)}")
-    return _with_entities(words, pos, _spans(value.get("entities")))
+    return _with_entities(words, pos, [(e["start"], e["stop"]) for e in value["entities"]])
 
 
 def _typed(_task: EntityRelation, text: str) -> Sentence:
@@ -381,55 +388,13 @@ def _with_entities(
     return Sentence(0, tuple(words), tuple(pos), entities, ())
 
 
-def _check_keys(what: str, value: dict[str, Any], keys: Sequence[str]) -> None:
-    stray = sorted(value.keys() - set(keys))
-    if stray:
-        raise DataError(
-            f"{what} has no other keys than {', '.join(keys)}; got {shown(stray[0])}, leave it out"
-        )
-
-
-def _texts(value: dict[str, Any], key: str) -> list[str]:
-    texts = value.get(key)
-    if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
-        raise DataError(f'"{key}" is a list of texts, none of them empty; got {shown(texts)}')
-    return texts
-
-
-def _spans(entities: Any) -> list[tuple[int, int]]:
-    spans: list[tuple[int, int]] = []
-    for entity in entities if isinstance(entities, list) else [None]:
-        ends = entity if isinstance(entity, dict) else {}
-        _check_keys("an entity", ends, ENTITY_KEYS)
-        start, stop = ends.get("start"), ends.get("stop")
-        if type(start) is not int or type(stop) is not int:
-            raise DataError(
-                '"entities" is a list of objects such as {"start": 0, "stop": 2}, which are the '
-                f"first word and the one after the last; got {shown(entities)}"
-            )
-        spans.append((start, stop))
-    return spans
-
-
 def _extraction(x: Sentence, value: Any) -> Extraction:
-    given = value if isinstance(value, dict) else {}
-    _check_keys('"y"', given, ("words", "entities", "relations"))
+    entities = check_shape('"y"', value, _OUTPUT)["entities"]
     spans = [(entity.start, entity.stop) for entity in x.entities]
-    if _spans(given.get("entities")) != spans:
+    if [(each["start"], each["stop"]) for each in entities] != spans:
         raise DataError(f'"y" has the entities of "x", each with its label; got {shown(value)}')
-    labels = [entity.get("label") for entity in given["entities"]]
-    relations, keys = given.get("relations", []), ("first", "second", "label")
-    parts: list[Any] = [
-        [each.get(key) for key in keys] if isinstance(each, dict) else [None]
-        for each in (relations if isinstance(relations, list) else [None])
-    ]
-    wrong = [part for part in parts if [type(one) for one in part] != [int, int, str]]
-    if wrong or not all(isinstance(label, str) and label for label in labels):
-        raise DataError(
-            '"y" has a "label" for every entity, and "relations" such as {"first": 0, "second": 1, '
-            f'"label": "Live_In"}} of entities counted from 0; got {shown(value)}'
-        )
-    return Extraction(tuple(labels), {(first, second): label for first, second, label in parts})
+    related = {(r["first"], r["second"]): r["label"] for r in value.get("relations", ())}
+    return Extraction(tuple(entity["label"] for entity in entities), related)
 
 
 def _extracted(_task: EntityRelation, x: Sentence, y: Extraction) -> dict[str, Any]:

@@ -27,6 +27,7 @@ import numpy as np
 
 from rote.errors import DataError, LabelError, in_order
 from rote.features import Features
+from rote.io.shapes import check_shape
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import Histogram
@@ -38,7 +39,6 @@ from rote.tasks.adapter import (
     label_list,
     labels_in,
     register,
-    shown,
 )
 from rote.tasks.show import differing, rules_broken
 from rote.tasks.task import Frame, Slot, Task
@@ -257,38 +257,25 @@ def grid_shape(x: Graph) -> tuple[int, int] | None:
     return None
 
 
+_GRAPH = {"nodes": [[float]], "edges?": [[int]], "grid?": [int], "edge_features?": [[float]]}
+
+
 def _graph(_task: LabelledGraph | None, value: Any) -> Graph:
-    if not isinstance(value, dict) or not {"nodes"} <= value.keys() <= _KEYS:
-        raise DataError(
-            'a graph is an object with "nodes", "edges" or "grid", and perhaps "edge_features"; '
-            f"got {shown(value)}"
-        )
-    if ("edges" in value) == ("grid" in value):
+    check_shape("a graph", value, _GRAPH)
+    nodes, edges, shape = value["nodes"], value.get("edges"), value.get("grid")
+    if (edges is None) == (shape is None):
         raise DataError('a graph has "edges": [[0, 1], ...] or "grid": [rows, columns], and one')
-    nodes, features = (_numbers(name, value.get(name, [])) for name in ("nodes", "edge_features"))
-    if "edges" in value:
-        return Graph(nodes, _numbers("edges", value["edges"]), features)
-    shape = value["grid"]
-    if not isinstance(shape, list) or [type(side) for side in shape] != [int, int]:
-        raise DataError(f'"grid" is the numbers of rows and columns, got {shown(shape)}')
-    if shape[0] < 0 or shape[1] < 0 or shape[0] * shape[1] != len(nodes):
-        raise DataError(f'"grid" has as many places as there are nodes, {len(nodes)}; got {shape}')
-    return Graph(nodes, grid(*shape), features)
-
-
-_KEYS = {"nodes", "edges", "grid", "edge_features"}
-
-
-def _numbers(name: str, value: Any) -> AnyArray:
-    """A list of rows, all as long, of finite numbers."""
-    try:
-        found = np.array(value)
-    except ValueError:
-        found = np.array(None)
-    whole = isinstance(value, list) and (not value or found.ndim == 2)
-    if not whole or (value and found.dtype.kind not in "iuf") or not np.isfinite(found).all():
-        raise DataError(f'"{name}" is a list of lists of numbers, all as long; got {shown(value)}')
-    return found.reshape(len(value), -1) if found.size else np.zeros((len(value), 0))
+    if shape is not None:
+        if len(shape) != 2 or min(shape) < 0 or shape[0] * shape[1] != len(nodes):
+            raise DataError(
+                f'"grid" is the numbers of rows and columns of all {len(nodes)} nodes; got {shape}'
+            )
+        edges = grid(*shape)
+    for name in ("nodes", "edge_features"):
+        if len({len(row) for row in value.get(name, ())}) > 1:
+            raise DataError(f'"{name}" is a list of lists of numbers, all as long')
+    rows = np.array(nodes, dtype=np.float64).reshape(len(nodes), -1) if nodes else np.zeros((0, 0))
+    return Graph(rows, np.array(edges), np.array(value.get("edge_features", [])))
 
 
 def _alike(first: Graph, other: Graph) -> None:

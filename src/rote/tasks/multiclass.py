@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from rote.errors import DataError, LabelError, in_order
 from rote.features import Features
+from rote.io.shapes import check_shape, shown
 from rote.space import SpaceBuilder
 from rote.space.rule_text import Rules, Vocabulary
-from rote.tasks.adapter import Adapter, Examples, Measured, register, shown
+from rote.tasks.adapter import Adapter, Examples, Measured, register
 from rote.tasks.task import Frame, Slot, Task
 
 INPUT = "input"
@@ -122,6 +122,10 @@ def _features(_task: Any, x: Any) -> Features:
     )
 
 
+def _number(value: Any) -> float:
+    return float(check_shape("the value of a feature", value, float))
+
+
 def _alike(first: Features, other: Features) -> None:
     """Refuse vectors of one file that are not of one sort."""
     arrays = [isinstance(x, np.ndarray) for x in (first, other)]
@@ -129,22 +133,6 @@ def _alike(first: Features, other: Features) -> None:
         raise DataError('"x" is a list of numbers in some lines and has names in others')
     if all(arrays) and len(first) != len(other):
         raise DataError(f'"x" has {len(first)} numbers in the first line, got {len(other)}')
-
-
-def _number(value: Any) -> float:
-    try:
-        number = float(value) if isinstance(value, (int, float)) else None
-    except OverflowError:
-        number = None
-    if number is None or not isfinite(number):
-        raise DataError(f"the value of a feature is a finite number, got {shown(value)}")
-    return number
-
-
-def _label(_x: Features, value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise DataError(f'"y" is a label in quotes, got {shown(value)}')
-    return value
 
 
 def _build(examples: Examples, settings: Mapping[str, Any]) -> Multiclass:
@@ -163,7 +151,7 @@ ADAPTER: Adapter[Any] = Adapter(
     "multiclass",
     Multiclass,
     from_json=_features,
-    output_from_json=_label,
+    output_from_json=lambda _, value: check_shape('"y"', value, str),
     to_json=lambda _task, _x, y: y,
     alike=_alike,
     build=_build,

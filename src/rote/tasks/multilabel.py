@@ -18,9 +18,10 @@ import numpy as np
 
 from rote.errors import DataError, LabelError, SettingError, check_whole, in_order
 from rote.features import Features
+from rote.io.shapes import shown
 from rote.space import SpaceBuilder
 from rote.space.rule_text import OFF_ON, Rules, Variables, Vocabulary
-from rote.tasks.adapter import Examples, Measured, label_list, labels_in, register, shown
+from rote.tasks.adapter import Examples, Measured, label_list, labels_in, register
 from rote.tasks.multiclass import ADAPTER, INPUT, with_constant
 from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray

@@ -23,6 +23,7 @@ from typing import Any
 
 from rote.errors import DataError, LabelError, ModelError, SettingError, check_whole, in_order
 from rote.features import CHUNKING, POS_TAGGING, FeatureReader, Features, Templates
+from rote.io.shapes import shown
 from rote.io.text import line_error
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.compiled import keep_recent
@@ -35,7 +36,6 @@ from rote.tasks.adapter import (
     label_list,
     labels_in,
     register,
-    shown,
 )
 from rote.tasks.show import about_gold, rules_broken
 from rote.tasks.task import Frame, Slot
