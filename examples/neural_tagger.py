@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rote import MissingExtra
 from rote.datasets import english_sentences
-from rote.io.conll import ENTITIES, Sentence
+from rote.io import ENTITIES, Sentence
 from rote.metrics import chunk_f1
 
 try:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from rote import Exact, SpaceBuilder, template
-from rote.tasks.external_scores import opinion_of, scores_from
+from rote.tasks import opinion_of, scores_from
 
 WEATHER = ["sun", "cloud", "rain"]
 

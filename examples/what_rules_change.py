@@ -2,7 +2,7 @@
 
 from rote import EntityRelation, Extraction, Local, StructuredSVM, show, train
 from rote.datasets import english_sentences
-from rote.io.conll import Sentence
+from rote.io import Sentence
 from rote.metrics import EntityRelations, relation_f1
 
 task = EntityRelation()  # "Live_In links a person to a place", and so on

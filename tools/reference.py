@@ -25,6 +25,7 @@ PROMISED = (
     "rote.viz",
     "rote.io",
     "rote.datasets",
+    "rote.types",
     "rote.sklearn",
     "rote.torch",
     "rote.serve",

@@ -12,9 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 AnyArray: TypeAlias = NDArray[Any]
+"""An array of anything."""
 BoolArray: TypeAlias = NDArray[np.bool_]
+"""An array of True and False."""
 FloatArray: TypeAlias = NDArray[np.float64]
+"""An array of numbers in double precision."""
 IntArray: TypeAlias = NDArray[np.int64]
+"""An array of whole numbers of 64 bits."""
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -42,3 +46,6 @@ def running(counts: AnyArray | Sequence[int]) -> IntArray:
 def joined(arrays: Iterable[AnyArray]) -> IntArray:
     """Whole numbers one after the other, also where there is no array at all."""
     return np.concatenate([*arrays, np.empty(0, dtype=np.int64)]).astype(np.int64, copy=False)
+
+
+__all__ = ["AnyArray", "BoolArray", "FloatArray", "IntArray", "frozen", "running"]

@@ -353,7 +353,7 @@ def test_what_words_tell_is_learned_from_what_is_around_gold(learner, decomposit
     model = trained(learner, task, xs, ys, engine)
     assert model.predict(xs) == ys
     local = isinstance(learner.learner if isinstance(learner, Staged) else learner, Local)
-    assert (engine.looked.inputs == 0) == local
+    assert (engine.stats["inputs"] == 0) == local
 
 
 @every_learner
@@ -386,7 +386,7 @@ def test_threads_change_the_time_of_decomposed_learning_and_not_the_weights(lear
         engine = Decomposed(Exact(), decomposition)
         model = trained(changed(learner, n_jobs=jobs), TAGGING, XS, YS, engine)
         weights.append(model.weights.tobytes())
-        counts.append(engine.looked)
+        counts.append(engine.stats.now())
     assert weights[0] == weights[1]
     assert counts[0] == counts[1]
 

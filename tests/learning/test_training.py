@@ -223,7 +223,7 @@ def test_where_solved_problems_are_kept_is_not_what_a_run_is_about():
 
 @pytest.mark.parametrize(
     ("learner", "measure"),
-    list(zip(LEARNERS, ["mistakes", "mistakes", "gap"], strict=True)),
+    list(zip(LEARNERS, ["mistakes", "mistakes", "loss"], strict=True)),
     ids=["local", "perceptron", "svm"],
 )
 def test_progress_shows_the_learner_its_measures_and_stays_off_standard_output(

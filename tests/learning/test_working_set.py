@@ -7,7 +7,7 @@ import pytest
 
 from rote.errors import DataError
 from rote.kernels.learning.dual_descent import descend
-from rote.kernels.learning.working_set import Candidates, add_candidates
+from rote.kernels.learning.working_set import Candidates, Dual, Offers, add_candidates
 from rote.learning.working_set import WorkingSet
 from rote.types import frozen
 from tests.kernels.parts import random_columns, random_parts, whole
@@ -32,15 +32,17 @@ class Run:
         working = self.working
         working.make_room(whole(range(EXAMPLES)), int((found != self.gold).sum()))
         working.count, working.atoms = add_candidates(
-            *(working.arrays, working.count, working.atoms, working.scratch),
-            *(frozen(self.weights), self.vectors, self.slots, whole(range(EXAMPLES))),
-            *(self.firsts, self.gold, found, losses, losses, COSTS, True, -100.0),
+            Dual(self.weights, self.vectors, working.arrays, COSTS, True, -100.0),
+            self.slots,
+            Offers(whole(range(EXAMPLES)), self.firsts, self.gold, found, losses, losses),
+            working.count,
+            working.atoms,
+            working.scratch,
         )
 
     def descend(self, seed=0):
-        every = whole(range(EXAMPLES))
-        known = self.vectors, self.working.arrays, every, COSTS, True
-        descend(self.weights, *known, 2, 1e-9, seed)
+        dual = Dual(self.weights, self.vectors, self.working.arrays, COSTS, True, 1e-9)
+        descend(dual, whole(range(EXAMPLES)), 2, seed)
 
 
 def content(working):

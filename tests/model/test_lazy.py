@@ -358,8 +358,12 @@ def test_of_inputs_that_are_read_together_later_the_wrong_one_is_named():
 
     @dataclass(frozen=True)
     class Strict(EntityRelation):
-        def reader(self, xs, names):
-            reader = super().reader(xs, names)
+        @property
+        def feature_reader(self):
+            return self.reading
+
+        def reading(self, xs, names):
+            reader = super().feature_reader(xs, names)
 
             class Reading:
                 def lines(self, inputs, vectors):

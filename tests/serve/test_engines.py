@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rote.serve.forms import form_for
 
 from papers.tasks.synthetic import BinaryVector
 from rote import Amortized, Exact, Milp, Speedup, train
@@ -12,6 +11,7 @@ from rote.errors import ModelError, SettingError
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import DualBound
 from rote.serve import engines, open_service
+from rote.tasks.adapter import adapter_of
 
 
 @pytest.fixture
@@ -214,9 +214,9 @@ def test_a_search_that_leaves_out_features_serves_as_it_predicts(
     with open_service(tmp_path / "model", engine) as service:
         found = service.predict(asked(sentences, as_json))
         speedup = service.stats()["speedup"]
-    form = form_for(extractor.task)
+    form = adapter_of(extractor.task)
     assert [a.output for a in found] == [
-        form.write(x, y) for x, y in zip(sentences, expected, strict=True)
+        form.to_json(extractor.task, x, y) for x, y in zip(sentences, expected, strict=True)
     ]
     assert speedup["skipped"] > 0
     unknown = [answer for answer in found if np.isnan(answer.value)]

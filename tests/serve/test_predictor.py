@@ -197,8 +197,12 @@ def test_code_has_no_digest(tagger):
 
 def test_an_input_that_cannot_be_read_while_it_is_searched_is_named(extractor, as_json, sentences):
     class Strict(EntityRelation):
-        def reader(self, xs, names):
-            reader = super().reader(xs, names)
+        @property
+        def feature_reader(self):
+            return self.reading
+
+        def reading(self, xs, names):
+            reader = super().feature_reader(xs, names)
 
             class Reading:
                 def lines(self, inputs, vectors):

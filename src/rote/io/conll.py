@@ -26,7 +26,9 @@ from rote.errors import DataError
 from rote.io.text import line_error, numbered_lines
 
 ENTITIES = ("Peop", "Loc", "Org", "Other")
+"""The labels of entities in the corpus of Roth and Yih."""
 RELATIONS = ("Kill", "Live_In", "Work_For", "OrgBased_In", "Located_In")
+"""The labels of relations there."""
 OUTSIDE = "O"  # the label of a row that is no entity
 ROW_COLUMNS, RELATION_COLUMNS = 9, 3
 

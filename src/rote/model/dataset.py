@@ -384,7 +384,14 @@ class LazyVectors:
 
     @cached_property
     def _reader(self) -> Reader | None:
-        return None if self._reads is None else self._reads(self._xs, self._builder.names)
+        reads, names = self._reads, self._builder.names
+        if reads is None:
+            return None
+        try:
+            return reads(self._xs, names)
+        except Exception as error:
+            raise_for_one(error, lambda x: reads([x], names), self._xs, "input")
+            raise
 
     def some(
         self, kinds: list[str], inputs: IntArray, vectors: IntArray, numbers: IntArray

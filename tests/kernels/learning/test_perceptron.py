@@ -22,7 +22,7 @@ from rote.kernels.learning.perceptron import (
 )
 from rote.model import prepare
 from rote.space import SpaceBuilder
-from rote.tasks.task import Frame, Slot
+from rote.tasks.task import Frame, Slot, Task
 from rote.types import frozen
 from tests.kernels.bodies import plain
 from tests.kernels.parts import entries, phi, random_columns, random_parts, whole
@@ -95,7 +95,7 @@ def test_where_no_output_is_feasible_nothing_moves(run):
     builder.factor(x, y)
     space = builder.build()
 
-    class Task:
+    class Mine(Task):
         def frame(self, x):
             return Frame(space, (Slot("label", 0), Slot("label", 0), Slot("pair")), ("k",))
 
@@ -108,7 +108,7 @@ def test_where_no_output_is_feasible_nothing_moves(run):
         def decode(self, x, labels):
             return labels
 
-    prepared = prepare(Task(), [None], [[0, 1]], allow_broken=True)
+    prepared = prepare(Mine(), [None], [[0, 1]], allow_broken=True)
     weights, sums = np.ones((2, prepared.layout.size))
     assert run(*arguments(prepared, prepared.groups[0], 0, weights, sums)) == NOTHING
     assert weights.tolist() == sums.tolist() == [1.0] * prepared.layout.size

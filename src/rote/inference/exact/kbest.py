@@ -78,11 +78,8 @@ def k_best(
 
 def bound_of_others(
     problem: Problem, best: IntArray, engine: Engine, context: Context
-) -> tuple[FloatArray, int]:
-    """What no output of each input but its best one is worth more than; -inf without others.
-
-    Returns how many inputs the engine has solved for that, too.
-    """
+) -> FloatArray:
+    """What no output of each input but its best one is worth more than; -inf without others."""
     bounds = np.full(len(problem), -np.inf)
     whole, found = problem.open_labels(), Solutions.of(problem, best, Source.ENUMERATION)
     pieces = [
@@ -95,7 +92,7 @@ def bound_of_others(
         narrowed = problem.rows(inputs).with_open(np.stack([mask for _, mask in pieces]))
         solved = engine.answer(narrowed, context.rows(inputs))
         np.maximum.at(bounds, inputs, solved.bound)
-    return bounds, len(pieces)
+    return bounds
 
 
 def _proved(solutions: Solutions) -> Solutions:

@@ -85,15 +85,7 @@ def test_the_list_and_the_kernel_say_the_same(found):
     assert network.variables == network.own
     around = as_around(lists)
     listed, _ = best_listed(problem, golds, [around], settle=True)
-    searched, _ = best_neighbours(
-        problem.scores,
-        problem.closed_rows,
-        problem.ties,
-        frozen(golds),
-        network.graph,
-        around,
-        True,
-    )
+    searched, _ = best_neighbours(problem.questions, frozen(golds), network.graph, around, True)
     assert listed.tolist() == searched.tolist()
 
 

@@ -255,14 +255,14 @@ class Amortized(Wrapper):
         with memory.lock:
             if shelf.forgotten != numbered:  # by another thread: rows have other numbers now
                 starts, answers.entries = np.full(m, -1), np.full(m, -1)
-            entries, new, searched, more = self._remember(
+            entries, new, searched = self._remember(
                 shelf, problem, context, answers, starts, solved
             )
             testing += perf_counter() - begun
             calls, thrift, tally = len(solved), memory.thrift(shelf.space), memory.tally
             thrift.enter_tested(m, m - calls, testing, solving)
             tally.queries += m
-            tally.solver_calls += calls + more
+            tally.solver_calls += calls + searched
             tally.new_outputs += new
             tally.second_bests += searched
             tally.testing_seconds += testing
@@ -320,7 +320,7 @@ class Amortized(Wrapper):
         answers: Answers,
         starts: IntArray,
         solved: IntArray,
-    ) -> tuple[IntArray, int, int, int]:
+    ) -> tuple[IntArray, int, int]:
         """Put what is proved on the shelf.
 
         Returns entries, how many outputs are new, how many margins were sought, and how often the
@@ -332,12 +332,12 @@ class Amortized(Wrapper):
         entries = np.where(answers.new, -1, answers.entries)
         found = np.flatnonzero(answers.labels[:, 0] >= 0)
         numbers = np.full(len(problem), -1, dtype=np.int64)
-        new = searched = calls = 0
+        new = searched = 0
         if len(found):
             numbers[found], new = shelf.numbers(frozen(answers.labels[found]))
         if problem.closed is None and self._certificates:
             solved = solved[answers.status[solved] == Status.OPTIMAL]
-            searched, calls = self._find_margins(shelf, problem, context, answers, solved)
+            searched = self._find_margins(shelf, problem, context, answers, solved)
             by_engine = np.zeros(len(problem), dtype=np.bool_)
             by_engine[solved] = True
             rows = np.flatnonzero(by_engine | answers.new)
@@ -356,7 +356,7 @@ class Amortized(Wrapper):
         self._memory.keep_within_limit()
         if shelf.forgotten != before:
             entries[:] = -1
-        return entries, new, searched, calls
+        return entries, new, searched
 
     @property
     def _look_at_scores(self) -> bool:
@@ -370,22 +370,22 @@ class Amortized(Wrapper):
         context: Context,
         answers: Answers,
         solved: IntArray,
-    ) -> tuple[int, int]:
-        """Margins of solved problems, where a certificate asks for them.
+    ) -> int:
+        """Margins of solved problems, where a certificate asks for them; how many were searched.
 
-        Duals prove most of them; what other outputs are worth at most tells the others. Returns how
-        many these were, and how many inputs the engine has solved for them.
+        Duals prove most of them; what other outputs are worth at most, by the inner engine, tells
+        the others. Each of those counts as one more call.
         """
         if not self._look_at_scores or self.epsilon > 0 or not len(solved):
-            return 0, 0
+            return 0
         part = problem.rows(solved)
         asked = Asked(shelf, part, np.zeros(len(solved)), np.full(len(solved), -1))
         answers.margin[solved] = DualBound().test(asked).margin
         hard = solved[~(answers.margin[solved] > part.ties)]
         best = frozen(answers.labels[hard])
-        others, calls = bound_of_others(problem.rows(hard), best, self.inner, context.rows(hard))
+        others = bound_of_others(problem.rows(hard), best, self.inner, context.rows(hard))
         answers.margin[hard] = answers.value[hard] - others
-        return len(hard), calls
+        return len(hard)
 
 
 def _chosen(certificate: str | Certificate | Sequence[Certificate]) -> tuple[Certificate, ...]:
