@@ -11,6 +11,7 @@ from rote.errors import ModelError, SettingError
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.amortized import DualBound
 from rote.serve import engines, open_service
+from rote.serve.app import OneAnswer
 from rote.tasks.adapter import adapter_of
 
 
@@ -214,14 +215,14 @@ def test_a_search_that_leaves_out_features_serves_as_it_predicts(
     with open_service(tmp_path / "model", engine) as service:
         found = service.predict(asked(sentences, as_json))
         speedup = service.stats()["speedup"]
-    form = adapter_of(extractor.task)
+    adapter, task = adapter_of(extractor.task), extractor.task
     assert [a.output for a in found] == [
-        form.to_json(extractor.task, x, y) for x, y in zip(sentences, expected, strict=True)
+        adapter.to_json(task, x, y) for x, y in zip(sentences, expected, strict=True)
     ]
     assert speedup["skipped"] > 0
     unknown = [answer for answer in found if np.isnan(answer.value)]
     assert unknown
     for answer in unknown:
-        record = answer.record()
+        record = OneAnswer.model_validate(answer).model_dump()
         assert (record["value"], record["bound"], record["gap"]) == (None, None, None)
         assert (record["status"], record["source"]) == ("feasible", "beam")
