@@ -46,8 +46,9 @@ from rote import (
     adaptive,
     cross_validate,
 )
-from rote.io.conll import Sentence
-from rote.learning.cross_validation import Policy, Run, Validation
+from rote.io import Sentence
+from rote.learners import Run, Validation
+from rote.learning.cross_validation import Policy
 from rote.metrics import EntityRelations, entity_f1, relation_f1
 
 if TYPE_CHECKING:

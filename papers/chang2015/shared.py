@@ -37,8 +37,8 @@ from rote import (
     prepare,
 )
 from rote.datasets import english_sentences
-from rote.inference.wrappers.amortized import Counters
-from rote.io.conll import Sentence
+from rote.engines import Counters
+from rote.io import Sentence
 from rote.metrics import EntityRelations, entity_f1, relation_f1
 from rote.model import Prepared
 from rote.types import FloatArray

@@ -11,7 +11,8 @@ from types import MappingProxyType
 from papers.data.checks import check_counts
 from papers.data.folder import data_folder
 from rote.errors import DataError
-from rote.io.conll import Sentence, numbered_sentences
+from rote.io import Sentence
+from rote.io.conll import numbered_sentences
 from rote.io.text import line_error, numbered_lines
 
 FOLDER = "conll04"

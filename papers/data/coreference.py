@@ -34,7 +34,7 @@ from papers.data.examples import DataSet, Example
 from papers.data.folder import data_folder
 from rote.errors import DataError
 from rote.io.text import line_error, numbered_lines
-from rote.tasks.coreference import Document, Mention, ParsedSentence
+from rote.tasks import Document, Mention, ParsedSentence
 
 LITBANK, GUM = "litbank_coref", "gum_coref"
 

@@ -29,7 +29,7 @@ from papers.data.checks import check_counts, check_label
 from papers.data.columns import Block, read_blocks
 from papers.data.folder import data_folder
 from rote.errors import DataError
-from rote.io.conll import Entity, Sentence
+from rote.io import Entity, Sentence
 from rote.io.text import line_error, read_text
 
 FOLDER = "entity_stream"

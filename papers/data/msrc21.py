@@ -27,7 +27,8 @@ from papers.data.examples import DataSet, Example
 from papers.data.folder import data_folder
 from papers.data.npz import Wanted, array_error, check_pointers, read_arrays
 from rote import DataError
-from rote.tasks.graphs import VOID, Graph
+from rote.tasks import Graph
+from rote.tasks.graphs import VOID
 from rote.types import AnyArray, FloatArray, IntArray, frozen
 
 FOLDER = "msrc21"

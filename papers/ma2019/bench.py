@@ -17,7 +17,7 @@ import numpy as np
 
 from papers.ma2019.tasks import Case, Examples
 from rote import RGS, Engine, Model, StructuredSVM, Tagging, Task, fit, fit_iid, prepare
-from rote.inference.approximate import IID
+from rote.engines import IID
 from rote.model import Prepared
 
 WIDEST = 4  # labels in a row that are scored together

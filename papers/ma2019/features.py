@@ -31,8 +31,8 @@ from papers.data.ocr import HEIGHT, WIDTH, Images
 from papers.data.protein import LABELS as STRUCTURES
 from papers.data.up_english_ewt import load_up_english_ewt
 from rote import Tagging, Templates, fit_iid, prepare
+from rote.engines import IID
 from rote.features import POS_TAGGING
-from rote.inference.approximate import IID
 from rote.model import Layout
 from rote.types import FloatArray
 

@@ -48,11 +48,11 @@ from rote import (
     Wrapper,
     prepare,
 )
-from rote.inference.approximate import Guesses
+from rote.engines import Guesses
 from rote.metrics import example_scores, token_accuracy
 from rote.model import Prepared
-from rote.tasks.coreference import Document, Mention, ParsedSentence, clusters_of
-from rote.tasks.graphs import Graph, grid
+from rote.tasks import Document, Graph, Mention, ParsedSentence, grid
+from rote.tasks.coreference import clusters_of
 from rote.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

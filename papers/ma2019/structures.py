@@ -26,12 +26,12 @@ from papers.data.examples import Example
 from papers.data.msrc21 import CLASSES, Image, image_graph, load_msrc21
 from papers.ma2019.tasks import SEED, Case, Examples, drawn, held_out
 from papers.metrics.images import pixel_accuracy
-from rote import DataError, StructuredSVM
+from rote import Coreference, DataError, Frame, LabelledGraph, StructuredSVM, Task
 from rote.features import Features
 from rote.metrics import coreference_scores
-from rote.tasks.coreference import Coreference, Document, clusters_of
-from rote.tasks.graphs import VOID, Graph, LabelledGraph, without_void
-from rote.tasks.task import Frame, Task
+from rote.tasks import Document, Graph, without_void
+from rote.tasks.coreference import clusters_of
+from rote.tasks.graphs import VOID
 from rote.types import AnyArray, IntArray
 
 ANTECEDENTS = 30  # mentions before it that a mention may be linked to

@@ -40,7 +40,7 @@ from papers.ma2019.features import (
 )
 from rote import Hamming, MultiLabel, OneMinusF1, SettingError, StructuredSVM, Tagging, Task
 from rote.metrics import example_scores, token_accuracy
-from rote.tasks.multilabel import correlated_pairs
+from rote.tasks import correlated_pairs
 from rote.types import FloatArray, IntArray
 
 SEED = 0

@@ -53,9 +53,8 @@ from papers.ma2019.hard import (
 from papers.ma2019.plots import SEARCHES, draw_testtime
 from papers.ma2019.tasks import held_out
 from papers.records import Claim, Metric, Record, Row
-from rote import RGS, AmortizedRGS, SettingError
+from rote import RGS, AmortizedRGS, SettingError, fit
 from rote.inference.approximate.search_trace import Round
-from rote.learning import fit
 from rote.metrics import compare_systems
 from rote.model import Model, Prepared
 from rote.types import BoolArray, FloatArray, IntArray

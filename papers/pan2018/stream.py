@@ -46,7 +46,7 @@ from rote import (
     train,
 )
 from rote.datasets import english_sentences
-from rote.io.conll import Sentence
+from rote.io import Sentence
 from rote.metrics import EntityRelations, entity_f1, relation_f1, token_accuracy
 
 SENTENCES, CITATIONS = "conll04", "cora"

@@ -28,20 +28,13 @@ from papers.base import Experiment, Outcome, Settings
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from papers.records import Claim, Row
+from rote import EntityRelation, Extraction, Hamming, Learner, Local, Perceptron, StructuredSVM, fit
 from rote.datasets import english_sentences
 from rote.errors import SettingError
-from rote.io.conll import Sentence
-from rote.learning import Learner, Local, Perceptron, StructuredSVM, fit
-from rote.metrics import (
-    EntityRelations,
-    compare_systems,
-    entity_f1,
-    f1_of_sums,
-    relation_f1,
-)
+from rote.io import Sentence
+from rote.metrics import EntityRelations, compare_systems, entity_f1, f1_of_sums, relation_f1
 from rote.model import Model, prepare
-from rote.space.losses import Hamming
-from rote.tasks.entity_relation import ARGUMENTS, EntityRelation, Extraction
+from rote.tasks.entity_relation import ARGUMENTS
 from rote.types import IntArray
 
 CORPUS = "conll04, common split"

@@ -34,14 +34,24 @@ from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from papers.plots import Curve, Panel, draw_panels
 from papers.records import Claim, Record, Row
-from rote import EntityRelation, Extraction, Local, Model, Perceptron, State, fit, prepare
+from rote import (
+    EntityRelation,
+    Extraction,
+    Frame,
+    Local,
+    Model,
+    Perceptron,
+    State,
+    Task,
+    fit,
+    prepare,
+)
 from rote.datasets import english_sentences
 from rote.features import CONSTANT, FeatureIndex, Positions
-from rote.io.conll import Sentence
+from rote.io import Sentence
 from rote.metrics import EntityRelations, entity_f1, relation_f1
 from rote.model import Layout
 from rote.tasks.entity_relation_features import ENTITY, PAIR
-from rote.tasks.task import Frame, Task
 from rote.types import FloatArray
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from papers.data.synthetic import binary_constrained
 from papers.plots import Curve, Panel, draw_panels
 from papers.records import Claim, Record, Row
 from papers.tasks.synthetic import BinaryPoints
-from rote.learning import Learner, Local, Perceptron, fit
+from rote import Learner, Local, Perceptron, fit
 from rote.model import Model, prepare
 from rote.types import FloatArray
 

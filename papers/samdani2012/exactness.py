@@ -34,7 +34,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rote import DataError, Loss, Problem, ScoreError, SettingError, UnsupportedSpace
-from rote.inference.wrappers.decomposed.sets import Decomposition, Function, Split, as_decomposition
+from rote.engines import Decomposition
+from rote.inference.wrappers.decomposed.sets import Function, Split, as_decomposition
 from rote.kernels.learning.linear import add_label
 from rote.learning.base import check_examples
 from rote.model import Group, Prepared

@@ -68,7 +68,7 @@ from rote import (
     Timed,
     prepare,
 )
-from rote.inference.wrappers.decomposed import Sign
+from rote.engines import Sign
 from rote.model import Prepared
 from rote.types import FloatArray, frozen
 

@@ -32,8 +32,11 @@ import numpy as np
 from papers.data.cora_citations import LABELS as CITATION_LABELS
 from rote import (
     Adapter,
+    Frame,
     LabelError,
+    Slot,
     SpaceBuilder,
+    Task,
     Variable,
     any_of,
     at_least,
@@ -46,7 +49,6 @@ from rote.space.compiled import keep_recent
 from rote.space.reasons import BrokenRule
 from rote.tasks.show import differing, rules_broken
 from rote.tasks.tagging import words_of
-from rote.tasks.task import Frame, Slot, Task
 from rote.viz import Picture, picture_of_tagging
 
 KIND = "segment"

@@ -12,9 +12,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote import DataError, LabelError, Space, SpaceBuilder, count, one_of, register
+from rote import (
+    DataError,
+    Frame,
+    LabelError,
+    Slot,
+    Space,
+    SpaceBuilder,
+    Task,
+    count,
+    one_of,
+    register,
+)
 from rote.space.compiled import keep_recent
-from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray, FloatArray
 
 POINT = "point"

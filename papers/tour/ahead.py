@@ -12,14 +12,24 @@ from collections.abc import Callable
 from functools import cache
 
 from papers.tour.methods import Bench, Sentences
+from rote import (
+    RGS,
+    Amortized,
+    Decomposed,
+    Engine,
+    Exact,
+    Learner,
+    Local,
+    Milp,
+    Perceptron,
+    Speedup,
+    StructuredSVM,
+    Subsets,
+    Timed,
+    fit,
+    teach,
+)
 from rote.datasets import english_sentences
-from rote.inference import Engine, Exact, Milp
-from rote.inference.approximate import RGS, Speedup
-from rote.inference.wrappers.amortized import Amortized
-from rote.inference.wrappers.decomposed import Decomposed, Subsets
-from rote.inference.wrappers.timed import Timed
-from rote.learning import Learner, Local, Perceptron, StructuredSVM, fit
-from rote.learning.distill import teach
 from rote.types import FloatArray
 
 FEW = 60  # sentences of each kind: of every shape there is one at least

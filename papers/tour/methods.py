@@ -37,7 +37,7 @@ from rote import (
     prepare,
     teach,
 )
-from rote.io.conll import Sentence
+from rote.io import Sentence
 from rote.metrics import EntityRelations, entity_f1, relation_f1
 from rote.types import FloatArray
 
