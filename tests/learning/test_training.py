@@ -223,7 +223,7 @@ def test_where_solved_problems_are_kept_is_not_what_a_run_is_about():
 
 @pytest.mark.parametrize(
     ("learner", "measure"),
-    list(zip(LEARNERS, ["mistakes", "mistakes", "gap"], strict=True)),
+    list(zip(LEARNERS, ["mistakes", "mistakes", "loss"], strict=True)),
     ids=["local", "perceptron", "svm"],
 )
 def test_progress_shows_the_learner_its_measures_and_stays_off_standard_output(
@@ -245,6 +245,12 @@ def test_the_bar_is_full_when_a_learner_is_done_early(capsys):
     shown = capsys.readouterr().err
     assert "/50" not in shown
     assert "mistakes 0" in shown
+
+
+def test_what_a_learner_measures_is_shown_on_request(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    train(TAGGING, XS, YS, learner=LEARNERS[-1], progress=True, verbose=True)
+    assert "gap" in capsys.readouterr().err
 
 
 def test_without_progress_nothing_is_shown(capsys):
