@@ -247,6 +247,12 @@ def test_the_bar_is_full_when_a_learner_is_done_early(capsys):
     assert "mistakes 0" in shown
 
 
+def test_what_a_learner_measures_is_shown_on_request(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    train(TAGGING, XS, YS, learner=LEARNERS[-1], progress=True, verbose=True)
+    assert "gap" in capsys.readouterr().err
+
+
 def test_without_progress_nothing_is_shown(capsys):
     train(TAGGING, XS, YS, learner=Local(iterations=1))
     shown = capsys.readouterr()
