@@ -113,10 +113,6 @@ ARRAYS, VERSIONS = FOLDER / "arrays.npz", FOLDER / "versions.json"
 LARGE = {"f": 1000, "i": 20_000}  # larger arrays are kept as a digest and a sample
 SAMPLE = 300
 DIGEST = "/digest"
-# Since the arrays were saved, the row of a rule is divided by what its coefficients have in common.
-# These are the multipliers of such rows, and by what they grew; the bounds they prove are the same.
-DIVIDED = {"duals/small/milp_highs/multipliers": {173: 2, 559: 2, 564: 2, 569: 2}}
-
 
 @dataclass(frozen=True)
 class Group:
@@ -1177,9 +1173,7 @@ def golden() -> dict[str, Arrays]:
     with np.load(ARRAYS, allow_pickle=False) as archive:
         for key in archive.files:
             group = next((name for name in names if key.startswith(f"{name}/")), key)
-            array = found.setdefault(group, {})[key] = archive[key]
-            for place, divisor in DIVIDED.get(key, {}).items():
-                array[place] *= divisor
+            found.setdefault(group, {})[key] = archive[key]
     return found
 
 
@@ -1190,7 +1184,7 @@ def versions() -> dict[str, str]:
 
 
 def save() -> None:
-    """Write all arrays; what `DIVIDED` says of older ones is to be deleted then."""
+    """Write all arrays."""
     arrays: Arrays = {}
     for name in GROUPS:
         arrays |= worked_out(name)
