@@ -23,13 +23,13 @@ LATER = Counters(17, 6, {"duals": 9, "same": 1, "margin": 1}, 2, 4, 1, 0.75, 0.5
 
 @dataclass(frozen=True)
 class Counted(Engine):
-    """An exact engine that keeps the scores it was asked about."""
+    """An exact engine that keeps the scores it was asked about, but for those about margins."""
 
     asked: list = field(default_factory=list)
 
     def answer(self, problem, context):
-        rows = np.concatenate([problem.scores, problem.open_labels()], axis=1)
-        self.asked.extend(row.tobytes() for row in rows)
+        if problem.closed is None:
+            self.asked.extend(row.tobytes() for row in problem.scores)
         return Exact().answer(problem, context)
 
 
@@ -93,8 +93,8 @@ def test_queries_are_hits_and_calls_and_repeats_within_a_batch(certificate):
         asked += len(scores)
         counters = engine.counters
         assert counters.queries == asked
-        assert counters.solver_calls == len(beneath.asked)
-        repeats = asked - counters.solver_calls - sum(counters.hits.values())
+        assert counters.solver_calls == len(beneath.asked) + counters.second_bests
+        repeats = asked - len(beneath.asked) - sum(counters.hits.values())
         assert 0 <= repeats <= 9  # only the ten zeros of the first batch are equal
         assert counters.untested == 0
     if certificate == "none":
@@ -108,7 +108,9 @@ def test_equal_inputs_of_a_batch_are_solved_once_and_asked_each(certificate):
     for scores in moving(space, repeats=True):
         found = engine.solve(space, scores)
         assert found.labels.tolist() == Exact().solve(space, scores).labels.tolist()
-    assert len(beneath.asked) == len(set(beneath.asked)) == engine.counters.solver_calls
+    counters = engine.counters
+    assert len(beneath.asked) == len(set(beneath.asked))
+    assert len(beneath.asked) == counters.solver_calls - counters.second_bests
     assert engine.counters.queries == 70
 
 

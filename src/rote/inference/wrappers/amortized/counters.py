@@ -12,7 +12,7 @@ class Counters:
     """Numbers since the engine was made; ``later - earlier`` is what happened between."""
 
     queries: int = 0  # inputs asked
-    solver_calls: int = 0  # problems that the engine underneath has solved, also for margins
+    solver_calls: int = 0  # inputs that the inner engine has solved, and margins it was asked for
     hits: Mapping[str, int] = field(default_factory=dict)  # inputs answered, by certificate
     untested: int = 0  # of the solver calls, those made at once since testing did not pay
     new_outputs: int = 0  # tested inputs whose answer had never been seen: an oracle's calls
