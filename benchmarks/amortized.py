@@ -38,8 +38,8 @@ from rote import (
     Context,
     Engine,
     EntityRelation,
+    EntityRelationOutput,
     Exact,
-    Extraction,
     Milp,
     Model,
     MultiLabel,
@@ -50,7 +50,7 @@ from rote import (
     prepare,
 )
 from rote.datasets import english_sentences
-from rote.model import Prepared
+from rote.model import Dataset
 from rote.types import FloatArray, IntArray
 
 REPEATS = 3
@@ -98,11 +98,11 @@ class Recorder(Engine):
         return Exact().answer(problem, context)
 
 
-def asked(name: str, task: Any, prepared: Prepared, iterations: int) -> Training:
+def asked(name: str, task: Any, prepared: Dataset, iterations: int) -> Training:
     """The inferences of a structural SVM's first iterations."""
     recorder = Recorder()
     model = Model(task, prepared.layout, prepared.layout.zeros(), recorder)
-    learner = StructuredSVM(C=0.1, delta=0.1, warm_up=0)
+    learner = StructuredSVM(C=0.1, delta=0.1, online_epochs=0)
     for _ in islice(learner.iterate(model, prepared), iterations):
         pass
     return Training(name, recorder.questions)
@@ -117,8 +117,8 @@ def entity_relation(quick: bool) -> Training:
         name, sentences = "made-up sentences", tuple(english_sentences(910, 0))
     if quick:
         sentences = sentences[:150]
-    kept = [sentence for sentence in sentences if task.obeys(sentence)]
-    prepared = prepare(task, kept, map(Extraction.of, kept))
+    kept = [sentence for sentence in sentences if task.is_feasible(sentence)]
+    prepared = prepare(task, kept, map(EntityRelationOutput.of, kept))
     return asked(name, task, prepared, 4 if quick else 20)
 
 

@@ -109,7 +109,7 @@ class Contestant(Protocol):
     @property
     def name(self) -> str: ...
 
-    def warm_up(self, case: Case) -> None: ...
+    def online_epochs(self, case: Case) -> None: ...
 
     def turn(self, case: Case) -> Turn: ...
 
@@ -127,15 +127,15 @@ class Batches:
         self.engine = Exact()
         self._limit = limit
 
-    def warm_up(self, case: Case) -> None:
+    def online_epochs(self, case: Case) -> None:
         limited = Exact(time_limit=self._limit)
         probe = [
-            limited.solve(group.space, np.concatenate([group.warm_up, group.scores]))
+            limited.solve(group.space, np.concatenate([group.online_epochs, group.scores]))
             for group in case.groups
         ]
         self.engine = Exact() if all(each.optimal.all() for each in probe) else limited
         for group in case.groups:
-            self.engine.solve(group.space, group.warm_up)
+            self.engine.solve(group.space, group.online_epochs)
 
     def turn(self, case: Case) -> Turn:
         start = perf_counter()
@@ -154,7 +154,7 @@ class OneAtATime:
     def __init__(self, batches: Batches) -> None:
         self._batches = batches
 
-    def warm_up(self, case: Case) -> None:
+    def online_epochs(self, case: Case) -> None:
         """`Batches` has compiled everything, and knows which engine to use."""
 
     def turn(self, case: Case) -> Turn:
@@ -182,7 +182,7 @@ class Beside:
     def name(self) -> str:
         return self._peer.name
 
-    def warm_up(self, case: Case) -> None:
+    def online_epochs(self, case: Case) -> None:
         """Each turn builds the models and warms them up, off the clock."""
 
     def turn(self, case: Case) -> Turn:
@@ -191,7 +191,7 @@ class Beside:
         for group in case.groups:
             labels = np.full((len(group.scores), len(group.space.variables)), -1, dtype=np.int64)
             session = self._peer.open(group.space)
-            session.solve(group.warm_up[0], min(self._limit, WARM_UP_SECONDS))
+            session.solve(group.online_epochs[0], min(self._limit, WARM_UP_SECONDS))
             given = [session.solve(scores, self._limit) for scores in group.scores]
             session.close()
             for row, answer in zip(labels, given, strict=True):
@@ -234,7 +234,7 @@ def compete(
     """One row per contestant; the first one is ours."""
     scores = [Score(contestant) for contestant in contestants]
     for score in scores:
-        score.contestant.warm_up(case)
+        score.contestant.online_epochs(case)
     for _ in range(rounds):
         for score in scores:
             if not score.tired:

@@ -28,8 +28,18 @@ from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_conso
 from papers.data.folder import VARIABLE
 from papers.data.multilabel import load_multilabel
 from papers.data.synthetic import linked_labels
-from rote import RGS, Context, Engine, Exact, MultiLabel, Problem, Space, fit_iid, prepare
-from rote.inference.approximate import IID
+from rote import (
+    RGS,
+    Context,
+    Engine,
+    Exact,
+    MultiLabel,
+    Problem,
+    Space,
+    fit_unary_classifier,
+    prepare,
+)
+from rote.inference.approximate import UnaryClassifier
 from rote.types import AnyArray
 
 REPEATS, MANY = 5, 50
@@ -45,7 +55,7 @@ class Batch(NamedTuple):
 
     problem: Problem
     context: Context
-    classifier: IID
+    classifier: UnaryClassifier
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,7 @@ def problem(name: str, quick: bool) -> Batch:
     fitted = 300 if quick else len(X)
     task = MultiLabel(names)
     learned = prepare(task, X[:fitted], list(Y[:fitted]))
-    classifier = fit_iid(learned)
+    classifier = fit_unary_classifier(learned)
     prepared = prepare(task, X[:count], layout=learned.layout)
     (group,) = prepared.groups
     scores = prepared.scores(classifier.weights, group).copy()
@@ -117,7 +127,7 @@ def measure(name: str, given: Batch, repeats: int) -> list[GreedyRow]:
     ]
 
 
-def _search(alpha: float, classifier: IID) -> Callable[[int], RGS]:
+def _search(alpha: float, classifier: UnaryClassifier) -> Callable[[int], RGS]:
     return lambda restarts: RGS(alpha, restarts, classifier if alpha else None)
 
 

@@ -19,19 +19,19 @@ import numpy as np
 from papers.data.conll04 import load_conll04
 from rote import Space, SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
-from rote.types import BoolArray, FloatArray, frozen
+from rote.types import BoolArray, FloatArray, readonly
 
 SEED = 2004
 LEAST_ENTITIES = 2  # a sentence with one entity has no relation to decide
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class Batch:
     """Problems that share a space, and another one for engines to warm up on."""
 
     space: Space
     scores: FloatArray  # (m, parts)
-    warm_up: FloatArray  # (1, parts)
+    online_epochs: FloatArray  # (1, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Case:
 
     name: str
     about: str
-    groups: tuple[Group, ...]
+    groups: tuple[Batch, ...]
 
     @property
     def problems(self) -> int:
@@ -64,7 +64,7 @@ def conll04() -> Case:
 def conll04_broken() -> Case:
     """Those of `conll04` whose rules matter: the best labels by themselves break one."""
     groups, _ = _scored_sentences()
-    kept = [Group(g.space, frozen(g.scores[_breaks(g)]), g.warm_up) for g in groups]
+    kept = [Batch(g.space, readonly(g.scores[_breaks(g)]), g.online_epochs) for g in groups]
     kept = [group for group in kept if len(group.scores)]
     count = sum(len(group.scores) for group in kept)
     about = f"the {count} sentences of conll04 where the best labels break rules"
@@ -130,7 +130,7 @@ CASES: Mapping[str, Callable[[bool], Case]] = MappingProxyType(
 
 
 @cache
-def _scored_sentences() -> tuple[list[Group], float]:
+def _scored_sentences() -> tuple[list[Batch], float]:
     """All test sentences by space, and the seconds of training."""
     from benchmarks.local_model import train
 
@@ -144,11 +144,11 @@ def _scored_sentences() -> tuple[list[Group], float]:
     for n in sorted({len(s.entities) for s in sentences}):
         space = entity_relation_space(n)
         scores = np.stack([model.scores(s) for s in sentences if len(s.entities) == n])
-        groups.append(Group(space, frozen(scores), draw.normal(size=(1, space.parts))))
+        groups.append(Batch(space, readonly(scores), draw.normal(size=(1, space.parts))))
     return groups, seconds
 
 
-def _breaks(group: Group) -> BoolArray:
+def _breaks(group: Batch) -> BoolArray:
     """Whether the best label of every variable, each by itself, breaks a rule."""
     ends = pairwise(group.space.offsets)
     labels = np.stack([group.scores[:, a:b].argmax(axis=1) for a, b in ends], axis=1)
@@ -164,4 +164,6 @@ def _drawn(
 ) -> Case:
     """One group. The first problem drawn is to warm up on; asking for more changes none."""
     rows = [scores(np.random.default_rng([SEED, i])) for i in range(count + 1)]
-    return Case(name, about, (Group(space, frozen(np.stack(rows[1:])), frozen(rows[0][None, :])),))
+    return Case(
+        name, about, (Batch(space, readonly(np.stack(rows[1:])), readonly(rows[0][None, :])),)
+    )

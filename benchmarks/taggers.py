@@ -23,7 +23,7 @@ from papers.data import conll2000, ocr, twitter_pos
 from papers.data.examples import Example, Labels
 from rote import Learner, Model, State, Tagging, Templates, prepare
 from rote.features import CHUNKING, POS_TAGGING
-from rote.model import Prepared
+from rote.model import Dataset
 
 PIXELS = tuple(f"pixel {k}" for k in range(ocr.HEIGHT * ocr.WIDTH))
 
@@ -114,8 +114,8 @@ class Tagger(Protocol):
 class Ours:
     """A learner of rote, with `Exact`; ``enough`` may end it before it ends itself.
 
-    Loading runs the first ``warm_up`` iterations once: kernels are compiled and what belongs to
-    a space alone is built, as in any later training of the same process.
+    Loading runs the first ``online_epochs`` iterations once: kernels are compiled and what belongs
+    to a space alone is built, as in any later training of the same process.
     """
 
     def __init__(
@@ -123,15 +123,15 @@ class Ours:
         name: str,
         learner: Callable[[int], Learner],
         enough: Callable[[State], bool] | None = None,
-        warm_up: int = 1,
+        online_epochs: int = 1,
     ) -> None:
         self._name = name
         self._learner = learner
         self._enough = enough
-        self._warm_up = warm_up
+        self._warm_up = online_epochs
         self._test: list[Any] = []
         self._model: Model[Any, Labels] | None = None
-        self._prepared: Prepared | None = None
+        self._prepared: Dataset | None = None
 
     @property
     def name(self) -> str:

@@ -2,12 +2,12 @@
 
 from time import process_time
 
-from rote import Amortized, Engine, EntityRelation, Extraction, Milp, StructuredSVM, train
+from rote import Amortized, Engine, EntityRelation, EntityRelationOutput, Milp, StructuredSVM, train
 from rote.datasets import english_sentences
 from rote.types import FloatArray
 
 xs = english_sentences(60, seed=0)
-ys = [Extraction.of(x) for x in xs]
+ys = [EntityRelationOutput.of(x) for x in xs]
 
 
 def trained(engine: Engine) -> tuple[FloatArray, float]:

@@ -26,6 +26,6 @@ for answer in best:
     )
 
 print("\nHow much likelier each sign is than what it could be instead, the rule included:")
-worth = max_marginals(space, scores)[0].reshape(5, 2)  # of the best plate with that label
-for sign, at, of_labels in zip(signs, best[0].labels[0], worth, strict=True):
+known_value = max_marginals(space, scores)[0].reshape(5, 2)  # of the best plate with that label
+for sign, at, of_labels in zip(signs, best[0].labels[0], known_value, strict=True):
     print(f"{sign.name}: {sign.labels[at]}, {np.exp(of_labels[at] - of_labels[1 - at]):.1f} times")

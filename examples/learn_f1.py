@@ -6,17 +6,19 @@ it along; greedy search can.
 
 import numpy as np
 
-from rote import RGS, Hamming, MultiLabel, OneMinusF1, StructuredSVM, train
+from rote import RGS, F1Loss, Hamming, MultiLabel, StructuredSVM, train
 from rote.metrics import multilabel_scores
 
 rng = np.random.default_rng(0)
 points = rng.normal(size=(600, 6))
-worth = points @ rng.normal(size=(6, 10)) + rng.normal(scale=2.0, size=(600, 10))
-labels = (worth.argsort(axis=1).argsort(axis=1) >= 8).astype(int)  # the two best of ten are on
+known_value = points @ rng.normal(size=(6, 10)) + rng.normal(scale=2.0, size=(600, 10))
+labels = (known_value.argsort(axis=1).argsort(axis=1) >= 8).astype(
+    int
+)  # the two best of ten are on
 learned, asked = slice(300), slice(300, None)
 task = MultiLabel(tuple("abcdefghij"), pairs="none")
 
-for name, loss in {"the number of wrong labels": Hamming(), "1 - F1": OneMinusF1()}.items():
+for name, loss in {"the number of wrong labels": Hamming(), "1 - F1": F1Loss()}.items():
     learner = StructuredSVM(C=0.01, iterations=10, loss=loss)
     examples = list(points[learned]), list(labels[learned])
     model = train(task, *examples, learner=learner, engine=RGS(restarts=5))

@@ -8,11 +8,11 @@ from rote import (
     Beam,
     Engine,
     EntityRelation,
-    Extraction,
+    EntityRelationOutput,
+    LearnedBeam,
     Milp,
-    Speedup,
     StructuredSVM,
-    teach,
+    distill,
     train,
 )
 from rote.datasets import english_sentences
@@ -20,12 +20,12 @@ from rote.types import IntArray
 
 sentences = english_sentences(700, seed=0)
 learned, unlabelled, asked = sentences[:200], sentences[200:600], sentences[600:]
-outputs = [Extraction.of(x) for x in learned]
+outputs = [EntityRelationOutput.of(x) for x in learned]
 model = train(EntityRelation(), learned, outputs, learner=StructuredSVM(0.1, iterations=5))
 prepared = model.prepare(asked)
 
-search = Speedup(Milp(), width=8)
-teach(model.with_engine(search), model.prepare(unlabelled), epochs=3)  # no right output is needed
+search = LearnedBeam(Milp(), width=8)
+distill(model.with_engine(search), model.prepare(unlabelled), epochs=3)  # no right output is needed
 
 
 def answered(engine: Engine) -> tuple[list[IntArray], float]:

@@ -3,14 +3,14 @@
 import sys
 from dataclasses import replace
 
-from rote import MissingExtra
+from rote import MissingDependency
 from rote.datasets import english_sentences
 from rote.io import ENTITIES, Sentence
 from rote.metrics import chunk_f1
 
 try:
     from rote.torch import BiLSTMTagger, Training
-except MissingExtra as error:
+except MissingDependency as error:
     sys.exit(str(error))
 
 import torch  # what is imported above says what to do where it is missing

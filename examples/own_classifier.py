@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from rote import Exact, SpaceBuilder, template
-from rote.tasks import opinion_of, scores_from
+from rote.tasks import external_scores_of, scores_from
 
 WEATHER = ["sun", "cloud", "rain"]
 
@@ -36,7 +36,7 @@ classifier = LogisticRegression().fit(seen.reshape(-1, 3), true.ravel())  # know
 
 seen, true = weather(rng, 500)
 space = week(7)
-scores = scores_from(space, {"day*": opinion_of(classifier, seen.reshape(-1, 3))})
+scores = scores_from(space, {"day*": external_scores_of(classifier, seen.reshape(-1, 3))})
 alone = classifier.predict(seen.reshape(-1, 3)).reshape(true.shape)
 ruled = np.array([list(one.values()) for one in space.decode(Exact().solve(space, scores).labels)])
 

@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.request import urlopen
 
-from rote import EntityRelation, Extraction, StructuredSVM, train
+from rote import EntityRelation, EntityRelationOutput, StructuredSVM, train
 from rote.datasets import english_sentences
 
 xs = english_sentences(200, seed=0)
-ys = [Extraction.of(x) for x in xs]
+ys = [EntityRelationOutput.of(x) for x in xs]
 model = train(EntityRelation(), xs, ys, learner=StructuredSVM(0.1, iterations=10))
 question = {"input": "[Maria Lincoln] lives in [New Boston] ."}
 

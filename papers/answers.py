@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from rote import Model, Solutions
-from rote.model import Group, Prepared
+from rote.model import Batch, Dataset
 
-Answer: TypeAlias = Callable[[Model[Any, Any], Prepared], list[tuple[Group, Solutions]]]
+Answer: TypeAlias = Callable[[Model[Any, Any], Dataset], list[tuple[Batch, Solutions]]]
 
 
 def answers_without_rules(
-    model: Model[Any, Any], prepared: Prepared
-) -> list[tuple[Group, Solutions]]:
+    model: Model[Any, Any], prepared: Dataset
+) -> list[tuple[Batch, Solutions]]:
     """The best outputs, rules or not, group by group; the spaces of the groups say who obeys."""
     found = []
     for group in prepared.groups:

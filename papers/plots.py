@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from papers.records import Row
-from rote import DataError, MissingExtra
+from rote import DataError, MissingDependency
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,7 +131,7 @@ def load_matplotlib() -> type[Figure]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtra(
+        raise MissingDependency(
             "figures are drawn with matplotlib, which is not installed; "
             "install it with: pip install '.[report]' in a checkout of rote"
         ) from None

@@ -40,7 +40,7 @@ from papers.samdani2012 import extraction as samdani_extraction
 from papers.samdani2012 import multilabel as samdani_multilabel
 from papers.samdani2012 import synthetic as samdani_synthetic
 from papers.tour import tour
-from rote import DataError, MissingExtra, SettingError
+from rote import DataError, MissingDependency, SettingError
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
@@ -145,7 +145,7 @@ def reproduce(name: str, settings: Settings, folder: str | Path) -> Written:
         return Written(record, file, None, None)
     try:
         figure = save_figure(chosen.draw(record), file.with_suffix(".png"))
-    except MissingExtra as error:
+    except MissingDependency as error:
         return Written(record, file, None, str(error))
     return Written(record, file, figure, None)
 

@@ -11,16 +11,16 @@ from papers.metrics.searches import follow
 from papers.tour.ahead import errands, run_errand
 from rote.datasets import english_sentences
 from rote.inference import Exact
-from rote.inference.approximate import RGS, Speedup
-from rote.inference.wrappers.decomposed import Decomposed, Subsets
+from rote.inference.approximate import RGS, LearnedBeam
+from rote.inference.wrappers.decomposed import Decomposed, HammingBall
 from rote.learning import Perceptron
 from rote.learning.training import train
 from rote.model import prepare
-from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
 from rote.tasks.task import WithoutRules
 
 SENTENCES = english_sentences(40, 0)
-OUTPUTS = [Extraction.of(x) for x in SENTENCES]
+OUTPUTS = [EntityRelationOutput.of(x) for x in SENTENCES]
 
 
 FREE = WithoutRules(EntityRelation())
@@ -36,11 +36,11 @@ def climbs():
 
 
 def waiting_scores():
-    model_by(Exact()).with_engine(Speedup(Exact(), theta=0.1)).predict(SENTENCES)
+    model_by(Exact()).with_engine(LearnedBeam(Exact(), theta=0.1)).predict(SENTENCES)
 
 
 def samples():
-    model_by(Decomposed(Exact(), Subsets(2, sample=3)), EntityRelation())
+    model_by(Decomposed(Exact(), HammingBall(2, sample=3)), EntityRelation())
 
 
 OURS = {each.__name__: each for each in (climbs, waiting_scores, samples)}

@@ -58,7 +58,7 @@ def holds(rule, labels) -> bool:
     raise AssertionError(f"the judge does not know {type(rule).__name__}; teach it")
 
 
-def worth(space: Space, scores, labels) -> float:
+def known_value(space: Space, scores, labels) -> float:
     """The sum of the scores at an output's parts: labels first, then label tuples."""
     total, first = 0.0, 0
     for variable, label in zip(space.variables, labels, strict=True):
@@ -115,7 +115,8 @@ class Judge:
 
     def valued(self, scores, allowed=None) -> list[Best]:
         return [
-            Best(labels, worth(self.space, scores, labels)) for labels in self.open_outputs(allowed)
+            Best(labels, known_value(self.space, scores, labels))
+            for labels in self.open_outputs(allowed)
         ]
 
     def best(self, scores, allowed=None) -> Best | None:
@@ -150,20 +151,20 @@ def best_by_enumeration(space: Space, scores, allowed=None) -> Best | None:
 
 
 @contextmanager
-def rules_as_rows(most_entries: int | None = 1) -> Iterator[None]:
+def rules_as_rows(max_entries: int | None = 1) -> Iterator[None]:
     """Let rules become tables only up to so many entries, and forget what was compiled.
 
     With None, everything is as it is without this. Spaces are equal when their fingerprints
     are, so what engines remember of them must be forgotten on the way in and on the way out.
     """
-    if most_entries is None:
+    if max_entries is None:
         yield
         return
     limits = [name for name in vars(network) if name.startswith("MOST_ENTRIES")]
     assert len(limits) >= 3
     forget_compiled()
     try:
-        with mock.patch.multiple(network, **dict.fromkeys(limits, most_entries)):
+        with mock.patch.multiple(network, **dict.fromkeys(limits, max_entries)):
             yield
     finally:
         forget_compiled()
@@ -255,7 +256,7 @@ def _join(builder: SpaceBuilder, scopes) -> None:
 
 
 @st.composite
-def spaces(draw, least: int = 0, most: int = 5, most_rules: int = 3, depth: int = 3) -> Space:
+def spaces(draw, least: int = 0, most: int = 5, max_rules: int = 3, depth: int = 3) -> Space:
     """Variables of mixed sizes, factors of two to five variables in any order, nested rules."""
     builder = SpaceBuilder()
     variables = _variables(draw, builder, least, most)
@@ -263,7 +264,7 @@ def spaces(draw, least: int = 0, most: int = 5, most_rules: int = 3, depth: int 
         scopes = [_some(draw, variables, 5) for _ in range(draw(st.integers(0, 4)))]
         _join(builder, scopes)
     if variables:
-        for k in range(draw(st.integers(0, most_rules))):
+        for k in range(draw(st.integers(0, max_rules))):
             builder.require(_rule(draw, variables, depth), f"rule {k}")
     return builder.build()
 

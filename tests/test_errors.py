@@ -15,10 +15,11 @@ from rote import errors
 from rote.errors import (
     DataError,
     InfeasibleSpace,
+    InputTooLarge,
     LabelError,
-    MissingExtra,
+    MissingDependency,
     ModelError,
-    NoOutput,
+    NoSolution,
     Overloaded,
     RoteError,
     RuleError,
@@ -27,13 +28,12 @@ from rote.errors import (
     SettingError,
     SpaceError,
     StoreError,
-    TooLarge,
     UnsupportedSpace,
     check_number,
     check_whole,
     in_order,
-    renumber,
-    say_about,
+    locate,
+    relocate,
 )
 
 EVERY = [
@@ -58,14 +58,14 @@ def test_every_error_is_a_rote_error_and_is_drawn_in_the_tree(error):
         (ScoreError, (ValueError,)),
         (UnsupportedSpace, (ValueError,)),
         (InfeasibleSpace, (ValueError,)),
-        (NoOutput, (RuntimeError,)),
+        (NoSolution, (RuntimeError,)),
         (DataError, (ValueError,)),
         (ModelError, (ValueError,)),
         (StoreError, (RuntimeError,)),
-        (TooLarge, (DataError,)),
+        (InputTooLarge, (DataError,)),
         (ServiceError, (RuntimeError,)),
         (Overloaded, (ServiceError,)),
-        (MissingExtra, (ImportError,)),
+        (MissingDependency, (ImportError,)),
     ],
 )
 def test_an_error_is_also_what_python_would_have_raised(error, kinds):
@@ -119,7 +119,7 @@ def test_a_whole_number_may_have_an_end_as_well(value):
 def test_an_error_that_says_whom_it_is_about_says_so_in_another_process_as_well(error):
     sent = error(["x is a", "x is b"]) if error is InfeasibleSpace else error("what to do")
     before = str(sent)
-    say_about(sent, "example", 17)
+    locate(sent, "example", 17)
     assert str(sent) == f"example 17: {before}"
     assert str(pickle.loads(pickle.dumps(sent))) == str(sent)  # noqa: S301
 
@@ -128,8 +128,8 @@ def test_whom_an_error_is_about_may_be_said_again():
     ours, other = DataError("it is odd"), ZeroDivisionError("odd")
     other.add_note("of the user")
     for error in (ours, other):
-        say_about(error, "input", 2)
-        renumber(error, "example", np.array([10, 11, 12]))
+        locate(error, "input", 2)
+        relocate(error, "example", np.array([10, 11, 12]))
     assert str(ours) == "example 12: it is odd"
     assert str(other) == "odd"
     assert other.__notes__ == ["of the user", "in example 12"]
@@ -137,7 +137,7 @@ def test_whom_an_error_is_about_may_be_said_again():
 
 def test_an_error_about_no_one_stays_one_when_numbers_change():
     for error in (DataError("odd"), ZeroDivisionError("odd")):
-        renumber(error, "example", [10, 11])
+        relocate(error, "example", [10, 11])
         assert str(error) == "odd"
         assert not hasattr(error, "__notes__")
 

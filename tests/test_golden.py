@@ -54,7 +54,7 @@ def test_check_tells_of_the_groups_it_was_asked_for(capsys):
 
 
 def test_check_notices_a_difference(capsys, monkeypatch):
-    monkeypatch.setitem(golden.GROUPS, "obeyed", golden.Group(lambda: {"holds": np.zeros(3)}))
+    monkeypatch.setitem(golden.GROUPS, "obeyed", golden.Batch(lambda: {"holds": np.zeros(3)}))
     assert golden.main(["check", "obeyed"]) == 1
     assert "obeyed: DIFFERENT" in capsys.readouterr().out
     assert golden.main(["check", "no such group"]) == 1

@@ -136,7 +136,7 @@ def test_the_glossary_defines_the_word(word):
 
 def test_the_glossary_defines_every_status_and_source():
     glossary = text_of("docs/glossary.md").lower()
-    words = [member.name.lower() for kind in (rote.Status, rote.Source) for member in kind]
+    words = [member.name.lower() for kind in (rote.Status, rote.FoundBy) for member in kind]
     assert [word for word in words if word.replace("_", " ") not in glossary] == []
 
 

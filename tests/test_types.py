@@ -5,40 +5,40 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote.types import frozen, joined, running
+from rote.types import joined, offsets_from_counts, readonly
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.bool_])
 def test_the_values_and_the_type_stay(dtype):
     given = np.arange(6).reshape(2, 3).astype(dtype)
-    result = frozen(given)
+    result = readonly(given)
     assert result.dtype == dtype
     assert result.tolist() == given.tolist()
 
 
 def test_it_cannot_be_written():
-    result = frozen(np.zeros(3))
+    result = readonly(np.zeros(3))
     with pytest.raises(ValueError, match="read-only"):
         result[0] = 1.0
 
 
 @pytest.mark.parametrize("given", [np.zeros((4, 4))[:, ::2], np.zeros((3, 2)).T])
 def test_it_is_contiguous(given):
-    assert frozen(given).flags.c_contiguous
-    assert frozen(given).shape == given.shape
+    assert readonly(given).flags.c_contiguous
+    assert readonly(given).shape == given.shape
 
 
 def test_the_callers_array_stays_his_own():
     given = np.zeros(3)
-    frozen(given)
+    readonly(given)
     given[0] = 1.0
     assert given[0] == 1.0
 
 
 def test_freezing_twice_changes_nothing():
-    once = frozen(np.arange(3))
-    assert frozen(once).tolist() == [0, 1, 2]
-    assert not frozen(once).flags.writeable
+    once = readonly(np.arange(3))
+    assert readonly(once).tolist() == [0, 1, 2]
+    assert not readonly(once).flags.writeable
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_freezing_twice_changes_nothing():
     ],
 )
 def test_runs_start_where_the_ones_before_end(counts, expected):
-    result = running(counts)
+    result = offsets_from_counts(counts)
     assert result.dtype == np.int64
     assert result.tolist() == expected
 

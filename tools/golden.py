@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from rote import (
     RGS,
     Amortized,
-    AmortizedRGS,
     Beam,
     BranchAndBound,
     Chain,
@@ -42,41 +41,42 @@ from rote import (
     Elimination,
     Engine,
     EntityRelation,
+    EntityRelationOutput,
+    EpsilonSchedule,
+    EpsilonStage,
     Exact,
-    ExactEvery,
     Exhaustive,
-    Extraction,
+    F1Loss,
+    GraphLabelling,
     Hamming,
+    HammingBall,
+    HeuristicFeatures,
+    Independent,
+    IndependentPerceptron,
     InfeasibleSpace,
-    LabelledGraph,
-    Local,
+    JaccardLoss,
+    LearnedBeam,
+    LearnedRestarts,
     Milp,
     Model,
     Multiclass,
     MultiLabel,
-    OneMinusF1,
-    OneMinusJaccard,
-    Patterns,
     Perceptron,
+    Periodic,
     Problem,
-    Separable,
     SignedComponents,
     Solutions,
     Space,
     SpaceBuilder,
-    Speedup,
-    Stage,
-    Staged,
     StructuredSVM,
     Subgradient,
-    Subsets,
     Tagging,
     Templates,
     Tree,
     UnsupportedSpace,
     WithoutRules,
     ZeroOne,
-    adaptive,
+    adaptive_schedule,
     all_different,
     any_of,
     at_least,
@@ -84,23 +84,23 @@ from rote import (
     clamp,
     count,
     cross_validate,
+    distill,
     dual_bound,
     exactly,
     k_best,
     max_marginals,
     one_of,
     prepare,
-    teach,
     train,
 )
 from rote.datasets import english_sentences
 from rote.inference import zero_duals
-from rote.inference.approximate.initial import IID
+from rote.inference.approximate.initial import UnaryClassifier
 from rote.inference.problem import WarmStart
 from rote.inference.stores import MemoryStore
 from rote.inference.wrappers.decomposed import Sign, Union, estimate_signs
 from rote.learning.epsilon_schedule import exact_at_times, geometric
-from rote.model import Prepared
+from rote.model import Dataset
 from rote.tasks.coreference import Document, Mention, ParsedSentence
 from rote.tasks.entity_relation import entity_relation_space
 from rote.tasks.graphs import Graph, grid
@@ -114,8 +114,9 @@ LARGE = {"f": 1000, "i": 20_000}  # larger arrays are kept as a digest and a sam
 SAMPLE = 300
 DIGEST = "/digest"
 
+
 @dataclass(frozen=True)
-class Group:
+class Batch:
     """What a group works out; one that is ``tool_only`` takes too long for the tests."""
 
     arrays: Callable[[], Arrays]
@@ -142,7 +143,9 @@ def as_given(x: Array) -> list[Array]:
 def english(examples: int = 24, bits: int | None = 7) -> Examples:
     sentences = english_sentences(examples, seed=3)
     hashed = None if bits is None else {"entity": bits, "pair": bits}
-    return Examples(EntityRelation(), sentences, [Extraction.of(s) for s in sentences], hashed)
+    return Examples(
+        EntityRelation(), sentences, [EntityRelationOutput.of(s) for s in sentences], hashed
+    )
 
 
 def sequences(order: int = 1, examples: int = 24, wide: int = 0) -> Examples:
@@ -182,9 +185,11 @@ def spans(order: int = 1, examples: int = 24) -> Examples:
 def label_sets(examples: int = 30) -> Examples:
     rng, labels = np.random.default_rng(3), tuple("pqrstu")
     xs = rng.normal(size=(examples, 4))
-    worth = xs @ rng.normal(size=(4, len(labels))) + 0.5 * rng.normal(size=(examples, len(labels)))
-    worth[:, 1::2] += 0.7 * worth[:, ::2]
-    ys = [tuple(np.array(labels)[row > 0.4].tolist()) for row in worth]
+    known_value = xs @ rng.normal(size=(4, len(labels))) + 0.5 * rng.normal(
+        size=(examples, len(labels))
+    )
+    known_value[:, 1::2] += 0.7 * known_value[:, ::2]
+    ys = [tuple(np.array(labels)[row > 0.4].tolist()) for row in known_value]
     return Examples(MultiLabel(labels), list(xs), ys)
 
 
@@ -198,7 +203,7 @@ def graphs(examples: int = 12, **options: Any) -> Examples:
         nodes = np.eye(3)[y] + 0.8 * rng.normal(size=(size, 3))
         xs.append(Graph(nodes, edges, rng.normal(size=(len(edges), 2))))
         ys.append(y)
-    return Examples(LabelledGraph(labels, **options), xs, ys)
+    return Examples(GraphLabelling(labels, **options), xs, ys)
 
 
 def documents(*, entities: bool = False) -> Examples:
@@ -214,7 +219,7 @@ def documents(*, entities: bool = False) -> Examples:
         xs.append(Document(str(number), "news", (said,), tuple(mentions)))
         home = [" ".join(each) for each in drawn]
         ys.append([{i for i, own in enumerate(home) if own == one} for one in dict.fromkeys(home)])
-    return Examples(Coreference(most_antecedents=4, entities=entities), xs, ys)
+    return Examples(Coreference(max_antecedents=4, entities=entities), xs, ys)
 
 
 def classes(examples: int = 30) -> Examples:
@@ -233,7 +238,7 @@ EXAMPLES: dict[str, Callable[[], Examples]] = {
     "bio_order2": partial(spans, 2),
     "multilabel": label_sets,
     "graphs": graphs,
-    "graphs_potts": partial(graphs, potts=True, opinions=True),
+    "graphs_potts": partial(graphs, potts=True, scores_per_label=True),
     "graphs_histogram": partial(graphs, histogram=3),
     "coreference": documents,
     "coreference_entities": partial(documents, entities=True),
@@ -247,7 +252,7 @@ def examples_of(name: str) -> Examples:
 
 
 @cache
-def prepared_of(name: str) -> Prepared:
+def prepared_of(name: str) -> Dataset:
     task, xs, ys, hashed = examples_of(name)
     return prepare(task, xs, ys, hashed=hashed)
 
@@ -261,7 +266,7 @@ def model_of(name: str, engine: Any = None, weights: Array | None = None) -> Mod
 @cache
 def weights_of(name: str) -> Array:
     """Some weights that are not zero: a perceptron of single decisions, and noise."""
-    *_, last = Local(iterations=3).iterate(model_of(name), prepared_of(name))
+    *_, last = IndependentPerceptron(iterations=3).iterate(model_of(name), prepared_of(name))
     return last.weights + 0.8 * np.random.default_rng(7).normal(size=last.weights.shape)
 
 
@@ -283,7 +288,7 @@ def told(solutions: Sequence[Solutions]) -> Arrays:
     }
 
 
-def answers(model: Model[Any, Any], prepared: Prepared) -> Arrays:
+def answers(model: Model[Any, Any], prepared: Dataset) -> Arrays:
     return told([solutions for _, solutions in model.answers(prepared)])
 
 
@@ -295,7 +300,7 @@ def encoded(task: Any, xs: Sequence[Any], ys: Sequence[Any]) -> Array:
 def counts_of(engine: Amortized) -> Array:
     """What an amortized engine did, times aside; hits in the order of their certificates' names."""
     now = engine.counters
-    numbers = (now.queries, now.solver_calls, now.untested, now.new_outputs, now.second_bests)
+    numbers = (now.queries, now.solver_calls, now.bypassed, now.distinct_outputs, now.second_bests)
     return np.array([*numbers, *(now.hits[name] for name in sorted(now.hits))])
 
 
@@ -311,16 +316,16 @@ def learned(
     name: str,
     learner: Any,
     engine: Callable[[], Any] | None = None,
-    importance: Sequence[float] | None = None,
+    sample_weight: Sequence[float] | None = None,
     rules: bool = True,
 ) -> Arrays:
     """The last weights, what each iteration counted, and what the model then predicts."""
     made = None if engine is None else engine()
     task, xs, ys, hashed = examples_of(name)
     prepared = prepared_of(name)
-    if importance is not None:
-        weighed = np.resize(importance, len(prepared))
-        prepared = prepare(task, xs, ys, hashed=hashed, importance=weighed)
+    if sample_weight is not None:
+        weighed = np.resize(sample_weight, len(prepared))
+        prepared = prepare(task, xs, ys, hashed=hashed, sample_weight=weighed)
     model, measures, weights = model_of(name, made), [], []
     if not rules:
         model, prepared = model.without_rules(), prepare(WithoutRules(task), xs, ys, hashed=hashed)
@@ -332,7 +337,7 @@ def learned(
         found["counts"] = counts_of(made)
     if isinstance(made, Decomposed):
         found["looked"] = counted(made, "inputs", "whole", "sets", "calls")
-    judge = model_of(name, made if prepared.groups[0].frame.traits else None, weights[-1])
+    judge = model_of(name, made if prepared.groups[0].frame.global_features else None, weights[-1])
     found["predicted"] = encoded(task, xs, judge.predict(xs))
     return found
 
@@ -438,12 +443,12 @@ def random_problem(rng: np.random.Generator, space: Space, kind: str, inputs: in
     return Problem(space, scores, closed=~opened)
 
 
-Asked = list[tuple[Space, Problem]]
+Query = list[tuple[Space, Problem]]
 FAMILIES = {"any": 40, "chain": 28, "tree": 24, "alone": 8}
 
 
 @cache
-def drawn() -> tuple[Asked, Asked]:
+def drawn() -> tuple[Query, Query]:
     """Small spaces that have outputs, so many of each family; and those that came up without."""
     rng, possible, impossible = np.random.default_rng(8), [], []
     kinds = ("real", "whole", "real", "near", "large", "whole", "real", "zero")
@@ -459,7 +464,7 @@ def drawn() -> tuple[Asked, Asked]:
     return possible, impossible
 
 
-def small() -> Asked:
+def small() -> Query:
     return drawn()[0]
 
 
@@ -484,7 +489,7 @@ def counted_space() -> Space:
 
 
 @cache
-def middle() -> Asked:
+def middle() -> Query:
     rng = np.random.default_rng(9)
     parents = [int(rng.integers(j)) for j in range(1, 30)]
     chosen = [
@@ -502,7 +507,7 @@ def middle() -> Asked:
     return [(space, random_problem(rng, space, kind, 4)) for space in chosen for kind in kinds]
 
 
-def solved(asked: Callable[[], Asked], make: Callable[[], Any]) -> Arrays:
+def solved(asked: Callable[[], Query], make: Callable[[], Any]) -> Arrays:
     """The answers of one engine to all that it takes, and which those are."""
     engine, taken, found = make(), [], []
     for space, problem in asked():
@@ -533,7 +538,7 @@ class NoRules:
 
 ENGINES: dict[str, Callable[[], Any]] = {
     "exact": Exact,
-    "alone": Separable,
+    "alone": Independent,
     "chain_order1": lambda: Chain(order=1),
     "chain_order2": lambda: Chain(order=2),
     "chain": Chain,
@@ -553,7 +558,7 @@ ENGINES: dict[str, Callable[[], Any]] = {
     "beam_obeying_order": lambda: ConstrainedBeam(3, order=backwards, proof=True),
     "greedy": lambda: RGS(restarts=6, seed=3),
     "greedy_once": lambda: RGS(restarts=1),
-    "exact_every": lambda: ExactEvery(RGS(restarts=2), every=3),
+    "exact_period": lambda: Periodic(RGS(restarts=2), every=3),
     "amortized": lambda: Amortized(Exact(), thrifty=False),
     "amortized_margin": lambda: Amortized(certificate="margin", thrifty=False),
 }
@@ -598,14 +603,14 @@ def own_term() -> Arrays:
     return told(found)
 
 
-def obeyed() -> Arrays:
+def was_feasible() -> Arrays:
     """Which outputs obey the rules, and what they are worth."""
-    rng, holds, worth = np.random.default_rng(13), [], []
+    rng, holds, known_value = np.random.default_rng(13), [], []
     for space, problem in [*small(), *middle()]:
         outputs = rng.integers(space.sizes, size=(len(problem), len(space.variables)))
         holds.append(space.holds(outputs))
-        worth.append(space.worth(problem.scores, outputs))
-    return {"holds": flat(holds), "worth": flat(worth)}
+        known_value.append(space.known_value(problem.scores, outputs))
+    return {"holds": flat(holds), "worth": flat(known_value)}
 
 
 def sources() -> Arrays:
@@ -625,17 +630,17 @@ def clamped() -> Arrays:
     return told(found)
 
 
-def best_few(asked: Callable[[], Asked], make: Callable[[], Any]) -> Arrays:
+def best_few(asked: Callable[[], Query], make: Callable[[], Any]) -> Arrays:
     engine = make()
     found = [k_best(space, problem, 5, engine) for space, problem in asked()]
     return told([each for ranks in found for each in ranks])
 
 
-def marginals(asked: Callable[[], Asked]) -> Arrays:
+def marginals(asked: Callable[[], Query]) -> Arrays:
     return {"values": flat(max_marginals(space, problem) for space, problem in asked())}
 
 
-def duals(asked: Callable[[], Asked]) -> Arrays:
+def duals(asked: Callable[[], Query]) -> Arrays:
     """Duals by ascent and by the integer program, what they prove, also of other scores."""
     found: dict[str, list[Array]] = {}
     for space, problem in asked():
@@ -663,14 +668,14 @@ def duals(asked: Callable[[], Asked]) -> Arrays:
     return {name: flat(arrays) for name, arrays in found.items()}
 
 
-def stream(certificate: str, epsilon: float, exact_every: int | None = None) -> Arrays:
+def stream(certificate: str, epsilon: float, exact_period: int | None = None) -> Arrays:
     """An amortized engine that is asked much the same again and again."""
     rng, found, largest = np.random.default_rng(12), [], []
     engine = Amortized(
         BranchAndBound(),
         certificate=certificate,
         epsilon=epsilon,
-        exact_every=exact_every,
+        exact_period=exact_period,
         thrifty=False,
     )
     for space, problem in [*middle()[:4], *middle()[-4:], *small()[:30:3]]:
@@ -693,9 +698,9 @@ def speedup_on_spaces() -> Arrays:
         "plain": {},
         "proof": {"proof": True, "average": False, "step": 0.2},
         "theta": {"theta": 0.05, "order": backwards},
-        "by_name": {"features": Patterns(triples=False, by_name=True), "share": 0.3},
+        "by_name": {"features": HeuristicFeatures(triples=False, by_name=True), "share": 0.3},
     }.items():
-        engine, mistakes, found = Speedup(Exact(), width=2, **options), [], []
+        engine, mistakes, found = LearnedBeam(Exact(), width=2, **options), [], []
         for space in [entity_relation_space(3), joined_space(6, 3, grid(2, 3).tolist())]:
             scores = rng.normal(size=(40, space.parts))
             mistakes += [engine.learn(space, scores[:30]) for _ in range(2)]
@@ -715,7 +720,7 @@ def asked_of_model(name: str, make: Callable[[], Any]) -> Arrays:
 
 
 def greedy(name: str, alpha: float) -> Arrays:
-    guesser = IID(np.asarray(weights_of(name)) * 0.5)
+    guesser = UnaryClassifier(np.asarray(weights_of(name)) * 0.5)
     model = model_of(name, RGS(alpha, 6, guesser, seed=5), weights_of(name))
     found, needed = [], []
     prepared = prepared_of(name)
@@ -729,7 +734,7 @@ def greedy(name: str, alpha: float) -> Arrays:
 
 def greedy_learned(name: str, **options: Any) -> Arrays:
     """Greedy search that learns where to start: answers, once and again, and what it learned."""
-    engine = AmortizedRGS(RGS(restarts=6), **options)
+    engine = LearnedRestarts(RGS(restarts=6), **options)
     model, arrays = model_of(name, engine, weights_of(name)), {}
     for turn in ("first", "again"):
         found = answers(model, prepared_of(name))
@@ -742,9 +747,9 @@ def greedy_learned(name: str, **options: Any) -> Arrays:
 
 def speedup(name: str, theta: float, **options: Any) -> Arrays:
     """Taught by a model's inputs; answers of all scores, and lazily predicted ones."""
-    engine = Speedup(Exact(), width=2, **options)
+    engine = LearnedBeam(Exact(), width=2, **options)
     model, xs = model_of(name, engine, weights_of(name)), examples_of(name).xs
-    mistakes = teach(model, prepared_of(name), epochs=2, seed=1)
+    mistakes = distill(model, prepared_of(name), epochs=2, seed=1)
     arrays = answers(model, prepared_of(name))
     lazy = engine.with_theta(theta)
     predicted = encoded(examples_of(name).task, xs, model.with_engine(lazy).predict(xs))
@@ -866,7 +871,7 @@ LEARNERS: dict[str, tuple[Any, Sequence[str]]] = {
     "svm_l1": (SVM(squared=False), TAUGHT),
     "svm_l2_online": (SVM(batch=1), MAIN),
     "svm_l1_batch": (SVM(squared=False, batch=4, seed=2), MAIN),
-    "svm_l2_no_warm_up": (SVM(warm_up=0, patience=1, passes=1, delta=0.01), MAIN),
+    "svm_l2_no_warm_up": (SVM(online_epochs=0, patience=1, passes=1, delta=0.01), MAIN),
     "svm_reuse": (SVM(reuse=True), ("english", "bio", "multilabel")),
     "svm_threads": (SVM(n_jobs=2), ("english", "tagging")),
     "svm_weighted_loss": (SVM(loss=Hamming({"B-NP": 2.5, "O": 0.5})), ("bio",)),
@@ -880,8 +885,8 @@ LEARNERS: dict[str, tuple[Any, Sequence[str]]] = {
         Subgradient(C=2.0, iterations=4, batch=1, average=False, loss=ZeroOne()),
         MAIN,
     ),
-    "local": (Local(iterations=4), TAUGHT),
-    "local_last": (Local(iterations=4, average=False, seed=4), MAIN),
+    "local": (IndependentPerceptron(iterations=4), TAUGHT),
+    "local_last": (IndependentPerceptron(iterations=4, average=False, seed=4), MAIN),
 }
 
 
@@ -891,16 +896,16 @@ class Case(NamedTuple):
     name: str
     learner: Any
     engine: Callable[[], Any]
-    importance: Sequence[float] | None = None
+    sample_weight: Sequence[float] | None = None
     rules: bool = True
 
 
 amortized = partial(Amortized, thrifty=False)
 CERTIFICATES = ("auto", "condition", "relative", "duals", "margin", "none")
 DECOMPOSITIONS: dict[str, Callable[[], Any]] = {
-    "singles": lambda: Decomposed(Exact(), Subsets(1)),
-    "pairs": lambda: Decomposed(Exact(), Subsets(2)),
-    "sampled_pairs": lambda: Decomposed(Exact(), Subsets(2, sample=3)),
+    "singles": lambda: Decomposed(Exact(), HammingBall(1)),
+    "pairs": lambda: Decomposed(Exact(), HammingBall(2)),
+    "sampled_pairs": lambda: Decomposed(Exact(), HammingBall(2, sample=3)),
     "signed": lambda: Decomposed(Exact(), SignedComponents()),
     "signed_different": lambda: Decomposed(
         Exact(), SignedComponents(Sign.DIFFERENT, fallback=False)
@@ -910,7 +915,7 @@ DECOMPOSITIONS: dict[str, Callable[[], Any]] = {
     "amortized_signed": lambda: amortized(
         Decomposed(Exact(), SignedComponents(Sign.DIFFERENT, fallback=False))
     ),
-    "union": lambda: Decomposed(Milp(), Union(Subsets(1), thirds)),
+    "union": lambda: Decomposed(Milp(), Union(HammingBall(1), thirds)),
 }
 CASES: dict[str, Case] = {
     **{
@@ -931,7 +936,7 @@ CASES: dict[str, Case] = {
         f"amortized_exact_every_{certificate}/english": Case(
             "english",
             SVM(),
-            partial(amortized, certificate=certificate, epsilon=0.5, exact_every=3),
+            partial(amortized, certificate=certificate, epsilon=0.5, exact_period=3),
         )
         for certificate in ("auto", "relative")
     },
@@ -939,21 +944,29 @@ CASES: dict[str, Case] = {
     "amortized_small_limit/english": Case("english", SVM(), partial(amortized, limit=20_000)),
     "amortized_perceptron/english": Case("english", Perceptron(iterations=4), amortized),
     "amortized_subgradient/graphs": Case("graphs", Subgradient(iterations=4), amortized),
-    "staged_adaptive/english": Case("english", Staged(SVM(iterations=60), adaptive()), amortized),
+    "staged_adaptive/english": Case(
+        "english", EpsilonSchedule(SVM(iterations=60), adaptive_schedule()), amortized
+    ),
     "staged_adaptive/multilabel": Case(
-        "multilabel", Staged(SVM(iterations=60), adaptive(1.0, 0.1, 0.0)), amortized
+        "multilabel",
+        EpsilonSchedule(SVM(iterations=60), adaptive_schedule(1.0, 0.1, 0.0)),
+        amortized,
     ),
     "staged_steps/bio": Case(
-        "bio", Staged(SVM(), (Stage(0.5, 2), Stage(0.1, 2, 4), Stage(0.0))), amortized
+        "bio",
+        EpsilonSchedule(SVM(), (EpsilonStage(0.5, 2), EpsilonStage(0.1, 2, 4), EpsilonStage(0.0))),
+        amortized,
     ),
-    "staged_geometric/english": Case("english", Staged(SVM(), geometric(1.0, 0.5, 3)), amortized),
+    "staged_geometric/english": Case(
+        "english", EpsilonSchedule(SVM(), geometric(1.0, 0.5, 3)), amortized
+    ),
     "staged_exact_at_times/english": Case(
         "english",
-        Staged(SVM(), exact_at_times(0.5, 3, 2)),
+        EpsilonSchedule(SVM(), exact_at_times(0.5, 3, 2)),
         partial(amortized, certificate="relative"),
     ),
     "staged_perceptron/english": Case(
-        "english", Staged(Perceptron(iterations=6), adaptive(0.5, 0.0)), amortized
+        "english", EpsilonSchedule(Perceptron(iterations=6), adaptive_schedule(0.5, 0.0)), amortized
     ),
     **{
         f"decomposed_{sort}/{name}": Case(name, SVM(), make)
@@ -961,21 +974,17 @@ CASES: dict[str, Case] = {
         for name in ("english", "bio", "multilabel", "graphs")
     },
     "decomposed_estimated_signs/multilabel": Case("multilabel", SVM(), by_gold),
-    "decomposed_f1/multilabel": Case(
-        "multilabel", SVM(loss=OneMinusF1()), DECOMPOSITIONS["own_sets"]
-    ),
+    "decomposed_f1/multilabel": Case("multilabel", SVM(loss=F1Loss()), DECOMPOSITIONS["own_sets"]),
     "decomposed_subgradient/bio": Case("bio", Subgradient(iterations=4), DECOMPOSITIONS["pairs"]),
-    "svm_f1_exhaustive/multilabel": Case("multilabel", SVM(loss=OneMinusF1()), Exhaustive),
-    "svm_jaccard_exhaustive/multilabel": Case(
-        "multilabel", SVM(loss=OneMinusJaccard()), Exhaustive
-    ),
-    "svm_f1_greedy/multilabel": Case("multilabel", SVM(loss=OneMinusF1()), lambda: RGS(restarts=5)),
-    "svm_jaccard_greedy/bio": Case("bio", SVM(loss=OneMinusJaccard()), lambda: RGS(restarts=5)),
-    "svm_f1_greedy/english": Case("english", SVM(loss=OneMinusF1()), lambda: RGS(restarts=4)),
+    "svm_f1_exhaustive/multilabel": Case("multilabel", SVM(loss=F1Loss()), Exhaustive),
+    "svm_jaccard_exhaustive/multilabel": Case("multilabel", SVM(loss=JaccardLoss()), Exhaustive),
+    "svm_f1_greedy/multilabel": Case("multilabel", SVM(loss=F1Loss()), lambda: RGS(restarts=5)),
+    "svm_jaccard_greedy/bio": Case("bio", SVM(loss=JaccardLoss()), lambda: RGS(restarts=5)),
+    "svm_f1_greedy/english": Case("english", SVM(loss=F1Loss()), lambda: RGS(restarts=4)),
     "svm_zero_one_exhaustive/multilabel": Case("multilabel", SVM(loss=ZeroOne()), Exhaustive),
     "subgradient_f1_greedy/multilabel": Case(
         "multilabel",
-        Subgradient(iterations=4, loss=OneMinusF1()),
+        Subgradient(iterations=4, loss=F1Loss()),
         lambda: RGS(restarts=5),
     ),
     **{f"svm_greedy/{name}": Case(name, SVM(), lambda: RGS(restarts=5)) for name in SEARCHED},
@@ -984,14 +993,14 @@ CASES: dict[str, Case] = {
         for name in SEARCHED
     },
     **{
-        f"svm_exact_every/{name}": Case(name, SVM(), lambda: ExactEvery(RGS(restarts=2), every=3))
+        f"svm_exact_every/{name}": Case(name, SVM(), lambda: Periodic(RGS(restarts=2), every=3))
         for name in MAIN
     },
-    "svm_greedy_learned/english": Case("english", SVM(), lambda: AmortizedRGS(RGS(restarts=4))),
+    "svm_greedy_learned/english": Case("english", SVM(), lambda: LearnedRestarts(RGS(restarts=4))),
     "svm_greedy_learned/multilabel": Case(
         "multilabel",
-        SVM(loss=OneMinusF1()),
-        lambda: AmortizedRGS(RGS(restarts=4), adagrad=True),
+        SVM(loss=F1Loss()),
+        lambda: LearnedRestarts(RGS(restarts=4), adagrad=True),
     ),
     "svm_milp/english": Case("english", SVM(), Milp),
     "svm_branch/graphs": Case("graphs", SVM(), BranchAndBound),
@@ -1009,7 +1018,7 @@ CASES: dict[str, Case] = {
             "svm_l1": SVM(squared=False),
             "perceptron": Perceptron(iterations=4),
             "subgradient": Subgradient(iterations=4),
-            "local": Local(iterations=4),
+            "local": IndependentPerceptron(iterations=4),
         }.items()
         for name in ("english", "tagging")
     },
@@ -1028,7 +1037,7 @@ TOOL_ONLY = (
 )
 
 
-def _table() -> dict[str, Group]:
+def _table() -> dict[str, Batch]:
     found: dict[str, Callable[[], Arrays]] = {}
     for sort, (learner, names) in LEARNERS.items():
         found |= {f"{sort}/{name}": partial(learned, name, learner) for name in names}
@@ -1045,18 +1054,18 @@ def _table() -> dict[str, Group]:
     found |= {
         "k_best_milp/small": partial(best_few, small, Milp),
         "own_term": own_term,
-        "obeyed": obeyed,
+        "obeyed": was_feasible,
         "sources": sources,
         **{f"stream_{one}/exact": partial(stream, one, 0.0) for one in CERTIFICATES},
         **{f"stream_{one}/epsilon": partial(stream, one, 0.3) for one in CERTIFICATES[:5]},
-        **{f"stream_{one}/exact_every": partial(stream, one, 0.3, 4) for one in CERTIFICATES[:3]},
+        **{f"stream_{one}/exact_period": partial(stream, one, 0.3, 4) for one in CERTIFICATES[:3]},
         "impossible": impossible,
         "clamped": clamped,
         "speedup/spaces": speedup_on_spaces,
         "speedup/english": partial(speedup, "english", 0.02, step=0.5),
         "speedup/bio": partial(speedup, "bio", 0.2, step=1.0, average=False),
         "speedup/graphs": partial(
-            speedup, "graphs", 0.01, step=0.5, features=Patterns(by_name=True)
+            speedup, "graphs", 0.01, step=0.5, features=HeuristicFeatures(by_name=True)
         ),
         "speedup_share/english": partial(speedup, "english", 0.1, share=0.4, proof=True),
     }
@@ -1068,7 +1077,7 @@ def _table() -> dict[str, Group]:
         found[f"greedy_learned/{name}"] = partial(greedy_learned, name)
     found |= {
         "greedy_learned_all_outputs/english": partial(
-            greedy_learned, "english", outputs=None, leads_first=False, patience=3
+            greedy_learned, "english", outputs=None, predict_first_start=False, patience=3
         ),
         "greedy_learned_adagrad/bio": partial(greedy_learned, "bio", adagrad=True, step=0.5),
     }
@@ -1094,14 +1103,17 @@ def _table() -> dict[str, Group]:
             "svm_l1_batch": lambda n: SVM(iterations=n, squared=False, batch=4),
             "perceptron": lambda n: Perceptron(iterations=n),
             "subgradient": lambda n: Subgradient(iterations=n),
-            "local": lambda n: Local(iterations=n),
+            "local": lambda n: IndependentPerceptron(iterations=n),
         }.items()
         for name in ("english", "tagging")
     }
     found["resumed_staged/english"] = partial(
-        resumed, "english", lambda n: Staged(SVM(iterations=n), (Stage(0.0),)), amortized
+        resumed,
+        "english",
+        lambda n: EpsilonSchedule(SVM(iterations=n), (EpsilonStage(0.0),)),
+        amortized,
     )
-    return {name: Group(arrays, name.startswith(TOOL_ONLY)) for name, arrays in found.items()}
+    return {name: Batch(arrays, name.startswith(TOOL_ONLY)) for name, arrays in found.items()}
 
 
 GROUPS = _table()

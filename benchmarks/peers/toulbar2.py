@@ -28,7 +28,7 @@ from rote.types import AnyArray, BoolArray, FloatArray, IntArray
 
 DIGITS = 11
 LARGEST_TOTAL = 1e5  # with this many digits, toulbar2's whole numbers hold it
-MOST_VARIABLES = 3  # of a table that can be passed as an array
+MAX_VARIABLES = 3  # of a table that can be passed as an array
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _hard_tables(space: Space) -> dict[tuple[int, ...], BoolArray]:
         span = slice(int(rows.indptr[r]), int(rows.indptr[r + 1]))
         columns = rows.indices[span]
         scope = tuple(np.unique(owner[columns]).tolist())
-        if len(scope) > MOST_VARIABLES:
+        if len(scope) > MAX_VARIABLES:
             raise Unfit(f"a rule is over {len(scope)} variables, too many for a table")
         total = np.zeros([sizes[j] for j in scope])
         for column, weight in zip(columns.tolist(), rows.data[span].tolist(), strict=True):
@@ -152,7 +152,7 @@ def _by_shape(
     tables: Sequence[tuple[tuple[int, ...], AnyArray]],
 ) -> list[tuple[IntArray, AnyArray]]:
     shapes = dict.fromkeys(table.shape for _, table in tables)
-    if any(len(shape) > MOST_VARIABLES for shape in shapes):
+    if any(len(shape) > MAX_VARIABLES for shape in shapes):
         raise Unfit("a factor is over too many variables")
     groups = [[pair for pair in tables if pair[1].shape == shape] for shape in shapes]
     return [

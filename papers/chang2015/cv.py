@@ -38,12 +38,12 @@ from papers.plots import COLOURS, GREY, load_matplotlib
 from papers.records import Claim, Metric, Record, Row
 from rote import (
     EntityRelation,
+    EntityRelationOutput,
+    EpsilonSchedule,
     Exact,
-    Extraction,
     SettingError,
-    Staged,
     StructuredSVM,
-    adaptive,
+    adaptive_schedule,
     cross_validate,
 )
 from rote.io import Sentence
@@ -170,7 +170,7 @@ def choose(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     given = related_sentences(plan.sentences, settings.seed)
     there, task = (*given.learn, *given.judge), EntityRelation()
-    kept = tuple(sentence for sentence in there if task.obeys(sentence))
+    kept = tuple(sentence for sentence in there if task.is_feasible(sentence))
     none = Job(BASELINE, "none")
     found = _all_validated(none, kept, plan, settings)
     whole = given.source.startswith(CORPUS) and not settings.quick
@@ -232,23 +232,23 @@ def _validated(
     from sklearn.model_selection import KFold
 
     learners = {
-        C: Staged(
+        C: EpsilonSchedule(
             StructuredSVM(
                 C=C,
                 delta=plan.delta,
                 iterations=plan.iterations,
                 passes=plan.passes,
-                warm_up=0,
+                online_epochs=0,
                 seed=seed,
             ),
-            adaptive(*job.method.epsilons),
+            adaptive_schedule(*job.method.epsilons),
         )
         for C in plan.C
     }
     return job, cross_validate(
         EntityRelation(),
         sentences,
-        map(Extraction.of, sentences),
+        map(EntityRelationOutput.of, sentences),
         learners,
         KFold(plan.folds, shuffle=True, random_state=seed).split(sentences),
         mean_f1,
@@ -259,7 +259,7 @@ def _validated(
     )
 
 
-def mean_f1(ys: Sequence[Extraction], found: Sequence[Extraction]) -> float:
+def mean_f1(ys: Sequence[EntityRelationOutput], found: Sequence[EntityRelationOutput]) -> float:
     """The mean of entity F1 and relation F1, in points."""
     gold, outputs = ([EntityRelations(*y) for y in each] for each in (ys, found))
     return 50 * (entity_f1(gold, outputs).micro.f1 + relation_f1(gold, outputs).micro.f1)

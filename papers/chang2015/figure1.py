@@ -67,7 +67,7 @@ def trace(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     bench = sentence_bench(related_sentences(plan.sentences, settings.seed))
     svm = StructuredSVM(
-        plan.C, delta=plan.delta, iterations=plan.iterations, warm_up=0, seed=settings.seed
+        plan.C, delta=plan.delta, iterations=plan.iterations, online_epochs=0, seed=settings.seed
     )
     methods = (BASELINE, condition(1.0), AUTO)
     found = []

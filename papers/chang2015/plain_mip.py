@@ -18,7 +18,7 @@ from papers.chang2015.shared import AUTO, Bench
 from rote import Context, Engine, Exact, Learner, Milp, Problem, Solutions, Space, Wrapper, fit
 from rote.inference.solvers.highs import HighsSession
 from rote.inference.solvers.integer_program import integer_program
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, readonly
 
 
 class Problems(NamedTuple):
@@ -63,7 +63,7 @@ class Sampler(Wrapper):
         spaces: dict[Space, list[FloatArray]] = {}
         for space, row in self._kept:
             spaces.setdefault(space, []).append(row)
-        return [Problems(space, frozen(np.stack(rows))) for space, rows in spaces.items()]
+        return [Problems(space, readonly(np.stack(rows))) for space, rows in spaces.items()]
 
 
 def sampled(bench: Bench, learner: Learner, size: int, seed: int) -> list[Problems]:
@@ -107,7 +107,7 @@ class PlainMip:
             outcome = self.session.whole(self.program.costs(row), limits, 0.0, np.inf, 0.0)
             assert outcome.columns is not None
             found.append(self.program.read(outcome.columns))
-        return frozen(np.array(found))
+        return readonly(np.array(found))
 
     def values(self, scores: FloatArray) -> FloatArray:
         """The value of the best output of each input."""

@@ -120,9 +120,9 @@ def compare(plan: Plan, settings: Settings) -> Outcome:
     scenes = scenes_of(plan, settings.seed)
     bench = scene_bench(scenes)
     svm = StructuredSVM(
-        plan.C, delta=plan.delta, iterations=plan.iterations, warm_up=0, seed=settings.seed
+        plan.C, delta=plan.delta, iterations=plan.iterations, online_epochs=0, seed=settings.seed
     )
-    bench.warm_up(METHODS, svm, plan.solvers)
+    bench.online_epochs(METHODS, svm, plan.solvers)
     results: dict[tuple[str, str], Trained] = {}
     for solver in plan.solvers:
         for method in METHODS:

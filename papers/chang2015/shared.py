@@ -5,7 +5,7 @@ inferences of all methods go through such an engine, also those of the baseline,
 no certificate: so they are counted and timed in one way. An engine tests every input
 (``thrifty=False``), as its counts would hang on the clock otherwise.
 
-Kernels are compiled and spaces planned before anything is timed (`warm_up`).
+Kernels are compiled and spaces planned before anything is timed (`online_epochs`).
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from rote import (
     Amortized,
     Engine,
     EntityRelation,
+    EntityRelationOutput,
+    EpsilonSchedule,
     Exact,
-    Extraction,
     Learner,
     Milp,
     Model,
     Perceptron,
-    Staged,
     StructuredSVM,
-    adaptive,
+    adaptive_schedule,
     prepare,
 )
 from rote.datasets import english_sentences
 from rote.engines import Counters
 from rote.io import Sentence
 from rote.metrics import EntityRelations, entity_f1, relation_f1
-from rote.model import Prepared
+from rote.model import Dataset
 from rote.types import FloatArray
 
 PAPER = "Chang et al. (2015)"
@@ -134,13 +134,13 @@ class Bench:
     """Examples to learn from, and how good a model is on those it is judged by."""
 
     model: Model[Any, Any]
-    learned: Prepared
+    learned: Dataset
     judge: Callable[[Model[Any, Any]], dict[str, float]]
     about: Mapping[str, Metric]  # how many examples there are of what kind
 
     def train(self, method: Method, learner: Learner, base: Engine) -> Trained:
         engine = method.engine(base)
-        staged = Staged(learner, adaptive(*method.epsilons))
+        staged = EpsilonSchedule(learner, adaptive_schedule(*method.epsilons))
         start = perf_counter()
         told = []
         for state in staged.iterate(self.model.with_engine(engine), self.learned):
@@ -151,7 +151,7 @@ class Bench:
     def judged(self, trained: Trained) -> dict[str, float]:
         return self.judge(self.model.with_weights(trained.weights))
 
-    def warm_up(
+    def online_epochs(
         self, methods: Iterable[Method], learner: Iterating, solvers: Iterable[str]
     ) -> None:
         """Compile and plan all that methods need, so that no time is told of it."""
@@ -232,11 +232,11 @@ def _split(source: str, sentences: Sequence[Sentence], most: int, seed: int) -> 
 def sentence_bench(sentences: Sentences) -> Bench:
     """Entities and relations of sentences; those that break a rule are not learned from."""
     task = EntityRelation()
-    kept = [s for s in sentences.learn if task.obeys(s)]
-    learned = prepare(task, kept, map(Extraction.of, kept))
+    kept = [s for s in sentences.learn if task.is_feasible(s)]
+    learned = prepare(task, kept, map(EntityRelationOutput.of, kept))
     model = Model(task, learned.layout, learned.layout.zeros())
     judged = model.prepare(sentences.judge)
-    gold = [EntityRelations(*Extraction.of(s)) for s in sentences.judge]
+    gold = [EntityRelations(*EntityRelationOutput.of(s)) for s in sentences.judge]
 
     def judge(model: Model[Any, Any]) -> dict[str, float]:
         found = model.decode(sentences.judge, model.answers(judged))

@@ -6,7 +6,7 @@ them: log-probabilities of a classifier that sees one superpixel at a time (for 
 images from folds that left the image out), colours, places, histograms, and for each pair
 of neighbours the length of their border in pixels and the contrast across it.
 
-x is an `Image`; y has the class of each superpixel, or VOID where most of its pixels have
+x is an `Image`; y has the class of each superpixel, or UNLABELLED where most of its pixels have
 none. ``pixel_counts`` say how many pixels of a superpixel belong to each class, the last
 column being void: with them a labelling is judged by pixels, as the literature does.
 They come from the true labels, so no feature may be made of them.
@@ -28,8 +28,8 @@ from papers.data.folder import data_folder
 from papers.data.npz import Wanted, array_error, check_pointers, read_arrays
 from rote import DataError
 from rote.tasks import Graph
-from rote.tasks.graphs import VOID
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.tasks.graphs import UNLABELLED
+from rote.types import AnyArray, FloatArray, IntArray, readonly
 
 FOLDER = "msrc21"
 
@@ -103,7 +103,7 @@ def load_msrc21(folder: str | Path | None = None) -> Superpixels:
     found = {part: len(own) for part, own in data.parts.items()}
     found["superpixels"] = sum(len(x) for x, _ in examples)
     found["edges"] = sum(len(x.edges) for x, _ in examples)
-    found["void"] = sum(int(np.count_nonzero(y == VOID)) for _, y in examples)
+    found["void"] = sum(int(np.count_nonzero(y == UNLABELLED)) for _, y in examples)
     check_counts(FOLDER, folder, COUNTS, found)
     return data
 
@@ -176,18 +176,18 @@ def _example(path: Path, arrays: dict[str, AnyArray], i: int) -> Example[Image, 
     image = Image(
         name=str(arrays["names"][i]),
         size=(height, width),
-        unary=frozen(arrays["unary"][rows].astype(np.float64)),
-        base=frozen(arrays["base"][rows].astype(np.float64)),
-        colors=frozen(arrays["color_hist"][rows]),
-        textons=frozen(arrays["texton_hist"][rows]),
-        daisies=frozen(arrays["daisy_hist"][rows]),
-        edges=frozen(edges),
-        edge_attributes=frozen(arrays["edge_attr"][pairs].astype(np.float64)),
-        pixel_counts=frozen(arrays["pixel_counts"][rows].astype(np.int64)),
+        unary=readonly(arrays["unary"][rows].astype(np.float64)),
+        base=readonly(arrays["base"][rows].astype(np.float64)),
+        colors=readonly(arrays["color_hist"][rows]),
+        textons=readonly(arrays["texton_hist"][rows]),
+        daisies=readonly(arrays["daisy_hist"][rows]),
+        edges=readonly(edges),
+        edge_attributes=readonly(arrays["edge_attr"][pairs].astype(np.float64)),
+        pixel_counts=readonly(arrays["pixel_counts"][rows].astype(np.int64)),
     )
     _check_image(path, image)
-    labels[labels == STORED_VOID] = VOID
-    return Example(image, frozen(labels))
+    labels[labels == STORED_VOID] = UNLABELLED
+    return Example(image, readonly(labels))
 
 
 def _check_image(path: Path, image: Image) -> None:

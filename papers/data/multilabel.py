@@ -28,7 +28,7 @@ from papers.data.examples import part_of
 from papers.data.folder import data_folder
 from papers.data.npz import Wanted, array_error, check_pointers, read_arrays
 from rote import DataError
-from rote.types import AnyArray, FloatArray, frozen
+from rote.types import AnyArray, FloatArray, readonly
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -101,7 +101,7 @@ class LabelSets:
                 f"got {unknown[0]}"
             )
         kept = list(columns)
-        parts = {part: Labelled(at.X, frozen(at.Y[:, kept])) for part, at in self.parts.items()}
+        parts = {part: Labelled(at.X, readonly(at.Y[:, kept])) for part, at in self.parts.items()}
         names = tuple(self.label_names[k] for k in kept)
         return replace(self, label_names=names, parts=MappingProxyType(parts), top30=())
 
@@ -166,7 +166,7 @@ def _features(
     path: Path, arrays: Mapping[str, AnyArray], name: str, form: Form, rows: int
 ) -> FloatArray | csr_array:
     if form.kind == "dense":
-        return frozen(arrays[name].astype(np.float64))
+        return readonly(arrays[name].astype(np.float64))
     from scipy.sparse import csr_array
 
     pointers, columns = arrays[f"{name}_indptr"], arrays[f"{name}_indices"].astype(np.int64)
@@ -195,7 +195,7 @@ def _features(
 def _labels(path: Path, name: str, labels: AnyArray) -> NDArray[np.uint8]:
     if np.any((labels != 0) & (labels != 1)):
         raise array_error(path, name, "expected 0 and 1 only")
-    return frozen(labels.astype(np.uint8))
+    return readonly(labels.astype(np.uint8))
 
 
 def _top(path: Path, columns: AnyArray, labels: int) -> tuple[int, ...]:
@@ -208,8 +208,8 @@ def _top(path: Path, columns: AnyArray, labels: int) -> tuple[int, ...]:
 def _halves(whole: Labelled) -> dict[str, Labelled]:
     middle = len(whole) // 2
     return {
-        "train": Labelled(_locked(whole.X[:middle]), frozen(whole.Y[:middle])),
-        "test": Labelled(_locked(whole.X[middle:]), frozen(whole.Y[middle:])),
+        "train": Labelled(_locked(whole.X[:middle]), readonly(whole.Y[:middle])),
+        "test": Labelled(_locked(whole.X[middle:]), readonly(whole.Y[middle:])),
     }
 
 

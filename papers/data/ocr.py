@@ -29,7 +29,7 @@ from papers.data.examples import DataSet, Example, Labels
 from papers.data.folder import data_folder
 from papers.data.npz import Wanted, array_error, read_arrays
 from rote import DataError
-from rote.types import AnyArray, frozen
+from rote.types import AnyArray, readonly
 
 NAME = "ocr"
 FILE = "ocr_letters.npz"
@@ -117,7 +117,7 @@ def read_ocr(path: str | Path) -> Ocr:
     spans = list(pairwise(ends))
     if ends[0] != 0 or ends[-1] != letters or any(start >= stop for start, stop in spans):
         raise array_error(path, "word_ptr", f"expected numbers that grow from 0 to {letters}")
-    pixels = frozen(np.unpackbits(packed, axis=1))
+    pixels = readonly(np.unpackbits(packed, axis=1))
     text = "".join(LABELS[label] for label in labels)
     examples = tuple(Example(pixels[start:stop], tuple(text[start:stop])) for start, stop in spans)
     return Ocr(NAME, {"all": examples}, tuple(folds))

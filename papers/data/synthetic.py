@@ -16,9 +16,9 @@ import numpy as np
 
 from rote import SettingError
 from rote.errors import check_whole
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, readonly
 
-MOST_VARIABLES = 16  # all 2^n outputs are listed
+MAX_VARIABLES = 16  # all 2^n outputs are listed
 DRAWS = 1000  # how often a generator tries before it says that its settings do not go together
 COEFFICIENT = 3  # rules have whole coefficients between -3 and 3
 
@@ -61,9 +61,11 @@ def linked_labels(examples: int, labels: int, dimensions: int, seed: int) -> Exa
     """
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(examples, dimensions))
-    worth = points @ rng.normal(size=(dimensions, labels)) + rng.normal(size=(examples, labels))
-    worth[:, 1::2] += worth[:, ::2][:, : labels // 2]
-    return Examples(frozen(points), frozen((worth > 2.0).astype(np.int64)))
+    known_value = points @ rng.normal(size=(dimensions, labels)) + rng.normal(
+        size=(examples, labels)
+    )
+    known_value[:, 1::2] += known_value[:, ::2][:, : labels // 2]
+    return Examples(readonly(points), readonly((known_value > 2.0).astype(np.int64)))
 
 
 def binary_constrained(
@@ -97,7 +99,7 @@ def binary_constrained(
     """
     check_whole("examples", examples, least=0)
     check_whole("test", test, least=0)
-    check_whole("c", c, least=1, most=MOST_VARIABLES)
+    check_whole("c", c, least=1, most=MAX_VARIABLES)
     check_whole("d", d, least=1)
     if not 0 <= kappa <= 1:
         raise SettingError(f"kappa is a fraction of the examples, from 0 to 1; got {kappa}")
@@ -123,9 +125,9 @@ def binary_constrained(
 
     feasible = _outputs(c)[chosen]
     return BinaryConstrained(
-        frozen(feasible),
-        frozen(weights),
-        frozen(thresholds),
+        readonly(feasible),
+        readonly(weights),
+        readonly(thresholds),
         train=draw(given, examples),
         test=draw(held_out, test),
     )
@@ -161,7 +163,7 @@ def linear_constrained(
     check_whole("examples", examples, least=0)
     check_whole("validation", validation, least=0)
     check_whole("test", test, least=0)
-    check_whole("variables", variables, least=1, most=MOST_VARIABLES)
+    check_whole("variables", variables, least=1, most=MAX_VARIABLES)
     check_whole("dimensions", dimensions, least=1)
     check_whole("rules", rules, least=0)
     check_whole("least", least, least=1, most=2**variables)
@@ -189,10 +191,10 @@ def linear_constrained(
         return _examples(points, points @ weights.T, feasible)
 
     return LinearConstrained(
-        frozen(coefficients),
-        frozen(upper),
-        frozen(feasible),
-        frozen(weights),
+        readonly(coefficients),
+        readonly(upper),
+        readonly(feasible),
+        readonly(weights),
         train=draw(given, examples),
         validation=draw(tuning, validation),
         test=draw(held_out, test),
@@ -233,7 +235,7 @@ def _points(
 
 def _examples(points: FloatArray, local: FloatArray, feasible: IntArray) -> Examples:
     best = (local @ (2.0 * feasible.T - 1.0)).argmax(axis=1)
-    return Examples(frozen(points), frozen(feasible[best]))
+    return Examples(readonly(points), readonly(feasible[best]))
 
 
 def _outputs(n: int) -> IntArray:

@@ -2,7 +2,7 @@
 
     RGS(0)      starts are drawn
     RGS(α)      a share α of a start is as a classifier says; α is chosen on validation examples
-    IID         that classifier alone
+    UnaryClassifier         that classifier alone
     Exact       the case's own model: label tuples as factors, the best output; sequences only
     BiLSTM      a network that labels each token by itself
     BiLSTM-RGS  RGS(α) over its log-probabilities, from networks that had not seen the example
@@ -50,10 +50,10 @@ from papers.ma2019.neural import (
 from papers.ma2019.structures import STRUCTURES
 from papers.ma2019.tasks import CASES, Case, Examples
 from papers.records import Claim, Metric, Row
-from rote import Exact, MissingExtra, MultiLabel, StructuredSVM, Tagging, Templates, train
+from rote import Exact, MissingDependency, MultiLabel, StructuredSVM, Tagging, Templates, train
 
 PAPER = "Ma et al. (2019)"
-RGS0, RGSA, IID, EXACT = "RGS(0)", "RGS(α)", "IID", "Exact"
+RGS0, RGSA, UnaryClassifier, EXACT = "RGS(0)", "RGS(α)", "IID", "Exact"
 LSTM, LSTM_RGS, CONVOLUTIONS = "BiLSTM", "BiLSTM-RGS", "CNN"
 ALPHAS = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 
@@ -186,7 +186,7 @@ def compare(plan: Plan, settings: Settings) -> Outcome:
             results += found.exact()
             try:
                 results += found.networks()
-            except MissingExtra as error:
+            except MissingDependency as error:
                 without.append(f"{name}: {error}")
         settings.progress(done, len(names))
     return Outcome(
@@ -240,7 +240,7 @@ class Comparison:
         self.alpha = 0.0
 
     def searched(self) -> Iterator[Result]:
-        """IID, RGS(0) and RGS(α)."""
+        """UnaryClassifier, RGS(0) and RGS(α)."""
         wanted = self.searching
         sweep = Bench(self.case, wanted, first(self.case.train(), wanted.sweep), self.task)
         by = first(self.case.validation(), wanted.validation)
@@ -251,7 +251,7 @@ class Comparison:
         start = perf_counter()
         guessed = bench.guessed(test)
         spent = perf_counter() - start
-        yield self._result(IID, [(guessed, bench.classifier_seconds, spent)])
+        yield self._result(UnaryClassifier, [(guessed, bench.classifier_seconds, spent)])
         drawn = self._trials(bench, 0.0, test)
         yield self._result(RGS0, drawn, alpha=0.0)
         likely = drawn if self.alpha == 0 else self._trials(bench, self.alpha, test)

@@ -16,9 +16,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from papers.ma2019.tasks import Case, Examples
-from rote import RGS, Engine, Model, StructuredSVM, Tagging, Task, fit, fit_iid, prepare
-from rote.engines import IID
-from rote.model import Prepared
+from rote import (
+    RGS,
+    Engine,
+    Model,
+    StructuredSVM,
+    Tagging,
+    Task,
+    fit,
+    fit_unary_classifier,
+    prepare,
+)
+from rote.engines import UnaryClassifier
+from rote.model import Dataset
 
 WIDEST = 4  # labels in a row that are scored together
 NOISE = 0.2  # points that are no difference
@@ -26,7 +36,7 @@ NOISE = 0.2  # points that are no difference
 
 @dataclass(frozen=True)
 class Searching:
-    """How a case is searched: restarts in training and in testing, and how long IID is fitted.
+    """How a case is searched: restarts in training and in testing, and how the classifier is fitted.
 
     ``sweep`` is the number of training examples while α is chosen, ``validation`` that of the
     examples it is chosen by, ``learned`` that of the examples the models of the table learn from,
@@ -73,9 +83,11 @@ class Bench:
         self, case: Case, searching: Searching, examples: Examples, task: Task[Any, Any]
     ) -> None:
         self.case, self.searching, self.task = case, searching, task
-        self.learned: Prepared = prepare(task, *examples)
+        self.learned: Dataset = prepare(task, *examples)
         start = perf_counter()
-        self.classifier: IID = fit_quietly(self.learned, searching.classifier_iterations)
+        self.classifier: UnaryClassifier = fit_quietly(
+            self.learned, searching.classifier_iterations
+        )
         self.classifier_seconds = perf_counter() - start
 
     @property
@@ -101,14 +113,14 @@ class Bench:
         outputs: list[Any] = [None] * len(examples.xs)
         for group in prepared.groups:
             problem = prepared.problem(self.classifier.weights, group)
-            found = self.classifier.guess(problem, prepared.context(group)).tolist()
+            found = self.classifier.initial(problem, prepared.context(group)).tolist()
             for member, labels in zip(group.members.tolist(), found, strict=True):
                 outputs[member] = self.task.decode(examples.xs[member], labels)
         return self.case.measures(examples.ys, outputs)
 
 
 def judged(
-    case: Case, model: Model[Any, Any], examples: Examples, prepared: Prepared | None = None
+    case: Case, model: Model[Any, Any], examples: Examples, prepared: Dataset | None = None
 ) -> dict[str, float]:
     """The measures of a model on examples."""
     prepared = model.prepare(examples.xs) if prepared is None else prepared
@@ -135,7 +147,7 @@ def chosen_alpha(
     return min(alpha for alpha in alphas if reached[alpha] >= best - NOISE), reached
 
 
-def fit_quietly(prepared: Prepared, iterations: int) -> IID:
+def fit_quietly(prepared: Dataset, iterations: int) -> UnaryClassifier:
     """A classifier whose fitting may end early: starts need not be the best there are."""
     import warnings
 
@@ -143,4 +155,4 @@ def fit_quietly(prepared: Prepared, iterations: int) -> IID:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return fit_iid(prepared, iterations=iterations)
+        return fit_unary_classifier(prepared, iterations=iterations)

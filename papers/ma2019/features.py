@@ -30,8 +30,8 @@ from papers.data.examples import Labels, Tokens
 from papers.data.ocr import HEIGHT, WIDTH, Images
 from papers.data.protein import LABELS as STRUCTURES
 from papers.data.up_english_ewt import load_up_english_ewt
-from rote import Tagging, Templates, fit_iid, prepare
-from rote.engines import IID
+from rote import Tagging, Templates, fit_unary_classifier, prepare
+from rote.engines import UnaryClassifier
 from rote.features import POS_TAGGING
 from rote.model import Layout
 from rote.types import FloatArray
@@ -147,12 +147,12 @@ class FirstLook:
     """Logistic regression over `PROTEIN`, of each residue by itself."""
 
     layout: Layout
-    classifier: IID
+    classifier: UnaryClassifier
 
     @staticmethod
     def learned(xs: Sequence[Tokens], ys: Sequence[Labels]) -> FirstLook:
         prepared = prepare(_SINGLY, [with_classes(x) for x in xs], ys)
-        return FirstLook(prepared.layout, fit_iid(prepared, cost=LOOK_COST))
+        return FirstLook(prepared.layout, fit_unary_classifier(prepared, cost=LOOK_COST))
 
     def __call__(self, x: Tokens) -> FloatArray:
         """How likely each label of each residue is, with 1 for what all would be by chance."""

@@ -32,13 +32,13 @@ from papers.ma2019.structures import (
 from papers.ma2019.tasks import SEED, Case, Examples, case_of
 from rote import (
     RGS,
-    AmortizedRGS,
     Context,
     Coreference,
-    LabelledGraph,
+    F1Loss,
+    GraphLabelling,
+    LearnedRestarts,
     Model,
     MultiLabel,
-    OneMinusF1,
     Problem,
     SettingError,
     Solutions,
@@ -48,9 +48,9 @@ from rote import (
     Wrapper,
     prepare,
 )
-from rote.engines import Guesses
+from rote.engines import Initializer
 from rote.metrics import example_scores, token_accuracy
-from rote.model import Prepared
+from rote.model import Dataset
 from rote.tasks import Document, Graph, Mention, ParsedSentence, grid
 from rote.tasks.coreference import clusters_of
 from rote.types import AnyArray, FloatArray, IntArray
@@ -104,8 +104,8 @@ class Learned(NamedTuple):
     """A model without weights, its examples, and the classifier that starts are drawn around."""
 
     model: Model[Any, Any]
-    prepared: Prepared
-    classifier: Guesses
+    prepared: Dataset
+    classifier: Initializer
 
 
 class Watched(Wrapper):
@@ -114,9 +114,9 @@ class Watched(Wrapper):
     Times are those of the processor: what else a machine does matters less to them.
     """
 
-    inner: RGS | AmortizedRGS
+    inner: RGS | LearnedRestarts
 
-    def __init__(self, inner: RGS | AmortizedRGS) -> None:
+    def __init__(self, inner: RGS | LearnedRestarts) -> None:
         self.inner, self.seconds = inner, 0.0
         self._values: list[FloatArray] = []
         self._needed: list[IntArray] = []
@@ -174,7 +174,7 @@ def each_case(shares: Mapping[str, Share], settings: Settings) -> Iterator[tuple
 
 def said(settings: Settings, plan: DataclassInstance, cases: Sequence[Ready]) -> dict[str, Any]:
     """What a record says of how it was made."""
-    usual = AmortizedRGS()
+    usual = LearnedRestarts()
     return {
         "quick": settings.quick,
         "seed": settings.seed,
@@ -247,7 +247,7 @@ def _cut(xs: Sequence[Any], ys: Sequence[Any], train: int) -> tuple[Examples, Ex
 def _made_up_sets(count: int, train: int, seed: int) -> Ready:
     points, labels = linked_labels(count, 8, 12, seed)
     task = MultiLabel(tuple(f"label {k}" for k in range(8)))
-    learner = StructuredSVM(1.0, OneMinusF1())
+    learner = StructuredSVM(1.0, F1Loss())
 
     def measures(gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
         rows = (np.array([task.encode([], y) for y in ys]) for ys in (gold, predicted))
@@ -287,7 +287,7 @@ def _made_up_images(count: int, train: int, seed: int) -> Ready:
         seen = np.eye(4)[labels] + rng.normal(0, 0.7, (12, 4))
         xs.append(Graph(seen, grid(3, 4)))
         ys.append(Painted(labels, 10 * np.eye(5, dtype=np.int64)[labels]))
-    task = Photographs(LabelledGraph(CLASSES[:4], potts=True, histogram=4))
+    task = Photographs(GraphLabelling(CLASSES[:4], potts=True, histogram=4))
     cut = _cut(xs, ys, train)
     learner = StructuredSVM(0.1)
     return Ready(IMAGES, SOURCE, task, learner, *cut, image_measures, "global_accuracy")
@@ -307,7 +307,7 @@ def _made_up_documents(count: int, train: int, seed: int) -> Ready:
         sentences = tuple(ParsedSentence((word, "went")) for word in words)
         xs.append(Document(f"made up {number}", "novel", sentences, mentions))
         ys.append(clusters_of(who))
-    task, learner = Coreference(most_antecedents=10, entities=True), StructuredSVM(0.1)
+    task, learner = Coreference(max_antecedents=10, entities=True), StructuredSVM(0.1)
     cut = _cut(xs, ys, train)
     return Ready(DOCUMENTS, SOURCE, task, learner, *cut, coreference_measures, "conll")
 

@@ -26,12 +26,12 @@ from papers.data.examples import Example
 from papers.data.msrc21 import CLASSES, Image, image_graph, load_msrc21
 from papers.ma2019.tasks import SEED, Case, Examples, drawn, held_out
 from papers.metrics.images import pixel_accuracy
-from rote import Coreference, DataError, Frame, LabelledGraph, StructuredSVM, Task
+from rote import Coreference, DataError, Frame, GraphLabelling, StructuredSVM, Task
 from rote.features import Features
 from rote.metrics import coreference_scores
-from rote.tasks import Document, Graph, without_void
+from rote.tasks import Document, Graph, drop_unlabelled
 from rote.tasks.coreference import clusters_of
-from rote.tasks.graphs import VOID
+from rote.tasks.graphs import UNLABELLED
 from rote.types import AnyArray, IntArray
 
 ANTECEDENTS = 30  # mentions before it that a mention may be linked to
@@ -51,9 +51,9 @@ class Painted:
 
 @dataclass(frozen=True)
 class Photographs(Task[Graph, Any]):
-    """A `LabelledGraph` whose outputs to learn from are `Painted`; it answers with labels."""
+    """A `GraphLabelling` whose outputs to learn from are `Painted`; it answers with labels."""
 
-    graphs: LabelledGraph
+    graphs: GraphLabelling
 
     def frame(self, x: Graph) -> Frame:
         return self.graphs.frame(x)
@@ -72,9 +72,9 @@ def known_only(examples: Examples) -> Examples:
     """Images without the superpixels that have no class: what can be learned from."""
     xs, ys = [], []
     for x, y in zip(*examples, strict=True):
-        graph, labels = without_void(x, y.labels)
+        graph, labels = drop_unlabelled(x, y.labels)
         xs.append(graph)
-        ys.append(Painted(labels, y.pixels[y.labels != VOID]))
+        ys.append(Painted(labels, y.pixels[y.labels != UNLABELLED]))
     return Examples(xs, ys)
 
 
@@ -167,7 +167,7 @@ def _images() -> Case:
         for part in ("train", "test")
     )
     train, validation = (everything.rows(places) for places in held_out(len(everything.ys)))
-    task = Photographs(LabelledGraph(CLASSES, opinions=True, potts=True, histogram=BINS))
+    task = Photographs(GraphLabelling(CLASSES, scores_per_label=True, potts=True, histogram=BINS))
     learner = StructuredSVM(0.003, squared=False, iterations=20, passes=20)
     paper = {"global_accuracy": 85.29, "class_average": 78.92}
     return Case(

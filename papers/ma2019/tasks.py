@@ -38,7 +38,7 @@ from papers.ma2019.features import (
     pixel_pairs,
     with_tags,
 )
-from rote import Hamming, MultiLabel, OneMinusF1, SettingError, StructuredSVM, Tagging, Task
+from rote import F1Loss, Hamming, MultiLabel, SettingError, StructuredSVM, Tagging, Task
 from rote.metrics import example_scores, token_accuracy
 from rote.tasks import correlated_pairs
 from rote.types import FloatArray, IntArray
@@ -231,7 +231,7 @@ _BIBTEX = StructuredSVM(0.09, Hamming({"on": 3.0}), squared=False, iterations=20
 SETS: Mapping[str, _Sets] = MappingProxyType(
     {
         "yeast": _Sets(
-            StructuredSVM(0.03, OneMinusF1(), iterations=40),
+            StructuredSVM(0.03, F1Loss(), iterations=40),
             None,
             None,
             0.0,

@@ -53,10 +53,10 @@ from papers.ma2019.hard import (
 from papers.ma2019.plots import SEARCHES, draw_testtime
 from papers.ma2019.tasks import held_out
 from papers.records import Claim, Metric, Record, Row
-from rote import RGS, AmortizedRGS, SettingError, fit
-from rote.inference.approximate.search_trace import Round
+from rote import RGS, LearnedRestarts, SettingError, fit
+from rote.inference.approximate.search_trace import RestartResult
 from rote.metrics import compare_systems
-from rote.model import Model, Prepared
+from rote.model import Dataset, Model
 from rote.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ ACE = "ACE 2005 in the paper: required restarts 5.359 and 3.239, 282,864 and 55,
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is done; a patience of `AmortizedRGS` is chosen among ``patiences``.
+    """How much is done; a patience of `LearnedRestarts` is chosen among ``patiences``.
 
     With a patience of 1, an answer that stays as it is in two rounds ends the search: the paper's.
     """
@@ -140,12 +140,14 @@ class Ways(NamedTuple):
     """What is chosen of A-RGS."""
 
     patience: int
-    leads_first: bool
+    predict_first_start: bool
 
-    def of(self, search: RGS, theta: FloatArray | None = None) -> AmortizedRGS:
+    def of(self, search: RGS, theta: FloatArray | None = None) -> LearnedRestarts:
         """A search with an E."""
-        patience, leads_first = self
-        return AmortizedRGS(search, patience=patience, leads_first=leads_first, learned=theta)
+        patience, predict_first_start = self
+        return LearnedRestarts(
+            search, patience=patience, predict_first_start=predict_first_start, learned=theta
+        )
 
 
 class Found(NamedTuple):
@@ -224,21 +226,21 @@ class Taught(NamedTuple):
     learning: float  # seconds of learning E
 
 
-def taught(case: Ready, share: Share, plan: Plan, seed: int, leads_first: bool) -> Taught:
+def taught(case: Ready, share: Share, plan: Plan, seed: int, predict_first_start: bool) -> Taught:
     """Learn a model, and then an E."""
     model, learned, classifier = start_learning(case)
     search = RGS(share.alpha, plan.most, classifier, seed)
     short = replace(search, restarts=share.restarts)
     model = fit(case.learner, model.with_engine(short), learned)
     _warm_up(model, learned, search)
-    teaching = Ways(plan.patiences[0], leads_first).of(search)
+    teaching = Ways(plan.patiences[0], predict_first_start).of(search)
     start = process_time()
     model.with_engine(teaching).answers(learned)
     return Taught(model, search, teaching.weights, process_time() - start)
 
 
 def reached_by(
-    engine: RGS | AmortizedRGS, case: Ready, model: Model[Any, Any], judged: Prepared
+    engine: RGS | LearnedRestarts, case: Ready, model: Model[Any, Any], judged: Dataset
 ) -> Reached:
     """What a search comes to on the inputs that are judged."""
     watched = Watched(engine)
@@ -253,12 +255,12 @@ def chosen(case: Ready, share: Share, plan: Plan, seed: int) -> Ways:
     kept, held = (case.learned.rows(places) for places in held_out(len(case.learned.ys)))
     trial = replace(case, learned=kept, judged=held)
     good: dict[Ways, float] = {}
-    for leads_first in (True, False):
-        model, search, theta, _ = taught(trial, share, plan, seed, leads_first)
+    for predict_first_start in (True, False):
+        model, search, theta, _ = taught(trial, share, plan, seed, predict_first_start)
         judged = model.prepare(held.xs)
         bar = reached_by(search, trial, model, judged).accuracy - NOISE
         for patience in plan.patiences:
-            ways = Ways(patience, leads_first)
+            ways = Ways(patience, predict_first_start)
             led = reached_by(ways.of(search, theta), trial, model, judged)
             if led.accuracy >= bar:
                 good[ways] = led.climbs
@@ -269,10 +271,10 @@ def chosen(case: Ready, share: Share, plan: Plan, seed: int) -> Ways:
 def searched(case: Ready, share: Share, plan: Plan, seed: int) -> Found:
     """Learn a model and an E, and search with both."""
     ways = chosen(case, share, plan, seed)
-    model, search, theta, seconds = taught(case, share, plan, seed, ways.leads_first)
+    model, search, theta, seconds = taught(case, share, plan, seed, ways.predict_first_start)
     judged = model.prepare(case.judged.xs)
 
-    def reached(engine: RGS | AmortizedRGS) -> Reached:
+    def reached(engine: RGS | LearnedRestarts) -> Reached:
         return reached_by(engine, case, model, judged)
 
     reached(replace(search, restarts=1))  # spaces of test inputs are looked at once, by nobody
@@ -289,26 +291,26 @@ def searched(case: Ready, share: Share, plan: Plan, seed: int) -> Found:
     return Found(case, searches, drawn, led, ways, seconds, by_e)
 
 
-def _warm_up(model: Model[Any, Any], prepared: Prepared, search: RGS) -> None:
+def _warm_up(model: Model[Any, Any], prepared: Dataset, search: RGS) -> None:
     """Compile, so that no time is told of it."""
     group = min(prepared.groups, key=lambda group: len(group.space.variables))
     few = group.rows(slice(0, 2))
     problem, context = prepared.problem(model.weights, few), prepared.context(few).without_gold()
-    for engine in (search, AmortizedRGS(search)):
+    for engine in (search, LearnedRestarts(search)):
         engine.searched(problem, context)
 
 
 def _led(
     case: Ready,
     model: Model[Any, Any],
-    judged: Prepared,
-    search: AmortizedRGS,
+    judged: Dataset,
+    search: LearnedRestarts,
     after: tuple[int, ...],
 ) -> dict[int, Reached]:
     """What one search has after some of its rounds."""
     seconds = dict.fromkeys(after, 0.0)
     outputs: dict[int, list[Any]] = {climbs: [None] * len(judged) for climbs in after}
-    rounds: dict[int, list[Round]] = {climbs: [] for climbs in after}
+    rounds: dict[int, list[RestartResult]] = {climbs: [] for climbs in after}
     for group in judged.groups:
         problem, context = judged.problem(model.weights, group), judged.context(group)
         spent, start = 0.0, process_time()
@@ -351,7 +353,7 @@ def _rows(found: Found, plan: Plan, *, whole: bool) -> Iterator[Row]:
         if search == OURS:
             metrics |= {
                 "patience": found.ways.patience,
-                "first_start": "led" if found.ways.leads_first else "drawn",
+                "first_start": "led" if found.ways.predict_first_start else "drawn",
                 "learning_seconds": found.learning,
                 "led_by_e_percent": found.by_e,
             }

@@ -38,7 +38,7 @@ from papers.ma2019.hard import (
     start_learning,
 )
 from papers.records import Claim, Metric, Row
-from rote import RGS, AmortizedRGS, StructuredSVM, fit
+from rote import RGS, LearnedRestarts, StructuredSVM, fit
 
 MOST = 50  # climbs of a search
 THEIRS, OURS = "DCD(RGS)", "DCD(A-RGS)"
@@ -56,7 +56,7 @@ ACCURACIES: Mapping[str, tuple[float, float]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is done; ``patience`` is that of `AmortizedRGS`."""
+    """How much is done; ``patience`` is that of `LearnedRestarts`."""
 
     shares: Mapping[str, Share]
     most: int = MOST
@@ -157,7 +157,7 @@ def learn_both(case: Ready, share: Share, plan: Plan, seed: int) -> dict[str, Tr
     search = RGS(share.alpha, plan.most, begun.classifier, seed)
     # Every kernel is compiled before, so that no time is told of it: those of a warm-up, of an
     # iteration after it, and those that let candidates go.
-    brief = replace(case.learner, iterations=case.learner.warm_up + 2, patience=1)
+    brief = replace(case.learner, iterations=case.learner.online_epochs + 2, patience=1)
     for kind in (THEIRS, OURS):
         _trained(case, brief, begun, replace(search, restarts=2), kind, plan)
     return {
@@ -168,9 +168,9 @@ def learn_both(case: Ready, share: Share, plan: Plan, seed: int) -> dict[str, Tr
 def _trained(
     case: Ready, learner: StructuredSVM, begun: Learned, search: RGS, kind: str, plan: Plan
 ) -> Trained:
-    engine: RGS | AmortizedRGS = search
+    engine: RGS | LearnedRestarts = search
     if kind == OURS:
-        engine = AmortizedRGS(search, patience=plan.patience)
+        engine = LearnedRestarts(search, patience=plan.patience)
     watched = Watched(engine)
     start = process_time()
     model = fit(learner, begun.model.with_engine(watched), begun.prepared)

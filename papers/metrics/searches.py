@@ -15,17 +15,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from rote import Context, DataError, Model, Problem
-from rote.inference.approximate.search_trace import Round
-from rote.model import Prepared
-from rote.types import FloatArray, IntArray, frozen
+from rote.inference.approximate.search_trace import RestartResult
+from rote.model import Dataset
+from rote.types import FloatArray, IntArray, readonly
 
 Judge = Callable[[IntArray, IntArray], FloatArray]
 
 
 class Search(Protocol):
-    """An engine that shows its rounds, such as `RGS` and `AmortizedRGS`."""
+    """An engine that shows its rounds, such as `RGS` and `LearnedRestarts`."""
 
-    def rounds(self, problem: Problem, context: Context) -> Iterator[Round]: ...
+    def rounds(self, problem: Problem, context: Context) -> Iterator[RestartResult]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ def share_right(gold: IntArray, labels: IntArray) -> FloatArray:
 
 def follow(
     model: Model[Any, Any],
-    prepared: Prepared,
+    prepared: Dataset,
     search: Search,
     judge: Judge = share_right,
 ) -> Followed:
@@ -66,11 +66,13 @@ def follow(
             # A group that is done stays as it is.
             total += np.concatenate([curve, np.repeat(curve[-1:], length - len(curve))])
     prediction, generation = totals[:2] / len(prepared)
-    return Followed(frozen(prediction), frozen(generation), frozen(totals[2]), frozen(needed))
+    return Followed(
+        readonly(prediction), readonly(generation), readonly(totals[2]), readonly(needed)
+    )
 
 
 def _followed(
-    model: Model[Any, Any], prepared: Prepared, number: int, search: Search, judge: Judge
+    model: Model[Any, Any], prepared: Dataset, number: int, search: Search, judge: Judge
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
     """Sums over a group: prediction, generation and seconds by climb; and what was needed."""
     group = prepared.groups[number]
@@ -85,10 +87,12 @@ def _followed(
         spent += perf_counter() - begun
         outputs, owner = now.paths.outputs()
         whose = now.climbed[owner]
-        np.maximum.at(nearest, whose, judge(frozen(gold[whose]), outputs))
+        np.maximum.at(nearest, whose, judge(readonly(gold[whose]), outputs))
         there = now.needed > 0
         found = (
-            judge(frozen(gold[there]), frozen(now.labels[there])) if there.any() else np.zeros(0)
+            judge(readonly(gold[there]), readonly(now.labels[there]))
+            if there.any()
+            else np.zeros(0)
         )
         sums.append((float(found.sum()), float(nearest.sum()), spent))
         needed, begun = now.needed, perf_counter()

@@ -38,18 +38,18 @@ from rote import (
     Context,
     Engine,
     Exact,
+    FoundBy,
+    LearnedBeam,
     Milp,
     Model,
     Problem,
     RoteError,
     Solutions,
-    Source,
     Space,
-    Speedup,
     UnsupportedSpace,
-    teach,
+    distill,
 )
-from rote.model import Prepared
+from rote.model import Dataset
 
 HIGHS, GUROBI, BOX = "ILP (HiGHS)", "ILP (Gurobi)", "black box"
 ONE_BY_ONE = "ILP (HiGHS, one by one)"
@@ -74,12 +74,12 @@ class Trial:
     runs: int = 5
 
 
-class Chosen(NamedTuple):
+class CustomSets(NamedTuple):
     """What held-out examples are in favour of, for one width."""
 
     step: float
     agreement: float  # with the black box
-    obeyed: float  # the share of outputs that obey before repair
+    was_feasible: float  # the share of outputs that obey before repair
     theta: float | None = None
     skipped: float = 0.0  # per cent of feature vectors that this theta leaves out
 
@@ -128,10 +128,10 @@ class OneByOne(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         labels = PlainMip(problem.space).labels(problem.scores)
-        return Solutions.of(problem, labels, Source.MILP)
+        return Solutions.of(problem, labels, FoundBy.MILP)
 
 
-def choose(case: Ready, width: int, stream: Prepared, trial: Trial, seed: int) -> Chosen:
+def choose(case: Ready, width: int, stream: Dataset, trial: Trial, seed: int) -> CustomSets:
     """Look at held-out examples, with the black box that has not learned from them.
 
     The stream was made ready for that one.
@@ -143,16 +143,16 @@ def choose(case: Ready, width: int, stream: Prepared, trial: Trial, seed: int) -
         return box.decode(xs, box.with_engine(engine).answers(prepared))
 
     by_box = outputs(box.engine)
-    best: tuple[float, float, Speedup] | None = None
+    best: tuple[float, float, LearnedBeam] | None = None
     for step in trial.steps:
-        speedup = Speedup(box.engine, width, step=step)
-        teach(box.with_engine(speedup), stream, epochs=trial.epochs, seed=seed)
+        speedup = LearnedBeam(box.engine, width, step=step)
+        distill(box.with_engine(speedup), stream, epochs=trial.epochs, seed=seed)
         agreement = case.measures(by_box, outputs(speedup))[case.metric]
         if best is None or agreement > best[0]:
             best = agreement, step, speedup
     assert best is not None
     agreement, step, speedup = best
-    obeyed = _obeyed(speedup, problems(box, prepared))
+    was_feasible = _obeyed(speedup, problems(box, prepared))
     # A theta keeps the search from seeing answers at sight; a large one changes nothing else.
     bar = case.measures(ys, outputs(speedup.with_theta(EVERYTHING)))[case.metric] - LOSS
     enough: dict[float, float] = {}
@@ -161,20 +161,20 @@ def choose(case: Ready, width: int, stream: Prepared, trial: Trial, seed: int) -
         if case.measures(ys, outputs(lazy))[case.metric] >= bar:
             enough[theta] = skipping(box.with_engine(lazy), xs)[1]
     if not enough:
-        return Chosen(step, agreement, obeyed)
+        return CustomSets(step, agreement, was_feasible)
     theta = max(enough, key=lambda theta: enough[theta])
-    return Chosen(step, agreement, obeyed, theta, enough[theta])
+    return CustomSets(step, agreement, was_feasible, theta, enough[theta])
 
 
-def problems(model: Model[Any, Any], prepared: Prepared) -> list[Problem]:
+def problems(model: Model[Any, Any], prepared: Dataset) -> list[Problem]:
     """What engines are asked, space by space."""
     return [prepared.problem(model.weights, group) for group in prepared.groups]
 
 
-def _obeyed(speedup: Speedup, asked: Sequence[Problem]) -> float:
+def _obeyed(speedup: LearnedBeam, asked: Sequence[Problem]) -> float:
     """The share of outputs of the search that obey before repair."""
-    obeys = [speedup.searched(problem.space, problem).obeys for problem in asked]
-    return float(np.concatenate(obeys).mean())
+    is_feasible = [speedup.searched(problem.space, problem).is_feasible for problem in asked]
+    return float(np.concatenate(is_feasible).mean())
 
 
 def skipping(model: Model[Any, Any], xs: Sequence[Any]) -> tuple[float, float]:
@@ -209,7 +209,7 @@ def plain_methods(case: Ready, gurobi: Licensed | None) -> Iterator[Method]:
 
 
 def speedups(
-    taught: Mapping[int, Speedup], chosen: Mapping[int, Chosen], trial: Trial
+    taught: Mapping[int, LearnedBeam], chosen: Mapping[int, CustomSets], trial: Trial
 ) -> Iterator[Method]:
     """All widths that look at everything, then those that do not."""
     for width, engine in taught.items():
@@ -257,9 +257,9 @@ def in_turn(case: Ready, methods: Sequence[Method], runs: int) -> dict[str, Reac
     for name, engine, *_ in methods:
         after = validity(box, xs, outputs[name])
         before, skipped = after, 0.0
-        if isinstance(engine, Speedup) and engine.theta is not None:
+        if isinstance(engine, LearnedBeam) and engine.theta is not None:
             before, skipped = skipping(box.with_engine(engine), xs)
-        elif isinstance(engine, Speedup):
+        elif isinstance(engine, LearnedBeam):
             before = _obeyed(engine, asked)
         found[name] = Reached(
             outputs[name], whole[name][1:], alone[name][1:], before, after, skipped
@@ -278,14 +278,14 @@ def having_read(model: Model[Any, Any], stream: Sequence[Any]) -> Model[Any, Any
 def validity(model: Model[Any, Any], xs: Sequence[Any], ys: Sequence[Any]) -> float:
     """The share of outputs that obey all rules."""
     task = model.task
-    obeys = [
+    is_feasible = [
         bool(task.frame(x).space.holds(np.array([task.encode(x, y)]))[0])
         for x, y in zip(xs, ys, strict=True)
     ]
-    return float(np.mean(obeys))
+    return float(np.mean(is_feasible))
 
 
-def differences(model: Model[Any, Any], stream: Prepared, seed: int) -> tuple[int, int]:
+def differences(model: Model[Any, Any], stream: Dataset, seed: int) -> tuple[int, int]:
     """On how many inputs of the stream black box and integer program differ, of how many."""
     drawn = np.zeros(len(stream), dtype=np.bool_)
     drawn[np.random.default_rng(seed).permutation(len(stream))[:SAMPLE]] = True

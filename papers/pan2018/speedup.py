@@ -46,7 +46,7 @@ from papers.pan2018.methods import (
     GUROBI,
     HIGHS,
     SEARCH,
-    Chosen,
+    CustomSets,
     Method,
     Reached,
     Trial,
@@ -67,7 +67,7 @@ from papers.pan2018.stream import (
     ready,
 )
 from papers.records import Claim, Metric, Row
-from rote import SettingError, Speedup, teach
+from rote import LearnedBeam, SettingError, distill
 
 PAPER = "Pan and Srikumar (2018)"
 CLOSE, VALID = 0.5, 0.99  # points, and the share of outputs that obey before repair
@@ -136,7 +136,7 @@ class Found(NamedTuple):
     case: Ready
     methods: Sequence[Method]
     reached: Mapping[str, Reached]
-    chosen: Mapping[int, Chosen]
+    chosen: Mapping[int, CustomSets]
     mistakes: Mapping[int, Sequence[int]]  # in each epoch, by width
     compared: tuple[int, int]  # inputs on which it differs from the integer program, of so many
     licensed: int  # test inputs that Gurobi solved
@@ -147,7 +147,9 @@ class Found(NamedTuple):
 
         Of equals, the one more of whose outputs obey there, and then the wider.
         """
-        return max(self.chosen, key=lambda b: (self.chosen[b].agreement, self.chosen[b].obeyed, b))
+        return max(
+            self.chosen, key=lambda b: (self.chosen[b].agreement, self.chosen[b].was_feasible, b)
+        )
 
     @property
     def skipping(self) -> int:
@@ -217,8 +219,8 @@ def compare(plan: Mapping[str, Trial], settings: Settings) -> Outcome:
         stream = box.prepare(case.stream)
         for width in plan[name].widths:
             own = choose(case, width, by_trial, plan[name], settings.seed)
-            speedup = Speedup(box.engine, width, step=own.step)
-            mistakes[width] = teach(
+            speedup = LearnedBeam(box.engine, width, step=own.step)
+            mistakes[width] = distill(
                 box.with_engine(speedup), stream, epochs=plan[name].epochs, seed=settings.seed
             )
             taught[width], chosen[width] = speedup, own

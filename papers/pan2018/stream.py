@@ -35,8 +35,8 @@ from papers.samdani2012.counts import Counts
 from papers.samdani2012.fields import citations
 from rote import (
     EntityRelation,
+    EntityRelationOutput,
     Exact,
-    Extraction,
     Model,
     Perceptron,
     SettingError,
@@ -52,7 +52,7 @@ from rote.metrics import EntityRelations, entity_f1, relation_f1, token_accuracy
 SENTENCES, CITATIONS = "conll04", "cora"
 MADE_UP = f"made up, as {VARIABLE} is not set"
 TRAINED, HELD_OUT = 0.7, 5  # the share to learn from, and which part of it is held out
-MOST_ENTITIES = 12  # of a sentence of the stream
+MAX_ENTITIES = 12  # of a sentence of the stream
 START = 4.0  # where the perceptron of citations begins, in counts
 
 Measures: TypeAlias = Callable[[Sequence[Any], Sequence[Any]], dict[str, float]]
@@ -92,7 +92,7 @@ def ready(name: str, share: Share, seed: int) -> Ready:
 
 
 def extraction_measures(
-    gold: Sequence[Extraction], found: Sequence[Extraction]
+    gold: Sequence[EntityRelationOutput], found: Sequence[EntityRelationOutput]
 ) -> dict[str, float]:
     """F1 of persons, places and organisations, and of relations."""
     right, said = ([EntityRelations(*y) for y in ys] for ys in (gold, found))
@@ -166,8 +166,8 @@ def _split_sentences(share: Share, seed: int) -> _Split:
     if os.environ.get(VARIABLE):
         corpus = load_conll04().sentences
         related = [s for s in corpus if s.relations][: share.examples]
-        alone = [s for s in corpus if not s.relations and 1 <= len(s.entities) <= MOST_ENTITIES]
-        others = [s for s in stream_sentences() if 2 <= len(s.entities) <= MOST_ENTITIES]
+        alone = [s for s in corpus if not s.relations and 1 <= len(s.entities) <= MAX_ENTITIES]
+        others = [s for s in stream_sentences() if 2 <= len(s.entities) <= MAX_ENTITIES]
         # Where not all is asked for, there is to be some of both.
         stream = (alone + others)[:: max(1, -(-len(alone + others) // share.stream))]
         source = "conll04 and entity_stream"
@@ -177,11 +177,11 @@ def _split_sentences(share: Share, seed: int) -> _Split:
         stream = [replace(sentence, relations=()) for sentence in rest]
         source = MADE_UP
     task = EntityRelation()
-    kept = [s for s in related if task.obeys(s)]
+    kept = [s for s in related if task.is_feasible(s)]
     order = np.random.default_rng(seed).permutation(len(kept)).tolist()
     cut = round(TRAINED * len(kept))
     mixed: list[Sentence] = [kept[k] for k in order]
-    examples = Examples(mixed, [Extraction.of(s) for s in mixed])
+    examples = Examples(mixed, [EntityRelationOutput.of(s) for s in mixed])
     learned, test = examples.rows(range(cut)), examples.rows(range(cut, len(mixed)))
     return _Split(source, learned, test, stream, len(related) - len(kept))
 
@@ -233,7 +233,7 @@ def _split_citations(share: Share, seed: int) -> _Split:
         others = [x for x, _ in made[2 * share.examples :]]
         source = MADE_UP
     task = citations()
-    kept = [(x, y) for x, y in labelled if task.obeys(x, y)]
+    kept = [(x, y) for x, y in labelled if task.is_feasible(x, y)]
     stream = [*(x for x, _ in labelled), *others][: share.stream]
     order = np.random.default_rng(seed).permutation(len(kept)).tolist()
     learned, test = (

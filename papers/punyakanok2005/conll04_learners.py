@@ -28,7 +28,16 @@ from papers.base import Experiment, Outcome, Settings
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from papers.records import Claim, Row
-from rote import EntityRelation, Extraction, Hamming, Learner, Local, Perceptron, StructuredSVM, fit
+from rote import (
+    EntityRelation,
+    EntityRelationOutput,
+    Hamming,
+    IndependentPerceptron,
+    Learner,
+    Perceptron,
+    StructuredSVM,
+    fit,
+)
 from rote.datasets import english_sentences
 from rote.errors import SettingError
 from rote.io import Sentence
@@ -197,15 +206,17 @@ class _Bench:
 
     def __init__(self, learn: Sequence[Sentence], judge: Sequence[Sentence]) -> None:
         task = EntityRelation()
-        kept = [s for s in learn if task.obeys(s)]
+        kept = [s for s in learn if task.is_feasible(s)]
         self.left_out = len(learn) - len(kept)
-        self.learned = prepare(task, kept, map(Extraction.of, kept))
+        self.learned = prepare(task, kept, map(EntityRelationOutput.of, kept))
         self.model = Model(task, self.learned.layout, self.learned.layout.zeros())
         self.sentences = judge
         self.prepared = self.model.prepare(judge)
-        self.gold = tuple(EntityRelations(*Extraction.of(s)) for s in judge)
+        self.gold = tuple(EntityRelations(*EntityRelationOutput.of(s)) for s in judge)
 
-    def judged(self, model: Model[Sentence, Extraction], *, rules: bool = True) -> Reached:
+    def judged(
+        self, model: Model[Sentence, EntityRelationOutput], *, rules: bool = True
+    ) -> Reached:
         """How good a model is, with or without the rules."""
         answer = Model.answers if rules else answers_without_rules
         answers = answer(model, self.prepared)
@@ -229,8 +240,8 @@ class _Bench:
         return 1 + int(np.argmax(sums))
 
 
-def _local(iterations: int, settings: Settings) -> Local:
-    return Local(iterations, seed=settings.seed)
+def _local(iterations: int, settings: Settings) -> IndependentPerceptron:
+    return IndependentPerceptron(iterations, seed=settings.seed)
 
 
 def _perceptron(iterations: int, settings: Settings) -> Perceptron:

@@ -36,9 +36,9 @@ from papers.plots import Curve, Panel, draw_panels
 from papers.records import Claim, Record, Row
 from rote import (
     EntityRelation,
-    Extraction,
+    EntityRelationOutput,
     Frame,
-    Local,
+    IndependentPerceptron,
     Model,
     Perceptron,
     State,
@@ -160,14 +160,14 @@ def measure(plan: Plan, settings: Settings, sentences: Sequence[Sentence]) -> Me
         order = np.random.default_rng([settings.seed, trial]).permutation(len(sentences)).tolist()
         judged = max(1, round(plan.test_share * len(sentences)))
         test, train = [[sentences[k] for k in part] for part in (order[:judged], order[judged:])]
-        bench = Bench(task, [s for s in train if EntityRelation().obeys(s)], test)
+        bench = Bench(task, [s for s in train if EntityRelation().is_feasible(s)], test)
         for place, limit in enumerate(limits):
             bench.measure(plan, settings.seed + trial, limit, measured, (place, trial))
             settings.progress(trial * len(limits) + place + 1, plan.trials * len(limits))
     return measured
 
 
-class Computed(Task[Sentence, Extraction]):
+class Computed(Task[Sentence, EntityRelationOutput]):
     """The entity-relation task with the vectors of some sentences, each computed once."""
 
     def __init__(self, sentences: Sequence[Sentence]) -> None:
@@ -180,10 +180,10 @@ class Computed(Task[Sentence, Extraction]):
     def vectors(self, x: Sentence) -> Sequence[list[str]]:
         return self._vectors[x.id]
 
-    def encode(self, x: Sentence, y: Extraction) -> list[int]:
+    def encode(self, x: Sentence, y: EntityRelationOutput) -> list[int]:
         return self._task.encode(x, y)
 
-    def decode(self, x: Sentence, labels: Sequence[int]) -> Extraction:
+    def decode(self, x: Sentence, labels: Sequence[int]) -> EntityRelationOutput:
         return self._task.decode(x, labels)
 
 
@@ -192,7 +192,7 @@ class Bench:
 
     def __init__(self, task: Computed, train: Sequence[Sentence], test: Sequence[Sentence]) -> None:
         self.task, self.train, self.test = task, train, test
-        self.gold = [EntityRelations(*Extraction.of(sentence)) for sentence in test]
+        self.gold = [EntityRelations(*EntityRelationOutput.of(sentence)) for sentence in test]
         self.frames = {id(frame): frame for frame in map(task.frame, (*train, *test))}
         self.seen: dict[str, Counter[str]] = {ENTITY: Counter(), PAIR: Counter()}
         for sentence in train:
@@ -220,11 +220,13 @@ class Bench:
     ) -> None:
         """Train and judge all methods with this many features, and enter what they reach."""
         layout = self.layout(limit)
-        learned = prepare(self.task, self.train, map(Extraction.of, self.train), layout=layout)
+        learned = prepare(
+            self.task, self.train, map(EntityRelationOutput.of, self.train), layout=layout
+        )
         model = Model(self.task, layout, layout.zeros())
         states: list[State] = []
         local = fit(
-            Local(plan.iterations, average=plan.averaged, seed=seed),
+            IndependentPerceptron(plan.iterations, average=plan.averaged, seed=seed),
             model,
             learned,
             watch=states.append,
@@ -240,7 +242,7 @@ class Bench:
         ):
             measured.reached[method][place] = self.judged(trained)
 
-    def judged(self, model: Model[Sentence, Extraction]) -> Reached:
+    def judged(self, model: Model[Sentence, EntityRelationOutput]) -> Reached:
         """F1 on the sentences to be judged on."""
         found = [EntityRelations(*output) for output in model.predict(self.test)]
         entities, relations = (f1(self.gold, found).micro for f1 in (entity_f1, relation_f1))

@@ -31,7 +31,7 @@ from papers.data.synthetic import binary_constrained
 from papers.plots import Curve, Panel, draw_panels
 from papers.records import Claim, Record, Row
 from papers.tasks.synthetic import BinaryPoints
-from rote import Learner, Local, Perceptron, fit
+from rote import IndependentPerceptron, Learner, Perceptron, fit
 from rote.model import Model, prepare
 from rote.types import FloatArray
 
@@ -135,7 +135,7 @@ def once(plan: Plan, kappa: float, size: int, seed: int, trial: int) -> dict[str
     def trained(learner: Learner) -> Model[object, object]:
         return fit(learner, model, learned)
 
-    local = trained(Local(plan.cycles, average=False, seed=own))
+    local = trained(IndependentPerceptron(plan.cycles, average=False, seed=own))
     return {
         "LO": reached(local, answers_without_rules),
         "L+I": reached(local),

@@ -18,7 +18,7 @@ from papers.report.claims import QUICK, Tally, claims_html, summary_html
 from papers.report.collect import CaseRecord, Collected, Exhibit, Paper, collect, counted
 from papers.report.figures import figure_html
 from papers.report.tables import Sheet, sheets_of, table_html, title_in
-from rote.errors import DataError, MissingExtra
+from rote.errors import DataError, MissingDependency
 from rote.io.atomic import write_whole
 
 TITLE = "Five papers on structured prediction, run again"
@@ -193,7 +193,7 @@ def _figures(exhibit: Exhibit) -> tuple[list[str], list[str]]:
         try:
             figure = exhibit.experiment.draw(record)
             drawn.append(figure_html(figure, key, exhibit.about, case))
-        except MissingExtra as error:
+        except MissingDependency as error:
             problems.append(f"Figures are not drawn: {error}")
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # A record may be whole, and yet lack what this version draws.

@@ -19,7 +19,7 @@ from papers.show import HIGH, LOW, UNITS, is_end
 
 LONG = 24  # rows that are shown at once where the paper has no numbers for them
 ALIKE, WITHIN = 0.75, 0.45  # shares of metrics in common, the second where one has all of the other
-MOST_DIGITS = 8  # after the point
+MAX_DIGITS = 8  # after the point
 WORDS = {
     "alpha": "α",
     "delta": "δ",
@@ -141,7 +141,7 @@ def digits_of(values: Sequence[Metric]) -> int:
     middle = median(numbers)
     most = 0 if middle >= 1000 else 1 if middle >= 100 else 2 if middle >= 1 else 3
     if middle < 0.1:
-        most = min(MOST_DIGITS, 1 - floor(log10(middle)))
+        most = min(MAX_DIGITS, 1 - floor(log10(middle)))
     return min(most, exact_digits(numbers))
 
 
@@ -149,8 +149,8 @@ def exact_digits(values: Sequence[Metric]) -> int:
     """How many digits after the point it takes to show numbers as they were given."""
     numbers = [value for value in values if isinstance(value, float)]
     return next(
-        (few for few in range(MOST_DIGITS) if all(round(each, few) == each for each in numbers)),
-        MOST_DIGITS,
+        (few for few in range(MAX_DIGITS) if all(round(each, few) == each for each in numbers)),
+        MAX_DIGITS,
     )
 
 

@@ -18,20 +18,20 @@ from rote import (
     Context,
     Elimination,
     Engine,
+    FoundBy,
+    Independent,
     Milp,
     Problem,
-    Separable,
     Solutions,
-    Source,
     Status,
     Tree,
 )
-from rote.types import FloatArray, frozen
+from rote.types import FloatArray, readonly
 
 NODES = 300
 NODES_FOR_TIES = 1 << 24
 # What solves a space in one pass is asked first, as `Exact` does.
-ONE_PASS = Separable(), Chain(order=1), Tree(), Elimination(1 << 12), Chain()
+ONE_PASS = Independent(), Chain(order=1), Tree(), Elimination(1 << 12), Chain()
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Blocks(Engine):
             _best_blocks(own, between)
             for own, between in zip(single.reshape(m, n, width), pairs, strict=True)
         ]
-        return Solutions.of(problem, frozen(np.array(found)), Source.CHAIN)
+        return Solutions.of(problem, readonly(np.array(found)), FoundBy.CHAIN)
 
 
 def _best_blocks(single: FloatArray, pairs: FloatArray) -> list[int]:

@@ -119,21 +119,21 @@ def made_up_citation(rng: np.random.Generator) -> Example:
     def some(words: Sequence[str], count: int) -> str:
         return " ".join(rng.choice(list(words), count))
 
-    pieces = [("author", f"{some('ABCDE', 1)} . {some(NAMES, 1)} .")]
+    chunks = [("author", f"{some('ABCDE', 1)} . {some(NAMES, 1)} .")]
     if rng.random() < 0.5:
-        pieces = [("author", f"{some(NAMES, 1)} , {some('ABCDE', 1)} . and {some(NAMES, 1)} .")]
-    pieces.append(("title", f"{some(TOPICS, 3).capitalize()} with {some(TOPICS, 2)} ."))
+        chunks = [("author", f"{some(NAMES, 1)} , {some('ABCDE', 1)} . and {some(NAMES, 1)} .")]
+    chunks.append(("title", f"{some(TOPICS, 3).capitalize()} with {some(TOPICS, 2)} ."))
     year = ("date", f"{rng.integers(1980, 2010)} .")
     if rng.random() < 0.5:
-        pieces.append(("journal", f"Journal of {some(TOPICS, 2)} ,"))
-        pieces += [("volume", f"{rng.integers(1, 60)} ,"), ("pages", f"{rng.integers(1, 99)}-99 ,")]
+        chunks.append(("journal", f"Journal of {some(TOPICS, 2)} ,"))
+        chunks += [("volume", f"{rng.integers(1, 60)} ,"), ("pages", f"{rng.integers(1, 99)}-99 ,")]
     else:
-        pieces.append(("booktitle", f"In Proceedings on {some(TOPICS, 2)} ,"))
-        pieces += [
+        chunks.append(("booktitle", f"In Proceedings on {some(TOPICS, 2)} ,"))
+        chunks += [
             ("pages", f"pp . {rng.integers(1, 99)}-99 ,"),
             ("location", f"{some(PLACES, 1)} ,"),
         ]
-    return _spelled([*pieces, year])
+    return _spelled([*chunks, year])
 
 
 def made_up_line(rng: np.random.Generator) -> Example:
@@ -153,6 +153,6 @@ def made_up_line(rng: np.random.Generator) -> Example:
     return _spelled(lines[int(rng.integers(len(lines)))])
 
 
-def _spelled(pieces: Sequence[tuple[str, str]]) -> Example:
-    pairs = [((word,), label) for label, text in pieces for word in text.split()]
+def _spelled(chunks: Sequence[tuple[str, str]]) -> Example:
+    pairs = [((word,), label) for label, text in chunks for word in text.split()]
     return tuple(token for token, _ in pairs), tuple(label for _, label in pairs)

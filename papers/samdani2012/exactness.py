@@ -35,13 +35,13 @@ import numpy as np
 
 from rote import DataError, Loss, Problem, ScoreError, SettingError, UnsupportedSpace
 from rote.engines import Decomposition
-from rote.inference.wrappers.decomposed.sets import Function, Split, as_decomposition
+from rote.inference.wrappers.decomposed.sets import Function, NeighbourhoodSets, as_decomposition
 from rote.kernels.learning.linear import add_label
 from rote.learning.base import check_examples
-from rote.model import Group, Prepared
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.model import Batch, Dataset
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
-MOST_OUTPUTS = 1 << 12
+MAX_OUTPUTS = 1 << 12
 SOLVED = 1e-9
 LEAST = 1e-6
 SAME = 12  # decimals in which rows, or columns, are equal
@@ -64,12 +64,12 @@ class Exactness:
 
 
 def is_exact(
-    prepared: Prepared,
+    prepared: Dataset,
     decomposition: Decomposition | Function,
     loss: Loss | None,
     *,
     cone: AnyArray | None = None,
-    most_outputs: int = MOST_OUTPUTS,
+    max_outputs: int = MAX_OUTPUTS,
 ) -> Exactness:
     """Whether W_dec = W* for these examples; without a ``loss``, Δ is 0 as for a perceptron.
 
@@ -78,7 +78,7 @@ def is_exact(
     importance are left out. Sets that are drawn anew for other scores are those for zero scores.
     """
     check_examples(prepared, loss)
-    listed = list(_listed(prepared, as_decomposition(decomposition), loss, most_outputs))
+    listed = list(_listed(prepared, as_decomposition(decomposition), loss, max_outputs))
     conditions = _conditions(cone, prepared.layout.size)
     if not listed:
         return Exactness(True)
@@ -92,7 +92,7 @@ def is_exact(
             at = number - len(conditions)
             for one in listed:
                 if at < len(one.rows):
-                    return Exactness(False, found, one.example, frozen(one.outputs[at]))
+                    return Exactness(False, found, one.example, readonly(one.outputs[at]))
                 at -= len(one.rows)
     return Exactness(True)
 
@@ -107,24 +107,24 @@ class _Listed(NamedTuple):
 
 
 def _listed(
-    prepared: Prepared, decomposition: Decomposition, loss: Loss | None, most_outputs: int
+    prepared: Dataset, decomposition: Decomposition, loss: Loss | None, max_outputs: int
 ) -> Iterator[_Listed]:
     for group in prepared.groups:
         space = group.space
-        if space.outputs > most_outputs:
+        if space.outputs > max_outputs:
             raise UnsupportedSpace(
-                f"{space!r} has {space.outputs:.4g} outputs, and no more than {most_outputs} of an "
+                f"{space!r} has {space.outputs:.4g} outputs, and no more than {max_outputs} of an "
                 "example are written out; take smaller examples, or raise most_outputs"
             )
         outputs = np.array(list(np.ndindex(*space.sizes.tolist())), dtype=np.int64)
-        outputs = frozen(outputs[space.holds(outputs)])
+        outputs = readonly(outputs[space.holds(outputs)])
         assert group.gold is not None
-        scores = frozen(np.zeros((len(group), space.parts)))
+        scores = readonly(np.zeros((len(group), space.parts)))
         split = decomposition.split(Problem(space, scores), group.gold)
         chosen = _chosen(group, outputs)
         right = _chosen(group, group.gold)
-        for i in np.flatnonzero(group.importance > 0).tolist():
-            gold = frozen(np.broadcast_to(group.gold[i], outputs.shape))
+        for i in np.flatnonzero(group.sample_weight > 0).tolist():
+            gold = readonly(np.broadcast_to(group.gold[i], outputs.shape))
             losses = np.zeros(len(outputs)) if loss is None else loss.value(space, gold, outputs)
             directions = (right[i] - chosen) @ _features(prepared, group, i)
             rows = np.column_stack([directions, -losses])
@@ -132,14 +132,14 @@ def _listed(
             yield _Listed(int(group.members[i]), outputs, rows, near)
 
 
-def _chosen(group: Group, labels: IntArray) -> FloatArray:
+def _chosen(group: Batch, labels: IntArray) -> FloatArray:
     """Which parts each output has."""
     chosen = np.zeros((len(labels), group.space.parts))
     np.put_along_axis(chosen, group.space.known_parts_of(labels), 1.0, axis=1)
     return chosen
 
 
-def _features(prepared: Prepared, group: Group, place: int) -> FloatArray:
+def _features(prepared: Dataset, group: Batch, place: int) -> FloatArray:
     """The features of every part of one input, of shape (parts, weights)."""
     features = np.zeros((group.space.parts, prepared.layout.size))
     starts = group.frame.starts.tolist()
@@ -149,7 +149,7 @@ def _features(prepared: Prepared, group: Group, place: int) -> FloatArray:
     return features
 
 
-def _near(split: Split, place: int, differ: BoolArray) -> BoolArray:
+def _near(split: NeighbourhoodSets, place: int, differ: BoolArray) -> BoolArray:
     """Which outputs are looked at, by where they differ from the gold one."""
     near = np.zeros(len(differ), dtype=np.bool_)
     for around in split.sets:
@@ -218,7 +218,7 @@ class _Program:
         point += violation / (2.0 * max(float(row @ inside), violation)) * inside
         weights = np.zeros(self.weights)
         weights[self.columns[:-1]] = point[:-1] / self.units[:-1] * (self.units[-1] / point[-1])
-        return frozen(weights)
+        return readonly(weights)
 
     def _solve(self, objective: FloatArray, rows: FloatArray) -> FloatArray:
         """The (w, t) of the box where the objective is least."""

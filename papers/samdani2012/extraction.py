@@ -69,8 +69,8 @@ from rote import (
     prepare,
 )
 from rote.engines import Sign
-from rote.model import Prepared
-from rote.types import FloatArray, frozen
+from rote.model import Dataset
+from rote.types import FloatArray, readonly
 
 MADE_UP = f"made up, as {VARIABLE} is not set"
 SPEED_BAR, ACCURACY_BAR = 3.0, 0.5
@@ -200,7 +200,7 @@ class Bench:
         else:  # lines are short, and rows solve faster
             self.near = self.whole = seminars()
         self.layout = prepare(self.near, [x for x, _ in trial.train]).layout
-        self.kept = [example for example in trial.train if self.near.obeys(*example)]
+        self.kept = [example for example in trial.train if self.near.is_feasible(*example)]
         self.ready = {
             task: self._prepared(task, self.kept) for task in dict.fromkeys((self.near, self.whole))
         }
@@ -213,7 +213,7 @@ class Bench:
         self.dev = self.model.prepare([x for x, _ in trial.dev])
         self.test = self.model.prepare([x for x, _ in trial.test])
 
-    def _prepared(self, task: Fields, examples: Sequence[Example]) -> Prepared:
+    def _prepared(self, task: Fields, examples: Sequence[Example]) -> Dataset:
         xs, ys = zip(*examples, strict=True)
         return prepare(task, xs, ys, layout=self.layout)
 
@@ -227,7 +227,7 @@ class Bench:
         components = SignedComponents(Sign.SAME, fallback=False)
         for solver, engine in self.solvers.items():
             most, around = plan.iterations[solver], Decomposed(engine, components)
-            begun = frozen(plan.start * weights)
+            begun = readonly(plan.start * weights)
             whole = self.near if solver == ROWS else self.whole
             yield (solver, "GL"), self._learned(whole, engine, begun, most)
             yield (solver, "DecL"), self._learned(self.near, around, begun, most)
@@ -283,7 +283,8 @@ class Bench:
         named = sum((a != NOTHING) + (b != NOTHING) for a, b in both)
         hits = sum(a == b != NOTHING for a, b in both)
         broken = sum(
-            not self.near.obeys(x, found) for (x, _), found in zip(examples, outputs, strict=True)
+            not self.near.is_feasible(x, found)
+            for (x, _), found in zip(examples, outputs, strict=True)
         )
         return Measured(100 * right / len(both), 200 * hits / max(1, named), broken)
 

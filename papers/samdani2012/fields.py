@@ -46,7 +46,7 @@ from rote import (
 )
 from rote.errors import in_order
 from rote.space.compiled import keep_recent
-from rote.space.reasons import BrokenRule
+from rote.space.reasons import BrokenConstraint
 from rote.tasks.show import differing, rules_broken
 from rote.tasks.tagging import words_of
 from rote.viz import Picture, picture_of_tagging
@@ -158,7 +158,7 @@ class Fields(Task[Sequence[Any], Sequence[str]]):
                 )
         segments = [range(*span) for span in spans(self.read(x), len(x))]
         inside = [
-            BrokenRule(
+            BrokenConstraint(
                 f"labels change only at borders, and there is none before word {t}", (t - 1, t)
             )
             for segment in segments
@@ -184,10 +184,10 @@ class Fields(Task[Sequence[Any], Sequence[str]]):
             facts=[*facts, *differing(differ, "words"), *about],
         )
 
-    def obeys(self, x: Sequence[Any], y: Sequence[str]) -> bool:
+    def is_feasible(self, x: Sequence[Any], y: Sequence[str]) -> bool:
         """Whether an output changes only at borders, and obeys the rules."""
-        pieces = spans(self.read(x), len(x))
-        if any(len(set(y[begin:end])) > 1 for begin, end in pieces):
+        chunks = spans(self.read(x), len(x))
+        if any(len(set(y[begin:end])) > 1 for begin, end in chunks):
             return False
         labels = np.array([self.encode(x, y)])
         return bool(self.frame(x).space.holds(labels).all())

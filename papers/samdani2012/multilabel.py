@@ -42,6 +42,7 @@ from rote import (
     Engine,
     Exact,
     Hamming,
+    HammingBall,
     Milp,
     Model,
     MultiLabel,
@@ -49,7 +50,6 @@ from rote import (
     SettingError,
     Solutions,
     StructuredSVM,
-    Subsets,
     Timed,
     Wrapper,
     fit,
@@ -143,7 +143,7 @@ def run(settings: Settings) -> Outcome:
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     bench = Bench(documents_of(plan, settings.seed), plan)
-    bench.warm_up()
+    bench.online_epochs()
     results: dict[str, Trained] = {}
     for done, method in enumerate(("LL", "DecL-2", "DecL-1", "DecL-3", "GL")):
         costs = plan.C if method in ("LL", "DecL-2") else (results["DecL-2"].cost,)
@@ -215,7 +215,7 @@ class Bench:
         if method == "GL":
             engine = BranchAndBound(node_limit=plan.nodes)
         elif method != "LL":
-            engine = Decomposed(engine, Subsets(int(method[-1])))
+            engine = Decomposed(engine, HammingBall(int(method[-1])))
         proving = Proving(engine)
         timed = Timed(proving)
         svm = StructuredSVM(
@@ -229,7 +229,7 @@ class Bench:
         seconds = perf_counter() - start
         return Trained(model, cost, seconds, timed.stats.now(), proving.percent)
 
-    def warm_up(self) -> None:
+    def online_epochs(self) -> None:
         """Compile, so that no time is told of it."""
         for method in METHODS:
             self.trained(method, self.plan.C[0], 1)

@@ -38,16 +38,16 @@ from rote import (
     Decomposed,
     Engine,
     Exact,
+    HammingBall,
     Milp,
     Model,
     StructuredSVM,
-    Subsets,
     Timed,
     WithoutRules,
     fit,
     prepare,
 )
-from rote.model import Prepared
+from rote.model import Dataset
 from rote.types import FloatArray
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ IN_PAPER: Mapping[str, float] = {
 }
 LEARNED: Mapping[str, Engine] = {
     "LL": Exact(),  # without the rules
-    "DecL-1": Decomposed(Exact(), Subsets(1)),
-    "DecL-2": Decomposed(Exact(), Subsets(2)),
-    "DecL-3": Decomposed(Exact(), Subsets(3)),
+    "DecL-1": Decomposed(Exact(), HammingBall(1)),
+    "DecL-2": Decomposed(Exact(), HammingBall(2)),
+    "DecL-3": Decomposed(Exact(), HammingBall(3)),
     "GL": Exact(),
 }
 METHODS = ("LL", "LL+C", "DecL-1", "DecL-2", "DecL-3", "GL")
@@ -195,7 +195,12 @@ class Bench:
     def trained(self, engine: Engine, cost: float, plan: Plan, *, unruled: bool = False) -> Trained:
         timed = Timed(engine)
         svm = StructuredSVM(
-            cost, squared=False, delta=plan.delta, iterations=plan.iterations, passes=10, warm_up=0
+            cost,
+            squared=False,
+            delta=plan.delta,
+            iterations=plan.iterations,
+            passes=10,
+            online_epochs=0,
         )
         model, learned = self.model.with_engine(timed), self.learned
         if unruled:
@@ -215,7 +220,7 @@ class Bench:
         return cost, each[cost]
 
     def wrong(
-        self, model: Model[Any, Any], on: Prepared | None = None, *, unruled: bool = False
+        self, model: Model[Any, Any], on: Dataset | None = None, *, unruled: bool = False
     ) -> float:
         """The share of variables that are wrong, on test examples where nothing is said."""
         on = self.test if on is None else on

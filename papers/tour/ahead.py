@@ -18,22 +18,22 @@ from rote import (
     Decomposed,
     Engine,
     Exact,
+    HammingBall,
+    IndependentPerceptron,
+    LearnedBeam,
     Learner,
-    Local,
     Milp,
     Perceptron,
-    Speedup,
     StructuredSVM,
-    Subsets,
     Timed,
+    distill,
     fit,
-    teach,
 )
 from rote.datasets import english_sentences
 from rote.types import FloatArray
 
 FEW = 60  # sentences of each kind: of every shape there is one at least
-MOST_PROCESSES = 4  # each takes some hundred megabytes
+MAX_PROCESSES = 4  # each takes some hundred megabytes
 
 
 def errands() -> dict[str, Callable[[], None]]:
@@ -42,9 +42,9 @@ def errands() -> dict[str, Callable[[], None]]:
         "Exact": lambda: _learn(Perceptron(2), Exact()),
         "certificates": lambda: _predict(Amortized(Milp(), thrifty=False)),
         "greedy search": lambda: _predict(RGS(restarts=2)),
-        "repairs": lambda: _predict(Speedup(Exact(), width=1)),
+        "repairs": lambda: _predict(LearnedBeam(Exact(), width=1)),
         "beams": _teach,
-        "neighbourhoods": lambda: _learn(Perceptron(2), Decomposed(Exact(), Subsets(2))),
+        "neighbourhoods": lambda: _learn(Perceptron(2), Decomposed(Exact(), HammingBall(2))),
         # Some candidates are dropped only after a few iterations.
         "dual descent": lambda: _learn(StructuredSVM(0.1, iterations=6), Exact(), rules=False),
         "single decisions": lambda: _predict(Exact(), rules=False),
@@ -54,7 +54,7 @@ def errands() -> dict[str, Callable[[], None]]:
 def compile_ahead(step: Callable[[], None]) -> None:
     """Run all errands; ``step`` is told of each that is done."""
     names = list(errands())
-    processes = min(os.cpu_count() or 1, MOST_PROCESSES)
+    processes = min(os.cpu_count() or 1, MAX_PROCESSES)
     if processes == 1 or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         for name in names:
             run_errand(name)
@@ -85,8 +85,8 @@ def _predict(engine: Engine, *, rules: bool = True) -> None:
 
 def _teach() -> None:
     bench = _bench(rules=False)
-    model = bench.model.with_weights(_weights()).with_engine(Speedup(Exact()))
-    teach(model, bench.unlabelled, epochs=1)
+    model = bench.model.with_weights(_weights()).with_engine(LearnedBeam(Exact()))
+    distill(model, bench.unlabelled, epochs=1)
 
 
 @cache
@@ -99,4 +99,4 @@ def _bench(rules: bool = True) -> Bench:
 @cache
 def _weights() -> FloatArray:
     bench = _bench()
-    return fit(Local(2), bench.model, bench.learned).weights
+    return fit(IndependentPerceptron(2), bench.model, bench.learned).weights

@@ -22,20 +22,20 @@ from rote import (
     Decomposed,
     Engine,
     EntityRelation,
+    EntityRelationOutput,
     Exact,
-    Extraction,
+    HammingBall,
+    IndependentPerceptron,
+    LearnedBeam,
     Learner,
-    Local,
     Milp,
     Model,
     Perceptron,
-    Speedup,
     StructuredSVM,
-    Subsets,
     Timed,
     WithoutRules,
+    distill,
     prepare,
-    teach,
 )
 from rote.io import Sentence
 from rote.metrics import EntityRelations, entity_f1, relation_f1
@@ -119,14 +119,14 @@ class Bench:
 
     def __init__(self, sentences: Sentences, *, rules: bool = True) -> None:
         task: Any = EntityRelation() if rules else WithoutRules(EntityRelation())
-        kept = [s for s in sentences.train if task.obeys(s)]
+        kept = [s for s in sentences.train if task.is_feasible(s)]
         self.left_out = len(sentences.train) - len(kept)
-        self.learned = prepare(task, kept, map(Extraction.of, kept))
+        self.learned = prepare(task, kept, map(EntityRelationOutput.of, kept))
         self.model = Model(task, self.learned.layout, self.learned.layout.zeros())
         self.unlabelled = self.model.prepare(sentences.unlabelled)
         self.sentences = sentences.test
         self.judged = self.model.prepare(sentences.test)
-        self.gold = tuple(EntityRelations(*Extraction.of(s)) for s in sentences.test)
+        self.gold = tuple(EntityRelations(*EntityRelationOutput.of(s)) for s in sentences.test)
 
     def learn(
         self, learner: Learner, engine: Engine, solver: Timed, step: Callable[[], None]
@@ -155,33 +155,33 @@ class Bench:
 
         An answer that breaks a rule proves nothing, whatever it says of itself.
         """
-        model: Model[Sentence, Extraction] = self.model.with_weights(weights)
+        model: Model[Sentence, EntityRelationOutput] = self.model.with_weights(weights)
         answer = Model.answers if rules else answers_without_rules
         answer(model.with_engine(engine if rehearsal is None else rehearsal), self.judged)
         before, start = solver.stats["inputs"], perf_counter()
         answers = answer(model.with_engine(engine), self.judged)
         seconds = perf_counter() - start
         found = tuple(EntityRelations(*y) for y in model.decode(self.sentences, answers))
-        obeys = np.concatenate([group.space.holds(each.labels) for group, each in answers])
+        is_feasible = np.concatenate([group.space.holds(each.labels) for group, each in answers])
         optimal = np.concatenate([each.optimal for _, each in answers])
         return Predicted(
             found,
             100 * entity_f1(self.gold, found).micro.f1,
             100 * relation_f1(self.gold, found).micro.f1,
-            float(obeys.mean()),
-            float((obeys & optimal).mean()),
+            float(is_feasible.mean()),
+            float((is_feasible & optimal).mean()),
             float(np.concatenate([each.gap for _, each in answers]).mean()),
             np.concatenate([each.value for _, each in answers]),
             int(solver.stats["inputs"] - before),
             seconds,
         )
 
-    def teach(
-        self, weights: FloatArray, engine: Speedup, plan: Plan, seed: int, solver: Timed
+    def distill(
+        self, weights: FloatArray, engine: LearnedBeam, plan: Plan, seed: int, solver: Timed
     ) -> Learned:
         """What it takes to teach a speed-up by sentences whose outputs nobody gave."""
         before, asking, start = solver.stats["inputs"], solver.stats["seconds"], perf_counter()
-        teach(
+        distill(
             self.model.with_weights(weights).with_engine(engine),
             self.unlabelled,
             epochs=plan.epochs,
@@ -204,7 +204,7 @@ def take(
     svm = StructuredSVM(plan.C, iterations=plan.iterations, seed=seed)
 
     doing(LO)
-    learned = bench.learn(Local(plan.iterations, seed=seed), own, own, step)
+    learned = bench.learn(IndependentPerceptron(plan.iterations, seed=seed), own, own, step)
     yield Taken(LO, learned, bench.predict(learned.weights, Exact(), own, rules=False))
     doing(RULED)
     yield Taken(RULED, learned, bench.predict(learned.weights, own, own))
@@ -227,7 +227,7 @@ def take(
     yield Taken(AMORTIZED, learned, bench.predict(learned.weights, remembering, highs, other))
 
     doing(DECOMPOSED)
-    around = Decomposed(highs, Subsets(plan.around))
+    around = Decomposed(highs, HammingBall(plan.around))
     learned = bench.learn(svm, around, highs, step)
     yield Taken(DECOMPOSED, learned, bench.predict(learned.weights, around, highs))
 
@@ -237,8 +237,8 @@ def take(
     step()
 
     doing(SPEEDUP)
-    fast = Speedup(own, width=plan.width, step=plan.step)
-    learned = exact.and_then(bench.teach(exact.weights, fast, plan, seed, own))
+    fast = LearnedBeam(own, width=plan.width, step=plan.step)
+    learned = exact.and_then(bench.distill(exact.weights, fast, plan, seed, own))
     yield Taken(SPEEDUP, learned, bench.predict(exact.weights, fast, own))
     step()
 

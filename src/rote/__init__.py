@@ -6,10 +6,11 @@ What is listed here is promised; deeper paths stay importable and may change.
 from rote.errors import (
     DataError,
     InfeasibleSpace,
+    InputTooLarge,
     LabelError,
-    MissingExtra,
+    MissingDependency,
     ModelError,
-    NoOutput,
+    NoSolution,
     Overloaded,
     RoteError,
     RuleError,
@@ -18,7 +19,6 @@ from rote.errors import (
     SettingError,
     SpaceError,
     StoreError,
-    TooLarge,
     UnsupportedSpace,
 )
 from rote.features import Templates
@@ -30,11 +30,11 @@ from rote.inference import (
     Engine,
     Exact,
     Exhaustive,
+    FoundBy,
+    Independent,
     Milp,
     Problem,
-    Separable,
     Solutions,
-    Source,
     Status,
     Tree,
     clamp,
@@ -42,29 +42,36 @@ from rote.inference import (
     k_best,
     max_marginals,
 )
-from rote.inference.approximate import RGS, AmortizedRGS, Beam, ConstrainedBeam, Patterns, Speedup
+from rote.inference.approximate import (
+    RGS,
+    Beam,
+    ConstrainedBeam,
+    HeuristicFeatures,
+    LearnedBeam,
+    LearnedRestarts,
+)
 from rote.inference.engine import Capability, Stats, Wrapper
 from rote.inference.problem import Context
 from rote.inference.wrappers.amortized import Amortized
-from rote.inference.wrappers.decomposed import Decomposed, SignedComponents, Subsets
-from rote.inference.wrappers.periodic import ExactEvery
+from rote.inference.wrappers.decomposed import Decomposed, HammingBall, SignedComponents
+from rote.inference.wrappers.periodic import Periodic
 from rote.inference.wrappers.timed import Timed
 from rote.learning import (
+    EpsilonSchedule,
+    EpsilonStage,
+    IndependentPerceptron,
     Learner,
-    Local,
     Perceptron,
-    Stage,
-    Staged,
     State,
     StructuredSVM,
     Subgradient,
-    adaptive,
+    adaptive_schedule,
     fit,
 )
 from rote.learning.cross_validation import cross_validate
-from rote.learning.distill import teach
+from rote.learning.distill import distill
 from rote.learning.training import train
-from rote.learning.unary_classifier import fit_iid
+from rote.learning.unary_classifier import fit_unary_classifier
 from rote.model import Model, prepare
 from rote.space import (
     Factor,
@@ -82,11 +89,11 @@ from rote.space import (
     one_of,
     template,
 )
-from rote.space.losses import Hamming, Loss, OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.space.losses import F1Loss, Hamming, JaccardLoss, Loss, ZeroOne
 from rote.tasks.adapter import Adapter, adapter_of, register, show
 from rote.tasks.coreference import Coreference
-from rote.tasks.entity_relation import EntityRelation, Extraction
-from rote.tasks.graphs import LabelledGraph
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
+from rote.tasks.graphs import GraphLabelling
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging
@@ -99,7 +106,6 @@ __all__ = [
     "RGS",
     "Adapter",
     "Amortized",
-    "AmortizedRGS",
     "Beam",
     "BranchAndBound",
     "Capability",
@@ -113,62 +119,63 @@ __all__ = [
     "Elimination",
     "Engine",
     "EntityRelation",
+    "EntityRelationOutput",
+    "EpsilonSchedule",
+    "EpsilonStage",
     "Exact",
-    "ExactEvery",
     "Exhaustive",
-    "Extraction",
+    "F1Loss",
     "Factor",
+    "FoundBy",
     "Frame",
+    "GraphLabelling",
     "Hamming",
+    "HammingBall",
+    "HeuristicFeatures",
+    "Independent",
+    "IndependentPerceptron",
     "InfeasibleSpace",
+    "InputTooLarge",
+    "JaccardLoss",
     "LabelError",
-    "LabelledGraph",
+    "LearnedBeam",
+    "LearnedRestarts",
     "Learner",
-    "Local",
     "Loss",
     "Milp",
-    "MissingExtra",
+    "MissingDependency",
     "Model",
     "ModelError",
     "MultiLabel",
     "Multiclass",
-    "NoOutput",
-    "OneMinusF1",
-    "OneMinusJaccard",
+    "NoSolution",
     "Overloaded",
-    "Patterns",
     "Perceptron",
+    "Periodic",
     "Picture",
     "Problem",
     "RoteError",
     "Rule",
     "RuleError",
     "ScoreError",
-    "Separable",
     "ServiceError",
     "SettingError",
     "SignedComponents",
     "Slot",
     "Solutions",
-    "Source",
     "Space",
     "SpaceBuilder",
     "SpaceError",
-    "Speedup",
-    "Stage",
-    "Staged",
     "State",
     "Stats",
     "Status",
     "StoreError",
     "StructuredSVM",
     "Subgradient",
-    "Subsets",
     "Tagging",
     "Task",
     "Templates",
     "Timed",
-    "TooLarge",
     "Tree",
     "UnsupportedSpace",
     "Variable",
@@ -177,7 +184,7 @@ __all__ = [
     "ZeroOne",
     "__version__",
     "adapter_of",
-    "adaptive",
+    "adaptive_schedule",
     "all_different",
     "all_of",
     "any_of",
@@ -186,17 +193,17 @@ __all__ = [
     "clamp",
     "count",
     "cross_validate",
+    "distill",
     "dual_bound",
     "exactly",
     "fit",
-    "fit_iid",
+    "fit_unary_classifier",
     "k_best",
     "max_marginals",
     "one_of",
     "prepare",
     "register",
     "show",
-    "teach",
     "template",
     "train",
 ]

@@ -1,14 +1,14 @@
 """Engines: MAP inference, exact and approximate, wrappers around engines, and what they return."""
 
 from rote.inference.approximate import (
-    IID,
     RGS,
-    AmortizedRGS,
     Beam,
     ConstrainedBeam,
-    Guesses,
-    Patterns,
-    Speedup,
+    HeuristicFeatures,
+    Initializer,
+    LearnedBeam,
+    LearnedRestarts,
+    UnaryClassifier,
 )
 from rote.inference.engine import Capability, Engine, Stats, Wrapper, find, layers
 from rote.inference.exact.branch import BranchAndBound
@@ -17,76 +17,76 @@ from rote.inference.exact.duals import Duals, dual_bound, zero_duals
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.exhaustive import Exhaustive
-from rote.inference.exact.independent import Separable
+from rote.inference.exact.independent import Independent
 from rote.inference.exact.kbest import k_best
 from rote.inference.exact.max_marginals import max_marginals
 from rote.inference.exact.tree import Tree
 from rote.inference.infeasibility import find_conflict
 from rote.inference.problem import Context, FeatureRows, Problem, WarmStart, clamp
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.solvers.milp import Milp
 from rote.inference.wrappers.amortized import (
     Amortized,
-    Condition,
     Counters,
-    DualBound,
+    EqualScores,
+    LagrangianCertificate,
     Margin,
-    Same,
+    ScoreCondition,
 )
 from rote.inference.wrappers.decomposed import (
-    Chosen,
+    CustomSets,
     Decomposed,
     Decomposition,
+    HammingBall,
     Sign,
     SignedComponents,
-    Subsets,
     Union,
     estimate_signs,
 )
-from rote.inference.wrappers.periodic import ExactEvery
+from rote.inference.wrappers.periodic import Periodic
 from rote.inference.wrappers.timed import Timed
 
 __all__ = [
-    "IID",
     "RGS",
     "Amortized",
-    "AmortizedRGS",
     "Beam",
     "BranchAndBound",
     "Capability",
     "Chain",
-    "Chosen",
-    "Condition",
     "ConstrainedBeam",
     "Context",
     "Counters",
+    "CustomSets",
     "Decomposed",
     "Decomposition",
-    "DualBound",
     "Duals",
     "Elimination",
     "Engine",
+    "EqualScores",
     "Exact",
-    "ExactEvery",
     "Exhaustive",
     "FeatureRows",
-    "Guesses",
+    "FoundBy",
+    "HammingBall",
+    "HeuristicFeatures",
+    "Independent",
+    "Initializer",
+    "LagrangianCertificate",
+    "LearnedBeam",
+    "LearnedRestarts",
     "Margin",
     "Milp",
-    "Patterns",
+    "Periodic",
     "Problem",
-    "Same",
-    "Separable",
+    "ScoreCondition",
     "Sign",
     "SignedComponents",
     "Solutions",
-    "Source",
-    "Speedup",
     "Stats",
     "Status",
-    "Subsets",
     "Timed",
     "Tree",
+    "UnaryClassifier",
     "Union",
     "WarmStart",
     "Wrapper",

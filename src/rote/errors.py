@@ -8,14 +8,14 @@
     ├── SettingError             an option outside what it may be
     ├── UnsupportedSpace         an engine was given a space it cannot solve
     ├── InfeasibleSpace          no output obeys the rules; carries the conflict
-    ├── NoOutput                 an engine found no output for an input
+    ├── NoSolution                 an engine found no output for an input
     ├── DataError                a file that is missing or damaged, or an input that cannot be read
-    │   └── TooLarge             an input or a request beyond a limit
+    │   └── InputTooLarge             an input or a request beyond a limit
     ├── ModelError               a saved model or state that is damaged, foreign or of another task
     ├── StoreError               a store that cannot be opened, read or written
     ├── ServiceError             a service that cannot answer: its engine failed
     │   └── Overloaded           it has too much to do, or is closing; try again later
-    └── MissingExtra             an optional package is not installed
+    └── MissingDependency             an optional package is not installed
 
 Each message says what was expected, what came, and what to do.
 """
@@ -45,7 +45,7 @@ class RoteError(Exception):
         return sentence if self.about is None else f"{_named(self.about)}: {sentence}"
 
 
-def say_about(error: Exception, what: str, number: int) -> None:
+def locate(error: Exception, what: str, number: int) -> None:
     """Say which of many an error is about; where that was said before, the new number stands.
 
     An error that is not ours keeps its message, and gets a note.
@@ -59,11 +59,11 @@ def say_about(error: Exception, what: str, number: int) -> None:
     error.about = what, number  # type: ignore[attr-defined]
 
 
-def renumber(error: Exception, what: str, numbers: Sequence[int]) -> None:
+def relocate(error: Exception, what: str, numbers: Sequence[int]) -> None:
     """An error about one of some is about that one of all that ``numbers`` says."""
     about: tuple[str, int] | None = getattr(error, "about", None)
     if about is not None:
-        say_about(error, what, int(numbers[about[1]]))
+        locate(error, what, int(numbers[about[1]]))
 
 
 def _named(about: tuple[str, int]) -> str:
@@ -119,7 +119,7 @@ class InfeasibleSpace(RoteError, ValueError):
         return type(self), (self.conflicting_rules,), vars(self)
 
 
-class NoOutput(RoteError, RuntimeError):
+class NoSolution(RoteError, RuntimeError):
     """An engine found no output where one is needed: its search or its limit ended before."""
 
 
@@ -127,7 +127,7 @@ class DataError(RoteError, ValueError):
     """A file or an input that is missing or damaged; says which file, which line, and why."""
 
 
-class TooLarge(DataError):
+class InputTooLarge(DataError):
     """An input or a request beyond a limit."""
 
 
@@ -154,7 +154,7 @@ class Overloaded(ServiceError):
         return type(self), (self.args[0], self.seconds), vars(self)
 
 
-class MissingExtra(RoteError, ImportError):
+class MissingDependency(RoteError, ImportError):
     """An optional package is needed and not installed."""
 
 

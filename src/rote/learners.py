@@ -1,50 +1,50 @@
 """Learners: how weights are learned from examples, and what training returns."""
 
 from rote.learning import (
+    EpsilonSchedule,
+    EpsilonStage,
+    IndependentPerceptron,
     Learner,
-    Local,
     Perceptron,
-    Stage,
-    Staged,
     State,
     StructuredSVM,
     Subgradient,
-    adaptive,
+    adaptive_schedule,
     exact_at_times,
     fit,
     geometric,
 )
 from rote.learning.checkpoints import load_state, save_state
 from rote.learning.cross_validation import Run, Validation, cross_validate
-from rote.learning.distill import teach
+from rote.learning.distill import distill
 from rote.learning.training import train
-from rote.learning.unary_classifier import fit_iid
-from rote.model import Block, Group, Layout, Prepared, prepare
+from rote.learning.unary_classifier import fit_unary_classifier
+from rote.model import Batch, Block, Dataset, Layout, prepare
 
 __all__ = [
+    "Batch",
     "Block",
-    "Group",
+    "Dataset",
+    "EpsilonSchedule",
+    "EpsilonStage",
+    "IndependentPerceptron",
     "Layout",
     "Learner",
-    "Local",
     "Perceptron",
-    "Prepared",
     "Run",
-    "Stage",
-    "Staged",
     "State",
     "StructuredSVM",
     "Subgradient",
     "Validation",
-    "adaptive",
+    "adaptive_schedule",
     "cross_validate",
+    "distill",
     "exact_at_times",
     "fit",
-    "fit_iid",
+    "fit_unary_classifier",
     "geometric",
     "load_state",
     "prepare",
     "save_state",
-    "teach",
     "train",
 ]

@@ -1,12 +1,12 @@
 """Losses: how wrong an output is, in learning."""
 
-from rote.space.losses import Hamming, Loss, OneMinusF1, OneMinusJaccard, Term, ZeroOne
+from rote.space.losses import F1Loss, Hamming, JaccardLoss, Loss, LossTerm, ZeroOne
 
 __all__ = [
+    "F1Loss",
     "Hamming",
+    "JaccardLoss",
     "Loss",
-    "OneMinusF1",
-    "OneMinusJaccard",
-    "Term",
+    "LossTerm",
     "ZeroOne",
 ]

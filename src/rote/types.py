@@ -1,6 +1,7 @@
 """Array aliases, and what every room does with arrays.
 
-`frozen` makes "immutable" true for arrays as well; `running` and `joined` lay things end to end.
+`readonly` makes "immutable" true for arrays as well; `offsets_from_counts` and `joined` lay things
+end to end.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+def readonly(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """The same values, contiguous and read-only; the array given stays as it was.
 
     >>> frozen(np.zeros(2)).flags.writeable
@@ -34,10 +35,10 @@ def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     return view
 
 
-def running(counts: AnyArray | Sequence[int]) -> IntArray:
+def offsets_from_counts(counts: AnyArray | Sequence[int]) -> IntArray:
     """Where each of some runs starts, one after the other; one more entry ends the last.
 
-    >>> running([2, 0, 3]).tolist()
+    >>> offsets_from_counts([2, 0, 3]).tolist()
     [0, 2, 2, 5]
     """
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])
@@ -48,4 +49,4 @@ def joined(arrays: Iterable[AnyArray]) -> IntArray:
     return np.concatenate([*arrays, np.empty(0, dtype=np.int64)]).astype(np.int64, copy=False)
 
 
-__all__ = ["AnyArray", "BoolArray", "FloatArray", "IntArray", "frozen", "running"]
+__all__ = ["AnyArray", "BoolArray", "FloatArray", "IntArray", "offsets_from_counts", "readonly"]

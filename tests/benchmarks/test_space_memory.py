@@ -16,4 +16,4 @@ def test_every_bar_has_its_line(capsys):
 
 
 def test_few_lengths_take_little_memory():
-    assert space_memory.megabytes_held(1, 5, bio=False) < space_memory.MOST_MEGABYTES
+    assert space_memory.megabytes_held(1, 5, bio=False) < space_memory.MAX_MEGABYTES

@@ -24,7 +24,7 @@ def test_help_names_the_commands(run):
 
 def test_a_flag_is_named_as_the_shell_writes_it(run, monkeypatch):
     def refused() -> None:
-        raise rote.SettingError("leave n_jobs out, or say allow_broken=True; got x=2")
+        raise rote.SettingError("leave n_jobs out, or say allow_infeasible_gold=True; got x=2")
 
     monkeypatch.setattr("rote.cli.app.app", refused)
     assert run() == (2, "", "rote: leave --jobs out, or say --allow-broken; got x=2\n")

@@ -8,7 +8,7 @@ import rote
 from rote import learning
 from rote.cli.engines import ANYTIME, LEARNERS, UNTIMED, learner_named
 from rote.errors import SettingError
-from rote.learning import Local, Perceptron, StructuredSVM, Subgradient
+from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM, Subgradient
 from tests.cli.lines import is_one_line
 
 
@@ -16,9 +16,9 @@ def test_every_public_engine_can_be_named():
     made = {type(make()) for make in [*ANYTIME.values(), *UNTIMED.values()]}
     public = [getattr(rote, name) for name in rote.__all__ if name not in {"Engine", "Wrapper"}]
     wrappers = {rote.Amortized, rote.Decomposed}  # they are options: --cache and --around
-    wrappers |= {rote.ExactEvery, rote.Timed, rote.Wrapper}  # take others
-    wrappers |= {rote.AmortizedRGS}  # knows features alone, which a file of a problem has not
-    wrappers |= {rote.Speedup}  # learns from many inputs, and a file has one
+    wrappers |= {rote.Periodic, rote.Timed, rote.Wrapper}  # take others
+    wrappers |= {rote.LearnedRestarts}  # knows features alone, which a file of a problem has not
+    wrappers |= {rote.LearnedBeam}  # learns from many inputs, and a file has one
     wrappers |= {rote.Beam, rote.ConstrainedBeam}  # for orders that a file does not tell
     assert made == {value for value in public if hasattr(value, "solve")} - wrappers
 
@@ -39,9 +39,9 @@ def test_an_unknown_engine_is_one_line_with_the_names_there_are(run, uai):
 
 
 def test_every_learner_has_a_name():
-    assert set(LEARNERS.values()) == {Local, Perceptron, StructuredSVM, Subgradient}
+    assert set(LEARNERS.values()) == {IndependentPerceptron, Perceptron, StructuredSVM, Subgradient}
     learners = {name for name in learning.__all__ if hasattr(getattr(learning, name), "iterate")}
-    wrappers = {"Learner", "Staged"}
+    wrappers = {"Learner", "EpsilonSchedule"}
     assert {make.__name__ for make in LEARNERS.values()} == learners - wrappers
 
 

@@ -25,13 +25,13 @@ from rote.errors import (
     InfeasibleSpace,
     LabelError,
     ModelError,
-    NoOutput,
+    NoSolution,
     RuleError,
     SettingError,
-    say_about,
+    locate,
 )
 from rote.features import CHUNKING, POS_TAGGING, Templates
-from rote.learning import Local, Perceptron, StructuredSVM
+from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM
 from rote.learning.training import train
 from rote.model import Model
 from rote.tasks.adapter import adapter_of, adapters
@@ -146,13 +146,13 @@ def test_a_model_of_a_file_is_that_of_its_examples(file, tmp_path):
         file(TOKENS),
         tmp_path / "deep" / "model",
         settings=FEW,
-        learner=Local(iterations=3),
+        learner=IndependentPerceptron(iterations=3),
         engine=Exhaustive(),
     )
     xs = ((("the",), ("dog",), ("runs",)), (("a",), ("cat",)))
     ys = (("D", "N", "V"), ("D", "N"))
     task = Tagging(("D", "N", "V"), Templates(("word",), ("word[0]",)))
-    expected = train(task, xs, ys, learner=Local(iterations=3))
+    expected = train(task, xs, ys, learner=IndependentPerceptron(iterations=3))
     loaded = Model.load(tmp_path / "deep" / "model")
     for model in (trained.model, loaded):
         assert model.task == task
@@ -164,7 +164,7 @@ def test_a_model_of_a_file_is_that_of_its_examples(file, tmp_path):
 
 def test_held_out_examples_are_read_and_checked_before_learning(file, tmp_path):
     dev = file("the N\n", "dev.txt")
-    options = {"settings": FEW, "learner": Local(iterations=1)}
+    options = {"settings": FEW, "learner": IndependentPerceptron(iterations=1)}
     trained = train_file("tagging", file(TOKENS), tmp_path / "m", dev=dev, **options)
     assert trained.dev.numbers["token accuracy"] == 0.0
     dev = file("the X\n", "dev.txt")
@@ -179,7 +179,7 @@ def test_held_out_examples_are_read_and_checked_before_learning(file, tmp_path):
 
 def test_outputs_that_break_a_rule_are_refused_unless_allowed(file, tmp_path):
     path = file("b O\n\na I-X\n\nc B-X\n")
-    options = {"settings": {"bio": True}, "learner": Local(iterations=1)}
+    options = {"settings": {"bio": True}, "learner": IndependentPerceptron(iterations=1)}
     with pytest.raises(LabelError, match=r"begins in line 3: the output breaks the rule"):
         train_file("tagging", path, tmp_path / "m", **options)
     assert not (tmp_path / "m").exists()
@@ -212,14 +212,22 @@ def test_a_training_goes_on_from_its_checkpoint(file, tmp_path):
 
 
 def test_outputs_of_a_file_are_those_of_the_model(file, tmp_path):
-    train_file("tagging", file(TOKENS), tmp_path / "m", settings=FEW, learner=Local(iterations=5))
+    train_file(
+        "tagging",
+        file(TOKENS),
+        tmp_path / "m",
+        settings=FEW,
+        learner=IndependentPerceptron(iterations=5),
+    )
     text = predict_file(tmp_path / "m", file("a\ndog\n\nruns\n", "new.txt"))
     assert text == "a D\ndog N\n\nruns V\n"
     assert predict_file(tmp_path / "m", file("", "new.txt")) == ""
 
 
 def test_inputs_that_do_not_fit_the_model_are_refused_with_the_file(file, tmp_path):
-    train_file("multiclass", file(OBJECTS), tmp_path / "m", learner=Local(iterations=1))
+    train_file(
+        "multiclass", file(OBJECTS), tmp_path / "m", learner=IndependentPerceptron(iterations=1)
+    )
     with pytest.raises(DataError, match=r"new\.txt, the input .* line 1: vectors of kind 'input'"):
         predict_file(tmp_path / "m", file([{"x": [1, 2]}], "new.txt"))
 
@@ -273,7 +281,7 @@ def test_templates_are_read_one_per_line(file):
 
 @pytest.mark.parametrize(
     "error",
-    [DataError("odd"), LabelError("odd"), NoOutput("odd"), InfeasibleSpace(["odd"])],
+    [DataError("odd"), LabelError("odd"), NoSolution("odd"), InfeasibleSpace(["odd"])],
     ids=lambda error: type(error).__name__,
 )
 def test_whatever_goes_wrong_with_a_file_it_is_named(tmp_path, error):
@@ -290,13 +298,13 @@ def test_whatever_goes_wrong_with_a_file_it_is_named(tmp_path, error):
         predicted(Failing(), contents)
     assert str(raised.value) == f"{file}: {before}"
     error.args = (before, *error.args[1:])
-    say_about(error, "input", 1)
+    locate(error, "input", 1)
     with pytest.raises(type(error)) as raised:
         predicted(Failing(), contents)
     assert str(raised.value) == f"{file}, the input that begins in line 3: {before}"
 
 
-OPTIONS = {"settings": {"order": 0, "templates": ("word[0]",)}, "learner": Local()}
+OPTIONS = {"settings": {"order": 0, "templates": ("word[0]",)}, "learner": IndependentPerceptron()}
 SENTENCES = """0\tPeop\t0\tO\tNNP\tAda\tO\tO\tO
 0\tO\t1\tO\tIN\tin\tO\tO\tO
 0\tLoc\t2\tO\tNNP\tRome\tO\tO\tO
@@ -342,7 +350,9 @@ def test_an_unknown_label_is_refused_or_missed(chunker, file):
 
 
 def test_entities_and_relations_are_scored(file, tmp_path):
-    train_file("entity-relation", file(SENTENCES, "train"), tmp_path / "m", learner=Local())
+    train_file(
+        "entity-relation", file(SENTENCES, "train"), tmp_path / "m", learner=IndependentPerceptron()
+    )
     scores = evaluate_file(tmp_path / "m", file(SENTENCES, "test"))
     assert scores.numbers == {
         "entity F1": 1.0,
@@ -382,7 +392,7 @@ def test_sets_of_labels_are_scored_with_the_names_of_labels(file, tmp_path):
 
 def test_single_labels_are_scored(file, tmp_path):
     train = [{"x": ["r"], "y": "red"}, {"x": ["b"], "y": "big"}]
-    train_file("multiclass", file(train, "train"), tmp_path / "m", learner=Local())
+    train_file("multiclass", file(train, "train"), tmp_path / "m", learner=IndependentPerceptron())
     test = [*train, {"x": ["b"], "y": "red"}, {"x": ["r"], "y": "red"}]
     scores = evaluate_file(tmp_path / "m", file(test, "test"))
     assert scores.numbers == pytest.approx({"accuracy": 3 / 4, "macro F1": (4 / 5 + 2 / 3) / 2})
@@ -477,11 +487,21 @@ def test_an_example_that_breaks_a_rule_of_a_file_is_named(file, tmp_path):
     rules = file("verbs end: if token i is V then token i+1 is N\n", "rules")
     path = file("a D\n\nb V\nc D\nd N\n")
     with pytest.raises(LabelError, match=r"begins in line 3: the output breaks .*verbs end, i=0"):
-        train_file("tagging", path, tmp_path / "m", rules=rules, learner=Local(iterations=1))
+        train_file(
+            "tagging",
+            path,
+            tmp_path / "m",
+            rules=rules,
+            learner=IndependentPerceptron(iterations=1),
+        )
 
 
 def test_a_checkpoint_knows_its_rules(file, tmp_path):
-    options = {"settings": FEW, "checkpoint": tmp_path / "state", "learner": Local(iterations=1)}
+    options = {
+        "settings": FEW,
+        "checkpoint": tmp_path / "state",
+        "learner": IndependentPerceptron(iterations=1),
+    }
     path = file(TOKENS)
     train_file("tagging", path, tmp_path / "m", rules=file("token i is D | N | V", "r"), **options)
     other = file("not token first is V", "r")
@@ -512,7 +532,13 @@ def test_symmetric_relations_are_learned_in_both_directions(file, tmp_path):
 
 
 def test_the_standard_input_is_a_file(file, tmp_path, monkeypatch):
-    train_file("tagging", file(TOKENS), tmp_path / "m", settings=FEW, learner=Local(iterations=5))
+    train_file(
+        "tagging",
+        file(TOKENS),
+        tmp_path / "m",
+        settings=FEW,
+        learner=IndependentPerceptron(iterations=5),
+    )
     for text, said in (("a\ndog\n", "a D\ndog N\n"), ("", "")):
         monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
         assert predict_file(tmp_path / "m", "-") == said

@@ -382,11 +382,13 @@ def test_what_cannot_be_predicted_or_evaluated_is_one_line(run, chunker, tmp_pat
 
 def test_a_model_of_a_task_without_files_is_one_line(run, chunker, tmp_path):
     from papers.tasks.synthetic import BinaryPoints
-    from rote.learning import Local
+    from rote.learning import IndependentPerceptron
     from rote.learning.training import train
 
     task = BinaryPoints(2)
-    train(task, [[[1.0], [2.0]]], [(0, 1)], learner=Local(iterations=1)).save(tmp_path / "points")
+    train(task, [[[1.0], [2.0]]], [(0, 1)], learner=IndependentPerceptron(iterations=1)).save(
+        tmp_path / "points"
+    )
     code, _, wrong = run("predict", tmp_path / "points", chunker[1])
     assert code == 2
     assert is_one_line(wrong)

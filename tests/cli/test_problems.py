@@ -67,7 +67,7 @@ def test_solve_prints_json_for_programs(run, uai):
     assert record["value"] == pytest.approx(math.log(0.6))
     assert record["bound"] == record["value"]
     assert record["status"] == "optimal"
-    assert record["source"] in {source.name.lower() for source in rote.Source}
+    assert record["source"] in {source.name.lower() for source in rote.FoundBy}
     assert record["seconds"] > 0
     assert record["cost"] is None
 
@@ -144,7 +144,7 @@ def test_an_answer_without_a_finite_number_is_still_json(run, uai, monkeypatch):
     from rote.tasks import network_files as tables
 
     nothing = tables.FileAnswer(
-        {}, -math.inf, math.inf, None, rote.Status.TIMED_OUT, rote.Source.BRANCH, 0.1
+        {}, -math.inf, math.inf, None, rote.Status.TIMED_OUT, rote.FoundBy.BRANCH, 0.1
     )
     monkeypatch.setattr(tables, "solve_file", lambda *_, **__: nothing)
     record = json.loads(run("solve", uai, "--json")[1])

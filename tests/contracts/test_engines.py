@@ -30,29 +30,29 @@ from rote.inference import (
     Elimination,
     Exact,
     Exhaustive,
+    FoundBy,
+    Independent,
     Milp,
     Problem,
-    Separable,
     Solutions,
-    Source,
     Status,
     Tree,
     clamp,
 )
-from rote.inference.approximate import RGS, AmortizedRGS, Beam, ConstrainedBeam, Speedup
+from rote.inference.approximate import RGS, Beam, ConstrainedBeam, LearnedBeam, LearnedRestarts
 from rote.inference.engine import Capability, Engine, layers, persistent
 from rote.inference.exact.duals import zero_duals
 from rote.inference.problem import NO_CONTEXT, Context, FeatureRows, WarmStart
 from rote.inference.wrappers.amortized import Amortized
-from rote.inference.wrappers.decomposed import Decomposed, SignedComponents, Subsets
-from rote.inference.wrappers.periodic import ExactEvery
+from rote.inference.wrappers.decomposed import Decomposed, HammingBall, SignedComponents
+from rote.inference.wrappers.periodic import Periodic
 from rote.inference.wrappers.timed import Timed
 from rote.kernels.bundles import Slots, Vectors
 from rote.space import SpaceBuilder, all_different, at_least, at_most, count
-from rote.space.global_features import Histogram, TraitScores, TraitSet
+from rote.space.global_features import GlobalFeatureScores, GlobalFeatureSet, LabelCounts
 from rote.space.losses import ZeroOne
 from rote.tasks.entity_relation import entity_relation_space
-from rote.types import frozen
+from rote.types import readonly
 from tests.inference.approximate.truth import check_truth
 from tests.strategies import (
     Judge,
@@ -80,18 +80,18 @@ ALONE = {
     "Exact": Exact,
     "Exhaustive": Exhaustive,
     "Milp": Milp,
-    "Separable": Separable,
+    "Independent": Independent,
     "Tree": Tree,
     "Beam": lambda: Beam(width=3),
     "ConstrainedBeam": lambda: ConstrainedBeam(width=2, proof=True),
     "RGS": lambda: RGS(restarts=4),
-    "AmortizedRGS": lambda: AmortizedRGS(RGS(restarts=4)),
+    "LearnedRestarts": lambda: LearnedRestarts(RGS(restarts=4)),
 }
 AROUND = {
     "Amortized": lambda inner: Amortized(inner, thrifty=False),
-    "Decomposed": lambda inner: Decomposed(inner, Subsets(1)),
-    "ExactEvery": lambda inner: ExactEvery(inner, every=2),
-    "Speedup": lambda inner: Speedup(inner, width=2, share=0.3),
+    "Decomposed": lambda inner: Decomposed(inner, HammingBall(1)),
+    "Periodic": lambda inner: Periodic(inner, every=2),
+    "LearnedBeam": lambda inner: LearnedBeam(inner, width=2, share=0.3),
     "Timed": Timed,
 }
 # Further ways of using them.
@@ -113,7 +113,7 @@ VARIANTS = {
     ),
     "Beam(proof)": lambda: Beam(width=2, proof=True),
     "Beam(priority)": lambda: Beam(priority=by_score),
-    "Speedup(theta)": lambda: Speedup(theta=0.1, proof=True),
+    "LearnedBeam(theta)": lambda: LearnedBeam(theta=0.1, proof=True),
 }
 if importlib.util.find_spec("gurobipy"):
     VARIANTS["Milp('gurobi')"] = lambda: Milp("gurobi")
@@ -128,19 +128,19 @@ TRIPLES = {
     "Timed(Amortized(Timed(Decomposed(Exact))))": lambda: Timed(
         Amortized(Timed(Decomposed(Exact())), thrifty=False)
     ),
-    "Amortized(Decomposed(ExactEvery(RGS)))": lambda: Amortized(
-        Decomposed(ExactEvery(RGS(restarts=4), 3)), thrifty=False
+    "Amortized(Decomposed(Periodic(RGS)))": lambda: Amortized(
+        Decomposed(Periodic(RGS(restarts=4), 3)), thrifty=False
     ),
     "Decomposed(Amortized(Timed(Milp)))": lambda: Decomposed(
         Amortized(Timed(Milp()), thrifty=False)
     ),
-    "ExactEvery(Speedup(Amortized(Exact)))": lambda: ExactEvery(
-        Speedup(Amortized(thrifty=False), share=0.5), 3
+    "Periodic(LearnedBeam(Amortized(Exact)))": lambda: Periodic(
+        LearnedBeam(Amortized(thrifty=False), share=0.5), 3
     ),
 }
 MAKE = {**ALONE, **VARIANTS, **PAIRS, **TRIPLES}
-LEARNING = {"AmortizedRGS", "Speedup"}  # answers get better with use
-REMEMBERING = {"Amortized", "ExactEvery"}  # what was asked before may change them
+LEARNING = {"LearnedRestarts", "LearnedBeam"}  # answers get better with use
+REMEMBERING = {"Amortized", "Periodic"}  # what was asked before may change them
 
 
 def kinds_of(engine) -> set[str]:
@@ -181,7 +181,7 @@ def test_every_engine_is_in_the_suite(kind):
     )
     made = ALONE[name]() if name in ALONE else AROUND[name](Exact())
     assert type(made) is kind
-    assert (name in AROUND) == (made.inner is not None and name != "AmortizedRGS")
+    assert (name in AROUND) == (made.inner is not None and name != "LearnedRestarts")
 
 
 def test_every_public_engine_is_one_of_them():
@@ -199,15 +199,15 @@ def features_of(problem: Problem) -> FeatureRows:
     space = problem.space
     slots = len(space.variables) + len(space.factors)
     starts = np.concatenate([space.offsets[:-1], space.factor_offsets]).astype(np.int64)
-    vectors = Vectors(*map(frozen, (np.array([0, 1]), np.array([0]), np.ones(1))))
+    vectors = Vectors(*map(readonly, (np.array([0, 1]), np.array([0]), np.ones(1))))
     each = (np.full(slots, -1), starts[:-1], np.full(slots, space.parts), np.zeros(slots, bool))
-    bundle = Slots(*map(frozen, (*each, np.full(slots, -1), starts, np.zeros(0, np.int64))))
-    return FeatureRows(vectors, bundle, frozen(np.zeros(len(problem), np.int64)), 1 << 10)
+    bundle = Slots(*map(readonly, (*each, np.full(slots, -1), starts, np.zeros(0, np.int64))))
+    return FeatureRows(vectors, bundle, readonly(np.zeros(len(problem), np.int64)), 1 << 10)
 
 
 def solve(engine, problem: Problem, context: Context = NO_CONTEXT) -> Solutions:
     """The answers; engines that want feature vectors get some."""
-    if "AmortizedRGS" in kinds_of(engine):
+    if "LearnedRestarts" in kinds_of(engine):
         context = dataclasses.replace(context, features=features_of(problem))
     return engine.solve(problem.space, problem, context)
 
@@ -222,7 +222,7 @@ def home(engine):
     builder = SpaceBuilder()
     x, y = builder.variable("x", ["a", "b"]), builder.variable("y", ["a", "b", "c"])
     builder.require(~y["b"], "y is not b")
-    if "Separable" not in kinds_of(engine):
+    if "Independent" not in kinds_of(engine):
         builder.factor(x, y)
         builder.require(x["a"] >> y["c"], "a needs c")
     space = builder.build()
@@ -294,27 +294,27 @@ def check(engine, space, problem, judge=None) -> bool:
             assert tuple(found.labels[i].tolist()) == judge.best(*row_of(problem, i)).labels
             assert found.status[i] == Status.OPTIMAL
             assert found.source[i] in sources_of(engine)
-            assert found.source[i] != Source.ARGMAX or not space.factors
+            assert found.source[i] != FoundBy.ARGMAX or not space.factors
     return True
 
 
 # What an engine may say it did. Some see that the best labels are the answer by themselves.
 SOURCES = {
-    Exhaustive: {Source.ENUMERATION},
-    Separable: {Source.ARGMAX},
-    Chain: {Source.CHAIN},
-    Tree: {Source.TREE},
-    Elimination: {Source.ELIMINATION},
-    BranchAndBound: {Source.BRANCH},
-    Milp: {Source.MILP},
+    Exhaustive: {FoundBy.ENUMERATION},
+    Independent: {FoundBy.ARGMAX},
+    Chain: {FoundBy.CHAIN},
+    Tree: {FoundBy.TREE},
+    Elimination: {FoundBy.ELIMINATION},
+    BranchAndBound: {FoundBy.BRANCH},
+    Milp: {FoundBy.MILP},
 }
 
 
-def sources_of(engine) -> set[Source]:
-    remembered = {Source.CACHE, Source.CERTIFICATE}
+def sources_of(engine) -> set[FoundBy]:
+    remembered = {FoundBy.CACHE, FoundBy.CERTIFICATE}
     *_, innermost = layers(engine)
-    found = SOURCES.get(type(innermost), set(Source) - remembered - {Source.NEIGHBOUR})
-    if "ExactEvery" in kinds_of(engine):
+    found = SOURCES.get(type(innermost), set(FoundBy) - remembered - {FoundBy.NEIGHBOUR})
+    if "Periodic" in kinds_of(engine):
         found = found | sources_of(Exact())
     return found | remembered if "Amortized" in kinds_of(engine) else found
 
@@ -322,13 +322,17 @@ def sources_of(engine) -> set[Source]:
 # Kinds of spaces, and how many of each every exact engine is asked about.
 FAMILIES = {
     "any": (spaces(), 60),
-    "larger": (spaces(least=4, most=5, most_rules=2), 20),
+    "larger": (spaces(least=4, most=5, max_rules=2), 20),
     "separable": (separable_spaces(), 15),
     "chain": (chain_spaces(), 40),
     "tree": (tree_spaces(), 40),
 }
 # What an engine is made for: there it may not refuse.
-HOMES = {"Separable": ["separable"], "Chain": ["separable", "chain"], "Tree": ["separable", "tree"]}
+HOMES = {
+    "Independent": ["separable"],
+    "Chain": ["separable", "chain"],
+    "Tree": ["separable", "tree"],
+}
 
 
 def is_home(engine, family: str) -> bool:
@@ -372,15 +376,15 @@ def test_answers_of_wrappers_and_approximate_engines_are_true(family):
 
 @every_exact
 @pytest.mark.parametrize("most_entries", [1, 8])
-def test_answers_are_the_same_when_rules_stay_rows(make, most_entries):
+def test_answers_are_the_same_when_rules_stay_rows(make, max_entries):
     engine = make()
 
     @settings(max_examples=15)
-    @given(problems(spaces(least=3, most_rules=4, depth=2), inputs=4))
+    @given(problems(spaces(least=3, max_rules=4, depth=2), inputs=4))
     def agrees(problem):
         check(engine, *problem)
 
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         agrees()
 
 
@@ -395,7 +399,7 @@ def test_the_answer_to_a_batch_is_that_to_each_input_and_the_same_every_time(mak
             assert same(together, solve(engine, problem), "bound", "source")
         elif is_exact(engine):
             assert same(together, solve(engine, problem), "bound")
-        if kinds_of(engine) & {*LEARNING, "ExactEvery"} and not is_exact(engine):
+        if kinds_of(engine) & {*LEARNING, "Periodic"} and not is_exact(engine):
             continue  # what comes first changes what comes later, or which engine is asked
         for i in range(len(problem)):
             assert same(together.rows(i), solve(make(), problem.rows(i)), "bound")
@@ -411,11 +415,11 @@ def with_term(problem: Problem) -> Problem:
 
 def with_global_features(problem: Problem) -> Problem:
     n = len(problem.space.variables)
-    family = Histogram("shares", 3, 2)
-    weights = frozen(np.random.default_rng(0).normal(size=family.width))
-    origins = frozen(np.zeros(family.count, np.int64))
-    traits = TraitScores(TraitSet((family,), n), origins, weights)
-    return dataclasses.replace(problem, global_scores=traits)
+    family = LabelCounts("shares", 3, 2)
+    weights = readonly(np.random.default_rng(0).normal(size=family.width))
+    origins = readonly(np.zeros(family.count, np.int64))
+    global_features = GlobalFeatureScores(GlobalFeatureSet((family,), n), origins, weights)
+    return dataclasses.replace(problem, global_scores=global_features)
 
 
 @every_engine
@@ -586,14 +590,14 @@ def test_a_space_without_variables_has_one_empty_output(make):
 @every_kind
 def test_scores_of_any_real_type_and_layout_will_do(make):
     engine = make()
-    if "AmortizedRGS" in kinds_of(engine):
+    if "LearnedRestarts" in kinds_of(engine):
         return  # wants feature vectors with them
     space = home(engine)
     whole = np.random.default_rng(1).integers(-5, 6, size=(4, space.parts))
     expected = make().solve(space, whole.astype(np.float64)).labels.tolist()
     spaced = np.zeros((8, 2 * space.parts))
     spaced[::2, ::2] = whole
-    read_only = frozen(whole.astype(np.float64))
+    read_only = readonly(whole.astype(np.float64))
     for given_scores in (
         whole,
         whole.astype(np.float32),
@@ -740,7 +744,7 @@ def test_variables_with_one_label_and_long_rules_that_say_nothing(make):
     engine = make()
     builder = SpaceBuilder()
     variables = [builder.variable(f"x{j}", ["only"]) for j in range(3)]
-    if "Separable" not in kinds_of(engine):
+    if "Independent" not in kinds_of(engine):
         builder.factor(variables[1], variables[0])
     space = builder.build()
     solutions = solve(engine, Problem(space, np.full((2, space.parts), 1.5)))

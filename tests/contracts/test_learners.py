@@ -16,8 +16,16 @@ import rote.learning
 from rote import Amortized, BranchAndBound, Exact, Exhaustive, Milp
 from rote.errors import DataError, SettingError
 from rote.features import Templates
-from rote.inference.wrappers.decomposed import Decomposed, Sign, SignedComponents, Subsets
-from rote.learning import Local, Perceptron, Stage, Staged, StructuredSVM, Subgradient, fit
+from rote.inference.wrappers.decomposed import Decomposed, HammingBall, Sign, SignedComponents
+from rote.learning import (
+    EpsilonSchedule,
+    EpsilonStage,
+    IndependentPerceptron,
+    Perceptron,
+    StructuredSVM,
+    Subgradient,
+    fit,
+)
 from rote.learning.checkpoints import load_state, save_state
 from rote.model import Model, prepare
 from rote.tasks.tagging import Tagging
@@ -41,15 +49,17 @@ def exported_learners() -> dict[str, type]:
 # A learner made with no argument is tested without being named here. Add a line for every
 # further way of using it.
 VARIANTS = {
-    "Local(average=False)": Local(average=False),
+    "Local(average=False)": IndependentPerceptron(average=False),
     "Perceptron(average=False)": Perceptron(average=False),
     "Perceptron(update='early')": Perceptron(update="early"),
     "StructuredSVM(squared=False)": StructuredSVM(squared=False),
-    "StructuredSVM(warm_up=0)": StructuredSVM(warm_up=0, patience=1),
-    "Staged(StructuredSVM)": Staged(StructuredSVM()),
-    "Staged(Perceptron, two stages)": Staged(Perceptron(), (Stage(0.0, 2), Stage(0.0))),
-    "Staged(Subgradient)": Staged(Subgradient()),
-    "Staged(Local)": Staged(Local()),
+    "StructuredSVM(warm_up=0)": StructuredSVM(online_epochs=0, patience=1),
+    "Staged(StructuredSVM)": EpsilonSchedule(StructuredSVM()),
+    "Staged(Perceptron, two stages)": EpsilonSchedule(
+        Perceptron(), (EpsilonStage(0.0, 2), EpsilonStage(0.0))
+    ),
+    "Staged(Subgradient)": EpsilonSchedule(Subgradient()),
+    "Staged(Local)": EpsilonSchedule(IndependentPerceptron()),
 }
 
 
@@ -67,26 +77,26 @@ LEARNERS = all_learners()
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS.keys())
 # Reuse is held to less: outputs of one example are taken for others, with whatever importance.
-RESUMED = {**LEARNERS, "StructuredSVM(reuse=True)": StructuredSVM(reuse=True, warm_up=1)}
+RESUMED = {**LEARNERS, "StructuredSVM(reuse=True)": StructuredSVM(reuse=True, online_epochs=1)}
 every_resumed = pytest.mark.parametrize("learner", RESUMED.values(), ids=RESUMED.keys())
 XS, YS = tagged(15)
 
 
 def changed(learner, **settings):
     """The learner with other settings; those of a staged one are the learner's inside it."""
-    if isinstance(learner, Staged):
+    if isinstance(learner, EpsilonSchedule):
         return dataclasses.replace(learner, learner=changed(learner.learner, **settings))
     return dataclasses.replace(learner, **settings)
 
 
 def has(learner, name):
-    return hasattr(learner.learner if isinstance(learner, Staged) else learner, name)
+    return hasattr(learner.learner if isinstance(learner, EpsilonSchedule) else learner, name)
 
 
 def begun(learner, task, prepared, engine=None):
     """A model with zero weights, and an engine that the learner takes."""
     engine = engine or Exact()
-    if isinstance(learner, Staged) and not isinstance(engine, Amortized):
+    if isinstance(learner, EpsilonSchedule) and not isinstance(engine, Amortized):
         engine = Amortized(engine, thrifty=False)
     return Model(task, prepared.layout, prepared.layout.zeros(), engine)
 
@@ -107,7 +117,7 @@ def words(*names):
 
 
 def test_the_learners_that_must_be_there_are_found():
-    assert {"Local", "Perceptron", "StructuredSVM", "Staged"} <= set(exported_learners())
+    assert {"Local", "Perceptron", "StructuredSVM", "EpsilonSchedule"} <= set(exported_learners())
     tested = {type(learner).__name__ for learner in LEARNERS.values()}
     missing = set(exported_learners()) - tested
     assert not missing, (
@@ -263,14 +273,14 @@ def test_the_same_settings_give_the_same_weights_and_leave_the_data_alone(learne
 
 @every_learner
 def test_what_an_example_of_weight_zero_says_does_not_matter(learner):
-    importance = np.ones(len(XS))
-    importance[4] = 0.0
+    sample_weight = np.ones(len(XS))
+    sample_weight[4] = 0.0
     other = [*YS]
     other[4] = tuple("B-X" if label == "O" else "O" for label in YS[4])
     other[4] = tuple("O" if label == "I-X" else label for label in other[4])
     assert other[4] != YS[4]
     one, two = (
-        trained(learner, TAGGING, XS, ys, importance=importance).weights for ys in (YS, other)
+        trained(learner, TAGGING, XS, ys, sample_weight=sample_weight).weights for ys in (YS, other)
     )
     assert one.tobytes() == two.tobytes()
     assert one.any()
@@ -278,12 +288,12 @@ def test_what_an_example_of_weight_zero_says_does_not_matter(learner):
 
 @pytest.mark.parametrize(
     "learner",
-    [Local(), Perceptron(), Perceptron(average=False, update="largest")],
+    [IndependentPerceptron(), Perceptron(), Perceptron(average=False, update="largest")],
     ids=["local", "perceptron", "violations"],
 )
 def test_a_perceptron_whose_examples_all_weigh_two_has_twice_the_weights(learner):
     ones, twos = (
-        trained(learner, TAGGING, XS, YS, importance=np.full(len(XS), weight)).weights
+        trained(learner, TAGGING, XS, YS, sample_weight=np.full(len(XS), weight)).weights
         for weight in (1.0, 2.0)
     )
     assert (twos == 2.0 * ones).all()
@@ -292,9 +302,9 @@ def test_a_perceptron_whose_examples_all_weigh_two_has_twice_the_weights(learner
 @pytest.mark.parametrize("squared", [True, False])
 def test_the_svm_takes_weight_two_for_an_example_twice_and_weight_zero_for_none(squared):
     learner = StructuredSVM(C=0.3, squared=squared, delta=1e-7, iterations=1000, passes=300)
-    importance = np.tile([2.0, 1.0, 0.0], 5)
-    weighted = trained(learner, TAGGING, XS, YS, importance=importance)
-    chosen = np.repeat(np.arange(15), importance.astype(int))
+    sample_weight = np.tile([2.0, 1.0, 0.0], 5)
+    weighted = trained(learner, TAGGING, XS, YS, sample_weight=sample_weight)
+    chosen = np.repeat(np.arange(15), sample_weight.astype(int))
     layout = weighted.layout  # the same features, also of the examples that are left out
     repeated = trained(
         learner, TAGGING, [XS[i] for i in chosen], [YS[i] for i in chosen], layout=layout
@@ -331,8 +341,8 @@ def test_threads_change_the_time_and_not_the_weights(learner):
 # -- learning from what is around gold ---------------------------------------------------------
 
 DECOMPOSITIONS = {
-    "Subsets(2)": Subsets(2),
-    "Subsets(2, sample)": Subsets(2, sample=6),
+    "HammingBall(2)": HammingBall(2),
+    "HammingBall(2, sample)": HammingBall(2, sample=6),
     "SignedComponents": SignedComponents(),
     "SignedComponents(no fallback)": SignedComponents(Sign.SAME, fallback=False),
 }
@@ -352,7 +362,9 @@ def test_what_words_tell_is_learned_from_what_is_around_gold(learner, decomposit
     engine = Decomposed(Exact(), decomposition)
     model = trained(learner, task, xs, ys, engine)
     assert model.predict(xs) == ys
-    local = isinstance(learner.learner if isinstance(learner, Staged) else learner, Local)
+    local = isinstance(
+        learner.learner if isinstance(learner, EpsilonSchedule) else learner, IndependentPerceptron
+    )
     assert (engine.stats["inputs"] == 0) == local
 
 
@@ -399,7 +411,7 @@ def test_with_everything_around_gold_decomposed_learning_is_global_learning(lear
         trained(learner, TAGGING, xs, ys, engine).weights.tobytes()
         for engine in (
             Exact(),
-            Decomposed(Exact(), Subsets(4)),
+            Decomposed(Exact(), HammingBall(4)),
             Decomposed(Milp(), lambda space, _: [range(len(space.variables))]),
         )
     )

@@ -37,10 +37,10 @@ def opener(kind, request):
         return MemoryStore
     if kind == "SqliteStore":
         path = request.getfixturevalue("tmp_path") / "store.sqlite"
-        return lambda limit_bytes=LIMIT: SqliteStore(path, limit_bytes)
+        return lambda max_bytes=LIMIT: SqliteStore(path, max_bytes)
     assert kind == "RedisStore", f"say how to open a {kind}"
     url, prefix = request.getfixturevalue("server"), f"test{next(NUMBERS)}"
-    return lambda limit_bytes=LIMIT: RedisStore(url, prefix, limit_bytes)
+    return lambda max_bytes=LIMIT: RedisStore(url, prefix, max_bytes)
 
 
 def exported_stores() -> list[str]:
@@ -239,7 +239,7 @@ def test_no_limit_is_no_limit(opened):
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_is_above_zero(opened, limit):
-    with pytest.raises(SettingError, match="limit_bytes is a number above 0"):
+    with pytest.raises(SettingError, match="max_bytes is a number above 0"):
         opened(limit)
 
 
@@ -333,7 +333,7 @@ def test_a_copy_for_another_process_is_the_same_store_or_an_empty_one(opened):
     mark = store.read("a")[1]
     with pickle.loads(pickle.dumps(store)) as copy:  # noqa: S301
         assert type(copy) is type(store)
-        assert copy.limit_bytes == 1000
+        assert copy.max_bytes == 1000
         assert copy.read("a")[0] == ([] if isinstance(store, MemoryStore) else [b"1"])
         copy.add("a", [b"2"])
         assert copy.read("a", mark)[0] == [b"2"]

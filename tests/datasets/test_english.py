@@ -115,7 +115,7 @@ def test_entities_of_different_clauses_are_not_related(sentences):
 
 def test_a_template_is_read_as_it_says():
     template = english._parsed("Peop ~ from Loc shot|killed/VBD Nation = Live_In 0 1; Kill 0 2")
-    assert template.pieces == ("Peop", "~", "from", "Loc", "shot|killed/VBD", "Nation")
+    assert template.chunks == ("Peop", "~", "from", "Loc", "shot|killed/VBD", "Nation")
     assert template.relations == (Relation(0, 1, "Live_In"), Relation(0, 2, "Kill"))
     assert template.entities == 3
     assert english._parsed("Peop DOES") == (("Peop", "DOES"), (), 1)
@@ -125,7 +125,7 @@ def test_there_are_many_templates_and_each_speaks_of_its_own_entities():
     templates = english._words().templates
     assert len(set(templates)) == len(templates) >= 60
     for template in templates:
-        kinds = [english.KINDS[piece] for piece in template.pieces if piece in english.KINDS]
+        kinds = [english.KINDS[piece] for piece in template.chunks if piece in english.KINDS]
         assert len(kinds) == template.entities >= 1
         for relation in template.relations:
             assert (kinds[relation.first], kinds[relation.second]) == ARGUMENTS[relation.label]
@@ -136,9 +136,9 @@ def test_every_word_that_can_be_written_has_a_tag():
     phrases = [phrase for some in known.phrases.values() for phrase in some]
     phrases += [phrase for some in known.introductions.values() for phrase in some]
     phrases += [*known.openings, *known.joins, *known.hedges]
-    phrases += [" ".join(template.pieces) for template in known.templates]
-    pieces = {piece for phrase in phrases for piece in phrase.split()}
-    plain = pieces - english.KINDS.keys() - known.phrases.keys() - {"~", "#"}
+    phrases += [" ".join(template.chunks) for template in known.templates]
+    chunks = {piece for phrase in phrases for piece in phrase.split()}
+    plain = chunks - english.KINDS.keys() - known.phrases.keys() - {"~", "#"}
     words = {word for piece in plain if "/" not in piece for word in piece.split("|")}
     assert words - known.tags.keys() == set()
 

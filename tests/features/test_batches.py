@@ -71,10 +71,10 @@ NAME = st.builds(
     st.booleans(),
     st.integers(0, 2),
 )
-def test_columns_are_those_that_names_alone_would_have(batches, listed, frozen, alone):
+def test_columns_are_those_that_names_alone_would_have(batches, listed, readonly, alone):
     def built(how):
         index = FeatureIndex(sorted(listed))
-        if frozen:
+        if readonly:
             index.freeze()
         builder = VectorBuilder({"one": index}, hashed={"two": 8})
         for rows in batches:
@@ -152,9 +152,9 @@ def test_a_reader_that_gives_other_vectors_than_it_was_asked_for_is_refused():
 
 
 @pytest.mark.parametrize("frozen", [False, True])
-def test_a_reader_that_uses_other_marks_than_it_asked_with_is_refused(frozen):
+def test_a_reader_that_uses_other_marks_than_it_asked_with_is_refused(readonly):
     index = FeatureIndex(["x=1", ">x=1"])
-    if frozen:
+    if readonly:
         index.freeze()
     builder = VectorBuilder({"one": index})
     builder.names("one", MARKS)

@@ -23,9 +23,9 @@ names = st.lists(st.text("abc", max_size=2), max_size=12)
 distinct = st.lists(any_text, unique=True, max_size=12)
 
 
-def listed(names, frozen):
+def listed(names, readonly):
     index = FeatureIndex(names)
-    if frozen:
+    if readonly:
         index.freeze()
     return index
 

@@ -21,28 +21,28 @@ import rote
 import rote.inference
 from rote import (
     Amortized,
-    AmortizedRGS,
     BranchAndBound,
     Decomposed,
     Elimination,
     Exact,
-    ExactEvery,
     Exhaustive,
+    LearnedBeam,
+    LearnedRestarts,
     Milp,
-    Speedup,
+    Periodic,
 )
 from rote.errors import ScoreError, SettingError, UnsupportedSpace
 from rote.inference.approximate import RGS
 from rote.inference.engine import Engine, Stats, find, layers, persistent, rebuilt
-from rote.inference.exact.independent import Separable
+from rote.inference.exact.independent import Independent
 from rote.inference.problem import Problem
-from rote.inference.solutions import Solutions, Source
+from rote.inference.solutions import FoundBy, Solutions
 from rote.inference.wrappers.timed import Timed
 from rote.space import SpaceBuilder
 from rote.space.losses import ZeroOne
 
 SOURCE = Path(rote.__file__).parent
-LAYERED = Timed(Amortized(Timed(Decomposed(ExactEvery(RGS())))))
+LAYERED = Timed(Amortized(Timed(Decomposed(Periodic(RGS())))))
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class First(Engine):
         labels = np.zeros((len(problem), len(problem.space.variables)), np.int64)
         bound = problem.value(labels) + self.bonus
         return Solutions.of(
-            problem, labels, Source.GREEDY, bound=bound, status=np.ones(len(problem), np.int64)
+            problem, labels, FoundBy.GREEDY, bound=bound, status=np.ones(len(problem), np.int64)
         )
 
 
@@ -80,10 +80,10 @@ def test_an_engine_is_a_class_with_an_answer(space):
 def test_all_that_an_engine_lacks_is_said_at_once(space):
     term = ZeroOne().term(np.zeros((1, 2), np.int64))
     with pytest.raises(UnsupportedSpace) as raised:
-        Separable().solve(space, Problem(space, np.zeros(11), loss_term=term))
+        Independent().solve(space, Problem(space, np.zeros(11), loss_term=term))
     said = str(raised.value)
-    assert said.startswith("Separable cannot solve this: it does not take a loss that is no sum")
-    assert "; Separable decides every variable by itself, but" in said
+    assert said.startswith("Independent cannot solve this: it does not take a loss that is no sum")
+    assert "; Independent decides every variable by itself, but" in said
 
 
 # -- layers -------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def test_all_that_an_engine_lacks_is_said_at_once(space):
 
 def test_layers_go_from_the_outermost_to_the_innermost():
     kinds = [type(layer) for layer in layers(LAYERED)]
-    assert kinds == [Timed, Amortized, Timed, Decomposed, ExactEvery, RGS]
+    assert kinds == [Timed, Amortized, Timed, Decomposed, Periodic, RGS]
     assert [*layers(Exact())] == [Exact()]
 
 
@@ -103,13 +103,13 @@ def test_the_outermost_layer_of_a_kind_is_found():
 
 
 def test_a_layer_is_changed_and_those_around_it_count_on(space):
-    changed = rebuilt(LAYERED, ExactEvery, lambda own: Exact())
+    changed = rebuilt(LAYERED, Periodic, lambda own: Exact())
     assert [type(layer) for layer in layers(changed)] == [
         Timed, Amortized, Timed, Decomposed, Exact,
     ]  # fmt: skip
     assert changed.stats is LAYERED.stats
     assert changed.inner.inner.inner.stats is LAYERED.inner.inner.inner.stats
-    assert isinstance(LAYERED.inner.inner.inner.inner, ExactEvery)
+    assert isinstance(LAYERED.inner.inner.inner.inner, Periodic)
     assert rebuilt(LAYERED, Milp, lambda own: Exact()).solve(space, np.zeros(11)).labels.size == 2
 
 
@@ -119,10 +119,10 @@ def test_a_layer_is_changed_and_those_around_it_count_on(space):
         (Exact(), [Exact]),
         (Timed(Timed(RGS())), [RGS]),
         (LAYERED, [RGS]),
-        (AmortizedRGS(RGS(restarts=3)), [RGS]),
-        (Speedup(Timed(Amortized(Milp()))), [Speedup, Milp]),
-        (Timed(Speedup(Exact())), [Speedup, Exact]),
-        (Speedup(Speedup(Timed())), [Speedup, Speedup, Exact]),
+        (LearnedRestarts(RGS(restarts=3)), [RGS]),
+        (LearnedBeam(Timed(Amortized(Milp()))), [LearnedBeam, Milp]),
+        (Timed(LearnedBeam(Exact())), [LearnedBeam, Exact]),
+        (LearnedBeam(LearnedBeam(Timed())), [LearnedBeam, LearnedBeam, Exact]),
     ],
     ids=lambda value: "" if isinstance(value, list) else type(value).__name__,
 )
@@ -137,7 +137,7 @@ def test_what_a_persistent_engine_has_learned_stays():
     x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     builder.require(x["b"] >> y["b"])
     space, scores = builder.build(), np.random.default_rng(0).normal(size=(30, 4))
-    speedup = Speedup(Timed(), width=1)
+    speedup = LearnedBeam(Timed(), width=1)
     speedup.learn(space, scores)
     assert persistent(speedup).knowledge[1].tolist() == speedup.knowledge[1].tolist() != []
 
@@ -160,7 +160,7 @@ def test_counts_are_of_all_threads_and_a_copy_begins_anew():
 # -- settings -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wrapper", [Amortized, Decomposed, Speedup, ExactEvery, Timed])
+@pytest.mark.parametrize("wrapper", [Amortized, Decomposed, LearnedBeam, Periodic, Timed])
 @pytest.mark.parametrize("engine", [Exact, "exact", None])
 def test_a_wrapper_wants_an_engine_and_not_its_class(wrapper, engine):
     with pytest.raises(SettingError, match=r"is one such as Exact\(\), or a class of your own"):
@@ -176,7 +176,7 @@ def test_what_an_engine_looks_at_most_is_a_whole_number(engine, most):
 
 def test_what_is_searched_amortized_is_an_rgs():
     with pytest.raises(SettingError, match=r"the inner engine is one such as RGS\(restarts=10\)"):
-        AmortizedRGS(Exact())
+        LearnedRestarts(Exact())
 
 
 def test_an_address_is_no_store():
@@ -253,7 +253,7 @@ def probes(tree: ast.AST, engines: set[str]) -> list[str]:
 @pytest.mark.parametrize("room", ["inference", "model", "learning", "serve"])
 def test_nobody_probes_an_engine(room):
     engines = engine_classes()
-    assert {"Engine", "Wrapper", "Exact", "Amortized", "RGS", "Speedup"} <= engines
+    assert {"Engine", "Wrapper", "Exact", "Amortized", "RGS", "LearnedBeam"} <= engines
     for path in sorted((SOURCE / room).rglob("*.py")):
         if path != SOURCE / "inference" / "engine.py":
             found = probes(ast.parse(path.read_text(encoding="utf-8")), engines)

@@ -15,13 +15,13 @@ from rote.tasks.entity_relation import ARGUMENTS, ENTITY_LABELS, RELATION_LABELS
 from tests.strategies import Judge, rules_as_rows, spaces
 
 
-@given(spaces(most_rules=6, depth=1))
+@given(spaces(max_rules=6, depth=1))
 @settings(max_examples=75)
 def test_a_conflict_is_empty_or_minimal(space):
     check_conflict(space)
 
 
-@given(spaces(most_rules=5, depth=2))
+@given(spaces(max_rules=5, depth=2))
 @settings(max_examples=60)
 def test_a_conflict_is_empty_or_minimal_when_rules_stay_rows(space):
     with rules_as_rows():

@@ -12,7 +12,7 @@ from rote.inference.exact.duals import zero_duals
 from rote.inference.problem import NO_CONTEXT, TIE, Context, Problem, WarmStart, clamp
 from rote.model import prepare
 from rote.space import SpaceBuilder
-from rote.space.losses import Hamming, OneMinusF1
+from rote.space.losses import F1Loss, Hamming
 from rote.tasks.tagging import Tagging
 
 NOTHING = SpaceBuilder().build()
@@ -104,7 +104,7 @@ def test_rows_picks_inputs(space):
 def test_one_row_of_a_batch_is_a_batch_of_one(space, index):
     gold = np.array([[0, 0], [1, 1], [0, 2], [1, 0]])
     scores = np.arange(44.0).reshape(4, 11)
-    problem = clamp(space, Problem(space, scores, loss_term=OneMinusF1().term(gold)), {})
+    problem = clamp(space, Problem(space, scores, loss_term=F1Loss().term(gold)), {})
     part, context = problem.rows(index), Context(gold=gold).rows(index)
     assert len(part) == len(part.closed) == len(part.loss_term) == len(context.gold) == 1
     assert part.scores.tolist() == scores[1:2].tolist()
@@ -134,7 +134,7 @@ def test_scores_that_grow_too_large_are_refused_when_scaled(space):
 
 def test_a_loss_is_offsets_where_it_adds_up_and_a_term_where_not(space):
     problem, gold = Problem(space, np.zeros((1, 11))), np.array([[0, 2]])
-    for loss, decomposes in ((Hamming(), True), (OneMinusF1(), False)):
+    for loss, decomposes in ((Hamming(), True), (F1Loss(), False)):
         augmented = problem.with_loss(loss, gold)
         assert augmented.decomposes == decomposes
         assert augmented.value(gold).tolist() == [0.0]

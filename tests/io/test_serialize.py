@@ -19,7 +19,7 @@ from rote.io.serialize import described, outline, restored
 from rote.tasks.adapter import CLASSES, describe, task_from
 from rote.tasks.coreference import Coreference
 from rote.tasks.entity_relation import EntityRelation
-from rote.tasks.graphs import LabelledGraph
+from rote.tasks.graphs import GraphLabelling
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging
@@ -34,9 +34,9 @@ DESCRIBED = [
     EntityRelation(),
     EntityRelation(("P", "L"), ("none", "in"), {"in": ("P", "L")}),
     EntityRelation(("P",), ("none", "by"), {}, ("by",), "at most 1 relation is by"),
-    LabelledGraph(("land", "sea")),
+    GraphLabelling(("land", "sea")),
     BinaryPoints(2, ((0, 1), (1, 0))),
-    Coreference(most_antecedents=7),
+    Coreference(max_antecedents=7),
 ]
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.inference.approximate.beam_plan import Ledger, Patterns, course_of
-from rote.kernels.beam.beam import MOST_COUNTED
-from rote.types import frozen
+from rote.inference.approximate.beam_plan import HeuristicFeatures, WeightIndex, beam_plan_of
+from rote.kernels.beam.beam import MAX_COUNTED
+from rote.types import readonly
 
 
 def eighths(rng, few, size):
     """Numbers whose sums are exact in any order; with ``few`` of them there are many ties."""
     top = 2 if few else 1 << 12
-    return frozen(rng.integers(-top, top + 1, size=size) / 8)
+    return readonly(rng.integers(-top, top + 1, size=size) / 8)
 
 
 class Case:
@@ -20,14 +20,14 @@ class Case:
 
     def __init__(self, space, seed, m=3, patterns=None, closed=0.1, heavy=1.0):
         rng = np.random.default_rng(seed)
-        ledger, few = Ledger(), bool(rng.integers(2))
+        ledger, few = WeightIndex(), bool(rng.integers(2))
         order = rng.permutation(len(space.variables)).tolist()
-        every = Patterns() if patterns is None else patterns
+        every = HeuristicFeatures() if patterns is None else patterns
         self.space, self.order = space, order
-        self.course = course_of(space, lambda _: order, every, ledger)
-        self.weights = frozen(heavy * eighths(rng, few, ledger.size))
+        self.course = beam_plan_of(space, lambda _: order, every, ledger)
+        self.weights = readonly(heavy * eighths(rng, few, ledger.size))
         self.scores = eighths(rng, few, (m, space.parts))
-        self.shut = frozen(rng.random((m, space.labels)) < closed)
+        self.shut = readonly(rng.random((m, space.labels)) < closed)
         self.ledger, self.rng = ledger, rng
 
     def input(self, i, weights=None):
@@ -67,7 +67,7 @@ class Naive:
             for k in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
                 if course.counted[k, node[j]]:
                     before = tallies.get(course.tally[k], 0)
-                    found[course.tally_origin[k] + min(before, MOST_COUNTED - 1)] += 1
+                    found[course.tally_origin[k] + min(before, MAX_COUNTED - 1)] += 1
                     tallies[course.tally[k]] = before + 1
         return found
 

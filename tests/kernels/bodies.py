@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rote.kernels.bundles import Questions
 from rote.kernels.dual.ascent import Ascent, new_ascent
 from rote.kernels.jit import Kernel
-from rote.types import frozen
+from rote.types import readonly
 from tests.strategies import rules_as_rows, spaces
 
 
@@ -32,17 +32,17 @@ def plain(kernel: Kernel) -> FunctionType:
 @st.composite
 def networks(draw, least=0, most=4):
     """A space and its network; rules are tables, or rows, or some of each."""
-    space = draw(spaces(least, most, most_rules=2, depth=2))
+    space = draw(spaces(least, most, max_rules=2, depth=2))
     with rules_as_rows(draw(st.sampled_from([None, None, 1, 4]))):
         return space, space.network
 
 
 def asked(scores, closed=None, ties=1e-10):
     """Questions that close nothing, and whose ties are all the same, where not told otherwise."""
-    scores = frozen(np.asarray(scores, dtype=np.float64))
+    scores = readonly(np.asarray(scores, dtype=np.float64))
     closed = np.empty((0, 0), np.bool_) if closed is None else closed
     ties = np.broadcast_to(np.asarray(ties, dtype=np.float64), len(scores))
-    return Questions(scores, frozen(closed), frozen(ties))
+    return Questions(scores, readonly(closed), readonly(ties))
 
 
 def scores_of(space, seed, m=None):
@@ -157,8 +157,8 @@ def naive_neighbours(graph, theta, gold, sets, most):
             continue
         value = theta[entries_of(graph, labels)].sum()
         totals = activities(graph, labels)
-        obeys = ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all()
-        if value > -np.inf and obeys:
+        is_feasible = ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all()
+        if value > -np.inf and is_feasible:
             found[labels] = value
     return found
 

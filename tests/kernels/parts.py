@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import Around, Slots, Vectors
-from rote.types import frozen
+from rote.kernels.bundles import Slots, VariableSets, Vectors
+from rote.types import readonly
 
 
 def whole(numbers):
-    return frozen(np.array(numbers, dtype=np.int64))
+    return readonly(np.array(numbers, dtype=np.int64))
 
 
 def around_of(lists, most=1 << 62):
@@ -17,7 +17,7 @@ def around_of(lists, most=1 << 62):
     counts = [len(sets) for sets in lists]
     end = np.cumsum(counts)
     sizes = [len(one) for sets in lists for one in sets]
-    return Around(
+    return VariableSets(
         whole(end - counts),
         whole(end),
         whole(np.concatenate([[0], np.cumsum(sizes)])),
@@ -47,7 +47,7 @@ def random_parts(seed, inputs=3, per_input=3, features=5):
     vectors = Vectors(
         whole(np.cumsum([0, *map(len, columns)])),
         whole(np.concatenate(columns)),
-        frozen(np.concatenate(values).astype(np.float64)),
+        readonly(np.concatenate(values).astype(np.float64)),
     )
     widths = {"tag": 3, "flag": 2, "link": per_input, "pair": 4, "bias": 2}
     origin = {"pair": 0, "bias": 4, "tag": 6, "flag": 9, "link": 11}
@@ -59,7 +59,7 @@ def random_parts(seed, inputs=3, per_input=3, features=5):
         whole(own),
         whole([origin[name] for name in names]),
         whole([stride[name] for name in names]),
-        frozen(np.array([name == "link" for name in names])),
+        readonly(np.array([name == "link" for name in names])),
         whole([0 if name == "pair" else -1 for name in names]),
         whole(np.cumsum([0, *(widths[name] for name in names)])),
         whole(COLUMNS),

@@ -15,7 +15,7 @@ from rote.kernels.learning.working_set import (
     Offers,
     add_candidates,
 )
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import plain
 from tests.kernels.parts import phi, random_columns, random_parts, whole
 
@@ -47,7 +47,7 @@ class Problem:
         self.vectors, self.slots, self.firsts, self.size = random_parts(seed)
         self.rng = np.random.default_rng(seed)
         self.weights, self.scratch = np.zeros(self.size), np.zeros(self.size)
-        self.costs = frozen(np.array([1.0, 0.3, 2.0]))
+        self.costs = readonly(np.array([1.0, 0.3, 2.0]))
         self.candidates, self.count, self.atoms = empty(), 0, 0
         self.gold = random_columns(self.rng, self.slots, EXAMPLES)
         self.outputs, self.losses = [], []
@@ -73,8 +73,8 @@ class Problem:
                 self.firsts,
                 self.gold,
                 found,
-                frozen(losses),
-                frozen(losses - along),
+                readonly(losses),
+                readonly(losses - along),
             ),
             before,
             self.atoms,

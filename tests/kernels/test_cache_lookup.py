@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.kernels.cache_lookup import Memory, best_remembered, first_that_holds
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
 
 seeds = st.integers(0, 2**32 - 1)
-NOTHING_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
+NOTHING_CLOSED = readonly(np.empty((0, 0), dtype=np.bool_))
 both = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
 
 
@@ -46,7 +46,7 @@ class Made:
 
     @property
     def memory(self):
-        scores, margins = frozen(self.entry_scores), frozen(self.margins)
+        scores, margins = readonly(self.entry_scores), readonly(self.margins)
         return Memory(self.parts, self.slots, scores, margins, self.ptr, self.order)
 
     def scores(self, m):
@@ -82,17 +82,17 @@ def test_the_best_remembered_output_is_the_first_of_those_worth_most_that_are_op
         best = max(values, default=-np.inf)
         expected.append(-1 if best == -np.inf else values.index(best))
     for run in (best_remembered, plain(best_remembered)):
-        found = run(frozen(scores), frozen(closed), made.parts, made.variables)
+        found = run(readonly(scores), readonly(closed), made.parts, made.variables)
         assert found.tolist() == expected
 
 
 @both
 def test_of_equal_outputs_the_first_is_taken_and_of_none_none(compiled):
     run = chosen(best_remembered, compiled)
-    scores = frozen(np.array([[1.0, 1.0]]))
+    scores = readonly(np.array([[1.0, 1.0]]))
     assert run(scores, NOTHING_CLOSED, whole([[1], [0]]), 1).tolist() == [0]
-    assert run(scores, frozen(np.array([[False, True]])), whole([[1], [0]]), 1).tolist() == [1]
-    assert run(scores, frozen(np.array([[True, True]])), whole([[1], [0]]), 1).tolist() == [-1]
+    assert run(scores, readonly(np.array([[False, True]])), whole([[1], [0]]), 1).tolist() == [1]
+    assert run(scores, readonly(np.array([[True, True]])), whole([[1], [0]]), 1).tolist() == [-1]
     assert run(scores, NOTHING_CLOSED, whole(np.empty((0, 1))), 1).tolist() == [-1]
 
 
@@ -140,11 +140,11 @@ def test_the_first_entry_that_meets_the_condition_is_found(seed, relative, epsil
                 break
     for run in (first_that_holds, plain(first_that_holds)):
         found, most = run(
-            frozen(scores),
+            readonly(scores),
             whole(outputs),
             made.memory,
-            frozen(least),
-            frozen(each),
+            readonly(least),
+            readonly(each),
             relative,
         )
         assert found.tolist() == expected.tolist()
@@ -165,18 +165,18 @@ def test_every_part_must_meet_the_condition(compiled, relative):
     }
     for scores, expected in cases.items():
         found, _ = chosen(first_that_holds, compiled)(
-            frozen(np.array([scores])),
+            readonly(np.array([scores])),
             whole([0]),
             Memory(
                 whole([[1]]),
                 whole([0, 3]),
-                frozen(entry),
-                frozen(np.ones(1)),
+                readonly(entry),
+                readonly(np.ones(1)),
                 whole([0, 1]),
                 whole([0]),
             ),
-            frozen(np.array([1e-10])),
-            frozen(np.zeros(1)),
+            readonly(np.array([1e-10])),
+            readonly(np.zeros(1)),
             relative,
         )
         assert (found[0] >= 0) == expected, scores

@@ -13,18 +13,18 @@ from rote.kernels.outputs import (
     all_obey,
     best_by_themselves,
     best_parts,
-    first_obedient,
-    obeys,
+    first_feasible_output,
+    is_feasible,
     parts_of,
     read_scores,
     ties_of,
     values_of,
 )
 from rote.space import SpaceBuilder
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels import bodies
 from tests.kernels.bodies import asked, networks, plain
-from tests.strategies import Judge, spaces, worth
+from tests.strategies import Judge, known_value, spaces
 
 
 def naive_parts(space, labels):
@@ -40,7 +40,7 @@ def naive_parts(space, labels):
 @settings(max_examples=40)
 def test_parts_are_one_per_variable_and_one_per_factor(space):
     judge = Judge(space)
-    batch = frozen(judge.everything_as_array)
+    batch = readonly(judge.everything_as_array)
     found = parts_of(batch, space.layout)
     assert found.tolist() == [naive_parts(space, labels) for labels in judge.everything]
     assert plain(parts_of)(batch, space.layout).tolist() == found.tolist()
@@ -50,11 +50,12 @@ def test_parts_are_one_per_variable_and_one_per_factor(space):
 @settings(max_examples=40)
 def test_values_are_sums_over_parts(space, seed):
     judge = Judge(space)
-    batch = frozen(judge.everything_as_array)
-    scores = frozen(np.random.default_rng(seed).normal(size=(len(batch), space.parts)))
+    batch = readonly(judge.everything_as_array)
+    scores = readonly(np.random.default_rng(seed).normal(size=(len(batch), space.parts)))
     found = values_of(scores, batch, space.layout)
     expected = [
-        worth(space, row, labels) for row, labels in zip(scores, judge.everything, strict=True)
+        known_value(space, row, labels)
+        for row, labels in zip(scores, judge.everything, strict=True)
     ]
     assert found.tolist() == pytest.approx(expected, abs=1e-12)
     assert plain(values_of)(scores, batch, space.layout).tolist() == found.tolist()
@@ -99,11 +100,11 @@ def test_scores_are_read_with_minus_infinity_for_closed_labels(read):
 def test_obeying_is_staying_inside_domains_tables_and_rows(found):
     _, net = found
     everything = list(bodies.labellings(net.graph))
-    batch = frozen(np.array(everything, dtype=np.int64).reshape(len(everything), net.variables))
+    batch = readonly(np.array(everything, dtype=np.int64).reshape(len(everything), net.variables))
     inside = set(bodies.feasible(net.graph, np.where(net.allowed, 0.0, -np.inf)))
     expected = [labels in inside for labels in everything]
     assert all_obey(batch, net.masks, net.graph.rows).tolist() == expected
-    assert [plain(obeys)(labels, net.masks, net.graph.rows) for labels in batch] == expected
+    assert [plain(is_feasible)(labels, net.masks, net.graph.rows) for labels in batch] == expected
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
@@ -112,17 +113,17 @@ def test_the_first_output_that_obeys_is_found(problem, seed):
     _, net = problem
     rng = np.random.default_rng(seed)
     sizes = net.graph.sizes
-    outputs = frozen(rng.integers(sizes, size=(5, 3, len(sizes))))
-    size = frozen(rng.integers(0, 4, size=5))
+    outputs = readonly(rng.integers(sizes, size=(5, 3, len(sizes))))
+    size = readonly(rng.integers(0, 4, size=5))
     labels, there = outputs[:, 0].copy(), np.zeros(5, dtype=bool)
     for i in range(5):
         for k in reversed(range(size[i])):
-            if plain(obeys)(outputs[i, k], net.masks, net.graph.rows):
+            if plain(is_feasible)(outputs[i, k], net.masks, net.graph.rows):
                 labels[i], there[i] = outputs[i, k], True
-    for run in (first_obedient, plain(first_obedient)):
-        found, obeyed = run(outputs, size, net.masks, net.graph.rows)
+    for run in (first_feasible_output, plain(first_feasible_output)):
+        found, was_feasible = run(outputs, size, net.masks, net.graph.rows)
         assert found.tolist() == labels.tolist()
-        assert obeyed.tolist() == there.tolist()
+        assert was_feasible.tolist() == there.tolist()
 
 
 @given(
@@ -176,17 +177,17 @@ def test_compiled_it_finds_the_same():
 
 @pytest.mark.parametrize("run", [ties_of, plain(ties_of)], ids=["compiled", "plain"])
 def test_ties_are_relative_to_the_largest_score_but_not_to_less_than_one(run):
-    scores = frozen(np.array([[0.5, -0.1], [2.0, -8.0], [0.0, 4.0]]))
+    scores = readonly(np.array([[0.5, -0.1], [2.0, -8.0], [0.0, 4.0]]))
     assert run(scores, 0.25).tolist() == [0.25, 2.0, 1.0]
-    assert run(frozen(np.empty((2, 0))), 0.25).tolist() == [0.25, 0.25]
+    assert run(readonly(np.empty((2, 0))), 0.25).tolist() == [0.25, 0.25]
 
 
 @pytest.mark.parametrize("run", [all_finite, plain(all_finite)], ids=["compiled", "plain"])
 def test_one_number_that_is_not_finite_is_seen(run):
-    assert run(frozen(np.array([[1e301, -1e301]])))
-    assert run(frozen(np.empty((0, 3))))
+    assert run(readonly(np.array([[1e301, -1e301]])))
+    assert run(readonly(np.empty((0, 3))))
     for bad in (np.nan, np.inf, -np.inf, 2.0**1000, -1e302):
-        assert not run(frozen(np.array([[0.0, 1.0], [bad, 0.0]])))
+        assert not run(readonly(np.array([[0.0, 1.0], [bad, 0.0]])))
 
 
 @pytest.mark.parametrize("run", [best_parts, plain(best_parts)])

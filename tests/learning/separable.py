@@ -1,4 +1,4 @@
-"""Separable examples over small spaces: labelled by weights, with all there is to compare."""
+"""Independent examples over small spaces: labelled by weights, with all there is to compare."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from rote.inference import Exact, Exhaustive
 from rote.inference.wrappers.decomposed import Decomposed
-from rote.learning.loss_augmented import worst_outputs
+from rote.learning.loss_augmented import most_violated_outputs
 from rote.model import Model, prepare
 from rote.space import SpaceBuilder
 from rote.space.losses import Hamming
@@ -30,7 +30,7 @@ def binary(n, edges=(), write=None):
 
 
 @dataclass(frozen=True)
-class Own(Task):
+class CustomFeature(Task):
     """Every variable and factor of a space has weights of its own, and looks at its own vector."""
 
     space: object
@@ -52,7 +52,7 @@ class Own(Task):
 
 def ready(space, xs, ys):
     """The examples made ready."""
-    return prepare(Own(space), xs, ys)
+    return prepare(CustomFeature(space), xs, ys)
 
 
 def drawn(space, seed, count=2, features=2, draw=None):
@@ -61,7 +61,7 @@ def drawn(space, seed, count=2, features=2, draw=None):
     All variables look at one vector and factors at a constant; ``draw`` changes the weights.
     """
     rng = np.random.default_rng(seed)
-    task = Own(space)
+    task = CustomFeature(space)
     xs = []
     for _ in range(count):
         x = np.append(rng.normal(size=features - 1), 1.0)
@@ -76,7 +76,7 @@ def drawn(space, seed, count=2, features=2, draw=None):
 def slacks(prepared, weights, loss, engine=None):
     """Of every example, the largest slack that an engine finds: 0 for weights that separate."""
     found = np.zeros(len(prepared))
-    for worst in worst_outputs(engine or Exact(), prepared, weights, loss):
+    for worst in most_violated_outputs(engine or Exact(), prepared, weights, loss):
         found[worst.group.members] = worst.slacks
     return found
 
@@ -84,7 +84,7 @@ def slacks(prepared, weights, loss, engine=None):
 def directions(prepared, xs, number, outputs):
     """d(y) of some outputs of an example, by the plain φ of the tests."""
     group, place = prepared.places[number]
-    task, layout = Own(group.space), prepared.layout
+    task, layout = CustomFeature(group.space), prepared.layout
     right = phi(task, layout, xs[number], group.gold[place].tolist())
     return np.array([right - phi(task, layout, xs[number], y) for y in outputs])
 

@@ -57,7 +57,7 @@ def phi(task, layout, x, labels):
         column, vector = (0, slot.vector + label) if slot.each else (label, slot.vector)
         for feature, value in _entries(layout, frame, vectors, vector):
             dense[places[feature, column]] += value
-    for family in frame.traits:
+    for family in frame.global_features:
         for value in family.values(np.array([labels]))[0].tolist():
             dense[layout.block(numbers, family.block)[0, value]] += 1
     return dense
@@ -104,7 +104,7 @@ class Links(Task):
 class Everything:
     """All directions φ(x, gold) - φ(x, y) and losses of all examples, for tiny problems."""
 
-    def __init__(self, task, layout, xs, ys, loss, cost, importance=None):
+    def __init__(self, task, layout, xs, ys, loss, cost, sample_weight=None):
         self.directions, self.losses = [], []
         for x, y in zip(xs, ys, strict=True):
             space = task.frame(x).space
@@ -119,7 +119,7 @@ class Everything:
             golds = np.array([gold] * len(outputs), dtype=np.int64).reshape(len(outputs), len(gold))
             labels = np.array(outputs, dtype=np.int64).reshape(golds.shape)
             self.losses.append(loss.value(space, golds, labels))
-        self.costs = cost * (np.ones(len(self.losses)) if importance is None else importance)
+        self.costs = cost * (np.ones(len(self.losses)) if sample_weight is None else sample_weight)
 
     def slacks(self, weights):
         return np.array(

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from rote.errors import DataError
-from rote.learning import Local, Perceptron, State, StructuredSVM, fit
+from rote.learning import IndependentPerceptron, Perceptron, State, StructuredSVM, fit
 from rote.learning.base import iterations_left, pieces_of, shuffled
 from rote.model import prepare
 from tests.learning.small import chains, start
 
 LEARNERS = pytest.mark.parametrize(
     "learner",
-    [Local(3), Perceptron(3), StructuredSVM(iterations=3)],
+    [IndependentPerceptron(3), Perceptron(3), StructuredSVM(iterations=3)],
     ids=lambda x: type(x).__name__,
 )
 
@@ -102,7 +102,7 @@ def test_the_iterations_that_are_left_are_those_after_the_state():
 
 @pytest.mark.parametrize(
     "learner",
-    [Local(500), Perceptron(500), StructuredSVM(iterations=500)],
+    [IndependentPerceptron(500), Perceptron(500), StructuredSVM(iterations=500)],
     ids=["local", "perceptron", "SVM"],
 )
 def test_nothing_follows_a_state_that_is_done(learner):
@@ -123,11 +123,11 @@ def test_the_order_of_examples_depends_on_seed_and_iteration_alone():
 def test_pieces_hold_every_example_once_and_share_a_space():
     task, xs, ys = chains(0, count=25)
     _, prepared = start(task, xs, ys)
-    pieces = pieces_of(prepared, 4, 0, 1)
-    members = [member for piece in pieces for member in piece.members.tolist()]
+    chunks = pieces_of(prepared, 4, 0, 1)
+    members = [member for piece in chunks for member in piece.members.tolist()]
     assert sorted(members) == list(range(25))
     assert members != list(range(25))
-    for piece in pieces:
+    for piece in chunks:
         assert 1 <= len(piece) <= 4
         assert {len(xs[member]) for member in piece.members} == {len(piece.space.variables)}
         golds = [task.encode(xs[m], ys[m]) for m in piece.members]

@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save as packed
 
 from rote.errors import ModelError
-from rote.learning import Local, Perceptron, State, StructuredSVM
+from rote.learning import IndependentPerceptron, Perceptron, State, StructuredSVM
 from rote.learning import checkpoints as checkpoints_module
 from rote.learning.checkpoints import load_state, save_state
 from rote.model import Model, prepare
@@ -54,11 +54,11 @@ def test_a_state_comes_back_bit_for_bit(tmp_path):
 @pytest.mark.parametrize(
     "learner",
     [
-        lambda seed: Local(iterations=5, seed=seed),
+        lambda seed: IndependentPerceptron(iterations=5, seed=seed),
         lambda seed: Perceptron(iterations=5, seed=seed),
         lambda seed: Perceptron(iterations=5, average=False, update="largest", seed=seed),
         lambda seed: StructuredSVM(C=1.0, iterations=6, patience=1, seed=seed),
-        lambda seed: StructuredSVM(C=1.0, squared=False, iterations=6, seed=seed, warm_up=0),
+        lambda seed: StructuredSVM(C=1.0, squared=False, iterations=6, seed=seed, online_epochs=0),
     ],
     ids=["local", "perceptron", "violations", "svm", "plain svm"],
 )

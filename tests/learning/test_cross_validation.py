@@ -12,23 +12,23 @@ from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
 from rote import Amortized, Engine, Exact, Exhaustive, Status, StructuredSVM
 from rote.datasets import english_sentences
-from rote.errors import DataError, LabelError, NoOutput, SettingError
+from rote.errors import DataError, LabelError, NoSolution, SettingError
 from rote.features import Templates
 from rote.inference.stores import MemoryStore, SqliteStore
 from rote.inference.wrappers.amortized import Counters
-from rote.learning import Local, Perceptron, Staged, adaptive
+from rote.learning import EpsilonSchedule, IndependentPerceptron, Perceptron, adaptive_schedule
 from rote.learning import cross_validation as validation
 from rote.learning.cross_validation import Run, Validation, cross_validate
 from rote.learning.sklearn import StructuredEstimator
 from rote.learning.training import train
-from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
 from rote.tasks.tagging import Tagging
 from tests.small_tasks import TAGGING, tagged
 
 XS, YS = tagged(24)
-LEARNERS = {C: StructuredSVM(C=C, iterations=6, warm_up=0) for C in (0.05, 1.0)}
+LEARNERS = {C: StructuredSVM(C=C, iterations=6, online_epochs=0) for C in (0.05, 1.0)}
 SENTENCES = english_sentences(40, 0)
-OUTPUTS = [Extraction.of(sentence) for sentence in SENTENCES]
+OUTPUTS = [EntityRelationOutput.of(sentence) for sentence in SENTENCES]
 
 
 def share_of_labels(ys, found):
@@ -121,14 +121,14 @@ def test_folds_may_be_of_any_kind():
 
 
 def test_any_learner_and_any_engine_can_be_validated():
-    learners = {"alone": Local(2), "perceptron": Perceptron(3)}
+    learners = {"alone": IndependentPerceptron(2), "perceptron": Perceptron(3)}
     plain, solved = tags(learners), tags(learners, engine=Exhaustive(), cache="none")
     assert results(plain) == results(solved)
     assert {run.setting for run in plain.runs} == set(learners)
 
 
 def test_staged_learners_are_validated_too():
-    learners = {C: Staged(learner, adaptive()) for C, learner in LEARNERS.items()}
+    learners = {C: EpsilonSchedule(learner, adaptive_schedule()) for C, learner in LEARNERS.items()}
     found = sentences("auto", "forward", learners=learners)
     assert found.counters.queries > 0
     assert 0 <= found.best <= 1
@@ -348,7 +348,7 @@ def test_an_example_without_output_is_called_by_its_number_among_all():
             return replace(found, status=np.full_like(found.status, Status.TIMED_OUT))
 
     folds = [(np.arange(12, 24), np.arange(12))]
-    with pytest.raises(NoOutput, match=r"^example (1[2-9]|2[0-3]): "):
+    with pytest.raises(NoSolution, match=r"^example (1[2-9]|2[0-3]): "):
         tags({1.0: Perceptron(iterations=1)}, folds, engine=Late(), cache="none")
 
 
@@ -362,9 +362,9 @@ def test_outputs_that_break_a_rule_are_refused_unless_they_are_allowed():
         learners = {1.0: StructuredSVM(iterations=2)}
         return cross_validate(task, xs, broken, learners, folds, share_of_labels, **options)
 
-    with pytest.raises(LabelError, match=r"^example 0: .*allow_broken=True"):
+    with pytest.raises(LabelError, match=r"^example 0: .*allow_infeasible_gold=True"):
         validated()
-    assert len(validated(allow_broken=True).runs) == 2
+    assert len(validated(allow_infeasible_gold=True).runs) == 2
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), None, "good"])

@@ -15,14 +15,14 @@ from sklearn.svm import LinearSVC
 
 from papers.samdani2012.exactness import is_exact
 from rote.inference import Exact
-from rote.inference.wrappers.decomposed import Decomposed, Sign, SignedComponents, Subsets
+from rote.inference.wrappers.decomposed import Decomposed, HammingBall, Sign, SignedComponents
 from rote.learning import Perceptron, StructuredSVM, fit
 from rote.learning.base import shuffled
 from rote.space import any_of, at_most, count, exactly
-from rote.space.losses import Hamming, OneMinusF1, ZeroOne
+from rote.space.losses import F1Loss, Hamming, ZeroOne
 from rote.tasks.multiclass import Multiclass
 from tests.learning.separable import (
-    Own,
+    CustomFeature,
     binary,
     directions,
     drawn,
@@ -125,7 +125,7 @@ def with_ors(k, n, edges=()):
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (1, 5), (1, 6), (2, 6), (3, 7)])
 def test_k_or_rules_need_sets_of_one_more(k, n):
-    assert all(verdicts(with_ors(k, n), Subsets(k + 1), range(6)))
+    assert all(verdicts(with_ors(k, n), HammingBall(k + 1), range(6)))
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -138,22 +138,22 @@ def test_sets_of_k_are_not_enough_for_k_or_rules(k):
 
     space = binary(k + 1, (), write)
     prepared = ready(space, [[np.ones(1)] * (k + 1)], [(1,) + (0,) * k])
-    assert not exact(prepared, Subsets(k))
-    assert exact(prepared, Subsets(k + 1))
-    found = is_exact(prepared, Subsets(k), Hamming())
+    assert not exact(prepared, HammingBall(k))
+    assert exact(prepared, HammingBall(k + 1))
+    found = is_exact(prepared, HammingBall(k), Hamming())
     assert found.output.tolist() == [0] + [1] * k
 
 
 def test_k_or_rules_need_larger_sets_where_factors_score_pairs():
     edges = [(0, 1), (1, 2), (2, 3)]
-    assert not all(verdicts(with_ors(1, 4, edges), Subsets(2), range(4)))
+    assert not all(verdicts(with_ors(1, 4, edges), HammingBall(2), range(4)))
 
 
 def test_k_or_rules_need_larger_sets_where_the_loss_is_not_subadditive():
     """To miss one of two labels costs a third, to miss both costs 1."""
     prepared = ready(binary(2), [[np.ones(1)] * 2], [(1, 1)])
-    assert exact(prepared, Subsets(1), Hamming())
-    assert not exact(prepared, Subsets(1), OneMinusF1())
+    assert exact(prepared, HammingBall(1), Hamming())
+    assert not exact(prepared, HammingBall(1), F1Loss())
 
 
 # -- corollary 3: k linear rules ---------------------------------------------------------------
@@ -188,17 +188,17 @@ def with_sums(k, n, shared):
 
 @pytest.mark.parametrize(("k", "n", "spaces"), [(1, 6, 8), (2, 8, 24)])
 def test_k_linear_rules_need_sets_of_three_times_as_many(k, n, spaces):
-    assert all(verdicts(with_sums(k, n, shared=1), Subsets(3 * k), range(spaces)))
+    assert all(verdicts(with_sums(k, n, shared=1), HammingBall(3 * k), range(spaces)))
 
 
 @pytest.mark.parametrize(("k", "n"), [(1, 6), (2, 6), (3, 6)])
 def test_linear_rules_about_different_variables_need_only_sets_of_two(k, n):
-    assert all(verdicts(with_sums(k, n, shared=0), Subsets(2), range(6)))
+    assert all(verdicts(with_sums(k, n, shared=0), HammingBall(2), range(6)))
 
 
 def test_sets_of_fewer_are_not_always_enough_for_linear_rules():
-    assert not all(verdicts(with_sums(1, 6, shared=1), Subsets(1), range(4)))
-    assert not all(verdicts(with_sums(2, 6, shared=1), Subsets(2), range(6)))
+    assert not all(verdicts(with_sums(1, 6, shared=1), HammingBall(1), range(4)))
+    assert not all(verdicts(with_sums(2, 6, shared=1), HammingBall(2), range(6)))
 
 
 def test_a_variable_of_two_linear_rules_moves_with_one_of_each():
@@ -207,8 +207,8 @@ def test_a_variable_of_two_linear_rules_moves_with_one_of_each():
         builder.require(exactly(1, on[0], on[2]))
 
     prepared = ready(binary(3, (), write), [[np.ones(1)] * 3], [(1, 0, 0)])
-    assert not exact(prepared, Subsets(2))
-    assert exact(prepared, Subsets(3))
+    assert not exact(prepared, HammingBall(2))
+    assert exact(prepared, HammingBall(3))
 
 
 def test_linear_rules_need_larger_sets_where_coefficients_are_not_all_one():
@@ -218,8 +218,8 @@ def test_linear_rules_need_larger_sets_where_coefficients_are_not_all_one():
         builder.require(4 * count(on[0]) + count(on[1:]) == 4)
 
     prepared = ready(binary(5, (), write), [[np.ones(1)] * 5], [(1, 0, 0, 0, 0)])
-    assert not exact(prepared, Subsets(3))
-    assert exact(prepared, Subsets(5))
+    assert not exact(prepared, HammingBall(3))
+    assert exact(prepared, HammingBall(5))
 
 
 # -- theorem 2: pairwise networks with signs ----------------------------------------------------
@@ -307,7 +307,7 @@ def probed(seed):
 
     def add(sides, ties):
         xs.append([np.array([s]) for s in sides] + [np.array([t]) for t in ties])
-        worth = [
+        known_value = [
             sum((1 if on else -1) * s for on, s in zip(y, sides, strict=True))
             + sum(
                 (1 if y[u] == y[v] else -1) * strength * t
@@ -315,7 +315,7 @@ def probed(seed):
             )
             for y in product((0, 1), repeat=n)
         ]
-        ys.append(list(product((0, 1), repeat=n))[int(np.argmax(worth))])
+        ys.append(list(product((0, 1), repeat=n))[int(np.argmax(known_value))])
 
     for f, (u, v) in enumerate(edges):
         for side in (-9.0, 9.0):
@@ -368,9 +368,9 @@ def indicators(xs, y, k):
     classes = len(CLASSES)
     space = binary(classes, (), lambda builder, on: builder.require(exactly(1, on)))
     inputs = [[x] * classes for x in xs]
-    engine = Decomposed(Exact(), Subsets(k))
+    engine = Decomposed(Exact(), HammingBall(k))
     outputs = [tuple(row) for row in np.eye(classes, dtype=int)[y]]
-    return start(Own(space), inputs, outputs, engine)
+    return start(CustomFeature(space), inputs, outputs, engine)
 
 
 def by_class(prepared, weights):
@@ -435,5 +435,5 @@ def test_pairs_reach_every_class_and_single_variables_none():
         assert not fit(learner, model, prepared).weights.any()
     truth = np.random.default_rng(2).normal(size=(X.shape[1], len(CLASSES)))
     _, prepared = indicators(X, (X @ truth).argmax(axis=1), 2)
-    assert exact(prepared, Subsets(2))
-    assert not exact(prepared, Subsets(1))
+    assert exact(prepared, HammingBall(2))
+    assert not exact(prepared, HammingBall(1))

@@ -1,12 +1,12 @@
-"""Teaching a `Speedup`, judged by what it then does with inputs that it has not seen."""
+"""Teaching a `LearnedBeam`, judged by what it then does with inputs that it has not seen."""
 
 import pytest
 
-from rote import Exact, Speedup, StructuredSVM, train
+from rote import Exact, LearnedBeam, StructuredSVM, train
 from rote.datasets import english_sentences
 from rote.errors import SettingError
-from rote.learning.distill import PIECE, teach
-from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.learning.distill import PIECE, distill
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,9 @@ def sentences():
 def model(sentences):
     learned = sentences[:100]
     learner = StructuredSVM(0.1, iterations=5)
-    return train(EntityRelation(), learned, [Extraction.of(x) for x in learned], learner=learner)
+    return train(
+        EntityRelation(), learned, [EntityRelationOutput.of(x) for x in learned], learner=learner
+    )
 
 
 def agreement(model, prepared):
@@ -29,16 +31,16 @@ def agreement(model, prepared):
         found = model.engine.searched(group.space, problem)
         best = Exact().solve(group.space, problem).labels
         same += int((found.labels == best).sum())
-        obey += int(found.obeys.sum())
+        obey += int(found.is_feasible.sum())
         total += best.size
     return same / max(1, total), obey / len(prepared)
 
 
 def test_a_taught_search_obeys_more_often_and_agrees_no_less(model, sentences):
-    untaught = model.with_engine(Speedup(Exact(), width=2))
-    taught = model.with_engine(Speedup(Exact(), width=2))
+    untaught = model.with_engine(LearnedBeam(Exact(), width=2))
+    taught = model.with_engine(LearnedBeam(Exact(), width=2))
     unlabelled, asked = (model.prepare(part) for part in (sentences[100:200], sentences[200:]))
-    mistakes = teach(taught, unlabelled, epochs=3)
+    mistakes = distill(taught, unlabelled, epochs=3)
     assert len(mistakes) == 3
     assert mistakes[-1] <= mistakes[0]
     before, after = agreement(untaught, asked), agreement(taught, asked)
@@ -48,8 +50,8 @@ def test_a_taught_search_obeys_more_often_and_agrees_no_less(model, sentences):
 
 def test_the_same_seed_teaches_the_same(model, sentences):
     unlabelled = model.prepare(sentences[100:160])
-    first, again = Speedup(Exact()), Speedup(Exact())
-    counts = [teach(model.with_engine(each), unlabelled) for each in (first, again)]
+    first, again = LearnedBeam(Exact()), LearnedBeam(Exact())
+    counts = [distill(model.with_engine(each), unlabelled) for each in (first, again)]
     assert counts[0] == counts[1]
     assert first.knowledge[1].tolist() == again.knowledge[1].tolist()
 
@@ -57,18 +59,18 @@ def test_the_same_seed_teaches_the_same(model, sentences):
 def test_progress_is_told_piece_by_piece(model, sentences):
     unlabelled = model.prepare(sentences[100:160])
     told = []
-    teach(
-        model.with_engine(Speedup(Exact())),
+    distill(
+        model.with_engine(LearnedBeam(Exact())),
         unlabelled,
         epochs=2,
         progress=lambda *now: told.append(now),
     )
-    pieces = sum(-(-len(group) // PIECE) for group in unlabelled.groups)
-    assert told == [(k, 2 * pieces) for k in range(1, 2 * pieces + 1)]
+    chunks = sum(-(-len(group) // PIECE) for group in unlabelled.groups)
+    assert told == [(k, 2 * chunks) for k in range(1, 2 * chunks + 1)]
 
 
 def test_other_engines_cannot_be_taught(model, sentences):
-    with pytest.raises(SettingError, match="only a Speedup"):
-        teach(model, model.prepare(sentences[:2]))
+    with pytest.raises(SettingError, match="only a LearnedBeam"):
+        distill(model, model.prepare(sentences[:2]))
     with pytest.raises(SettingError, match="epochs"):
-        teach(model.with_engine(Speedup()), model.prepare(sentences[:2]), epochs=0)
+        distill(model.with_engine(LearnedBeam()), model.prepare(sentences[:2]), epochs=0)

@@ -13,21 +13,21 @@ from rote.datasets import english_sentences
 from rote.errors import DataError, SettingError
 from rote.inference import Exact
 from rote.inference.stores import MemoryStore
-from rote.inference.wrappers.amortized import Amortized, Same
+from rote.inference.wrappers.amortized import Amortized, EqualScores
 from rote.learning import (
+    EpsilonSchedule,
+    EpsilonStage,
     Perceptron,
-    Stage,
-    Staged,
     StructuredSVM,
     Subgradient,
-    adaptive,
+    adaptive_schedule,
     exact_at_times,
     fit,
     geometric,
 )
 from rote.learning.checkpoints import load_state, save_state
 from rote.model import Model, prepare
-from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
 from tests.learning.small import chains, start
 from tests.small_tasks import TAGGING, tagged
 
@@ -38,7 +38,7 @@ COSTS = ("queries", "solver_calls", "hits", "new_outputs", "testing_seconds", "s
 def sentences(count=10):
     xs = [s for s in english_sentences(60, seed=4) if len(s.entities) <= 3][:count]
     task = EntityRelation()
-    return task, prepare(task, xs, [Extraction.of(x) for x in xs])
+    return task, prepare(task, xs, [EntityRelationOutput.of(x) for x in xs])
 
 
 def remembering(certificate="auto", **settings):
@@ -66,16 +66,19 @@ def same_states(ours, theirs):
 
 
 def test_the_schedule_of_the_paper_is_the_default_of_adaptive():
-    assert adaptive() == (Stage(10.0), Stage(0.1), Stage(0.0))
-    assert adaptive(3.0, 0.0) == (Stage(3.0), Stage(0.0))
+    assert adaptive_schedule() == (EpsilonStage(10.0), EpsilonStage(0.1), EpsilonStage(0.0))
+    assert adaptive_schedule(3.0, 0.0) == (EpsilonStage(3.0), EpsilonStage(0.0))
 
 
 def test_a_geometric_schedule_shrinks_each_iteration_and_ends_with_zero():
-    assert geometric(2.0, 0.1, 2) == (Stage(2.0, 1), Stage(0.2, 1), Stage(0.0))
+    assert geometric(2.0, 0.1, 2) == (EpsilonStage(2.0, 1), EpsilonStage(0.2, 1), EpsilonStage(0.0))
 
 
 def test_exact_at_times_begins_after_so_many_iterations():
-    assert exact_at_times(0.5, every=10, after=3) == (Stage(0.5, 3), Stage(0.5, None, 10))
+    assert exact_at_times(0.5, every=10, after=3) == (
+        EpsilonStage(0.5, 3),
+        EpsilonStage(0.5, None, 10),
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,15 +91,33 @@ def test_exact_at_times_begins_after_so_many_iterations():
         (lambda: geometric(1.0, 0.5, 1.5), "steps is a whole number of at least 1"),
         (lambda: exact_at_times(1.0, 0, 3), "every is a whole number of at least 1"),
         (lambda: exact_at_times(1.0, 3, 0), "after is a whole number of at least 1"),
-        (lambda: Staged(Perceptron(), ()), r"one or more of Stage\(epsilon\)"),
-        (lambda: Staged(Perceptron(), (1.0,)), r"one or more of Stage\(epsilon\)"),
-        (lambda: Staged(Perceptron(), [(0.5, 3)]), r"one or more of Stage\(epsilon\)"),
-        (lambda: Staged(Perceptron(), adaptive(-1.0)), "epsilon is a number of at least 0"),
-        (lambda: Staged(Perceptron(), adaptive(np.inf)), "epsilon is a number of at least 0"),
-        (lambda: Staged(Perceptron(), adaptive(np.nan)), "epsilon is a number of at least 0"),
-        (lambda: Staged(Perceptron(), (Stage(0.0, 0),)), "iterations of a stage is a whole"),
-        (lambda: Staged(Perceptron(), (Stage(0.0, 2.5),)), "iterations of a stage is a whole"),
-        (lambda: Staged(Perceptron(), (Stage(1.0, None, 0),)), "exact_every of a stage is a w"),
+        (lambda: EpsilonSchedule(Perceptron(), ()), r"one or more of Stage\(epsilon\)"),
+        (lambda: EpsilonSchedule(Perceptron(), (1.0,)), r"one or more of Stage\(epsilon\)"),
+        (lambda: EpsilonSchedule(Perceptron(), [(0.5, 3)]), r"one or more of Stage\(epsilon\)"),
+        (
+            lambda: EpsilonSchedule(Perceptron(), adaptive_schedule(-1.0)),
+            "epsilon is a number of at least 0",
+        ),
+        (
+            lambda: EpsilonSchedule(Perceptron(), adaptive_schedule(np.inf)),
+            "epsilon is a number of at least 0",
+        ),
+        (
+            lambda: EpsilonSchedule(Perceptron(), adaptive_schedule(np.nan)),
+            "epsilon is a number of at least 0",
+        ),
+        (
+            lambda: EpsilonSchedule(Perceptron(), (EpsilonStage(0.0, 0),)),
+            "iterations of a stage is a whole",
+        ),
+        (
+            lambda: EpsilonSchedule(Perceptron(), (EpsilonStage(0.0, 2.5),)),
+            "iterations of a stage is a whole",
+        ),
+        (
+            lambda: EpsilonSchedule(Perceptron(), (EpsilonStage(1.0, None, 0),)),
+            "exact_period of a stage is a w",
+        ),
     ],
 )
 def test_schedules_that_cannot_be_are_refused(make, message):
@@ -105,13 +126,15 @@ def test_schedules_that_cannot_be_are_refused(make, message):
 
 
 def test_one_stage_may_be_given_by_itself():
-    assert Staged(Perceptron(), Stage(0.5)).stages == (Stage(0.5),)
-    assert Staged(Perceptron(), [Stage(0.5), Stage(0.0)]).stages == adaptive(0.5, 0.0)
+    assert EpsilonSchedule(Perceptron(), EpsilonStage(0.5)).stages == (EpsilonStage(0.5),)
+    assert EpsilonSchedule(
+        Perceptron(), [EpsilonStage(0.5), EpsilonStage(0.0)]
+    ).stages == adaptive_schedule(0.5, 0.0)
 
 
 def test_an_engine_that_remembers_nothing_is_refused():
     with pytest.raises(SettingError, match=r"of an Amortized engine; the model has Exact\("):
-        states_of(Staged(Perceptron()), Exact())
+        states_of(EpsilonSchedule(Perceptron()), Exact())
 
 
 # -- stages in order -------------------------------------------------------------------------
@@ -119,7 +142,7 @@ def test_an_engine_that_remembers_nothing_is_refused():
 
 def test_one_stage_of_zero_is_the_learner_itself():
     for learner in (
-        StructuredSVM(iterations=8, warm_up=0),
+        StructuredSVM(iterations=8, online_epochs=0),
         StructuredSVM(iterations=8, squared=False),
         Perceptron(iterations=5),
         Perceptron(iterations=5, update="largest", average=False),
@@ -127,27 +150,31 @@ def test_one_stage_of_zero_is_the_learner_itself():
     ):
         alone = states_of(learner, Exact())
         for certificate in ("auto", "condition"):
-            same_states(states_of(Staged(learner), remembering(certificate)), alone)
+            same_states(states_of(EpsilonSchedule(learner), remembering(certificate)), alone)
 
 
 def test_every_stage_lasts_as_long_as_it_says():
-    stages = (Stage(10.0, 2), Stage(1.0, 3), Stage(0.1, 1), Stage(0.0))
-    learner = StructuredSVM(C=1.0, delta=1e-3, iterations=9, warm_up=0)
-    states = states_of(Staged(learner, stages), remembering("condition"))
+    stages = (EpsilonStage(10.0, 2), EpsilonStage(1.0, 3), EpsilonStage(0.1, 1), EpsilonStage(0.0))
+    learner = StructuredSVM(C=1.0, delta=1e-3, iterations=9, online_epochs=0)
+    states = states_of(EpsilonSchedule(learner, stages), remembering("condition"))
     used = [state.measures["epsilon"] for state in states]
     assert used == [10.0] * 2 + [1.0] * 3 + [0.1] + [0.0] * 3
     assert [state.iteration for state in states] == list(range(1, 10))
 
 
 def test_geometric_stages_take_an_iteration_each():
-    learner = Staged(StructuredSVM(C=1.0, delta=1e-3, iterations=6), geometric(4.0, 0.5, 3))
+    learner = EpsilonSchedule(
+        StructuredSVM(C=1.0, delta=1e-3, iterations=6), geometric(4.0, 0.5, 3)
+    )
     used = [state.measures["epsilon"] for state in states_of(learner, remembering("condition"))]
     assert used == [4.0, 2.0, 1.0, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("certificate", ["condition", "auto"])
 def test_adaptive_stages_end_at_the_stop_rule_and_only_the_last_is_done(certificate):
-    learner = Staged(StructuredSVM(C=0.1, delta=0.1, iterations=100, warm_up=0), adaptive())
+    learner = EpsilonSchedule(
+        StructuredSVM(C=0.1, delta=0.1, iterations=100, online_epochs=0), adaptive_schedule()
+    )
     states = states_of(learner, remembering(certificate))
     used = [state.measures["epsilon"] for state in states]
     assert used == sorted(used, reverse=True)
@@ -159,16 +186,18 @@ def test_adaptive_stages_end_at_the_stop_rule_and_only_the_last_is_done(certific
 
 
 def test_stages_after_the_learners_own_limit_are_not_reached():
-    learner = Staged(Perceptron(iterations=3), (Stage(1.0, 2), Stage(0.5, 5), Stage(0.0)))
+    learner = EpsilonSchedule(
+        Perceptron(iterations=3), (EpsilonStage(1.0, 2), EpsilonStage(0.5, 5), EpsilonStage(0.0))
+    )
     states = states_of(learner, remembering("condition"))
     assert len(states) <= 3
-    limited = Staged(Subgradient(iterations=4), (Stage(1.0, 4), Stage(0.0)))
+    limited = EpsilonSchedule(Subgradient(iterations=4), (EpsilonStage(1.0, 4), EpsilonStage(0.0)))
     assert [s.measures["epsilon"] for s in states_of(limited)] == [1.0] * 4
 
 
 def test_the_last_stage_may_be_limited_too():
-    learner = StructuredSVM(C=1.0, delta=1e-6, iterations=50, warm_up=0)
-    states = states_of(Staged(learner, (Stage(0.0, 2), Stage(0.0, 3))))
+    learner = StructuredSVM(C=1.0, delta=1e-6, iterations=50, online_epochs=0)
+    states = states_of(EpsilonSchedule(learner, (EpsilonStage(0.0, 2), EpsilonStage(0.0, 3))))
     assert len(states) == 5
     same_states(states, states_of(dataclasses.replace(learner, iterations=5), Exact()))
 
@@ -178,7 +207,7 @@ def test_the_last_stage_may_be_limited_too():
 
 def test_measures_are_what_each_iteration_cost():
     engine = remembering("condition")
-    states = states_of(Staged(StructuredSVM(iterations=6, warm_up=0)), engine)
+    states = states_of(EpsilonSchedule(StructuredSVM(iterations=6, online_epochs=0)), engine)
     for state in states:
         assert state.measures["queries"] == len(sentences()[1])
         assert "primal" in state.measures
@@ -192,7 +221,9 @@ def test_what_the_caller_asks_between_iterations_is_not_counted():
     engine = remembering()
     model, prepared = begun(engine)
     found = []
-    for state in Staged(StructuredSVM(iterations=4, warm_up=0)).iterate(model, prepared):
+    for state in EpsilonSchedule(StructuredSVM(iterations=4, online_epochs=0)).iterate(
+        model, prepared
+    ):
         found.append(state.measures["queries"])
         model.with_weights(state.weights).answers(prepared)
     assert found == [len(prepared)] * len(found)
@@ -200,30 +231,42 @@ def test_what_the_caller_asks_between_iterations_is_not_counted():
 
 def test_states_expire_as_those_of_the_learner_do():
     model, prepared = begun()
-    states = list(Staged(StructuredSVM(iterations=4, warm_up=0)).iterate(model, prepared))
+    states = list(
+        EpsilonSchedule(StructuredSVM(iterations=4, online_epochs=0)).iterate(model, prepared)
+    )
     with pytest.raises(DataError, match="has gone on since iteration 1"):
         _ = states[0].weights
     assert states[-1].weights.any()
 
 
 def test_the_state_at_the_end_of_a_stage_stays_what_it_was():
-    stages = (Stage(0.0, 2), Stage(0.0, 2))
-    learner = StructuredSVM(C=1.0, iterations=4, warm_up=0)
+    stages = (EpsilonStage(0.0, 2), EpsilonStage(0.0, 2))
+    learner = StructuredSVM(C=1.0, iterations=4, online_epochs=0)
     model, prepared = begun()
-    unasked = list(Staged(learner, stages).iterate(model, prepared))
-    kept = states_of(Staged(learner, stages))
+    unasked = list(EpsilonSchedule(learner, stages).iterate(model, prepared))
+    kept = states_of(EpsilonSchedule(learner, stages))
     assert unasked[1].weights.tobytes() == kept[1].weights.tobytes()
 
 
 # -- resuming --------------------------------------------------------------------------------
 
 RESUMED = {
-    "svm": Staged(StructuredSVM(C=0.5, iterations=7, warm_up=1, patience=1)),
-    "svm in stages": Staged(StructuredSVM(C=0.5, iterations=7), (Stage(0.0, 2), Stage(0.0))),
-    "svm to the stop rule": Staged(StructuredSVM(C=0.01, delta=0.5, warm_up=0), adaptive(0.0, 0.0)),
-    "perceptron": Staged(Perceptron(iterations=5), (Stage(0.0, 3), Stage(0.0))),
-    "limited to the end": Staged(Perceptron(iterations=50), (Stage(0.0, 2), Stage(0.0, 2))),
-    "subgradient": Staged(Subgradient(iterations=5), (Stage(0.0, 1), Stage(0.0, 2), Stage(0.0))),
+    "svm": EpsilonSchedule(StructuredSVM(C=0.5, iterations=7, online_epochs=1, patience=1)),
+    "svm in stages": EpsilonSchedule(
+        StructuredSVM(C=0.5, iterations=7), (EpsilonStage(0.0, 2), EpsilonStage(0.0))
+    ),
+    "svm to the stop rule": EpsilonSchedule(
+        StructuredSVM(C=0.01, delta=0.5, online_epochs=0), adaptive_schedule(0.0, 0.0)
+    ),
+    "perceptron": EpsilonSchedule(
+        Perceptron(iterations=5), (EpsilonStage(0.0, 3), EpsilonStage(0.0))
+    ),
+    "limited to the end": EpsilonSchedule(
+        Perceptron(iterations=50), (EpsilonStage(0.0, 2), EpsilonStage(0.0, 2))
+    ),
+    "subgradient": EpsilonSchedule(
+        Subgradient(iterations=5), (EpsilonStage(0.0, 1), EpsilonStage(0.0, 2), EpsilonStage(0.0))
+    ),
 }
 
 
@@ -244,7 +287,9 @@ def test_a_run_resumed_anywhere_makes_the_same_steps(learner, tmp_path):
 
 
 def test_a_run_resumed_after_the_rough_stages_makes_the_same_steps(tmp_path):
-    learner = Staged(StructuredSVM(C=0.1, delta=0.05, warm_up=0), adaptive())
+    learner = EpsilonSchedule(
+        StructuredSVM(C=0.1, delta=0.05, online_epochs=0), adaptive_schedule()
+    )
     states = states_of(learner, remembering("condition"))
     for k, state in enumerate(states):
         if states[min(k + 1, len(states) - 1)].measures["epsilon"] > 0:
@@ -255,8 +300,10 @@ def test_a_run_resumed_after_the_rough_stages_makes_the_same_steps(tmp_path):
 
 
 def test_a_state_remembers_the_stage_it_is_in():
-    stages = (Stage(1.0, 2), Stage(0.5, 2), Stage(0.0))
-    learner = Staged(StructuredSVM(C=1.0, delta=1e-3, iterations=6, warm_up=0), stages)
+    stages = (EpsilonStage(1.0, 2), EpsilonStage(0.5, 2), EpsilonStage(0.0))
+    learner = EpsilonSchedule(
+        StructuredSVM(C=1.0, delta=1e-3, iterations=6, online_epochs=0), stages
+    )
     states = states_of(learner, remembering("condition"))
     expected = [state.measures["epsilon"] for state in states]
     assert expected == [1.0, 1.0, 0.5, 0.5, 0.0, 0.0]
@@ -268,11 +315,14 @@ def test_a_state_remembers_the_stage_it_is_in():
 def test_states_of_other_learners_and_longer_schedules_are_refused():
     plain = states_of(StructuredSVM(iterations=2), Exact())[-1]
     with pytest.raises(SettingError, match="not that of a staged learner"):
-        states_of(Staged(StructuredSVM(iterations=4)), state=plain)
-    long = Staged(StructuredSVM(C=1.0, iterations=3), (Stage(0.0, 1), Stage(0.0, 1), Stage(0.0)))
+        states_of(EpsilonSchedule(StructuredSVM(iterations=4)), state=plain)
+    long = EpsilonSchedule(
+        StructuredSVM(C=1.0, iterations=3),
+        (EpsilonStage(0.0, 1), EpsilonStage(0.0, 1), EpsilonStage(0.0)),
+    )
     state = states_of(long)[-1]
     with pytest.raises(SettingError, match="a schedule with more than 1 stages"):
-        states_of(Staged(StructuredSVM(C=1.0, iterations=9)), state=state)
+        states_of(EpsilonSchedule(StructuredSVM(C=1.0, iterations=9)), state=state)
 
 
 # -- where it ends ---------------------------------------------------------------------------
@@ -282,11 +332,11 @@ def test_states_of_other_learners_and_longer_schedules_are_refused():
 @pytest.mark.parametrize(
     "stages",
     [
-        adaptive(),
+        adaptive_schedule(),
         geometric(10.0, 0.3, 5),
-        (*exact_at_times(1.0, every=3, after=4)[:1], Stage(1.0, 4, 3), Stage(0.0)),
+        (*exact_at_times(1.0, every=3, after=4)[:1], EpsilonStage(1.0, 4, 3), EpsilonStage(0.0)),
     ],
-    ids=["adaptive", "geometric", "exact at times"],
+    ids=["adaptive_schedule", "geometric", "exact at times"],
 )
 @pytest.mark.parametrize("certificate", ["condition", "auto"])
 def test_stages_that_end_with_zero_reach_the_optimum_of_exact_training(
@@ -294,11 +344,13 @@ def test_stages_that_end_with_zero_reach_the_optimum_of_exact_training(
 ):
     task, xs, ys = chains(3, count=8)
     learner = StructuredSVM(
-        C=0.3, squared=squared, delta=1e-7, iterations=2000, passes=300, warm_up=0
+        C=0.3, squared=squared, delta=1e-7, iterations=2000, passes=300, online_epochs=0
     )
     exact = states_of(learner, Exact(), data=(task, start(task, xs, ys)[1]))[-1]
     engine = remembering(certificate)
-    states = states_of(Staged(learner, stages), engine, data=(task, start(task, xs, ys)[1]))
+    states = states_of(
+        EpsilonSchedule(learner, stages), engine, data=(task, start(task, xs, ys)[1])
+    )
     assert exact.done
     assert states[-1].done
     assert states[-1].measures["epsilon"] == 0.0
@@ -307,11 +359,11 @@ def test_stages_that_end_with_zero_reach_the_optimum_of_exact_training(
 
 
 def test_epsilon_alone_may_end_below_the_optimum_and_solves_less():
-    learner = StructuredSVM(C=0.1, delta=0.01, iterations=200, warm_up=0)
+    learner = StructuredSVM(C=0.1, delta=0.01, iterations=200, online_epochs=0)
     exact = states_of(learner, Exact())[-1]
     rough_engine, fine_engine = remembering("condition"), remembering("condition")
-    rough = states_of(Staged(learner, adaptive(10.0)), rough_engine)[-1]
-    fine = states_of(Staged(learner, adaptive(10.0, 0.0)), fine_engine)[-1]
+    rough = states_of(EpsilonSchedule(learner, adaptive_schedule(10.0)), rough_engine)[-1]
+    fine = states_of(EpsilonSchedule(learner, adaptive_schedule(10.0, 0.0)), fine_engine)[-1]
     assert rough.measures["dual"] < fine.measures["dual"]
     assert fine.measures["dual"] == pytest.approx(exact.measures["dual"], rel=1e-3)
     assert rough_engine.counters.solver_calls < fine_engine.counters.solver_calls
@@ -323,7 +375,9 @@ def test_a_perceptron_in_stages_learns_what_can_be_learned():
     model = Model(TAGGING, prepared.layout, prepared.layout.zeros(), remembering("condition"))
     learner = Perceptron(iterations=60, average=False)
     alone = fit(learner, model.with_engine(Exact()), prepared)
-    staged = fit(Staged(learner, (Stage(1.0, 5), Stage(0.0))), model, prepared)
+    staged = fit(
+        EpsilonSchedule(learner, (EpsilonStage(1.0, 5), EpsilonStage(0.0))), model, prepared
+    )
     alone_wrong, wrong = (
         sum(a != b for a, b in zip(one.predict(xs), ys, strict=True)) for one in (alone, staged)
     )
@@ -338,11 +392,11 @@ def test_what_training_has_solved_answers_a_model_that_predicts():
     prepared = sentences()[1]
     xs = [s for s in english_sentences(60, seed=4) if len(s.entities) <= 3][:10]
     store = MemoryStore()
-    learner = Staged(Perceptron(iterations=60, average=False))
-    model, _ = begun(remembering((Same(),), store=store))
+    learner = EpsilonSchedule(Perceptron(iterations=60, average=False))
+    model, _ = begun(remembering((EqualScores(),), store=store))
     states = [state.kept() for state in learner.iterate(model, prepared)]
     assert states[-1].done  # so the last iteration has asked what the model is asked now
-    engine = remembering((Same(),), store=store)
+    engine = remembering((EqualScores(),), store=store)
     trained = model.with_weights(states[-1].weights)
     found = trained.with_engine(engine).predict(xs)
     assert found == trained.with_engine(Exact()).predict(xs)

@@ -7,23 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import NoOutput, ScoreError, UnsupportedSpace
+from rote.errors import NoSolution, ScoreError, UnsupportedSpace
 from rote.inference import Engine, Exact, Exhaustive, Problem, Solutions, Status
 from rote.inference.problem import Context
 from rote.learning import Perceptron, StructuredSVM, Subgradient
-from rote.learning.loss_augmented import most_violated, worst_of, worst_outputs
+from rote.learning.loss_augmented import max_violated, most_violated_of, most_violated_outputs
 from rote.learning.reuse import Reuse
 from rote.model import dataset as prepared_module
 from rote.space import SpaceBuilder
-from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.space.losses import F1Loss, Hamming, JaccardLoss, ZeroOne
 from rote.tasks.tagging import Tagging
-from rote.types import frozen
+from rote.types import readonly
 from tests.learning.small import as_given, chains, start
-from tests.strategies import Judge, spaces, worth
+from tests.strategies import Judge, known_value, spaces
 
 
 def worst(engine, space, scores, gold, loss):
-    return most_violated(engine, Problem(space, scores), Context(gold=gold), loss)
+    return max_violated(engine, Problem(space, scores), Context(gold=gold), loss)
 
 
 CASES = pytest.mark.parametrize(
@@ -32,8 +32,8 @@ CASES = pytest.mark.parametrize(
         (Hamming(), Exact()),
         (Hamming({"b": 3.0}), Exact()),
         (ZeroOne(), Exact()),
-        (OneMinusF1(), Exhaustive()),
-        (OneMinusJaccard(), Exhaustive()),
+        (F1Loss(), Exhaustive()),
+        (JaccardLoss(), Exhaustive()),
     ],
     ids=["Hamming", "weighed", "zero-one", "F1", "Jaccard"],
 )
@@ -48,7 +48,7 @@ def test_no_output_has_a_larger_slack_than_the_one_found(loss, engine, space, se
         return
     rng = np.random.default_rng(seed)
     chosen = [judge.outputs[k] for k in rng.integers(len(judge.outputs), size=4)]
-    gold = frozen(np.array(chosen, dtype=np.int64).reshape(4, len(space.variables)))
+    gold = readonly(np.array(chosen, dtype=np.int64).reshape(4, len(space.variables)))
     scores = size * rng.normal(size=(4, space.parts))
     # Two inputs whose right output is the best one.
     for i in (0, 1):
@@ -56,17 +56,18 @@ def test_no_output_has_a_larger_slack_than_the_one_found(loss, engine, space, se
         scores[i, gold_parts] += 2.0 * i + 0.5
     labels, slacks, losses = worst(engine, space, scores.copy(), gold, loss)
     for i in range(4):
-        right = worth(space, scores[i], gold[i])
+        right = known_value(space, scores[i], gold[i])
         shape = len(judge.outputs), len(space.variables)
         every = np.array(judge.outputs, dtype=np.int64).reshape(shape)
         each = loss.value(space, np.repeat(gold[i : i + 1], len(every), axis=0), every)
         top = max(
-            worth(space, scores[i], y) - right + cost for y, cost in zip(every, each, strict=True)
+            known_value(space, scores[i], y) - right + cost
+            for y, cost in zip(every, each, strict=True)
         )
         own = loss.value(space, gold[i : i + 1], labels[i : i + 1])[0]
         assert tuple(labels[i].tolist()) in judge.outputs
         assert losses[i] == pytest.approx(own)
-        assert slacks[i] == pytest.approx(worth(space, scores[i], labels[i]) - right + own)
+        assert slacks[i] == pytest.approx(known_value(space, scores[i], labels[i]) - right + own)
         assert slacks[i] == pytest.approx(top, abs=1e-9)
 
 
@@ -98,7 +99,7 @@ def test_losses_that_do_not_add_up_need_an_engine_that_takes_terms():
     builder = SpaceBuilder()
     builder.variable("x", "ab")
     with pytest.raises(UnsupportedSpace, match="Exhaustive"):
-        worst(Exact(), builder.build(), np.zeros((1, 2)), np.zeros((1, 1), np.int64), OneMinusF1())
+        worst(Exact(), builder.build(), np.zeros((1, 2)), np.zeros((1, 1), np.int64), F1Loss())
 
 
 @pytest.mark.parametrize("status", [Status.TIMED_OUT, Status.INFEASIBLE])
@@ -111,7 +112,7 @@ def test_an_engine_that_finds_nothing_is_an_error(status):
 
     builder = SpaceBuilder()
     builder.variable("x", "ab")
-    with pytest.raises(NoOutput, match=r"^input 0: "):
+    with pytest.raises(NoSolution, match=r"^input 0: "):
         worst(Empty(), builder.build(), np.zeros((1, 2)), np.zeros((1, 1), np.int64), Hamming())
 
 
@@ -131,8 +132,8 @@ def test_an_example_for_which_an_engine_finds_nothing_is_named(reuse):
     lengths = (1, 2, 1, 2)
     xs, ys = [np.ones((n, 2)) for n in lengths], [("a",) * n for n in lengths]
     model, prepared = start(task, xs, ys, Late())
-    with pytest.raises(NoOutput, match=r"^example 2: "):
-        list(StructuredSVM(reuse=reuse, warm_up=0).iterate(model, prepared))
+    with pytest.raises(NoSolution, match=r"^example 2: "):
+        list(StructuredSVM(reuse=reuse, online_epochs=0).iterate(model, prepared))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
@@ -141,12 +142,12 @@ def test_pieces_and_threads_find_the_same(n_jobs, chunk, monkeypatch):
     monkeypatch.setattr(prepared_module, "CHUNK", chunk)
     task, xs, ys = chains(0, count=20)
     model, prepared = start(task, xs, ys)
-    weights = frozen(np.random.default_rng(0).normal(size=prepared.layout.size))
-    found = list(worst_outputs(model.engine, prepared, weights, Hamming(), n_jobs))
+    weights = readonly(np.random.default_rng(0).normal(size=prepared.layout.size))
+    found = list(most_violated_outputs(model.engine, prepared, weights, Hamming(), n_jobs))
     members = np.concatenate([one.group.members for one in found])
     assert members.tolist() == np.concatenate([g.members for g in prepared.groups]).tolist()
     for one in found:
-        whole = worst_of(model.engine, prepared, weights, Hamming(), one.group)
+        whole = most_violated_of(model.engine, prepared, weights, Hamming(), one.group)
         assert one.labels.tolist() == whole.labels.tolist()
         assert one.slacks.tolist() == whole.slacks.tolist()
 
@@ -156,8 +157,10 @@ def test_weights_may_be_scaled_on_the_way():
     model, prepared = start(task, xs, ys)
     weights = np.random.default_rng(0).normal(size=prepared.layout.size)
     for group in prepared.groups:
-        scaled = worst_of(model.engine, prepared, frozen(weights), Hamming(), group, scale=0.25)
-        plain = worst_of(model.engine, prepared, frozen(0.25 * weights), Hamming(), group)
+        scaled = most_violated_of(
+            model.engine, prepared, readonly(weights), Hamming(), group, scale=0.25
+        )
+        plain = most_violated_of(model.engine, prepared, readonly(0.25 * weights), Hamming(), group)
         assert scaled.labels.tolist() == plain.labels.tolist()
         np.testing.assert_allclose(scaled.slacks, plain.slacks, atol=1e-12)
 
@@ -185,9 +188,9 @@ def test_scores_that_overflow_are_told_with_their_example_whoever_looks_for_the_
     weights = np.full(prepared.layout.size, 1e200)
     group = next(group for group in prepared.groups if 5 in group.members)
     with pytest.raises(ScoreError, match=r"example 5: scores are finite .* scale the features"):
-        worst_of(Exact(), prepared, weights, Hamming(), group)
+        most_violated_of(Exact(), prepared, weights, Hamming(), group)
     with pytest.raises(ScoreError, match=r"example 5: scores are finite .* scale the features"):
-        Reuse().worst_of(Exact(), prepared, weights, Hamming(), group, np.zeros(len(group)))
+        Reuse().most_violated_of(Exact(), prepared, weights, Hamming(), group, np.zeros(len(group)))
 
 
 def test_losses_are_not_added_to_the_scores_given():
@@ -195,7 +198,7 @@ def test_losses_are_not_added_to_the_scores_given():
     _, prepared = start(task, xs, ys)
     group = prepared.groups[0]
     scores = np.ones((len(group), group.space.parts))
-    worst(Exact(), group.space, frozen(scores), group.gold, Hamming())
+    worst(Exact(), group.space, readonly(scores), group.gold, Hamming())
     assert (scores == 1.0).all()
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rote.errors import NoOutput, SettingError
+from rote.errors import NoSolution, SettingError
 from rote.inference import Engine, Exact, Exhaustive
 from rote.inference.approximate import Beam
 from rote.learning import Perceptron, fit
@@ -48,14 +48,14 @@ def prefix(task, layout, x, gold, found, weights, update):
     return chosen
 
 
-def naive(task, layout, xs, ys, iterations, update="full", importance=None, seed=0):
+def naive(task, layout, xs, ys, iterations, update="full", sample_weight=None, seed=0):
     """Weights after every example of every iteration, and the mistakes of each iteration."""
     weights, trail, mistakes = np.zeros(layout.size), [], []
     for iteration in range(1, iterations + 1):
         wrong = 0
         for number in shuffled(len(xs), seed, iteration):
             x, gold = xs[number], tuple(task.encode(xs[number], ys[number]))
-            share = 1.0 if importance is None else importance[number]
+            share = 1.0 if sample_weight is None else sample_weight[number]
             found = best(task, layout, x, weights)
             if found != gold and share:
                 step = prefix(task, layout, x, gold, found, weights, update)
@@ -92,10 +92,10 @@ def test_every_iteration_is_that_of_a_naive_perceptron(update, seed):
 
 @UPDATES
 def test_importance_is_the_size_of_the_step(update):
-    importance = np.array([1.0, 0.0, 2.5, 0.5, 1.0, 1.0])
+    sample_weight = np.array([1.0, 0.0, 2.5, 0.5, 1.0, 1.0])
     task, xs, ys = chains(4, count=6)
-    model, prepared = start(task, xs, ys, importance=importance)
-    trail, _ = naive(task, prepared.layout, xs, ys, 3, update, importance)
+    model, prepared = start(task, xs, ys, sample_weight=sample_weight)
+    trail, _ = naive(task, prepared.layout, xs, ys, 3, update, sample_weight)
     last = [state.kept() for state in Perceptron(3, update=update).iterate(model, prepared)][-1]
     np.testing.assert_allclose(last.memory["weights"], trail[-1], atol=1e-9)
     np.testing.assert_allclose(last.weights, np.mean(trail, axis=0), atol=1e-9)
@@ -189,9 +189,9 @@ class Another(Engine):
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_chains_are_learned_by_one_kernel_to_the_same_weights(seed, order):
     task, xs, ys = chains(seed, count=12, longest=5, order=order)
-    importance = np.random.default_rng(seed).integers(0, 3, size=12).astype(np.float64)
-    quick = start(task, xs, ys, importance=importance)
-    slow = start(task, xs, ys, Another(), importance=importance)
+    sample_weight = np.random.default_rng(seed).integers(0, 3, size=12).astype(np.float64)
+    quick = start(task, xs, ys, sample_weight=sample_weight)
+    slow = start(task, xs, ys, Another(), sample_weight=sample_weight)
     states = [list(Perceptron(4).iterate(*given))[-1] for given in (quick, slow)]
     assert states[0].weights.tobytes() == states[1].weights.tobytes()
     assert states[0].measures == states[1].measures
@@ -208,5 +208,5 @@ def test_an_example_for_which_a_search_finds_nothing_is_not_learned_from(update)
     xs, ys = [np.ones((1, 2)), np.ones((2, 2))], [("a",), ("b", "a")]
     model, prepared = start(task, xs, ys, Beam(width=1))
     model = model.with_weights(np.array([3.0, 0.0, 3.0, 0.0]))
-    with pytest.raises(NoOutput, match=r"^example 1: .* by beam; widen the beam"):
+    with pytest.raises(NoSolution, match=r"^example 1: .* by beam; widen the beam"):
         list(Perceptron(update=update).iterate(model, prepared))

@@ -10,9 +10,9 @@ from rote.inference.wrappers.amortized import Amortized
 from rote.learning import fit
 from rote.learning.reuse import Reuse
 from rote.model import Model, prepare
-from rote.space.losses import Hamming, OneMinusF1
+from rote.space.losses import F1Loss, Hamming
 from rote.tasks.multilabel import MultiLabel
-from rote.types import frozen
+from rote.types import readonly
 
 
 def _made_ready() -> tuple[MultiLabel, Model, object]:
@@ -30,27 +30,27 @@ def test_a_remembered_output_above_its_bar_is_taken_without_solving() -> None:
     group = prepared.groups[0]
     counted = Amortized(Exact(), certificate="none", thrifty=False)
     reuse = Reuse()
-    weights = frozen(model.weights)
+    weights = readonly(model.weights)
     low, high = np.full(len(group), -np.inf), np.full(len(group), np.inf)
-    first, _ = reuse.worst_of(counted, prepared, weights, Hamming(), group, low)
+    first, _ = reuse.most_violated_of(counted, prepared, weights, Hamming(), group, low)
     assert counted.counters.queries == len(group)  # nothing is remembered yet
-    again, taken = reuse.worst_of(counted, prepared, weights, Hamming(), group, low)
+    again, taken = reuse.most_violated_of(counted, prepared, weights, Hamming(), group, low)
     assert counted.counters.queries == len(group)
     assert taken == len(group)
     # Under the same weights, the best remembered output is at least what was found before.
     assert (again.slacks >= first.slacks - 1e-12).all()
-    reuse.worst_of(counted, prepared, weights, Hamming(), group, high)
+    reuse.most_violated_of(counted, prepared, weights, Hamming(), group, high)
     assert counted.counters.queries == 2 * len(group)
 
 
 def test_slacks_and_losses_are_those_of_the_outputs_returned() -> None:
     _, model, prepared = _made_ready()
     group = prepared.groups[0]
-    weights = frozen(np.random.default_rng(0).normal(size=len(model.weights)))
+    weights = readonly(np.random.default_rng(0).normal(size=len(model.weights)))
     reuse = Reuse()
     bars = np.full(len(group), 1.0)
     for _ in range(2):
-        worst, _ = reuse.worst_of(Exact(), prepared, weights, Hamming(), group, bars)
+        worst, _ = reuse.most_violated_of(Exact(), prepared, weights, Hamming(), group, bars)
     scores = prepared.scores(weights, group)
     gained = group.space.value(scores, worst.labels) - group.space.value(scores, group.gold)
     losses = (worst.labels != group.gold).sum(axis=1)
@@ -72,7 +72,7 @@ def test_training_with_reuse_reaches_the_same_optimum_and_solves_less_often() ->
 
 def test_the_primal_is_unknown_where_outputs_were_taken_again() -> None:
     _, model, prepared = _made_ready()
-    states = StructuredSVM(C=0.5, delta=0.01, warm_up=0, reuse=True).iterate(model, prepared)
+    states = StructuredSVM(C=0.5, delta=0.01, online_epochs=0, reuse=True).iterate(model, prepared)
     primals = [state.measures["primal"] for state in states]
     assert np.isfinite(primals[0])
     assert np.isnan(primals).any()
@@ -81,7 +81,7 @@ def test_the_primal_is_unknown_where_outputs_were_taken_again() -> None:
 def test_examples_are_asked_for_or_taken_again_and_both_are_counted() -> None:
     _, model, prepared = _made_ready()
     counted = Amortized(Exact(), certificate="none", thrifty=False)
-    learner = StructuredSVM(C=0.5, delta=0.01, warm_up=1, reuse=True)
+    learner = StructuredSVM(C=0.5, delta=0.01, online_epochs=1, reuse=True)
     told = [s.measures for s in learner.iterate(model.with_engine(counted), prepared)]
     assert sum(each["inferences"] for each in told) == counted.counters.queries
     assert [each["inferences"] + each["reused"] for each in told] == [len(prepared)] * len(told)
@@ -94,6 +94,6 @@ def test_reuse_needs_squared_slacks_one_thread_and_a_loss_that_adds_up() -> None
     with pytest.raises(SettingError, match="one thread"):
         StructuredSVM(n_jobs=2, reuse=True)
     _, model, prepared = _made_ready()
-    learner = StructuredSVM(loss=OneMinusF1(), reuse=True, warm_up=0)
+    learner = StructuredSVM(loss=F1Loss(), reuse=True, online_epochs=0)
     with pytest.raises(SettingError, match="adds up"):
         fit(learner, model, prepared)

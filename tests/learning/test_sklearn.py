@@ -27,7 +27,7 @@ from rote import Amortized, Exact, Exhaustive
 from rote.errors import DataError, SettingError
 from rote.inference.stores import MemoryStore, SqliteStore
 from rote.inference.wrappers.amortized import Counters
-from rote.learning import Local, Perceptron, StructuredSVM
+from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM
 from rote.learning.sklearn import MulticlassEstimator, StructuredEstimator
 from rote.learning.training import train
 from tests.small_tasks import LABELS, TAGGING, TEMPLATES, tagged
@@ -48,7 +48,7 @@ UNEQUAL = {
 
 @pytest.mark.parametrize(
     "learner",
-    [None, Perceptron(iterations=5), Local()],
+    [None, Perceptron(iterations=5), IndependentPerceptron()],
     ids=["default", "perceptron", "local"],
 )
 @pytest.mark.filterwarnings("default")  # scikit-learn warns of what it checks on purpose
@@ -125,8 +125,8 @@ def test_it_finds_the_optimum_of_crammer_and_singer():
 def test_sparse_rows_give_the_same_weights_as_dense_ones():
     X, y = points()
     X[np.abs(X) < 0.7] = 0.0
-    dense = MulticlassEstimator(Local()).fit(X, y)
-    sparse = MulticlassEstimator(Local()).fit(csr_array(X), y)
+    dense = MulticlassEstimator(IndependentPerceptron()).fit(X, y)
+    sparse = MulticlassEstimator(IndependentPerceptron()).fit(csr_array(X), y)
     assert (dense.coef_ == sparse.coef_).all()
     assert (dense.predict(X) == sparse.predict(csr_array(X))).all()
 
@@ -153,7 +153,9 @@ def test_it_wraps_training_and_its_model():
 
 
 def test_the_score_is_the_share_of_right_labels():
-    estimator = StructuredEstimator(TAGGING, Local(iterations=2)).fit(XS[:5], YS[:5])
+    estimator = StructuredEstimator(TAGGING, IndependentPerceptron(iterations=2)).fit(
+        XS[:5], YS[:5]
+    )
     found = estimator.predict(XS)
     pairs = [(a, b) for y, z in zip(YS, found, strict=True) for a, b in zip(y, z, strict=True)]
     assert estimator.score(XS, YS) == pytest.approx(np.mean([a == b for a, b in pairs]))
@@ -164,19 +166,21 @@ def test_the_score_is_the_share_of_right_labels():
 
 
 def test_outputs_that_break_rules_can_be_scored():
-    estimator = StructuredEstimator(TAGGING, Local()).fit(XS, YS)
+    estimator = StructuredEstimator(TAGGING, IndependentPerceptron()).fit(XS, YS)
     assert estimator.score([(("red",), ("big",))], [("I-X", "I-X")]) in (0.0, 0.5)
 
 
 def test_scoring_nothing_is_refused():
-    estimator = StructuredEstimator(TAGGING, Local()).fit(XS, YS)
+    estimator = StructuredEstimator(TAGGING, IndependentPerceptron()).fit(XS, YS)
     with pytest.raises(DataError, match="no variable to score"):
         estimator.score([], [])
 
 
 def test_sample_weights_reach_the_learner():
     weights = np.zeros(len(XS))
-    estimator = StructuredEstimator(TAGGING, Local()).fit(XS, YS, sample_weight=weights)
+    estimator = StructuredEstimator(TAGGING, IndependentPerceptron()).fit(
+        XS, YS, sample_weight=weights
+    )
     assert not estimator.model_.weights.any()
 
 
@@ -189,7 +193,10 @@ def test_predicting_before_fitting_is_refused():
 def test_it_searches_over_settings_of_learner_task_and_all():
     search = GridSearchCV(
         StructuredEstimator(TAGGING),
-        {"learner": [Local(iterations=1), Perceptron(iterations=5)], "task__order": [0, 1]},
+        {
+            "learner": [IndependentPerceptron(iterations=1), Perceptron(iterations=5)],
+            "task__order": [0, 1],
+        },
         cv=3,
         error_score="raise",
     ).fit(XS, YS)
@@ -226,12 +233,12 @@ def test_setting_a_nested_parameter_replaces_and_changes_nobody_elses():
 
 def test_a_whole_parameter_is_set_before_what_is_inside_it():
     estimator = StructuredEstimator(TAGGING)
-    estimator.set_params(learner__iterations=3, learner=Local())
-    assert estimator.learner == Local(iterations=3)
+    estimator.set_params(learner__iterations=3, learner=IndependentPerceptron())
+    assert estimator.learner == IndependentPerceptron(iterations=3)
 
 
 def test_parameters_that_are_not_there_are_named():
-    estimator = StructuredEstimator(TAGGING, Local())
+    estimator = StructuredEstimator(TAGGING, IndependentPerceptron())
     with pytest.raises(SettingError, match=r"no parameter 'lerner'; its parameters are .*learner"):
         estimator.set_params(lerner__C=1)
     with pytest.raises(SettingError, match=r"Local has no setting 'C'; .* iterations, average"):

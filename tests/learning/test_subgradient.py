@@ -21,8 +21,8 @@ def naive(learner, task, xs, ys, prepared, cost):
     layout = prepared.layout
     weights, mean, step = np.zeros(layout.size), np.zeros(layout.size), 0
     for iteration in range(1, learner.iterations + 1):
-        pieces = pieces_of(prepared, learner.batch, learner.seed, iteration)
-        for piece in pieces:
+        chunks = pieces_of(prepared, learner.batch, learner.seed, iteration)
+        for piece in chunks:
             step += 1
             change = np.zeros_like(weights)
             for member in piece.members.tolist():
@@ -36,7 +36,7 @@ def naive(learner, task, xs, ys, prepared, cost):
                 if labels != gold and loss + (found - right) @ weights > 0:
                     change += right - found
             weights = (1 - 1 / step) * weights
-            weights += cost * len(pieces) / step * change
+            weights += cost * len(chunks) / step * change
         mean += (weights - mean) * 2 / (iteration + 1)
     return weights, mean
 

@@ -13,7 +13,7 @@ from rote.inference import Exact, Exhaustive
 from rote.inference.wrappers.amortized import Amortized
 from rote.learning import Perceptron, StructuredSVM, fit
 from rote.model import prepare
-from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.space.losses import F1Loss, Hamming, JaccardLoss, ZeroOne
 from rote.tasks.tagging import Tagging
 from tests.learning.small import Everything, Links, as_given, chains, start
 
@@ -33,10 +33,10 @@ def tiny(seed, **options):
 @SLACKS
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("warm_up", [0, 2])
-def test_the_optimum_is_that_of_a_quadratic_program_over_all_outputs(squared, seed, warm_up):
+def test_the_optimum_is_that_of_a_quadratic_program_over_all_outputs(squared, seed, online_epochs):
     task, xs, ys = tiny(seed)
     model, prepared = start(task, xs, ys)
-    svm = StructuredSVM(C=0.7, squared=squared, warm_up=warm_up, **TIGHT)
+    svm = StructuredSVM(C=0.7, squared=squared, online_epochs=online_epochs, **TIGHT)
     last = states(svm, model, prepared)[-1]
     everything = Everything(task, prepared.layout, xs, ys, Hamming(), 0.7)
     value, weights = everything.optimum(squared=squared)
@@ -51,7 +51,9 @@ def test_the_optimum_is_that_of_a_quadratic_program_over_all_outputs(squared, se
 def test_the_dual_climbs_and_the_gap_closes(squared, seed):
     task, xs, ys = chains(seed, count=10)
     model, prepared = start(task, xs, ys)
-    svm = StructuredSVM(C=0.5, squared=squared, warm_up=0, passes=3, delta=1e-7, iterations=500)
+    svm = StructuredSVM(
+        C=0.5, squared=squared, online_epochs=0, passes=3, delta=1e-7, iterations=500
+    )
     found = [state.measures for state in svm.iterate(model, prepared)]
     duals = np.array([one["dual"] for one in found])
     gaps = np.array([one["gap"] for one in found])
@@ -67,7 +69,7 @@ def test_what_is_reported_is_the_objective_of_all_outputs(squared):
     task, xs, ys = chains(1, count=6, longest=2)
     model, prepared = start(task, xs, ys)
     everything = Everything(task, prepared.layout, xs, ys, Hamming(), 0.3)
-    svm = StructuredSVM(C=0.3, squared=squared, warm_up=1, delta=1e-4, iterations=12)
+    svm = StructuredSVM(C=0.3, squared=squared, online_epochs=1, delta=1e-4, iterations=12)
     weights = model.weights
     for state in svm.iterate(model, prepared):
         if state.iteration > 1:
@@ -110,7 +112,9 @@ def test_warming_up_changes_the_way_and_not_the_end(squared):
     task, xs, ys = chains(2, count=20)
     model, prepared = start(task, xs, ys)
     ends = [
-        states(StructuredSVM(C=0.2, squared=squared, warm_up=warm, **TIGHT), model, prepared)[-1]
+        states(StructuredSVM(C=0.2, squared=squared, online_epochs=warm, **TIGHT), model, prepared)[
+            -1
+        ]
         for warm in (0, 1, 4)
     ]
     assert all(end.done for end in ends)
@@ -125,7 +129,7 @@ def test_a_run_that_is_resumed_makes_the_same_steps_bit_for_bit(squared, stop):
     task, xs, ys = chains(3, count=12)
     model, prepared = start(task, xs, ys)
     svm = StructuredSVM(
-        C=1.0, squared=squared, warm_up=2, patience=1, passes=2, delta=1e-8, iterations=20
+        C=1.0, squared=squared, online_epochs=2, patience=1, passes=2, delta=1e-8, iterations=20
     )
     whole = states(svm, model, prepared)
     assert len(whole) == 20
@@ -187,7 +191,7 @@ def test_the_zero_one_loss_is_that_of_a_quadratic_program(squared, seed):
     assert everything.primal(last.weights, squared=squared) == pytest.approx(value, abs=1e-4)
 
 
-@pytest.mark.parametrize("loss", [OneMinusF1(), OneMinusJaccard()], ids=["F1", "Jaccard"])
+@pytest.mark.parametrize("loss", [F1Loss(), JaccardLoss()], ids=["F1", "Jaccard"])
 @SLACKS
 def test_losses_that_do_not_add_up_are_learned_with_exhaustive_search(squared, loss):
     # One variable per label of a multi-label problem: off or on, from the same features.
@@ -235,11 +239,11 @@ def test_rules_restrict_the_outputs_that_are_learned_against(squared):
 
 @SLACKS
 def test_importance_weighs_the_slack_of_an_example(squared):
-    importance = np.array([1.0, 3.0, 0.0, 0.5, 1.0, 2.0])
+    sample_weight = np.array([1.0, 3.0, 0.0, 0.5, 1.0, 2.0])
     task, xs, ys = tiny(2)
-    model, prepared = start(task, xs, ys, importance=importance)
+    model, prepared = start(task, xs, ys, sample_weight=sample_weight)
     last = states(StructuredSVM(C=0.7, squared=squared, **TIGHT), model, prepared)[-1]
-    everything = Everything(task, prepared.layout, xs, ys, Hamming(), 0.7, importance)
+    everything = Everything(task, prepared.layout, xs, ys, Hamming(), 0.7, sample_weight)
     value, _ = everything.optimum(squared=squared)
     assert last.measures["primal"] == pytest.approx(value, abs=1e-4)
     assert everything.primal(last.weights, squared=squared) == pytest.approx(value, abs=1e-4)
@@ -263,7 +267,7 @@ def test_labels_with_a_vector_each_are_those_of_a_quadratic_program(squared):
 def test_an_example_given_twice_is_an_example_of_importance_two(squared):
     task, xs, ys = tiny(3)
     twice = start(task, [*xs, xs[0]], [*ys, ys[0]])
-    weighed = start(task, xs, ys, importance=np.array([2.0, 1, 1, 1, 1, 1]))
+    weighed = start(task, xs, ys, sample_weight=np.array([2.0, 1, 1, 1, 1, 1]))
     svm = StructuredSVM(C=0.7, squared=squared, **TIGHT)
     one, other = (states(svm, *each)[-1] for each in (twice, weighed))
     np.testing.assert_allclose(one.weights, other.weights, atol=1e-2)
@@ -290,10 +294,10 @@ def test_separable_data_is_learned_without_a_mistake():
 def test_it_stops_when_no_gain_is_above_delta():
     task, xs, ys = chains(7, count=10)
     model, prepared = start(task, xs, ys)
-    coarse = states(StructuredSVM(delta=10.0, warm_up=0), model, prepared)
+    coarse = states(StructuredSVM(delta=10.0, online_epochs=0), model, prepared)
     assert [state.done for state in coarse] == [True]
     assert not coarse[0].weights.any()
-    fine = states(StructuredSVM(delta=0.01, warm_up=0, iterations=300), model, prepared)
+    fine = states(StructuredSVM(delta=0.01, online_epochs=0, iterations=300), model, prepared)
     assert fine[-1].done
     assert not any(state.done for state in fine[:-1])
     slack = Everything(task, prepared.layout, xs, ys, Hamming(), 0.1).slacks(fine[-1].weights)
@@ -307,7 +311,7 @@ def test_candidates_that_are_idle_are_let_go():
     counts = {}
     for patience in (1, 1000):
         svm = StructuredSVM(
-            C=1.0, warm_up=0, delta=1e-5, iterations=60, passes=10, patience=patience
+            C=1.0, online_epochs=0, delta=1e-5, iterations=60, passes=10, patience=patience
         )
         last = states(svm, model, prepared)[-1]
         counts[patience] = len(last.memory["dual"])

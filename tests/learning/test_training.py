@@ -9,9 +9,9 @@ import pytest
 
 from rote import RGS, Amortized, Exact, Exhaustive, Milp
 from rote.errors import DataError, LabelError, ModelError, SettingError
-from rote.inference.approximate.initial import IID
+from rote.inference.approximate.initial import UnaryClassifier
 from rote.inference.stores import MemoryStore
-from rote.learning import Local, Perceptron, StructuredSVM, Subgradient, fit
+from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM, Subgradient, fit
 from rote.learning.checkpoints import load_state, save_state
 from rote.learning.training import run_of, train
 from rote.model import Model, prepare
@@ -19,7 +19,11 @@ from rote.space.losses import Hamming
 from tests.small_tasks import LABELS, ORDERS, TAGGING, Order, tagged
 
 XS, YS = tagged(15)
-LEARNERS = [Local(iterations=5), Perceptron(iterations=5), StructuredSVM(C=1.0, iterations=5)]
+LEARNERS = [
+    IndependentPerceptron(iterations=5),
+    Perceptron(iterations=5),
+    StructuredSVM(C=1.0, iterations=5),
+]
 
 
 def about(learner, engine=None, task=TAGGING):
@@ -60,7 +64,7 @@ def test_engine_importance_and_hashing_reach_the_model():
     )
     assert model.engine == Exhaustive()
     assert len(model.layout.indices["words"]) == 16
-    none = train(TAGGING, XS, YS, learner=Local(), importance=np.zeros(len(XS)))
+    none = train(TAGGING, XS, YS, learner=IndependentPerceptron(), sample_weight=np.zeros(len(XS)))
     assert not none.weights.any()
 
 
@@ -109,7 +113,7 @@ def test_a_learner_that_was_done_is_not_moved_by_resuming(tmp_path):
 
 def test_resuming_without_a_file_begins_at_the_beginning(tmp_path):
     path = tmp_path / "state"
-    learner = Local(iterations=3)
+    learner = IndependentPerceptron(iterations=3)
     model = train(TAGGING, XS, YS, learner=learner, checkpoint=path, resume=True)
     assert model.weights.tobytes() == train(TAGGING, XS, YS, learner=learner).weights.tobytes()
     assert path.is_file()
@@ -117,17 +121,17 @@ def test_resuming_without_a_file_begins_at_the_beginning(tmp_path):
 
 def test_a_checkpoint_without_resume_is_begun_anew(tmp_path):
     path = tmp_path / "state"
-    train(TAGGING, XS, YS, learner=Local(iterations=3), checkpoint=path)
-    train(TAGGING, XS, YS, learner=Local(iterations=2), checkpoint=path)
+    train(TAGGING, XS, YS, learner=IndependentPerceptron(iterations=3), checkpoint=path)
+    train(TAGGING, XS, YS, learner=IndependentPerceptron(iterations=2), checkpoint=path)
     assert load_state(path).iteration == 2
 
 
 def test_a_checkpoint_of_another_training_is_not_written_over_unless_it_may_be(tmp_path):
     path = tmp_path / "state"
-    train(TAGGING, XS, YS, learner=Local(iterations=3), checkpoint=path)
+    train(TAGGING, XS, YS, learner=IndependentPerceptron(iterations=3), checkpoint=path)
     before = path.read_bytes()
     for changes in ({"learner": Perceptron()}, {"engine": RGS()}, {"xs": XS[:5], "ys": YS[:5]}):
-        settings = {"xs": XS, "ys": YS, "learner": Local(iterations=3), **changes}
+        settings = {"xs": XS, "ys": YS, "learner": IndependentPerceptron(iterations=3), **changes}
         with pytest.raises(ModelError, match="name another file, or say overwrite=True to lose it"):
             train(TAGGING, **settings, checkpoint=path)
         assert path.read_bytes() == before
@@ -181,7 +185,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path, changes, what):
 
 def test_a_checkpoint_with_another_number_of_weights_is_refused(tmp_path):
     path = tmp_path / "state"
-    learner = Local(iterations=2)
+    learner = IndependentPerceptron(iterations=2)
     train(TAGGING, XS, YS, learner=learner, checkpoint=path)
     state = load_state(path)
     short = type(state)(1, state.weights[:4], False, {}, state.memory)
@@ -214,10 +218,10 @@ def test_what_a_run_is_about_is_the_same_text_in_every_process():
 
 
 def test_where_solved_problems_are_kept_is_not_what_a_run_is_about():
-    learner, store = Local(), MemoryStore()
+    learner, store = IndependentPerceptron(), MemoryStore()
     assert about(learner, Amortized(Milp())) == about(learner, Amortized(Milp(), store))
     assert about(learner, Amortized(Milp())) != about(learner, Amortized(Exact()))
-    zeros, ones = (RGS(0.5, 2, IID(weights)) for weights in (np.zeros(3), np.ones(3)))
+    zeros, ones = (RGS(0.5, 2, UnaryClassifier(weights)) for weights in (np.zeros(3), np.ones(3)))
     assert about(learner, zeros) != about(learner, ones)
 
 
@@ -254,7 +258,7 @@ def test_what_a_learner_measures_is_shown_on_request(capsys, monkeypatch):
 
 
 def test_without_progress_nothing_is_shown(capsys):
-    train(TAGGING, XS, YS, learner=Local(iterations=1))
+    train(TAGGING, XS, YS, learner=IndependentPerceptron(iterations=1))
     shown = capsys.readouterr()
     assert shown.out == shown.err == ""
 
@@ -281,9 +285,9 @@ def test_settings_and_examples_that_do_not_fit_are_refused(tmp_path):
 
 def test_outputs_that_break_a_rule_are_refused_unless_they_are_allowed():
     xs, ys = [(("red",),)], [("I-X",)]
-    with pytest.raises(LabelError, match="allow_broken=True"):
+    with pytest.raises(LabelError, match="allow_infeasible_gold=True"):
         train(TAGGING, xs, ys)
-    model = train(TAGGING, xs, ys, learner=Local(), allow_broken=True)
+    model = train(TAGGING, xs, ys, learner=IndependentPerceptron(), allow_infeasible_gold=True)
     assert set(model.predict(xs)[0]) <= set(LABELS[::2])
 
 
@@ -298,7 +302,7 @@ def test_a_task_is_made_before_it_is_trained():
         train(type(TAGGING), XS, YS)
 
 
-@pytest.mark.parametrize("learner", [Local, Perceptron, StructuredSVM, Subgradient])
+@pytest.mark.parametrize("learner", [IndependentPerceptron, Perceptron, StructuredSVM, Subgradient])
 @pytest.mark.parametrize("seed", [-1, 0.5, "0"])
 def test_a_seed_is_a_whole_number(learner, seed):
     with pytest.raises(SettingError, match="seed is a whole number of at least 0, got"):

@@ -7,18 +7,18 @@ import pytest
 
 from rote.errors import SettingError, UnsupportedSpace
 from rote.inference import Exact, Exhaustive
-from rote.inference.approximate import RGS, AmortizedRGS
+from rote.inference.approximate import RGS, LearnedRestarts
 from rote.learning import Perceptron, StructuredSVM, Subgradient, fit
-from rote.learning.unary_classifier import fit_iid
+from rote.learning.unary_classifier import fit_unary_classifier
 from rote.model import Model
-from rote.space.losses import OneMinusF1
+from rote.space.losses import F1Loss
 from tests.learning.small import chains, phi, start
 
 LEARNERS = (
     Perceptron(iterations=3),
     StructuredSVM(C=0.5, iterations=15),
     StructuredSVM(C=0.5, squared=False, iterations=10),
-    StructuredSVM(C=0.5, loss=OneMinusF1(), iterations=10),
+    StructuredSVM(C=0.5, loss=F1Loss(), iterations=10),
     Subgradient(iterations=3),
 )
 
@@ -68,8 +68,8 @@ def test_what_a_start_is_worth_is_learned_from_traits_too(adagrad):
     task, xs, ys = chains(4, count=30, longest=6, order=0, wide=3)
     model, prepared = start(task, xs, ys, RGS(restarts=5))
     learned = fit(StructuredSVM(C=1.0), model, prepared)
-    iid = fit_iid(prepared)
-    engine = AmortizedRGS(RGS(0.5, restarts=8, classifier=iid), adagrad=adagrad)
+    iid = fit_unary_classifier(prepared)
+    engine = LearnedRestarts(RGS(0.5, restarts=8, classifier=iid), adagrad=adagrad)
     best = learned.with_engine(Exhaustive()).answers(prepared)
     found = learned.with_engine(engine).answers(prepared)
     for (_, one), (_, other) in zip(best, found, strict=True):
@@ -88,4 +88,4 @@ def test_what_looks_at_parts_alone_says_so():
     with pytest.raises(SettingError, match='take update="full"'):
         fit(Perceptron(update="early"), searched, prepared)
     with pytest.raises(SettingError, match="reuse looks at parts alone"):
-        fit(StructuredSVM(reuse=True, warm_up=0), searched, prepared)
+        fit(StructuredSVM(reuse=True, online_epochs=0), searched, prepared)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from rote import RGS, Model, Perceptron, StructuredSVM, Subgradient, fit_iid
+from rote import RGS, Model, Perceptron, StructuredSVM, Subgradient, fit_unary_classifier
 from rote.errors import SettingError
 from rote.inference.problem import Problem
 from rote.learning import fit
@@ -34,11 +34,11 @@ def sentences(count, seed=0):
 TASK = Tagging(("D", "N", "V"), words)
 
 
-def guesses(classifier, prepared):
+def initials(classifier, prepared):
     found = [None] * len(prepared)
     for group in prepared.groups:
         problem = Problem(group.space, np.zeros((len(group), group.space.parts)))
-        guessed = classifier.guess(problem, prepared.context(group))
+        guessed = classifier.initial(problem, prepared.context(group))
         for member, labels in zip(group.members, guessed, strict=True):
             found[member] = labels.tolist()
     return found
@@ -47,7 +47,7 @@ def guesses(classifier, prepared):
 def test_weights_are_those_of_scikit_learn():
     xs, ys = sentences(60)
     prepared = prepare(TASK, xs, ys)
-    classifier = fit_iid(prepared, cost=0.5)
+    classifier = fit_unary_classifier(prepared, cost=0.5)
     rows = [pair for x, y in zip(xs, ys, strict=True) for pair in zip(words(x), y, strict=True)]
     index = prepared.layout.indices["token"]
     X = np.zeros((len(rows), len(index)))
@@ -62,7 +62,7 @@ def test_weights_are_those_of_scikit_learn():
     # "dog" is told by nothing but itself, everything else for sure.
     wrong = [
         word
-        for x, y, labels in zip(xs, ys, guesses(classifier, prepared), strict=True)
+        for x, y, labels in zip(xs, ys, initials(classifier, prepared), strict=True)
         for word, tag, a in zip(x, y, labels, strict=True)
         if TASK.labels[a] != tag
     ]
@@ -74,16 +74,18 @@ def test_two_labels_and_one_that_is_always_there():
     X = rng.normal(size=(80, 3))
     Y = np.column_stack([X[:, 0] > 0, np.ones(80), np.zeros(80)]).astype(np.int64)
     prepared = prepare(MultiLabel(("sign", "always", "never"), "none"), list(X), list(Y))
-    found = np.array(guesses(fit_iid(prepared, cost=100.0), prepared))
+    found = np.array(initials(fit_unary_classifier(prepared, cost=100.0), prepared))
     assert (found == Y).mean(axis=0).tolist() == pytest.approx([1.0, 1.0, 1.0], abs=0.02)
 
 
 def test_examples_of_no_importance_are_not_looked_at():
     xs, ys = sentences(40)
     wrong = [["V" if tag == "N" else "N" for tag in y] for y in ys]
-    both = prepare(TASK, xs + xs, ys + wrong, importance=np.repeat([1.0, 0.0], 40))
+    both = prepare(TASK, xs + xs, ys + wrong, sample_weight=np.repeat([1.0, 0.0], 40))
     alone = prepare(TASK, xs, ys)
-    assert fit_iid(both).weights == pytest.approx(fit_iid(alone).weights, abs=1e-6)
+    assert fit_unary_classifier(both).weights == pytest.approx(
+        fit_unary_classifier(alone).weights, abs=1e-6
+    )
 
 
 def document(names):
@@ -98,7 +100,7 @@ def test_labels_with_vectors_of_their_own_are_told_apart():
     xs = [document(one) for one in names]
     ys = [[{j for j, name in enumerate(one) if name == who} for who in set(one)] for one in names]
     prepared = prepare(task, xs, ys)
-    found = guesses(fit_iid(prepared, cost=100.0), prepared)
+    found = initials(fit_unary_classifier(prepared, cost=100.0), prepared)
     assert found == [list(task.encode(x, y)) for x, y in zip(xs, ys, strict=True)]
 
 
@@ -108,7 +110,7 @@ def test_labels_with_vectors_of_their_own_are_told_apart():
 def test_learners_start_from_it(learner):
     xs, ys = sentences(40)
     prepared = prepare(TASK, xs, ys)
-    engine = RGS(0.8, 5, fit_iid(prepared))
+    engine = RGS(0.8, 5, fit_unary_classifier(prepared))
     start = Model(TASK, prepared.layout, prepared.layout.zeros(), engine)
     model = fit(learner, start, prepared)
     found, gold = ([tag for y in outputs for tag in y] for outputs in (model.predict(xs), ys))
@@ -118,6 +120,6 @@ def test_learners_start_from_it(learner):
 def test_settings_that_make_no_sense_are_refused():
     prepared = prepare(TASK, *sentences(3))
     with pytest.raises(SettingError, match="cost is a number above 0"):
-        fit_iid(prepared, cost=0)
+        fit_unary_classifier(prepared, cost=0)
     with pytest.raises(SettingError, match="iterations"):
-        fit_iid(prepared, iterations=0)
+        fit_unary_classifier(prepared, iterations=0)

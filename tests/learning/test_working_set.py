@@ -9,11 +9,11 @@ from rote.errors import DataError
 from rote.kernels.learning.dual_descent import descend
 from rote.kernels.learning.working_set import Candidates, Dual, Offers, add_candidates
 from rote.learning.working_set import WorkingSet
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.parts import random_columns, random_parts, whole
 
 EXAMPLES = 3
-COSTS = frozen(np.array([1.0, 0.3, 2.0]))
+COSTS = readonly(np.array([1.0, 0.3, 2.0]))
 
 
 class Run:
@@ -28,7 +28,7 @@ class Run:
 
     def add(self):
         found = random_columns(self.rng, self.slots, EXAMPLES)
-        losses = frozen((found != self.gold).sum(axis=1).astype(np.float64))
+        losses = readonly((found != self.gold).sum(axis=1).astype(np.float64))
         working = self.working
         working.make_room(whole(range(EXAMPLES)), int((found != self.gold).sum()))
         working.count, working.atoms = add_candidates(
@@ -102,25 +102,25 @@ def test_candidates_go_when_their_dual_has_been_nothing_for_long_enough():
     count = run.working.count
     run.working.arrays.dual[[1, 4]] = 0.5
     for _ in range(2):
-        run.working.let_go(3)
+        run.working.prune(3)
         assert run.working.count == count
     run.working.arrays.dual[0] = 0.25  # moved in time
-    run.working.let_go(3)
+    run.working.prune(3)
     assert run.working.saved()["dual"].tolist() == [0.25, 0.5, 0.5]
     assert run.working.saved()["example"].tolist() == [0, 1, 1]
     run.working.arrays.dual[0] = 0.0
-    run.working.let_go(3)
+    run.working.prune(3)
     assert run.working.count == 3
 
 
 def test_new_candidates_have_their_whole_patience_before_them():
     run = Run(2)
     run.add()
-    run.working.let_go(2)
-    run.working.let_go(2)
+    run.working.prune(2)
+    run.working.prune(2)
     assert run.working.count == 0
     run.add()
-    run.working.let_go(2)
+    run.working.prune(2)
     assert run.working.count == EXAMPLES
     assert run.working.saved()["idle"].tolist() == [1] * EXAMPLES
 
@@ -132,7 +132,7 @@ def test_what_was_saved_comes_back_and_goes_on_in_the_same_way(seed):
         for run in (one, other):
             run.add()
             run.descend(k)
-            run.working.let_go(2)
+            run.working.prune(2)
         saved = other.working.saved()
         other.working = WorkingSet.restored(saved, EXAMPLES, other.size)
         for array in saved.values():

@@ -16,7 +16,7 @@ from rote.tasks.entity_relation_features import SentenceReader
 from rote.tasks.tagging import Tagging
 from rote.tasks.task import Frame, Slot, Task
 from tests.learning.small import as_given, chains, phi
-from tests.strategies import Judge, worth
+from tests.strategies import Judge, known_value
 
 WORDS = Templates(("word",), ("word[0]", "word[-1]"))
 
@@ -37,7 +37,7 @@ def test_the_score_of_every_output_is_its_feature_vector_times_the_weights(order
             seen.append(int(member))
             for labels in Judge(group.space).outputs:
                 expected = weights @ phi(task, prepared.layout, xs[member], labels)
-                assert worth(group.space, row, labels) == pytest.approx(expected)
+                assert known_value(group.space, row, labels) == pytest.approx(expected)
     assert sorted(seen) == list(range(6))
 
 
@@ -51,7 +51,7 @@ def test_names_are_scored_as_arrays_are():
         for row, member in zip(scores, group.members, strict=True):
             for labels in Judge(group.space).outputs:
                 expected = weights @ phi(task, prepared.layout, xs[member], labels)
-                assert worth(group.space, row, labels) == pytest.approx(expected)
+                assert known_value(group.space, row, labels) == pytest.approx(expected)
 
 
 def test_examples_of_one_shape_are_one_group_in_their_order():
@@ -102,16 +102,16 @@ def test_the_label_tuple_of_a_factor_is_counted_with_the_last_variable_fastest()
     task = Tagging(("a", "b", "c"), as_given)
     prepared = prepare(task, [np.ones((2, 1))] * 2, [("c", "b"), ("a", "c")])
     group = prepared.groups[0]
-    assert group.gold_columns.tolist() == [[2, 1, 7], [0, 2, 2]]
+    assert group.gold_slots.tolist() == [[2, 1, 7], [0, 2, 2]]
     assert group.columns(np.array([[1, 1]])).tolist() == [[1, 1, 4]]
 
 
 def test_rows_of_a_group_are_a_group():
     task, xs, ys = chains(0, count=12, longest=1)
-    group = prepare(task, xs, ys, importance=np.arange(12)).groups[0]
+    group = prepare(task, xs, ys, sample_weight=np.arange(12)).groups[0]
     some = group.rows(np.array([3, 1]))
     assert some.members.tolist() == [3, 1]
-    assert some.importance.tolist() == [3.0, 1.0]
+    assert some.sample_weight.tolist() == [3.0, 1.0]
     assert some.gold.tolist() == group.gold[[3, 1]].tolist()
     assert some.firsts.tolist() == group.firsts[[3, 1]].tolist()
     assert group.rows(slice(0, 2)).members.tolist() == [0, 1]
@@ -157,10 +157,10 @@ def test_names_of_a_layout_that_is_given_are_not_hashed_anew():
 def test_importance_is_one_unless_given():
     task, xs, ys = chains(0, count=5)
     given = np.array([0.0, 1.0, 2.0, 0.5, 3.0])
-    for importance, expected in ((None, np.ones(5)), (given, given)):
-        prepared = prepare(task, xs, ys, importance=importance)
+    for sample_weight, expected in ((None, np.ones(5)), (given, given)):
+        prepared = prepare(task, xs, ys, sample_weight=sample_weight)
         for group in prepared.groups:
-            assert group.importance.tolist() == expected[group.members].tolist()
+            assert group.sample_weight.tolist() == expected[group.members].tolist()
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ def test_importance_is_one_unless_given():
     [np.ones(4), np.ones((5, 1)), [1, 1, 1, 1, -1], [1, 1, 1, 1, np.nan]],
     ids=range(4),
 )
-def test_importance_that_makes_no_sense_is_refused(importance):
+def test_importance_that_makes_no_sense_is_refused(sample_weight):
     task, xs, ys = chains(0, count=5)
     with pytest.raises(DataError, match="importance"):
-        prepare(task, xs, ys, importance=importance)
+        prepare(task, xs, ys, sample_weight=sample_weight)
 
 
 def test_as_many_outputs_as_inputs():
@@ -205,7 +205,7 @@ def test_an_output_that_breaks_a_rule_is_refused_unless_said_otherwise():
     xs, ys = [np.ones((1, 2))] * 2, [("a",), ("b",)]
     with pytest.raises(LabelError, match=r"^example 1: the output breaks the rule 'never b first'"):
         prepare(task, xs, ys)
-    assert prepare(task, xs, ys, allow_broken=True).groups[0].gold.tolist() == [[0], [1]]
+    assert prepare(task, xs, ys, allow_infeasible_gold=True).groups[0].gold.tolist() == [[0], [1]]
 
 
 class Wrong(Forgetful):

@@ -21,24 +21,24 @@ from rote import (
     Exact,
     Exhaustive,
     Frame,
+    HammingBall,
+    LearnedBeam,
     Milp,
     Perceptron,
     Slot,
     SpaceBuilder,
-    Speedup,
-    Subsets,
     train,
 )
 from rote.datasets import english_sentences
 from rote.errors import LabelError, ModelError
 from rote.features import FeatureIndex, Templates
-from rote.inference.approximate import IID, AmortizedRGS
+from rote.inference.approximate import LearnedRestarts, UnaryClassifier
 from rote.inference.engine import layers
 from rote.inference.wrappers.timed import Timed
-from rote.learning.distill import teach
+from rote.learning.distill import distill
 from rote.model import Layout, Model, prepare
 from rote.model.files import load, save
-from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
 from rote.tasks.tagging import Tagging
 from rote.tasks.task import Task
 from tests.small_tasks import LABELS, ORDERS, TAGGING, TEMPLATES, Order, tagged
@@ -107,22 +107,22 @@ def test_an_engine_of_rote_comes_back_with_its_settings(tmp_path, engine):
 
 def test_the_classifier_of_a_greedy_search_is_saved_beside_the_weights(tmp_path):
     model = a_model()
-    classifier = IID(np.random.default_rng(1).normal(size=model.layout.size))
+    classifier = UnaryClassifier(np.random.default_rng(1).normal(size=model.layout.size))
     model.with_engine(RGS(0.7, 9, classifier, 3)).save(tmp_path)
     found = Model.load(tmp_path).engine
     assert (found.alpha, found.restarts, found.seed) == (0.7, 9, 3)
     assert found.classifier.weights.tolist() == classifier.weights.tolist()
-    model.with_engine(AmortizedRGS(RGS(0.2, 5, classifier))).save(tmp_path)
+    model.with_engine(LearnedRestarts(RGS(0.2, 5, classifier))).save(tmp_path)
     assert Model.load(tmp_path).engine.alpha == 0.2
     # Without one there is nothing to save, and one of your own is given again.
     model.with_engine(RGS(restarts=4)).save(tmp_path)
     assert Model.load(tmp_path).engine == RGS(restarts=4)
 
-    class Own:
-        def guess(self, space, objective):
+    class CustomFeature:
+        def initial(self, space, objective):
             return np.zeros((len(objective), len(space.variables)), np.int64)
 
-    model.with_engine(RGS(0.5, 2, Own())).save(tmp_path)
+    model.with_engine(RGS(0.5, 2, CustomFeature())).save(tmp_path)
     with pytest.raises(ModelError, match="classifier is yours"):
         Model.load(tmp_path)
     assert Model.load(tmp_path, engine=RGS()).engine == RGS()
@@ -131,14 +131,14 @@ def test_the_classifier_of_a_greedy_search_is_saved_beside_the_weights(tmp_path)
 @pytest.mark.parametrize("alpha", [2.0, "half", None])
 def test_a_share_that_makes_no_sense_is_refused(tmp_path, alpha):
     model = a_model()
-    model.with_engine(RGS(0.7, 9, IID(np.zeros(model.layout.size)))).save(tmp_path)
+    model.with_engine(RGS(0.7, 9, UnaryClassifier(np.zeros(model.layout.size)))).save(tmp_path)
     rewrite(tmp_path, putting(alpha, "engine", "settings", "alpha"))
     with pytest.raises(ModelError, match="alpha is a share"):
         Model.load(tmp_path)
 
 
 def test_of_wrappers_for_learning_the_engine_underneath_is_saved(tmp_path):
-    engine = Timed(Decomposed(Amortized(Milp(gap=0.25)), Subsets(2)))
+    engine = Timed(Decomposed(Amortized(Milp(gap=0.25)), HammingBall(2)))
     save(a_model(engine=engine), tmp_path)
     assert load(tmp_path).engine == Milp(gap=0.25)
 
@@ -149,8 +149,8 @@ def test_of_wrappers_for_learning_the_engine_underneath_is_saved(tmp_path):
         (Timed(), [Exact]),
         (Amortized(Timed(Milp(gap=0.25))), [Milp]),
         (Timed(Amortized(RGS(restarts=3))), [RGS]),
-        (Speedup(Timed()), [Speedup, Exact]),
-        (Timed(Speedup(Amortized(Timed(Milp(gap=0.25))))), [Speedup, Milp]),
+        (LearnedBeam(Timed()), [LearnedBeam, Exact]),
+        (Timed(LearnedBeam(Amortized(Timed(Milp(gap=0.25))))), [LearnedBeam, Milp]),
     ],
     ids=lambda value: "" if isinstance(value, list) else type(value).__name__,
 )
@@ -202,7 +202,7 @@ def test_a_task_without_the_rules_it_was_saved_with_is_refused(tmp_path):
         builder.require(~tokens[0]["O"], "never O first")
 
     task = Tagging(LABELS, TEMPLATES, rules=rules)
-    save(a_model(task, allow_broken=True), tmp_path)
+    save(a_model(task, allow_infeasible_gold=True), tmp_path)
     assert load(tmp_path, task).task is task
     with pytest.raises(ModelError, match=r"'rules' .* was nothing that can be written .* is null"):
         load(tmp_path, Tagging(LABELS, TEMPLATES))
@@ -503,13 +503,13 @@ def test_weights_that_are_not_finite_are_refused(folder):
 
 def test_what_a_speedup_has_learned_is_saved_beside_the_weights(tmp_path):
     sentences = english_sentences(60, 0)
-    outputs = [Extraction.of(x) for x in sentences]
+    outputs = [EntityRelationOutput.of(x) for x in sentences]
     model = train(EntityRelation(), sentences, outputs, learner=Perceptron(iterations=2))
-    taught = model.with_engine(Speedup(Timed(Exact()), width=3, theta=0.25, step=0.1))
-    teach(taught, model.prepare(sentences))
+    taught = model.with_engine(LearnedBeam(Timed(Exact()), width=3, theta=0.25, step=0.1))
+    distill(taught, model.prepare(sentences))
     taught.save(tmp_path)
     found = Model.load(tmp_path)
-    assert isinstance(found.engine, Speedup)
+    assert isinstance(found.engine, LearnedBeam)
     assert (found.engine.width, found.engine.theta) == (3, 0.25)
     assert found.engine.inner == Exact()
     assert found.engine.knowledge[0] == taught.engine.knowledge[0]
@@ -527,5 +527,5 @@ def test_what_a_speedup_has_learned_is_saved_beside_the_weights(tmp_path):
         if families == []:
             assert Model.load(tmp_path).predict(sentences[:1])
         else:
-            with pytest.raises(ModelError, match="settings of Speedup do not make one"):
+            with pytest.raises(ModelError, match="settings of LearnedBeam do not make one"):
                 Model.load(tmp_path)

@@ -11,10 +11,10 @@ import pytest
 from rote.datasets import english_sentences
 from rote.errors import DataError, InfeasibleSpace, ScoreError, SettingError, UnsupportedSpace
 from rote.inference import Exact
-from rote.inference.approximate import Speedup
+from rote.inference.approximate import LearnedBeam
 from rote.inference.engine import Capability, Wrapper
 from rote.inference.problem import LazyProblem, Wanted
-from rote.inference.wrappers.amortized import Amortized, Same
+from rote.inference.wrappers.amortized import Amortized, EqualScores
 from rote.inference.wrappers.decomposed import Decomposed
 from rote.inference.wrappers.timed import Timed
 from rote.model import Model, prepare
@@ -22,7 +22,7 @@ from rote.space import SpaceBuilder
 from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence
 from rote.tasks.entity_relation import EntityRelation
 from rote.tasks.entity_relation_features import SentenceReader
-from rote.tasks.graphs import Graph, LabelledGraph, grid
+from rote.tasks.graphs import Graph, GraphLabelling, grid
 from rote.tasks.tagging import Tagging
 from rote.tasks.task import Frame, Slot, Task
 from tests.small_tasks import ORDERS, TAGGING, Order, tagged
@@ -48,9 +48,9 @@ CASES = {
     "entities and relations": (EntityRelation(), SENTENCES),
     "tagging": (TAGGING, tagged(20)[0]),
     "longer factors": (Tagging(TAGGING.labels, TAGGING.features, order=2), tagged(12)[0]),
-    "coreference": (Coreference(most_antecedents=3), stories()),
-    "graphs": (LabelledGraph(("land", "sea", "sky")), graphs()),
-    "tied factors": (LabelledGraph(("land", "sea", "sky"), potts=True), graphs()),
+    "coreference": (Coreference(max_antecedents=3), stories()),
+    "graphs": (GraphLabelling(("land", "sea", "sky")), graphs()),
+    "tied factors": (GraphLabelling(("land", "sea", "sky"), potts=True), graphs()),
     "a task of one's own": (Order(), [x for x, _ in ORDERS]),
 }
 every_task = pytest.mark.parametrize(("task", "xs"), CASES.values(), ids=CASES.keys())
@@ -60,7 +60,7 @@ def model_of(task, xs, seed=0, **options):
     """Random weights, under an engine that has learned from the same inputs."""
     prepared = prepare(task, xs)
     weights = np.random.default_rng(seed).normal(size=prepared.layout.size)
-    speedup = Speedup(**{"width": 2, "step": 1.0, **options})
+    speedup = LearnedBeam(**{"width": 2, "step": 1.0, **options})
     for group in prepared.groups:
         speedup.learn(group.space, prepared.problem(weights, group))
     return Model(task, prepared.layout, weights, speedup)
@@ -164,7 +164,7 @@ def unrepaired(model, xs):
     prepared = prepare(model.task, xs, layout=model.layout)
     for group in prepared.groups:
         problem = prepared.problem(model.weights, group)
-        yield from group.members[model.engine.searched(group.space, problem).obeys]
+        yield from group.members[model.engine.searched(group.space, problem).is_feasible]
 
 
 def test_what_is_skipped_is_never_worked_out():
@@ -175,7 +175,7 @@ def test_what_is_skipped_is_never_worked_out():
     prepared = model.prepare(xs)
     assert prepared.skipped == 1.0
     assert not task.seen
-    obeyed = {id(xs[k]) for k in unrepaired(model, xs)}
+    was_feasible = {id(xs[k]) for k in unrepaired(model, xs)}
     task.seen.clear()
     before = model.engine.stats.now()
     model.answers(prepared)
@@ -186,9 +186,9 @@ def test_what_is_skipped_is_never_worked_out():
     assert len(worked_out) == computed < count
     assert prepared.skipped == pytest.approx(1 - computed / count)
     # What was searched for again needed all of its vectors.
-    again = [x for x in xs if id(x) not in obeyed]
+    again = [x for x in xs if id(x) not in was_feasible]
     assert {number for number, _ in worked_out} >= {id(x) for x in again if x.entities}
-    assert sum(1 for number, _ in worked_out if number not in obeyed) == sum(
+    assert sum(1 for number, _ in worked_out if number not in was_feasible) == sum(
         len(x.entities) ** 2 for x in again
     )
     stats = {name: now - before[name] for name, now in model.engine.stats.now().items()}
@@ -243,10 +243,10 @@ def test_an_engine_that_is_not_lazy_sees_all_scores():
 
 
 def test_traits_of_whole_outputs_are_refused():
-    task = LabelledGraph(("land", "sea"), histogram=4)
+    task = GraphLabelling(("land", "sea"), histogram=4)
     xs = graphs()[:2]
     prepared = prepare(task, xs)
-    engine = Speedup(theta=0.5)
+    engine = LearnedBeam(theta=0.5)
     model = Model(task, prepared.layout, prepared.layout.zeros(), engine)
     with pytest.raises(UnsupportedSpace, match="use RGS"):
         model.predict(xs)
@@ -279,7 +279,7 @@ class Never(Task):
 def test_rules_that_cannot_be_obeyed_are_named():
     task = Never()
     prepared = prepare(task, ["one"])
-    model = Model(task, prepared.layout, prepared.layout.zeros(), Speedup(theta=0.5))
+    model = Model(task, prepared.layout, prepared.layout.zeros(), LearnedBeam(theta=0.5))
     with pytest.raises(InfeasibleSpace, match=r"(?s)^input 0: .*no a"):
         model.predict(["one", "two"])
 
@@ -317,7 +317,9 @@ def test_wrappers_that_need_no_scores_ask_for_no_more_of_them(around):
 
 def test_wrappers_that_look_at_scores_have_all_of_them():
     model = model_of(EntityRelation(), SENTENCES, theta=0.05)
-    remembering = model.with_engine(Amortized(model.engine, certificate=Same(), thrifty=False))
+    remembering = model.with_engine(
+        Amortized(model.engine, certificate=EqualScores(), thrifty=False)
+    )
     assert Capability.LAZY_SCORES not in Wrapper.passes
     assert remembering.prepare(SENTENCES).skipped == 0.0
     assert remembering.predict(SENTENCES) == eagerly(model, SENTENCES)
@@ -339,7 +341,7 @@ def test_what_all_shapes_of_inputs_need_next_is_read_at_once():
 
 
 def test_scores_that_overflow_are_told_with_their_input():
-    task = LabelledGraph(("land", "sea", "sky"))
+    task = GraphLabelling(("land", "sea", "sky"))
     xs = graphs()
     model = model_of(task, xs, theta=0.5)
     loud = replace(xs[3], nodes=1e300 * xs[3].nodes)

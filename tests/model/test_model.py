@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rote.errors import DataError, InfeasibleSpace, NoOutput, ScoreError, SettingError
+from rote.errors import DataError, InfeasibleSpace, NoSolution, ScoreError, SettingError
 from rote.inference import Chain, Engine, Exact, Exhaustive, Solutions, Status
-from rote.inference.approximate import Speedup
+from rote.inference.approximate import LearnedBeam
 from rote.model import Model
 from rote.model import dataset as prepared_module
 from rote.tasks.tagging import Tagging
@@ -109,7 +109,7 @@ def test_an_input_without_an_answer_is_named(status):
     task = Tagging(("a", "b"), as_given)
     xs = [np.ones((1, 2)), np.ones((2, 2)), np.ones((2, 2))]
     model, _ = start(task, xs, [("a",), ("a", "a"), ("a", "a")])
-    with pytest.raises(NoOutput, match=r"^input 2: "):
+    with pytest.raises(NoSolution, match=r"^input 2: "):
         model.with_engine(Tired()).predict(xs)
 
 
@@ -130,7 +130,7 @@ def test_answers_do_not_hang_on_how_many_are_asked_at_once(monkeypatch):
     prepared = model.prepare(xs)
     whole = model.answers(prepared)
     monkeypatch.setattr(prepared_module, "CHUNK", 1)
-    assert all(len(piece) == 1 for group in prepared.groups for piece in group.pieces())
+    assert all(len(piece) == 1 for group in prepared.groups for piece in group.chunks())
     for (_, one), (_, other) in zip(whole, model.answers(prepared), strict=True):
         for field in dataclasses.fields(one):
             assert getattr(one, field.name).tolist() == getattr(other, field.name).tolist()
@@ -139,8 +139,8 @@ def test_answers_do_not_hang_on_how_many_are_asked_at_once(monkeypatch):
 def test_several_jobs_have_a_piece_each():
     model, xs = random_model()
     (group,) = model.prepare([xs[0]] * 7).groups
-    assert [len(piece) for piece in group.pieces()] == [7]
-    assert [len(piece) for piece in group.pieces(3)] == [3, 3, 1]
+    assert [len(piece) for piece in group.chunks()] == [7]
+    assert [len(piece) for piece in group.chunks(3)] == [3, 3, 1]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -159,7 +159,9 @@ def test_a_model_wants_an_engine_and_not_its_class(engine):
         model.with_engine(engine)
 
 
-@pytest.mark.parametrize("engine", [Exact(), Speedup(Exact(), theta=0.5)], ids=["all", "lazily"])
+@pytest.mark.parametrize(
+    "engine", [Exact(), LearnedBeam(Exact(), theta=0.5)], ids=["all", "lazily"]
+)
 def test_a_single_input_is_not_taken_for_many(engine):
     model, _ = random_model()
     for single in ("server down", {"a": 1.0}):
@@ -167,7 +169,7 @@ def test_a_single_input_is_not_taken_for_many(engine):
             model.with_engine(engine).predict(single)
 
 
-@pytest.mark.parametrize("engine", [Exact(), Exhaustive(), Speedup(theta=1.0)])
+@pytest.mark.parametrize("engine", [Exact(), Exhaustive(), LearnedBeam(theta=1.0)])
 def test_scores_that_overflow_are_told_with_their_input(engine):
     model, xs = random_model(1, engine, count=6)
     model = model.with_weights(np.full(model.layout.size, 1e200))

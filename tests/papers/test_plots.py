@@ -8,7 +8,7 @@ import pytest
 
 from papers.plots import COLOURS, Curve, Panel, draw_panels, save_figure
 from papers.records import Row
-from rote import DataError, MissingExtra
+from rote import DataError, MissingDependency
 
 ROWS = [
     Row("LO", {"examples": size, "accuracy": y, "accuracy_low": y - 1, "accuracy_high": y + 2})
@@ -67,7 +67,7 @@ def test_another_ending_is_refused(tmp_path):
 
 def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtra, match=r"'\.\[report\]'"):
+    with pytest.raises(MissingDependency, match=r"'\.\[report\]'"):
         draw_panels([Panel("", [CURVE])], "x", "y")
 
 

@@ -18,7 +18,7 @@ from papers.registry import (
     reproduce,
     run_experiment,
 )
-from rote import DataError, MissingExtra, SettingError
+from rote import DataError, MissingDependency, SettingError
 
 
 def found(settings: Settings) -> Outcome:
@@ -90,7 +90,7 @@ def test_an_experiment_with_a_figure_leaves_both(tmp_path, tiny):
 
 def test_the_record_stays_when_the_figure_lacks_a_package(tmp_path, tiny):
     def lacking(_: object) -> None:
-        raise MissingExtra("install it")
+        raise MissingDependency("install it")
 
     tiny(replace(TINY, draw=lacking))
     written = reproduce("a-tiny-one", Settings(), tmp_path)

@@ -7,7 +7,7 @@ import pytest
 from rote import Perceptron, train
 from rote.datasets import english_sentences
 from rote.features import Templates
-from rote.tasks.entity_relation import EntityRelation, Extraction
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
 from rote.tasks.tagging import Tagging
 
 
@@ -29,7 +29,9 @@ def sentences():
 @pytest.fixture(scope="session")
 def extractor():
     xs = english_sentences(110, 0)[:80]
-    return train(EntityRelation(), xs, map(Extraction.of, xs), learner=Perceptron(iterations=3))
+    return train(
+        EntityRelation(), xs, map(EntityRelationOutput.of, xs), learner=Perceptron(iterations=3)
+    )
 
 
 @pytest.fixture(scope="session")

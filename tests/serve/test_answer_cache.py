@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rote.inference.stores import MemoryStore, SqliteStore
-from rote.serve.answer_cache import DIGEST, KEY, Remembered, key_of
+from rote.serve.answer_cache import DIGEST, KEY, AnswerCache, key_of
 
 ANSWER = (["D", "N"], 0.1 + 0.2, 0.1 + 0.2)
 
@@ -18,7 +18,7 @@ def test_the_order_of_keys_makes_no_difference_and_all_else_does():
 
 
 def test_an_answer_comes_back_to_the_last_bit():
-    remembered = Remembered("m")
+    remembered = AnswerCache("m")
     remembered.put({key_of("a"): ANSWER})
     assert remembered.get(key_of("a")) == ANSWER
     assert remembered.get(key_of("b")) is None
@@ -27,7 +27,7 @@ def test_an_answer_comes_back_to_the_last_bit():
 
 def test_beyond_the_limit_what_was_not_asked_for_longest_goes():
     one = KEY + len('["o",1.0,1.0]')
-    remembered = Remembered("m", limit=2 * one)
+    remembered = AnswerCache("m", limit=2 * one)
     for name in "ab":
         remembered.put({key_of(name): ("o", 1.0, 1.0)})
     assert remembered.get(key_of("a"))  # so that b is the oldest
@@ -42,21 +42,21 @@ def test_beyond_the_limit_what_was_not_asked_for_longest_goes():
 def test_a_store_is_shared_and_outlives_the_process(tmp_path):
     file = tmp_path / "answers.sqlite"
     with SqliteStore(file) as store:
-        Remembered("m", store).put({key_of("a"): ANSWER})
+        AnswerCache("m", store).put({key_of("a"): ANSWER})
     with SqliteStore(file) as store:
-        again = Remembered("m", store)
+        again = AnswerCache("m", store)
         assert again.get(key_of("a")) is None  # nothing was fetched yet
         again.fetch()
         assert again.get(key_of("a")) == ANSWER
-        Remembered("m", store).put({key_of("b"): ANSWER})
+        AnswerCache("m", store).put({key_of("b"): ANSWER})
         again.fetch()
         assert again.get(key_of("b")) == ANSWER
 
 
 def test_another_model_has_a_shelf_of_its_own():
     store = MemoryStore()
-    Remembered("m", store).put({key_of("a"): ANSWER})
-    other = Remembered("n", store)
+    AnswerCache("m", store).put({key_of("a"): ANSWER})
+    other = AnswerCache("n", store)
     other.fetch()
     assert len(other) == 0
 
@@ -64,12 +64,12 @@ def test_another_model_has_a_shelf_of_its_own():
 @pytest.mark.parametrize("place", [0, KEY, KEY + 3, -1])
 def test_a_damaged_pack_is_passed_over(place):
     store = MemoryStore()
-    remembered = Remembered("m", store)
+    remembered = AnswerCache("m", store)
     remembered.put({key_of("a"): ANSWER})
     pack = bytearray(store.read(remembered.shelf)[0][0])
     pack[place] ^= 1
     foreign = MemoryStore()
     foreign.add(remembered.shelf, [bytes(pack), b"", b"x" * DIGEST])
-    reader = Remembered("m", foreign)
+    reader = AnswerCache("m", foreign)
     reader.fetch()
     assert len(reader) == 0

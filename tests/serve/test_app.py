@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from rote import Engine, Exact
-from rote.errors import MissingExtra
+from rote.errors import MissingDependency
 from rote.serve import Limits, Service
 from rote.serve.app import create_app
 from rote.tasks.adapter import Adapter
@@ -246,7 +246,7 @@ def test_the_schema_tells_what_a_request_is(ask):
 def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "fastapi", None)
     monkeypatch.delitem(sys.modules, "rote.serve.app")
-    with pytest.raises(MissingExtra, match=r"pip install '\.\[serve\]'"):
+    with pytest.raises(MissingDependency, match=r"pip install '\.\[serve\]'"):
         import rote.serve.app  # noqa: F401
 
 

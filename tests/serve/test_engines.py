@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from papers.tasks.synthetic import BinaryVector
-from rote import Amortized, Exact, Milp, Speedup, train
+from rote import Amortized, Exact, LearnedBeam, Milp, train
 from rote.errors import ModelError, SettingError
 from rote.inference.stores import MemoryStore
-from rote.inference.wrappers.amortized import DualBound
+from rote.inference.wrappers.amortized import LagrangianCertificate
 from rote.serve import engines, open_service
 from rote.serve.app import OneAnswer
 from rote.tasks.adapter import adapter_of
@@ -36,12 +36,14 @@ def test_the_models_own_engine_is_amortized_unless_another_is_given(folder):
 
 def test_every_way_of_serving_gives_outputs_of_the_same_worth(folder, sentences, as_json):
     values = asked(sentences, as_json)
-    worth = {}
+    known_value = {}
     for engine in ("amortized", "speedup", Milp(), Exact()):
         with open_service(folder, engine) as service:
-            worth[str(engine)] = [(a.value, a.bound, a.status) for a in service.predict(values)]
-    best = [value for value, _, _ in worth[str(Exact())]]
-    for answers in worth.values():
+            known_value[str(engine)] = [
+                (a.value, a.bound, a.status) for a in service.predict(values)
+            ]
+    best = [value for value, _, _ in known_value[str(Exact())]]
+    for answers in known_value.values():
         for right, (value, bound, status) in zip(best, answers, strict=True):
             assert value <= right + 1e-9 <= bound + 2e-9
             if status == "optimal":
@@ -119,7 +121,7 @@ def test_a_share_is_solved_by_the_models_own_engine(folder, sentences, as_json):
 
 
 def test_a_saved_speedup_keeps_what_it_knows(extractor, sentences, tmp_path):
-    taught = Speedup(width=4)
+    taught = LearnedBeam(width=4)
     prepared = extractor.prepare(sentences)
     for group in prepared.groups:
         taught.learn(group.space, prepared.scores(extractor.weights, group))
@@ -132,11 +134,13 @@ def test_a_saved_speedup_keeps_what_it_knows(extractor, sentences, tmp_path):
 
 
 def test_what_was_learned_under_another_model_is_refused(folder, extractor, tmp_path):
-    extractor.with_weights(extractor.weights * 2).with_engine(Speedup()).save(tmp_path / "other")
+    extractor.with_weights(extractor.weights * 2).with_engine(LearnedBeam()).save(
+        tmp_path / "other"
+    )
     with pytest.raises(ModelError, match="name another folder for what is learned"):
         open_service(folder, "speedup", learned=tmp_path / "other")
     with pytest.raises(ModelError, match="name another folder for what is learned"):
-        open_service(folder, "speedup", learned=folder)  # a model, and no Speedup
+        open_service(folder, "speedup", learned=folder)  # a model, and no LearnedBeam
 
 
 @pytest.mark.parametrize(
@@ -146,7 +150,7 @@ def test_what_was_learned_under_another_model_is_refused(folder, extractor, tmp_
 def test_what_is_refused_leaves_no_store_behind(folder, tmp_path, engine, options):
     store = tmp_path / "answers.sqlite"
     if "learned" in options:
-        options = {"learned": folder}  # a model, and no Speedup
+        options = {"learned": folder}  # a model, and no LearnedBeam
     with pytest.raises((ModelError, SettingError)):
         open_service(folder, engine, store=str(store), **options)
     assert not store.exists()
@@ -197,7 +201,7 @@ def test_settings_that_do_not_go_together_are_refused(folder, engine, options, s
 
 def test_duals_are_tried_only_where_nothing_is_to_be_learned(folder):
     with open_service(folder) as service:
-        assert DualBound() in service.model.engine.certificate
+        assert LagrangianCertificate() in service.model.engine.certificate
     with open_service(folder, "speedup") as service:
         assert service.model.engine.certificate.name == "same"
 
@@ -205,7 +209,7 @@ def test_duals_are_tried_only_where_nothing_is_to_be_learned(folder):
 def test_a_search_that_leaves_out_features_serves_as_it_predicts(
     extractor, sentences, as_json, tmp_path
 ):
-    taught = Speedup(width=2, step=1.0)
+    taught = LearnedBeam(width=2, step=1.0)
     prepared = extractor.prepare(sentences)
     for group in prepared.groups:
         taught.learn(group.space, prepared.problem(extractor.weights, group))

@@ -14,27 +14,27 @@ from rote import (
     Engine,
     EntityRelation,
     Exact,
+    FoundBy,
+    LearnedBeam,
     Milp,
     Solutions,
-    Source,
-    Speedup,
     Status,
 )
 from rote.errors import DataError, ServiceError, StoreError
 from rote.inference.stores import MemoryStore
-from rote.inference.wrappers.amortized import Same
-from rote.serve.answer_cache import Remembered
+from rote.inference.wrappers.amortized import EqualScores
+from rote.serve.answer_cache import AnswerCache
 from rote.serve.app import OneAnswer
-from rote.serve.predictor import Answer, Answering, digest_of
+from rote.serve.predictor import Answer, Predictor, digest_of
 from rote.tasks.adapter import adapter_of
 from rote.tasks.tagging import Tagging
 
 
 def answering(model, remembered=None):
-    return Answering(model, adapter_of(model.task), remembered)
+    return Predictor(model, adapter_of(model.task), remembered)
 
 
-class Own(Tagging):
+class CustomFeature(Tagging):
     """A task of one's own, whose code may be another tomorrow."""
 
 
@@ -53,7 +53,7 @@ class Broken(Engine):
             np.full(m, -np.inf),
             np.full(m, np.inf),
             np.full(m, Status.TIMED_OUT.value),
-            np.full(m, Source.BRANCH.value),
+            np.full(m, FoundBy.BRANCH.value),
         )
 
 
@@ -82,8 +82,8 @@ def test_equal_inputs_are_solved_once(tagger):
 
 
 def test_what_was_proved_is_remembered_and_nothing_is_solved_again(tagger):
-    engine = Amortized(Exact(), certificate=Same(), thrifty=False)
-    batch = answering(tagger.with_engine(engine), Remembered("m"))
+    engine = Amortized(Exact(), certificate=EqualScores(), thrifty=False)
+    batch = answering(tagger.with_engine(engine), AnswerCache("m"))
     first = batch.answers(["the dog", "a cat"])
     assert (engine.counters.queries, engine.counters.solver_calls) == (2, 2)
     again = batch.answers(["a cat", "the dog", "the dog"])
@@ -94,7 +94,7 @@ def test_what_was_proved_is_remembered_and_nothing_is_solved_again(tagger):
 
 
 def test_what_was_not_proved_is_not_remembered(tagger):
-    remembered = Remembered("m")
+    remembered = AnswerCache("m")
     batch = answering(tagger.with_engine(BranchAndBound(node_limit=1)), remembered)
     found = batch.answers(["the old dog barked", "a cat"])
     optimal = sum(answer.status == "optimal" for answer in found)
@@ -171,7 +171,7 @@ def test_a_store_that_fails_costs_memory_and_no_answer(tagger):
         def read(self, shelf, after=0):
             raise StoreError("gone")
 
-    batch = answering(tagger, Remembered("m", Full()))
+    batch = answering(tagger, AnswerCache("m", Full()))
     assert batch.answers(["the dog"])[0].output == ["B-NP", "I-NP"]
     assert batch.answers(["the dog"])[0].source == "cache"
 
@@ -192,7 +192,9 @@ def test_the_digest_is_of_all_that_answers_hang_on(tagger, extractor):
 def test_code_has_no_digest(tagger):
     ruled = replace(tagger.task, rules=lambda builder, tokens: None)
     assert digest_of(replace(tagger, task=ruled), "Exact") is None
-    assert digest_of(replace(tagger, task=Own(*vars(tagger.task).values())), "Exact") is None
+    assert (
+        digest_of(replace(tagger, task=CustomFeature(*vars(tagger.task).values())), "Exact") is None
+    )
 
 
 def test_an_input_that_cannot_be_read_while_it_is_searched_is_named(extractor, as_json, sentences):
@@ -211,7 +213,7 @@ def test_an_input_that_cannot_be_read_while_it_is_searched_is_named(extractor, a
 
             return Reading
 
-    lazy = replace(extractor, task=Strict(), engine=Speedup(theta=0.1))
-    batch = Answering(lazy, adapter_of(extractor.task), None)
+    lazy = replace(extractor, task=Strict(), engine=LearnedBeam(theta=0.1))
+    batch = Predictor(lazy, adapter_of(extractor.task), None)
     with pytest.raises(DataError, match=r"^input 3: not this one"):
         batch.answers([as_json(x) for x in [sentences[0], *sentences[:3]]])

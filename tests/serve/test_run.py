@@ -12,7 +12,7 @@ import sys
 import httpx
 import pytest
 
-from rote.errors import MissingExtra, SettingError
+from rote.errors import MissingDependency, SettingError
 from rote.serve import Service, open_service
 from rote.serve.run import bound, check_extra, serve
 
@@ -60,7 +60,7 @@ def test_an_address_may_be_of_the_new_kind():
 @pytest.mark.parametrize("name", ["fastapi", "uvicorn"])
 def test_without_a_package_the_extra_is_named(monkeypatch, name):
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtra, match=rf"{name}; run: pip install '\.\[serve\]'"):
+    with pytest.raises(MissingDependency, match=rf"{name}; run: pip install '\.\[serve\]'"):
         check_extra()
 
 

@@ -8,8 +8,8 @@ from threading import Event
 
 import pytest
 
-from rote import Amortized, Engine, Exact, Speedup
-from rote.errors import DataError, ModelError, Overloaded, ServiceError, SettingError, TooLarge
+from rote import Amortized, Engine, Exact, LearnedBeam
+from rote.errors import DataError, InputTooLarge, ModelError, Overloaded, ServiceError, SettingError
 from rote.inference.stores import MemoryStore
 from rote.model import Model
 from rote.serve import Limits, Service
@@ -112,7 +112,7 @@ def test_too_much_is_refused_at_once_and_taken_again_later(gated):
     with pytest.raises(Overloaded, match="3 inputs are waiting, and at most 3 may") as raised:
         service.submit(["c"])
     assert raised.value.seconds >= 1
-    with pytest.raises(TooLarge, match="at most 3 inputs in a request, got 4"):
+    with pytest.raises(InputTooLarge, match="at most 3 inputs in a request, got 4"):
         service.submit(["a"] * 4)
     gate.open.set()
     assert len(second.result(SECONDS)) == 2
@@ -219,14 +219,16 @@ def test_the_store_is_let_go_even_if_what_was_learned_cannot_be_saved(tagger, tm
 
     (tmp_path / "file").write_text("in the way")
     store = Open()
-    service = Service(tagger.with_engine(Speedup()), store=store, learned=tmp_path / "file")
+    service = Service(tagger.with_engine(LearnedBeam()), store=store, learned=tmp_path / "file")
     with pytest.raises(Exception, match="cannot be written"):
         service.close()
     assert store.closed
 
 
 def test_what_a_speedup_has_learned_is_saved_at_the_end(tagger, tmp_path):
-    with Service(tagger.with_engine(Speedup(share=1.0)), learned=tmp_path / "learned") as service:
+    with Service(
+        tagger.with_engine(LearnedBeam(share=1.0)), learned=tmp_path / "learned"
+    ) as service:
         service.predict(["the old dog barked", "a cat"])
         knowledge = service.model.engine.knowledge
         assert service.stats()["speedup"]["taught"] == service.stats()["solved"] == 2

@@ -276,7 +276,7 @@ def test_parts_of_larger_arrays_do_not_count():
 
 def test_a_form_that_holds_itself_has_a_size():
     network = pair(rule=False).network
-    assert network.unmerged is network
+    assert network.per_factor_tables is network
     assert 0 < size_of(network) < 10_000
 
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from rote.errors import InfeasibleSpace, ScoreError, SettingError
 from rote.inference import Exact, Exhaustive, Problem, Status
 from rote.space import SpaceBuilder
-from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
-from rote.types import frozen
-from tests.strategies import Judge, row_of, spaces, worth
+from rote.space.losses import F1Loss, Hamming, JaccardLoss, ZeroOne
+from rote.types import readonly
+from tests.strategies import Judge, known_value, row_of, spaces
 
 WEIGHED = Hamming({"a": 2.0, "c": 0.0})
-LOSSES = [Hamming(), WEIGHED, ZeroOne(), OneMinusF1(), OneMinusJaccard()]
-TERMS = [ZeroOne(), OneMinusF1(), OneMinusJaccard()]
+LOSSES = [Hamming(), WEIGHED, ZeroOne(), F1Loss(), JaccardLoss()]
+TERMS = [ZeroOne(), F1Loss(), JaccardLoss()]
 BY_NAME = {"ids": lambda loss: type(loss).__name__}
 
 
@@ -35,7 +35,7 @@ def naive(loss, space, gold, labels):
     said = {(j, a) for j, a in enumerate(labels) if a > 0}
     if not on and not said:
         return 0.0
-    if isinstance(loss, OneMinusF1):
+    if isinstance(loss, F1Loss):
         return 1.0 - 2 * len(on & said) / (len(on) + len(said))
     return 1.0 - len(on & said) / len(on | said)
 
@@ -47,7 +47,7 @@ def batch(rng, space, count):
 
 
 @pytest.mark.parametrize("loss", LOSSES, **BY_NAME)
-@given(space=spaces(most_rules=0), seed=st.integers(0, 2**32 - 1))
+@given(space=spaces(max_rules=0), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=40)
 def test_the_loss_of_an_output_is_that_of_its_definition(loss, space, seed):
     rng = np.random.default_rng(seed)
@@ -72,13 +72,14 @@ def test_scores_and_offsets_add_up_to_score_and_loss(loss, space, seed):
     augmented[:, : space.labels] += loss.offsets(space, gold)
     for i in range(2):
         for labels in judge.everything:
-            expected = worth(space, scores[i], labels) + naive(loss, space, gold[i], labels)
-            assert worth(space, augmented[i], labels) == pytest.approx(expected)
+            expected = known_value(space, scores[i], labels) + naive(loss, space, gold[i], labels)
+            assert known_value(space, augmented[i], labels) == pytest.approx(expected)
     if judge.feasible:
-        found = Exact().solve(space, frozen(augmented))
+        found = Exact().solve(space, readonly(augmented))
         for i in range(2):
             top = max(
-                worth(space, scores[i], y) + naive(loss, space, gold[i], y) for y in judge.outputs
+                known_value(space, scores[i], y) + naive(loss, space, gold[i], y)
+                for y in judge.outputs
             )
             assert found.value[i] == pytest.approx(top)
 
@@ -90,7 +91,7 @@ def test_a_term_is_added_to_the_score_of_every_output_that_is_open(loss, space, 
     rng = np.random.default_rng(seed)
     judge = Judge(space)
     gold = batch(rng, space, 3)
-    scores = frozen(rng.normal(size=(3, space.parts)))
+    scores = readonly(rng.normal(size=(3, space.parts)))
     closed = rng.random((3, space.labels)) >= 0.8 if some_closed else None
     problem = Problem(space, scores, closed, loss.term(gold))
     if not judge.feasible and closed is None:
@@ -100,7 +101,7 @@ def test_a_term_is_added_to_the_score_of_every_output_that_is_open(loss, space, 
     found = Exhaustive().solve(space, problem)
     for i in range(3):
         valued = [
-            (worth(space, scores[i], y) + naive(loss, space, gold[i], y), y)
+            (known_value(space, scores[i], y) + naive(loss, space, gold[i], y), y)
             for y in judge.open_outputs(row_of(problem, i)[1])
         ]
         if not valued:

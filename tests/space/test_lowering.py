@@ -96,8 +96,8 @@ def test_the_rows_of_a_space_say_what_its_rules_say(space):
 
 @given(spaces(least=1), st.sampled_from([1, 4, 16]))
 @settings(max_examples=60)
-def test_the_rows_of_a_space_do_not_depend_on_which_rules_become_tables(space, most_entries):
-    with rules_as_rows(most_entries):
+def test_the_rows_of_a_space_do_not_depend_on_which_rules_become_tables(space, max_entries):
+    with rules_as_rows(max_entries):
         rows = space.rows
     if rows.auxiliary > 8:
         return
@@ -309,7 +309,7 @@ def test_columns_come_in_only_where_clauses_would_multiply(monkeypatch):
     assert len(few) <= 16
     many = check(any_of(pairs), variables)
     assert 0 < many.auxiliary <= 2
-    assert len(many) <= lowering.MOST_CLAUSES + 2 * many.auxiliary
+    assert len(many) <= lowering.MAX_CLAUSES + 2 * many.auxiliary
     monkeypatch.setattr(lowering, "MOST_CLAUSES", 1000)
     assert check(any_of(pairs), variables).auxiliary == 0
 

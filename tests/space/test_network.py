@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rote.space import SpaceBuilder, any_of, at_least, at_most, exactly, network, one_of
 from rote.space.network import NUMBERS, Table, assemble, merged, split, spread
-from tests.strategies import Judge, rules_as_rows, spaces, worth
+from tests.strategies import Judge, known_value, rules_as_rows, spaces
 
 
 def chain(n, labels="ab"):
@@ -32,7 +32,7 @@ def entry_of(net, b, labels):
     return int(net.table_ptr[b] + sum(net.strides[k] * labels[net.scope[k]] for k in places))
 
 
-def obeyed(net, labels) -> bool:
+def was_feasible(net, labels) -> bool:
     """Whether labels of all variables, auxiliary ones too, stay inside domains, tables, rows."""
     if not all(net.allowed[net.offsets[j] + a] for j, a in enumerate(labels)):
         return False
@@ -50,42 +50,44 @@ def obeyed(net, labels) -> bool:
 
 @given(spaces(), st.sampled_from([None, 1, 4, 16]))
 @settings(max_examples=75)
-def test_tables_and_rows_together_allow_what_the_rules_allow(space, most_entries):
-    with rules_as_rows(most_entries):
+def test_tables_and_rows_together_allow_what_the_rules_allow(space, max_entries):
+    with rules_as_rows(max_entries):
         network = space.network
     extra = network.variables - network.own
     if extra > 6:
         return
     judge, ends = Judge(space), list(itertools.product(range(2), repeat=extra))
-    for net in (network, network.unmerged):
+    for net in (network, network.per_factor_tables):
         found = [
             labels
             for labels in judge.everything
-            if any(obeyed(net, labels + more) for more in ends)
+            if any(was_feasible(net, labels + more) for more in ends)
         ]
         assert found == judge.outputs
 
 
 @given(spaces(), st.sampled_from([None, 1]))
 @settings(max_examples=75)
-def test_satisfied_says_what_holds_says(space, most_entries):
+def test_satisfied_says_what_holds_says(space, max_entries):
     everything = Judge(space).everything_as_array
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         assert space.satisfied(everything).tolist() == space.holds(everything).tolist()
 
 
 @given(spaces(least=1), st.sampled_from([None, 1]))
 @settings(max_examples=75)
-def test_gathered_scores_of_an_output_add_up_to_its_value(space, most_entries):
-    with rules_as_rows(most_entries):
-        together, apart = space.network, space.network.unmerged
+def test_gathered_scores_of_an_output_add_up_to_its_value(space, max_entries):
+    with rules_as_rows(max_entries):
+        together, apart = space.network, space.network.per_factor_tables
     scores = np.random.default_rng(space.parts).normal(size=space.parts)
     for net, labels in itertools.product((together, apart), Judge(space).outputs[:20]):
         more = labels + (0,) * (net.variables - net.own)
         entries = [int(net.offsets[j]) + a for j, a in enumerate(more)]
         entries += [entry_of(net, b, more) for b in range(net.blocks)]
         gathered = [net.gather[net.gather_ptr[e] : net.gather_ptr[e + 1]] for e in entries]
-        assert scores[np.concatenate(gathered)].sum() == pytest.approx(worth(space, scores, labels))
+        assert scores[np.concatenate(gathered)].sum() == pytest.approx(
+            known_value(space, scores, labels)
+        )
 
 
 @given(spaces(least=1))
@@ -134,11 +136,11 @@ def test_untogethera_factor_and_a_rule_have_a_table_each():
     builder.require(at_most(2, x["a"], y["a"], z["a"]))
     network = builder.build().network
     assert [table.scope for table in network.tables()] == [(0, 1, 2)]
-    assert [table.scope for table in network.unmerged.tables()] == [(0, 1), (0, 1, 2)]
-    assert [len(table.sources) for table in network.unmerged.tables()] == [1, 0]
-    assert network.unmerged.rows is network.rows
+    assert [table.scope for table in network.per_factor_tables.tables()] == [(0, 1), (0, 1, 2)]
+    assert [len(table.sources) for table in network.per_factor_tables.tables()] == [1, 0]
+    assert network.per_factor_tables.rows is network.rows
     # Where nothing was merged there is nothing to take apart.
-    assert network.unmerged.unmerged is network.unmerged
+    assert network.per_factor_tables.per_factor_tables is network.per_factor_tables
 
 
 def test_two_factors_over_the_same_variables_share_a_table():

@@ -10,7 +10,7 @@ import pytest
 from rote import SpaceBuilder, all_different, all_of, any_of, at_least, at_most, exactly, one_of
 from rote.errors import RuleError
 from rote.space.language import Rule
-from rote.space.reasons import BrokenRule, broken_rules, reason
+from rote.space.reasons import BrokenConstraint, reason, violations
 
 N = 4
 
@@ -89,11 +89,11 @@ def test_broken_rules_have_their_names_and_leave_out_who_is_not_to_blame():
     builder.require(z["a"] | z["b"], "always obeyed")
     builder.require(at_most(1, w["a"], y["a"], z["a"]), "at most one")
     space = builder.build()
-    assert broken_rules(space, [0, 1, 0, 1]) == (
-        BrokenRule("w needs x and y", (0, 1)),
-        BrokenRule("at most one", (0, 2)),
+    assert violations(space, [0, 1, 0, 1]) == (
+        BrokenConstraint("w needs x and y", (0, 1)),
+        BrokenConstraint("at most one", (0, 2)),
     )
-    assert broken_rules(space, [1, 1, 1, 1]) == ()
+    assert violations(space, [1, 1, 1, 1]) == ()
 
 
 def test_what_is_no_rule_is_refused():

@@ -11,7 +11,7 @@ from rote import RuleError, SettingError, SpaceBuilder, Templates
 from rote.space.rule_text import Vocabulary
 from rote.tasks.coreference import Coreference, Document, Mention
 from rote.tasks.entity_relation import EntityRelation
-from rote.tasks.graphs import Graph, LabelledGraph, grid
+from rote.tasks.graphs import Graph, GraphLabelling, grid
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging
@@ -20,7 +20,7 @@ LABELS = ("A", "B", "is not", "O")
 WORDS = Vocabulary({"token": (1, LABELS)})
 
 
-def obeyed(text, length=3):
+def was_feasible(text, length=3):
     """The outputs that obey a text, as tuples of labels."""
     builder = SpaceBuilder()
     tokens = [builder.variable(str(t), LABELS) for t in range(length)]
@@ -74,7 +74,7 @@ def every(length=3):
     ],
 )
 def test_a_text_allows_what_it_says(text, holds):
-    assert obeyed(text) == {y for y in every() if holds(y)}
+    assert was_feasible(text) == {y for y in every() if holds(y)}
 
 
 def test_a_rule_is_called_by_its_name_or_its_text_and_its_numbers():
@@ -139,7 +139,7 @@ TEMPLATES = Templates(("word",), ("word[0]",))
         (lambda r: Multiclass(("A", "B"), rules=r), [], "label is not A", 1),
         (lambda r: MultiLabel(("A", "B"), rules=r), [], "A and label 1 is on", 1),
         (
-            lambda r: LabelledGraph(("A", "B"), rules=r),
+            lambda r: GraphLabelling(("A", "B"), rules=r),
             Graph(np.zeros((4, 1)), grid(2, 2)),
             "node i is B",
             4,
@@ -165,7 +165,7 @@ def test_two_letters_are_neighbours_in_a_graph_and_any_two_entities_of_a_sentenc
     from rote.io.conll import Entity, Sentence
 
     path = Graph(np.zeros((3, 1)), np.array([[0, 1], [1, 2]]))
-    task = LabelledGraph(("A", "B"), rules="if node i is A then node j is B")
+    task = GraphLabelling(("A", "B"), rules="if node i is A then node j is B")
     space = task.frame(path).space
     labels = np.array(list(product(range(2), repeat=3)))
     assert space.holds(labels).tolist() == [

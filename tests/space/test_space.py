@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from rote.errors import LabelError, ScoreError
 from rote.inference.exact.exact import Exact
 from rote.space import Space, SpaceBuilder, at_most, one_of
-from tests.strategies import Judge, holds, spaces, worth
+from tests.strategies import Judge, holds, known_value, spaces
 
 
 def small(rename=str, labels=("a", "b")):
@@ -83,14 +83,17 @@ def test_an_output_has_one_part_per_variable_and_factor_and_is_worth_their_sum(s
     scores = rng.normal(size=(len(batch), space.parts))
     values = space.value(scores, batch)
     for row, labels, value, own in zip(scores, everything, values, parts, strict=True):
-        assert value == pytest.approx(worth(space, row, labels), abs=1e-12)
+        assert value == pytest.approx(known_value(space, row, labels), abs=1e-12)
         assert row[own].sum() == pytest.approx(value, abs=1e-12)
 
 
 def test_one_row_of_scores_serves_all_outputs(space):
     scores = np.arange(17.0)
     batch = np.array([[0, 2], [1, 0]])
-    assert space.value(scores, batch).tolist() == [worth(space, scores, (0, 2)), 1 + 2 + 8 + 12]
+    assert space.value(scores, batch).tolist() == [
+        known_value(space, scores, (0, 2)),
+        1 + 2 + 8 + 12,
+    ]
     assert space.value(scores[None], batch).shape == (2,)
 
 
@@ -109,8 +112,8 @@ def test_holds_is_that_every_rule_holds(space):
     judge = Judge(space)
     result = space.holds(judge.everything_as_array)
     assert result.dtype == np.bool_
-    obeyed = set(judge.outputs)
-    assert result.tolist() == [labels in obeyed for labels in judge.everything]
+    was_feasible = set(judge.outputs)
+    assert result.tolist() == [labels in was_feasible for labels in judge.everything]
 
 
 def test_parts_start_variable_by_variable_and_then_factor_by_factor():

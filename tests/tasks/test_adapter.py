@@ -11,23 +11,23 @@ import numpy as np
 import pytest
 
 from rote.datasets import english_sentences
-from rote.errors import DataError, LabelError, ModelError, SettingError, TooLarge
+from rote.errors import DataError, InputTooLarge, LabelError, ModelError, SettingError
 from rote.features import Templates
 from rote.io.conll import Entity
 from rote.tasks.adapter import adapter_of, adapters, show
-from rote.tasks.coreference import MOST_MENTIONS, Coreference
-from rote.tasks.entity_relation import MOST_ENTITIES, EntityRelation, Extraction
-from rote.tasks.graphs import MOST_NODES, LabelledGraph, grid
+from rote.tasks.coreference import MAX_MENTIONS, Coreference
+from rote.tasks.entity_relation import MAX_ENTITIES, EntityRelation, EntityRelationOutput
+from rote.tasks.graphs import MAX_NODES, GraphLabelling, grid
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
-from rote.tasks.tagging import MOST_TOKENS, Tagging
+from rote.tasks.tagging import MAX_TOKENS, Tagging
 from rote.tasks.task import WithoutRules
 from tests.small_tasks import Order
 
 WORDS = Tagging(("A",), Templates(("word",), ("word[0]",)))
 TAGGED = Tagging(("A",), Templates(("word", "pos"), ("word[0]",)))
 SENTENCE, CLASSES = EntityRelation(), Multiclass(("a", "b"))
-GRAPH = LabelledGraph(("land", "sea"))
+GRAPH = GraphLabelling(("land", "sea"))
 TASK = Tagging(("D", "N", "V"), Templates(("word", "pos"), ("word[0]",)))
 SENTENCES = """0\tPeop\t0\tO\tNNP/NNP\tAda/Hill\tO\tO\tO
 0\tO\t1\tO\tVBZ\tlives\tO\tO\tO
@@ -162,14 +162,17 @@ def test_sentences_come_with_what_the_corpus_says_of_them(file):
     read = read_examples("entity-relation", file(SENTENCES))
     assert [x.id for x in read.xs] == [0, 1]
     assert read.ys == (
-        Extraction(("Peop", "Loc"), {(0, 1): "Live_In"}),
-        Extraction((), {}),
+        EntityRelationOutput(("Peop", "Loc"), {(0, 1): "Live_In"}),
+        EntityRelationOutput((), {}),
     )
 
 
 def test_extractions_are_written_as_json_lines(file):
     read = read_for(EntityRelation(), file(SENTENCES))
-    outputs = [Extraction(("Loc", "Loc"), {(1, 0): "Located_In"}), Extraction((), {})]
+    outputs = [
+        EntityRelationOutput(("Loc", "Loc"), {(1, 0): "Located_In"}),
+        EntityRelationOutput((), {}),
+    ]
     first, second = map(json.loads, output_text(EntityRelation(), read, outputs).splitlines())
     assert first["y"] == {
         "words": ["Ada", "Hill", "lives", "Rome"],
@@ -384,7 +387,7 @@ def test_a_sentence_keeps_its_tags_and_an_output_is_an_input():
     again = read(SENTENCE, {"words": list(x.words), "pos": list(x.pos), "entities": spans})
     assert (again.words, again.pos) == (x.words, x.pos)
     assert [(e.start, e.stop) for e in again.entities] == [(e.start, e.stop) for e in x.entities]
-    written = adapter_of(SENTENCE).to_json(SENTENCE, x, Extraction.of(x))
+    written = adapter_of(SENTENCE).to_json(SENTENCE, x, EntityRelationOutput.of(x))
     assert json.loads(json.dumps(written)) == written
     assert read(SENTENCE, written).entities == again.entities
     assert read(SENTENCE, {"id": 7, **written}).entities == again.entities
@@ -399,15 +402,15 @@ def test_features_are_names_numbers_or_both():
 @pytest.mark.parametrize(
     ("task", "value"),
     [
-        (WORDS, ["a"] * (MOST_TOKENS + 1)),
-        (SENTENCE, "[a]" + " a" * MOST_TOKENS),
-        (SENTENCE, "[a]" * (MOST_ENTITIES + 1)),
-        (GRAPH, {"nodes": [[0]] * (MOST_NODES + 1), "edges": []}),
-        (Coreference(), "[a]" * (MOST_MENTIONS + 1)),
+        (WORDS, ["a"] * (MAX_TOKENS + 1)),
+        (SENTENCE, "[a]" + " a" * MAX_TOKENS),
+        (SENTENCE, "[a]" * (MAX_ENTITIES + 1)),
+        (GRAPH, {"nodes": [[0]] * (MAX_NODES + 1), "edges": []}),
+        (Coreference(), "[a]" * (MAX_MENTIONS + 1)),
     ],
 )
 def test_an_input_whose_space_would_be_too_large_is_refused(task, value):
-    with pytest.raises(TooLarge, match="at most"):
+    with pytest.raises(InputTooLarge, match="at most"):
         read(task, value)
 
 
@@ -486,7 +489,7 @@ def test_graphs_of_one_file_go_together_and_have_a_label_for_each_node(file):
     with pytest.raises(DataError, match='line 1: "y" has a label for each of 2 nodes, got 1'):
         read_examples("graph", file(objects({**GRAPH_LINE, "y": ["sea"]})))
     with pytest.raises(LabelError, match="line 1: 'land' is not a label; the labels are sea"):
-        read_examples("graph", file(objects(GRAPH_LINE))).check(LabelledGraph(("sea",)))
+        read_examples("graph", file(objects(GRAPH_LINE))).check(GraphLabelling(("sea",)))
 
 
 def test_documents_are_sentences_with_mentions(file):

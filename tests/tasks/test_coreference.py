@@ -9,7 +9,7 @@ import pytest
 
 from papers.data.coreference import load_gum_coref, load_litbank_coref
 from rote.errors import LabelError, SettingError
-from rote.inference import Source
+from rote.inference import FoundBy
 from rote.inference.approximate import RGS
 from rote.learning import Perceptron, fit
 from rote.metrics import coreference_scores
@@ -57,7 +57,7 @@ def trained(task, documents, learner):
 
 
 def test_a_mention_is_a_variable_and_each_label_of_it_has_a_vector():
-    task = Coreference(most_antecedents=2)
+    task = Coreference(max_antecedents=2)
     frame = task.frame(STORY)
     assert [variable.labels for variable in frame.space.variables] == [
         ("new",),
@@ -78,7 +78,7 @@ def test_a_mention_is_linked_to_the_closest_of_its_cluster():
 
 
 def test_a_mention_whose_cluster_is_out_of_sight_counts_as_new():
-    task = Coreference(most_antecedents=2)
+    task = Coreference(max_antecedents=2)
     assert task.encode(blank(4), ({0, 3}, {1, 2})) == [0, 0, 1, 0]
 
 
@@ -91,7 +91,7 @@ def test_clusters_are_what_links_join():
 
 def test_clusters_come_back_from_random_trees():
     rng = np.random.default_rng(0)
-    task = Coreference(most_antecedents=20)
+    task = Coreference(max_antecedents=20)
     for _ in range(20):
         y = clusters_of(rng.integers(0, 5, size=12))
         assert task.decode(blank(12), task.encode(blank(12), y)) == y
@@ -112,7 +112,7 @@ def test_clusters_that_cannot_be_are_refused(clusters, message):
 
 def test_a_mention_has_an_antecedent_to_choose_from():
     with pytest.raises(SettingError, match="most_antecedents is a whole number of at least 1"):
-        Coreference(most_antecedents=0)
+        Coreference(max_antecedents=0)
 
 
 def test_a_mention_is_described_by_its_words():
@@ -165,7 +165,7 @@ def test_a_story_that_was_seen_is_remembered():
     model = trained(task, [(STORY, (0, 1, 2, 0, 1))], Perceptron(20))
     assert model.predict([STORY]) == [(frozenset({0, 3}), frozenset({1, 4}), frozenset({2}))]
     ((_, solutions),) = model.answers(model.prepare([STORY]))
-    assert set(solutions.source.tolist()) == {Source.ARGMAX}
+    assert set(solutions.source.tolist()) == {FoundBy.ARGMAX}
 
 
 @pytest.mark.parametrize("name", ["litbank_coref", "gum_coref"])
@@ -178,7 +178,7 @@ def test_real_documents_are_read_better_than_with_one_cluster_or_none(name):
     else:
         data = load_gum_coref()
         train, test = data["train"][::30], data["dev"][::8]
-    model = trained(Coreference(most_antecedents=40), train, Perceptron(5))
+    model = trained(Coreference(max_antecedents=40), train, Perceptron(5))
     gold = [clusters_of(y) for _, y in test]
     sizes = [len(x.mentions) for x, _ in test]
     ours = coreference_scores(gold, model.predict([x for x, _ in test])).conll

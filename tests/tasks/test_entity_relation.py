@@ -21,7 +21,7 @@ from rote.tasks.entity_relation import (
     ENTITY_LABELS,
     RELATION_LABELS,
     EntityRelation,
-    Extraction,
+    EntityRelationOutput,
     entity_relation_space,
     pairs,
 )
@@ -127,7 +127,7 @@ def test_vectors_are_those_of_entities_and_then_of_pairs():
 def test_outputs_go_to_labels_and_back():
     task = EntityRelation()
     for sentence in english_sentences(20, seed=1):
-        y = Extraction.of(sentence)
+        y = EntityRelationOutput.of(sentence)
         labels = task.encode(sentence, y)
         assert task.decode(sentence, labels) == y
         assert task.frame(sentence).space.holds(np.array([labels])).all()
@@ -135,7 +135,7 @@ def test_outputs_go_to_labels_and_back():
 
 def test_an_output_by_hand():
     task = EntityRelation()
-    y = Extraction(("Peop", "Org", "Loc"), {(0, 1): "Work_For", (1, 2): "OrgBased_In"})
+    y = EntityRelationOutput(("Peop", "Org", "Loc"), {(0, 1): "Work_For", (1, 2): "OrgBased_In"})
     labels = [0, 2, 1, 3, 0, 0, 4, 0, 0]
     assert task.encode(SENTENCES[0], y) == labels
     assert task.decode(SENTENCES[0], labels) == y
@@ -145,11 +145,17 @@ def test_an_output_by_hand():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (Extraction(("Peop", "Loc"), {}), "one label per entity; got 2 for 3"),
-        (Extraction(("Peop", "Loc", "Town"), {}), "'Town' is no label of an entity"),
-        (Extraction(("Peop",) * 3, {(0, 1): "Likes"}), "'Likes' is no label of a relation"),
-        (Extraction(("Peop",) * 3, {(0, 3): "Kill"}), r"got \(0, 3\)"),
-        (Extraction(("Peop",) * 3, {(1, 1): "Kill"}), r"two different entities.* got \(1, 1\)"),
+        (EntityRelationOutput(("Peop", "Loc"), {}), "one label per entity; got 2 for 3"),
+        (EntityRelationOutput(("Peop", "Loc", "Town"), {}), "'Town' is no label of an entity"),
+        (
+            EntityRelationOutput(("Peop",) * 3, {(0, 1): "Likes"}),
+            "'Likes' is no label of a relation",
+        ),
+        (EntityRelationOutput(("Peop",) * 3, {(0, 3): "Kill"}), r"got \(0, 3\)"),
+        (
+            EntityRelationOutput(("Peop",) * 3, {(1, 1): "Kill"}),
+            r"two different entities.* got \(1, 1\)",
+        ),
     ],
 )
 def test_what_cannot_be_an_output_is_refused(y, message):
@@ -164,7 +170,7 @@ def test_a_sentence_whose_output_breaks_a_rule_is_seen():
         for label in ("Kill", "Located_In")
     )
     task = EntityRelation()
-    assert (task.obeys(broken), task.obeys(obeying)) == (False, True)
+    assert (task.is_feasible(broken), task.is_feasible(obeying)) == (False, True)
 
 
 def test_a_task_with_other_labels():
@@ -174,7 +180,7 @@ def test_a_task_with_other_labels():
     )
     assert hash(task) == hash(copy.deepcopy(task))
     assert task != EntityRelation()
-    y = Extraction(("Drug", "Drug", "Effect"), {(1, 2): "causes"})
+    y = EntityRelationOutput(("Drug", "Drug", "Effect"), {(1, 2): "causes"})
     assert task.decode(SENTENCES[0], task.encode(SENTENCES[0], y)) == y
     with pytest.raises(LabelError, match="arguments speaks of 'cures'"):
         EntityRelation(("Drug",), ("no", "causes"), {"cures": ("Drug", "Drug")})
@@ -188,7 +194,7 @@ def test_tasks_are_copied_and_pickled():
 
 def test_a_model_learns_the_sentences_it_has_seen():
     task, sentences = EntityRelation(), english_sentences(40, seed=5)
-    ys = [Extraction.of(sentence) for sentence in sentences]
+    ys = [EntityRelationOutput.of(sentence) for sentence in sentences]
     prepared = prepare(task, sentences, ys)
     model = Model(task, prepared.layout, prepared.layout.zeros())
     assert fit(Perceptron(20, average=False), model, prepared).predict(sentences) == ys
@@ -198,15 +204,20 @@ def test_a_model_learns_the_sentences_it_has_seen():
 
 
 def test_examples_with_the_labels_of_conll04_have_its_rules():
-    assert EntityRelation.of([Extraction(("Loc", "Peop"), {(1, 0): "Live_In"})]) == EntityRelation()
+    assert (
+        EntityRelation.of([EntityRelationOutput(("Loc", "Peop"), {(1, 0): "Live_In"})])
+        == EntityRelation()
+    )
     assert EntityRelation.of([]) == EntityRelation()
 
 
 def test_examples_with_other_labels_show_what_their_relations_join():
     outputs = [
-        Extraction(("Person", "City", "City"), {(0, 1): "Lives", (1, 2): "Near", (0, 2): "none"}),
-        Extraction(("Person", "Person"), {(0, 1): "Near"}),
-        Extraction(("Other",), {}),
+        EntityRelationOutput(
+            ("Person", "City", "City"), {(0, 1): "Lives", (1, 2): "Near", (0, 2): "none"}
+        ),
+        EntityRelationOutput(("Person", "Person"), {(0, 1): "Near"}),
+        EntityRelationOutput(("Other",), {}),
     ]
     task = EntityRelation.of(outputs)
     assert task.entity_labels == ("City", "Other", "Person")
@@ -249,7 +260,7 @@ def test_a_symmetric_relation_holds_in_both_directions_or_in_none(seed):
 def test_a_symmetric_relation_may_be_said_in_either_direction():
     x, both = said_of(2), [0, 0, 2, 2]
     for relations in ({(0, 1): "Spouse"}, {(1, 0): "Spouse"}, dict.fromkeys(pairs(2), "Spouse")):
-        y = Extraction(("Peop", "Peop"), relations)
+        y = EntityRelationOutput(("Peop", "Peop"), relations)
         assert MARRIED.encode(x, y) == both
         assert MARRIED.directed(y) == MARRIED.decode(x, both)
 

@@ -18,10 +18,10 @@ from rote.errors import DataError
 from rote.tasks.entity_relation import ENTITY_LABELS, RELATION_LABELS, entity_relation_space
 from rote.tasks.external_scores import (
     FLOOR,
+    ExternalScores,
     Mixture,
-    Opinion,
+    external_scores_of,
     learn_mixture,
-    opinion_of,
     scores_from,
 )
 
@@ -63,7 +63,7 @@ def test_without_rules_the_best_output_is_what_the_classifier_predicts(classifie
     classifier.fit(*blobs(0, 90))
     features, _ = blobs(1, 40)
     space = colours(4)
-    scores = scores_from(space, {"c*": opinion_of(classifier, features)})
+    scores = scores_from(space, {"c*": external_scores_of(classifier, features)})
     assert scores.shape == (10, 12)
     found = space.decode(Exact().solve(space, scores).labels)
     predicted = classifier.predict(features).reshape(10, 4)
@@ -79,7 +79,7 @@ def test_the_scores_are_log_probabilities_in_the_order_of_the_labels():
     classifier = LogisticRegression().fit(*blobs(0, 60))
     assert list(classifier.classes_) == ["blue", "green", "red"]
     features, _ = blobs(1, 6)
-    scores = scores_from(colours(2), {"c*": opinion_of(classifier, features)})
+    scores = scores_from(colours(2), {"c*": external_scores_of(classifier, features)})
     expected = np.log(classifier.predict_proba(features)[:, [2, 1, 0]]).reshape(3, 6)
     np.testing.assert_allclose(scores, expected, atol=1e-12)
 
@@ -92,8 +92,8 @@ def test_the_two_columns_of_a_binary_decision_function_differ_by_what_log_probab
         classes_ = classifier.classes_
         decision_function = staticmethod(classifier.decision_function)
 
-    margins = opinion_of(Margins(), features).columns(("yes", "no"))
-    probabilities = opinion_of(classifier, features).columns(("yes", "no"))
+    margins = external_scores_of(Margins(), features).columns(("yes", "no"))
+    probabilities = external_scores_of(classifier, features).columns(("yes", "no"))
     assert margins.shape == (9, 2)
     np.testing.assert_allclose(
         margins[:, 0] - margins[:, 1], probabilities[:, 0] - probabilities[:, 1], atol=1e-9
@@ -103,7 +103,7 @@ def test_the_two_columns_of_a_binary_decision_function_differ_by_what_log_probab
 def test_a_class_the_classifier_never_saw_stands_at_the_floor():
     features, gold = blobs(0, 60, LABELS[:2])
     classifier = LogisticRegression().fit(features, gold)
-    opinion = opinion_of(classifier, features[:5])
+    opinion = external_scores_of(classifier, features[:5])
     columns = opinion.columns(LABELS)
     np.testing.assert_allclose(columns[:, 2], columns[:, :2].max(axis=1) + FLOOR)
     assert (columns[:, 2] <= columns.min(axis=1)).all()
@@ -112,18 +112,18 @@ def test_a_class_the_classifier_never_saw_stands_at_the_floor():
 def test_a_probability_of_zero_becomes_a_finite_score_at_the_floor():
     tree = DecisionTreeClassifier().fit(*blobs(0, 60))
     features, _ = blobs(0, 60)
-    columns = opinion_of(tree, features[:8], floor=-5.0).columns(LABELS)
+    columns = external_scores_of(tree, features[:8], floor=-5.0).columns(LABELS)
     assert (np.sort(columns, axis=1) == [-5.0, -5.0, 0.0]).all()
 
 
 def test_an_unseen_class_is_no_better_than_the_worst_margin():
-    columns = Opinion(("red", "green"), [[50.0, -60.0], [1.0, 0.0]]).columns(LABELS)
+    columns = ExternalScores(("red", "green"), [[50.0, -60.0], [1.0, 0.0]]).columns(LABELS)
     assert columns.tolist() == [[50.0, -60.0, -60.0], [1.0, 0.0, -19.0]]
 
 
 def test_a_class_that_is_no_label_is_refused():
     classifier = LogisticRegression().fit(*blobs(0, 60, ("red", "green", "black")))
-    opinion = opinion_of(classifier, [[0.0, 0.0]])
+    opinion = external_scores_of(classifier, [[0.0, 0.0]])
     with pytest.raises(LabelError, match=r"'black'.*'c0'.*red, green, blue"):
         scores_from(colours(1), {"c0": opinion})
 
@@ -134,7 +134,7 @@ def test_numbers_as_classes_are_labels_by_their_digits():
     builder = SpaceBuilder()
     builder.variable("x", ("1", "0"))
     space = builder.build()
-    scores = scores_from(space, {"x": opinion_of(classifier, features[:3])})
+    scores = scores_from(space, {"x": external_scores_of(classifier, features[:3])})
     np.testing.assert_allclose(scores[:, ::-1], np.log(classifier.predict_proba(features[:3])))
 
 
@@ -142,7 +142,7 @@ def test_rules_on_top_are_never_broken_and_cost_no_more_than_they_must():
     classifier = LogisticRegression().fit(*blobs(0, 60, noise=2.0))
     features, _ = blobs(3, 60, noise=2.0)
     free, ruled = colours(6), colours(6, differ=True)
-    scores = scores_from(ruled, {"c*": opinion_of(classifier, features)})
+    scores = scores_from(ruled, {"c*": external_scores_of(classifier, features)})
     alone = Exact().solve(free, scores)
     solutions = Exact().solve(ruled, scores)
     assert not ruled.holds(alone.labels).all()
@@ -232,25 +232,25 @@ def test_sources_that_do_not_fit_are_refused(sources, error, says):
 )
 def test_opinions_that_make_no_sense_are_refused(classes, scores, floor, error, says):
     with pytest.raises(error, match=says):
-        Opinion(classes, scores, floor)
+        ExternalScores(classes, scores, floor)
 
 
 def test_models_that_are_no_fitted_classifiers_are_refused():
     with pytest.raises(SettingError, match="fit it first"):
-        opinion_of(LogisticRegression(), [[0.0, 0.0]])
+        external_scores_of(LogisticRegression(), [[0.0, 0.0]])
 
     class Mute:
         classes_ = ("a", "b")
 
     with pytest.raises(SettingError, match="neither predict_proba nor decision_function"):
-        opinion_of(Mute(), [[0.0]])
+        external_scores_of(Mute(), [[0.0]])
 
     class Odd(Mute):
         def predict_proba(self, features):
             return [[-0.5, 1.5]]
 
     with pytest.raises(ScoreError, match="below 0"):
-        opinion_of(Odd(), [[0.0]])
+        external_scores_of(Odd(), [[0.0]])
 
 
 # -- mixtures -----------------------------------------------------------------------------
@@ -321,7 +321,7 @@ def test_a_mixture_of_classifiers_is_at_least_as_likely_as_the_better_of_them():
         model.fit(*train)
 
     def said(features):
-        return {name: opinion_of(model, features) for name, model in models.items()}
+        return {name: external_scores_of(model, features) for name, model in models.items()}
 
     mixture = learn_mixture(LABELS, said(held[0]), held[1])
     mixed = mixture.mixed(LABELS, said(test[0]))
@@ -347,7 +347,7 @@ def test_a_mixture_goes_through_json_and_back():
 
 def test_mixing_is_a_weighted_sum_over_the_temperature():
     mixture = Mixture(("a", "b"), (0.25, 0.75), 0.5)
-    mixed = mixture.mixed("xy", {"b": [[1.0, 2.0]], "a": Opinion(("y", "x"), [[4.0, 8.0]])})
+    mixed = mixture.mixed("xy", {"b": [[1.0, 2.0]], "a": ExternalScores(("y", "x"), [[4.0, 8.0]])})
     assert mixed.tolist() == [[0.5 * 8 + 1.5 * 1, 0.5 * 4 + 1.5 * 2]]
 
 

@@ -13,7 +13,7 @@ from rote.errors import DataError, LabelError
 from rote.inference import BranchAndBound, Exhaustive
 from rote.learning import Perceptron, StructuredSVM, fit
 from rote.model import Model, prepare
-from rote.tasks.graphs import VOID, Graph, LabelledGraph, grid, without_void
+from rote.tasks.graphs import UNLABELLED, Graph, GraphLabelling, drop_unlabelled, grid
 
 LAND_SEA = ("land", "sea")
 
@@ -54,18 +54,18 @@ def test_a_graph_may_have_no_edges_and_no_edge_features():
     assert (lonely.edges.shape, lonely.edge_features.shape) == ((0, 2), (0, 0))
     plain = Graph(np.ones((2, 1)), [[0, 1]])
     assert plain.edge_features.shape == (1, 0)
-    assert [v.tolist() for v in LabelledGraph(LAND_SEA).vectors(plain)] == [[1, 1], [1, 1], [1]]
+    assert [v.tolist() for v in GraphLabelling(LAND_SEA).vectors(plain)] == [[1, 1], [1, 1], [1]]
 
 
 def test_graphs_of_one_shape_share_a_frame():
-    task = LabelledGraph(LAND_SEA)
+    task = GraphLabelling(LAND_SEA)
     one, other = Graph(np.zeros((4, 2)), grid(2, 2)), Graph(np.ones((4, 2)), grid(2, 2))
     assert task.frame(one) is task.frame(other)
     assert task.frame(one) is not task.frame(Graph(np.zeros((4, 2)), grid(1, 4)))
 
 
 def test_the_score_of_an_output_is_the_sum_over_nodes_and_edges():
-    task = LabelledGraph(LAND_SEA, constant=False)
+    task = GraphLabelling(LAND_SEA, constant=False)
     x = Graph([[1.0, 2.0], [3.0, 4.0]], [[1, 0]], [[10.0]])
     prepared = prepare(task, [x], [[0, 1]])
     weights = np.zeros(prepared.layout.size)
@@ -78,7 +78,7 @@ def test_the_score_of_an_output_is_the_sum_over_nodes_and_edges():
 
 
 def test_with_opinions_labels_share_one_weight_for_each_kind_of_them():
-    task = LabelledGraph(("land", "sea", "sky"), opinions=True)
+    task = GraphLabelling(("land", "sea", "sky"), scores_per_label=True)
     first, second = [1.0, 2.0, 3.0], [10.0, 20.0, 30.0]  # two kinds, each with one of every label
     x = Graph([first + second, second + first], [[0, 1]])
     prepared = prepare(task, [x], [[0, 1]])
@@ -96,7 +96,7 @@ def test_with_opinions_labels_share_one_weight_for_each_kind_of_them():
 
 
 def test_with_potts_an_edge_knows_equal_from_different_and_no_more():
-    task = LabelledGraph(("land", "sea", "sky"), constant=False, potts=True)
+    task = GraphLabelling(("land", "sea", "sky"), constant=False, potts=True)
     x = Graph([[1.0], [1.0], [1.0]], [[0, 1], [1, 2]], [[10.0], [100.0]])
     prepared = prepare(task, [x], [[0, 0, 2]])
     weights = np.zeros(prepared.layout.size)
@@ -111,7 +111,7 @@ def test_with_potts_an_edge_knows_equal_from_different_and_no_more():
 
 
 def test_an_output_is_an_array_of_positions():
-    task = LabelledGraph(LAND_SEA)
+    task = GraphLabelling(LAND_SEA)
     x = Graph(np.zeros((3, 1)), [[0, 1]])
     assert task.encode(x, np.array([1, 0, 1])) == [1, 0, 1]
     assert task.decode(x, [1, 0, 1]).tolist() == [1, 0, 1]
@@ -127,18 +127,18 @@ def test_an_output_is_an_array_of_positions():
 
 def test_void_nodes_leave_with_their_edges():
     x = Graph([[0.0], [1.0], [2.0], [3.0]], [[0, 1], [1, 2], [2, 3], [0, 3]], [[5], [6], [7], [8]])
-    kept, y = without_void(x, np.array([4, VOID, 2, 9]))
+    kept, y = drop_unlabelled(x, np.array([4, UNLABELLED, 2, 9]))
     assert y.tolist() == [4, 2, 9]
     assert kept.nodes.tolist() == [[0], [2], [3]]
     assert kept.edges.tolist() == [[1, 2], [0, 2]]
     assert kept.edge_features.tolist() == [[7], [8]]
-    same, all_of_it = without_void(x, np.array([0, 1, 0, 1]))
+    same, all_of_it = drop_unlabelled(x, np.array([0, 1, 0, 1]))
     assert (len(same), same.edges.tolist()) == (4, x.edges.tolist())
     assert all_of_it.tolist() == [0, 1, 0, 1]
-    nothing, labels = without_void(x, np.full(4, VOID))
+    nothing, labels = drop_unlabelled(x, np.full(4, UNLABELLED))
     assert (len(nothing), len(nothing.edges), len(labels)) == (0, 0, 0)
     with pytest.raises(LabelError, match="4 nodes have as many labels"):
-        without_void(x, np.array([1]))
+        drop_unlabelled(x, np.array([1]))
 
 
 def test_the_edges_of_an_image_say_how_alike_their_sides_are():
@@ -174,7 +174,7 @@ def accuracy(model, examples):
 
 def test_neighbours_correct_what_noise_hides():
     train, test = noisy_maps(40, seed=1), noisy_maps(40, seed=2)
-    task = LabelledGraph(LAND_SEA)
+    task = GraphLabelling(LAND_SEA)
     joined = trained(task, *zip(*train, strict=True), Perceptron(5))
     apart = [[(Graph(x.nodes, []), y) for x, y in part] for part in (train, test)]
     alone = trained(task, *zip(*apart[0], strict=True), Perceptron(5))
@@ -195,7 +195,7 @@ def test_superpixels_gain_from_their_neighbours():
         y = np.full(len(labels), names.index("other"))
         for name in ("grass", "sky"):
             y[labels == CLASSES.index(name)] = names.index(name)
-        y[labels == VOID] = VOID
+        y[labels == UNLABELLED] = UNLABELLED
         described = image_graph(image)
         if joined:
             return Graph(image.colors / 255, described.edges, described.edge_features), y
@@ -207,12 +207,12 @@ def test_superpixels_gain_from_their_neighbours():
     for joined in (False, True):
         train = [example(x, y, joined) for x, y in data["train"][::8]]
         test = [example(x, y, joined) for x, y in data["test"][::8]]
-        xs, ys = zip(*(without_void(x, y) for x, y in train), strict=True)
+        xs, ys = zip(*(drop_unlabelled(x, y) for x, y in train), strict=True)
         learner = StructuredSVM(C=0.01, iterations=15)
-        model = trained(LabelledGraph(names), xs, ys, learner, engine)
+        model = trained(GraphLabelling(names), xs, ys, learner, engine)
         predicted = np.concatenate(model.predict([x for x, _ in test]))
         gold = np.concatenate([y for _, y in test])
-        found[joined] = np.mean((predicted == gold)[gold != VOID])
+        found[joined] = np.mean((predicted == gold)[gold != UNLABELLED])
     assert found[True] > 0.8  # "other" everywhere has 0.62
     assert found[True] > found[False]
 
@@ -222,7 +222,7 @@ def test_a_histogram_lets_nodes_learn_how_many_of_them_have_a_label():
     graph = Graph(np.zeros((3, 1)), np.empty((0, 2), dtype=int))
     found = []
     for bins in (0, 4):
-        task = LabelledGraph(("off", "on"), histogram=bins)
+        task = GraphLabelling(("off", "on"), histogram=bins)
         prepared = prepare(task, [graph], [[0, 0, 1]])
         model = Model(task, prepared.layout, prepared.layout.zeros(), Exhaustive())
         learned = fit(Perceptron(iterations=20, average=False), model, prepared)

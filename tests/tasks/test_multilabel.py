@@ -10,7 +10,7 @@ import pytest
 
 from papers.data.multilabel import load_multilabel
 from rote.errors import DataError, LabelError, SettingError
-from rote.learning import Local, Perceptron, StructuredSVM, fit
+from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM, fit
 from rote.metrics import multilabel_scores
 from rote.model import Model, prepare
 from rote.tasks.multilabel import MultiLabel, correlated_pairs
@@ -143,7 +143,7 @@ def test_159_labels_without_pairs_are_learned_in_seconds():
     rows = [train.X[[i]] for i in range(1500)]
     task = MultiLabel(data.label_names, "none")
     began = time.process_time()
-    model = trained(task, rows, list(train.Y[:1500]), Local(5))
+    model = trained(task, rows, list(train.Y[:1500]), IndependentPerceptron(5))
     predicted = model.predict([test.X[[i]] for i in range(500)])
     assert time.process_time() - began < 30
     scores = multilabel_scores(test.Y[:500], as_rows(task, predicted))

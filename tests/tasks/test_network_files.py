@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rote.errors import DataError, InfeasibleSpace, SettingError
-from rote.inference import Engine, Solutions, Source, Status
+from rote.inference import Engine, FoundBy, Solutions, Status
 from rote.inference.exact.exhaustive import Exhaustive
 from rote.io.networks.table import Measure, cost_network, numbered, probability_network
 from rote.tasks.network_files import network_problem, solve_file
@@ -97,7 +97,7 @@ def test_a_small_cost_file_by_hand(write):
     assert dict(answer.labels) == {"x0": "0", "x1": "2", "x2": "0"}
     assert (answer.value, answer.bound, answer.cost) == (-3, -3, 3)
     assert answer.status is Status.OPTIMAL
-    assert isinstance(answer.source, Source)
+    assert isinstance(answer.source, FoundBy)
     assert answer.seconds > 0
 
 
@@ -120,7 +120,7 @@ def test_a_gain_file_is_valued_by_its_gain_under_its_own_names(write):
 
 def test_an_engine_of_ones_own_is_used(write):
     answer = solve_file(write(SMALL, "small.wcsp"), engine=Exhaustive())
-    assert answer.source is Source.ENUMERATION
+    assert answer.source is FoundBy.ENUMERATION
     assert answer.cost == 3
 
 
@@ -182,7 +182,7 @@ class Hasty(Engine):
     def answer(self, problem, context):
         labels = np.array([self.labels])
         value = problem.value(labels) if self.labels[0] >= 0 else np.array([-inf])
-        codes = np.array([self.status]), np.array([Source.BRANCH])
+        codes = np.array([self.status]), np.array([FoundBy.BRANCH])
         return Solutions(labels, value, np.array([self.bound]), *codes)
 
 

@@ -15,8 +15,8 @@ from rote.errors import LabelError
 from rote.features import Templates
 from rote.io.conll import Entity, Sentence
 from rote.space import SpaceBuilder
-from rote.tasks.entity_relation import EntityRelation, Extraction, pairs
-from rote.tasks.graphs import Graph, LabelledGraph, grid, grid_shape
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput, pairs
+from rote.tasks.graphs import Graph, GraphLabelling, grid, grid_shape
 from rote.tasks.multilabel import MultiLabel
 from rote.tasks.tagging import Tagging, words_of
 from rote.tasks.task import Frame, Slot, Task
@@ -40,7 +40,7 @@ CITATION = [("A",), (".",), ("Quill",), (".",), ("On",), ("maps",), (",",), ("19
 def every_extraction():
     for *entities, forth, back in product(*[TASK.entity_labels] * 2, *[TASK.relation_labels] * 2):
         both = {(0, 1): forth, (1, 0): back}
-        yield Extraction(tuple(entities), {p: r for p, r in both.items() if r != "none"})
+        yield EntityRelationOutput(tuple(entities), {p: r for p, r in both.items() if r != "none"})
 
 
 def at_fault(y):
@@ -79,7 +79,7 @@ def test_all_entities_and_relations_are_there():
 
 
 def test_the_gold_labels_of_the_input_are_not_looked_at():
-    spans = show(TASK, X, Extraction(("Peop", "Loc"), {})).drawing.spans
+    spans = show(TASK, X, EntityRelationOutput(("Peop", "Loc"), {})).drawing.spans
     assert [span.text for span in spans] == ["Peop", "Loc"]
 
 
@@ -141,7 +141,7 @@ def test_fields_that_change_inside_a_segment_are_marked_there():
 
 
 def test_a_graph_that_is_a_grid_is_drawn_as_one():
-    task = LabelledGraph(("land", "sea"))
+    task = GraphLabelling(("land", "sea"))
     x = Graph(np.zeros((6, 1)), grid(2, 3)[::-1, ::-1])
     picture = show(task, x, np.array([0, 1, 0, 1, 1, 0]), np.array([0, 1, -1, 1, 0, 0]))
     assert picture.drawing == Grid(
@@ -158,7 +158,9 @@ def test_the_shape_of_a_grid_is_found(shape):
 def test_other_graphs_and_other_tasks_are_shown_variable_by_variable():
     graph = Graph(np.zeros((3, 1)), np.array([[0, 1], [1, 2], [0, 2]]))
     assert grid_shape(graph) is None
-    picture = show(LabelledGraph(("land", "sea")), graph, np.array([0, 1, 1]), np.array([-1, 1, 0]))
+    picture = show(
+        GraphLabelling(("land", "sea")), graph, np.array([0, 1, 1]), np.array([-1, 1, 0])
+    )
     assert isinstance(picture.drawing, Listing)
     assert [(e.label, e.gold) for e in picture.drawing.entries] == [
         ("land", None),
@@ -206,7 +208,7 @@ def test_an_output_may_be_said_by_true_and_false_and_may_equal_gold():
         (Marks(), "dog", "011", "01"),
         (TAGGER, [("N", "dog")], ["O"], ["O", "O"]),
         (citations(), CITATION, ["author"] * 9, ["author"] * 8),
-        (LabelledGraph(("a", "b")), Graph(np.zeros((4, 1)), grid(2, 2)), np.zeros(4, int), [0]),
+        (GraphLabelling(("a", "b")), Graph(np.zeros((4, 1)), grid(2, 2)), np.zeros(4, int), [0]),
     ],
     ids=["own", "tagging", "fields", "grid"],
 )
@@ -221,11 +223,11 @@ def test_gold_of_another_shape_is_refused(task, x, y, gold):
 def test_every_tenth_sentence_of_the_corpus_can_be_shown_in_40_columns():
     task = EntityRelation()
     for x in load_conll04().split("test")[::10]:
-        picture = show(task, x, Extraction.of(x))
+        picture = show(task, x, EntityRelationOutput.of(x))
         text = picture.text(40)
         assert max(map(width_of, text.splitlines())) <= 40
         assert sum(len(k.label) > 0 for k in picture.drawing.links) == len(x.relations)
         space = task.frame(x).space
-        labels = np.array(task.encode(x, Extraction.of(x)))
+        labels = np.array(task.encode(x, EntityRelationOutput.of(x)))
         assert len(picture.broken) == len(space.broken(labels))
         assert len(pairs(len(x.entities))) + len(x.entities) == len(space.variables)

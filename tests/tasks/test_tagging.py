@@ -121,14 +121,14 @@ def test_wide_tuples_are_those_that_no_factor_has():
     task = Tagging(("a", "b"), lambda x: [[] for _ in x], order=1, wide=4)
     frame = task.frame("xxxxx")
     assert [len(factor.variables) for factor in frame.space.factors] == [2] * 4
-    assert [(family.block, family.count, family.width) for family in frame.traits] == [
+    assert [(family.block, family.count, family.width) for family in frame.global_features] == [
         ("3 labels", 3, 8),
         ("4 labels", 2, 16),
     ]
     # A short sequence has none of them, and its model has their weights all the same.
-    assert [family.count for family in task.frame("xx").traits] == [0, 0]
+    assert [family.count for family in task.frame("xx").global_features] == [0, 0]
     assert task.frame("xxxxx") is frame
-    assert Tagging(("a", "b"), lambda x: [], order=2, wide=3).frame("xxx").traits == ()
+    assert Tagging(("a", "b"), lambda x: [], order=2, wide=3).frame("xxx").global_features == ()
     with pytest.raises(SettingError, match="wide is a whole number"):
         Tagging(("a", "b"), lambda x: [], wide=-1)
 

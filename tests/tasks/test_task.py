@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from papers.samdani2012.fields import Fields
-from rote import EntityRelation, LabelledGraph, Multiclass, MultiLabel, Tagging, Templates
+from rote import EntityRelation, GraphLabelling, Multiclass, MultiLabel, Tagging, Templates
 from rote.errors import SettingError, SpaceError
 from rote.space import SpaceBuilder
-from rote.space.global_features import Histogram, Tuples
-from rote.tasks.external_scores import Opinion
+from rote.space.global_features import LabelCounts, Tuples
+from rote.tasks.external_scores import ExternalScores
 from rote.tasks.task import Frame, Slot
 
 
@@ -79,13 +79,15 @@ def test_traits_have_to_fit_the_space():
     builder.variable("x", "ab")
     builder.variable("y", "abc")
     space, slots = builder.build(), (Slot("x"), Slot("y"))
-    assert Frame(space, slots, (), (Tuples("both", ((0, 1),), (2, 3)),)).trait_set is not None
+    assert (
+        Frame(space, slots, (), (Tuples("both", ((0, 1),), (2, 3)),)).global_feature_set is not None
+    )
     with pytest.raises(SpaceError, match=r"over the variables \(1, 0\)"):
         Frame(space, slots, (), (Tuples("both", ((1, 0),), (2, 3)),))
     with pytest.raises(SpaceError, match=r"over the variables \(0, 2\)"):
         Frame(space, slots, (), (Tuples("both", ((0, 2),), (2, 3)),))
     with pytest.raises(SpaceError, match="not all variables of the space have as many"):
-        Frame(space, slots, (), (Histogram("shares", 2, 3),))
+        Frame(space, slots, (), (LabelCounts("shares", 2, 3),))
 
 
 WORDS = Templates(("word",), ("word[0]",))
@@ -93,11 +95,11 @@ TAKE_A_LIST = {
     "Tagging": ("labels", lambda given: Tagging(given, WORDS)),
     "Multiclass": ("labels", Multiclass),
     "MultiLabel": ("labels", MultiLabel),
-    "LabelledGraph": ("labels", LabelledGraph),
+    "GraphLabelling": ("labels", GraphLabelling),
     "Fields": ("labels", lambda given: Fields(given, len, len)),
     "entities": ("entity_labels", lambda given: EntityRelation(given, ("none",), {})),
     "relations": ("relation_labels", lambda given: EntityRelation(("a",), given, {})),
-    "Opinion": ("classes", lambda given: Opinion(given, np.zeros((1, 2)))),
+    "ExternalScores": ("classes", lambda given: ExternalScores(given, np.zeros((1, 2)))),
     "columns": ("columns", lambda given: Templates(given, ("a[0]",))),
     "templates": ("templates", lambda given: Templates(("a", "b"), given)),
 }

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from rote.errors import (  # noqa: E402
     LabelError,
-    NoOutput,
+    NoSolution,
     ScoreError,
     SettingError,
     UnsupportedSpace,
@@ -27,14 +27,14 @@ from rote.inference import (  # noqa: E402
 )
 from rote.inference.approximate import RGS  # noqa: E402
 from rote.inference.problem import Context  # noqa: E402
-from rote.inference.wrappers.decomposed import Decomposed, Subsets  # noqa: E402
-from rote.learning.loss_augmented import most_violated  # noqa: E402
+from rote.inference.wrappers.decomposed import Decomposed, HammingBall  # noqa: E402
+from rote.learning.loss_augmented import max_violated  # noqa: E402
 from rote.space import SpaceBuilder  # noqa: E402
-from rote.space.losses import Hamming, OneMinusF1, ZeroOne  # noqa: E402
+from rote.space.losses import F1Loss, Hamming, ZeroOne  # noqa: E402
 from rote.tasks.tagging import Tagging  # noqa: E402
 from rote.torch import StructuredHinge  # noqa: E402
-from rote.types import frozen  # noqa: E402
-from tests.strategies import Judge, spaces, worth  # noqa: E402
+from rote.types import readonly  # noqa: E402
+from tests.strategies import Judge, known_value, spaces  # noqa: E402
 
 LABELS = ("a", "b", "c")
 
@@ -67,8 +67,8 @@ def violations(space, scores, gold, loss):
     every = np.array(outputs, dtype=np.int64).reshape(shape)
     golds = np.array([gold] * len(outputs), dtype=np.int64).reshape(shape)
     costs = loss.value(space, golds, every)
-    right = worth(space, scores, gold)
-    return outputs, np.array([worth(space, scores, y) - right for y in outputs]) + costs
+    right = known_value(space, scores, gold)
+    return outputs, np.array([known_value(space, scores, y) - right for y in outputs]) + costs
 
 
 def test_a_loss_and_its_gradient_worked_out_by_hand():
@@ -89,7 +89,7 @@ def test_a_loss_and_its_gradient_worked_out_by_hand():
         (Hamming(), Exact()),
         (Hamming({"b": 3.0}), Exhaustive()),
         (ZeroOne(), Exact()),
-        (OneMinusF1(), Exhaustive()),
+        (F1Loss(), Exhaustive()),
     ],
     ids=["Hamming", "weighed", "zero-one", "F1"],
 )
@@ -191,8 +191,8 @@ def test_slacks_are_those_that_learners_work_with():
     rng = np.random.default_rng(5)
     space = chain(4, bio=False)
     scores = rng.normal(size=(6, space.parts))
-    gold = frozen(rng.integers(3, size=(6, 4)))
-    _, slacks, _ = most_violated(Exact(), Problem(space, scores), Context(gold=gold), Hamming())
+    gold = readonly(rng.integers(3, size=(6, 4)))
+    _, slacks, _ = max_violated(Exact(), Problem(space, scores), Context(gold=gold), Hamming())
     rows = list(torch.from_numpy(scores))
     found = StructuredHinge(reduction="none")(rows, [space] * 6, gold)
     assert found.tolist() == slacks.tolist()
@@ -200,7 +200,7 @@ def test_slacks_are_those_that_learners_work_with():
 
 @pytest.mark.parametrize(
     "engine",
-    [RGS(restarts=20), Milp(), Decomposed(Exact(), Subsets(2))],
+    [RGS(restarts=20), Milp(), Decomposed(Exact(), HammingBall(2))],
     ids=["RGS", "Milp", "Decomposed"],
 )
 def test_other_engines_will_do(engine):
@@ -215,11 +215,11 @@ def test_other_engines_will_do(engine):
 
 def test_a_loss_that_does_not_add_up_needs_an_engine_that_takes_terms():
     scores, shapes, gold = ragged(np.random.default_rng(2))
-    loss = StructuredHinge(RGS(restarts=20), OneMinusF1(), "none")(scores, shapes, gold)
-    judge = StructuredHinge(Exhaustive(), OneMinusF1(), "none")(scores, shapes, gold)
+    loss = StructuredHinge(RGS(restarts=20), F1Loss(), "none")(scores, shapes, gold)
+    judge = StructuredHinge(Exhaustive(), F1Loss(), "none")(scores, shapes, gold)
     assert loss.tolist() == pytest.approx(judge.tolist())
     with pytest.raises(UnsupportedSpace, match="RGS"):
-        StructuredHinge(Exact(), OneMinusF1())(scores, shapes, gold)
+        StructuredHinge(Exact(), F1Loss())(scores, shapes, gold)
 
 
 def test_nothing_moves_where_the_margin_is_kept():
@@ -312,7 +312,7 @@ def test_there_is_no_loss_of_nothing():
 
 
 def test_gold_may_break_rules_where_this_is_said():
-    hinge = StructuredHinge(allow_broken=True)
+    hinge = StructuredHinge(allow_infeasible_gold=True)
     assert hinge([torch.zeros(15)], [BIO], [(1, 1)]).item() == 2.0
 
 
@@ -320,7 +320,7 @@ def test_nothing_moves_where_gold_outscores_all_that_was_found():
     scores = torch.zeros(15, requires_grad=True)
     with torch.no_grad():
         scores[1] = 10.0  # I-X at the start, which the rules forbid
-    loss = StructuredHinge(allow_broken=True)([scores], [BIO], [(1, 1)])
+    loss = StructuredHinge(allow_infeasible_gold=True)([scores], [BIO], [(1, 1)])
     loss.backward()
     assert loss.item() == 0
     assert not scores.grad.any()
@@ -339,9 +339,9 @@ def test_a_structure_for_which_an_engine_finds_nothing_is_named():
             return Solutions(answers.labels, answers.value, answers.bound, late, answers.source)
 
     hinge = StructuredHinge(Late())
-    with pytest.raises(NoOutput, match=r"^structure 0: "):
+    with pytest.raises(NoSolution, match=r"^structure 0: "):
         hinge.predict([torch.zeros(15)], [BIO])
-    with pytest.raises(NoOutput, match=r"^structure 0: "):
+    with pytest.raises(NoSolution, match=r"^structure 0: "):
         hinge([torch.zeros(15)], [BIO], [(0, 0)])
 
 

@@ -26,10 +26,10 @@ def test_without_pytorch_the_package_says_what_to_install():
     program = """
 import sys
 sys.modules["torch"] = None
-from rote.errors import MissingExtra
+from rote.errors import MissingDependency
 try:
     import rote.torch
-except MissingExtra as error:
+except MissingDependency as error:
     print(error)
 """
     assert "pip install '.[torch]'" in printed(program)

@@ -131,7 +131,9 @@ def test_an_output_that_breaks_a_rule_is_named_before_anything_is_learned():
     tagger.fit([[], *xs[:2]], [(), *ys[:2]])
 
 
-@pytest.mark.parametrize("options", [{"allow_broken": True}, {"learns_by": "tokens"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"allow_infeasible_gold": True}, {"learns_by": "tokens"}], ids=str
+)
 def test_an_output_may_break_a_rule_where_this_is_said_or_rules_are_not_learned_with(options):
     xs, ys = [["a", "b"]] * 2, [("D", "N"), ("N", "N")]
     tagger = BiLSTMTagger(LABELS, rules=alternate, **TINY, training=SHORT, **options)

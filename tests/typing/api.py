@@ -16,6 +16,8 @@ from rote import (
     Engine,
     Exact,
     Exhaustive,
+    FoundBy,
+    Independent,
     InfeasibleSpace,
     Milp,
     Model,
@@ -23,9 +25,7 @@ from rote import (
     Problem,
     RoteError,
     Rule,
-    Separable,
     Solutions,
-    Source,
     Space,
     SpaceBuilder,
     Status,
@@ -105,7 +105,7 @@ def every_engine_fits_the_seam() -> list[Engine]:
         Exact(),
         Exact(time_limit=1.0),
         Exhaustive(),
-        Separable(),
+        Independent(),
         Chain(order=2),
         Tree(),
         Elimination(),
@@ -124,7 +124,7 @@ def an_answer_carries_its_proof(engine: Engine, space: Space, scores: NDArray[np
     assert_type(answer.optimal, NDArray[np.bool_])
     assert_type(space.decode(answer.labels), list[dict[str, str]])
     assert_type(Status(int(answer.status[0])), Status)
-    assert_type(Source(int(answer.source[0])), Source)
+    assert_type(FoundBy(int(answer.source[0])), FoundBy)
 
 
 def some_variables_may_be_given(engine: Engine, space: Space) -> Solutions:

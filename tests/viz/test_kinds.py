@@ -10,7 +10,7 @@ import pytest
 
 from rote import SpaceBuilder
 from rote.errors import LabelError, SettingError
-from rote.space.reasons import BrokenRule
+from rote.space.reasons import BrokenConstraint
 from rote.viz import (
     picture_of_extraction,
     picture_of_graph,
@@ -39,7 +39,10 @@ def test_an_extraction_has_all_entities_and_relations():
 
 
 def test_a_rule_marks_the_entities_and_pairs_that_it_blames_and_is_told_below():
-    rules = [BrokenRule("first", (2, 7)), BrokenRule("second", (7,))]  # pair 7 is (2, 0)
+    rules = [
+        BrokenConstraint("first", (2, 7)),
+        BrokenConstraint("second", (7,)),
+    ]  # pair 7 is (2, 0)
     picture = picture_of_extraction(WORDS, SPANS, ENTITIES, RELATIONS, broken=rules)
     assert spans(picture)[2] == (4, 5, "Loc ✗1")
     assert [link.text for link in picture.drawing.links] == ["Kill", "Live_In ✗1,2"]
@@ -103,7 +106,7 @@ def test_tags_that_are_to_be_joined_in_an_unknown_way_are_refused():
 
 
 def test_a_span_bears_the_marks_of_all_its_words_and_gold_has_none():
-    rules = [BrokenRule("one", (1,)), BrokenRule("two", (0, 4))]
+    rules = [BrokenConstraint("one", (1,)), BrokenConstraint("two", (0, 4))]
     tags, gold = ["B-A", "I-A", "O", "O", "O"], ["B-A", "I-A", "I-A", "O", "O"]
     picture = picture_of_tagging(WORDS, tags, gold=gold, broken=rules)
     assert [s.text for s in picture.drawing.spans] == ["A ✗1,2≠", "O ≠", "O", "O ✗2"]
@@ -125,7 +128,7 @@ def test_as_many_tags_as_words():
 
 def test_a_grid_marks_the_cells_that_rules_blame():
     picture = picture_of_grid(
-        np.array([[0, 1, -1], [1, 1, 0]]), ["land", "sea"], broken=[BrokenRule("no", (1, 3))]
+        np.array([[0, 1, -1], [1, 1, 0]]), ["land", "sea"], broken=[BrokenConstraint("no", (1, 3))]
     )
     assert picture.drawing.cells == ((0, 1, None), (1, 1, 0))
     assert picture.drawing.broken == {(0, 1), (1, 0)}
@@ -162,7 +165,7 @@ def test_every_node_has_cells_of_its_own_even_where_all_lie_in_one_place():
     rng = np.random.default_rng(0)
     for places in (np.zeros((7, 2)), rng.normal(size=(7, 2)), rng.normal(size=(7, 2)) * (1, 0)):
         picture = picture_of_graph(
-            places, range(7), "abcdefg", gold=[-1] * 7, broken=[BrokenRule("no", (2, 5))]
+            places, range(7), "abcdefg", gold=[-1] * 7, broken=[BrokenConstraint("no", (2, 5))]
         )
         cells = np.array(picture.drawing.cells)
         assert set(cells.ravel()) == set(range(7))

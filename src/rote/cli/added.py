@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 import typer
 
 from rote.cli.app import app
-from rote.errors import MissingExtra
+from rote.errors import MissingDependency
 
 GROUP = "rote.commands"
 STUDIES = {
@@ -43,7 +43,7 @@ def _add_missing(name: str, about: str) -> None:
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     )
     def missing(_context: typer.Context) -> None:
-        raise MissingExtra(
+        raise MissingDependency(
             f"rote {name} is one of the studies of the papers, which are not installed; "
             "run: pip install ./papers in a checkout of rote"
         )

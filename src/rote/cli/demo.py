@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rote.inference.exact.exact import Exact
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.io.conll import Entity, Sentence
 from rote.space import Space
 from rote.tasks.adapter import show
 from rote.tasks.entity_relation import ENTITY_LABELS, EntityRelation, pairs
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, readonly
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,8 +67,8 @@ def demo() -> Demo:
     return Demo(
         sentence,
         space,
-        frozen(scores),
-        frozen(alone),
+        readonly(scores),
+        readonly(alone),
         solutions,
         tuple(space.variables[j].name for j in differ),
     )
@@ -80,7 +80,7 @@ def render(result: Demo, console: Console) -> None:
     free = float(space.value(result.scores, result.without_rules)[0])
     value, bound = float(solutions.value[0]), float(solutions.bound[0])
     status = Status(int(solutions.status[0])).name.lower()
-    source = Source(int(solutions.source[0])).name.lower()
+    source = FoundBy(int(solutions.source[0])).name.lower()
 
     console.print("Which entities and relations are in this sentence?", style="bold")
     console.print(_table(result))

@@ -25,14 +25,14 @@ UNTIMED: Mapping[str, Callable[[], rote.Engine]] = {
     "elimination": rote.Elimination,
     "chain": rote.Chain,
     "tree": rote.Tree,
-    "separable": rote.Separable,
+    "separable": rote.Independent,
     "exhaustive": rote.Exhaustive,
     "greedy": rote.RGS,
 }
 LEARNERS: Mapping[str, Callable[..., rote.Learner]] = {
     "svm": rote.StructuredSVM,
     "perceptron": rote.Perceptron,
-    "local": rote.Local,
+    "local": rote.IndependentPerceptron,
     "subgradient": rote.Subgradient,
 }
 

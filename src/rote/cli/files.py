@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from rote.errors import DataError, ModelError, RoteError, RuleError, renumber
+from rote.errors import DataError, ModelError, RoteError, RuleError, relocate
 from rote.features import CONSTANT
 from rote.inference.stores import Store
 from rote.inference.wrappers.amortized import Amortized
@@ -84,7 +84,7 @@ def train_file(
             **options,
         )
     except RoteError as error:
-        renumber(error, f"{path}, the example that begins in line", examples.lines)
+        relocate(error, f"{path}, the example that begins in line", examples.lines)
         raise
     model.save(folder)
     seconds = perf_counter() - start
@@ -130,7 +130,7 @@ def predicted(model: Model[Any, Any], examples: Examples) -> list[Any]:
     try:
         return model.predict(examples.xs)
     except RoteError as error:
-        renumber(error, f"{examples.path}, the input that begins in line", examples.lines)
+        relocate(error, f"{examples.path}, the input that begins in line", examples.lines)
         if error.about is None:
             error.args = (f"{examples.path}: {error}", *error.args[1:])
         raise

@@ -133,7 +133,7 @@ def train(
         Path | None,
         typer.Option(help="A file of rules that outputs obey, one per line; see docs/rules.md."),
     ] = None,
-    allow_broken: Annotated[
+    allow_infeasible_gold: Annotated[
         bool,
         typer.Option("--allow-broken", help="Learn from examples that break a rule, too."),
     ] = False,
@@ -210,7 +210,7 @@ def train(
     if cache is not None:
         chosen = remembering = rote.Amortized(chosen, store_at(cache))
     if around is not None:
-        chosen = rote.Decomposed(chosen, rote.Subsets(around))
+        chosen = rote.Decomposed(chosen, rote.HammingBall(around))
     learning = learner_named(learner, C=C, iterations=iterations, seed=seed, n_jobs=jobs)
     with _saying_what_is_left(checkpoint):
         trained = train_file(
@@ -223,7 +223,7 @@ def train(
             allow_unknown=allow_unknown,
             learner=learning,
             engine=chosen,
-            allow_broken=allow_broken,
+            allow_infeasible_gold=allow_infeasible_gold,
             progress=True,
             verbose=verbose,
             checkpoint=checkpoint,
@@ -274,8 +274,8 @@ def _plain(number: float) -> str:
 
 
 def _remembered(counters: Counters) -> str:
-    count = counters.solver_calls - counters.untested
-    why = "" if count or not counters.untested else ": solving is faster than remembering here"
+    count = counters.solver_calls - counters.bypassed
+    why = "" if count or not counters.bypassed else ": solving is faster than remembering here"
     return f"{count}{why}"
 
 

@@ -34,7 +34,7 @@ from rote.io.conll import ENTITIES, Entity, Relation, Sentence
 
 Item = TypeVar("Item")
 
-FEWEST_ENTITIES, MOST_ENTITIES = 2, 6
+FEWEST_ENTITIES, MAX_ENTITIES = 2, 6
 BARE_NAME = 0.5  # how often an entity is a name that other kinds of entities share
 INTRODUCED = 0.12  # how often a word before a name says what it is
 HEDGED = 0.2  # how often words before a name say nothing
@@ -48,7 +48,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 
 
 class _Template(NamedTuple):
-    pieces: tuple[str, ...]
+    chunks: tuple[str, ...]
     relations: tuple[Relation, ...]
     entities: int
 
@@ -113,7 +113,7 @@ def _sentence(rng: np.random.Generator, number: int) -> Sentence:
     while True:
         clauses = 1 + int(rng.choice(len(CLAUSES), p=CLAUSES))
         chosen = [_pick(rng, words.templates) for _ in range(clauses)]
-        if FEWEST_ENTITIES <= sum(template.entities for template in chosen) <= MOST_ENTITIES:
+        if FEWEST_ENTITIES <= sum(template.entities for template in chosen) <= MAX_ENTITIES:
             break
     writer = _Writer(rng)
     if rng.random() < OPENING:
@@ -122,7 +122,7 @@ def _sentence(rng: np.random.Generator, number: int) -> Sentence:
         if place:
             writer.write(_pick(rng, words.joins).split())
         before = len(writer.entities)
-        writer.write(template.pieces)
+        writer.write(template.chunks)
         writer.relations += [
             Relation(r.first + before, r.second + before, r.label) for r in template.relations
         ]
@@ -141,8 +141,8 @@ class _Writer:
         self.relations: list[Relation] = []
         self.names: set[str] = set()
 
-    def write(self, pieces: Sequence[str]) -> None:
-        for piece in pieces:
+    def write(self, chunks: Sequence[str]) -> None:
+        for piece in chunks:
             if piece in KINDS:
                 self.write_entity(piece)
             elif piece in _words().phrases:
@@ -205,10 +205,10 @@ def _pick(rng: np.random.Generator, items: Sequence[Item]) -> Item:
 
 def _parsed(line: str) -> _Template:
     text, _, related = line.partition(" =")
-    pieces = tuple(text.split())
+    chunks = tuple(text.split())
     relations = []
     for relation in related.split(";"):
         if relation.strip():
             label, first, second = relation.split()
             relations.append(Relation(int(first), int(second), label))
-    return _Template(pieces, tuple(relations), sum(piece in KINDS for piece in pieces))
+    return _Template(chunks, tuple(relations), sum(piece in KINDS for piece in chunks))

@@ -18,7 +18,7 @@ import numpy as np
 from rote.errors import DataError
 from rote.features.trie import Names, NamesOf
 from rote.kernels.features.trie import put_runs
-from rote.types import AnyArray, IntArray, running
+from rote.types import AnyArray, IntArray, offsets_from_counts
 
 
 class Runs(NamedTuple):
@@ -76,7 +76,7 @@ class Lines:
 
     def build(self) -> Runs:
         """A run of numbers for every vector."""
-        ptr = running(self._lengths)
+        ptr = offsets_from_counts(self._lengths)
         numbers, at = np.empty(ptr[-1], dtype=np.int64), ptr[:-1].copy()
         for part in self._parts:
             if isinstance(part, tuple):

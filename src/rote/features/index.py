@@ -27,7 +27,7 @@ from rote.features.batches import Lines, Runs
 from rote.features.trie import UNKNOWN, Names
 from rote.kernels.features.trie import NEW, packed
 
-MOST_BITS = 30
+MAX_BITS = 30
 FEW = 16  # inputs for which names are not listed: these are read name by name
 
 
@@ -226,9 +226,9 @@ class HashedIndex:
     bits: int
 
     def __post_init__(self) -> None:
-        if type(self.bits) is not int or not 1 <= self.bits <= MOST_BITS:
+        if type(self.bits) is not int or not 1 <= self.bits <= MAX_BITS:
             raise SettingError(
-                f"bits must be a whole number between 1 and {MOST_BITS}, got {self.bits!r}"
+                f"bits must be a whole number between 1 and {MAX_BITS}, got {self.bits!r}"
             )
 
     @property

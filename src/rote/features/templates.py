@@ -36,8 +36,8 @@ from rote.errors import DataError, SettingError, in_order
 from rote.features.batches import FeatureReader, Lines, Runs
 from rote.features.trie import UNKNOWN, Lexicon, Names, NamesOf
 from rote.features.words import CUTS, SIGNS, TEXTS
-from rote.kernels.features.trie import Windows
-from rote.types import IntArray, running
+from rote.kernels.features.trie import ChainPlan
+from rote.types import IntArray, offsets_from_counts
 
 EDGE = "<edge>"
 """What stands for a token before the first and after the last."""
@@ -223,7 +223,7 @@ class TemplateReader:
         tokens = list(chain.from_iterable(sentences))
         places = [place for x in sentences for place in _places(len(x))]
         values: list[Sequence[Any]] = [*templates.by_column(tokens), places]
-        self._ptr = running(list(map(len, sentences)))
+        self._ptr = offsets_from_counts(list(map(len, sentences)))
         said = []
         for own in self._plan.values:
             lexicon: Lexicon[Any] = self._names.lexicon(own, len(own.rows))
@@ -278,7 +278,7 @@ class _Values:
 
 class _Plan(NamedTuple):
     values: tuple[_Values, ...]
-    windows: Windows
+    windows: ChainPlan
 
 
 class _Term(NamedTuple):
@@ -312,10 +312,10 @@ def _planned(columns: tuple[str, ...], templates: tuple[str, ...]) -> _Plan:
         (signs if alone else texts).append(slots)
     every = [*texts, *signs]
     base, row, offset = np.array([slot for slots in every for slot in slots]).T
-    firsts = running(list(map(len, rows)))
+    firsts = offsets_from_counts(list(map(len, rows)))
     return _Plan(
         tuple(_Values(k, tuple(steps[k]), tuple(own)) for k, own in enumerate(rows) if own),
-        Windows(running(list(map(len, every))), firsts[base] + row, offset.copy()),
+        ChainPlan(offsets_from_counts(list(map(len, every))), firsts[base] + row, offset.copy()),
     )
 
 

@@ -25,16 +25,16 @@ import numpy as np
 from rote.kernels.features.trie import (
     NOWHERE,
     ROOT,
+    ChainPlan,
     Joined,
     Tree,
-    Windows,
     follow,
     follow_windows,
     give_numbers,
     hang,
     walk,
 )
-from rote.types import AnyArray, IntArray, running
+from rote.types import AnyArray, IntArray, offsets_from_counts
 
 LIMIT = 1 << 16  # rows of a lexicon
 UNKNOWN = -1  # the number or column of a name that is not listed
@@ -128,7 +128,7 @@ class Names:
         starts = [head + sign for head, sign, _ in parts]
         rests = [rest for _, _, rest in parts]
         texts = self.separator.join(rests).split(self.separator) if rests else []
-        ptr = running([1 + rest.count(self.separator) for rest in rests])
+        ptr = offsets_from_counts([1 + rest.count(self.separator) for rest in rests])
         nodes = np.array(list(map(self._start, starts)), dtype=np.int64)
         self._walk(nodes, Span(self.texts(texts), ptr[:-1], ptr[1:]))
         return self._numbered(nodes)
@@ -150,7 +150,7 @@ class Names:
         self._walk(nodes, texts.ravel())
         return nodes.reshape(texts.shape)
 
-    def say_windows(self, windows: Windows, said: IntArray, places: IntArray) -> IntArray:
+    def say_windows(self, windows: ChainPlan, said: IntArray, places: IntArray) -> IntArray:
         """The numbers of names around places, of shape (places, names); see `follow_windows`."""
         tree = self._room(len(windows.rows) * places.shape[1])
         nodes = follow_windows(tree, self._runs, windows, said, places, self.grows)

@@ -20,7 +20,7 @@ from rote.features.batches import Lines, Runs
 from rote.features.index import FEW, FeatureIndex, HashedIndex, Index, Listing, Positions
 from rote.features.trie import UNKNOWN, Names
 from rote.kernels.bundles import Vectors
-from rote.types import AnyArray, frozen, joined, running
+from rote.types import AnyArray, joined, offsets_from_counts, readonly
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.
 Features: TypeAlias = Mapping[str, float] | Sequence[str] | AnyArray | Any
@@ -114,7 +114,7 @@ class VectorBuilder:
             codes = {kind: code for code, kind in enumerate(known)}
             which = np.argsort(np.argsort([codes[kind] for kind in kinds], kind="stable"))
             turns = Lines(len(kinds))
-            turns.add_runs(Runs(columns, running(lengths)), which)
+            turns.add_runs(Runs(columns, offsets_from_counts(lengths)), which)
             columns, ptr = turns.build()
             lengths = np.diff(ptr)
         self._settle()
@@ -133,12 +133,12 @@ class VectorBuilder:
         self._settle()
         columns = np.concatenate(self._columns).astype(np.int64, copy=False)
         values = np.concatenate(self._values).astype(np.float64, copy=False)
-        ptr = running(self._lengths)
+        ptr = offsets_from_counts(self._lengths)
         known = columns != UNKNOWN
         if not known.all():
-            ptr = running(known)[ptr]
+            ptr = offsets_from_counts(known)[ptr]
             columns, values = columns[known], values[known]
-        return Vectors(frozen(ptr), frozen(columns), frozen(values))
+        return Vectors(readonly(ptr), readonly(columns), readonly(values))
 
     def _add_mapping(self, kind: str, features: Mapping[str, float]) -> None:
         columns = self._index(kind).columns(list(features))

@@ -7,13 +7,13 @@ from rote.inference.exact.duals import Duals, dual_bound, zero_duals
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.exhaustive import Exhaustive
-from rote.inference.exact.independent import Separable
+from rote.inference.exact.independent import Independent
 from rote.inference.exact.kbest import k_best
 from rote.inference.exact.max_marginals import max_marginals
 from rote.inference.exact.tree import Tree
 from rote.inference.infeasibility import find_conflict
 from rote.inference.problem import Problem, clamp
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.solvers.milp import Milp
 
 __all__ = [
@@ -24,11 +24,11 @@ __all__ = [
     "Engine",
     "Exact",
     "Exhaustive",
+    "FoundBy",
+    "Independent",
     "Milp",
     "Problem",
-    "Separable",
     "Solutions",
-    "Source",
     "Status",
     "Tree",
     "clamp",

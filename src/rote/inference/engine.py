@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeVar
 from rote.errors import SettingError, UnsupportedSpace
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions
-from rote.kernels.bundles import Windows
+from rote.kernels.bundles import ChainPlan
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray
 
@@ -147,7 +147,7 @@ class Engine(ABC):
         """Whether the engine can solve a space."""
         return self.refuses(space) is None
 
-    def chain(self, space: Space) -> Windows | None:
+    def chain(self, space: Space) -> ChainPlan | None:
         """The space as a chain, where this engine would solve it as one, for compiled learners."""
         return None
 

@@ -15,12 +15,12 @@ from rote.inference.exact.plans import no_plan
 from rote.inference.exact.search import UNLIMITED, search
 from rote.inference.problem import Problem
 from rote.space.space import NamedRule, Space
-from rote.types import frozen
+from rote.types import readonly
 
 
 def is_feasible(space: Space) -> bool:
     """Whether any output obeys all rules."""
-    problem = Problem.built(space, frozen(np.zeros((1, space.parts))))
+    problem = Problem.built(space, readonly(np.zeros((1, space.parts))))
     floor = np.array([-1.0])
     found = search(no_plan(space), problem, floor, None, UNLIMITED, in_order=True)
     return bool((found.labels >= 0).all())

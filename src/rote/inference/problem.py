@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rote.errors import LabelError, ScoreError, SpaceError, say_about
+from rote.errors import LabelError, ScoreError, SpaceError, locate
 from rote.kernels.bundles import Questions, Slots, Vectors
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.outputs import LARGEST_SCORE, all_finite, ties_of
-from rote.space.global_features import TraitScores, TraitSet
-from rote.space.losses import Loss, Term
+from rote.space.global_features import GlobalFeatureScores, GlobalFeatureSet
+from rote.space.losses import Loss, LossTerm
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 if TYPE_CHECKING:
     from rote.inference.exact.duals import Duals
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TIE = 1e-10
 TOO_LARGE = "features and weights are too large together; scale the features, or take smaller steps"
 Index: TypeAlias = AnyArray | Sequence[int] | slice | int  # of rows: one of them, or several
-NONE_CLOSED = frozen(np.empty((0, 0), dtype=np.bool_))
+NONE_CLOSED = readonly(np.empty((0, 0), dtype=np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +65,8 @@ class Problem:
     space: Space
     scores: FloatArray
     closed: BoolArray | None = None
-    loss_term: Term | None = None
-    global_scores: TraitScores | None = field(default=None, repr=False)
+    loss_term: LossTerm | None = None
+    global_scores: GlobalFeatureScores | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         scores = _as_scores(self.space, self.scores)
@@ -89,7 +89,7 @@ class Problem:
                 f"closed has the shape ({len(self)}, {self.space.labels}), one column per label; "
                 f"got {closed.shape}"
             )
-        return frozen(closed)
+        return readonly(closed)
 
     @classmethod
     def of(cls, space: Space, scores: Problem | AnyArray) -> Problem:
@@ -106,8 +106,8 @@ class Problem:
         space: Space,
         scores: FloatArray,
         closed: BoolArray | None = None,
-        loss_term: Term | None = None,
-        global_scores: TraitScores | None = None,
+        loss_term: LossTerm | None = None,
+        global_scores: GlobalFeatureScores | None = None,
     ) -> Problem:
         """A problem made of arrays that are right already: nothing is checked."""
         problem = object.__new__(cls)
@@ -128,8 +128,8 @@ class Problem:
         rows = _rows_at(index, len(self))
         return Problem.built(
             self.space,
-            frozen(self.scores[rows]),
-            None if self.closed is None else frozen(self.closed[rows]),
+            readonly(self.scores[rows]),
+            None if self.closed is None else readonly(self.closed[rows]),
             None if self.loss_term is None else self.loss_term.rows(rows),
             self.global_scores,
         )
@@ -140,17 +140,17 @@ class Problem:
 
     def with_open(self, open_labels: BoolArray) -> Problem:
         """The same with no label open but these, of shape (m, labels)."""
-        closed = frozen(~open_labels)
+        closed = readonly(~open_labels)
         return Problem.built(self.space, self.scores, closed, self.loss_term, self.global_scores)
 
     def scaled(self, scale: float) -> Problem:
         """The same with all weights times a number."""
         more = self.global_scores
         if more is not None:
-            more = replace(more, weights=frozen(scale * more.weights))
+            more = replace(more, weights=readonly(scale * more.weights))
         scores = self.scores * scale
         check_finite(scores, TOO_LARGE)
-        return Problem.built(self.space, frozen(scores), self.closed, self.loss_term, more)
+        return Problem.built(self.space, readonly(scores), self.closed, self.loss_term, more)
 
     def with_loss(self, loss: Loss, gold: IntArray) -> Problem:
         """The loss-augmented problem: score(y) + Δ(gold, y)."""
@@ -162,7 +162,7 @@ class Problem:
         scores[:, : self.space.labels] += offsets
         check_finite(scores, TOO_LARGE)
         return Problem.built(
-            self.space, frozen(scores), self.closed, self.loss_term, self.global_scores
+            self.space, readonly(scores), self.closed, self.loss_term, self.global_scores
         )
 
     @property
@@ -172,7 +172,7 @@ class Problem:
 
     def value(self, labels: IntArray) -> FloatArray:
         """The value of one output of each input, loss term and global features included."""
-        value = self.space.worth(self.scores, labels)
+        value = self.space.known_value(self.scores, labels)
         if not self.decomposes:
             there = labels.min(axis=1, initial=0) >= 0
             value[there] += self.global_value(labels[:, None, :])[there, 0]
@@ -184,7 +184,7 @@ class Problem:
         value = np.zeros((m, k)) if self.loss_term is None else self.loss_term.value(labels)
         if self.global_scores is not None:
             whole = np.maximum(labels, 0).reshape(m * k, n)
-            value = value + self.global_scores.worth(whole).reshape(m, k)
+            value = value + self.global_scores.known_value(whole).reshape(m, k)
         return np.asarray(value)
 
     @property
@@ -202,8 +202,8 @@ class Problem:
         """The labels that no input may have, or not this one, of shape (m, labels)."""
         never = ~self.space.network.allowed[: self.space.labels]
         if self.closed is None:
-            return frozen(np.tile(never, (len(self), 1)))
-        return frozen(never | self.closed)
+            return readonly(np.tile(never, (len(self), 1)))
+        return readonly(never | self.closed)
 
     def open_labels(self) -> BoolArray:
         """The labels that are not closed, of shape (m, labels), to be changed by the caller."""
@@ -214,7 +214,7 @@ class Problem:
     @cached_property
     def ties(self) -> FloatArray:
         """How close two values of each input are when they count as equal."""
-        return frozen(ties_of(self.scores, TIE))
+        return readonly(ties_of(self.scores, TIE))
 
 
 class LazyScores(ABC):
@@ -243,7 +243,7 @@ class LazyScores(ABC):
         if len(places):
             self.fill([Wanted(self, rows[places], slots)])
         self.check()
-        return frozen(self.array[rows])
+        return readonly(self.array[rows])
 
     def check(self) -> None:
         """Refuse scores that are known and too large."""
@@ -290,17 +290,17 @@ class FeatureRows(NamedTuple):
     slots: Slots
     firsts: IntArray  # the first vector of each input
     size: int  # how many weights there are
-    traits: TraitSet | None = None  # of the space, whose slots are the last ones
+    global_features: GlobalFeatureSet | None = None  # of the space, whose slots are the last ones
 
     def rows(self, index: Index) -> FeatureRows:
         """Some of the inputs."""
-        return self._replace(firsts=frozen(self.firsts[_rows_at(index, len(self.firsts))]))
+        return self._replace(firsts=readonly(self.firsts[_rows_at(index, len(self.firsts))]))
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """The scores of all parts, of shape (m, parts), under some weights."""
         if weights.shape != (self.size,):
             raise ScoreError(f"these inputs have {self.size} weights, got {weights.shape}")
-        scores = frozen(scores_of(frozen(weights), self.vectors, self.slots, self.firsts))
+        scores = readonly(scores_of(readonly(weights), self.vectors, self.slots, self.firsts))
         check_finite(scores, TOO_LARGE)
         return scores
 
@@ -309,9 +309,9 @@ class FeatureRows(NamedTuple):
         slots = self.slots
         return self._replace(
             slots=slots._replace(
-                vector=frozen(slots.vector[:variables]),
-                start=frozen(slots.start[: variables + 1]),
-                tied=frozen(slots.tied[:variables]),
+                vector=readonly(slots.vector[:variables]),
+                start=readonly(slots.start[: variables + 1]),
+                tied=readonly(slots.tied[:variables]),
             )
         ).scores(weights)
 
@@ -320,12 +320,14 @@ class FeatureRows(NamedTuple):
         global_scores = self.global_scores(weights)
         return Problem.built(space, self.scores(weights), global_scores=global_scores)
 
-    def global_scores(self, weights: FloatArray) -> TraitScores | None:
+    def global_scores(self, weights: FloatArray) -> GlobalFeatureScores | None:
         """The scores of global features under some weights."""
-        if self.traits is None:
+        if self.global_features is None:
             return None
-        first = len(self.slots.origin) - int(self.traits.counts.sum())
-        return TraitScores(self.traits, frozen(self.slots.origin[first:]), frozen(weights))
+        first = len(self.slots.origin) - int(self.global_features.counts.sum())
+        return GlobalFeatureScores(
+            self.global_features, readonly(self.slots.origin[first:]), readonly(weights)
+        )
 
 
 class WarmStart(NamedTuple):
@@ -337,7 +339,7 @@ class WarmStart(NamedTuple):
     def rows(self, index: Index) -> WarmStart:
         """Those of some of the inputs."""
         return WarmStart(
-            None if self.incumbent is None else frozen(self.incumbent[index]),
+            None if self.incumbent is None else readonly(self.incumbent[index]),
             None if self.duals is None else self.duals.rows(index),
         )
 
@@ -367,7 +369,7 @@ class Context:
         if self.gold is None and self.features is None and self.warm is None:
             return self
         return Context(
-            None if self.gold is None else frozen(self.gold[_rows_at(index, len(self.gold))]),
+            None if self.gold is None else readonly(self.gold[_rows_at(index, len(self.gold))]),
             None if self.features is None else self.features.rows(index),
             None if self.warm is None else self.warm.rows(index),
         )
@@ -380,7 +382,7 @@ class Context:
         """The context, if it fits the problem."""
         checked, m = self, len(problem)
         if self.gold is not None:
-            gold = frozen(problem.space.as_labels(self.gold))
+            gold = readonly(problem.space.as_labels(self.gold))
             if len(gold) != m:
                 raise LabelError(f"gold has {len(gold)} outputs, and there are {m} inputs")
             checked = replace(self, gold=gold)
@@ -433,8 +435,8 @@ def clamp(
             was = row[chosen]
             row[start : start + len(variable.labels)] = False
             row[chosen] = was
-    own = frozen(problem.scores.copy())  # the caller's may change after they were checked
-    closed = frozen(~open_labels)
+    own = readonly(problem.scores.copy())  # the caller's may change after they were checked
+    closed = readonly(~open_labels)
     return Problem.built(space, own, closed, problem.loss_term, problem.global_scores)
 
 
@@ -446,7 +448,7 @@ def check_finite(scores: FloatArray, advice: str) -> None:
             f"scores are finite and below 2**1000 in size, got {scores[i, part]} at part {part}; "
             f"{advice}"
         )
-        say_about(error, "input", i)
+        locate(error, "input", i)
         raise error
 
 
@@ -470,7 +472,7 @@ def _as_scores(space: Space, given: AnyArray) -> FloatArray:
             f"scores have the shape (m, {space.parts}), one column per part of {space!r}; "
             f"got {np.shape(given)}"
         )
-    scores = frozen(scores)
+    scores = readonly(scores)
     check_finite(scores, "forbid a label with a rule or with clamp instead of an infinite score")
     return scores
 

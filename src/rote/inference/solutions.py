@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rote.errors import InfeasibleSpace, NoOutput, say_about
+from rote.errors import InfeasibleSpace, NoSolution, locate
 from rote.inference.problem import Index, Problem
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 if TYPE_CHECKING:
     from rote.viz import Picture
@@ -32,7 +32,7 @@ class Status(IntEnum):
     TIMED_OUT = 3  # a limit was hit before any output was found
 
 
-class Source(IntEnum):
+class FoundBy(IntEnum):
     """What found an answer."""
 
     ENUMERATION = 0
@@ -50,8 +50,8 @@ class Source(IntEnum):
 
 
 ADVICE = {
-    Source.GREEDY: "raise restarts, or use Exact",
-    Source.BEAM: "widen the beam, or use ConstrainedBeam or Exact",
+    FoundBy.GREEDY: "raise restarts, or use Exact",
+    FoundBy.BEAM: "widen the beam, or use ConstrainedBeam or Exact",
 }
 
 
@@ -73,7 +73,7 @@ class Solutions:
         cls,
         problem: Problem,
         labels: IntArray,
-        source: Source,
+        source: FoundBy,
         *,
         bound: FloatArray | None = None,
         status: IntArray | None = None,
@@ -98,7 +98,7 @@ class Solutions:
             settled = (status == Status.OPTIMAL) | (status == Status.INFEASIBLE)
             bound = np.where(settled, value, np.maximum(bound, value))
         found = np.full(len(labels), source.value)
-        return cls(*map(frozen, (labels, value, bound, status, found)))
+        return cls(*map(readonly, (labels, value, bound, status, found)))
 
     @classmethod
     def none(cls, space: Space, m: int) -> Solutions:
@@ -106,7 +106,7 @@ class Solutions:
         low: FloatArray = np.full(m, -np.inf)
         labels = np.full((m, len(space.variables)), -1, dtype=np.int64)
         status, source = np.full(m, int(Status.INFEASIBLE)), np.zeros(m, dtype=np.int64)
-        return cls(*map(frozen, (labels, low, low, status, source)))
+        return cls(*map(readonly, (labels, low, low, status, source)))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -114,7 +114,7 @@ class Solutions:
     def rows(self, index: Index) -> Solutions:
         """The answers to some of the inputs."""
         rows = np.atleast_1d(np.arange(len(self))[index])
-        return Solutions(*(frozen(array[rows]) for array in self.arrays))
+        return Solutions(*(readonly(array[rows]) for array in self.arrays))
 
     @staticmethod
     def joined(parts: Sequence[Solutions]) -> Solutions:
@@ -122,17 +122,17 @@ class Solutions:
         if len(parts) == 1:
             return parts[0]
         columns = zip(*(part.arrays for part in parts), strict=True)
-        return Solutions(*(frozen(np.concatenate(arrays)) for arrays in columns))
+        return Solutions(*(readonly(np.concatenate(arrays)) for arrays in columns))
 
     def with_rows(self, index: IntArray, answers: Solutions) -> Solutions:
         """The same with other answers to some of the inputs."""
         arrays = [array.copy() for array in self.arrays]
         for array, new in zip(arrays, answers.arrays, strict=True):
             array[index] = new
-        return Solutions(*map(frozen, arrays))
+        return Solutions(*map(readonly, arrays))
 
     def require_outputs(self, what: str = "input", numbers: IntArray | None = None) -> IntArray:
-        """The labels of answers all of which have an output; `NoOutput` says whose has none.
+        """The labels of answers all of which have an output; `NoSolution` says whose has none.
 
         It is called by its place among the answers, or by the number that it has there.
         """
@@ -141,13 +141,13 @@ class Solutions:
             raise self._missing(what, numbers)
         return self.labels
 
-    def _missing(self, what: str, numbers: IntArray | None) -> NoOutput:
+    def _missing(self, what: str, numbers: IntArray | None) -> NoSolution:
         place = int(np.argmax(self.status > Status.FEASIBLE))
         advice = "relax a rule, or open a label"
         if self.status[place] == Status.TIMED_OUT:
-            advice = ADVICE.get(Source(int(self.source[place])), "raise the limit of the engine")
-        error = NoOutput(f"{self.proof(place)}; {advice}")
-        say_about(error, what, place if numbers is None else int(numbers[place]))
+            advice = ADVICE.get(FoundBy(int(self.source[place])), "raise the limit of the engine")
+        error = NoSolution(f"{self.proof(place)}; {advice}")
+        locate(error, what, place if numbers is None else int(numbers[place]))
         return error
 
     @property
@@ -170,7 +170,7 @@ class Solutions:
 
     def proof(self, i: int = 0) -> str:
         """What is known of the answer to one input, as a sentence."""
-        source = Source(int(self.source[i])).name.lower()
+        source = FoundBy(int(self.source[i])).name.lower()
         match Status(int(self.status[i])):
             case Status.INFEASIBLE:
                 return "infeasible: no output obeys the rules and the given labels"
@@ -193,9 +193,9 @@ class Solutions:
 
     def __repr__(self) -> str:
         statuses = _tally(self.status, Status)
-        return f"Solutions({len(self)}: {statuses}; by {_tally(self.source, Source)})"
+        return f"Solutions({len(self)}: {statuses}; by {_tally(self.source, FoundBy)})"
 
 
-def _tally(codes: IntArray, names: type[Status] | type[Source]) -> str:
+def _tally(codes: IntArray, names: type[Status] | type[FoundBy]) -> str:
     counts = {name: int((codes == name).sum()) for name in names}
     return ", ".join(f"{count} {name.name.lower()}" for name, count in counts.items() if count)

@@ -25,7 +25,7 @@ class Layout(NamedTuple):
     factor_offsets: IntArray  # per factor: its first part; one more ends the last
 
 
-class Steps(NamedTuple):
+class EliminationPlan(NamedTuple):
     """A compiled elimination. Entry e lives at ``parts + e`` of the working memory."""
 
     parts: int
@@ -69,10 +69,10 @@ class Flow(NamedTuple):
     up: BoolArray  # per place: its table has a later variable
     down: BoolArray  # per place: its table has an earlier variable
     message_ptr: IntArray  # per place: messages run label by label
-    most_marginals: int  # that one visit of a variable collects
+    max_marginals: int  # that one visit of a variable collects
 
 
-class Source(NamedTuple):
+class FoundBy(NamedTuple):
     """Where the scores of entries come from."""
 
     allowed: BoolArray  # per entry
@@ -104,7 +104,7 @@ class Graph(NamedTuple):
     offsets: IntArray
     tables: Tables
     flow: Flow
-    source: Source
+    source: FoundBy
     rows: RowGroups
     widest: int  # labels of a variable
     trail: int  # what labelling every variable once can write to a trail
@@ -113,7 +113,7 @@ class Graph(NamedTuple):
 class Reduced(NamedTuple):
     """A space of which some variables are eliminated first, and the network that is left."""
 
-    steps: Steps
+    steps: EliminationPlan
     graph: Graph
     core: IntArray  # per variable of the graph: which one of the space it is; auxiliary ones follow
     variables: int  # of the space
@@ -138,7 +138,7 @@ class SparseRows(NamedTuple):
     auxiliary: int
 
 
-class Windows(NamedTuple):
+class ChainPlan(NamedTuple):
     """A chain: the tables that end at each variable, and the states they need; see `chains`."""
 
     sizes: IntArray
@@ -179,7 +179,7 @@ class ForestPlan(NamedTuple):
     up_ptr: IntArray  # per variable: one number per label of its parent
     child_ptr: IntArray  # per variable, and last the one above all roots
     children: IntArray
-    starts: IntArray  # per table, and so on, as in `Windows`
+    starts: IntArray  # per table, and so on, as in `ChainPlan`
     moves: IntArray
     contiguous: BoolArray
     allowed: BoolArray  # per entry
@@ -188,7 +188,7 @@ class ForestPlan(NamedTuple):
     room: IntArray  # the most numbers in a table and in a variable
 
 
-class Around(NamedTuple):
+class VariableSets(NamedTuple):
     """Sets of variables, some for each input, that may differ from a given output together."""
 
     begin: IntArray  # per input: its first set

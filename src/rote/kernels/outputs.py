@@ -120,7 +120,7 @@ def inside(labels: IntArray, masks: Masks) -> bool:
 
 
 @lean
-def obeys(labels: IntArray, masks: Masks, rows: RowGroups) -> bool:
+def is_feasible(labels: IntArray, masks: Masks, rows: RowGroups) -> bool:
     """Whether one output stays inside domains, tables and rows."""
     if not inside(labels, masks):
         return False
@@ -133,15 +133,15 @@ def obeys(labels: IntArray, masks: Masks, rows: RowGroups) -> bool:
 
 @kernel
 def all_obey(labels: IntArray, masks: Masks, rows: RowGroups) -> BoolArray:
-    """`obeys` for a batch."""
+    """`is_feasible` for a batch."""
     result = np.empty(labels.shape[0], np.bool_)
     for i in range(labels.shape[0]):
-        result[i] = obeys(labels[i], masks, rows)
+        result[i] = is_feasible(labels[i], masks, rows)
     return result
 
 
 @kernel
-def first_obedient(
+def first_feasible_output(
     outputs: IntArray, size: IntArray, masks: Masks, rows: RowGroups
 ) -> tuple[IntArray, BoolArray]:
     """Of the first ``size`` outputs of each input, the first that obeys; and where there is one.
@@ -151,7 +151,7 @@ def first_obedient(
     labels, found = outputs[:, 0].copy(), np.zeros(outputs.shape[0], np.bool_)
     for i in range(outputs.shape[0]):
         for k in range(size[i]):
-            if obeys(outputs[i, k], masks, rows):
+            if is_feasible(outputs[i, k], masks, rows):
                 labels[i] = outputs[i, k]
                 found[i] = True
                 break

@@ -17,9 +17,9 @@ from typing import Any, ParamSpec, Protocol
 import numpy as np
 
 from rote.errors import DataError, SettingError
-from rote.model import Group, Model, Prepared
+from rote.model import Batch, Dataset, Model
 from rote.space.losses import Hamming, Loss
-from rote.types import AnyArray, FloatArray, frozen
+from rote.types import AnyArray, FloatArray, readonly
 
 Arguments = ParamSpec("Arguments")
 
@@ -55,7 +55,7 @@ class State:
     def weights(self) -> FloatArray:
         if callable(self._weights):
             self._check()
-            self._weights = frozen(self._weights())
+            self._weights = readonly(self._weights())
         return self._weights
 
     @property
@@ -86,7 +86,7 @@ class Learner(Protocol):
     """Moves weights with an engine's answers."""
 
     def iterate(
-        self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
+        self, model: Model[Any, Any], prepared: Dataset, state: State | None = None
     ) -> Iterator[State]:
         """States after each iteration, beginning anew or going on from ``state``.
 
@@ -115,7 +115,7 @@ def expiring(
 def fit(
     learner: Learner,
     model: Model[Any, Any],
-    prepared: Prepared,
+    prepared: Dataset,
     *,
     state: State | None = None,
     watch: Callable[[State], None] | None = None,
@@ -135,7 +135,7 @@ def iterations_left(state: State | None, iterations: int) -> range:
     return range(0) if state.done else range(state.iteration + 1, iterations + 1)
 
 
-def check_examples(prepared: Prepared, loss: Loss | None = None) -> None:
+def check_examples(prepared: Dataset, loss: Loss | None = None) -> None:
     """Refuse what nothing can be learned from, and a loss that speaks of labels nothing has."""
     if not len(prepared):
         raise DataError("there are no examples to learn from")
@@ -176,7 +176,7 @@ def half_norm(weights: FloatArray) -> float:
 
 
 @dataclass
-class Averaged:
+class AveragedWeights:
     """The weights of a perceptron and what their average is read from.
 
     ``sums`` holds every step times the number of decisions ``seen`` before it, so that the average
@@ -188,12 +188,14 @@ class Averaged:
     seen: float
 
     @staticmethod
-    def begun(model: Model[Any, Any], state: State | None) -> Averaged:
+    def begun(model: Model[Any, Any], state: State | None) -> AveragedWeights:
         """Those of a model, or those a state remembers."""
         if state is None:
-            return Averaged(model.weights.copy(), np.zeros_like(model.weights), 0.0)
+            return AveragedWeights(model.weights.copy(), np.zeros_like(model.weights), 0.0)
         memory = state.memory
-        return Averaged(memory["weights"].copy(), memory["sums"].copy(), float(memory["seen"][0]))
+        return AveragedWeights(
+            memory["weights"].copy(), memory["sums"].copy(), float(memory["seen"][0])
+        )
 
     def average(self) -> FloatArray:
         average = np.multiply(self.sums, -1.0 / max(1.0, self.seen))
@@ -215,14 +217,14 @@ class Averaged:
         )
 
 
-def pieces_of(prepared: Prepared, most: int, seed: int, iteration: int) -> list[Group]:
+def pieces_of(prepared: Dataset, most: int, seed: int, iteration: int) -> list[Batch]:
     """All examples in random order, in pieces of at most so many that share a space."""
     rng = np.random.default_rng([seed, iteration])
-    pieces = []
+    chunks = []
     for group in prepared.groups:
         order = rng.permutation(len(group))
-        pieces += [group.rows(order[k : k + most]) for k in range(0, len(group), most)]
-    return [pieces[k] for k in rng.permutation(len(pieces)).tolist()]
+        chunks += [group.rows(order[k : k + most]) for k in range(0, len(group), most)]
+    return [chunks[k] for k in rng.permutation(len(chunks)).tolist()]
 
 
 def shuffled(count: int, seed: int, iteration: int) -> list[int]:

@@ -31,13 +31,13 @@ from uuid import uuid4
 
 import numpy as np
 
-from rote.errors import DataError, SettingError, check_whole, renumber
+from rote.errors import DataError, SettingError, check_whole, relocate
 from rote.inference import Engine, Exact
 from rote.inference.engine import find
 from rote.inference.stores import MemoryStore, SqliteStore, Store
 from rote.inference.wrappers.amortized import Amortized, Counters
 from rote.learning.base import Learner, State, check_learner, fit
-from rote.model import Model, Prepared, prepare
+from rote.model import Dataset, Model, prepare
 from rote.model.dataset import check_many
 from rote.tasks.task import Task
 from rote.types import AnyArray
@@ -104,14 +104,14 @@ def cross_validate(
     cache: Policy = "forward",
     n_jobs: int = 1,
     watch: Callable[[Run[Setting]], None] | None = None,
-    allow_broken: bool = False,
+    allow_infeasible_gold: bool = False,
 ) -> Validation[Setting]:
     """Train every learner on every fold, and score it on what the fold leaves out.
 
     ``learners`` has a learner for each setting, by a name of your choice. ``folds`` are pairs of
     arrays of places, to learn from and to be judged on, such as ``KFold(5).split(xs)`` gives.
     ``score`` gets the right outputs and those found; more is better. ``watch`` sees every run once
-    it is made. Outputs that break a rule are refused, unless ``allow_broken``.
+    it is made. Outputs that break a rule are refused, unless ``allow_infeasible_gold``.
 
     The ``engine`` is `Amortized` as you set it up, or another one that is to be amortized. Outputs
     that are scored are found by the engine underneath.
@@ -159,7 +159,7 @@ def cross_validate(
         score,
         wrapped,
         cache,
-        allow_broken,
+        allow_infeasible_gold,
     )
     runs: dict[tuple[int, int], Run[Setting]] = {}
     with _shared(bench, n_jobs) as ready:
@@ -182,10 +182,10 @@ class _Bench:
     score: Callable[[Sequence[Any], Sequence[Any]], float]
     engine: Amortized
     cache: Policy
-    allow_broken: bool
+    allow_infeasible_gold: bool
     stores: tuple[Store | None, ...] = ()  # one for each setting
     name: str = field(default_factory=lambda: uuid4().hex)
-    _prepared: dict[int, Prepared] = field(default_factory=dict)
+    _prepared: dict[int, Dataset] = field(default_factory=dict)
     _engines: dict[int, Amortized] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -237,13 +237,15 @@ class _Bench:
             self._engines[key] = replace(self.engine, store=store)
         return self._engines[key]
 
-    def _learned(self, fold: int) -> Prepared:
+    def _learned(self, fold: int) -> Dataset:
         prepared = self._prepared.get(fold)
         if prepared is None:
             places = self.folds[fold][0].tolist()
             xs, ys = [self.xs[k] for k in places], [self.ys[k] for k in places]
             with _called_as_of_all(places):
-                prepared = prepare(self.task, xs, ys, allow_broken=self.allow_broken)
+                prepared = prepare(
+                    self.task, xs, ys, allow_infeasible_gold=self.allow_infeasible_gold
+                )
             if len(self._prepared) < KEPT:
                 self._prepared[fold] = prepared
         return prepared
@@ -255,7 +257,7 @@ def _called_as_of_all(places: Sequence[int]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        renumber(error, "example", places)
+        relocate(error, "example", places)
         raise
 
 

@@ -12,7 +12,7 @@ A run that is resumed takes the same steps as one that was not, bit for bit, whe
 is above, answers depend on what is remembered, and memory begins anew.
 
 Every state's measures tell what its iteration cost: ``queries``, ``solver_calls``, ``hits``,
-``new_outputs`` (an oracle's calls), ``testing_seconds``, ``solving_seconds``.
+``distinct_outputs`` (an oracle's calls), ``testing_seconds``, ``solving_seconds``.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from rote.errors import SettingError, check_number, check_whole
 from rote.inference.engine import Engine, find, rebuilt
 from rote.inference.wrappers.amortized import Amortized, Counters
 from rote.learning.base import Learner, State
-from rote.model import Model, Prepared
+from rote.model import Dataset, Model
 from rote.types import AnyArray
 
 
-class Stage(NamedTuple):
+class EpsilonStage(NamedTuple):
     """ε, for so many iterations, or to the learner's stop rule.
 
-    With ``exact_every`` = τ, at least one of any τ inferences in a row is exact.
+    With ``exact_period`` = τ, at least one of any τ inferences in a row is exact.
     """
 
     epsilon: float
     iterations: int | None = None
-    exact_every: int | None = None
+    exact_period: int | None = None
 
 
-def adaptive(*epsilons: float) -> tuple[Stage, ...]:
+def adaptive_schedule(*epsilons: float) -> tuple[EpsilonStage, ...]:
     """One ε after the other, each to the stop rule; 10, 0.1, 0 where none are given."""
-    return tuple(Stage(epsilon) for epsilon in epsilons or (10.0, 0.1, 0.0))
+    return tuple(EpsilonStage(epsilon) for epsilon in epsilons or (10.0, 0.1, 0.0))
 
 
-def geometric(first: float, factor: float, steps: int) -> tuple[Stage, ...]:
+def geometric(first: float, factor: float, steps: int) -> tuple[EpsilonStage, ...]:
     """ε shrinks by a factor in every iteration, ``steps`` times, and is 0 from then on.
 
     >>> [stage.epsilon for stage in geometric(1.0, 0.5, 3)]
@@ -58,39 +58,39 @@ def geometric(first: float, factor: float, steps: int) -> tuple[Stage, ...]:
     check_whole("steps", steps, least=1)
     if factor >= 1:
         raise SettingError(f"factor is below 1, got {factor}")
-    shrinking = [Stage(first * factor**step, 1) for step in range(steps)]
-    return (*shrinking, Stage(0.0))
+    shrinking = [EpsilonStage(first * factor**step, 1) for step in range(steps)]
+    return (*shrinking, EpsilonStage(0.0))
 
 
-def exact_at_times(epsilon: float, every: int, after: int) -> tuple[Stage, ...]:
+def exact_at_times(epsilon: float, every: int, after: int) -> tuple[EpsilonStage, ...]:
     """ε, and after so many iterations exact inference at least once every so many calls."""
     check_whole("every", every, least=1)
     check_whole("after", after, least=1)
-    return Stage(epsilon, after), Stage(epsilon, None, every)
+    return EpsilonStage(epsilon, after), EpsilonStage(epsilon, None, every)
 
 
 @dataclass(frozen=True)
-class Staged:
+class EpsilonSchedule:
     """A learner over stages of ε. The model's engine must be `Amortized`."""
 
     learner: Learner
-    stages: Sequence[Stage] = (Stage(0.0),)
+    stages: Sequence[EpsilonStage] = (EpsilonStage(0.0),)
 
     def __post_init__(self) -> None:
-        stages = (self.stages,) if isinstance(self.stages, Stage) else tuple(self.stages)
-        if not stages or not all(isinstance(stage, Stage) for stage in stages):
+        stages = (self.stages,) if isinstance(self.stages, EpsilonStage) else tuple(self.stages)
+        if not stages or not all(isinstance(stage, EpsilonStage) for stage in stages):
             raise SettingError(
                 f"stages are one or more of Stage(epsilon), as in adaptive(); got {self.stages!r}"
             )
         for stage in stages:
             check_number("epsilon", stage.epsilon, least=0)
-            for name in ("iterations", "exact_every"):
+            for name in ("iterations", "exact_period"):
                 if getattr(stage, name) is not None:
                     check_whole(f"{name} of a stage", getattr(stage, name), least=1)
         object.__setattr__(self, "stages", stages)
 
     def iterate(
-        self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
+        self, model: Model[Any, Any], prepared: Dataset, state: State | None = None
     ) -> Iterator[State]:
         engine = find(model.engine, Amortized)
         if engine is None:
@@ -103,7 +103,7 @@ class Staged:
             stage, last = self.stages[at], at + 1 == len(self.stages)
             if made == stage.iterations:
                 return  # a state from the end of the last stage
-            at_stage = engine.at(stage.epsilon, stage.exact_every)
+            at_stage = engine.at(stage.epsilon, stage.exact_period)
             staged = model.with_engine(_with_stage(model.engine, at_stage))
             before = engine.counters
             for now in self.learner.iterate(staged, prepared, state):
@@ -131,7 +131,7 @@ def _told(
         "queries": cost.queries,
         "solver_calls": cost.solver_calls,
         "hits": sum(cost.hits.values()),
-        "new_outputs": cost.new_outputs,
+        "new_outputs": cost.distinct_outputs,
         "testing_seconds": cost.testing_seconds,
         "solving_seconds": cost.solving_seconds,
     }
@@ -142,7 +142,7 @@ def _told(
     return State(state.iteration, lambda: state.weights, done, measures, memory)
 
 
-def _place(state: State, stages: Sequence[Stage]) -> tuple[int, int]:
+def _place(state: State, stages: Sequence[EpsilonStage]) -> tuple[int, int]:
     """The stage that a state is in, and how many iterations of it were made."""
     if "schedule" not in state.memory:
         raise SettingError("this state is not that of a staged learner")

@@ -16,13 +16,20 @@ import numpy as np
 
 from rote.errors import check_whole
 from rote.kernels.learning.perceptron import Average, Decisions, learn_locally
-from rote.learning.base import Averaged, State, check_examples, expiring, iterations_left, shuffled
-from rote.model import Model, Prepared
-from rote.types import frozen, running
+from rote.learning.base import (
+    AveragedWeights,
+    State,
+    check_examples,
+    expiring,
+    iterations_left,
+    shuffled,
+)
+from rote.model import Dataset, Model
+from rote.types import offsets_from_counts, readonly
 
 
 @dataclass(frozen=True)
-class Local:
+class IndependentPerceptron:
     """A perceptron per variable; stops after an iteration without mistakes, or ``iterations``."""
 
     iterations: int = 10
@@ -35,31 +42,33 @@ class Local:
 
     @expiring
     def iterate(
-        self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
+        self, model: Model[Any, Any], prepared: Dataset, state: State | None = None
     ) -> Iterator[State]:
         check_examples(prepared)
         decisions = _decisions(prepared)
-        own = Averaged.begun(model, state)
+        own = AveragedWeights.begun(model, state)
         for iteration in iterations_left(state, self.iterations):
             order = np.array(shuffled(len(prepared), self.seed, iteration), dtype=np.int64)
             average = Average(own.weights, own.sums)
-            mistakes = learn_locally(average, prepared.vectors, decisions, frozen(order), own.seen)
+            mistakes = learn_locally(
+                average, prepared.vectors, decisions, readonly(order), own.seen
+            )
             own.seen += len(decisions.vector)
             yield (now := own.state(iteration, mistakes, 0, average=self.average))
             if now.done:
                 return
 
 
-def _decisions(prepared: Prepared) -> Decisions:
+def _decisions(prepared: Dataset) -> Decisions:
     counts = np.zeros(len(prepared), dtype=np.int64)
     for group in prepared.groups:
         counts[group.members] = len(group.space.variables)
-    ptr = frozen(running(counts))
+    ptr = readonly(offsets_from_counts(counts))
     fields = np.empty((6, int(ptr[-1])), dtype=np.int64)
-    importance = np.empty(len(prepared))
+    sample_weight = np.empty(len(prepared))
     for group in prepared.groups:
         n = len(group.space.variables)
-        importance[group.members] = group.importance
+        sample_weight[group.members] = group.sample_weight
         own, slots = group.slots.vector[:n], group.slots
         assert group.gold is not None
         at = (ptr[group.members][:, None] + np.arange(n)).ravel()
@@ -67,5 +76,7 @@ def _decisions(prepared: Prepared) -> Decisions:
         known = (slots.origin[:n], slots.stride[:n], slots.each[:n], group.space.sizes)
         for field, values in zip(fields, (vector, *known, group.gold), strict=True):
             field[at] = np.broadcast_to(values, (len(group), n)).ravel()
-    vector, origin, stride, each, width, gold = (frozen(field) for field in fields)
-    return Decisions(ptr, vector, origin, stride, frozen(each > 0), width, gold, frozen(importance))
+    vector, origin, stride, each, width, gold = (readonly(field) for field in fields)
+    return Decisions(
+        ptr, vector, origin, stride, readonly(each > 0), width, gold, readonly(sample_weight)
+    )

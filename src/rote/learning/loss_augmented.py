@@ -15,56 +15,56 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.errors import NoOutput, ScoreError, renumber
+from rote.errors import NoSolution, ScoreError, relocate
 from rote.inference import Engine, Status, k_best
 from rote.inference.problem import Context, Problem
-from rote.model import Group, Prepared
+from rote.model import Batch, Dataset
 from rote.space.losses import Loss, ZeroOne
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, readonly
 
 
-class Worst(NamedTuple):
+class Violation(NamedTuple):
     """For the examples of a group: outputs, w · (φ(y) - φ(gold)) + Δ, and Δ alone."""
 
-    group: Group
+    group: Batch
     labels: IntArray
     slacks: FloatArray
     losses: FloatArray
 
 
-def worst_outputs(
-    engine: Engine, prepared: Prepared, weights: FloatArray, loss: Loss, n_jobs: int = 1
-) -> Iterator[Worst]:
+def most_violated_outputs(
+    engine: Engine, prepared: Dataset, weights: FloatArray, loss: Loss, n_jobs: int = 1
+) -> Iterator[Violation]:
     """Group by group; ``n_jobs`` threads work on pieces of groups, which changes the time alone."""
-    pieces = [piece for group in prepared.groups for piece in group.pieces(n_jobs)]
+    chunks = [piece for group in prepared.groups for piece in group.chunks(n_jobs)]
 
-    def solved(piece: Group) -> Worst:
-        return worst_of(engine, prepared, weights, loss, piece)
+    def solved(piece: Batch) -> Violation:
+        return most_violated_of(engine, prepared, weights, loss, piece)
 
     if n_jobs == 1:
-        yield from map(solved, pieces)
+        yield from map(solved, chunks)
     else:
         with ThreadPoolExecutor(n_jobs) as pool:
-            yield from pool.map(solved, pieces)
+            yield from pool.map(solved, chunks)
 
 
-def worst_of(
+def most_violated_of(
     engine: Engine,
-    prepared: Prepared,
+    prepared: Dataset,
     weights: FloatArray,
     loss: Loss,
-    group: Group,
+    group: Batch,
     scale: float = 1.0,
-) -> Worst:
+) -> Violation:
     """The most violated outputs of the examples of a group, under ``scale`` times the weights."""
     problem = prepared.problem(weights, group, "example")
     if scale != 1.0:
         problem = problem.scaled(scale)
     context = prepared.context(group)
-    return Worst(group, *most_violated(engine, problem, context, loss, "example", group.members))
+    return Violation(group, *max_violated(engine, problem, context, loss, "example", group.members))
 
 
-def most_violated(
+def max_violated(
     engine: Engine,
     problem: Problem,
     context: Context,
@@ -78,9 +78,9 @@ def most_violated(
     """
     try:
         return _most_violated(engine, problem, context, loss)
-    except (NoOutput, ScoreError) as error:
+    except (NoSolution, ScoreError) as error:
         if numbers is not None:
-            renumber(error, what, numbers.tolist())
+            relocate(error, what, numbers.tolist())
         raise
 
 
@@ -89,7 +89,7 @@ def _most_violated(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     space, gold = problem.space, context.gold
     assert gold is not None
-    right = problem.value(frozen(gold))
+    right = problem.value(readonly(gold))
     if isinstance(loss, ZeroOne):
         labels = _best_but_gold(engine, problem, context, gold)
     else:
@@ -97,12 +97,12 @@ def _most_violated(
         solutions = engine.solve(space, augmented, context)
         labels = solutions.require_outputs()
         if loss is None:
-            return labels, frozen(solutions.value - right), frozen(np.zeros(len(labels)))
+            return labels, readonly(solutions.value - right), readonly(np.zeros(len(labels)))
         if augmented.loss_term is None:
-            losses = frozen(loss.value(space, gold, labels))
-            return labels, frozen(solutions.value - right), losses
-    losses = frozen(loss.value(space, gold, labels))
-    return labels, frozen(problem.value(labels) - right + losses), losses
+            losses = readonly(loss.value(space, gold, labels))
+            return labels, readonly(solutions.value - right), losses
+    losses = readonly(loss.value(space, gold, labels))
+    return labels, readonly(problem.value(labels) - right + losses), losses
 
 
 def _best_but_gold(engine: Engine, problem: Problem, context: Context, gold: IntArray) -> IntArray:
@@ -112,7 +112,7 @@ def _best_but_gold(engine: Engine, problem: Problem, context: Context, gold: Int
         part = problem.rows(hit)
         second = k_best(problem.space, part, 2, engine, context.rows(hit))[1]
         other = second.status == Status.OPTIMAL
-        lead = part.value(frozen(gold[hit])) - second.value
+        lead = part.value(readonly(gold[hit])) - second.value
         worse = hit[other & (lead < 1.0)]
         labels[worse] = second.labels[other & (lead < 1.0)]
-    return frozen(labels)
+    return readonly(labels)

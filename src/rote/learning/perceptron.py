@@ -33,10 +33,17 @@ from rote.kernels.learning.perceptron import (
     move_average,
     wrong_prefix,
 )
-from rote.learning.base import Averaged, State, check_examples, expiring, iterations_left, shuffled
-from rote.learning.loss_augmented import most_violated
-from rote.model import Group, Model, Prepared
-from rote.types import frozen
+from rote.learning.base import (
+    AveragedWeights,
+    State,
+    check_examples,
+    expiring,
+    iterations_left,
+    shuffled,
+)
+from rote.learning.loss_augmented import max_violated
+from rote.model import Batch, Dataset, Model
+from rote.types import readonly
 
 Update = Literal["full", "early", "largest"]
 
@@ -60,16 +67,16 @@ class Perceptron:
 
     @expiring
     def iterate(
-        self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
+        self, model: Model[Any, Any], prepared: Dataset, state: State | None = None
     ) -> Iterator[State]:
         check_examples(prepared)
-        own = Averaged.begun(model, state)
+        own = AveragedWeights.begun(model, state)
         learn = _Steps(self.update, model.engine, prepared, own)
         for iteration in iterations_left(state, self.iterations):
             mistakes = 0
             for number in shuffled(len(prepared), self.seed, iteration):
                 group, place = prepared.places[number]
-                if group.importance[place] > 0:
+                if group.sample_weight[place] > 0:
                     mistakes += learn(group, place)
                 own.seen += 1
             yield (now := own.state(iteration, mistakes, len(prepared), average=self.average))
@@ -80,22 +87,26 @@ class Perceptron:
 class _Steps:
     """Learning from one example, by one kernel where the engine would solve a chain."""
 
-    def __init__(self, update: Update, engine: Engine, prepared: Prepared, own: Averaged) -> None:
+    def __init__(
+        self, update: Update, engine: Engine, prepared: Dataset, own: AveragedWeights
+    ) -> None:
         self.update = update
         self.engine = engine
         self.prepared, self.vectors = prepared, prepared.vectors
         self.own = own
         self.average = Average(own.weights, own.sums)
-        self.view = frozen(own.weights)  # the same memory: it sees every step
+        self.view = readonly(own.weights)  # the same memory: it sees every step
         full = update == "full"
-        if not full and any(group.frame.traits for group in prepared.groups):
+        if not full and any(group.frame.global_features for group in prepared.groups):
             raise SettingError('prefixes have no traits of whole outputs; take update="full"')
         self.chains = {
-            id(group): engine.chain(group.space) if full and not group.frame.traits else None
+            id(group): engine.chain(group.space)
+            if full and not group.frame.global_features
+            else None
             for group in prepared.groups
         }
 
-    def __call__(self, group: Group, place: int) -> bool:
+    def __call__(self, group: Batch, place: int) -> bool:
         """Whether the example was taken for a mistake."""
         chain, space = self.chains[id(group)], group.space
         if chain is None:
@@ -105,15 +116,15 @@ class _Steps:
         how = chain_step(self.average, self.vectors, slots, chain, layout, example, TIE)
         return self._step(group, place) if how == NOTHING else how == WRONG
 
-    def _step(self, group: Group, place: int) -> bool:
+    def _step(self, group: Batch, place: int) -> bool:
         one = group.rows(slice(place, place + 1))
         space, slots = group.space, group.slots
         problem, context = (
             self.prepared.problem(self.view, one, "example"),
             self.prepared.context(one),
         )
-        labels, _, _ = most_violated(self.engine, problem, context, None, "example", one.members)
-        toward, away = group.gold_columns[place], group.columns(labels)[0]
+        labels, _, _ = max_violated(self.engine, problem, context, None, "example", one.members)
+        toward, away = group.gold_slots[place], group.columns(labels)[0]
         if self.update != "full":
             early, scores = self.update == "early", problem.scores[0]
             away = wrong_prefix(scores, slots.start, space.slot_ends, toward, away, early)
@@ -123,7 +134,7 @@ class _Steps:
         move_average(self.average, self.vectors, slots, example, away)
         return True
 
-    def _example(self, group: Group, place: int) -> Example:
+    def _example(self, group: Batch, place: int) -> Example:
         return Example(
-            group.firsts[place], group.gold_columns[place], group.importance[place], self.own.seen
+            group.firsts[place], group.gold_slots[place], group.sample_weight[place], self.own.seen
         )

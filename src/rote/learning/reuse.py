@@ -20,11 +20,11 @@ from rote.errors import SettingError
 from rote.inference import Engine
 from rote.inference.problem import NONE_CLOSED, Problem
 from rote.kernels.cache_lookup import best_remembered
-from rote.learning.loss_augmented import Worst, most_violated
-from rote.model import Group, Prepared
+from rote.learning.loss_augmented import Violation, max_violated
+from rote.model import Batch, Dataset
 from rote.space import Space
 from rote.space.losses import Loss
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, readonly
 
 SAVED = "outputs."  # how the names of saved arrays begin
 
@@ -35,13 +35,13 @@ class Reuse:
     def __init__(self) -> None:
         self._outputs: dict[Space, IntArray] = {}
 
-    def saved(self, groups: Sequence[Group]) -> dict[str, AnyArray]:
+    def saved(self, groups: Sequence[Batch]) -> dict[str, AnyArray]:
         """The outputs by the number of a group with their space."""
         spaces = enumerate(group.space for group in groups)
         return {f"{SAVED}{k}": self._outputs[s] for k, s in spaces if s in self._outputs}
 
     @staticmethod
-    def restored(saved: Mapping[str, AnyArray], groups: Sequence[Group]) -> Reuse:
+    def restored(saved: Mapping[str, AnyArray], groups: Sequence[Batch]) -> Reuse:
         """The outputs that were saved with the same groups."""
         reuse = Reuse()
         for number, group in enumerate(groups):
@@ -49,15 +49,15 @@ class Reuse:
                 reuse._outputs[group.space] = saved[f"{SAVED}{number}"]
         return reuse
 
-    def worst_of(
+    def most_violated_of(
         self,
         engine: Engine,
-        prepared: Prepared,
+        prepared: Dataset,
         weights: FloatArray,
         loss: Loss,
-        group: Group,
+        group: Batch,
         bars: FloatArray,
-    ) -> tuple[Worst, int]:
+    ) -> tuple[Violation, int]:
         """The examples of a group: a remembered output whose slack is above its bar, or the worst.
 
         Without a remembered output above the bar, the engine looks for the worst one. The number is
@@ -65,20 +65,20 @@ class Reuse:
         """
         space, gold = group.space, group.gold
         assert gold is not None
-        if group.frame.traits:
+        if group.frame.global_features:
             raise SettingError("reuse looks at parts alone; leave it, or the traits, out")
         problem = prepared.problem(weights, group, "example")
-        known = self._outputs.get(space, frozen(np.empty((0, gold.shape[1]), dtype=np.int64)))
+        known = self._outputs.get(space, readonly(np.empty((0, gold.shape[1]), dtype=np.int64)))
         labels, slacks = self._remembered(problem, gold, loss, known)
         rest = np.flatnonzero(~(slacks > bars))
         if len(rest):
             context = prepared.context(group).rows(rest)
-            labels[rest], slacks[rest], _ = most_violated(
+            labels[rest], slacks[rest], _ = max_violated(
                 engine, problem.rows(rest), context, loss, "example", group.members[rest]
             )
             self._outputs[space] = np.unique(np.concatenate([known, labels[rest]]), axis=0)
-        losses = frozen(loss.value(space, gold, frozen(labels)))
-        return Worst(group, frozen(labels), frozen(slacks), losses), len(labels) - len(rest)
+        losses = readonly(loss.value(space, gold, readonly(labels)))
+        return Violation(group, readonly(labels), readonly(slacks), losses), len(labels) - len(rest)
 
     @staticmethod
     def _remembered(
@@ -88,9 +88,9 @@ class Reuse:
         space, augmented = problem.space, problem.with_loss(loss, gold)
         if augmented.loss_term is not None:
             raise SettingError("reuse needs a loss that adds up over labels, such as Hamming")
-        parts = space.known_parts_of(frozen(known))
+        parts = space.known_parts_of(readonly(known))
         best = best_remembered(augmented.scores, NONE_CLOSED, parts, gold.shape[1])
         if not len(known):
             return np.full_like(gold, -1), np.full(len(gold), -np.inf)
         labels = known[best]
-        return labels, augmented.value(frozen(labels)) - problem.value(frozen(gold))
+        return labels, augmented.value(readonly(labels)) - problem.value(readonly(gold))

@@ -99,7 +99,7 @@ class StructuredEstimator(_Settings):
     ) -> Self:
         """Learn; ``sample_weight`` says how much each example counts."""
         self.model_ = train(
-            self.task, X, Y, learner=self.learner, engine=self.engine, importance=sample_weight
+            self.task, X, Y, learner=self.learner, engine=self.engine, sample_weight=sample_weight
         )
         return self
 
@@ -113,12 +113,14 @@ class StructuredEstimator(_Settings):
     ) -> float:
         """The share of variables whose label is right."""
         check_is_fitted(self)
-        prepared = self.model_.prepare(X, Y, importance=sample_weight, allow_broken=True)
+        prepared = self.model_.prepare(
+            X, Y, sample_weight=sample_weight, allow_infeasible_gold=True
+        )
         right = total = 0.0
         for group, solutions in self.model_.answers(prepared):
             same = np.asarray(solutions.labels == group.gold)
-            right += float(group.importance @ same.sum(axis=1))
-            total += float(group.importance.sum()) * same.shape[1]
+            right += float(group.sample_weight @ same.sum(axis=1))
+            total += float(group.sample_weight.sum()) * same.shape[1]
         if total == 0:
             raise DataError("there is no variable to score; give examples that have some")
         return right / total
@@ -153,7 +155,7 @@ class MulticlassEstimator(ClassifierMixin, _Settings):  # type: ignore[misc]
             X if isinstance(X, np.ndarray) else (X[i] for i in range(X.shape[0])),
             [str(position) for position in positions.tolist()],
             learner=self.learner,
-            importance=sample_weight,
+            sample_weight=sample_weight,
         )
         (block,) = model.layout.blocks
         matrix = model.layout.block(model.weights, block.name).T

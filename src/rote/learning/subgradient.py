@@ -29,10 +29,10 @@ from rote.learning.base import (
     iterations_left,
     pieces_of,
 )
-from rote.learning.loss_augmented import worst_of
-from rote.model import Model, Prepared
+from rote.learning.loss_augmented import most_violated_of
+from rote.model import Dataset, Model
 from rote.space.losses import Hamming, Loss
-from rote.types import frozen
+from rote.types import readonly
 
 SMALLEST = 1e-6  # a smaller scale is multiplied into the array
 
@@ -60,7 +60,7 @@ class Subgradient:
         check_whole("batch", self.batch, least=1)
 
     def iterate(
-        self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
+        self, model: Model[Any, Any], prepared: Dataset, state: State | None = None
     ) -> Iterator[State]:
         check_examples(prepared, self.loss)
         if state is None:
@@ -69,14 +69,14 @@ class Subgradient:
         else:
             array, mean = state.memory["array"].copy(), state.memory["mean"].copy()
             scale, step = float(state.memory["scale"][0]), int(state.memory["step"][0])
-        view = frozen(array)  # the same memory, for kernels that only read
+        view = readonly(array)  # the same memory, for kernels that only read
         for iteration in iterations_left(state, self.iterations):
             slack = 0.0
-            pieces = pieces_of(prepared, self.batch, self.seed, iteration)
-            for piece in pieces:
+            chunks = pieces_of(prepared, self.batch, self.seed, iteration)
+            for piece in chunks:
                 step += 1
-                worst = worst_of(model.engine, prepared, view, self.loss, piece, scale)
-                positive = np.maximum(worst.slacks, 0.0) * piece.importance
+                worst = most_violated_of(model.engine, prepared, view, self.loss, piece, scale)
+                positive = np.maximum(worst.slacks, 0.0) * piece.sample_weight
                 slack += float(positive.sum())
                 if step == 1:
                     array[:] = 0.0
@@ -85,17 +85,17 @@ class Subgradient:
                 if scale < SMALLEST:
                     array *= scale
                     scale = 1.0
-                steps = np.where(worst.slacks > 0.0, piece.importance, 0.0)
-                steps *= self.C * len(pieces) / (step * scale)
+                steps = np.where(worst.slacks > 0.0, piece.sample_weight, 0.0)
+                steps *= self.C * len(chunks) / (step * scale)
                 columns = piece.columns(worst.labels)
                 move_each(
                     array,
                     prepared.vectors,
                     piece.slots,
                     piece.firsts,
-                    piece.gold_columns,
+                    piece.gold_slots,
                     columns,
-                    frozen(steps),
+                    readonly(steps),
                 )
             weights = array * scale
             mean += (weights - mean) * (2.0 / (iteration + 1.0))
@@ -108,7 +108,7 @@ class Subgradient:
             }
             yield State(
                 iteration,
-                frozen(memory["mean"] if self.average else weights),
+                readonly(memory["mean"] if self.average else weights),
                 False,  # there is no stop rule: more iterations can always be asked for
                 {"objective": objective, "inferences": len(prepared)},
                 memory,

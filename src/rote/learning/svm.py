@@ -36,12 +36,12 @@ from rote.learning.base import (
     iterations_left,
     pieces_of,
 )
-from rote.learning.loss_augmented import Worst, worst_of, worst_outputs
+from rote.learning.loss_augmented import Violation, most_violated_of, most_violated_outputs
 from rote.learning.reuse import Reuse
 from rote.learning.working_set import WorkingSet
-from rote.model import Model, Prepared
+from rote.model import Dataset, Model
 from rote.space.losses import Hamming, Loss
-from rote.types import AnyArray, IntArray, frozen
+from rote.types import AnyArray, IntArray, readonly
 
 FEW = 8  # examples that warm up together
 BATCH_PASSES = 2  # of the update phase, after each batch
@@ -51,10 +51,10 @@ BATCH_PASSES = 2  # of the update phase, after each batch
 class StructuredSVM:
     """``C`` weighs the slacks, ``delta`` is δ; ``passes`` limits the update phase.
 
-    In the first ``warm_up`` iterations a few examples at a time go through inference and update,
-    so that the first candidates are not those of weights that know nothing yet; with 0 this is
-    the algorithm of the paper to the letter. With a ``batch``, so many examples of one space at a
-    time go on doing so: 1 is online learning. The primal is then known only where no candidate
+    In the first ``online_epochs`` iterations a few examples at a time go through inference and
+    update, so that the first candidates are not those of weights that know nothing yet; with 0 this
+    is the algorithm of the paper to the letter. With a ``batch``, so many examples of one space at
+    a time go on doing so: 1 is online learning. The primal is then known only where no candidate
     came, when all examples are looked at under the same weights. A candidate whose dual has been 0
     for ``patience`` iterations is let go. ``reuse`` takes outputs found before without solving
     where they will do (`rote.learning.reuse`); it needs squared slacks, a loss that adds up, and
@@ -67,7 +67,7 @@ class StructuredSVM:
     delta: float = 0.1
     iterations: int = 100
     passes: int = 3
-    warm_up: int = 2
+    online_epochs: int = 2
     patience: int = 5
     seed: int = 0
     n_jobs: int = 1
@@ -79,7 +79,7 @@ class StructuredSVM:
         check_whole("seed", self.seed, least=0)
         check_loss(self.loss)
         check_number("delta", self.delta, least=0, above=True)
-        check_whole("warm_up", self.warm_up, least=0)
+        check_whole("warm_up", self.online_epochs, least=0)
         for name in ("iterations", "passes", "patience", "n_jobs"):
             check_whole(name, getattr(self, name), least=1)
         if self.batch is not None:
@@ -93,13 +93,13 @@ class StructuredSVM:
 
     @expiring
     def iterate(
-        self, model: Model[Any, Any], prepared: Prepared, state: State | None = None
+        self, model: Model[Any, Any], prepared: Dataset, state: State | None = None
     ) -> Iterator[State]:
         check_examples(prepared, self.loss)
         run = _Run(self, model.engine, prepared, state)
         for iteration in iterations_left(state, self.iterations):
             dual = run.dual()
-            warm, primal, added, passes, done = iteration <= self.warm_up, np.nan, 0, 1, False
+            warm, primal, added, passes, done = iteration <= self.online_epochs, np.nan, 0, 1, False
             looked = 0
             if warm or self.batch is not None:
                 added = run.in_batches(iteration, FEW if self.batch is None else self.batch)
@@ -121,7 +121,7 @@ class StructuredSVM:
             }
             if self.reuse:
                 measures["reused"] = run.reused
-            run.working.let_go(self.patience)
+            run.working.prune(self.patience)
             yield State(iteration, run.weights.copy, done, measures, run.memory)
             if done:
                 return
@@ -131,7 +131,7 @@ class _Run:
     """One training: the weights, the working set, and the two phases that move them."""
 
     def __init__(
-        self, svm: StructuredSVM, engine: Engine, prepared: Prepared, state: State | None
+        self, svm: StructuredSVM, engine: Engine, prepared: Dataset, state: State | None
     ) -> None:
         self.svm = svm
         self.engine = engine
@@ -153,11 +153,11 @@ class _Run:
         if svm.reuse:
             memory = {} if state is None else state.memory
             self.reuse = Reuse.restored(memory, prepared.groups)
-        self.view = frozen(self.weights)  # the same memory, for kernels that only read
+        self.view = readonly(self.weights)  # the same memory, for kernels that only read
         costs = np.zeros(len(prepared))
         for group in prepared.groups:
-            costs[group.members] = svm.C * group.importance
-        self.costs = frozen(costs)
+            costs[group.members] = svm.C * group.sample_weight
+        self.costs = readonly(costs)
 
     def memory(self) -> dict[str, AnyArray]:
         outputs = {} if self.reuse is None else self.reuse.saved(self.prepared.groups)
@@ -177,17 +177,19 @@ class _Run:
         lost = (self.costs * (slack**2 if self.svm.squared else slack)).sum()
         return half_norm(self.weights) + float(lost), added
 
-    def _worst(self) -> Iterator[Worst]:
+    def _worst(self) -> Iterator[Violation]:
         engine, prepared, loss = self.engine, self.prepared, self.svm.loss
         if self.reuse is None:
-            yield from worst_outputs(engine, prepared, self.view, loss, self.svm.n_jobs)
+            yield from most_violated_outputs(engine, prepared, self.view, loss, self.svm.n_jobs)
             return
         for group in prepared.groups:
             # The examples with no weight have no bar to be above.
             with np.errstate(divide="ignore", invalid="ignore"):
                 bars = self.working.arrays.total[group.members] / (2 * self.costs[group.members])
             bars = np.where(self.costs[group.members] > 0, bars + self.svm.delta, np.inf)
-            found, taken = self.reuse.worst_of(engine, prepared, self.view, loss, group, bars)
+            found, taken = self.reuse.most_violated_of(
+                engine, prepared, self.view, loss, group, bars
+            )
             self.reused += taken
             yield found
 
@@ -200,7 +202,7 @@ class _Run:
         added = 0
         for piece in pieces_of(self.prepared, most, self.svm.seed, iteration):
             added += self._add(
-                worst_of(self.engine, self.prepared, self.view, self.svm.loss, piece)
+                most_violated_of(self.engine, self.prepared, self.view, self.svm.loss, piece)
             )
             self._descend(piece.members, BATCH_PASSES, iteration)
         return added
@@ -214,10 +216,10 @@ class _Run:
         vectors, arrays, svm = self.prepared.vectors, self.working.arrays, self.svm
         return Dual(self.weights, vectors, arrays, self.costs, svm.squared, float(svm.delta))
 
-    def _add(self, worst: Worst) -> int:
+    def _add(self, worst: Violation) -> int:
         group, working = worst.group, self.working
         columns = group.columns(worst.labels)
-        working.make_room(group.members, int((columns != group.gold_columns).sum()))
+        working.make_room(group.members, int((columns != group.gold_slots).sum()))
         before = working.count
         working.count, working.atoms = add_candidates(
             self._dual,
@@ -225,7 +227,7 @@ class _Run:
             Offers(
                 group.members,
                 group.firsts,
-                group.gold_columns,
+                group.gold_slots,
                 columns,
                 worst.losses,
                 worst.slacks,
@@ -238,4 +240,4 @@ class _Run:
 
     def _descend(self, examples: IntArray, passes: int, iteration: int) -> int:
         seed = int(np.random.default_rng([self.svm.seed, iteration]).integers(1 << 62))
-        return descend(self._dual, frozen(examples), passes, seed)
+        return descend(self._dual, readonly(examples), passes, seed)

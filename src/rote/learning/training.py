@@ -17,7 +17,7 @@ from rote.inference import Engine, Exact
 from rote.learning.base import Learner, State, check_examples, check_learner
 from rote.learning.checkpoints import EXAMPLES, check_place, load_state, save_state
 from rote.learning.svm import StructuredSVM
-from rote.model import Model, Prepared, prepare
+from rote.model import Dataset, Model, prepare
 from rote.tasks.task import Task
 from rote.types import AnyArray
 
@@ -38,7 +38,7 @@ def train(
     *,
     learner: Learner | None = None,
     engine: Engine | None = None,
-    importance: AnyArray | None = None,
+    sample_weight: AnyArray | None = None,
     progress: bool = False,
     verbose: bool = False,
     watch: Callable[[State], None] | None = None,
@@ -47,13 +47,13 @@ def train(
     resume: bool = False,
     overwrite: bool = False,
     hashed: Mapping[str, int] | None = None,
-    allow_broken: bool = False,
+    allow_infeasible_gold: bool = False,
 ) -> Model[X, Y]:
     """A model of examples, learned by a `StructuredSVM` with `Exact` unless said otherwise.
 
-    ``importance``, ``hashed`` and ``allow_broken`` are those of `rote.model.prepare`. With
-    ``progress`` a bar on standard error shows the loss and the time left, and if ``verbose`` the
-    learner's measures; ``watch`` sees every state.
+    ``sample_weight``, ``hashed`` and ``allow_infeasible_gold`` are those of `rote.model.prepare`.
+    With ``progress`` a bar on standard error shows the loss and the time left, and if ``verbose``
+    the learner's measures; ``watch`` sees every state.
 
     The state is written to the file ``checkpoint`` after ``every`` so many iterations and after
     the last; with ``resume`` training goes on from there if that file exists, and ends with the
@@ -72,7 +72,12 @@ def train(
     if checkpoint is not None:
         check_place(checkpoint)
     prepared = prepare(
-        task, xs, ys, hashed=hashed, importance=importance, allow_broken=allow_broken
+        task,
+        xs,
+        ys,
+        hashed=hashed,
+        sample_weight=sample_weight,
+        allow_infeasible_gold=allow_infeasible_gold,
     )
     check_examples(prepared)
     layout = prepared.layout
@@ -96,7 +101,7 @@ def train(
     return model if state is None else model.with_weights(state.weights)
 
 
-def run_of(learner: Learner, model: Model[Any, Any], prepared: Prepared) -> dict[str, str]:
+def run_of(learner: Learner, model: Model[Any, Any], prepared: Dataset) -> dict[str, str]:
     """What a training is about: learner, engine and task by their settings, examples by a digest.
 
     What says how long it lasts or how fast it is, and not which steps it makes, is left out.
@@ -110,7 +115,7 @@ def run_of(learner: Learner, model: Model[Any, Any], prepared: Prepared) -> dict
         digest.update(array.tobytes())
     for group in prepared.groups:
         digest.update(group.space.fingerprint.encode())
-        for values in (group.members, group.firsts, group.importance, group.gold, *group.slots):
+        for values in (group.members, group.firsts, group.sample_weight, group.gold, *group.slots):
             digest.update(np.asarray(values).tobytes())
     parts = {"learner": learner, "engine": model.engine, "task": model.task}
     said = [pair for name, value in parts.items() for pair in _said(name, value)]
@@ -120,7 +125,7 @@ def run_of(learner: Learner, model: Model[Any, Any], prepared: Prepared) -> dict
 def _trained(
     learner: Learner,
     model: Model[Any, Any],
-    prepared: Prepared,
+    prepared: Dataset,
     state: State | None,
     watching: Sequence[Callable[[State], None]],
     checkpoint: str | Path | None,

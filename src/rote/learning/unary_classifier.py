@@ -1,4 +1,4 @@
-"""`fit_iid`: logistic regression over single decisions, from which greedy search starts.
+"""`fit_unary_classifier`: logistic regression over single decisions, where greedy search starts.
 
 Every block of weights that variables use is a classifier of its own, by scikit-learn. Where labels
 have a vector each, as the antecedents of a mention, the right one is told from the others.
@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from rote.errors import check_number, check_whole
-from rote.inference.approximate import IID
+from rote.inference.approximate import UnaryClassifier
 from rote.learning.base import check_examples
-from rote.model import Group, Prepared
+from rote.model import Batch, Dataset
 from rote.types import AnyArray, FloatArray, IntArray
 
 
-def fit_iid(prepared: Prepared, *, cost: float = 1.0, iterations: int = 200) -> IID:
+def fit_unary_classifier(
+    prepared: Dataset, *, cost: float = 1.0, iterations: int = 200
+) -> UnaryClassifier:
     """A classifier of single variables for examples with outputs, laid out as models of theirs.
 
     The smaller ``cost`` (scikit-learn's C), the smaller the weights.
@@ -38,22 +40,22 @@ def fit_iid(prepared: Prepared, *, cost: float = 1.0, iterations: int = 200) -> 
     for name in dict.fromkeys(name for group in prepared.groups for name in _blocks(group)):
         own = layout.block(weights, name)
         cases = [np.concatenate(each) for each in zip(*_cases(prepared, name), strict=True)]
-        rows, labels, importance, each = cases
+        rows, labels, sample_weight, each = cases
         classifier = LogisticRegression(C=cost, fit_intercept=False, max_iter=iterations)
         known = features[rows][:, : len(own)]
         if each.any():
-            own[:, 0] = _fitted(classifier, known, labels, importance, 2)[:, 1]
+            own[:, 0] = _fitted(classifier, known, labels, sample_weight, 2)[:, 1]
         else:
-            own[:] = _fitted(classifier, known, labels, importance, own.shape[1])
-    return IID(weights)
+            own[:] = _fitted(classifier, known, labels, sample_weight, own.shape[1])
+    return UnaryClassifier(weights)
 
 
-def _blocks(group: Group) -> list[str]:
+def _blocks(group: Batch) -> list[str]:
     return [slot.block for slot in group.frame.slots[: len(group.space.variables)]]
 
 
 def _cases(
-    prepared: Prepared, name: str
+    prepared: Dataset, name: str
 ) -> Iterator[tuple[IntArray, IntArray, FloatArray, AnyArray]]:
     """Vectors, labels and importance of the decisions of a block; labels with vectors are cases."""
     for group in prepared.groups:
@@ -70,26 +72,26 @@ def _cases(
                 yield (
                     rows.ravel(),
                     right.ravel(),
-                    np.repeat(group.importance, size),
+                    np.repeat(group.sample_weight, size),
                     np.ones(count * size, dtype=np.bool_),
                 )
                 continue
             rows = group.firsts + slot.vector if slot.vector is not None else np.zeros(count, int)
-            yield rows, gold, group.importance, np.zeros(count, dtype=np.bool_)
+            yield rows, gold, group.sample_weight, np.zeros(count, dtype=np.bool_)
 
 
 def _fitted(
-    classifier: Any, features: AnyArray, labels: IntArray, importance: FloatArray, width: int
+    classifier: Any, features: AnyArray, labels: IntArray, sample_weight: FloatArray, width: int
 ) -> FloatArray:
     """Weights of shape (features, labels)."""
     weights = np.zeros((features.shape[1], width))
-    counted = importance > 0
+    counted = sample_weight > 0
     features, labels = features[counted], labels[counted]
     seen = np.unique(labels)
     if len(seen) == 1:  # nothing to tell apart: whatever there is speaks for this label
         weights[:, seen[0]] = np.asarray(features.mean(axis=0)).ravel()
     elif len(seen) > 1:
-        classifier.fit(features, labels, sample_weight=importance[counted])
+        classifier.fit(features, labels, sample_weight=sample_weight[counted])
         if len(seen) == 2:
             weights[:, seen[1]] = classifier.coef_[0]
         else:

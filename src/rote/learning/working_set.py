@@ -68,7 +68,7 @@ class WorkingSet:
             value -= float((self.arrays.total[used] ** 2 / (4.0 * costs[used])).sum())
         return value
 
-    def let_go(self, patience: int) -> None:
+    def prune(self, patience: int) -> None:
         """Drop candidates whose dual has been 0 for that many iterations."""
         idle = self._idle[: self.count]
         idle[:] = np.where(self.arrays.dual[: self.count] == 0.0, idle + 1, 0)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, ScoreError, SettingError, renumber, say_about
+from rote.errors import DataError, LabelError, ScoreError, SettingError, locate, relocate
 from rote.features import (
     Features,
     HashedIndex,
@@ -46,21 +46,21 @@ from rote.tasks.task import (
     check_task,
     labels_of,
 )
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 CHUNK = 1 << 22  # scores that are in memory at once, for each thread
 TOGETHER = 512  # inputs that are read together, where a task has a reader
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class Batch:
     """The examples of one frame."""
 
     frame: Frame
     slots: Slots
     members: IntArray  # which examples of the whole
     firsts: IntArray  # the first vector of each
-    importance: FloatArray  # how much each counts in learning
+    sample_weight: FloatArray  # how much each counts in learning
     gold: IntArray | None  # (m, variables): the right labels, where they are known
 
     def __len__(self) -> int:
@@ -70,18 +70,18 @@ class Group:
     def space(self) -> Space:
         return self.frame.space
 
-    def rows(self, index: slice | AnyArray) -> Group:
+    def rows(self, index: slice | AnyArray) -> Batch:
         """Some of the examples."""
-        return Group(
+        return Batch(
             self.frame,
             self.slots,
-            frozen(self.members[index]),
-            frozen(self.firsts[index]),
-            frozen(self.importance[index]),
-            None if self.gold is None else frozen(self.gold[index]),
+            readonly(self.members[index]),
+            readonly(self.firsts[index]),
+            readonly(self.sample_weight[index]),
+            None if self.gold is None else readonly(self.gold[index]),
         )
 
-    def pieces(self, n_jobs: int = 1) -> list[Group]:
+    def chunks(self, n_jobs: int = 1) -> list[Batch]:
         """Some examples at a time, so few that their scores fit into memory.
 
         With several jobs, there is at least a piece for each of them.
@@ -92,23 +92,23 @@ class Group:
         return [self.rows(slice(k, k + size)) for k in range(0, len(self), size)]
 
     @cached_property
-    def gold_columns(self) -> IntArray:
+    def gold_slots(self) -> IntArray:
         """The right label or label tuple of each slot, of shape (m, slots)."""
         assert self.gold is not None
         return self.columns(self.gold)
 
     def columns(self, labels: IntArray) -> IntArray:
         """The label, label tuple or trait of each slot in each output that an engine found."""
-        return columns_of(self.space, self.frame.trait_set, labels)
+        return columns_of(self.space, self.frame.global_feature_set, labels)
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class Dataset:
     """Examples, their vectors and the layout of the weights that score them."""
 
     layout: Layout
     source: Vectors | LazyVectors
-    groups: tuple[Group, ...]
+    groups: tuple[Batch, ...]
     count: int
 
     def __len__(self) -> int:
@@ -127,11 +127,11 @@ class Prepared:
             return 0.0
         return 1.0 - source.computed / source.count
 
-    def batches(self) -> Iterator[list[Group]]:
+    def batches(self) -> Iterator[list[Batch]]:
         """Pieces of groups, as many at once as there is room for their scores in memory."""
-        batch: list[Group] = []
+        batch: list[Batch] = []
         room = CHUNK
-        for piece in (piece for group in self.groups for piece in group.pieces()):
+        for piece in (piece for group in self.groups for piece in group.chunks()):
             size = len(piece) * piece.space.parts
             if batch and size > room:
                 yield batch
@@ -141,42 +141,44 @@ class Prepared:
         if batch:
             yield batch
 
-    def features(self, group: Group) -> FeatureRows:
+    def features(self, group: Batch) -> FeatureRows:
         """What engines may know of the examples of a group."""
-        traits = group.frame.trait_set
-        return FeatureRows(self.vectors, group.slots, group.firsts, self.layout.size, traits)
+        global_features = group.frame.global_feature_set
+        return FeatureRows(
+            self.vectors, group.slots, group.firsts, self.layout.size, global_features
+        )
 
-    def scores(self, weights: FloatArray, group: Group) -> FloatArray:
+    def scores(self, weights: FloatArray, group: Batch) -> FloatArray:
         """Scores of shape (m, parts) for the examples of a group."""
         return self.features(group).scores(weights)
 
-    def problem(self, weights: FloatArray, group: Group, what: str = "input") -> Problem:
+    def problem(self, weights: FloatArray, group: Batch, what: str = "input") -> Problem:
         """What outputs of the examples of a group are worth; errors call an example ``what``."""
         try:
             return self.features(group).problem(group.space, weights)
         except ScoreError as error:
-            renumber(error, what, group.members.tolist())
+            relocate(error, what, group.members.tolist())
             raise
 
-    def context(self, group: Group) -> Context:
+    def context(self, group: Batch) -> Context:
         """What engines may know of the examples of a group: gold outputs and feature vectors."""
         return Context(group.gold, self.features(group))
 
     def question(
-        self, weights: FloatArray, group: Group, *, lazy: bool = False
+        self, weights: FloatArray, group: Batch, *, lazy: bool = False
     ) -> tuple[Problem, Context]:
         """What an engine is asked in prediction.
 
         ``lazy`` leaves vectors that are not there yet to be asked for by the engine.
         """
-        if lazy and isinstance(self.source, LazyVectors) and not group.frame.traits:
+        if lazy and isinstance(self.source, LazyVectors) and not group.frame.global_features:
             return LazyProblem(_LazyScores(self.source, group, weights)), NO_CONTEXT
         return self.problem(weights, group), self.context(group).without_gold()
 
     @cached_property
-    def places(self) -> tuple[tuple[Group, int], ...]:
+    def places(self) -> tuple[tuple[Batch, int], ...]:
         """For each example its group, and its place in it."""
-        found: list[tuple[Group, int]] = [None] * self.count  # type: ignore[list-item]
+        found: list[tuple[Batch, int]] = [None] * self.count  # type: ignore[list-item]
         for group in self.groups:
             for place, member in enumerate(group.members.tolist()):
                 found[member] = (group, place)
@@ -190,17 +192,17 @@ def prepare(
     *,
     layout: Layout | None = None,
     hashed: Mapping[str, int] | None = None,
-    importance: AnyArray | None = None,
-    allow_broken: bool = False,
+    sample_weight: AnyArray | None = None,
+    allow_infeasible_gold: bool = False,
     lazy: bool = False,
-) -> Prepared:
+) -> Dataset:
     """Examples made ready; without a layout, one is made for them and its indices are frozen.
 
     ``hashed`` says for some kinds of vectors into how many bits their names are hashed; a layout
     that is given has its indices already.
-    ``importance`` says how much each example counts in learning: 1, unless given. Outputs
-    that break a rule are refused, unless ``allow_broken``. With ``lazy``, inputs of a layout that
-    is given are kept, and their vectors worked out when they are asked for.
+    ``sample_weight`` says how much each example counts in learning: 1, unless given. Outputs
+    that break a rule are refused, unless ``allow_infeasible_gold``. With ``lazy``, inputs of a
+    layout that is given are kept, and their vectors worked out when they are asked for.
     """
     check_task(task)
     if layout is not None and hashed:
@@ -238,7 +240,7 @@ def prepare(
             if outputs is not None:
                 batch.gold.append(_gold(task, x, y, frame))
         except Exception as error:
-            say_about(error, what, number)
+            locate(error, what, number)
             raise
         read.settle(TOGETHER)
         count = number + 1
@@ -250,12 +252,12 @@ def prepare(
         for index in builder.indices.values():
             index.freeze()
         layout = Layout.of(list(batches), builder.indices)
-    each = _importance(importance, count)
+    each = _importance(sample_weight, count)
     groups = [batch.group(layout, each, gold=ys is not None) for batch in batches.values()]
-    if ys is not None and not allow_broken:
+    if ys is not None and not allow_infeasible_gold:
         for group in groups:
             _check_rules(group)
-    return Prepared(layout, read.source(), tuple(groups), count)
+    return Dataset(layout, read.source(), tuple(groups), count)
 
 
 def check_many(what: str, given: object) -> None:
@@ -406,7 +408,7 @@ class LazyVectors:
             try:
                 builder.add(kind, self._rows[i][k])
             except Exception as error:
-                say_about(error, "input", i)
+                locate(error, "input", i)
                 raise
         return builder.build()
 
@@ -420,7 +422,7 @@ class LazyVectors:
                 try:
                     reader.lines(inputs[own], vectors[own])
                 except type(error):
-                    say_about(error, "input", number)
+                    locate(error, "input", number)
                     break
             raise
 
@@ -428,7 +430,7 @@ class LazyVectors:
 class _LazyScores(LazyScores):
     """The scores of the inputs of a group, which are there once their vectors were looked at."""
 
-    def __init__(self, source: LazyVectors, group: Group, weights: FloatArray) -> None:
+    def __init__(self, source: LazyVectors, group: Batch, weights: FloatArray) -> None:
         super().__init__(group.space, len(group))
         self.source, self.group, self.weights = source, group, weights
         vector, each = group.slots.vector, group.slots.each
@@ -446,8 +448,8 @@ class _LazyScores(LazyScores):
         whose, which, numbers = (np.concatenate([each[k] for each in asked]) for k in range(3))
         known, first = self.source.some(kinds, whose, which, numbers), 1  # behind the constant one
         for (scores, inputs, slots), (_, vectors, _, begins) in zip(own, asked, strict=True):
-            places = frozen(np.where(begins < 0, 0, first + begins))
-            chosen = frozen(inputs), frozen(slots), places
+            places = readonly(np.where(begins < 0, 0, first + begins))
+            chosen = readonly(inputs), readonly(slots), places
             score_some(self.weights, known, scores.group.slots, *chosen, scores.array)
             scores.known[inputs, slots] = True
             first += len(vectors)
@@ -476,7 +478,7 @@ def raise_for_one(
         try:
             read(x)
         except type(error) as own:
-            say_about(own, what, number)
+            locate(own, what, number)
             raise own from None
 
 
@@ -489,15 +491,15 @@ class _Batch:
         self.firsts: list[int] = []
         self.gold: list[Sequence[int]] = []
 
-    def group(self, layout: Layout, importance: FloatArray, *, gold: bool) -> Group:
-        labels = frozen(self._labels()) if gold else None
+    def group(self, layout: Layout, sample_weight: FloatArray, *, gold: bool) -> Batch:
+        labels = readonly(self._labels()) if gold else None
         members = np.array(self.members, dtype=np.int64)
-        return Group(
+        return Batch(
             self.frame,
             layout.slots(self.frame),
-            frozen(members),
-            frozen(np.array(self.firsts, dtype=np.int64)),
-            frozen(importance[members]),
+            readonly(members),
+            readonly(np.array(self.firsts, dtype=np.int64)),
+            readonly(sample_weight[members]),
             labels,
         )
 
@@ -509,12 +511,12 @@ class _Batch:
                 try:
                     labels_of(self.frame.space, output)
                 except ValueError as error:
-                    say_about(error, "example", member)
+                    locate(error, "example", member)
                     raise error from None
             raise
 
 
-def _check_rules(group: Group) -> None:
+def _check_rules(group: Batch) -> None:
     assert group.gold is not None
     holds = group.space.holds(group.gold)
     if not holds.all():
@@ -522,9 +524,9 @@ def _check_rules(group: Group) -> None:
         broken = group.space.broken(group.gold[place])[0].name
         error = LabelError(
             f"the output breaks the rule {broken!r}; correct the output, drop the rule, or say "
-            "allow_broken=True"
+            "allow_infeasible_gold=True"
         )
-        say_about(error, "example", int(group.members[place]))
+        locate(error, "example", int(group.members[place]))
         raise error
 
 
@@ -542,12 +544,14 @@ def _check_hashed(hashed: Mapping[str, int], indices: Mapping[str, Index]) -> No
 def _importance(given: AnyArray | None, count: int) -> FloatArray:
     if given is None:
         return np.ones(count)
-    importance = np.asarray(given, dtype=np.float64)
-    if importance.shape != (count,):
-        raise DataError(f"importance has one number per example, {count}; got {importance.shape}")
-    if not (np.isfinite(importance).all() and (importance >= 0).all()):
+    sample_weight = np.asarray(given, dtype=np.float64)
+    if sample_weight.shape != (count,):
+        raise DataError(
+            f"importance has one number per example, {count}; got {sample_weight.shape}"
+        )
+    if not (np.isfinite(sample_weight).all() and (sample_weight >= 0).all()):
         raise DataError("importance is finite and at least 0 for every example")
-    return importance
+    return sample_weight
 
 
 def _next(outputs: Iterator[Any], number: int) -> Any:

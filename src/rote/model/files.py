@@ -45,11 +45,11 @@ from rote.inference import (
     Engine,
     Exact,
     Exhaustive,
+    Independent,
     Milp,
-    Separable,
     Tree,
 )
-from rote.inference.approximate import RGS, Beam, ConstrainedBeam, Patterns, Speedup
+from rote.inference.approximate import RGS, Beam, ConstrainedBeam, HeuristicFeatures, LearnedBeam
 from rote.inference.engine import persistent
 from rote.io.atomic import write_new
 from rote.io.serialize import Registry, classes, outline, parts_of, restored
@@ -57,7 +57,7 @@ from rote.model.layout import Block, Layout
 from rote.model.model import Model
 from rote.tasks.adapter import CLASSES
 from rote.tasks.task import Task
-from rote.types import FloatArray, frozen
+from rote.types import FloatArray, readonly
 
 FORMAT, VERSION = "rote model", 1
 DESCRIPTION = "model.json"
@@ -71,10 +71,10 @@ ENGINES: Registry = classes(
     Exact,
     Exhaustive,
     Milp,
-    Patterns,
+    HeuristicFeatures,
     RGS,
-    Separable,
-    Speedup,
+    Independent,
+    LearnedBeam,
     Tree,
 )
 _KEYS: Mapping[str, type] = {
@@ -293,7 +293,7 @@ def _arrays(
                 f"{path}: the blocks and indices of the model have {size} weights, {DESCRIPTION} "
                 f"says {saved['count']}, and the array has the shape {weights.shape}"
             )
-    return {name: frozen(weights) for name, weights in arrays.items()}
+    return {name: readonly(weights) for name, weights in arrays.items()}
 
 
 def _restored(

@@ -18,7 +18,7 @@ from rote.errors import LabelError, SpaceError
 from rote.features import Index
 from rote.kernels.bundles import Slots
 from rote.tasks.task import Frame, Slot
-from rote.types import FloatArray, frozen, running
+from rote.types import FloatArray, offsets_from_counts, readonly
 
 
 class Block(NamedTuple):
@@ -76,20 +76,27 @@ class Layout:
                     f"block {block.name!r} was learned with the labels {known.labels}, and a "
                     f"variable of it has {block.labels}; give labels as they were, in that order"
                 )
-        traits = sum(family.count for family in frame.traits)
-        slots = [*frame.slots, *(Slot(f.block) for f in frame.traits for _ in range(f.count))]
+        global_features = sum(family.count for family in frame.global_features)
+        slots = [
+            *frame.slots,
+            *(Slot(f.block) for f in frame.global_features for _ in range(f.count)),
+        ]
         origin = {b.name: self._origin[b.kind] + self._first[b.name] for b in self.blocks}
         stride = {b.name: self._stride[b.kind] for b in self.blocks}
         tied = dict.fromkeys(slot.tied for slot in slots if slot.tied is not None)
-        place = dict(zip(tied, running([len(columns) for columns in tied]).tolist(), strict=False))
+        place = dict(
+            zip(
+                tied, offsets_from_counts([len(columns) for columns in tied]).tolist(), strict=False
+            )
+        )
         return Slots(
-            frozen(np.array([-1 if s.vector is None else s.vector for s in slots], np.int64)),
-            frozen(np.array([origin[slot.block] for slot in slots], np.int64)),
-            frozen(np.array([stride[slot.block] for slot in slots], np.int64)),
-            frozen(np.array([slot.each for slot in slots], np.bool_)),
-            frozen(np.array([-1 if s.tied is None else place[s.tied] for s in slots], np.int64)),
-            frozen(np.concatenate([frame.starts, np.repeat(frame.starts[-1:], traits)])),
-            frozen(np.array([column for columns in tied for column in columns], np.int64)),
+            readonly(np.array([-1 if s.vector is None else s.vector for s in slots], np.int64)),
+            readonly(np.array([origin[slot.block] for slot in slots], np.int64)),
+            readonly(np.array([stride[slot.block] for slot in slots], np.int64)),
+            readonly(np.array([slot.each for slot in slots], np.bool_)),
+            readonly(np.array([-1 if s.tied is None else place[s.tied] for s in slots], np.int64)),
+            readonly(np.concatenate([frame.starts, np.repeat(frame.starts[-1:], global_features)])),
+            readonly(np.array([column for columns in tied for column in columns], np.int64)),
         )
 
     def _known(self, name: str) -> Block:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from rote.errors import InfeasibleSpace, ScoreError, renumber, say_about
+from rote.errors import InfeasibleSpace, ScoreError, locate, relocate
 from rote.inference import Engine, Exact, Solutions
 from rote.inference.engine import Capability, check_engine, require
-from rote.model.dataset import Group, Prepared, check_many, prepare
+from rote.model.dataset import Batch, Dataset, check_many, prepare
 from rote.model.layout import Layout
 from rote.tasks.task import Task, WithoutRules
-from rote.types import FloatArray, frozen
+from rote.types import FloatArray, readonly
 
 if TYPE_CHECKING:
     from rote.viz import Picture
@@ -51,7 +51,7 @@ class Model(Generic[X, Y]):
                 "of a smaller scale"
             )
         check_engine("the engine of a model", self.engine)
-        object.__setattr__(self, "weights", frozen(self.weights))
+        object.__setattr__(self, "weights", readonly(self.weights))
 
     def with_weights(self, weights: FloatArray) -> Model[X, Y]:
         """The same model with other weights."""
@@ -80,7 +80,7 @@ class Model(Generic[X, Y]):
 
         return load(folder, task, engine)
 
-    def prepare(self, xs: Iterable[X], ys: Iterable[Y] | None = None, **options: Any) -> Prepared:
+    def prepare(self, xs: Iterable[X], ys: Iterable[Y] | None = None, **options: Any) -> Dataset:
         """Examples made ready for this model; features it does not know are left out.
 
         Those of inputs without outputs are worked out later, if the engine asks for few of them.
@@ -92,7 +92,7 @@ class Model(Generic[X, Y]):
     def _is_lazy(self) -> bool:
         return Capability.LAZY_SCORES in self.engine.supports
 
-    def answers(self, prepared: Prepared) -> list[tuple[Group, Solutions]]:
+    def answers(self, prepared: Dataset) -> list[tuple[Batch, Solutions]]:
         """The answers to all inputs, group by group, each with its proof."""
         found: dict[int, list[Solutions]] = {id(group.frame): [] for group in prepared.groups}
         for batch in prepared.batches():
@@ -100,7 +100,7 @@ class Model(Generic[X, Y]):
                 found[id(piece.frame)].append(solutions)
         return [(group, Solutions.joined(found[id(group.frame)])) for group in prepared.groups]
 
-    def _answered(self, prepared: Prepared, batch: Sequence[Group]) -> Iterator[Solutions]:
+    def _answered(self, prepared: Dataset, batch: Sequence[Batch]) -> Iterator[Solutions]:
         lazy = self._is_lazy
         pairs = [prepared.question(self.weights, group, lazy=lazy) for group in batch]
         for problem, _ in pairs:
@@ -110,10 +110,10 @@ class Model(Generic[X, Y]):
             try:
                 yield next(answers)
             except InfeasibleSpace as error:
-                say_about(error, "input", int(group.members[0]))
+                locate(error, "input", int(group.members[0]))
                 raise
             except ScoreError as error:
-                renumber(error, "input", group.members.tolist())
+                relocate(error, "input", group.members.tolist())
                 raise
 
     def predict(self, xs: Iterable[X]) -> list[Y]:
@@ -130,7 +130,7 @@ class Model(Generic[X, Y]):
         (y,) = self.decode([x], answers)
         return show(self.task, x, y, gold, facts=[answers[0][1].proof()])
 
-    def decode(self, inputs: Sequence[X], answers: Iterable[tuple[Group, Solutions]]) -> list[Y]:
+    def decode(self, inputs: Sequence[X], answers: Iterable[tuple[Batch, Solutions]]) -> list[Y]:
         """The outputs that `answers` to these inputs stand for, in the order of the inputs."""
         outputs: list[Any] = [None] * len(inputs)
         for group, solutions in answers:

@@ -24,10 +24,10 @@ LIMIT = 1 << 26  # bytes in memory
 KEY, DIGEST = 20, 16
 
 
-class Remembered:
+class AnswerCache:
     """Answers of one model.
 
-    >>> remembered = Remembered("a model")
+    >>> remembered = AnswerCache("a model")
     >>> remembered.put({key_of("the dog"): (["D", "N"], 2.5, 2.5)})
     >>> remembered.get(key_of("the dog"))
     (['D', 'N'], 2.5, 2.5)

@@ -23,7 +23,7 @@ from math import isfinite
 from typing import Annotated, Any
 
 import rote
-from rote.errors import DataError, MissingExtra, Overloaded, RoteError, TooLarge
+from rote.errors import DataError, InputTooLarge, MissingDependency, Overloaded, RoteError
 from rote.serve.service import Service
 
 try:
@@ -33,7 +33,7 @@ try:
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect
 except ImportError as error:
-    raise MissingExtra(
+    raise MissingDependency(
         "a service needs the packages fastapi and uvicorn, which are not installed; "
         "run: pip install '.[serve]' in a checkout of rote"
     ) from error
@@ -46,7 +46,7 @@ POLICY = (
 )
 
 
-class Asked(BaseModel):
+class Query(BaseModel):
     """A request: one input, or several."""
 
     model_config = ConfigDict(
@@ -81,7 +81,7 @@ class Answers(BaseModel):
 
 
 # The body is read by hand, no further than a limit; so the framework has to be told what it is.
-BODY = {"required": True, "content": {"application/json": {"schema": Asked.model_json_schema()}}}
+BODY = {"required": True, "content": {"application/json": {"schema": Query.model_json_schema()}}}
 
 
 def create_app(service: Service) -> FastAPI:
@@ -103,7 +103,7 @@ def create_app(service: Service) -> FastAPI:
         try:
             values = _inputs(await _body(request, service.limits.size))
             future = service.submit(values)
-        except TooLarge:
+        except InputTooLarge:
             service.refuse("too large")
             raise
         except DataError:
@@ -153,7 +153,7 @@ async def _unexpected(_: Request, error: Exception) -> JSONResponse:
 
 async def _failed(_: Request, error: Exception) -> JSONResponse:
     sentence = {"error": " ".join(str(error).split())}
-    if isinstance(error, TooLarge):
+    if isinstance(error, InputTooLarge):
         return JSONResponse(sentence, 413)
     if isinstance(error, DataError):
         return JSONResponse(sentence, 422)
@@ -169,7 +169,9 @@ async def _body(request: Request, most: int) -> bytes:
         async for piece in request.stream():
             body += piece
             if len(body) > most:
-                raise TooLarge(f"a request has at most {most} bytes; send fewer inputs at once")
+                raise InputTooLarge(
+                    f"a request has at most {most} bytes; send fewer inputs at once"
+                )
     except ClientDisconnect:
         raise DataError("the connection was closed before the request was whole") from None
     return bytes(body)
@@ -181,9 +183,9 @@ def _inputs(body: bytes) -> list[Any]:
     except (ValueError, RecursionError) as error:
         raise DataError(f"expected a request in JSON: {error}") from None
     try:
-        read = Asked.model_validate(asked)
+        read = Query.model_validate(asked)
     except ValidationError:
-        read = Asked()
+        read = Query()
     if len(read.model_fields_set) != 1:
         raise DataError(
             'a request is {"input": ...} or {"inputs": [...]} and nothing else; '

@@ -1,7 +1,8 @@
 """What a service answers with, by name, and what it goes on learning.
 
 amortized   `Amortized` around the model's own engine: equal scores first, then duals
-speedup     `Amortized` around a `Speedup` that learns from the model's own engine while it serves;
+speedup     `Amortized` around a `LearnedBeam` that learns from the model's own engine while it
+serves;
             nothing is tested but equal scores, so that it meets every new input
 an engine   that engine alone, without any memory
 
@@ -21,10 +22,10 @@ import numpy as np
 
 from rote.errors import ModelError, SettingError
 from rote.inference import Engine
-from rote.inference.approximate import Speedup
+from rote.inference.approximate import LearnedBeam
 from rote.inference.engine import find
 from rote.inference.stores import open_store
-from rote.inference.wrappers.amortized import Amortized, DualBound, Same
+from rote.inference.wrappers.amortized import Amortized, EqualScores, LagrangianCertificate
 from rote.inference.wrappers.amortized.certificates import Certificate
 from rote.model import Model
 from rote.model.files import DESCRIPTION
@@ -32,9 +33,9 @@ from rote.serve.service import Limits, Service, served
 
 AMORTIZED, SPEEDUP = "amortized", "speedup"
 CERTIFICATES: Mapping[str, Certificate | Sequence[Certificate]] = MappingProxyType(
-    {AMORTIZED: (Same(), DualBound()), SPEEDUP: Same()}
+    {AMORTIZED: (EqualScores(), LagrangianCertificate()), SPEEDUP: EqualScores()}
 )
-SHARE = 0.05  # of the inputs that a Speedup learns from
+SHARE = 0.05  # of the inputs that a LearnedBeam learns from
 
 
 def open_service(
@@ -49,7 +50,7 @@ def open_service(
     """A service for the model of a folder.
 
     A ``store`` keeps what was answered beyond the process; it is named by its address. A
-    `Speedup` is given a ``share`` of the inputs to learn from, and goes on from what is in the
+    `LearnedBeam` is given a ``share`` of the inputs to learn from, and goes on from what is in the
     folder ``learned``, where what it knows is saved when the service closes.
     """
     model = Model.load(folder)
@@ -92,17 +93,17 @@ def _chosen(
     raise SettingError(f"the engine is {AMORTIZED}, {SPEEDUP} or one of your own; got {engine!r}")
 
 
-def _speedup(model: Model[Any, Any], share: float, learned: Path | None) -> Speedup:
+def _speedup(model: Model[Any, Any], share: float, learned: Path | None) -> LearnedBeam:
     """With what it has learned, and proofs: an answer that is proved need not be found again."""
     engine = model.engine
-    base = find(engine, Speedup) or Speedup(engine)
+    base = find(engine, LearnedBeam) or LearnedBeam(engine)
     teacher = base
     if learned is not None and (learned / DESCRIPTION).exists():
         before = Model.load(learned)
-        found = find(before.engine, Speedup)
+        found = find(before.engine, LearnedBeam)
         if found is None or not np.array_equal(before.weights, model.weights):
             raise ModelError(
-                f"{learned}: expected what a Speedup has learned under this model, got another "
+                f"{learned}: expected what a LearnedBeam has learned under this model, got another "
                 "model; name another folder for what is learned"
             )
         teacher = found

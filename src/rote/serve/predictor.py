@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 
 from rote.errors import (
     DataError,
+    InputTooLarge,
     ModelError,
     RoteError,
     ServiceError,
     StoreError,
-    TooLarge,
-    renumber,
+    relocate,
 )
-from rote.inference import Solutions, Source, Status
-from rote.model import Model, Prepared
-from rote.serve.answer_cache import Remembered, key_of
+from rote.inference import FoundBy, Solutions, Status
+from rote.model import Dataset, Model
+from rote.serve.answer_cache import AnswerCache, key_of
 from rote.tasks.adapter import Adapter, describe
 
 LOG = logging.getLogger(__name__)
@@ -45,14 +45,14 @@ class Answer(NamedTuple):
         return 0.0 if isinf(self.value) else self.bound - self.value
 
 
-class Answering:
+class Predictor:
     """What answers a batch: a model, the adapter of its task, and what is remembered.
 
     ``given`` counts the inputs that the model's engine was given.
     """
 
     def __init__(
-        self, model: Model[Any, Any], adapter: Adapter[Any], remembered: Remembered | None
+        self, model: Model[Any, Any], adapter: Adapter[Any], remembered: AnswerCache | None
     ) -> None:
         self.model = model
         self.adapter = adapter
@@ -82,7 +82,7 @@ class Answering:
             LOG.warning("what others have remembered cannot be read", exc_info=True)
         recalled = {key: self.remembered.get(key) for key in set(keys)}
         return {
-            key: Answer(*found, Status.OPTIMAL.name.lower(), Source.CACHE.name.lower())
+            key: Answer(*found, Status.OPTIMAL.name.lower(), FoundBy.CACHE.name.lower())
             for key, found in recalled.items()
             if found is not None
         }
@@ -122,12 +122,12 @@ class Answering:
         try:
             return self.adapter.input_of(self.model.task, value)
         except RoteError as error:
-            kind = TooLarge if isinstance(error, TooLarge) else DataError
+            kind = InputTooLarge if isinstance(error, InputTooLarge) else DataError
             raise kind(f"input {place}: {error}") from None
         except Exception as error:
             raise _failure("adapter", error) from error
 
-    def _prepared(self, xs: Sequence[Any], places: Sequence[int]) -> Prepared:
+    def _prepared(self, xs: Sequence[Any], places: Sequence[int]) -> Dataset:
         try:
             return self.model.prepare(xs)
         except RoteError as error:
@@ -150,13 +150,13 @@ class Answering:
             float(solutions.value[row]),
             float(solutions.bound[row]),
             status.name.lower(),
-            Source(int(solutions.source[row])).name.lower(),
+            FoundBy(int(solutions.source[row])).name.lower(),
         )
 
 
 def _about(error: RoteError, places: Sequence[int]) -> DataError:
     """What is wrong with an input, which is called by its place in the request."""
-    renumber(error, "input", places)
+    relocate(error, "input", places)
     return DataError(str(error))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 
-from rote.errors import MissingExtra, SettingError
+from rote.errors import MissingDependency, SettingError
 from rote.serve.service import Service
 
 PACKAGES = ("fastapi", "uvicorn")
@@ -21,7 +21,7 @@ def check_extra() -> None:
     """Refuse to go on without the packages that serving needs."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
-        raise MissingExtra(
+        raise MissingDependency(
             f"a service needs the packages {' and '.join(PACKAGES)}; not installed: "
             f"{', '.join(missing)}; run: pip install '.[serve]' in a checkout of rote"
         )

@@ -19,14 +19,14 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from rote.errors import DataError, Overloaded, SettingError, TooLarge
-from rote.inference.approximate import Speedup
+from rote.errors import DataError, InputTooLarge, Overloaded, SettingError
+from rote.inference.approximate import LearnedBeam
 from rote.inference.engine import find, layers
 from rote.inference.stores import Store
 from rote.inference.wrappers.amortized import Amortized
 from rote.model import Model
-from rote.serve.answer_cache import Remembered
-from rote.serve.predictor import Answer, Answering, digest_of
+from rote.serve.answer_cache import AnswerCache
+from rote.serve.predictor import Answer, Predictor, digest_of
 from rote.serve.stats import Stats
 from rote.tasks.adapter import Adapter, adapter_of, check_size
 from rote.tasks.task import Task
@@ -60,8 +60,8 @@ class Service:
 
     With ``remember``, answers proved optimal are said again when the same input comes again; a
     ``store`` keeps them beyond the process, unless functions or classes of your own have a part in
-    them: the task's, or the adapter that is given. If the model's engine has a `Speedup`, what that
-    knows is saved into the folder ``learned`` at the end.
+    them: the task's, or the adapter that is given. If the model's engine has a `LearnedBeam`, what
+    that knows is saved into the folder ``learned`` at the end.
 
     >>> from rote import train
     >>> from rote.tasks.multiclass import Multiclass
@@ -92,7 +92,7 @@ class Service:
         self._learned = learned
         digest = digest_of(model, self.engine) if adapter is None else None
         self._remembered = _remembered(digest, store) if remember else None
-        self._answering = Answering(model, self.adapter, self._remembered)
+        self._answering = Predictor(model, self.adapter, self._remembered)
         self._stats = Stats()
         self._jobs: deque[_Job] = deque()
         self._waiting = 0
@@ -149,7 +149,10 @@ class Service:
 
     def stats(self) -> dict[str, Any]:
         """What the service is, and what it has done so far, as JSON."""
-        amortized, speedup = find(self.model.engine, Amortized), find(self.model.engine, Speedup)
+        amortized, speedup = (
+            find(self.model.engine, Amortized),
+            find(self.model.engine, LearnedBeam),
+        )
         counters = None if amortized is None else amortized.counters
         served = None if speedup is None else speedup.stats.now()
         solved = self._answering.given if counters is None else counters.solver_calls
@@ -175,7 +178,7 @@ class Service:
             self._closing = True
             self._changed.notify()
         self._thread.join()
-        speedup = find(self.model.engine, Speedup)
+        speedup = find(self.model.engine, LearnedBeam)
         try:
             if self._learned is not None and speedup is not None:
                 self.model.with_engine(speedup).save(self._learned)
@@ -244,12 +247,12 @@ def served(task: Task[Any, Any], adapter: Adapter[Any] | None = None) -> Adapter
     return found
 
 
-def _remembered(digest: str | None, store: Store | None) -> Remembered:
+def _remembered(digest: str | None, store: Store | None) -> AnswerCache:
     """In memory alone where there is no digest: a later process may have other code."""
-    return Remembered("") if digest is None else Remembered(digest, store)
+    return AnswerCache("") if digest is None else AnswerCache(digest, store)
 
 
 def _why(error: Exception) -> str:
-    if isinstance(error, TooLarge):
+    if isinstance(error, InputTooLarge):
         return "too large"
     return "not understood" if isinstance(error, DataError) else "failed"

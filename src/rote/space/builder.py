@@ -17,7 +17,7 @@ from rote.space.space import Factor, NamedRule, Space
 
 Shape = ParamSpec("Shape")
 
-MOST_TUPLES = 1 << 31  # of a factor: each has a score, and no memory holds so many
+MAX_TUPLES = 1 << 31  # of a factor: each has a score, and no memory holds so many
 
 
 class Pool:
@@ -94,9 +94,9 @@ class SpaceBuilder:
         if len(scope) < 2 or len(set(scope)) != len(scope):
             names = [v.name for v in variables]
             raise SpaceError(f"a factor is over two or more different variables, got {names}")
-        if prod(len(v.labels) for v in variables) > MOST_TUPLES:
+        if prod(len(v.labels) for v in variables) > MAX_TUPLES:
             raise SpaceError(
-                f"a factor has a score for each of at most {MOST_TUPLES} label tuples, and one "
+                f"a factor has a score for each of at most {MAX_TUPLES} label tuples, and one "
                 f"over these {len(scope)} variables has more; use traits "
                 "(rote.space.global_features), rules, or smaller factors"
             )

@@ -3,7 +3,7 @@
 What engines work out from a space (networks, plans, programs) is a *form* of it. Equal spaces
 share their `Forms`, which go with the last of them. `keep_recent` makes a function that builds
 spaces, or frames with a space, keep those that were asked for last: all that are kept in this
-process, with the forms compiled since, take about `MOST_BYTES` together.
+process, with the forms compiled since, take about `MAX_BYTES` together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 Shape = ParamSpec("Shape")
 
-MOST_BYTES = 128 << 20
+MAX_BYTES = 128 << 20
 MISSING = object()
 
 
@@ -98,7 +98,7 @@ class Recent:
                 self.size -= forms.size
 
 
-RECENT = Recent(MOST_BYTES)
+RECENT = Recent(MAX_BYTES)
 _FORMS: WeakValueDictionary[str, Forms] = WeakValueDictionary()
 
 

@@ -4,7 +4,7 @@ A trait of an output has one of so many values, and every value has a weight; a 
 shares a block of weights. So are label tuples of many neighbours scored without a table of all of
 them, how often each label occurs, or whatever a function of your own says. An output is worth its
 parts and, for every trait, the weight of the value that it has there. Only engines that search
-(`RGS`, `AmortizedRGS`) and `Exhaustive` take traits.
+(`RGS`, `LearnedRestarts`) and `Exhaustive` take traits.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from rote.kernels.bundles import Items, Wide
 from rote.kernels.local_search.clusters import STATES, cluster_values
 from rote.kernels.local_search.global_features import no_items
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen, running
+from rote.types import AnyArray, FloatArray, IntArray, offsets_from_counts, readonly
 
 FORMS = 4  # of mentions
 
 
-class Traits(Protocol):
+class GlobalFeature(Protocol):
     """A family of traits. Frames are compared by their families, so these can be hashed."""
 
     @property
@@ -81,23 +81,23 @@ class Tuples:
     @cached_property
     def strides(self) -> IntArray:
         """What the label at each place of a tuple moves its value by."""
-        return frozen(np.cumprod((1, *self.sizes[:0:-1]))[::-1].astype(np.int64))
+        return readonly(np.cumprod((1, *self.sizes[:0:-1]))[::-1].astype(np.int64))
 
     @cached_property
     def _scopes(self) -> IntArray:
-        return frozen(np.array(self.scopes, dtype=np.int64).reshape(-1, len(self.sizes)))
+        return readonly(np.array(self.scopes, dtype=np.int64).reshape(-1, len(self.sizes)))
 
     def values(self, labels: IntArray) -> IntArray:
         return np.asarray(labels[:, self._scopes] @ self.strides)
 
 
 @dataclass(frozen=True)
-class Histogram:
+class LabelCounts:
     """For every label, which share of the variables has it, in ``bins``; the first is for none.
 
     All variables have the same labels, so many.
 
-    >>> Histogram("shares", 2, 3).values(np.array([[1, 1, 1, 0], [1, 1, 1, 1]])).tolist()
+    >>> LabelCounts("shares", 2, 3).values(np.array([[1, 1, 1, 0], [1, 1, 1, 1]])).tolist()
     [[1, 5], [0, 5]]
     """
 
@@ -124,7 +124,7 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class Entities:
+class ClusterAgreement:
     """What mentions have in common with those before them in the entity that links make.
 
     Label b > 0 of mention i links it to mention i - b, and label 0 makes it new. ``attributes`` has
@@ -134,7 +134,7 @@ class Entities:
     against those before it, the same as one of them, or other than all; and one for how many
     there are.
 
-    >>> two = Entities("entity", ((1,), (2,), (1,)), (0, 0, 0))
+    >>> two = ClusterAgreement("entity", ((1,), (2,), (1,)), (0, 0, 0))
     >>> two.values(np.array([[0, 1, 2]])).tolist()  # first, other, same; none, one, two before
     [[0, 20, 3, 21, 2, 22]]
     """
@@ -166,7 +166,7 @@ class Entities:
         return len(self.attributes[0]) if self.attributes else 0
 
     def values(self, labels: IntArray) -> IntArray:
-        return cluster_values(self.items(0), frozen(labels))
+        return cluster_values(self.items(0), readonly(labels))
 
     def items(self, origin: int) -> Items:
         """What kernels are told."""
@@ -176,19 +176,19 @@ class Entities:
     def _arrays(self) -> tuple[IntArray, IntArray, int, int]:
         given = np.array(self.attributes, dtype=np.int64).reshape(len(self.forms), self._each)
         # No two attributes share a value but 0.
-        shift = running(given.max(axis=0, initial=0))[:-1]
+        shift = offsets_from_counts(given.max(axis=0, initial=0))[:-1]
         values = np.where(given > 0, given + shift, 0)
-        form = frozen(np.array(self.forms, dtype=np.int64))
-        return frozen(values), form, FORMS, int(values.max(initial=0)) + 1
+        form = readonly(np.array(self.forms, dtype=np.int64))
+        return readonly(values), form, FORMS, int(values.max(initial=0)) + 1
 
 
 @dataclass(frozen=True)
-class Own:
+class CustomFeature:
     """Traits of your own: ``function`` says the value of each for outputs of shape (k, variables).
 
     A function is asked about all outputs around one at once, and about no more than these.
 
-    >>> same_ends = Own("ends", 2, 1, lambda y: (y[:, :1] == y[:, -1:]).astype(int))
+    >>> same_ends = CustomFeature("ends", 2, 1, lambda y: (y[:, :1] == y[:, -1:]).astype(int))
     >>> same_ends.values(np.array([[0, 1, 0], [0, 1, 1]])).tolist()
     [[1], [0]]
     """
@@ -214,16 +214,16 @@ class Own:
 
 
 @dataclass(frozen=True, eq=False)
-class TraitSet:
+class GlobalFeatureSet:
     """All families of a frame. Those that kernels know are told to them as `Wide`."""
 
-    families: tuple[Traits, ...]
+    families: tuple[GlobalFeature, ...]
     variables: int  # of the space
 
     @cached_property
     def counts(self) -> IntArray:
         """How many traits each family has."""
-        return frozen(np.array([family.count for family in self.families], dtype=np.int64))
+        return readonly(np.array([family.count for family in self.families], dtype=np.int64))
 
     def values(self, labels: IntArray) -> IntArray:
         """The values of all traits, of shape (k, traits), family after family."""
@@ -233,8 +233,8 @@ class TraitSet:
     def is_known(self) -> bool:
         """Whether kernels know all families."""
         kinds = [type(family) for family in self.families]
-        once = (kinds.count(Histogram), kinds.count(Entities))
-        return set(kinds) <= {Tuples, Histogram, Entities} and max(once) <= 1
+        once = (kinds.count(LabelCounts), kinds.count(ClusterAgreement))
+        return set(kinds) <= {Tuples, LabelCounts, ClusterAgreement} and max(once) <= 1
 
     def wide(self, weights: FloatArray, origins: IntArray) -> Wide:
         """What kernels are told, given where the weights of each trait begin."""
@@ -242,14 +242,14 @@ class TraitSet:
         shares, bins, items = 0, 0, no_items()
         tuples = np.repeat([isinstance(f, Tuples) for f in self.families], self.counts)
         for family, first in zip(self.families, np.cumsum(self.counts) - self.counts, strict=True):
-            if isinstance(family, Histogram):
+            if isinstance(family, LabelCounts):
                 shares, bins = int(origins[first]), family.bins
-            if isinstance(family, Entities) and family.count:
+            if isinstance(family, ClusterAgreement) and family.count:
                 items = family.items(int(origins[first]))
         of, of_stride, of_ptr = self._by_variable
         return Wide(
             weights,
-            frozen(origins[tuples]),
+            readonly(origins[tuples]),
             ptr,
             variable,
             stride,
@@ -269,10 +269,10 @@ class TraitSet:
         scopes = [j for family in families for scope in family.scopes for j in scope]
         strides = [s for family in families for _ in family.scopes for s in family.strides.tolist()]
         return (
-            frozen(np.repeat(np.arange(len(lengths)), lengths).astype(np.int64)),
-            frozen(running(lengths)),
-            frozen(np.array(scopes, dtype=np.int64)),
-            frozen(np.array(strides, dtype=np.int64)),
+            readonly(np.repeat(np.arange(len(lengths)), lengths).astype(np.int64)),
+            readonly(offsets_from_counts(lengths)),
+            readonly(np.array(scopes, dtype=np.int64)),
+            readonly(np.array(strides, dtype=np.int64)),
         )
 
     @cached_property
@@ -281,26 +281,28 @@ class TraitSet:
         of, _, variable, stride = self._places
         order = np.argsort(variable, kind="stable")
         counts = np.bincount(variable, minlength=self.variables)
-        return frozen(of[order]), frozen(stride[order]), frozen(running(counts))
+        return readonly(of[order]), readonly(stride[order]), readonly(offsets_from_counts(counts))
 
 
 @dataclass(frozen=True, eq=False)
-class TraitScores:
+class GlobalFeatureScores:
     """Traits under weights; all inputs of a batch share them."""
 
-    traits: TraitSet
+    global_features: GlobalFeatureSet
     origins: IntArray  # per trait: where its block begins among the weights
     weights: FloatArray
 
-    def worth(self, labels: IntArray) -> FloatArray:
+    def known_value(self, labels: IntArray) -> FloatArray:
         """What the traits of outputs of shape (k, variables) are worth."""
-        return np.asarray(self.weights[self.origins + self.traits.values(labels)].sum(axis=1))
+        return np.asarray(
+            self.weights[self.origins + self.global_features.values(labels)].sum(axis=1)
+        )
 
     @cached_property
     def most(self) -> float:
         """What they are worth at most."""
         total, first = 0.0, 0
-        for family in self.traits.families:
+        for family in self.global_features.families:
             if family.count:
                 begin = int(self.origins[first])
                 total += family.count * float(self.weights[begin : begin + family.width].max())
@@ -310,17 +312,21 @@ class TraitScores:
     @cached_property
     def wide(self) -> Wide:
         """What kernels are told."""
-        return self.traits.wide(self.weights, self.origins)
+        return self.global_features.wide(self.weights, self.origins)
 
 
-def columns_of(space: Space, traits: TraitSet | None, labels: IntArray) -> IntArray:
+def columns_of(
+    space: Space, global_features: GlobalFeatureSet | None, labels: IntArray
+) -> IntArray:
     """What stands for outputs in learning: labels, then label tuples of factors, then traits.
 
     Outputs are those that an engine found, of shape (k, variables).
     """
     starts = space.starts[:-1]
     columns = space.known_parts_of(labels) - starts
-    return frozen(columns if traits is None else np.hstack([columns, traits.values(labels)]))
+    return readonly(
+        columns if global_features is None else np.hstack([columns, global_features.values(labels)])
+    )
 
 
 def tuples_along(block: str, variables: int, span: int, labels: int) -> Tuples:

@@ -16,10 +16,10 @@ import numpy as np
 from rote.errors import SettingError, is_number
 from rote.kernels.local_search.state import F1, JACCARD, WRONG
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, readonly
 
 
-class Term(Protocol):
+class LossTerm(Protocol):
     """Something an objective adds to the score of an output that no sum over parts can say.
 
     A term may also have ``changes(labels)``, for outputs of shape (m, variables): what it would add
@@ -31,7 +31,7 @@ class Term(Protocol):
         """For how many inputs it speaks."""
         ...
 
-    def rows(self, index: AnyArray) -> Term:
+    def rows(self, index: AnyArray) -> LossTerm:
         """The term of some of the inputs."""
         ...
 
@@ -51,7 +51,7 @@ class Loss(Protocol):
         """The loss of each label, of shape (m, labels), or None where it does not add up."""
         ...
 
-    def term(self, gold: IntArray) -> Term:
+    def term(self, gold: IntArray) -> LossTerm:
         """The loss as a term."""
         ...
 
@@ -83,9 +83,9 @@ class Hamming:
     def offsets(self, space: Space, gold: IntArray) -> FloatArray:
         costs = np.repeat(self._costs(space, gold), space.sizes, axis=1)
         costs[np.arange(len(gold))[:, None], space.offsets[:-1] + gold] = 0.0
-        return frozen(costs)
+        return readonly(costs)
 
-    def term(self, gold: IntArray) -> Term:
+    def term(self, gold: IntArray) -> LossTerm:
         raise SettingError("the Hamming loss adds up over labels; it needs no term")
 
     def _costs(self, space: Space, gold: IntArray) -> FloatArray:
@@ -106,12 +106,12 @@ class ZeroOne:
     def offsets(self, space: Space, gold: IntArray) -> None:
         return None
 
-    def term(self, gold: IntArray) -> Term:
+    def term(self, gold: IntArray) -> LossTerm:
         return Wrong(gold)
 
 
 @dataclass(frozen=True)
-class OneMinusF1:
+class F1Loss:
     """1 - F1 over the pairs of a variable and its label, first labels aside, input by input.
 
     With labels (off, on) this is the example F1 of multi-label classification. F1 is 1 when
@@ -124,12 +124,12 @@ class OneMinusF1:
     def offsets(self, space: Space, gold: IntArray) -> None:
         return None
 
-    def term(self, gold: IntArray) -> Term:
+    def term(self, gold: IntArray) -> LossTerm:
         return Overlap(gold, jaccard=False)
 
 
 @dataclass(frozen=True)
-class OneMinusJaccard:
+class JaccardLoss:
     """1 - |gold ∩ y| / |gold ∪ y| over pairs of a variable and its label, first labels aside."""
 
     def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
@@ -138,7 +138,7 @@ class OneMinusJaccard:
     def offsets(self, space: Space, gold: IntArray) -> None:
         return None
 
-    def term(self, gold: IntArray) -> Term:
+    def term(self, gold: IntArray) -> LossTerm:
         return Overlap(gold, jaccard=True)
 
 
@@ -153,7 +153,7 @@ class Wrong:
         return len(self.gold)
 
     def rows(self, index: AnyArray) -> Wrong:
-        return Wrong(frozen(self.gold[index]))
+        return Wrong(readonly(self.gold[index]))
 
     def value(self, labels: IntArray) -> FloatArray:
         return np.asarray((labels != self.gold[:, None, :]).any(axis=2), dtype=np.float64)
@@ -174,7 +174,7 @@ class Overlap:
         return len(self.gold)
 
     def rows(self, index: AnyArray) -> Overlap:
-        return Overlap(frozen(self.gold[index]), self.jaccard)
+        return Overlap(readonly(self.gold[index]), self.jaccard)
 
     def value(self, labels: IntArray) -> FloatArray:
         gold = self.gold[:, None, :]

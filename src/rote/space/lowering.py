@@ -15,7 +15,7 @@ How a rule becomes rows:
 3. Clauses that differ in one variable only are merged by intersecting its sets.
    This is what turns r=Kill >> e=Peop and r=Live_In >> e=Peop into the single
    tight row z_r(Kill) + z_r(Live_In) <= z_e(Peop).
-4. An auxiliary column is made only where clauses would multiply (`MOST_CLAUSES`)
+4. An auxiliary column is made only where clauses would multiply (`MAX_CLAUSES`)
    or where a count counts something that is not a literal.
 """
 
@@ -30,9 +30,9 @@ import numpy as np
 
 from rote.errors import RuleError
 from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples, check_exact
-from rote.types import FloatArray, IntArray, frozen, running
+from rote.types import FloatArray, IntArray, offsets_from_counts, readonly
 
-MOST_CLAUSES = 24
+MAX_CLAUSES = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +110,11 @@ def stacked(first: Rows, second: Rows) -> Rows:
         second.indices < second.labels, second.indices, second.indices + first.auxiliary
     )
     return Rows(
-        frozen(np.concatenate([first.indptr, second.indptr[1:] + first.indptr[-1]])),
-        frozen(np.concatenate([first.indices, moved])),
-        frozen(np.concatenate([first.data, second.data])),
-        frozen(np.concatenate([first.lower, second.lower])),
-        frozen(np.concatenate([first.upper, second.upper])),
+        readonly(np.concatenate([first.indptr, second.indptr[1:] + first.indptr[-1]])),
+        readonly(np.concatenate([first.indices, moved])),
+        readonly(np.concatenate([first.data, second.data])),
+        readonly(np.concatenate([first.lower, second.lower])),
+        readonly(np.concatenate([first.upper, second.upper])),
         first.labels,
         first.auxiliary + second.auxiliary,
     )
@@ -250,7 +250,7 @@ class _Writer:
                 options = [(self.clausal(part), part) for part in parts]
                 for clauses, part in sorted(options, key=lambda option: len(option[0])):
                     # However long, a part alone is not: naming it would make it no shorter.
-                    crowded = len(product) > 1 and len(product) * len(clauses) > MOST_CLAUSES
+                    crowded = len(product) > 1 and len(product) * len(clauses) > MAX_CLAUSES
                     two_sums = any(c.sum for c in product) and any(c.sum for c in clauses)
                     if crowded or two_sums:
                         clauses = self.clausal(self.auxiliary(part, holds_if_set=True))
@@ -306,7 +306,7 @@ class _Writer:
     def rows(self) -> Rows:
         plain = _merged([clause for clause in dict.fromkeys(self.clauses) if clause.sum is None])
         sums = [clause for clause in dict.fromkeys(self.clauses) if clause.sum is not None]
-        offsets = running(self.sizes[: self.variables])
+        offsets = offsets_from_counts(self.sizes[: self.variables])
         labels = int(offsets[-1])
         rows: list[tuple[dict[int, float], float, float]] = []
         for clause in plain:
@@ -330,11 +330,11 @@ class _Writer:
             data.extend(w for _, w in placed)
             indptr.append(len(indices))
         return Rows(
-            frozen(np.array(indptr, dtype=np.int64)),
-            frozen(np.array(indices, dtype=np.int64)),
-            frozen(np.array(data, dtype=np.float64)),
-            frozen(np.array([low for _, low, _ in rows], dtype=np.float64)),
-            frozen(np.array([up for _, _, up in rows], dtype=np.float64)),
+            readonly(np.array(indptr, dtype=np.int64)),
+            readonly(np.array(indices, dtype=np.int64)),
+            readonly(np.array(data, dtype=np.float64)),
+            readonly(np.array([low for _, low, _ in rows], dtype=np.float64)),
+            readonly(np.array([up for _, _, up in rows], dtype=np.float64)),
             labels,
             # Where every row fell away, nothing is left that could hold an auxiliary column.
             len(self.sizes) - self.variables if rows else 0,

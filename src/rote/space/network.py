@@ -22,14 +22,14 @@ from weakref import ref
 
 import numpy as np
 
-from rote.kernels.bundles import Flow, Graph, Masks, RowGroups, Source, Tables
+from rote.kernels.bundles import Flow, FoundBy, Graph, Masks, RowGroups, Tables
 from rote.space.language import Rule
 from rote.space.lowering import Rows, lower
-from rote.types import AnyArray, BoolArray, IntArray, frozen, joined, running
+from rote.types import AnyArray, BoolArray, IntArray, joined, offsets_from_counts, readonly
 
-MOST_ENTRIES = 1 << 18  # of a hard table over two variables
-MOST_ENTRIES_OF_MORE = 1 << 14  # over three or four
-MOST_ENTRIES_OF_MANY = 1 << 8  # over five and more; beyond this, rows are cheaper
+MAX_ENTRIES = 1 << 18  # of a hard table over two variables
+MAX_ENTRIES_OF_MORE = 1 << 14  # over three or four
+MAX_ENTRIES_OF_MANY = 1 << 8  # over five and more; beyond this, rows are cheaper
 
 
 class Prefixes:
@@ -44,12 +44,12 @@ class Prefixes:
         if whole is None or len(whole) < count:
             whole = self._make(1 << max(16, count.bit_length()))
             self._whole = ref(whole)
-        return frozen(whole[:count])
+        return readonly(whole[:count])
 
     def instead_of(self, array: AnyArray) -> tuple[AnyArray, bool]:
         """The prefix that is equal to an array, or the array; and whether there is one."""
         prefix = self(len(array))
-        return (prefix, True) if (array == prefix).all() else (frozen(array), False)
+        return (prefix, True) if (array == prefix).all() else (readonly(array), False)
 
 
 NUMBERS = Prefixes(lambda count: np.arange(count, dtype=np.int64))
@@ -104,7 +104,7 @@ class Network:
     @cached_property
     def label_variable(self) -> IntArray:
         """Which variable each label belongs to."""
-        return frozen(np.repeat(np.arange(self.variables, dtype=np.int64), self.sizes))
+        return readonly(np.repeat(np.arange(self.variables, dtype=np.int64), self.sizes))
 
     @cached_property
     def graph(self) -> Graph:
@@ -149,25 +149,25 @@ class Network:
                 self.table_ptr,
                 place_ptr,
                 places,
-                frozen(table),
+                readonly(table),
             ),
             Flow(
-                frozen(share),
-                frozen(up),
-                frozen(down),
-                frozen(running(self.sizes[self.scope])),
+                readonly(share),
+                readonly(up),
+                readonly(down),
+                readonly(offsets_from_counts(self.sizes[self.scope])),
                 int((places_of * self.sizes).max(initial=1)),
             ),
-            Source(self.allowed, self.gather_ptr, self.gather),
+            FoundBy(self.allowed, self.gather_ptr, self.gather),
             RowGroups(
                 self.rows.lower,
                 self.rows.upper,
-                frozen(running(groups_in)),
-                frozen(group_row),
-                frozen(group_variable),
-                frozen(group_start),
-                frozen(least),
-                frozen(most),
+                readonly(offsets_from_counts(groups_in)),
+                readonly(group_row),
+                readonly(group_variable),
+                readonly(group_start),
+                readonly(least),
+                readonly(most),
                 variable_group_ptr,
                 variable_groups,
                 self.rows.indices,
@@ -183,7 +183,7 @@ class Network:
         return Masks(self.offsets, self.graph.tables, self.allowed)
 
     @cached_property
-    def unmerged(self) -> Network:
+    def per_factor_tables(self) -> Network:
         """The same with a table for each factor and each rule: smaller ones, and more of them."""
         if len(self.apart) <= self.blocks:
             return self
@@ -223,7 +223,7 @@ def build_network(
     if not rules and len(sets) == len(factors) and len(set(map(len, sets))) < 2:
         return _plain(sizes, [scope for scope, _ in factors])
     domains = [np.ones(int(size), dtype=np.bool_) for size in sizes]
-    offsets = running(sizes)
+    offsets = offsets_from_counts(sizes)
     tables = []
     shapes = [tuple(sizes[list(scope)].tolist()) for scope, _ in factors]
     ends = [first + prod(shape) for (_, first), shape in zip(factors, shapes, strict=True)]
@@ -263,16 +263,16 @@ def _plain(sizes: IntArray, scopes: Sequence[tuple[int, ...]]) -> Network:
     strides = np.ones_like(scope)
     for k in range(scope.shape[1] - 1, 0, -1):
         strides[:, k - 1] = strides[:, k] * shapes[:, k]
-    table_ptr = int(sizes.sum()) + running(shapes.prod(axis=1))
+    table_ptr = int(sizes.sum()) + offsets_from_counts(shapes.prod(axis=1))
     entries = int(table_ptr[-1])
     return Network(
-        frozen(sizes),
-        frozen(running(sizes)),
+        readonly(sizes),
+        readonly(offsets_from_counts(sizes)),
         len(sizes),
-        frozen(running(np.full(len(scopes), scope.shape[1]))),
-        frozen(scope.ravel()),
-        frozen(strides.ravel()),
-        frozen(table_ptr),
+        readonly(offsets_from_counts(np.full(len(scopes), scope.shape[1]))),
+        readonly(scope.ravel()),
+        readonly(strides.ravel()),
+        readonly(table_ptr),
         ALL_TRUE(entries),
         NUMBERS(entries + 1),
         NUMBERS(entries),
@@ -290,11 +290,11 @@ def assemble(
     rows: Rows,
 ) -> Network:
     """Lay domains and tables out flat; ``sources`` are the gathers of each variable's labels."""
-    offsets = running(sizes)
-    scope_ptr = running([len(t.scope) for t in tables])
+    offsets = offsets_from_counts(sizes)
+    scope_ptr = offsets_from_counts([len(t.scope) for t in tables])
     scope = np.array([j for t in tables for j in t.scope], dtype=np.int64)
     strides = np.array([step for t in tables for step in _strides(t.allowed.shape)], dtype=np.int64)
-    table_ptr = int(offsets[-1]) + running([t.allowed.size for t in tables])
+    table_ptr = int(offsets[-1]) + offsets_from_counts([t.allowed.size for t in tables])
     shaped = [(domain, tuple(source)) for domain, source in zip(domains, sources, strict=True)]
     shaped += [(table.allowed, table.sources) for table in tables]
     allowed = [mask.ravel() for mask, _ in shaped]
@@ -305,17 +305,17 @@ def assemble(
         for _, found in shaped
     ]
     counts = [np.full(mask.size, len(found), dtype=np.int64) for mask, found in shaped]
-    gather_ptr, once_each = NUMBERS.instead_of(running(joined(counts)))
+    gather_ptr, once_each = NUMBERS.instead_of(offsets_from_counts(joined(counts)))
     gather, in_order = NUMBERS.instead_of(joined(gathers))
     entries, all_allowed = ALL_TRUE.instead_of(joined(allowed).astype(np.bool_))
     return Network(
-        frozen(sizes.astype(np.int64)),
-        frozen(offsets),
+        readonly(sizes.astype(np.int64)),
+        readonly(offsets),
         own,
-        frozen(scope_ptr),
-        frozen(scope),
-        frozen(strides),
-        frozen(table_ptr),
+        readonly(scope_ptr),
+        readonly(scope),
+        readonly(strides),
+        readonly(table_ptr),
         entries,
         gather_ptr,
         gather,
@@ -330,9 +330,9 @@ def split(sizes: IntArray, rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule
     long_rules: list[Rule] = []
     for rule in rules:
         shape = sizes[[v.index for v in rule.variables]]
-        most = MOST_ENTRIES
+        most = MAX_ENTRIES
         if len(shape) > 2:
-            most = MOST_ENTRIES_OF_MORE if len(shape) <= 4 else MOST_ENTRIES_OF_MANY
+            most = MAX_ENTRIES_OF_MORE if len(shape) <= 4 else MAX_ENTRIES_OF_MANY
         (tabled if float(np.prod(shape.astype(np.float64))) <= most else long_rules).append(rule)
     return tabled, long_rules
 
@@ -410,14 +410,14 @@ def _two_valued(rows: Rows, sizes: IntArray) -> Rows:
         rows.indices < labels, rows.indices, labels + 2 * (rows.indices - labels) + 1
     )
     return Rows(
-        rows.indptr, frozen(indices), rows.data, rows.lower, rows.upper, int(sizes.sum()), 0
+        rows.indptr, readonly(indices), rows.data, rows.lower, rows.upper, int(sizes.sum()), 0
     )
 
 
 def _grouped(owner: IntArray, owners: int) -> tuple[IntArray, IntArray]:
     """For each owner, the positions that it owns."""
     counts = np.bincount(owner, minlength=owners)
-    return frozen(running(counts)), frozen(np.argsort(owner, kind="stable"))
+    return readonly(offsets_from_counts(counts)), readonly(np.argsort(owner, kind="stable"))
 
 
 def _strides(shape: tuple[int, ...]) -> list[int]:

@@ -25,7 +25,7 @@ from rote.space.space import Space
 from rote.types import AnyArray
 
 
-class BrokenRule(NamedTuple):
+class BrokenConstraint(NamedTuple):
     """A rule that an output breaks: its name, and the variables to blame by their position."""
 
     name: str
@@ -39,19 +39,19 @@ class Reason(NamedTuple):
     variables: frozenset[int]
 
 
-def broken_rules(space: Space, labels: AnyArray) -> tuple[BrokenRule, ...]:
+def violations(space: Space, labels: AnyArray) -> tuple[BrokenConstraint, ...]:
     """The rules that one output breaks, in the order of the space.
 
     >>> from rote import SpaceBuilder
     >>> builder = SpaceBuilder()
     >>> x, y, z = (builder.variable(name, "ab") for name in "xyz")
     >>> builder.require(x["a"] >> (y["b"] & z["b"]), "after a comes b")
-    >>> broken_rules(builder.build(), [0, 0, 1])
-    (BrokenRule(name='after a comes b', variables=(0, 1)),)
+    >>> violations(builder.build(), [0, 0, 1])
+    (BrokenConstraint(name='after a comes b', variables=(0, 1)),)
     """
     row = space.as_labels(labels)
     return tuple(
-        BrokenRule(named.name, tuple(sorted(reason(named.rule, row[0].tolist()).variables)))
+        BrokenConstraint(named.name, tuple(sorted(reason(named.rule, row[0].tolist()).variables)))
         for named in space.broken(row)
     )
 

@@ -18,14 +18,14 @@ from typing import TypeVar, TypeVarTuple
 
 import numpy as np
 
-from rote.errors import LabelError, ScoreError, say_about
+from rote.errors import LabelError, ScoreError, locate
 from rote.kernels.bundles import Layout
 from rote.kernels.outputs import all_obey, parts_of, values_of
 from rote.space.compiled import Forms, forms_of
 from rote.space.language import Rule, Variable
 from rote.space.lowering import Rows, lower, stacked
 from rote.space.network import Network, build_network, split
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, running
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
 FINGERPRINT_VERSION = 1
 BYTES_OF_VARIABLE = 50  # or factor: what a space holds for one besides its compiled forms
@@ -111,24 +111,24 @@ class Space:
     @cached_property
     def sizes(self) -> IntArray:
         """How many labels each variable has."""
-        return frozen(np.array([len(v.labels) for v in self.variables], dtype=np.int64))
+        return readonly(np.array([len(v.labels) for v in self.variables], dtype=np.int64))
 
     @cached_property
     def offsets(self) -> IntArray:
         """Where each variable's labels start among the parts; one more entry ends the last."""
-        return frozen(self.starts[: len(self.variables) + 1])
+        return readonly(self.starts[: len(self.variables) + 1])
 
     @cached_property
     def factor_offsets(self) -> IntArray:
         """Where each factor's label tuples start among the parts; one more entry ends the last."""
-        return frozen(self.starts[len(self.variables) :])
+        return readonly(self.starts[len(self.variables) :])
 
     @cached_property
     def starts(self) -> IntArray:
         """The first part of each variable and then of each factor; one more entry ends the last."""
         sizes: list[int] = self.sizes.tolist()
         tuples = [prod([sizes[j] for j in factor.variables]) for factor in self.factors]
-        return frozen(running([*sizes, *tuples]))
+        return readonly(offsets_from_counts([*sizes, *tuples]))
 
     @property
     def labels(self) -> int:
@@ -144,7 +144,7 @@ class Space:
     def slot_ends(self) -> IntArray:
         """For each variable and then each factor, the last variable it speaks of."""
         last = [max(factor.variables) for factor in self.factors]
-        return frozen(np.array([*range(len(self.variables)), *last], dtype=np.int64))
+        return readonly(np.array([*range(len(self.variables)), *last], dtype=np.int64))
 
     @cached_property
     def outputs(self) -> float:
@@ -161,7 +161,7 @@ class Space:
     def states(self) -> IntArray:
         """For each label of each variable a number; the same for labels of the same name."""
         numbers = {name: k for k, name in enumerate(dict.fromkeys(self.label_names))}
-        return frozen(np.array([numbers[name] for name in self.label_names], dtype=np.int64))
+        return readonly(np.array([numbers[name] for name in self.label_names], dtype=np.int64))
 
     # -- meaning ----------------------------------------------------------------------
 
@@ -221,11 +221,11 @@ class Space:
                 f"scores of {len(batch)} outputs have the shape ({len(batch)}, {self.parts}), "
                 f"or ({self.parts},) for all of them; got {np.shape(scores)}"
             )
-        return self.worth(table, batch)
+        return self.known_value(table, batch)
 
-    def worth(self, scores: FloatArray, labels: IntArray) -> FloatArray:
+    def known_value(self, scores: FloatArray, labels: IntArray) -> FloatArray:
         """What `value` does, for a batch that is known to be right; -inf where labels are -1."""
-        return values_of(frozen(scores), frozen(labels), self.layout)
+        return values_of(readonly(scores), readonly(labels), self.layout)
 
     def parts_of(self, labels: AnyArray) -> IntArray:
         """The parts of each output: one per variable, then one per factor."""
@@ -233,7 +233,7 @@ class Space:
 
     def known_parts_of(self, labels: IntArray) -> IntArray:
         """What `parts_of` does, for a batch that is known to be right."""
-        return parts_of(frozen(labels), self.layout)
+        return parts_of(readonly(labels), self.layout)
 
     @cached_property
     def layout(self) -> Layout:
@@ -242,22 +242,22 @@ class Space:
 
     @cached_property
     def scope_ptr(self) -> IntArray:
-        return frozen(running([len(f.variables) for f in self.factors]))
+        return readonly(offsets_from_counts([len(f.variables) for f in self.factors]))
 
     @cached_property
     def scope(self) -> IntArray:
-        return frozen(np.array([j for f in self.factors for j in f.variables], np.int64))
+        return readonly(np.array([j for f in self.factors for j in f.variables], np.int64))
 
     def satisfied(self, labels: AnyArray) -> BoolArray:
         """The same answer as `holds`, from the compiled tables and rows: for large batches."""
-        return self.obeyed(self.as_labels(labels))
+        return self.was_feasible(self.as_labels(labels))
 
-    def obeyed(self, labels: IntArray) -> BoolArray:
+    def was_feasible(self, labels: IntArray) -> BoolArray:
         """What `satisfied` does, for a batch that is known to be right."""
         network = self.network
         if network.variables > network.own:
             return self.holds(labels)
-        return all_obey(frozen(labels), network.masks, network.graph.rows)
+        return all_obey(readonly(labels), network.masks, network.graph.rows)
 
     # -- names ------------------------------------------------------------------------
 
@@ -375,7 +375,7 @@ class Space:
             f"a label is below 0 or beyond its variable's last label: {batch[i, j]} is no position "
             f"of {len(variable.labels)} labels, those of {variable.name!r}"
         )
-        say_about(error, "output", i)
+        locate(error, "output", i)
         return error
 
 

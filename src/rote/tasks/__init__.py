@@ -1,11 +1,17 @@
 """Tasks: what inputs look like and what outputs mean, and scores that come from other models."""
 
-from rote.space.global_features import Own
+from rote.space.global_features import CustomFeature
 from rote.tasks.adapter import Adapter, Examples, Scores, adapter_of, register, show
 from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence
-from rote.tasks.entity_relation import EntityRelation, Extraction
-from rote.tasks.external_scores import Mixture, Opinion, learn_mixture, opinion_of, scores_from
-from rote.tasks.graphs import Graph, LabelledGraph, grid, without_void
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
+from rote.tasks.external_scores import (
+    ExternalScores,
+    Mixture,
+    external_scores_of,
+    learn_mixture,
+    scores_from,
+)
+from rote.tasks.graphs import Graph, GraphLabelling, drop_unlabelled, grid
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel, correlated_pairs
 from rote.tasks.tagging import Tagging
@@ -14,19 +20,19 @@ from rote.tasks.task import Frame, Slot, Task, WithoutRules
 __all__ = [
     "Adapter",
     "Coreference",
+    "CustomFeature",
     "Document",
     "EntityRelation",
+    "EntityRelationOutput",
     "Examples",
-    "Extraction",
+    "ExternalScores",
     "Frame",
     "Graph",
-    "LabelledGraph",
+    "GraphLabelling",
     "Mention",
     "Mixture",
     "MultiLabel",
     "Multiclass",
-    "Opinion",
-    "Own",
     "ParsedSentence",
     "Scores",
     "Slot",
@@ -35,11 +41,11 @@ __all__ = [
     "WithoutRules",
     "adapter_of",
     "correlated_pairs",
+    "drop_unlabelled",
+    "external_scores_of",
     "grid",
     "learn_mixture",
-    "opinion_of",
     "register",
     "scores_from",
     "show",
-    "without_void",
 ]

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from rote.errors import DataError, LabelError, ModelError, SettingError, TooLarge
+from rote.errors import DataError, InputTooLarge, LabelError, ModelError, SettingError
 from rote.features import Templates
 from rote.io.serialize import classes, described, restored
 from rote.io.shapes import check_shape
@@ -292,7 +292,7 @@ def task_from(description: Any) -> Task[Any, Any]:
 def check_size(what: str, count: int, most: int) -> None:
     """Refuse more than a limit allows."""
     if count > most:
-        raise TooLarge(f"at most {most} {what}, got {count}; send less at once")
+        raise InputTooLarge(f"at most {most} {what}, got {count}; send less at once")
 
 
 def labels_in(ys: Iterable[Iterable[str]] | None) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from rote.errors import DataError, LabelError, check_whole
 from rote.io.shapes import check_shape
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
-from rote.space.global_features import Entities
+from rote.space.global_features import ClusterAgreement
 from rote.space.rule_text import Rules, Vocabulary
 from rote.tasks.adapter import Adapter, Examples, Measured, register
 from rote.tasks.bracketed import bracketed
@@ -48,7 +48,7 @@ LINK = "link"
 
 
 MENTION = "mention"
-MOST_MENTIONS = 300  # of one input of a service
+MAX_MENTIONS = 300  # of one input of a service
 
 
 NAME, NOUN, PRONOUN = "PROP", "NOM", "PRON"
@@ -143,14 +143,15 @@ OPENERS = _words("of in on at to for from with by about who whom which that whos
 
 @dataclass(frozen=True)
 class Coreference(Task[Document, Clusters]):
-    """A mention may be linked to each of the ``most_antecedents`` mentions before it.
+    """A mention may be linked to each of the ``max_antecedents`` mentions before it.
 
-    With ``entities``, outputs have traits of whole entities (`rote.space.global_features.Entities`:
-    gender, number, kind and head, and how many mentions there are), for engines that search
-    (`RGS`). ``rules`` are a text (`rote.space.rule_text`) about mention i, …, or a function that
-    adds rules, given a builder and its variables.
+    With ``entities``, outputs have traits of whole entities
+    (`rote.space.global_features.ClusterAgreement`: gender, number, kind and head, and how many
+    mentions there are), for engines that search (`RGS`). ``rules`` are a text
+    (`rote.space.rule_text`) about mention i, …, or a function that adds rules, given a builder and
+    its variables.
 
-    >>> task = Coreference(most_antecedents=2)
+    >>> task = Coreference(max_antecedents=2)
     >>> document = Document("a", "news", (), (Mention(0, 0, 1, "person"),) * 4)
     >>> [variable.labels[1:] for variable in task.frame(document).space.variables]
     [(), ('1 back',), ('1 back', '2 back'), ('1 back', '2 back')]
@@ -158,25 +159,25 @@ class Coreference(Task[Document, Clusters]):
     [0, 0, 1, 0]
     """
 
-    most_antecedents: int = 50
+    max_antecedents: int = 50
     entities: bool = False
     rules: Rules | None = None
 
     def __post_init__(self) -> None:
-        check_whole("most_antecedents", self.most_antecedents, least=1)
-        _vocabulary(self.most_antecedents).check(self.rules)
+        check_whole("most_antecedents", self.max_antecedents, least=1)
+        _vocabulary(self.max_antecedents).check(self.rules)
 
     def frame(self, x: Document) -> Frame:
         if not self.entities:
-            return _frame(len(x.mentions), self.most_antecedents, self.rules)
+            return _frame(len(x.mentions), self.max_antecedents, self.rules)
         described = [describe(x, mention) for mention in x.mentions]
-        return _with_entities(self.most_antecedents, self.rules, entity_traits(described))
+        return _with_entities(self.max_antecedents, self.rules, entity_traits(described))
 
     def vectors(self, x: Document) -> list[list[str]]:
         described = [describe(x, mention) for mention in x.mentions]
         vectors = []
         for i, mention in enumerate(described):
-            before = described[max(0, i - self.most_antecedents) : i]
+            before = described[max(0, i - self.max_antecedents) : i]
             vectors.append(new_features(mention, before, x.genre))
             vectors += [
                 pair_features(other, mention, back, x.genre)
@@ -190,7 +191,7 @@ class Coreference(Task[Document, Clusters]):
         labels = []
         for i, cluster in enumerate(home):
             back = i - latest.get(cluster, i)
-            labels.append(back if back <= self.most_antecedents else 0)
+            labels.append(back if back <= self.max_antecedents else 0)
             latest[cluster] = i
         return labels
 
@@ -359,7 +360,7 @@ def _homes(clusters: Collection[Collection[int]], mentions: int) -> list[int]:
     return home
 
 
-def entity_traits(mentions: Sequence[Described]) -> Entities:
+def entity_traits(mentions: Sequence[Described]) -> ClusterAgreement:
     """The attributes that entities are told by, numbered in the order in which they occur."""
     numbers: list[dict[str, int]] = [{} for _ in range(4)]
     attributes = []
@@ -372,13 +373,13 @@ def entity_traits(mentions: Sequence[Described]) -> Entities:
         ]
         attributes.append(tuple(own))
     forms = tuple((NAME, NOUN, PRONOUN).index(mention.form) for mention in mentions)
-    return Entities("entity", tuple(attributes), forms)
+    return ClusterAgreement("entity", tuple(attributes), forms)
 
 
 @keep_recent
-def _with_entities(most: int, rules: Rules | None, traits: Entities) -> Frame:
-    plain = _frame(len(traits.forms), most, rules)
-    return Frame(plain.space, plain.slots, plain.kinds, (traits,))
+def _with_entities(most: int, rules: Rules | None, global_features: ClusterAgreement) -> Frame:
+    plain = _frame(len(global_features.forms), most, rules)
+    return Frame(plain.space, plain.slots, plain.kinds, (global_features,))
 
 
 @keep_recent
@@ -494,7 +495,7 @@ register(
         typed=_typed,
         hint=lambda _: "A sentence per line, blanks between words, every mention in brackets.",
         example=lambda _: "[Ada] lost [[her] cat] .\n[She] found [it] in [the garden] .",
-        limits=((f"{MENTION}s", lambda x: len(x.mentions), MOST_MENTIONS),),
+        limits=((f"{MENTION}s", lambda x: len(x.mentions), MAX_MENTIONS),),
         measure=_measure,
     )
 )

@@ -53,7 +53,7 @@ ARGUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 NONE = "none"  # the label of a pair that is not related
 RELATION_LABELS = (NONE, *ARGUMENTS)
 RELATION = "relation"  # the block of weights of pairs; that of entities has their kind's name
-MOST_WORDS, MOST_ENTITIES = 1000, 32  # of one input of a service
+MAX_WORDS, MAX_ENTITIES = 1000, 32  # of one input of a service
 UNTAGGED = "?"
 _SPAN = {"start": int, "stop": int}
 # What is read of a sentence, and what outputs have beside it.
@@ -66,18 +66,18 @@ _OUTPUT = {
 }
 
 
-class Extraction(NamedTuple):
+class EntityRelationOutput(NamedTuple):
     """The label of each entity, and of each ordered pair of entities that is related.
 
-    >>> Extraction(("Peop", "Loc"), {(0, 1): "Live_In"})
-    Extraction(entities=('Peop', 'Loc'), relations={(0, 1): 'Live_In'})
+    >>> EntityRelationOutput(("Peop", "Loc"), {(0, 1): "Live_In"})
+    EntityRelationOutput(entities=('Peop', 'Loc'), relations={(0, 1): 'Live_In'})
     """
 
     entities: tuple[str, ...]
     relations: Mapping[tuple[int, int], str]
 
     @classmethod
-    def of(cls, sentence: Sentence) -> Extraction:
+    def of(cls, sentence: Sentence) -> EntityRelationOutput:
         """What the corpus says of a sentence."""
         return cls(
             tuple(entity.label for entity in sentence.entities),
@@ -86,7 +86,7 @@ class Extraction(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EntityRelation(Task[Sentence, Extraction]):
+class EntityRelation(Task[Sentence, EntityRelationOutput]):
     """An input is a sentence whose entities' spans are given; nothing else of them is looked at.
 
     ``arguments`` says which labels the two entities of a relation have; a relation that it
@@ -94,7 +94,7 @@ class EntityRelation(Task[Sentence, Extraction]):
     direction: both pairs of two entities have its label or neither has, and outputs name the pair
     whose first entity comes first. ``rules`` are a text (`rote.space.rule_text`) about entity i,
     relation i j, …, or a function that adds rules, given a builder and its variables. Outputs are
-    of the kind `Extraction`.
+    of the kind `EntityRelationOutput`.
 
     >>> married = EntityRelation(("Peop",), ("none", "Spouse"), {}, symmetric=("Spouse",))
     >>> sentence = Sentence(0, ("Ada", "Bo"), ("", ""), (Entity(0, 1, ""), Entity(1, 2, "")), ())
@@ -123,7 +123,7 @@ class EntityRelation(Task[Sentence, Extraction]):
     @classmethod
     def of(
         cls,
-        outputs: Sequence[Extraction],
+        outputs: Sequence[EntityRelationOutput],
         symmetric: Sequence[str] = (),
         rules: Rules | None = None,
     ) -> EntityRelation:
@@ -132,7 +132,8 @@ class EntityRelation(Task[Sentence, Extraction]):
         Then a relation that joins the same two labels of entities in all examples needs these, and
         one that joins several holds between any two.
 
-        >>> EntityRelation.of([Extraction(("Drug", "Gene"), {(0, 1): "Blocks"})]).arguments
+        >>> outputs = [EntityRelationOutput(("Drug", "Gene"), {(0, 1): "Blocks"})]
+        >>> EntityRelation.of(outputs).arguments
         {'Blocks': ('Drug', 'Gene')}
         """
         entities = {label for y in outputs for label in y.entities}
@@ -172,12 +173,12 @@ class EntityRelation(Task[Sentence, Extraction]):
         """Reads the same vectors of many sentences at once, and only those that are asked for."""
         return SentenceReader
 
-    def obeys(self, x: Sentence) -> bool:
+    def is_feasible(self, x: Sentence) -> bool:
         """Whether what the corpus says of a sentence obeys the rules."""
-        labels = np.array([self.encode(x, Extraction.of(x))])
+        labels = np.array([self.encode(x, EntityRelationOutput.of(x))])
         return bool(self.frame(x).space.satisfied(labels)[0])
 
-    def encode(self, x: Sentence, y: Extraction) -> list[int]:
+    def encode(self, x: Sentence, y: EntityRelationOutput) -> list[int]:
         n = len(x.entities)
         if len(y.entities) != n:
             raise LabelError(f"an output has one label per entity; got {len(y.entities)} for {n}")
@@ -198,17 +199,17 @@ class EntityRelation(Task[Sentence, Extraction]):
             for pair in ordered
         ]
 
-    def decode(self, x: Sentence, labels: Sequence[int]) -> Extraction:
+    def decode(self, x: Sentence, labels: Sequence[int]) -> EntityRelationOutput:
         n = len(x.entities)
         related = zip(pairs(n), labels[n:], strict=True)
         return self.directed(
-            Extraction(
+            EntityRelationOutput(
                 tuple(self.entity_labels[label] for label in labels[:n]),
                 {pair: self.relation_labels[label] for pair, label in related if label},
             )
         )
 
-    def directed(self, y: Extraction) -> Extraction:
+    def directed(self, y: EntityRelationOutput) -> EntityRelationOutput:
         """The same with each symmetric relation once, its first entity before its second."""
         if not self.symmetric:
             return y
@@ -216,7 +217,7 @@ class EntityRelation(Task[Sentence, Extraction]):
             (min(pair), max(pair)) if label in self.symmetric else pair: label
             for pair, label in y.relations.items()
         }
-        return Extraction(y.entities, named)
+        return EntityRelationOutput(y.entities, named)
 
 
 def entity_relation_space(
@@ -345,7 +346,7 @@ def _read_columns(path: Path, lines: Sequence[str], _task: EntityRelation | None
     xs = tuple(sentence for _, sentence in numbered)
     objects = [{"id": x.id, "x": _sentence_json(x)} for x in xs]
     starts = tuple(line for line, _ in numbered)
-    return Examples(path, xs, tuple(map(Extraction.of, xs)), starts, objects)
+    return Examples(path, xs, tuple(map(EntityRelationOutput.of, xs)), starts, objects)
 
 
 def _sentence_json(x: Sentence) -> dict[str, Any]:
@@ -388,16 +389,16 @@ def _with_entities(
     return Sentence(0, tuple(words), tuple(pos), entities, ())
 
 
-def _extraction(x: Sentence, value: Any) -> Extraction:
+def _extraction(x: Sentence, value: Any) -> EntityRelationOutput:
     entities = check_shape('"y"', value, _OUTPUT)["entities"]
     spans = [(entity.start, entity.stop) for entity in x.entities]
     if [(each["start"], each["stop"]) for each in entities] != spans:
         raise DataError(f'"y" has the entities of "x", each with its label; got {shown(value)}')
     related = {(r["first"], r["second"]): r["label"] for r in value.get("relations", ())}
-    return Extraction(tuple(entity["label"] for entity in entities), related)
+    return EntityRelationOutput(tuple(entity["label"] for entity in entities), related)
 
 
-def _extracted(_task: EntityRelation, x: Sentence, y: Extraction) -> dict[str, Any]:
+def _extracted(_task: EntityRelation, x: Sentence, y: EntityRelationOutput) -> dict[str, Any]:
     spans = zip(x.entities, y.entities, strict=True)
     return {
         "words": list(x.words),
@@ -421,7 +422,7 @@ def _joins(task: EntityRelation) -> dict[str, str]:
 
 
 def _show(
-    task: EntityRelation, x: Sentence, y: Extraction, gold: Any, facts: Sequence[str]
+    task: EntityRelation, x: Sentence, y: EntityRelationOutput, gold: Any, facts: Sequence[str]
 ) -> Picture:
     broken, about = rules_broken(task, x, y)
     names = [x.text(entity) for entity in x.entities]
@@ -438,7 +439,9 @@ def _show(
 
 
 def _measure(
-    task: EntityRelation, gold: Sequence[Extraction], found: Sequence[Extraction]
+    task: EntityRelation,
+    gold: Sequence[EntityRelationOutput],
+    found: Sequence[EntityRelationOutput],
 ) -> Measured:
     from rote.metrics.relations import EntityRelations, entity_f1, relation_f1
 
@@ -471,8 +474,8 @@ register(
         hint=lambda _: "Words with blanks between them, and every entity in brackets.",
         example=lambda _: "[Maria Lincoln] lives in [New Boston] , and works for [Ford] .",
         limits=(
-            ("words", lambda x: len(x.words), MOST_WORDS),
-            ("entities", lambda x: len(x.entities), MOST_ENTITIES),
+            ("words", lambda x: len(x.words), MAX_WORDS),
+            ("entities", lambda x: len(x.entities), MAX_ENTITIES),
         ),
         show=_show,
         measure=_measure,

@@ -24,7 +24,7 @@ from rote.features.trie import Lexicon, Names, NamesOf, Span
 from rote.features.words import is_capital, is_symbol, short_shape
 from rote.io.conll import Sentence
 from rote.kernels.features.trie import each_once
-from rote.types import AnyArray, BoolArray, IntArray, running
+from rote.types import AnyArray, BoolArray, IntArray, offsets_from_counts
 
 ENTITY, PAIR = "entity", "pair"  # the kinds of vectors
 WINDOW = 3  # words on either side of an entity
@@ -320,7 +320,7 @@ class _Pairs:
             _only(verbs, say("verb=", low[verbs]), len(low)),
             _only(inside, say("words=", low[inside], low[inside + 1]), len(low)),
             [text.words.given[k].lower() for k in np.flatnonzero(sign).tolist()],
-            running(sign),
+            offsets_from_counts(sign),
         )
 
     @cached_property
@@ -375,7 +375,7 @@ def _covered(start: IntArray, stop: IntArray, count: int) -> BoolArray:
 
 def _among(flags: AnyArray, start: IntArray, stop: IntArray) -> IntArray:
     """How many of the words from one place to another there are that have a flag."""
-    before = running(flags)
+    before = offsets_from_counts(flags)
     return np.asarray(before[stop] - before[start])
 
 

@@ -3,7 +3,7 @@
 A classifier that decides every variable by itself needs no training again to obey rules. What
 it says becomes the scores of a space, and an engine finds the best output that the rules allow:
 
-    scores = scores_from(space, {"e*": opinion_of(classifier, features)})
+    scores = scores_from(space, {"e*": external_scores_of(classifier, features)})
     solutions = Exact().solve(space, scores)
     outputs = space.decode(solutions.labels)
 
@@ -20,14 +20,14 @@ import numpy as np
 
 from rote.errors import DataError, LabelError, ScoreError, SettingError, in_order
 from rote.space import Space, Variable
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, readonly
 
 FLOOR = -20.0  # how far below the best class of its row a class stands that has no probability
-MOST_STRENGTH = 100.0  # where trust in a source ends that is never wrong, in its own unit
+MAX_STRENGTH = 100.0  # where trust in a source ends that is never wrong, in its own unit
 
 
 @dataclass(frozen=True, eq=False)
-class Opinion:
+class ExternalScores:
     """What a model says of some decisions: a row for each, a column for each of its classes.
 
     A label that is no class of the model, and a class whose probability is 0, would have a
@@ -60,7 +60,7 @@ class Opinion:
         least = np.where(np.isinf(scores), np.inf, scores).min(axis=-1, keepdims=True)
         lowest = np.minimum(least, best + self.floor)
         object.__setattr__(self, "classes", classes)
-        object.__setattr__(self, "scores", frozen(np.where(np.isinf(scores), lowest, scores)))
+        object.__setattr__(self, "scores", readonly(np.where(np.isinf(scores), lowest, scores)))
 
     def columns(self, labels: Sequence[str], of: str = "the labels") -> FloatArray:
         """The scores in the order of these labels."""
@@ -77,10 +77,10 @@ class Opinion:
         return result
 
 
-Given: TypeAlias = Opinion | AnyArray
+Given: TypeAlias = ExternalScores | AnyArray
 
 
-def opinion_of(classifier: Any, features: Any, floor: float = FLOOR) -> Opinion:
+def external_scores_of(classifier: Any, features: Any, floor: float = FLOOR) -> ExternalScores:
     """What a fitted scikit-learn classifier says: log-probabilities, or else its decision function.
 
     The decision function d of two classes becomes the columns -d/2 and d/2, so that their
@@ -107,14 +107,15 @@ def opinion_of(classifier: Any, features: Any, floor: float = FLOOR) -> Opinion:
             f"{type(classifier).__name__} has neither predict_proba nor decision_function; give "
             "its scores as an array"
         )
-    return Opinion(tuple(map(str, np.asarray(classes).tolist())), said, floor)
+    return ExternalScores(tuple(map(str, np.asarray(classes).tolist())), said, floor)
 
 
 def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
     """Scores of shape (m, parts) for m inputs that share a space.
 
     A key of ``sources`` is the name of a variable, or the beginning of some names and a star:
-    "e*" stands for e0, e1, … in the order of the space. Its value is an `Opinion`, or an array
+    "e*" stands for e0, e1, … in the order of the space. Its value is an
+    `ExternalScores`, or an array
     whose columns are in the order of the labels, of shape (m, variables, labels), or
     (m · variables, labels) with all variables of the first input first. Variables that no
     source speaks of, and factors, score 0; the array is yours to change.
@@ -130,7 +131,7 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
     The three lines, for two inputs with two steps each:
 
     >>> features = [[0.1], [2.9], [1.6], [1.0]]
-    >>> scores = scores_from(space, {"step*": opinion_of(light, features)})
+    >>> scores = scores_from(space, {"step*": external_scores_of(light, features)})
     >>> space.decode(Exact().solve(space, scores).labels)
     [{'step0': 'go', 'step1': 'stop'}, {'step0': 'go', 'step1': 'go'}]
     """
@@ -158,7 +159,7 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
             start = int(space.offsets[variable.index])
             given = sources[key]
             own = found[key][:, k]
-            if isinstance(given, Opinion):
+            if isinstance(given, ExternalScores):
                 opinion = replace(given, scores=own)
                 own = opinion.columns(variable.labels, f"variable {variable.name!r}")
             scores[:, start : start + len(variable.labels)] = own
@@ -251,7 +252,7 @@ def learn_mixture(
         np.full(len(leads), 1.0 / len(leads)),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, MOST_STRENGTH)] * len(leads),
+        bounds=[(0.0, MAX_STRENGTH)] * len(leads),
         options={"ftol": 1e-13, "gtol": 1e-9, "maxiter": 1000},
     )
     strengths = np.where(silent, 0.0, found.x)
@@ -275,9 +276,9 @@ def _group(space: Space, key: str) -> tuple[Variable, ...]:
 
 def _cube(space: Space, key: str, group: Sequence[Variable], given: Given) -> FloatArray:
     """Scores of shape (m, variables, columns)."""
-    scores = given.scores if isinstance(given, Opinion) else _finite(given)
+    scores = given.scores if isinstance(given, ExternalScores) else _finite(given)
     count, shape = len(group), scores.shape
-    if not isinstance(given, Opinion):
+    if not isinstance(given, ExternalScores):
         for variable in group:
             if shape[-1] != len(variable.labels):
                 raise ScoreError(
@@ -301,7 +302,7 @@ def _stacked(labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
     """The scores of all sources, the sources along the first axis."""
     each: list[FloatArray] = []
     for name, given in sources.items():
-        own = given.columns(labels) if isinstance(given, Opinion) else _finite(given)
+        own = given.columns(labels) if isinstance(given, ExternalScores) else _finite(given)
         if own.shape[-1] != len(labels) or own.shape != (each[0].shape if each else own.shape):
             raise ScoreError(
                 f"all sources score the same decisions in {len(labels)} columns; {name!r} has the "
@@ -336,5 +337,7 @@ def _real(given: Any) -> FloatArray:
 def _finite(given: Any) -> FloatArray:
     scores = _real(given)
     if not np.isfinite(scores).all():
-        raise ScoreError("scores are finite; an Opinion may hold -inf for what is impossible")
+        raise ScoreError(
+            "scores are finite; an ExternalScores may hold -inf for what is impossible"
+        )
     return scores

@@ -12,9 +12,9 @@ last of which may be left out, or has "grid": [rows, columns] in place of its ed
 list of labels.
 
 Nobody may have said the label of
-some nodes: they are VOID. Such a node can be predicted, and nothing can be learned from it, so
-that it must be taken out of a graph before learning (`without_void`). Its edges go with it: what
-its neighbours could have told each other through it is not learned.
+some nodes: they are UNLABELLED. Such a node can be predicted, and nothing can be learned from it,
+so that it must be taken out of a graph before learning (`drop_unlabelled`). Its edges go with it:
+what its neighbours could have told each other through it is not learned.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rote.features import Features
 from rote.io.shapes import check_shape
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
-from rote.space.global_features import Histogram
+from rote.space.global_features import LabelCounts
 from rote.space.rule_text import Rules, Vocabulary
 from rote.tasks.adapter import (
     Adapter,
@@ -42,16 +42,16 @@ from rote.tasks.adapter import (
 )
 from rote.tasks.show import differing, rules_broken
 from rote.tasks.task import Frame, Slot, Task
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, readonly
 from rote.viz import Picture, picture_of_grid, picture_of_labels
 
-VOID = -1  # the label of a node that nobody labelled
+UNLABELLED = -1  # the label of a node that nobody labelled
 
 
 NODE, EDGE = "node", "edge"
 
 
-MOST_NODES = 1000  # of one input of a service
+MAX_NODES = 1000  # of one input of a service
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,20 +82,20 @@ class Graph:
                 f"{features.shape}"
             )
         _check_edges(edges, len(nodes))
-        object.__setattr__(self, "nodes", frozen(nodes))
-        object.__setattr__(self, "edges", frozen(edges.astype(np.int64)))
-        object.__setattr__(self, "edge_features", frozen(features))
+        object.__setattr__(self, "nodes", readonly(nodes))
+        object.__setattr__(self, "edges", readonly(edges.astype(np.int64)))
+        object.__setattr__(self, "edge_features", readonly(features))
 
     def __len__(self) -> int:
         return len(self.nodes)
 
 
 @dataclass(frozen=True)
-class LabelledGraph(Task[Graph, IntArray]):
+class GraphLabelling(Task[Graph, IntArray]):
     """With ``constant``, nodes and edges get one more feature that is always 1.
 
-    With ``opinions``, the features of a node speak for one label each, those of one kind in the
-    order of labels: all log-probabilities, say, then all probabilities. Labels then share one
+    With ``scores_per_label``, the features of a node speak for one label each, those of one kind in
+    the order of labels: all log-probabilities, say, then all probabilities. Labels then share one
     weight for each kind, instead of a column of U each: far fewer, where another model has learned
     already.
 
@@ -106,14 +106,14 @@ class LabelledGraph(Task[Graph, IntArray]):
     ``rules`` are a text (`rote.space.rule_text`) about node i and its neighbour node j, or a
     function that adds rules, given a builder and its variables.
 
-    >>> task = LabelledGraph(("land", "sea"))
+    >>> task = GraphLabelling(("land", "sea"))
     >>> task.frame(Graph(np.zeros((6, 3)), grid(2, 3))).space
     Space(6 variables, 7 factors, 0 rules, 40 parts)
     """
 
     labels: tuple[str, ...]
     constant: bool = True
-    opinions: bool = False
+    scores_per_label: bool = False
     potts: bool = False
     histogram: int = 0
     rules: Rules | None = None
@@ -124,10 +124,12 @@ class LabelledGraph(Task[Graph, IntArray]):
 
     def frame(self, x: Graph) -> Frame:
         joined = len(x), x.edges.tobytes()
-        return _frame(self.labels, *joined, self.opinions, self.potts, self.histogram, self.rules)
+        return _frame(
+            self.labels, *joined, self.scores_per_label, self.potts, self.histogram, self.rules
+        )
 
     def vectors(self, x: Graph) -> Sequence[Features]:
-        nodes = self._opinions(x.nodes) if self.opinions else self._rows(x.nodes)
+        nodes = self._opinions(x.nodes) if self.scores_per_label else self._rows(x.nodes)
         return [*nodes, *self._rows(x.edge_features)]
 
     def encode(self, x: Graph, y: AnyArray | Sequence[int] | Sequence[str]) -> list[int]:
@@ -143,10 +145,10 @@ class LabelledGraph(Task[Graph, IntArray]):
                 f"an output has the position of one label for each of {len(x)} nodes; got the "
                 f"shape {labels.shape} of {labels.dtype}"
             )
-        if (labels == VOID).any():
+        if (labels == UNLABELLED).any():
             raise LabelError(
-                f"node {int(np.argmax(labels == VOID))} is void: nobody said its label; take such "
-                "nodes out with without_void before learning"
+                f"node {int(np.argmax(labels == UNLABELLED))} is void: nobody said its label; take "
+                "such nodes out with drop_unlabelled before learning"
             )
         wrong = labels[(labels < 0) | (labels >= len(self.labels))]
         if len(wrong):
@@ -156,7 +158,7 @@ class LabelledGraph(Task[Graph, IntArray]):
         return [int(label) for label in labels]
 
     def decode(self, x: Graph, labels: Sequence[int]) -> IntArray:
-        return frozen(np.array(labels, dtype=np.int64))
+        return readonly(np.array(labels, dtype=np.int64))
 
     def _opinions(self, features: FloatArray) -> list[AnyArray]:
         """A vector for every label of every node; a label's constant is one that no other has."""
@@ -188,19 +190,19 @@ def grid(rows: int, columns: int) -> IntArray:
     node = np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
     across = np.stack([node[:, :-1].ravel(), node[:, 1:].ravel()], axis=1)
     down = np.stack([node[:-1].ravel(), node[1:].ravel()], axis=1)
-    return frozen(np.concatenate([across, down]))
+    return readonly(np.concatenate([across, down]))
 
 
-def without_void(x: Graph, y: AnyArray) -> tuple[Graph, IntArray]:
+def drop_unlabelled(x: Graph, y: AnyArray) -> tuple[Graph, IntArray]:
     """What can be learned from: the nodes that have a label, and the edges between them."""
     labels = np.asarray(y, dtype=np.int64)
     if labels.shape != (len(x),):
         raise LabelError(f"{len(x)} nodes have as many labels, got the shape {labels.shape}")
-    kept = labels != VOID
+    kept = labels != UNLABELLED
     number = np.cumsum(kept) - 1
     inside = kept[x.edges].all(axis=1)
     graph = Graph(x.nodes[kept], number[x.edges[inside]], x.edge_features[inside])
-    return graph, frozen(labels[kept])
+    return graph, readonly(labels[kept])
 
 
 def _check_edges(edges: AnyArray, nodes: int) -> None:
@@ -217,26 +219,26 @@ def _frame(
     labels: tuple[str, ...],
     nodes: int,
     edges: bytes,
-    opinions: bool,
+    scores_per_label: bool,
     potts: bool,
     histogram: int,
     rules: Rules | None,
 ) -> Frame:
     builder = SpaceBuilder()
     variables = [builder.variable(str(i), labels) for i in range(nodes)]
-    each = len(labels) if opinions else 1  # vectors of a node
-    slots = [Slot(NODE, each * i, each=opinions) for i in range(nodes)]
+    each = len(labels) if scores_per_label else 1  # vectors of a node
+    slots = [Slot(NODE, each * i, each=scores_per_label) for i in range(nodes)]
     pairs = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
     tied = tuple(int(a != b) for a in labels for b in labels) if potts else None
     for number, (i, j) in enumerate(pairs.tolist()):
         builder.factor(variables[i], variables[j])
         slots.append(Slot(EDGE, each * nodes + number, tied=tied))
-    traits = (Histogram("shares", len(labels), histogram),) if histogram else ()
+    global_features = (LabelCounts("shares", len(labels), histogram),) if histogram else ()
     joined = [(a, b) for i, j in pairs.tolist() for a, b in ((i, j), (j, i))]
     places = {NODE: {(i,): variable for i, variable in enumerate(variables)}}
     _vocabulary(labels).require(builder, rules, variables, places, joined)
     kinds = (NODE,) * (each * nodes) + (EDGE,) * len(pairs)
-    return Frame(builder.build(), tuple(slots), kinds, traits)
+    return Frame(builder.build(), tuple(slots), kinds, global_features)
 
 
 def _vocabulary(labels: tuple[str, ...]) -> Vocabulary:
@@ -260,7 +262,7 @@ def grid_shape(x: Graph) -> tuple[int, int] | None:
 _GRAPH = {"nodes": [[float]], "edges?": [[int]], "grid?": [int], "edge_features?": [[float]]}
 
 
-def _graph(_task: LabelledGraph | None, value: Any) -> Graph:
+def _graph(_task: GraphLabelling | None, value: Any) -> Graph:
     check_shape("a graph", value, _GRAPH)
     nodes, edges, shape = value["nodes"], value.get("edges"), value.get("grid")
     if (edges is None) == (shape is None):
@@ -294,16 +296,16 @@ def _node_labels(x: Graph, value: Any) -> tuple[str, ...]:
     return labels
 
 
-def _names(task: LabelledGraph, y: Sequence[Any]) -> list[str]:
+def _names(task: GraphLabelling, y: Sequence[Any]) -> list[str]:
     """The labels of an output that may be positions."""
     return [label if isinstance(label, str) else task.labels[int(label)] for label in y]
 
 
-def _build(examples: Examples, settings: Mapping[str, Any]) -> LabelledGraph:
-    return LabelledGraph(labels_in(examples.ys), **settings)
+def _build(examples: Examples, settings: Mapping[str, Any]) -> GraphLabelling:
+    return GraphLabelling(labels_in(examples.ys), **settings)
 
 
-def _show(task: LabelledGraph, x: Graph, y: Any, gold: Any, facts: Sequence[str]) -> Picture:
+def _show(task: GraphLabelling, x: Graph, y: Any, gold: Any, facts: Sequence[str]) -> Picture:
     labels = np.array(task.encode(x, y))
     right = None if gold is None else np.asarray(gold)
     if right is not None and right.dtype.kind == "U":
@@ -326,7 +328,7 @@ def _show(task: LabelledGraph, x: Graph, y: Any, gold: Any, facts: Sequence[str]
     )
 
 
-def _measure(task: LabelledGraph, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
+def _measure(task: GraphLabelling, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
     from rote.metrics.labels import exact_match, label_f1, token_accuracy
 
     true, said = ([_names(task, y) for y in side] for side in (gold, found))
@@ -341,7 +343,7 @@ def _measure(task: LabelledGraph, gold: Sequence[Any], found: Sequence[Any]) -> 
 register(
     Adapter(
         "graph",
-        LabelledGraph,
+        GraphLabelling,
         from_json=_graph,
         output_from_json=_node_labels,
         to_json=lambda task, _, y: _names(task, y),
@@ -350,7 +352,7 @@ register(
         build=_build,
         hint=lambda _: 'A graph as JSON: features of its nodes, and its edges or "grid".',
         example=lambda _: '{"nodes": [[0.5], [2.0], [1.5], [0]], "grid": [2, 2]}',
-        limits=(("nodes", len, MOST_NODES), ("edges", lambda x: len(x.edges), 4 * MOST_NODES)),
+        limits=(("nodes", len, MAX_NODES), ("edges", lambda x: len(x.edges), 4 * MAX_NODES)),
         show=_show,
         measure=_measure,
     )

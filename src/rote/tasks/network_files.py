@@ -20,12 +20,12 @@ import numpy as np
 from rote.errors import InfeasibleSpace, SettingError
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
-from rote.inference.solutions import Source, Status
+from rote.inference.solutions import FoundBy, Status
 from rote.io.networks import CostNetwork, Measure, read_network
 from rote.space import Space, SpaceBuilder, Variable
 from rote.space.language import Tuples
 from rote.space.network import spread
-from rote.types import BoolArray, FloatArray, frozen
+from rote.types import BoolArray, FloatArray, readonly
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class FileAnswer:
     bound: float  # no output has a value above this
     cost: float | None  # the total of the file's own costs; None for probabilities
     status: Status
-    source: Source
+    source: FoundBy
     seconds: float  # reading and solving
 
 
@@ -74,7 +74,7 @@ def network_problem(network: CostNetwork) -> NetworkProblem:
             over = [variables[j] for j in network.scopes[t]] or variables[:1]
             builder.require(_allows(over, allowed), _says(network, t))
     scores = np.concatenate([*unary, *factors]) if variables else np.zeros(0)
-    return NetworkProblem(builder.build(), frozen(scores), constant)
+    return NetworkProblem(builder.build(), readonly(scores), constant)
 
 
 def solve_file(
@@ -113,7 +113,7 @@ def solve_file(
         bound,
         network.cost(value),
         status,
-        Source(int(found.source[0])),
+        FoundBy(int(found.source[0])),
         perf_counter() - start,
     )
 

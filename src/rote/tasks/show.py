@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from rote.space.reasons import BrokenRule, broken_rules
+from rote.space.reasons import BrokenConstraint, violations
 from rote.tasks.task import Task, labels_of
 from rote.types import IntArray
 from rote.viz import Picture, picture_of_labels
@@ -26,10 +26,10 @@ def show_variables(task: Any, x: Any, y: Any, gold: Any, facts: Sequence[str] = 
     )
 
 
-def rules_broken(task: Task[X, Y], x: X, y: Y) -> tuple[Sequence[BrokenRule], list[str]]:
+def rules_broken(task: Task[X, Y], x: X, y: Y) -> tuple[Sequence[BrokenConstraint], list[str]]:
     """The rules that an output breaks, and a sentence about them."""
     space = task.frame(x).space
-    broken = broken_rules(space, _labels(task, x, y))
+    broken = violations(space, _labels(task, x, y))
     return broken, about_rules(space, broken)
 
 

@@ -43,7 +43,7 @@ from rote.viz import Picture, picture_of_tagging
 
 KIND = "token"
 COLUMNS = ("word", "pos")  # those that follow are c2, c3, …
-MOST_TOKENS = 1000  # of one input of a service
+MAX_TOKENS = 1000  # of one input of a service
 # Not \s: a token may well be a blank of another alphabet.
 _BLANKS = re.compile(r"[ \t]+")
 
@@ -123,11 +123,11 @@ def _frame(
     space: Space = _space(length, labels, order, bio, rules)
     slots = [_slot("label", t) for t in range(length)]
     slots += [_slot(f"{len(factor.variables)} labels") for factor in space.factors]
-    traits = tuple(
+    global_features = tuple(
         tuples_along(f"{span} labels", length, span, len(labels))
         for span in range(order + 2, wide + 1)
     )
-    return Frame(space, tuple(slots), (KIND,) * length, traits)
+    return Frame(space, tuple(slots), (KIND,) * length, global_features)
 
 
 _slot = lru_cache(maxsize=4096)(Slot)  # frames of different lengths share theirs
@@ -406,7 +406,7 @@ register(
         typed=_typed,
         hint=_hint,
         example=_example,
-        limits=(("tokens", len, MOST_TOKENS),),
+        limits=(("tokens", len, MAX_TOKENS),),
         show=_show,
         measure=_measure,
     )

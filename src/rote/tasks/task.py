@@ -25,8 +25,14 @@ from rote.errors import DataError, SettingError, SpaceError
 from rote.features import CONSTANT, FeatureReader, Features
 from rote.space import Space
 from rote.space.compiled import Forms
-from rote.space.global_features import Entities, Histogram, Traits, TraitSet, Tuples
-from rote.types import IntArray, frozen
+from rote.space.global_features import (
+    ClusterAgreement,
+    GlobalFeature,
+    GlobalFeatureSet,
+    LabelCounts,
+    Tuples,
+)
+from rote.types import IntArray, readonly
 
 X_contra = TypeVar("X_contra", contravariant=True)
 Y = TypeVar("Y")
@@ -73,7 +79,7 @@ class Frame:
     space: Space
     slots: tuple[Slot, ...]
     kinds: tuple[str, ...] = ()
-    traits: tuple[Traits, ...] = ()
+    global_features: tuple[GlobalFeature, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.kinds, str):
@@ -84,7 +90,7 @@ class Frame:
         for slot in self.slots:
             if not isinstance(slot, Slot):
                 raise SpaceError(f"slots are such as Slot('block', 0); got {slot!r:.80}")
-        for family in self.traits:
+        for family in self.global_features:
             self._check_traits(family)
         expected = len(self.space.variables) + len(self.space.factors)
         if len(self.slots) != expected:
@@ -120,7 +126,7 @@ class Frame:
                 f"of the columns 0, 1, … it has; got {len(tied)} numbers"
             )
 
-    def _check_traits(self, family: Traits) -> None:
+    def _check_traits(self, family: GlobalFeature) -> None:
         sizes, n = self.space.sizes, len(self.space.variables)
         if isinstance(family, Tuples):
             for scope in family.scopes:
@@ -130,14 +136,14 @@ class Frame:
                         f"a tuple of block {family.block!r} is over the variables {scope}, which "
                         f"are to have {family.sizes} labels; those of the space are others"
                     )
-        if isinstance(family, Entities) and (
+        if isinstance(family, ClusterAgreement) and (
             len(family.forms) != n or (sizes > np.arange(1, n + 1)).any()
         ):
             raise SpaceError(
                 f"the entities {family.block!r} are those of {len(family.forms)} mentions, each of "
                 "which can be new or linked to one before it; the variables of the space are others"
             )
-        if isinstance(family, Histogram) and (sizes != family.labels).any():
+        if isinstance(family, LabelCounts) and (sizes != family.labels).any():
             raise SpaceError(
                 f"the histogram {family.block!r} is over {family.labels} labels, and not all "
                 "variables of the space have as many"
@@ -157,9 +163,13 @@ class Frame:
         return self.space.forms
 
     @cached_property
-    def trait_set(self) -> TraitSet | None:
+    def global_feature_set(self) -> GlobalFeatureSet | None:
         """All traits together; None where there are none."""
-        return TraitSet(self.traits, len(self.space.variables)) if self.traits else None
+        return (
+            GlobalFeatureSet(self.global_features, len(self.space.variables))
+            if self.global_features
+            else None
+        )
 
     @property
     def _parts(self) -> list[int]:
@@ -176,7 +186,7 @@ class Frame:
         """How many columns of weights each slot uses."""
         counts = np.diff(self.starts)
         counts[self._shared[0]] = self._shared[1]
-        return frozen(counts)
+        return readonly(counts)
 
     @cached_property
     def needed(self) -> tuple[tuple[str, str, int, tuple[str, ...] | None], ...]:
@@ -187,7 +197,7 @@ class Frame:
             kind = CONSTANT if slot.vector is None else self.kinds[slot.vector]
             named = number < len(variables) and not slot.each
             found[slot.block, kind, width, variables[number].labels if named else None] = None
-        for family in self.traits:
+        for family in self.global_features:
             found[family.block, CONSTANT, family.width, None] = None
         return tuple(found)
 
@@ -200,7 +210,7 @@ class Frame:
             if slot.each or slot.tied is not None
         ]
         places, counts = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        return frozen(places), frozen(counts)
+        return readonly(places), readonly(counts)
 
 
 class Task(Protocol[X_contra, Y]):

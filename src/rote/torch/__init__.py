@@ -7,12 +7,12 @@ feature vectors for a `rote.tasks.tagging.Tagging` of your own, under any learne
 Nothing else of rote imports this package, so that rote works without PyTorch.
 """
 
-from rote.errors import MissingExtra
+from rote.errors import MissingDependency
 
 try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
-    raise MissingExtra(
+    raise MissingDependency(
         "rote.torch needs the package torch, which is not installed; "
         "run: pip install '.[torch]' in a checkout of rote"
     ) from error

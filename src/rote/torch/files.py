@@ -26,7 +26,7 @@ from rote.io.atomic import write_whole
 from rote.io.serialize import classes, described, outline, restored
 from rote.learning.checkpoints import check_texts, read_tensors
 from rote.model.files import ENGINES
-from rote.space.losses import Hamming, OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.space.losses import F1Loss, Hamming, JaccardLoss, ZeroOne
 from rote.torch.inputs import Dense, Inputs, Vocabulary
 
 FORMAT, VERSION = "rote network", 1
@@ -34,7 +34,7 @@ FITTED = "fitted"  # the field that is not a setting
 # What a file may name; networks, and what they are trained by, add themselves where they are.
 KINDS = {
     **ENGINES,
-    **classes(Dense, Hamming, OneMinusF1, OneMinusJaccard, Vocabulary, ZeroOne),
+    **classes(Dense, Hamming, F1Loss, JaccardLoss, Vocabulary, ZeroOne),
 }
 S = TypeVar("S")
 

@@ -23,10 +23,10 @@ from rote.errors import LabelError, ScoreError, SettingError
 from rote.inference import Engine, Exact, Problem
 from rote.inference.problem import Context
 from rote.kernels.outputs import LARGEST_SCORE
-from rote.learning.loss_augmented import most_violated
+from rote.learning.loss_augmented import max_violated
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
-from rote.types import AnyArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, FloatArray, IntArray, readonly
 
 Reduction = Literal["mean", "sum", "none"]
 
@@ -34,7 +34,7 @@ Reduction = Literal["mean", "sum", "none"]
 class StructuredHinge(nn.Module):
     """The loss of structures: their mean, their sum, or with "none" one loss each.
 
-    Gold outputs that break a rule are refused, unless ``allow_broken``.
+    Gold outputs that break a rule are refused, unless ``allow_infeasible_gold``.
 
     >>> from rote import SpaceBuilder
     >>> builder = SpaceBuilder()
@@ -53,7 +53,7 @@ class StructuredHinge(nn.Module):
         loss: Loss | None = None,
         reduction: Reduction = "mean",
         *,
-        allow_broken: bool = False,
+        allow_infeasible_gold: bool = False,
     ) -> None:
         super().__init__()
         if reduction not in get_args(Reduction):
@@ -62,7 +62,7 @@ class StructuredHinge(nn.Module):
         self.engine: Engine = Exact() if engine is None else engine
         self.loss: Loss = Hamming() if loss is None else loss
         self.reduction = reduction
-        self.allow_broken = allow_broken
+        self.allow_infeasible_gold = allow_infeasible_gold
 
     def forward(
         self, scores: Sequence[Tensor], spaces: Sequence[Space], gold: Sequence[Any]
@@ -92,7 +92,7 @@ class StructuredHinge(nn.Module):
         """The labels of each structure's best output, as the engine finds it."""
         outputs: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(scores)
         for batch in _collected(scores, spaces)[1]:
-            problem = Problem.built(batch.space, frozen(batch.scores))
+            problem = Problem.built(batch.space, readonly(batch.scores))
             solutions = self.engine.solve(batch.space, problem)
             labels_of = solutions.require_outputs("structure", batch.members)
             for member, labels in zip(batch.members.tolist(), labels_of, strict=True):
@@ -107,15 +107,15 @@ class StructuredHinge(nn.Module):
     ) -> tuple[IntArray, FloatArray, IntArray]:
         """The gradient of a batch, as places, signs and owners; its slacks are filled in."""
         space, members = batch.space, batch.members
-        right = _gold_of(batch, gold, allow_broken=self.allow_broken)
-        problem = Problem.built(space, frozen(batch.scores))
-        labels, each, _ = most_violated(
+        right = _gold_of(batch, gold, allow_infeasible_gold=self.allow_infeasible_gold)
+        problem = Problem.built(space, readonly(batch.scores))
+        labels, each, _ = max_violated(
             self.engine, problem, Context(right), self.loss, "structure", members
         )
         slacks[members] = np.maximum(each, 0.0)
         bad = each > 0
-        up = space.known_parts_of(frozen(labels[bad])) + batch.starts[bad, None]
-        down = space.known_parts_of(frozen(right[bad])) + batch.starts[bad, None]
+        up = space.known_parts_of(readonly(labels[bad])) + batch.starts[bad, None]
+        down = space.known_parts_of(readonly(right[bad])) + batch.starts[bad, None]
         signs = np.repeat([1.0, -1.0], [up.size, down.size])
         owners = np.tile(np.repeat(members[bad], up.shape[1]), 2)
         return np.concatenate([up.ravel(), down.ravel()]), signs, owners
@@ -191,7 +191,7 @@ def _batches(values: FloatArray, ends: IntArray, spaces: Sequence[Space]) -> Ite
         yield _Batch(space, members, starts, values[starts[:, None] + np.arange(space.parts)])
 
 
-def _gold_of(batch: _Batch, gold: Sequence[Any], *, allow_broken: bool) -> IntArray:
+def _gold_of(batch: _Batch, gold: Sequence[Any], *, allow_infeasible_gold: bool) -> IntArray:
     space, rows = batch.space, []
     for number in batch.members.tolist():
         row = _array(gold[number])
@@ -201,15 +201,15 @@ def _gold_of(batch: _Batch, gold: Sequence[Any], *, allow_broken: bool) -> IntAr
                 f"{len(space.variables)} variables"
             )
         rows.append(row)
-    labels = frozen(space.as_labels(np.stack(rows)))
-    if space.rules and not allow_broken:
-        obeyed = space.obeyed(labels)
-        if not obeyed.all():
-            place = int(np.flatnonzero(~obeyed)[0])
+    labels = readonly(space.as_labels(np.stack(rows)))
+    if space.rules and not allow_infeasible_gold:
+        was_feasible = space.was_feasible(labels)
+        if not was_feasible.all():
+            place = int(np.flatnonzero(~was_feasible)[0])
             raise LabelError(
                 f"gold of structure {int(batch.members[place])} breaks the rule "
                 f"{space.broken(labels[place])[0].name!r}; correct it, drop the rule, or say "
-                "allow_broken=True"
+                "allow_infeasible_gold=True"
             )
     return labels
 

@@ -32,7 +32,7 @@ from rote.errors import (
 )
 from rote.torch.files import KINDS, read_network, write_network
 from rote.torch.inputs import Inputs
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, readonly
 
 MANY = 256  # sequences that are scored at once where nothing is learned
 
@@ -167,7 +167,7 @@ class Scorer(ABC):
         for members, scores in self.scored(xs):
             rows = torch.log_softmax(scores.double(), dim=-1).numpy()
             for member, own in zip(members.tolist(), rows, strict=True):
-                found[member] = [frozen(row) for row in own]
+                found[member] = [readonly(row) for row in own]
         return found
 
     def save(self, path: str | Path) -> None:

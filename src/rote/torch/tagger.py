@@ -58,8 +58,8 @@ class BiLSTMTagger(Scorer):
     something is learned of unknown words.
 
     ``bio`` and ``rules`` are those of `Tagging`; they hold in training (by "hinge") and prediction.
-    Outputs to learn from that break one are refused there, unless ``allow_broken``. The ``engine``
-    finds outputs in both, and ``loss`` says how wrong one is.
+    Outputs to learn from that break one are refused there, unless ``allow_infeasible_gold``. The
+    ``engine`` finds outputs in both, and ``loss`` says how wrong one is.
     """
 
     order: int | None = None
@@ -75,7 +75,7 @@ class BiLSTMTagger(Scorer):
     rules: Rules | None = None
     loss: Loss = field(default_factory=Hamming)
     engine: Engine = field(default_factory=Exact)
-    allow_broken: bool = False
+    allow_infeasible_gold: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -123,7 +123,7 @@ class BiLSTMTagger(Scorer):
 
     def gold_of(self, xs: Sequence[Any], ys: Sequence[Sequence[str]]) -> list[IntArray]:
         gold = super().gold_of(xs, ys)
-        if self.learns_by == "hinge" and not self.allow_broken:
+        if self.learns_by == "hinge" and not self.allow_infeasible_gold:
             for members in batches([len(labels) for labels in gold], MANY):
                 self._check_rules(members, np.stack([gold[k] for k in members]))
         return gold
@@ -157,7 +157,9 @@ class BiLSTMTagger(Scorer):
 
     @property
     def _hinge(self) -> StructuredHinge:
-        return StructuredHinge(self.engine, self.loss, allow_broken=self.allow_broken)
+        return StructuredHinge(
+            self.engine, self.loss, allow_infeasible_gold=self.allow_infeasible_gold
+        )
 
     def _check_rules(self, members: IntArray, gold: IntArray) -> None:
         space = self.space(gold.shape[1])
@@ -167,7 +169,7 @@ class BiLSTMTagger(Scorer):
             raise LabelError(
                 f"the output of example {members[first]} breaks the rule "
                 f"{space.broken(gold[first])[0].name!r}; correct the output, drop the rule, or say "
-                "allow_broken=True"
+                "allow_infeasible_gold=True"
             )
 
 

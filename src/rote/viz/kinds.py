@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from rote.errors import LabelError, SettingError
-from rote.space.reasons import BrokenRule, broken_rules
+from rote.space.reasons import BrokenConstraint, violations
 from rote.space.space import Space
 from rote.types import AnyArray, IntArray
 from rote.viz.grids import Cells, Grid
@@ -39,7 +39,7 @@ def picture_of_extraction(
     relations: Relations,
     *,
     gold: tuple[Sequence[str], Relations] | None = None,
-    broken: Sequence[BrokenRule] = (),
+    broken: Sequence[BrokenConstraint] = (),
     labels: Sequence[str] = (),
     facts: Sequence[str] = (),
 ) -> Picture:
@@ -85,7 +85,7 @@ def picture_of_tagging(
     tags: Sequence[str],
     *,
     gold: Sequence[str] | None = None,
-    broken: Sequence[BrokenRule] = (),
+    broken: Sequence[BrokenConstraint] = (),
     labels: Sequence[str] = (),
     joined: Joined | None = None,
     facts: Sequence[str] = (),
@@ -128,7 +128,7 @@ def picture_of_grid(
     labels: Sequence[str],
     *,
     gold: AnyArray | Sequence[Sequence[int]] | None = None,
-    broken: Sequence[BrokenRule] = (),
+    broken: Sequence[BrokenConstraint] = (),
     facts: Sequence[str] = (),
 ) -> Picture:
     """A cell for each label, given by its position; below 0, nobody said one.
@@ -151,7 +151,7 @@ def picture_of_graph(
     labels: Sequence[str],
     *,
     gold: AnyArray | Sequence[int] | None = None,
-    broken: Sequence[BrokenRule] = (),
+    broken: Sequence[BrokenConstraint] = (),
     facts: Sequence[str] = (),
 ) -> Picture:
     """The nodes of a graph, such as the regions of an image, about where they lie.
@@ -177,7 +177,7 @@ def picture_of_graph(
         labels,
         gold=None if gold is None else cells(gold),
         broken=[
-            BrokenRule(name, tuple(np.flatnonzero(np.isin(node_of, blamed)).tolist()))
+            BrokenConstraint(name, tuple(np.flatnonzero(np.isin(node_of, blamed)).tolist()))
             for name, blamed in broken
         ],
         facts=facts,
@@ -195,7 +195,7 @@ def picture_of_labels(
     """The variables of any space with their labels, and the rules that they break."""
     output = _decoded(space, labels)
     right = output if gold is None else _decoded(space, gold)
-    broken = broken_rules(space, np.asarray(labels))
+    broken = violations(space, np.asarray(labels))
     blamed = _blamed(broken)
     entries = tuple(
         Entry(name, label, mark_of(blamed[number]), right[name] if right[name] != label else None)
@@ -212,7 +212,7 @@ def _decoded(space: Space, labels: AnyArray | Sequence[int]) -> dict[str, str]:
     return outputs[0]
 
 
-def about_rules(space: Space, broken: Sequence[BrokenRule]) -> list[str]:
+def about_rules(space: Space, broken: Sequence[BrokenConstraint]) -> list[str]:
     """How many of the rules of a space are broken, as a sentence; nothing where it has none."""
     if not space.rules:
         return []
@@ -256,7 +256,7 @@ def _of_words(
     *,
     kinds: Sequence[str],
     numbers: Sequence[Sequence[int]],
-    broken: Sequence[BrokenRule],
+    broken: Sequence[BrokenConstraint],
     facts: Sequence[str],
 ) -> Picture:
     """Spans and gold spans coloured, and marked where they break rules or differ.
@@ -292,12 +292,12 @@ def _of_words(
 
 
 def _picture(
-    title: str, drawing: Drawing, broken: Sequence[BrokenRule], facts: Sequence[str]
+    title: str, drawing: Drawing, broken: Sequence[BrokenConstraint], facts: Sequence[str]
 ) -> Picture:
     return Picture(title, drawing, tuple(rule.name for rule in broken), tuple(facts))
 
 
-def _blamed(broken: Sequence[BrokenRule]) -> defaultdict[int, list[int]]:
+def _blamed(broken: Sequence[BrokenConstraint]) -> defaultdict[int, list[int]]:
     """For each variable that is to blame, the numbers of the rules, from 1 on."""
     found: defaultdict[int, list[int]] = defaultdict(list)
     for number, rule in enumerate(broken, start=1):

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exhaustive, Problem, Source, Status
-from rote.inference.approximate import Beam, ConstrainedBeam, Speedup
+from rote.inference import Exhaustive, FoundBy, Problem, Status
+from rote.inference.approximate import Beam, ConstrainedBeam, LearnedBeam
 from rote.inference.approximate.beam import partial_scores
 from rote.space import SpaceBuilder
 from tests.inference.approximate.truth import check_truth
@@ -31,11 +31,11 @@ def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows, width,
         except InfeasibleSpace:
             assert not Judge(space).feasible
             return
-    assert (found.source == Source.BEAM).all()
+    assert (found.source == FoundBy.BEAM).all()
     check_truth(space, problem, found, {Status.TIMED_OUT})
 
 
-@given(problems(spaces(most=4, most_rules=0)))
+@given(problems(spaces(most=4, max_rules=0)))
 @settings(max_examples=40)
 def test_a_wide_beam_without_rules_is_exhaustive_search(problem):
     space, problem = problem
@@ -163,7 +163,7 @@ def test_the_order_says_who_comes_first():
     assert asked == [space]  # once for all inputs
 
 
-@pytest.mark.parametrize("engine", [Beam, ConstrainedBeam, Speedup])
+@pytest.mark.parametrize("engine", [Beam, ConstrainedBeam, LearnedBeam])
 def test_an_order_is_a_function(engine):
     with pytest.raises(SettingError, match=r"order is a function .*; got \[0, 1\]"):
         engine(order=[0, 1])
@@ -323,8 +323,8 @@ MAKERS = {
     "plain": Beam,
     "priority": lambda width: Beam(width, lambda space, labels, scores: scores),
     "constrained": ConstrainedBeam,
-    "speedup": lambda width: Speedup(width=width),
-    "lazy": lambda width: Speedup(width=width, theta=1.0),
+    "speedup": lambda width: LearnedBeam(width=width),
+    "lazy": lambda width: LearnedBeam(width=width, theta=1.0),
 }
 
 

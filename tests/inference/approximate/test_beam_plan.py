@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from rote.errors import SettingError
 from rote.inference.approximate.beam_plan import (
-    Courses,
-    Ledger,
-    Patterns,
-    course_of,
+    BeamPlans,
+    HeuristicFeatures,
+    WeightIndex,
+    beam_plan_of,
     grown,
     in_order,
 )
@@ -27,7 +27,7 @@ from rote.kernels.beam.beam import search_beam
 from rote.kernels.beam.heuristic_learning import Learned, learn_beam
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import networks
 
 
@@ -51,7 +51,7 @@ def counted(n, most=2, times=1):
 
 def seen(space, ledger, patterns=None):
     """The course, as the variables of each step's patterns."""
-    course = course_of(space, in_order, patterns or Patterns(), ledger)
+    course = beam_plan_of(space, in_order, patterns or HeuristicFeatures(), ledger)
     spans = pairwise(course.pattern_ptr.tolist())
     return course, [
         sorted(tuple(sorted(int(k) for k in course.other[p] if k >= 0)) for p in range(*span))
@@ -63,14 +63,14 @@ def habit(space, course, weights, labels):
     """h of one output: all other labels are closed."""
     shut = np.ones((1, space.labels), np.bool_)
     shut[0, space.offsets[:-1] + np.array(labels)] = False
-    scores = frozen(np.zeros((1, space.parts)))
-    nodes, _ = search_beam(scores, frozen(shut), frozen(weights), 1, np.inf, course)
+    scores = readonly(np.zeros((1, space.parts)))
+    nodes, _ = search_beam(scores, readonly(shut), readonly(weights), 1, np.inf, course)
     assert nodes.labels[0, 0].tolist() == list(labels)
     return float(nodes.habit[0, 0])
 
 
 def test_neighbours_in_a_chain_share_one_family_of_pairs():
-    ledger = Ledger()
+    ledger = WeightIndex()
     course, partners = seen(chain(4), ledger)
     assert partners == [[], [(0,)], [(1,)], [(2,)]]
     assert len(set(course.origin.tolist())) == 1
@@ -83,7 +83,7 @@ def test_neighbours_in_a_chain_share_one_family_of_pairs():
 
 
 def test_entities_and_relations_have_the_pairs_and_triples_of_the_paper():
-    ledger = Ledger()
+    ledger = WeightIndex()
     _, partners = seen(entity_relation_space(2), ledger)  # e0, e1, r0_1, r1_0
     assert partners == [
         [],
@@ -96,7 +96,7 @@ def test_entities_and_relations_have_the_pairs_and_triples_of_the_paper():
 
 
 def test_spaces_of_other_sizes_share_all_patterns():
-    ledger = Ledger()
+    ledger = WeightIndex()
     seen(entity_relation_space(3), ledger)
     origins, size = dict(ledger.origins), ledger.size
     seen(entity_relation_space(4), ledger)
@@ -105,11 +105,11 @@ def test_spaces_of_other_sizes_share_all_patterns():
 
 
 def test_triples_and_tallies_can_be_left_out():
-    ledger = Ledger()
-    _, partners = seen(entity_relation_space(2), ledger, Patterns(triples=False))
+    ledger = WeightIndex()
+    _, partners = seen(entity_relation_space(2), ledger, HeuristicFeatures(triples=False))
     assert partners == [[], [], [(0,), (1,)], [(0,), (1,), (2,)]]
-    ledger = Ledger()
-    course, _ = seen(counted(9), ledger, Patterns(tallies=False))
+    ledger = WeightIndex()
+    course, _ = seen(counted(9), ledger, HeuristicFeatures(tallies=False))
     assert (ledger.size, course.counters, len(course.tally)) == (0, 0, 0)
 
 
@@ -118,7 +118,7 @@ def test_a_variable_with_many_partners_has_pairs_alone():
     variables = [builder.variable(f"x{j}", "ab") for j in range(6)]
     for x in variables[:5]:
         builder.factor(x, variables[5])
-    _, partners = seen(builder.build(), Ledger())
+    _, partners = seen(builder.build(), WeightIndex())
     assert partners[5] == [(0,), (1,), (2,), (3,), (4,)]
 
 
@@ -126,7 +126,7 @@ def test_variables_that_a_rule_leaves_free_are_not_tied_by_it():
     builder = SpaceBuilder()
     x, y, z = (builder.variable(name, "ab") for name in "xyz")
     builder.require(z["a"] >> (x["a"] & y["a"]))
-    _, partners = seen(builder.build(), Ledger())
+    _, partners = seen(builder.build(), WeightIndex())
     assert partners == [[], [], [(0,), (0, 1), (1,)]]
 
 
@@ -134,7 +134,7 @@ def test_a_rule_that_leaves_every_pair_free_is_seen_in_triples():
     builder = SpaceBuilder()
     x, y, z = (builder.variable(name, "ab") for name in "xyz")
     builder.require(~(x["a"] & y["a"] & z["a"]))
-    space, ledger = builder.build(), Ledger()
+    space, ledger = builder.build(), WeightIndex()
     course, partners = seen(space, ledger)
     assert (0, 1) in partners[2]
     # What breaks it can have an h of its own.
@@ -144,26 +144,26 @@ def test_a_rule_that_leaves_every_pair_free_is_seen_in_triples():
 
 
 def test_by_name_every_variable_has_weights_of_its_own():
-    ledger = Ledger()
-    seen(chain(4), ledger, Patterns(by_name=True))
+    ledger = WeightIndex()
+    seen(chain(4), ledger, HeuristicFeatures(by_name=True))
     assert ledger.size == 3 * 9
-    seen(chain(3), ledger, Patterns(by_name=True))  # the same names
+    seen(chain(3), ledger, HeuristicFeatures(by_name=True))  # the same names
     assert ledger.size == 3 * 9
-    seen(chain(3, names="y"), ledger, Patterns(by_name=True))
+    seen(chain(3, names="y"), ledger, HeuristicFeatures(by_name=True))
     assert ledger.size == 5 * 9
-    seen(chain(3, "abd"), ledger, Patterns(by_name=True))  # other labels
+    seen(chain(3, "abd"), ledger, HeuristicFeatures(by_name=True))  # other labels
     assert ledger.size == 7 * 9
 
 
 def test_spaces_that_differ_in_names_alone_have_courses_of_their_own():
-    courses = Courses(lambda space: range(2) if space.variables[0].name[0] == "y" else (1, 0))
+    courses = BeamPlans(lambda space: range(2) if space.variables[0].name[0] == "y" else (1, 0))
     assert chain(2) == chain(2, names="y")
     assert courses.of(chain(2)).order.tolist() == [1, 0]
     assert courses.of(chain(2, names="y")).order.tolist() == [0, 1]
 
 
 def test_a_course_is_made_once_and_goes_with_its_space():
-    courses, space = Courses(None), chain(2)
+    courses, space = BeamPlans(None), chain(2)
     course = courses.of(space)
     assert courses.of(space) is course
     assert courses.of(chain(2)) is course
@@ -174,7 +174,7 @@ def test_a_course_is_made_once_and_goes_with_its_space():
 
 def test_a_long_rule_is_counted():
     """By hand: the first a costs 1, the second 10, the third 100, each one more 1000."""
-    ledger, space = Ledger(), counted(9)
+    ledger, space = WeightIndex(), counted(9)
     course, partners = seen(space, ledger)
     assert partners == [[]] * 9
     assert ledger.size == 4
@@ -201,8 +201,8 @@ def test_patterns_are_of_variables_labelled_before_and_never_leave_their_family(
     space, _ = network
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(space.variables)).tolist()
-    ledger = Ledger()
-    course = course_of(space, lambda _: order, Patterns(), ledger)
+    ledger = WeightIndex()
+    course = beam_plan_of(space, lambda _: order, HeuristicFeatures(), ledger)
     ends = sorted([*ledger.origins.values(), ledger.size])
     for t, j in enumerate(order):
         for p in range(course.pattern_ptr[t], course.pattern_ptr[t + 1]):
@@ -235,16 +235,18 @@ def test_patterns_are_of_variables_labelled_before_and_never_leave_their_family(
 
 
 def test_what_is_learned_in_one_space_is_known_in_a_larger_one():
-    ledger = Ledger()
+    ledger = WeightIndex()
     small, large = entity_relation_space(3), entity_relation_space(4)
-    courses = [course_of(space, in_order, Patterns(), ledger) for space in (small, large)]
+    courses = [
+        beam_plan_of(space, in_order, HeuristicFeatures(), ledger) for space in (small, large)
+    ]
     learned = Learned(np.zeros(ledger.size), np.zeros(ledger.size), np.zeros(1))
     rng = np.random.default_rng(0)
-    gold = frozen(np.zeros((20, len(small.variables)), np.int64))
+    gold = readonly(np.zeros((20, len(small.variables)), np.int64))
     scores = rng.normal(size=(20, small.parts))
     scores[:, small.offsets[:3]] += 10.0  # entities are right
-    scores = frozen(scores)
-    shut = frozen(np.zeros((20, small.labels), np.bool_))
+    scores = readonly(scores)
+    shut = readonly(np.zeros((20, small.labels), np.bool_))
     assert learn_beam(scores, shut, gold, learned, 1, 1.0, courses[0]).any()
     none, some = np.zeros(len(large.variables), int), np.zeros(len(large.variables), int)
     some[-1] = 3  # a relation between the last two
@@ -253,7 +255,7 @@ def test_what_is_learned_in_one_space_is_known_in_a_larger_one():
 
 
 SCRIPT = """
-from rote.inference.approximate.beam_plan import Ledger, Patterns, course_of, in_order
+from rote.inference.approximate.beam_plan import Ledger, Patterns, beam_plan_of, in_order
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
 builder = SpaceBuilder()
@@ -263,7 +265,7 @@ builder.factor(variables[3], variables[1])
 for patterns in (Patterns(), Patterns(by_name=True)):
     ledger = Ledger()
     for space in (entity_relation_space(3), builder.build()):
-        course_of(space, in_order, patterns, ledger)
+        beam_plan_of(space, in_order, patterns, ledger)
     print(sorted(ledger.origins.items()))
 """
 
@@ -287,7 +289,7 @@ def test_families_are_the_same_in_every_process():
 def test_an_order_names_every_variable_once(order):
     message = re.escape(f"each of the 3 variables once, by number; got {order}")
     with pytest.raises(SettingError, match=message):
-        course_of(chain(3), lambda _: order, None, Ledger())
+        beam_plan_of(chain(3), lambda _: order, None, WeightIndex())
 
 
 def test_weights_grow_by_zeros():

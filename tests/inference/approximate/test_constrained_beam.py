@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, Problem, Source, Status, clamp
+from rote.inference import Exact, FoundBy, Problem, Status, clamp
 from rote.inference.approximate import Beam, ConstrainedBeam
 from rote.space import SpaceBuilder, at_least, at_most
 from rote.tasks.entity_relation import entity_relation_space
@@ -19,7 +19,7 @@ from tests.strategies import Judge, problems, rules_as_rows, spaces
 
 
 @pytest.mark.parametrize("as_rows", [None, 1, 4])
-@given(problems(spaces(most_rules=4)), st.sampled_from([1, 3]), st.booleans())
+@given(problems(spaces(max_rules=4)), st.sampled_from([1, 3]), st.booleans())
 @settings(max_examples=40)
 def test_every_answer_obeys_and_what_has_none_is_infeasible(as_rows, problem, width, proof):
     space, problem = problem
@@ -33,7 +33,7 @@ def test_every_answer_obeys_and_what_has_none_is_infeasible(as_rows, problem, wi
     check_truth(space, problem, found)
 
 
-@given(problems(spaces(most_rules=0)), st.sampled_from([1, 2, 5]))
+@given(problems(spaces(max_rules=0)), st.sampled_from([1, 2, 5]))
 @settings(max_examples=20)
 def test_without_rules_it_is_a_plain_beam(problem, width):
     space, problem = problem
@@ -54,7 +54,7 @@ def test_rules_are_obeyed_on_the_way():
     found = ConstrainedBeam(1).solve(space, scores)
     assert found.labels.tolist() == [[0, 1, 1]]
     assert found.status.tolist() == [Status.FEASIBLE]
-    assert found.source.tolist() == [Source.BEAM]
+    assert found.source.tolist() == [FoundBy.BEAM]
     wide = ConstrainedBeam(2, proof=True).solve(space, scores)
     assert wide.labels.tolist() == [[1, 0, 0]]
     assert (wide.value[0], wide.bound[0]) == (5.0, 5.0)
@@ -85,9 +85,9 @@ def test_where_a_beam_dies_the_answer_is_exact():
     for i in (0, 1):
         assert found.labels[i].tolist() == best.labels[i].tolist()
         assert found.status[i] == Status.OPTIMAL
-        assert found.source[i] == best.source[i] != Source.BEAM
+        assert found.source[i] == best.source[i] != FoundBy.BEAM
         assert found.bound[i] == found.value[i] == best.value[i]
-    assert found.source[2] == Source.BEAM
+    assert found.source[2] == FoundBy.BEAM
     assert space.holds(found.labels).all()
 
 
@@ -128,7 +128,7 @@ def test_sentences_get_outputs_that_obey():
     scores = np.random.default_rng(1).normal(size=(20, space.parts))
     found, best = (engine.solve(space, scores) for engine in (ConstrainedBeam(4), Exact()))
     assert space.holds(found.labels).all()
-    assert (found.source == Source.BEAM).all()  # arc consistency is enough here
+    assert (found.source == FoundBy.BEAM).all()  # arc consistency is enough here
     assert (found.value <= best.value + 1e-9).all()
     proved = ConstrainedBeam(4, proof=True).solve(space, scores)
     assert proved.labels.tolist() == found.labels.tolist()

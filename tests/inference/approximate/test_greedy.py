@@ -10,15 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote import Decomposed, Subsets
+from rote import Decomposed, HammingBall
 from rote.errors import InfeasibleSpace, LabelError, SettingError
-from rote.inference import Exact, Exhaustive, Problem, Source, Status
+from rote.inference import Exact, Exhaustive, FoundBy, Problem, Status
 from rote.inference.approximate import RGS
 from rote.inference.problem import NO_CONTEXT, Context
 from rote.space import SpaceBuilder, at_most, exactly
-from rote.space.global_features import Entities, Histogram, Own, TraitScores, TraitSet, tuples_along
-from rote.space.losses import OneMinusF1, OneMinusJaccard, ZeroOne
-from rote.types import frozen
+from rote.space.global_features import (
+    ClusterAgreement,
+    CustomFeature,
+    GlobalFeatureScores,
+    GlobalFeatureSet,
+    LabelCounts,
+    tuples_along,
+)
+from rote.space.losses import F1Loss, JaccardLoss, ZeroOne
+from rote.types import readonly
 from tests.inference.approximate.truth import check_truth
 from tests.strategies import Judge, problems, rules_as_rows, spaces
 
@@ -29,9 +36,9 @@ class Fixed:
     def __init__(self, labels):
         self.labels = np.asarray(labels)
 
-    def guess(self, problem, context):
+    def initial(self, problem, context):
         shape = len(problem), len(problem.space.variables)
-        return frozen(np.broadcast_to(self.labels, shape).copy())
+        return readonly(np.broadcast_to(self.labels, shape).copy())
 
 
 def grid(n, labels="ab", seed=0):
@@ -55,11 +62,11 @@ def test_answers_obey_and_say_truly_what_they_are_worth(problem, as_rows):
         except InfeasibleSpace:
             assert not Judge(space).feasible
             return
-    assert (found.source == Source.GREEDY).all()
+    assert (found.source == FoundBy.GREEDY).all()
     check_truth(space, problem, found, {Status.TIMED_OUT})
 
 
-@given(spaces(least=1, most=4, most_rules=0), st.integers(0, 2**32 - 1))
+@given(spaces(least=1, most=4, max_rules=0), st.integers(0, 2**32 - 1))
 @settings(max_examples=60)
 def test_small_spaces_are_solved_by_many_restarts(space, seed):
     scores = np.random.default_rng(seed).normal(size=(3, space.parts))
@@ -67,7 +74,7 @@ def test_small_spaces_are_solved_by_many_restarts(space, seed):
     assert found.value == pytest.approx(best.value)
 
 
-@pytest.mark.parametrize("loss", [OneMinusF1(), OneMinusJaccard(), ZeroOne()])
+@pytest.mark.parametrize("loss", [F1Loss(), JaccardLoss(), ZeroOne()])
 @pytest.mark.parametrize("ruled", [False, True])
 def test_terms_are_looked_at(loss, ruled):
     builder = SpaceBuilder()
@@ -136,10 +143,10 @@ def test_a_classifier_says_where_to_start():
         (lambda m, n: [["a"] * n] * m, "got <U1"),
     ],
 )
-def test_a_classifier_that_says_what_is_no_output_is_refused(guess, match):
+def test_a_classifier_that_says_what_is_no_output_is_refused(initial, match):
     class Wrong:
-        def guess(self, problem, context):
-            return guess(len(problem), len(problem.space.variables))
+        def initial(self, problem, context):
+            return initial(len(problem), len(problem.space.variables))
 
     space, scores = grid(2)
     with pytest.raises(LabelError, match=match):
@@ -148,7 +155,7 @@ def test_a_classifier_that_says_what_is_no_output_is_refused(guess, match):
 
 def test_guesses_of_any_whole_numbers_are_taken():
     class Short:
-        def guess(self, problem, context):
+        def initial(self, problem, context):
             return np.ones((len(space.variables), len(problem)), dtype=np.int8).T
 
     space, scores = grid(2)
@@ -221,18 +228,20 @@ def with_traits(n, labels, seed, own=False):
     builder.require(at_most(2, [variable[labels[0]] for variable in variables]))
     space, k = builder.build(), len(labels)
     rng = np.random.default_rng(seed)
-    families = (tuples_along("triples", n, 3, k), Histogram("shares", k, 4))
+    families = (tuples_along("triples", n, 3, k), LabelCounts("shares", k, 4))
     firsts = np.cumsum([5, *(family.width for family in families)])
     origins = np.repeat(firsts[:-1], [family.count for family in families])
     if own:
-        families = tuple(Own(f.block, f.width, f.count, f.values) for f in families)
-    weights = frozen(rng.normal(size=firsts[-1]))
-    traits = TraitScores(TraitSet(families, n), frozen(origins), weights)
-    return space, Problem(space, frozen(rng.normal(size=(5, space.parts))), global_scores=traits)
+        families = tuple(CustomFeature(f.block, f.width, f.count, f.values) for f in families)
+    weights = readonly(rng.normal(size=firsts[-1]))
+    global_features = GlobalFeatureScores(GlobalFeatureSet(families, n), readonly(origins), weights)
+    return space, Problem(
+        space, readonly(rng.normal(size=(5, space.parts))), global_scores=global_features
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("loss", [None, OneMinusF1()])
+@pytest.mark.parametrize("loss", [None, F1Loss()])
 def test_traits_of_ones_own_are_searched_as_those_that_kernels_know(seed, loss):
     space, known = with_traits(6, "abc", seed)
     _, own = with_traits(6, "abc", seed, own=True)
@@ -261,7 +270,7 @@ def test_many_restarts_find_the_best_output_under_traits(seed):
 def test_all_subsets_around_gold_are_all_outputs_under_traits_too(seed):
     space, problem = with_traits(4, "ab", seed)
     gold = np.full((5, 4), 1)
-    around = Decomposed(Exact(), Subsets(4)).solve(space, problem, Context(gold=gold))
+    around = Decomposed(Exact(), HammingBall(4)).solve(space, problem, Context(gold=gold))
     assert around.value == pytest.approx(Exhaustive().solve(space, problem).value)
 
 
@@ -273,15 +282,15 @@ def test_entities_are_searched_as_traits_of_ones_own_are(seed):
         builder.variable(str(i), [str(back) for back in range(i + 1)])
     space = builder.build()
     attributes = tuple(tuple(rng.integers(3, size=2).tolist()) for _ in range(n))
-    family = Entities("entity", attributes, tuple(rng.integers(3, size=n).tolist()))
-    own = Own("entity", family.width, family.count, family.values)
-    weights = frozen(rng.normal(size=3 + family.width))
-    scores = frozen(rng.normal(size=(4, space.parts)))
-    origins = frozen(np.full(family.count, 3))
+    family = ClusterAgreement("entity", attributes, tuple(rng.integers(3, size=n).tolist()))
+    own = CustomFeature("entity", family.width, family.count, family.values)
+    weights = readonly(rng.normal(size=3 + family.width))
+    scores = readonly(rng.normal(size=(4, space.parts)))
+    origins = readonly(np.full(family.count, 3))
     answers = []
     for one in (family, own):
-        traits = TraitScores(TraitSet((one,), n), origins, weights)
-        problem = Problem(space, scores, global_scores=traits)
+        global_features = GlobalFeatureScores(GlobalFeatureSet((one,), n), origins, weights)
+        problem = Problem(space, scores, global_scores=global_features)
         answers.append(RGS(restarts=5).searched(problem, NO_CONTEXT))
     (fast, fast_needed), (slow, slow_needed) = answers
     assert fast.labels.tolist() == slow.labels.tolist()

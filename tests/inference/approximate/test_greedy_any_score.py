@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from rote.inference import Exhaustive, Problem, Status
 from rote.inference.approximate import RGS
 from rote.inference.approximate import greedy_any_score as slowly
-from rote.inference.approximate.initial import likely_labels
+from rote.inference.approximate.initial import unary_argmax
 from rote.inference.problem import NO_CONTEXT
 from rote.space import SpaceBuilder, at_most, count
-from rote.space.losses import OneMinusF1
+from rote.space.losses import F1Loss
 from tests.strategies import rules_as_rows, spaces
 
 
@@ -60,19 +60,21 @@ def binary(n, *rules):
     return builder.build()
 
 
-@given(spaces(least=1, most=4, most_rules=0), st.integers(0, 2**32 - 1), st.integers(0, 4))
+@given(spaces(least=1, most=4, max_rules=0), st.integers(0, 2**32 - 1), st.integers(0, 4))
 @settings(max_examples=40)
-def test_without_rules_it_goes_where_kernels_go(space, seed, redrawn):
+def test_without_rules_it_goes_where_kernels_go(space, seed, n_resampled):
     rng = np.random.default_rng(seed)
     problem = Problem.of(space, rng.normal(size=(3, space.parts)))
-    guess = likely_labels(problem)
-    redrawn = min(redrawn, len(space.variables))
-    labels, needed, bounds = slowly.search_slowly(problem, guess, redrawn, 3 if redrawn else 1, 5)
-    share = 1 - redrawn / len(space.variables)
+    initial = unary_argmax(problem)
+    n_resampled = min(n_resampled, len(space.variables))
+    labels, needed, bounds = slowly.search_any_score(
+        problem, initial, n_resampled, 3 if n_resampled else 1, 5
+    )
+    share = 1 - n_resampled / len(space.variables)
 
     class Likely:
-        def guess(self, problem, context):
-            return guess
+        def initial(self, problem, context):
+            return initial
 
     found, restarts = RGS(share, 3, Likely(), 5).searched(problem, NO_CONTEXT)
     assert labels.tolist() == found.labels.tolist()
@@ -115,9 +117,7 @@ class Told:
 def test_a_known_term_is_climbed_the_same_way():
     space, rng = binary(6), np.random.default_rng(1)
     gold = rng.integers(2, size=(5, 6))
-    problem = Problem(
-        space, 0.3 * rng.normal(size=(5, space.parts)), loss_term=OneMinusF1().term(gold)
-    )
+    problem = Problem(space, 0.3 * rng.normal(size=(5, space.parts)), loss_term=F1Loss().term(gold))
     fast = RGS(restarts=5).solve(space, problem)
     slow = RGS(restarts=5).solve(space, replace(problem, loss_term=Told(problem.loss_term)))
     assert fast.labels.tolist() == slow.labels.tolist()

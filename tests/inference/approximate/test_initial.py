@@ -7,8 +7,8 @@ import pytest
 
 from rote.errors import ScoreError, SettingError
 from rote.inference import Problem
-from rote.inference.approximate import IID, RGS
-from rote.inference.approximate.initial import likely_labels
+from rote.inference.approximate import RGS, UnaryClassifier
+from rote.inference.approximate.initial import unary_argmax
 from rote.inference.problem import Context
 from rote.model import Model, prepare
 from rote.space import SpaceBuilder
@@ -28,12 +28,12 @@ def spoken_for(prepared, word, label):
 
 def test_every_variable_gets_its_best_label_whatever_factors_say():
     prepared = prepare(TASK, XS, [["D", "N"], ["D", "N", "V"], ["N", "V"]])
-    classifier = IID(spoken_for(prepared, "cat", "V"))
+    classifier = UnaryClassifier(spoken_for(prepared, "cat", "V"))
     for group in prepared.groups:
         factors = np.random.default_rng(0).normal(size=(len(group), group.space.parts))
         context = Context(features=prepared.features(group))
-        guess = classifier.guess(Problem(group.space, factors), context)
-        for member, labels in zip(group.members, guess, strict=True):
+        initial = classifier.initial(Problem(group.space, factors), context)
+        for member, labels in zip(group.members, initial, strict=True):
             assert labels.tolist() == [2 if word == "cat" else 0 for word in XS[member]]
 
 
@@ -44,16 +44,16 @@ def test_closed_labels_are_not_guessed():
     builder.require(~x["c"])
     space = builder.build()
     scores = np.array([[0.0, 1.0, 2.0, 1.0, 0.0]])
-    assert likely_labels(Problem(space, scores)).tolist() == [[1, 0]]
+    assert unary_argmax(Problem(space, scores)).tolist() == [[1, 0]]
     allowed = np.array([[True, False, True, True, True]])
-    assert likely_labels(Problem(space, scores, closed=~allowed)).tolist() == [[0, 0]]
+    assert unary_argmax(Problem(space, scores, closed=~allowed)).tolist() == [[0, 0]]
     allowed[0, 3:] = False
-    assert likely_labels(Problem(space, scores, closed=~allowed)).tolist() == [[-1, -1]]
+    assert unary_argmax(Problem(space, scores, closed=~allowed)).tolist() == [[-1, -1]]
 
 
 def test_a_model_tells_its_engine_what_scores_come_from():
     prepared = prepare(TASK, XS)
-    classifier = IID(spoken_for(prepared, "cat", "V"))
+    classifier = UnaryClassifier(spoken_for(prepared, "cat", "V"))
     engine = RGS(1.0, 1, classifier)
     model = Model(TASK, prepared.layout, prepared.layout.zeros(), engine)
     # All outputs are equally good, so that search stays where it starts.
@@ -63,7 +63,7 @@ def test_a_model_tells_its_engine_what_scores_come_from():
 def test_without_vectors_there_is_no_guess():
     space = SpaceBuilder().build()
     with pytest.raises(SettingError, match="the context has none"):
-        IID(np.zeros(3)).guess(Problem(space, np.zeros((1, 0))), Context())
+        UnaryClassifier(np.zeros(3)).initial(Problem(space, np.zeros((1, 0))), Context())
 
 
 def test_weights_of_another_layout_are_refused():
@@ -71,4 +71,4 @@ def test_weights_of_another_layout_are_refused():
     group = prepared.groups[0]
     problem = Problem(group.space, np.zeros((len(group), group.space.parts)))
     with pytest.raises(ScoreError, match="weights, got"):
-        IID(np.zeros(3)).guess(problem, prepared.context(group))
+        UnaryClassifier(np.zeros(3)).initial(problem, prepared.context(group))

@@ -1,4 +1,4 @@
-"""`Speedup`: it learns from an engine, always obeys, skips what h decides, and counts it all."""
+"""`LearnedBeam`: it learns from an engine, always obeys, skips what h decides, and counts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, Solutions, Source, Status, clamp
-from rote.inference.approximate import RGS, Beam, Patterns, Speedup
+from rote.inference import Exact, FoundBy, Solutions, Status, clamp
+from rote.inference.approximate import RGS, Beam, HeuristicFeatures, LearnedBeam
 from rote.inference.engine import Capability, Engine
 from rote.inference.problem import LazyProblem, LazyScores
 from rote.inference.wrappers.amortized import Amortized
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
-from rote.types import frozen
+from rote.types import readonly
 from tests.inference.approximate.truth import check_truth
 from tests.strategies import Judge, problems, rules_as_rows, spaces
 
@@ -36,7 +36,7 @@ def inputs(space, m, seed=0):
 
 def taught(**options):
     """One that has seen a few hundred sentences."""
-    speedup = Speedup(**{"width": 4, "step": 0.1, **options})
+    speedup = LearnedBeam(**{"width": 4, "step": 0.1, **options})
     for seed in range(3):
         for space in SPACES:
             speedup.learn(space, inputs(space, 100, seed))
@@ -58,7 +58,7 @@ class Counting(Engine):
 
 
 def test_learning_lowers_mistakes_and_broken_rules():
-    speedup = Speedup(Exact(), width=4, step=0.1)
+    speedup = LearnedBeam(Exact(), width=4, step=0.1)
     first = [speedup.learn(space, inputs(space, 100)) for space in SPACES]
     for seed in range(1, 4):
         for space in SPACES:
@@ -66,9 +66,9 @@ def test_learning_lowers_mistakes_and_broken_rules():
     last = [speedup.learn(space, inputs(space, 100, 9)) for space in SPACES]
     assert sum(last) < sum(first)
     for space in SPACES:
-        scores, fresh = inputs(space, 200, 10), Speedup(width=4)
-        before = fresh.searched(space, scores).obeys.mean()
-        after = speedup.searched(space, scores).obeys.mean()
+        scores, fresh = inputs(space, 200, 10), LearnedBeam(width=4)
+        before = fresh.searched(space, scores).is_feasible.mean()
+        after = speedup.searched(space, scores).is_feasible.mean()
         assert after > before + 0.1
         best = Exact().solve(space, scores).labels
         right = [
@@ -81,9 +81,9 @@ def test_learning_lowers_mistakes_and_broken_rules():
 def test_before_it_has_learned_it_is_a_plain_beam():
     space = SPACES[1]
     scores = inputs(space, 20)
-    found, plain = Speedup(width=3).searched(space, scores), Beam(3).solve(space, scores)
-    assert found.labels[found.obeys].tolist() == plain.labels[plain.value > -np.inf].tolist()
-    assert found.obeys.tolist() == (plain.value > -np.inf).tolist()
+    found, plain = LearnedBeam(width=3).searched(space, scores), Beam(3).solve(space, scores)
+    assert found.labels[found.is_feasible].tolist() == plain.labels[plain.value > -np.inf].tolist()
+    assert found.is_feasible.tolist() == (plain.value > -np.inf).tolist()
 
 
 def test_what_is_learned_is_the_mean_of_all_weights_unless_the_last_are_asked_for():
@@ -96,10 +96,10 @@ def test_what_is_learned_is_the_mean_of_all_weights_unless_the_last_are_asked_fo
     class Second(Engine):
         def answer(self, problem, context):
             found = Exact().answer(problem, context)
-            labels = frozen(np.tile([0, 1], (len(problem), 1)))
+            labels = readonly(np.tile([0, 1], (len(problem), 1)))
             return Solutions(labels, *(found.value, found.bound, found.status, found.source))
 
-    last, mean = (Speedup(Second(), width=1, step=1.0, average=a) for a in (False, True))
+    last, mean = (LearnedBeam(Second(), width=1, step=1.0, average=a) for a in (False, True))
     assert last.learn(space, problem) == mean.learn(space, problem) == 1
     assert sorted(last.knowledge[1].tolist()) == [-1.0, 1.0]
     # Of four inputs, the first was looked at with zeros.
@@ -109,23 +109,23 @@ def test_what_is_learned_is_the_mean_of_all_weights_unless_the_last_are_asked_fo
 def test_inputs_without_an_answer_are_not_learned_from():
     space = SPACES[0]
     problem = clamp(space, inputs(space, 2), [{"r0_1": "Kill", "e0": "Loc"}, {}])
-    speedup = Speedup()
+    speedup = LearnedBeam()
     speedup.learn(space, problem)
     assert speedup.stats["taught"] == 2
     assert speedup.stats["mistakes"] <= 1
 
 
-@given(problems(spaces(most=4, most_rules=3)), st.sampled_from([None, 1, 4]), st.booleans())
+@given(problems(spaces(most=4, max_rules=3)), st.sampled_from([None, 1, 4]), st.booleans())
 @settings(max_examples=40)
 def test_answers_always_obey(problem, as_rows, proof):
     space, problem = problem
     with rules_as_rows(as_rows):
         if not Judge(space).feasible:
             with pytest.raises(InfeasibleSpace):
-                Speedup(width=2, proof=proof).solve(space, problem.scores)
+                LearnedBeam(width=2, proof=proof).solve(space, problem.scores)
             return
         for theta in (None, 0.1, 0.0):
-            speedup = Speedup(width=2, theta=theta, step=1.0, proof=proof)
+            speedup = LearnedBeam(width=2, theta=theta, step=1.0, proof=proof)
             check_truth(space, problem, speedup.solve(space, problem))
             speedup.learn(space, problem)
             found = speedup.solve(space, problem)
@@ -137,11 +137,11 @@ def test_answers_are_those_of_the_search_and_broken_ones_are_repaired():
     space, speedup = SPACES[1], taught()
     scores = inputs(space, 50, 4)
     beams, found = speedup.searched(space, scores), speedup.solve(space, scores)
-    assert 0 < beams.obeys.sum() < 50
-    assert found.labels[beams.obeys].tolist() == beams.labels[beams.obeys].tolist()
+    assert 0 < beams.is_feasible.sum() < 50
+    assert found.labels[beams.is_feasible].tolist() == beams.labels[beams.is_feasible].tolist()
     assert space.holds(found.labels).all()
-    assert (found.source == Source.BEAM).all()
-    broken = np.flatnonzero(~beams.obeys)
+    assert (found.source == FoundBy.BEAM).all()
+    broken = np.flatnonzero(~beams.is_feasible)
     again = speedup.solve(space, scores[broken])
     assert again.labels.tolist() == found.labels[broken].tolist()
     assert speedup.stats["broken"] == 2 * len(broken)
@@ -158,7 +158,7 @@ def test_best_labels_that_obey_are_the_answer_without_a_search():
             axis=1,
         )
         easy = space.holds(likely)
-        wrong = Speedup(
+        wrong = LearnedBeam(
             width=1, step=0.1
         )  # has learned from one input, and thinks little of others
         wrong.learn(space, inputs(space, 1, 7))
@@ -169,8 +169,8 @@ def test_best_labels_that_obey_are_the_answer_without_a_search():
         # With a theta some scores are not looked at, and so nothing is known at sight.
         lazy = wrong.with_theta(1e9)
         searched = wrong.searched(space, scores)
-        assert lazy.solve(space, scores).labels[searched.obeys].tolist() == (
-            searched.labels[searched.obeys].tolist()
+        assert lazy.solve(space, scores).labels[searched.is_feasible].tolist() == (
+            searched.labels[searched.is_feasible].tolist()
         )
 
 
@@ -236,7 +236,7 @@ def test_lazily_only_what_decides_something_is_asked_for(theta, width):
     builder.factor(variables[4], variables[0], variables[2])
     builder.require(variables[0]["a"] >> variables[3]["a"])
     spaces = [builder.build(), SPACES[1]]
-    speedup = Speedup(width=width, step=0.5, theta=theta)
+    speedup = LearnedBeam(width=width, step=0.5, theta=theta)
     for space in spaces:
         speedup.learn(space, inputs(space, 100))
     problems = told(spaces, 30, 1)
@@ -264,7 +264,7 @@ def test_lazily_one_node_sees_ahead():
     """By hand: entities look at nothing, relations at them, and half of those at the others."""
     spaces = [entity_relation_space(n) for n in (2, 4)]
     problems = told(spaces, 5)
-    Speedup(width=1, theta=1e9).searched_lazily(problems)
+    LearnedBeam(width=1, theta=1e9).searched_lazily(problems)
     assert max(problem.lazy.rounds for problem in problems) == 5  # and there are 16 steps
     for problem in problems:
         assert len(problem.lazy.asked) == 5 * len(problem.space.variables)
@@ -272,10 +272,10 @@ def test_lazily_one_node_sees_ahead():
 
 def test_lazily_no_groups_and_no_inputs_are_nothing_to_ask():
     (problem,) = told([SPACES[1]], 0)
-    (found,) = Speedup(theta=0.1).searched_lazily([problem])
+    (found,) = LearnedBeam(theta=0.1).searched_lazily([problem])
     assert found.labels.shape == (0, len(SPACES[1].variables))
-    assert Speedup(theta=0.1).searched_lazily([]) == []
-    assert list(Speedup(theta=0.1).answer_all([])) == []
+    assert LearnedBeam(theta=0.1).searched_lazily([]) == []
+    assert list(LearnedBeam(theta=0.1).answer_all([])) == []
     assert problem.lazy.rounds == 0
 
 
@@ -312,14 +312,14 @@ def test_lazily_proofs_look_at_all_scores_in_the_end():
 
 
 def test_teachers_that_look_at_features_need_all_of_them():
-    assert not Speedup(RGS(), theta=0.1, share=0.5).supports
-    assert Speedup(RGS(), theta=0.1).supports
+    assert not LearnedBeam(RGS(), theta=0.1, share=0.5).supports
+    assert LearnedBeam(RGS(), theta=0.1).supports
 
 
 def test_whether_it_is_lazy_depends_on_theta():
     lazy = {Capability.LAZY_SCORES}
-    assert Speedup().supports == set()
-    assert Speedup(theta=0.0).supports == Speedup().with_theta(3.0).supports == lazy
+    assert LearnedBeam().supports == set()
+    assert LearnedBeam(theta=0.0).supports == LearnedBeam().with_theta(3.0).supports == lazy
 
 
 # -- learning in service ------------------------------------------------------------------
@@ -328,7 +328,7 @@ def test_whether_it_is_lazy_depends_on_theta():
 def test_a_share_of_the_inputs_goes_to_the_engine():
     space, counting = SPACES[1], Counting()
     scores = inputs(space, 400)
-    speedup = Speedup(counting, width=2, share=0.25)
+    speedup = LearnedBeam(counting, width=2, share=0.25)
     found = speedup.solve(space, scores)
     served = speedup.stats
     assert counting.asked == [served["taught"]]
@@ -336,20 +336,20 @@ def test_a_share_of_the_inputs_goes_to_the_engine():
     assert served["inputs"] == 400 - served["taught"]
     assert served["mistakes"] > 0
     best = Exact().solve(space, scores)
-    by_engine = found.source != Source.BEAM
+    by_engine = found.source != FoundBy.BEAM
     # Some others are answered at sight.
     assert served["taught"] <= by_engine.sum() < served["taught"] + 10
     assert found.labels[by_engine].tolist() == best.labels[by_engine].tolist()
     assert found.value.tolist() == space.value(scores, found.labels).tolist()
     # Which ones depends on their scores alone.
-    again = Speedup(Counting(), width=2, share=0.25).solve(space, scores[::-1])
-    assert (again.source != Source.BEAM)[::-1].tolist() == by_engine.tolist()
+    again = LearnedBeam(Counting(), width=2, share=0.25).solve(space, scores[::-1])
+    assert (again.source != FoundBy.BEAM)[::-1].tolist() == by_engine.tolist()
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_no_share_asks_nothing_and_the_whole_asks_all(share):
     space, counting = SPACES[1], Counting()
-    speedup = Speedup(counting, share=share)
+    speedup = LearnedBeam(counting, share=share)
     found = speedup.solve(space, inputs(space, 30))
     assert counting.asked == ([30] if share else [])
     assert speedup.stats["taught"] == 30 * share
@@ -357,18 +357,25 @@ def test_no_share_asks_nothing_and_the_whole_asks_all(share):
 
 
 def test_counters_say_what_was_done():
-    space, speedup = SPACES[0], Speedup(width=1)
+    space, speedup = SPACES[0], LearnedBeam(width=1)
     assert not any(speedup.stats.now().values())
     mistakes = speedup.learn(space, inputs(space, 20))
     assert list(speedup.stats.now().values()) == [0, 0, 20, mistakes, 0, 0]
     beams = speedup.searched(space, inputs(space, 10, 1))
     assert list(speedup.stats.now().values()) == [10, 0, 20, mistakes, 40, 0]
     speedup.solve(space, inputs(space, 10, 1))
-    assert list(speedup.stats.now().values()) == [20, (~beams.obeys).sum(), 20, mistakes, 80, 0]
+    assert list(speedup.stats.now().values()) == [
+        20,
+        (~beams.is_feasible).sum(),
+        20,
+        mistakes,
+        80,
+        0,
+    ]
 
 
 def test_threads_lose_no_count_and_learn_from_every_mistake():
-    speedup = Speedup(width=2)
+    speedup = LearnedBeam(width=2)
     batches = [(SPACES[k % 3], inputs(SPACES[k % 3], 4, k)) for k in range(120)]
 
     def work(batch):
@@ -381,7 +388,7 @@ def test_threads_lose_no_count_and_learn_from_every_mistake():
 
     with ThreadPoolExecutor(8) as pool:
         done = list(pool.map(work, batches))
-    assert all(obeys for obeys, _ in done)
+    assert all(is_feasible for is_feasible, _ in done)
     served = speedup.stats
     assert (served["inputs"], served["taught"]) == (480, 480)
     assert served["mistakes"] == sum(mistakes for _, mistakes in done)
@@ -390,7 +397,7 @@ def test_threads_lose_no_count_and_learn_from_every_mistake():
 
 
 def test_threads_that_count_at_the_same_moment_lose_nothing():
-    empty, speedup = SpaceBuilder().build(), Speedup()
+    empty, speedup = SpaceBuilder().build(), LearnedBeam()
     scores = np.zeros((1, 0))
     speedup.searched(empty, scores)
     before = sys.getswitchinterval()
@@ -410,10 +417,10 @@ def test_knowledge_can_be_given_to_another_one():
     speedup, space = taught(), SPACES[2]
     scores = inputs(space, 30, 7)
     expected = speedup.searched(space, scores).labels.tolist()
-    given_away = Speedup(width=4, learned=speedup.knowledge)
+    given_away = LearnedBeam(width=4, learned=speedup.knowledge)
     assert given_away.searched(space, scores).labels.tolist() == expected
     assert given_away.stats["inputs"] == 30
-    assert Speedup(width=4).searched(space, scores).labels.tolist() != expected
+    assert LearnedBeam(width=4).searched(space, scores).labels.tolist() != expected
     # It goes on learning by itself.
     before = speedup.knowledge[1].tolist()
     assert given_away.learn(space, scores) > 0
@@ -424,7 +431,7 @@ def test_knowledge_can_be_given_to_another_one():
 def test_knowledge_of_which_a_part_is_missing_is_refused():
     origins, weights = taught().knowledge
     with pytest.raises(SettingError, match="weights are fewer than its families of patterns have"):
-        Speedup(learned=(origins, weights[:-1]))
+        LearnedBeam(learned=(origins, weights[:-1]))
 
 
 def test_knowledge_grows_with_spaces_of_another_kind():
@@ -458,12 +465,12 @@ def test_with_theta_knows_as_much_and_counts_anew():
         lambda speedup: pickle.loads(pickle.dumps(speedup)),  # noqa: S301
         copy.deepcopy,
         lambda speedup: speedup.with_theta(None),
-        lambda speedup: Speedup(width=4, average=speedup.average).knowing(speedup),
+        lambda speedup: LearnedBeam(width=4, average=speedup.average).knowing(speedup),
     ],
     ids=["pickled", "deeply", "with another theta", "knowing"],
 )
 def test_a_copy_learns_on_as_the_original_does(copied, average):
-    speedup = Speedup(width=4, average=average, share=0.3)
+    speedup = LearnedBeam(width=4, average=average, share=0.3)
     speedup.learn(SPACES[1], inputs(SPACES[1], 60))
     speedup.lessons(5)
     other = copied(speedup)
@@ -481,8 +488,15 @@ def test_a_copy_learns_on_as_the_original_does(copied, average):
 
 
 def test_a_copy_in_another_process_knows_as_much():
-    speedup = Speedup(
-        Exact(), 3, 0.5, Patterns(triples=False), step=0.2, average=False, share=0.1, proof=True
+    speedup = LearnedBeam(
+        Exact(),
+        3,
+        0.5,
+        HeuristicFeatures(triples=False),
+        step=0.2,
+        average=False,
+        share=0.1,
+        proof=True,
     )
     space = SPACES[1]
     speedup.learn(space, inputs(space, 50))
@@ -505,7 +519,7 @@ def test_names_are_told_apart_only_where_that_is_asked_for():
         return builder.build()
 
     for by_name, size in ((False, 4), (True, 8)):
-        speedup = Speedup(features=Patterns(by_name=by_name))
+        speedup = LearnedBeam(features=HeuristicFeatures(by_name=by_name))
         for names in ("xy", "pq"):
             speedup.learn(pair(names), inputs(pair(names), 10))
         assert len(speedup.knowledge[1]) == size
@@ -533,7 +547,7 @@ def test_under_a_memory():
 def test_over_a_memory():
     space = SPACES[1]
     memory = Amortized(Exact(), thrifty=False)
-    speedup, plain = Speedup(memory, step=0.1), Speedup(Exact(), step=0.1)
+    speedup, plain = LearnedBeam(memory, step=0.1), LearnedBeam(Exact(), step=0.1)
     for seed in (0, 1, 0):
         scores = inputs(space, 40, seed)
         assert speedup.learn(space, scores) == plain.learn(space, scores)
@@ -547,12 +561,12 @@ def test_long_rules_are_learned():
     variables = [builder.variable(f"x{j}", "abc") for j in range(9)]
     builder.require(at_most(2, [x["a"] for x in variables]))
     space = builder.build()
-    speedup, scores = Speedup(width=4, step=0.2), inputs(space, 300)
+    speedup, scores = LearnedBeam(width=4, step=0.2), inputs(space, 300)
     scores[:, space.offsets[:-1]] += 0.5
-    before = speedup.searched(space, scores).obeys.mean()
+    before = speedup.searched(space, scores).is_feasible.mean()
     for _ in range(3):
         speedup.learn(space, scores)
-    assert speedup.searched(space, scores).obeys.mean() > max(0.8, before + 0.3)
+    assert speedup.searched(space, scores).is_feasible.mean() > max(0.8, before + 0.3)
 
 
 # -- settings and errors ------------------------------------------------------------------
@@ -573,4 +587,4 @@ def test_long_rules_are_learned():
 )
 def test_settings_that_cannot_be_are_refused(options, message):
     with pytest.raises(SettingError, match=message):
-        Speedup(**options)
+        LearnedBeam(**options)

@@ -1,4 +1,4 @@
-"""`AmortizedRGS`: answers as good as those of `RGS`, from fewer climbs the more it has seen."""
+"""`LearnedRestarts`: answers as good as those of `RGS`, from fewer climbs the more it has seen."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 
 from rote import Model, StructuredSVM
 from rote.errors import SettingError
-from rote.inference import Exact, Problem, Source, Status
-from rote.inference.approximate import RGS, AmortizedRGS
+from rote.inference import Exact, FoundBy, Problem, Status
+from rote.inference.approximate import RGS, LearnedRestarts
 from rote.inference.problem import Context
 from rote.learning import fit
 from rote.model import prepare
-from rote.space.losses import OneMinusF1
+from rote.space.losses import F1Loss
 from rote.tasks.multilabel import MultiLabel
 from tests.inference.approximate.test_greedy import Fixed
 
@@ -40,25 +40,25 @@ def question(world, term=False):
     _, prepared, weights = world
     (group,) = prepared.groups
     features = prepared.features(group)
-    term = OneMinusF1().term(group.gold) if term else None
+    term = F1Loss().term(group.gold) if term else None
     problem = Problem(group.space, features.scores(weights), loss_term=term)
     return group.space, problem, Context(features=features)
 
 
 def test_answers_are_outputs_with_their_true_value(world):
     space, problem, context = question(world)
-    found, needed = AmortizedRGS(RGS(restarts=20)).searched(problem, context)
+    found, needed = LearnedRestarts(RGS(restarts=20)).searched(problem, context)
     best = Exact().solve(space, problem.scores)
     assert (found.value <= best.value + 1e-9).all()
-    assert found.value == pytest.approx(space.worth(problem.scores, found.labels))
+    assert found.value == pytest.approx(space.known_value(problem.scores, found.labels))
     assert found.value.sum() >= 0.98 * best.value.sum()
     assert ((needed >= 1) & (needed <= 20)).all()
-    assert (found.source == Source.GREEDY).all()
+    assert (found.source == FoundBy.GREEDY).all()
     assert (found.status == Status.FEASIBLE).all()
 
 
 def test_others_may_ask_between_two_rounds(world):
-    engine = AmortizedRGS(RGS(restarts=5))
+    engine = LearnedRestarts(RGS(restarts=5))
     rounds = engine.rounds(*question(world)[1:])
     next(rounds)
     engine.solve(*question(world))
@@ -70,11 +70,11 @@ def test_starts_it_has_learned_lead_further_than_random_ones():
     led, drawn = [], []
     for seed in range(4):
         space, problem, context = question(made_up(20, seed))
-        engine = AmortizedRGS(RGS(restarts=20), patience=3)
+        engine = LearnedRestarts(RGS(restarts=20), patience=3)
         for _ in range(6):
             engine.solve(space, problem, context)
         few = RGS(restarts=3)
-        again = AmortizedRGS(few, patience=3, learned=engine.weights)
+        again = LearnedRestarts(few, patience=3, learned=engine.weights)
         led.append(again.solve(space, problem, context).value.sum())
         drawn.append(few.solve(space, problem, context).value.sum())
     assert sum(led) > sum(drawn)
@@ -83,7 +83,7 @@ def test_starts_it_has_learned_lead_further_than_random_ones():
 def test_no_start_is_climbed_from_twice_and_e_is_not_followed_in_vain(world):
     space, problem, context = question(world)
     search = RGS(alpha=0.8, restarts=12, classifier=Fixed([0] * 8))
-    engine = AmortizedRGS(search, patience=12)
+    engine = LearnedRestarts(search, patience=12)
     engine.solve(space, problem, context)
     rounds = list(engine.rounds(problem, context))
     starts = np.stack([each.paths.starts for each in rounds])
@@ -100,18 +100,18 @@ def test_no_start_is_climbed_from_twice_and_e_is_not_followed_in_vain(world):
 def test_the_first_start_may_be_that_of_plain_search(world):
     space, problem, context = question(world)
     search = RGS(alpha=0.5, restarts=4, classifier=Fixed([0] * 8))
-    engine = AmortizedRGS(search, leads_first=False)
+    engine = LearnedRestarts(search, predict_first_start=False)
     engine.solve(space, problem, context)
     theirs = next(search.rounds(problem, context)).paths.starts.tolist()
     ours = next(engine.rounds(problem, context)).paths.starts.tolist()
-    led = next(AmortizedRGS(search, learned=engine.weights).rounds(problem, context))
+    led = next(LearnedRestarts(search, learned=engine.weights).rounds(problem, context))
     assert ours == theirs
     assert led.paths.starts.tolist() != theirs
 
 
 def test_what_was_done_is_counted(world):
     space, problem, context = question(world)
-    engine = AmortizedRGS(RGS(restarts=6), patience=2)
+    engine = LearnedRestarts(RGS(restarts=6), patience=2)
     engine.solve(space, problem, context)
     spent = engine.stats
     assert spent["inputs"] == 60
@@ -123,10 +123,10 @@ def test_what_was_done_is_counted(world):
 
 def test_an_input_is_left_when_nothing_better_was_found(world):
     space, problem, context = question(world)
-    one = AmortizedRGS(RGS(restarts=50), patience=1)
+    one = LearnedRestarts(RGS(restarts=50), patience=1)
     one.solve(space, problem, context)
     assert one.stats["climbs"] < 20 * 60
-    alone = AmortizedRGS(RGS(restarts=1))
+    alone = LearnedRestarts(RGS(restarts=1))
     found, needed = alone.searched(problem, context)
     assert alone.stats["climbs"] == 60
     assert needed.tolist() == [1] * 60
@@ -136,12 +136,12 @@ def test_an_input_is_left_when_nothing_better_was_found(world):
 @pytest.mark.parametrize("adagrad", [False, True])
 def test_what_a_start_is_worth_is_learned(world, adagrad):
     space, problem, context = question(world)
-    engine = AmortizedRGS(RGS(restarts=5), adagrad=adagrad, tolerance=0.0)
+    engine = LearnedRestarts(RGS(restarts=5), adagrad=adagrad, tolerance=0.0)
     assert engine.weights is None
     errors = []
     for _ in range(12):
         found = engine.solve(space, problem, context)
-        said = space.worth(context.features.scores(engine.weights), found.labels)
+        said = space.known_value(context.features.scores(engine.weights), found.labels)
         errors.append(np.abs(said - found.value).mean())
     # Much nearer than a number for all inputs could be.
     assert max(errors) < 0.5 * found.value.std()
@@ -149,14 +149,14 @@ def test_what_a_start_is_worth_is_learned(world, adagrad):
 
 def test_what_it_is_right_about_is_not_learned_again(world):
     space, problem, context = question(world)
-    engine = AmortizedRGS(RGS(restarts=3), tolerance=1e6)
+    engine = LearnedRestarts(RGS(restarts=3), tolerance=1e6)
     engine.solve(space, problem, context)
     assert not engine.weights.any()
 
 
 def test_terms_and_classifiers_go_through(world):
     space, problem, context = question(world, term=True)
-    engine = AmortizedRGS(RGS(0.5, 20, Fixed([0] * N)))
+    engine = LearnedRestarts(RGS(0.5, 20, Fixed([0] * N)))
     found = engine.solve(space, problem, context)
     plain = RGS(0.5, 20, Fixed([0] * N)).solve(space, problem, context)
     assert found.value.sum() >= 0.95 * plain.value.sum()
@@ -168,19 +168,19 @@ def test_rules_are_obeyed_and_closed_labels_stay_closed(world):
     allowed[:30, 1] = False
     allowed[7, :2] = False
     problem = Problem(space, problem.scores, ~allowed)
-    found = AmortizedRGS(RGS(restarts=5)).solve(space, problem, context)
+    found = LearnedRestarts(RGS(restarts=5)).solve(space, problem, context)
     assert found.status[7] == Status.INFEASIBLE
     assert (np.delete(found.labels[:30, 0], 7) == 0).all()
 
 
 def test_what_was_learned_goes_along_with_copies(world):
     space, problem, context = question(world)
-    engine = AmortizedRGS(RGS(restarts=3), step=0.2, adagrad=True)
+    engine = LearnedRestarts(RGS(restarts=3), step=0.2, adagrad=True)
     engine.solve(space, problem, context)
     other = copy.deepcopy(engine)
     assert other.weights.tolist() == engine.weights.tolist()
     assert (other.step, other.adagrad, other.inner) == (0.2, True, RGS(restarts=3))
-    begun = AmortizedRGS(learned=engine.weights)
+    begun = LearnedRestarts(learned=engine.weights)
     assert begun.weights.tolist() == engine.weights.tolist()
 
 
@@ -190,7 +190,7 @@ def test_a_copy_learns_on_as_the_original_does(world, adagrad):
     first, then = (
         (space, problem.rows(rows), context.rows(rows)) for rows in (slice(20), slice(20, None))
     )
-    engine = AmortizedRGS(RGS(restarts=3), step=0.2, adagrad=adagrad)
+    engine = LearnedRestarts(RGS(restarts=3), step=0.2, adagrad=adagrad)
     engine.solve(*first)
     copies = [pickle.loads(pickle.dumps(engine)), copy.deepcopy(engine)]  # noqa: S301
     engine.solve(*then)
@@ -202,7 +202,7 @@ def test_a_copy_learns_on_as_the_original_does(world, adagrad):
 
 def test_learners_search_with_it(world):
     task, prepared, _ = world
-    engine = AmortizedRGS(RGS(restarts=5))
+    engine = LearnedRestarts(RGS(restarts=5))
     start = Model(task, prepared.layout, prepared.layout.zeros(), engine)
     states = list(StructuredSVM(iterations=5).iterate(start, prepared))
     assert states[-1].measures["dual"] > 0
@@ -212,11 +212,11 @@ def test_learners_search_with_it(world):
 
 def test_without_vectors_or_with_those_of_another_model_it_refuses(world):
     space, problem, context = question(world)
-    engine = AmortizedRGS()
+    engine = LearnedRestarts()
     with pytest.raises(SettingError, match="the context has none"):
         engine.solve(space, problem.scores)
     with pytest.raises(SettingError, match="has learned 3 weights"):
-        AmortizedRGS(learned=np.zeros(3)).solve(space, problem, context)
+        LearnedRestarts(learned=np.zeros(3)).solve(space, problem, context)
 
 
 @pytest.mark.parametrize(
@@ -227,10 +227,10 @@ def test_without_vectors_or_with_those_of_another_model_it_refuses(world):
         ({"passes": 0}, "passes is a whole number"),
         ({"patience": 1.5}, "patience is a whole number"),
         ({"tolerance": -0.1}, "tolerance is a number of at least 0"),
-        ({"leads_first": "yes"}, "leads_first is True or False"),
+        ({"predict_first_start": "yes"}, "predict_first_start is True or False"),
         ({"outputs": 1}, "outputs is a whole number of at least 2"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, match):
     with pytest.raises(SettingError, match=match):
-        AmortizedRGS(**settings)
+        LearnedRestarts(**settings)

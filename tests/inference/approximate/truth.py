@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rote.inference import Status
-from tests.strategies import Judge, row_of, worth
+from tests.strategies import Judge, known_value, row_of
 
 
 def check_truth(space, problem, found, missing=()):
@@ -20,12 +20,12 @@ def check_truth(space, problem, found, missing=()):
         scores, allowed = row_of(problem, i)
         outputs = judge.open_outputs(allowed)
         labels, status = tuple(found.labels[i].tolist()), found.status[i]
-        best = max((worth(space, scores, y) for y in outputs), default=-np.inf)
+        best = max((known_value(space, scores, y) for y in outputs), default=-np.inf)
         tie = 1e-10 * max(1.0, abs(scores).max(initial=0))
         assert found.bound[i] >= best - tie
         if status in (Status.OPTIMAL, Status.FEASIBLE):
             assert labels in outputs
-            value = worth(space, scores, labels)
+            value = known_value(space, scores, labels)
             assert found.value[i] == pytest.approx(value, abs=tie)
             assert status == Status.FEASIBLE or value >= best - 2 * tie
             continue

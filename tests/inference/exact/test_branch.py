@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import SettingError
-from rote.inference import BranchAndBound, Elimination, Exhaustive, Problem, Source, Status
+from rote.inference import BranchAndBound, Elimination, Exhaustive, FoundBy, Problem, Status
 from rote.space import SpaceBuilder, at_least, at_most
 from rote.tasks.entity_relation import entity_relation_space
 from tests.inference.outputs import local_search
@@ -34,7 +34,7 @@ def check_cut(space, cut, best):
         assert cut.status[i] in (Status.OPTIMAL, Status.FEASIBLE, Status.TIMED_OUT)
         assert cut.value[i] <= best[i] + 1e-9
         assert cut.bound[i] >= best[i] - 1e-9
-        assert cut.source[i] == Source.BRANCH
+        assert cut.source[i] == FoundBy.BRANCH
         if cut.status[i] == Status.OPTIMAL:
             assert cut.bound[i] == cut.value[i]
         elif cut.status[i] == Status.TIMED_OUT:
@@ -72,12 +72,12 @@ def test_any_number_of_nodes_brackets_the_optimum(eliminate):
 
 @given(problems(inputs=3), st.integers(1, 6), st.sampled_from([None, 1]))
 @settings(max_examples=75)
-def test_limits_never_make_an_answer_false(problem, nodes, most_entries):
+def test_limits_never_make_an_answer_false(problem, nodes, max_entries):
     space, problem = problem
     judge = Judge(space)
     if not judge.feasible:
         return
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         for eliminate in (True, False):
             engine = BranchAndBound(node_limit=nodes, eliminate=eliminate)
             cut = engine.solve(space, problem)

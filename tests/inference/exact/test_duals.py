@@ -22,7 +22,7 @@ from rote.inference import (
 )
 from rote.inference.problem import Context, WarmStart
 from rote.space import SpaceBuilder, at_least, at_most, exactly
-from rote.types import frozen
+from rote.types import readonly
 from tests.strategies import Judge, chain_spaces, problems, row_of, rules_as_rows, tree_spaces
 
 
@@ -33,7 +33,7 @@ def random_duals(space, m, rng, size=1.0):
     multipliers = size * rng.normal(size=(m, len(rows)))
     multipliers[(multipliers > 0) & np.isinf(rows.upper)] = 0.0
     multipliers[(multipliers < 0) & np.isinf(rows.lower)] = 0.0
-    return Duals(frozen(messages), frozen(multipliers))
+    return Duals(readonly(messages), readonly(multipliers))
 
 
 def tolerance(problem):
@@ -56,10 +56,10 @@ def counted():
 
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
 @settings(max_examples=100)
-def test_any_duals_bound_every_output(problem, seed, most_entries):
+def test_any_duals_bound_every_output(problem, seed, max_entries):
     space, problem = problem
     judge = Judge(space)
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         duals = random_duals(space, len(problem), np.random.default_rng(seed))
         bounds = dual_bound(space, problem, duals)
         assert bounds.shape == (len(problem),)
@@ -83,12 +83,12 @@ def test_zero_duals_take_every_variable_and_table_by_itself(problem):
 
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
 @settings(max_examples=60)
-def test_more_sweeps_never_raise_the_bound(problem, seed, most_entries):
+def test_more_sweeps_never_raise_the_bound(problem, seed, max_entries):
     space, problem = problem
     judge = Judge(space)
     assume(judge.feasible)
     engine = BranchAndBound()
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         duals = random_duals(space, len(problem), np.random.default_rng(seed))
         before = dual_bound(space, problem, duals)
         for sweeps in (0, 1, 1, 3, 8):
@@ -148,11 +148,11 @@ def test_ascent_moves_multipliers_to_where_the_relaxation_has_them():
 
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
 @settings(max_examples=60)
-def test_a_search_that_starts_from_duals_gives_the_same_answer(problem, seed, most_entries):
+def test_a_search_that_starts_from_duals_gives_the_same_answer(problem, seed, max_entries):
     space, problem = problem
     assume(Judge(space).feasible)
     engine = BranchAndBound(eliminate=False)
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         rng = np.random.default_rng(seed)
         plain = engine.solve(space, problem)
         good = engine.duals(space, problem, sweeps=4)

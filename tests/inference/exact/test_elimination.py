@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rote.errors import UnsupportedSpace
-from rote.inference import Elimination, Exhaustive, Source
+from rote.inference import Elimination, Exhaustive, FoundBy
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
 
@@ -24,7 +24,7 @@ def dense(n, labels="ab"):
 def test_a_space_that_takes_too_many_candidates_is_refused_by_number():
     space = dense(6)  # the first step alone lists 2 ** 6 candidates
     assert Elimination().accepts(space)
-    small = Elimination(most_candidates=63)
+    small = Elimination(max_candidates=63)
     assert not small.accepts(space)
     with pytest.raises(UnsupportedSpace, match=r"more than 63 candidates.*use Exact"):
         small.solve(space, np.zeros(space.parts))
@@ -54,7 +54,7 @@ def test_a_long_chain_and_a_grid_of_small_width_are_accepted():
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(2, space.parts))
     solutions = Elimination().solve(space, scores)
-    assert (solutions.source == Source.ELIMINATION).all()
+    assert (solutions.source == FoundBy.ELIMINATION).all()
     for j in range(len(space.variables)):  # no single change is an improvement
         for label in range(2):
             other = solutions.labels.copy()
@@ -67,5 +67,5 @@ def test_entity_relation_sentences_are_accepted_and_solved():
     scores = np.random.default_rng(1).normal(size=(20, space.parts))
     fast = Elimination().solve(space, scores)
     assert space.holds(fast.labels).all()
-    reference = Exhaustive(most_outputs=1 << 23).solve(space, scores[:2])
+    reference = Exhaustive(max_outputs=1 << 23).solve(space, scores[:2])
     assert fast.labels[:2].tolist() == reference.labels.tolist()

@@ -16,16 +16,16 @@ from rote.inference import (
     Elimination,
     Exact,
     Exhaustive,
+    FoundBy,
+    Independent,
     Milp,
     Problem,
-    Separable,
     Solutions,
-    Source,
     Status,
     Tree,
     clamp,
 )
-from rote.inference.exact.exact import FEW_CANDIDATES, _better, choice, in_turns
+from rote.inference.exact.exact import FEW_CANDIDATES, _better, choice, portfolio
 from rote.inference.solvers.integer_program import integer_program
 from rote.space import SpaceBuilder, at_most, count, one_of
 from rote.tasks.entity_relation import entity_relation_space
@@ -57,14 +57,14 @@ def solved(space, seed=0, m=4):
 @pytest.mark.parametrize(
     ("made", "source"),
     [
-        (lambda: built(5), Source.ARGMAX),
-        (lambda: built(3, rules=[lambda v: ~v[0]["a"]]), Source.ARGMAX),
-        (lambda: built(6, pairwise(range(6))), Source.CHAIN),
-        (lambda: built(6, [(0, 3), (3, 5), (1, 3), (2, 0), (5, 4)]), Source.TREE),
-        (lambda: built(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]), Source.ELIMINATION),
-        (lambda: built(5, [(0, 1, 2), (2, 3, 4)]), Source.ELIMINATION),
-        (lambda: built(13, combinations(range(13), 2)), Source.BRANCH),
-        (lambda: built(12, pairwise(range(12)), [at_most_three]), Source.BRANCH),
+        (lambda: built(5), FoundBy.ARGMAX),
+        (lambda: built(3, rules=[lambda v: ~v[0]["a"]]), FoundBy.ARGMAX),
+        (lambda: built(6, pairwise(range(6))), FoundBy.CHAIN),
+        (lambda: built(6, [(0, 3), (3, 5), (1, 3), (2, 0), (5, 4)]), FoundBy.TREE),
+        (lambda: built(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]), FoundBy.ELIMINATION),
+        (lambda: built(5, [(0, 1, 2), (2, 3, 4)]), FoundBy.ELIMINATION),
+        (lambda: built(13, combinations(range(13), 2)), FoundBy.BRANCH),
+        (lambda: built(12, pairwise(range(12)), [at_most_three]), FoundBy.BRANCH),
     ],
     ids=["free", "one rule", "chain", "tree", "cycle", "threes", "dense", "a long rule"],
 )
@@ -82,14 +82,14 @@ def test_a_chain_of_second_order_with_many_labels_by_viterbi():
     space = built(4, [(0, 1, 2), (1, 2, 3)], labels=labels)
     assert not Elimination(FEW_CANDIDATES).accepts(space)
     assert choice(space) == Chain()
-    assert solved(space, m=1) == {Source.CHAIN}
+    assert solved(space, m=1) == {FoundBy.CHAIN}
 
 
 def test_the_choice_is_made_once_per_space():
     forget_compiled()
     space, again = built(5, [(0, 1)]), built(5, [(0, 1)])
     assert choice(space) is choice(again)
-    assert isinstance(choice(built(3)), Separable)
+    assert isinstance(choice(built(3)), Independent)
     assert isinstance(choice(built(6, [(0, 3), (3, 5)])), Tree)
     assert choice(built(20, combinations(range(20), 2))) is None
 
@@ -99,14 +99,14 @@ def test_the_choice_is_made_once_per_space():
 
 def test_inputs_whose_best_labels_obey_the_rules_need_no_search():
     space = built(3, rules=[lambda v: (v[0]["a"] & v[2]["a"]) >> v[1]["a"]])
-    assert not Separable().accepts(space)
-    obeys = np.array([1.0, 0, 1, 0, 1, 0])
+    assert not Independent().accepts(space)
+    is_feasible = np.array([1.0, 0, 1, 0, 1, 0])
     breaks = np.array([1.0, 0, 0, 1, 3, 0])
-    found = Exact().solve(space, np.array([obeys, breaks, obeys, breaks]))
+    found = Exact().solve(space, np.array([is_feasible, breaks, is_feasible, breaks]))
     other = found.source[1]
-    assert other != Source.ARGMAX
-    assert found.source.tolist() == [Source.ARGMAX, other, Source.ARGMAX, other]
-    reference = Exhaustive().solve(space, np.array([obeys, breaks, obeys, breaks]))
+    assert other != FoundBy.ARGMAX
+    assert found.source.tolist() == [FoundBy.ARGMAX, other, FoundBy.ARGMAX, other]
+    reference = Exhaustive().solve(space, np.array([is_feasible, breaks, is_feasible, breaks]))
     assert found.labels.tolist() == reference.labels.tolist()
     assert found.value.tolist() == reference.value.tolist()
 
@@ -118,8 +118,8 @@ def test_the_short_way_is_taken_for_none_some_or_all_inputs():
     none_label = [space.part(v.name, "none") for v in space.variables if "none" in v.labels]
     scores[:100, none_label] = 5.0
     found = Exact().solve(space, scores)
-    assert (found.source[:100] == Source.ARGMAX).all()
-    assert (found.source[100:] != Source.ARGMAX).any()
+    assert (found.source[:100] == FoundBy.ARGMAX).all()
+    assert (found.source[100:] != FoundBy.ARGMAX).any()
     reference = Elimination().solve(space, scores)
     assert found.labels.tolist() == reference.labels.tolist()
 
@@ -129,7 +129,7 @@ def test_ties_are_broken_the_same_way_on_the_short_way():
     scores = np.random.default_rng(1).integers(0, 2, size=(64, space.parts)).astype(np.float64)
     found = Exact().solve(space, scores)
     assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
-    assert Source.ARGMAX in found.source
+    assert FoundBy.ARGMAX in found.source
     assert len(set(found.source.tolist())) > 1
 
 
@@ -168,10 +168,10 @@ def test_what_branch_and_bound_does_not_finish_goes_to_the_integer_program(turns
     space = built(13, combinations(range(13), 2))
     scores = np.random.default_rng(2).normal(size=(6, space.parts))
     scores[::2, space.labels :] = 0.0  # every other input is easy
-    found = in_turns(Problem(space, scores), turns)
+    found = portfolio(Problem(space, scores), turns)
     assert found.optimal.all()
-    assert (found.source[::2] == Source.BRANCH).all()
-    assert Source.MILP in found.source[1::2]
+    assert (found.source[::2] == FoundBy.BRANCH).all()
+    assert FoundBy.MILP in found.source[1::2]
     reference = BranchAndBound().solve(space, scores)
     assert found.labels.tolist() == reference.labels.tolist()
 
@@ -189,7 +189,7 @@ def test_a_solvers_tolerance_breaks_no_rule(large, seed):
     scores = rng.normal(size=(1, space.parts))
     scores[:, : space.labels : 2] += 1.0
     best = Exhaustive().solve(space, scores)
-    for found in (Exact().solve(space, scores), in_turns(Problem(space, scores), (1,))):
+    for found in (Exact().solve(space, scores), portfolio(Problem(space, scores), (1,))):
         assert space.holds(found.labels).all()
         assert found.labels.tolist() == best.labels.tolist()
 
@@ -198,7 +198,7 @@ def test_a_solvers_tolerance_breaks_no_rule(large, seed):
 def test_of_equal_outputs_the_first_is_found_whoever_finds_one(turns):
     space = built(8, combinations(range(8), 2))
     scores = np.random.default_rng(4).integers(-1, 2, size=(12, space.parts)).astype(float)
-    found = in_turns(Problem(space, scores), turns)
+    found = portfolio(Problem(space, scores), turns)
     assert found.labels.tolist() == Exhaustive().solve(space, scores).labels.tolist()
 
 
@@ -212,8 +212,8 @@ def few_of_many(seed=0):
     space = builder.build()
     best = np.array([["abc".index(label) for label in each] for each in outputs])
     scores = rng.normal(size=(2, space.parts))
-    worth = np.array([space.value(own, best) for own in scores])
-    return space, scores, best[worth.argmax(axis=1)]
+    known_value = np.array([space.value(own, best) for own in scores])
+    return space, scores, best[known_value.argmax(axis=1)]
 
 
 def test_what_is_hard_for_branch_and_bound_alone_is_not_hard():
@@ -254,14 +254,14 @@ def test_of_two_answers_the_better_output_and_the_smaller_bound_are_kept():
         np.array([2.0, 1.0, -np.inf, -np.inf, 3.0]),
         np.array([9.0, 8.0, 7.0, 6.0, 5.0]),
         np.array([1, 1, 3, 3, 1]),
-        np.full(5, Source.BRANCH.value),
+        np.full(5, FoundBy.BRANCH.value),
     )
     other = Solutions(
         np.array([[1], [1], [1], [-1], [-1]]),
         np.array([1.0, 4.0, 2.0, -np.inf, -np.inf]),
         np.array([8.0, 9.0, 2.0, -np.inf, 3.0]),
         np.array([1, 1, 0, 2, 3]),
-        np.full(5, Source.MILP.value),
+        np.full(5, FoundBy.MILP.value),
     )
     best = _better(problem, first, other)
     assert best.labels.tolist() == [[0], [1], [1], [-1], [1]]

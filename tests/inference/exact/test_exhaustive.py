@@ -32,20 +32,20 @@ def test_a_space_of_many_blocks_is_searched_to_its_end(monkeypatch):
 class Given:
     """A term that says one number for every output, by its place in lexicographic order."""
 
-    worth: np.ndarray  # (m, outputs)
+    known_value: np.ndarray  # (m, outputs)
     sizes: tuple[int, ...]
     asked: list[int] = field(default_factory=list)
 
     def __len__(self):
-        return len(self.worth)
+        return len(self.known_value)
 
     def rows(self, index):
-        return Given(self.worth[index], self.sizes, self.asked)
+        return Given(self.known_value[index], self.sizes, self.asked)
 
     def value(self, labels):
         self.asked.append(labels.shape[1])
         place = np.ravel_multi_index(np.moveaxis(labels, 2, 0), self.sizes, mode="clip")
-        return np.take_along_axis(self.worth, place, axis=1)
+        return np.take_along_axis(self.known_value, place, axis=1)
 
 
 @pytest.mark.parametrize("block", [8, 16, 48, 1000])
@@ -57,17 +57,17 @@ def test_under_a_term_the_first_of_equals_is_found_block_by_block(monkeypatch, b
     space = builder.build()
     rng = np.random.default_rng(0)
     # Whole numbers tie; a few are close enough to count as equal, and some are just not.
-    worth = rng.integers(0, 3, size=(4, 81)) - rng.choice([0.0, 6e-11, 3e-10], size=(4, 81))
+    known_value = rng.integers(0, 3, size=(4, 81)) - rng.choice([0.0, 6e-11, 3e-10], size=(4, 81))
     allowed = rng.random((4, 12)) < 0.8
     allowed[3, :3] = False
-    term = Given(worth, (3, 3, 3, 3))
+    term = Given(known_value, (3, 3, 3, 3))
     found = Exhaustive().solve(
         space, Problem(space, np.zeros((4, 12)), closed=~allowed, loss_term=term)
     )
     outputs = np.array(list(product(range(3), repeat=4)))
     for i in range(4):
         possible = space.holds(outputs) & allowed[i][space.offsets[:-1] + outputs].all(axis=1)
-        values = np.where(possible, worth[i], -np.inf)
+        values = np.where(possible, known_value[i], -np.inf)
         first = outputs[(values >= values.max() - 1e-10).argmax()]
         assert found.labels[i].tolist() == (first.tolist() if possible.any() else [-1] * 4)
     assert found.status[3] == Status.INFEASIBLE

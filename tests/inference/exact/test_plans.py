@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rote.inference.exact.plans import MOST_CHEAP_ENTRIES, full_plan, no_plan, partial_plan
+from rote.inference.exact.plans import MAX_CHEAP_ENTRIES, full_plan, no_plan, partial_plan
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
-from tests.strategies import Judge, forget_compiled, rules_as_rows, spaces, worth
+from tests.strategies import Judge, forget_compiled, known_value, rules_as_rows, spaces
 
 
 def grid(side):
@@ -96,7 +96,7 @@ def test_cheap_elimination_makes_no_large_table():
     x, y, z = (builder.variable(name, labels) for name in "xyz")
     builder.factor(x, z)
     builder.factor(z, y)
-    assert 60 * 60 > MOST_CHEAP_ENTRIES
+    assert 60 * 60 > MAX_CHEAP_ENTRIES
     plan = partial_plan(builder.build())
     # z would couple x and y in 3600 entries; x and y themselves end in one of 60.
     assert plan.steps.variable[0] in (x.index, y.index)
@@ -117,9 +117,9 @@ def run_forward(steps, scores):
 
 @given(spaces(), st.sampled_from([None, 4]))
 @settings(max_examples=75)
-def test_what_is_eliminated_and_what_is_left_add_up_to_the_optimum(space, most_entries):
+def test_what_is_eliminated_and_what_is_left_add_up_to_the_optimum(space, max_entries):
     """For the full plan and the partial one: the best of roots plus core is the best output."""
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         scores = np.random.default_rng(space.parts).normal(size=space.parts)
         best = Judge(space).best(scores)
         for plan in (full_plan(space), partial_plan(space), no_plan(space)):
@@ -165,5 +165,5 @@ def best_of_core(net, work):
 def test_the_judge_of_cores_adds_up_like_the_judge_of_spaces():
     space = grid(2)
     scores = np.random.default_rng(0).normal(size=space.parts)
-    best = max(worth(space, scores, labels) for labels in Judge(space).outputs)
+    best = max(known_value(space, scores, labels) for labels in Judge(space).outputs)
     assert best_of_core(space.network, scores) == pytest.approx(best)

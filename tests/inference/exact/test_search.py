@@ -15,10 +15,10 @@ from tests.strategies import Judge, problems, row_of, rules_as_rows
 
 @given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.sampled_from([None, 1]))
 @settings(max_examples=75)
-def test_only_outputs_above_the_floor_are_found(problem, floor, most_entries):
+def test_only_outputs_above_the_floor_are_found(problem, floor, max_entries):
     space, problem = problem
     judge = Judge(space)
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         floors = np.full(len(problem), floor)
         for plan in (partial_plan(space), no_plan(space)):
             found = search(plan, problem, floors, None, UNLIMITED)
@@ -37,10 +37,10 @@ def test_only_outputs_above_the_floor_are_found(problem, floor, most_entries):
 
 @given(problems(), st.sampled_from([-np.inf, -1.5, 0.5, 2.5]), st.sampled_from([None, 1]))
 @settings(max_examples=75)
-def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, most_entries):
+def test_in_order_the_first_output_above_the_floor_is_found(problem, floor, max_entries):
     space, problem = problem
     judge = Judge(space)
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         floors = np.full(len(problem), floor)
         found = search(no_plan(space), problem, floors, None, UNLIMITED, in_order=True)
         for i in range(len(problem)):

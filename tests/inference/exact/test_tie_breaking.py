@@ -1,4 +1,4 @@
-"""`canonical` turns some optimum into the lexicographically first, asking as little as it can."""
+"""`lexicographic_first` turns some optimum into the first, asking as little as it can."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference.exact.tie_breaking import canonical
+from rote.inference.exact.tie_breaking import lexicographic_first
 from rote.inference.problem import Problem
 from rote.space import SpaceBuilder
 from tests.strategies import Judge, problems, row_of, spaces
@@ -40,7 +40,7 @@ def test_any_optimum_becomes_the_first_of_equals(problem, all_doubtful):
     labels = np.array([last_best(judge, *row_of(problem, i)) for i in range(3)])
     before = labels.copy()
     doubtful = np.array([True, True, all_doubtful])
-    result = canonical(problem, labels, doubtful, engine_of(judge, []))
+    result = lexicographic_first(problem, labels, doubtful, engine_of(judge, []))
     for i in range(3):
         expected = judge.best(*row_of(problem, i))
         if expected is None or not doubtful[i]:
@@ -62,7 +62,7 @@ def test_nothing_is_asked_where_nothing_is_doubtful():
     labels = np.ones((4, 3), dtype=np.int64)
     problem = Problem.of(space, np.zeros((4, 6)))
     doubtful = np.zeros(4, dtype=np.bool_)
-    result = canonical(problem, labels, doubtful, engine_of(Judge(space), asked))
+    result = lexicographic_first(problem, labels, doubtful, engine_of(Judge(space), asked))
     assert result.tolist() == labels.tolist()
     assert asked == []
 
@@ -71,7 +71,7 @@ def test_inputs_without_an_output_are_left_alone():
     space, asked = three_of_two(), []
     labels = np.full((1, 3), -1)
     problem = Problem.of(space, np.zeros((1, 6)))
-    result = canonical(problem, labels, np.ones(1, bool), engine_of(Judge(space), asked))
+    result = lexicographic_first(problem, labels, np.ones(1, bool), engine_of(Judge(space), asked))
     assert result.tolist() == [[-1, -1, -1]]
     assert asked == []
 
@@ -81,7 +81,7 @@ def test_only_doubtful_inputs_and_only_smaller_labels_are_asked_about():
     labels = np.array([[0, 0, 1], [1, 1, 1], [0, 0, 0]])
     problem = Problem.of(space, np.zeros((3, 6)))
     doubtful = np.array([True, False, True])
-    result = canonical(problem, labels, doubtful, engine_of(Judge(space), asked))
+    result = lexicographic_first(problem, labels, doubtful, engine_of(Judge(space), asked))
     assert result.tolist() == [[0, 0, 0], [1, 1, 1], [0, 0, 0]]
     assert sum(asked) == 1  # the last variable of the first input
 
@@ -96,5 +96,5 @@ def test_an_answer_below_the_floor_is_not_taken():
         return np.zeros((len(narrowed), 3), dtype=np.int64)
 
     labels = np.array([[0, 0, 1]])
-    result = canonical(problem, labels, np.ones(1, dtype=np.bool_), careless)
+    result = lexicographic_first(problem, labels, np.ones(1, dtype=np.bool_), careless)
     assert result.tolist() == [[0, 0, 1]]

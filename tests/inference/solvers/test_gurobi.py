@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from rote.errors import MissingExtra, UnsupportedSpace
+from rote.errors import MissingDependency, UnsupportedSpace
 from rote.inference.solutions import Status
 from rote.inference.solvers import gurobi as milp_gurobi
 from rote.inference.solvers.gurobi import STATUSES, GurobiSession
@@ -73,7 +73,7 @@ def test_an_offset_moves_the_bound_and_nothing_else():
 
 def test_without_gurobipy_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "gurobipy", None)
-    with pytest.raises(MissingExtra, match=r"pip install '\.\[gurobi\]'"):
+    with pytest.raises(MissingDependency, match=r"pip install '\.\[gurobi\]'"):
         GurobiSession(pairs(2, 2))
 
 

@@ -13,7 +13,7 @@ from rote.inference.exact import search
 from rote.inference.exact.duals import dual_bound, zero_duals
 from rote.inference.exact.exhaustive import Exhaustive
 from rote.inference.problem import TIE, Problem, clamp
-from rote.inference.solutions import Source, Status
+from rote.inference.solutions import FoundBy, Status
 from rote.inference.solvers import highs as milp_highs
 from rote.inference.solvers import integer_program as integer_program_module
 from rote.inference.solvers import milp
@@ -66,11 +66,11 @@ def random_rule(rng, variables, depth):
     return sum((int(rng.integers(1, 3)) * part for part in parts[1:]), count(parts[:1])) <= 2
 
 
-def random_space(rng, *, most_variables=5):
+def random_space(rng, *, max_variables=5):
     """A feasible space with factors of two and three variables and nested rules."""
     while True:
         builder = SpaceBuilder()
-        n = int(rng.integers(1, most_variables + 1))
+        n = int(rng.integers(1, max_variables + 1))
         variables = [
             builder.variable(f"x{j}", [str(a) for a in range(rng.integers(1, 5))]) for j in range(n)
         ]
@@ -126,7 +126,7 @@ def triangle():
 @both
 def test_an_optimum_that_highs_misses_with_its_least_tolerances_is_found(solver):
     rng = np.random.default_rng(11207)
-    space = random_space(rng, most_variables=6)
+    space = random_space(rng, max_variables=6)
     scores = random_objective(rng, space, 3).scores
     solutions = Milp(solver).solve(space, scores)
     assert space.rules == ()
@@ -250,7 +250,7 @@ def test_no_answer_breaks_a_rule_even_where_a_solver_is_trusted(solver, monkeypa
         found = Milp(solver).solve(space, scores)
         assert space.holds(found.labels).all()
         sources |= set(found.source.tolist())
-    assert sources == {Source.MILP, Source.BRANCH}
+    assert sources == {FoundBy.MILP, FoundBy.BRANCH}
 
 
 # -- edges ------------------------------------------------------------------------------

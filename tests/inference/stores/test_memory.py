@@ -24,7 +24,7 @@ def test_the_store_in_its_place_counts_on_from_where_one_was():
 
 
 def test_nothing_is_left_behind_by_what_was_dropped():
-    store = MemoryStore(limit_bytes=100)
+    store = MemoryStore(max_bytes=100)
     for i in range(1000):
         store.add(f"shelf{i}", [bytes(10)])
     assert len(store._shelves) == len(store._order) == 10

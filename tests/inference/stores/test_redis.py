@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from rote.errors import MissingExtra, SettingError, StoreError
+from rote.errors import MissingDependency, SettingError, StoreError
 from rote.inference.stores.redis import (
-    MOST_BYTES,
-    MOST_PACKS,
+    MAX_BYTES,
+    MAX_PACKS,
     RedisStore,
     _portions,
     _shown,
@@ -64,7 +64,7 @@ def test_keys_are_those_that_are_documented_and_none_outlives_its_shelf(server, 
 
 def test_other_keys_on_the_server_are_left_alone(server, client):
     client.set("mine", "1")
-    with RedisStore(server, limit_bytes=10) as store:
+    with RedisStore(server, max_bytes=10) as store:
         store.add("a", [b"12345"] * 5)
         store.clear()
     assert client.get("mine") == b"1"
@@ -92,18 +92,18 @@ def test_marks_go_on_when_the_clock_of_the_server_goes_back(server, client):
 
 
 def test_a_shelf_longer_than_a_page_is_read_to_its_end(server, client):
-    packs = [b"%d" % i for i in range(2 * MOST_PACKS)]
+    packs = [b"%d" % i for i in range(2 * MAX_PACKS)]
     with RedisStore(server) as store:
         store.add("a", packs)
         assert store.read("a")[0] == packs
 
 
 def test_portions_are_small_and_in_order():
-    packs = [b"x" * (i % 3) for i in range(2 * MOST_PACKS + 1)]
+    packs = [b"x" * (i % 3) for i in range(2 * MAX_PACKS + 1)]
     portions = list(_portions(packs))
-    assert [len(portion) for portion in portions] == [MOST_PACKS, MOST_PACKS, 1]
+    assert [len(portion) for portion in portions] == [MAX_PACKS, MAX_PACKS, 1]
     assert [pack for portion in portions for pack in portion] == packs
-    large = [bytes(MOST_BYTES // 2), bytes(MOST_BYTES // 2), b"1", bytes(MOST_BYTES + 1), b"2"]
+    large = [bytes(MAX_BYTES // 2), bytes(MAX_BYTES // 2), b"1", bytes(MAX_BYTES + 1), b"2"]
     assert [len(portion) for portion in _portions(large)] == [2, 1, 1, 1]
     assert list(_portions([])) == []
 
@@ -159,7 +159,7 @@ def test_a_server_without_room_refuses_and_keeps_what_it_has():
 
 
 def test_a_store_whose_keys_were_dropped_ends_every_add_and_clearing_mends_it(server, client):
-    with RedisStore(server, limit_bytes=10) as store:
+    with RedisStore(server, max_bytes=10) as store:
         store.add("a", [b"12345"])
         store.add("b", [b"12345"])
         client.delete("rote:1:heads")
@@ -219,14 +219,14 @@ def test_an_address_that_cannot_be_read_is_refused_and_not_shown(url):
 
 def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(MissingExtra, match=r"pip install '\.\[redis\]'"):
+    with pytest.raises(MissingDependency, match=r"pip install '\.\[redis\]'"):
         RedisStore()
 
 
 def test_the_store_says_where_it_is():
     pytest.importorskip("redis")
-    with RedisStore(limit_bytes=7) as store:
-        expected = "RedisStore('redis://localhost:6379/0', prefix='rote', limit_bytes=7)"
+    with RedisStore(max_bytes=7) as store:
+        expected = "RedisStore('redis://localhost:6379/0', prefix='rote', max_bytes=7)"
         assert repr(store) == expected
 
 

@@ -336,4 +336,4 @@ def test_a_file_that_stays_locked_is_an_error_that_says_so(path, monkeypatch):
 
 def test_the_store_says_where_it_is(path):
     with SqliteStore(path, 7) as store:
-        assert repr(store) == f"SqliteStore({str(path)!r}, limit_bytes=7)"
+        assert repr(store) == f"SqliteStore({str(path)!r}, max_bytes=7)"

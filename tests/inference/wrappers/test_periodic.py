@@ -1,4 +1,4 @@
-"""`ExactEvery`: which inputs are solved exactly, and what learning comes to by it."""
+"""`Periodic`: which inputs are solved exactly, and what learning comes to by it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rote.errors import SettingError
-from rote.inference import Exact, Source
+from rote.inference import Exact, FoundBy
 from rote.inference.approximate import RGS
 from rote.inference.engine import Engine
-from rote.inference.wrappers.periodic import ExactEvery
+from rote.inference.wrappers.periodic import Periodic
 from rote.learning import StructuredSVM
 from rote.tasks.entity_relation import entity_relation_space
 from tests.learning.small import chains, start
@@ -23,7 +23,7 @@ def test_every_so_many_inputs_one_is_solved_exactly_whatever_the_batches(every):
     scores = np.random.default_rng(0).normal(size=(20, space.parts))
     sources = []
     for sizes in ((20,), (3, 0, 9, 1, 7)):
-        engine, first = ExactEvery(RGS(restarts=3), every), 0
+        engine, first = Periodic(RGS(restarts=3), every), 0
         found = []
         for size in sizes:
             answers = engine.solve(space, scores[first : first + size])
@@ -32,14 +32,14 @@ def test_every_so_many_inputs_one_is_solved_exactly_whatever_the_batches(every):
             first += size
         sources.append(found)
     assert sources[0] == sources[1]
-    greedy = np.array(sources[0]) == Source.GREEDY
+    greedy = np.array(sources[0]) == FoundBy.GREEDY
     assert greedy.tolist() == [(k + 1) % every != 0 for k in range(20)]
 
 
 def test_answers_stand_in_the_order_of_the_inputs():
     space = entity_relation_space(2)
     scores = np.random.default_rng(1).normal(size=(30, space.parts))
-    found = ExactEvery(RGS(restarts=100), 4).solve(space, scores)
+    found = Periodic(RGS(restarts=100), 4).solve(space, scores)
     best = Exact().solve(space, scores)
     assert found.value == pytest.approx(best.value)
     assert found.labels.tolist() == best.labels.tolist()
@@ -56,12 +56,12 @@ def test_learning_with_it_ends_where_exact_learning_ends():
             return type(best)(labels, value, best.bound, best.status, best.source)
 
     model, prepared = start(*chains(5, count=12, longest=4))
-    learner = StructuredSVM(C=0.5, delta=1e-3, iterations=300, warm_up=0, passes=10)
+    learner = StructuredSVM(C=0.5, delta=1e-3, iterations=300, online_epochs=0, passes=10)
     duals = {}
     for name, engine in {
         "exact": Exact(),
         "lazy": Lazy(),
-        "every fifth": ExactEvery(Lazy(), 5),
+        "every fifth": Periodic(Lazy(), 5),
     }.items():
         for state in learner.iterate(model.with_engine(engine), prepared):
             duals[name] = state.measures["dual"]
@@ -70,16 +70,16 @@ def test_learning_with_it_ends_where_exact_learning_ends():
 
 
 def test_a_copy_counts_anew_and_knows_its_engines():
-    engine = ExactEvery(RGS(restarts=3), 2)
+    engine = Periodic(RGS(restarts=3), 2)
     space = entity_relation_space(1)
     engine.solve(space, np.zeros(space.parts))
     other = copy.deepcopy(engine)
     assert (other.every, other.inner) == (2, RGS(restarts=3))
     sources = [each.solve(space, np.zeros(space.parts)).source[0] for each in (engine, other)]
-    assert [source == Source.GREEDY for source in sources] == [False, True]
+    assert [source == FoundBy.GREEDY for source in sources] == [False, True]
 
 
 @pytest.mark.parametrize("every", [0, -1, 1.5, "two"])
 def test_every_is_a_whole_number(every):
     with pytest.raises(SettingError, match="every is a whole number"):
-        ExactEvery(every=every)
+        Periodic(every=every)

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference.approximate.beam_plan import Ledger, Patterns, course_of, in_order
+from rote.inference.approximate.beam_plan import (
+    HeuristicFeatures,
+    WeightIndex,
+    beam_plan_of,
+    in_order,
+)
 from rote.kernels.beam.beam import (
     Progress,
     Successors,
@@ -26,14 +31,14 @@ from rote.kernels.beam.beam import (
 )
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.beams import Case, left_in
 from tests.kernels.bodies import networks, plain
-from tests.strategies import spaces, worth
+from tests.strategies import known_value, spaces
 
 seeds = st.integers(0, 2**32 - 1)
 widths = st.sampled_from([1, 2, 3, 7])
-NO_WEIGHTS = frozen(np.empty(0))
+NO_WEIGHTS = readonly(np.empty(0))
 
 
 def same_nodes(one, other):
@@ -75,7 +80,7 @@ def test_step_by_step_it_is_the_same_search(network, seed, width, theta):
         assert (there.sum(axis=1) == n - skipped).all()
 
 
-@given(spaces(1, 4, most_rules=0), seeds)
+@given(spaces(1, 4, max_rules=0), seeds)
 @settings(max_examples=30)
 def test_a_beam_with_room_for_everything_has_the_best_output_first(space, seed):
     case = Case(space, seed, closed=0.0)
@@ -83,13 +88,13 @@ def test_a_beam_with_room_for_everything_has_the_best_output_first(space, seed):
     nodes, _ = search_beam(
         case.scores,
         case.shut,
-        frozen(np.zeros(case.ledger.size)),
+        readonly(np.zeros(case.ledger.size)),
         len(everything),
         np.inf,
         case.course,
     )
     for i, scores in enumerate(case.scores):
-        values = [worth(space, scores, labels) for labels in everything]
+        values = [known_value(space, scores, labels) for labels in everything]
         assert nodes.size[i] == len(everything)
         assert nodes.score[i].tolist() == sorted(values, reverse=True)
         assert values[everything.index(tuple(nodes.labels[i, 0].tolist()))] == max(values)
@@ -104,35 +109,37 @@ def pair(**options):
 
 def test_of_equals_the_child_of_the_better_parent_and_the_smaller_label_come_first():
     case = pair()
-    course = course_of(case.space, lambda _: [0, 1], None, Ledger())
-    shut = frozen(np.zeros((1, 5), np.bool_))
+    course = beam_plan_of(case.space, lambda _: [0, 1], None, WeightIndex())
+    shut = readonly(np.zeros((1, 5), np.bool_))
     scores = np.zeros((1, 11))
-    nodes, _ = search_beam(frozen(scores), shut, NO_WEIGHTS, 4, np.inf, course)
+    nodes, _ = search_beam(readonly(scores), shut, NO_WEIGHTS, 4, np.inf, course)
     assert nodes.labels[0].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     # c is the best parent; (c, a) loses what c was ahead by, and is still first among equals.
     scores[0, 2], scores[0, 5 + 4] = 1.0, -1.0
-    nodes, _ = search_beam(frozen(scores), shut, NO_WEIGHTS, 4, np.inf, course)
+    nodes, _ = search_beam(readonly(scores), shut, NO_WEIGHTS, 4, np.inf, course)
     assert nodes.labels[0].tolist() == [[2, 1], [2, 0], [0, 0], [0, 1]]
     assert nodes.score[0].tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
 def test_what_h_decides_looks_at_no_score():
     """By hand: y follows x. h says b after b by 2, and θ is 1.5; x has no pattern of its own."""
-    case = pair(patterns=Patterns(triples=False))
-    course = course_of(case.space, lambda _: [0, 1], Patterns(triples=False), ledger := Ledger())
+    case = pair(patterns=HeuristicFeatures(triples=False))
+    course = beam_plan_of(
+        case.space, lambda _: [0, 1], HeuristicFeatures(triples=False), ledger := WeightIndex()
+    )
     assert ledger.size == 6
     weights = np.zeros(6)
     weights[course.origin[0] + 1 + course.other_stride[0, 0] * 1] = 2.0
     scores = np.zeros((2, 11))
     scores[:, 1] = 1.0  # x is b
     scores[:, 3] = 50.0  # y would be a
-    shut = frozen(np.zeros((2, 5), np.bool_))
-    nodes, skipped = search_beam(frozen(scores), shut, frozen(weights), 1, 1.5, course)
+    shut = readonly(np.zeros((2, 5), np.bool_))
+    nodes, skipped = search_beam(readonly(scores), shut, readonly(weights), 1, 1.5, course)
     assert nodes.labels[:, 0].tolist() == [[1, 1]] * 2
     assert skipped.tolist() == [1, 1]
     assert nodes.score[:, 0].tolist() == [1.0, 1.0]  # of x alone
     assert nodes.habit[:, 0].tolist() == [2.0, 2.0]
-    nodes, skipped = search_beam(frozen(scores), shut, frozen(weights), 1, 2.0, course)
+    nodes, skipped = search_beam(readonly(scores), shut, readonly(weights), 1, 2.0, course)
     assert nodes.labels[:, 0].tolist() == [[1, 0]] * 2
     assert skipped.tolist() == [0, 0]
 
@@ -141,9 +148,9 @@ def test_an_input_without_a_label_for_a_variable_has_no_nodes():
     case = pair()
     shut = np.zeros((2, 5), np.bool_)
     shut[1, 3:] = True
-    scores = frozen(np.zeros((2, 11)))
+    scores = readonly(np.zeros((2, 11)))
     for theta in (0.0, np.inf):
-        nodes, _ = search_beam(scores, frozen(shut), case.weights, 2, theta, case.course)
+        nodes, _ = search_beam(scores, readonly(shut), case.weights, 2, theta, case.course)
         assert nodes.size.tolist() == [2, 0]
 
 
@@ -193,7 +200,7 @@ def test_twins_are_nodes_that_a_step_cannot_tell_apart():
     x, y, z = (builder.variable(name, "ab") for name in "xyz")
     builder.factor(x, y)
     builder.factor(y, z)
-    course = course_of(builder.build(), lambda _: [0, 1, 2], Patterns(), Ledger())
+    course = beam_plan_of(builder.build(), lambda _: [0, 1, 2], HeuristicFeatures(), WeightIndex())
     nodes = plain(first_nodes)(1, 4, course)
     nodes.labels[0, :, :2] = [[1, 0], [0, 1], [0, 0], [1, 1]]
     guide = plain(guide_of)(course, np.zeros(0), np.inf, 4)
@@ -225,7 +232,7 @@ def test_with_few_rows_or_without_codes_it_is_the_same_search(largest, rows, net
 
 def test_steps_that_add_up_alike_share_rows():
     """By hand: entities look at nothing; relations at two of 4 labels, or at a third of 6 too."""
-    course = course_of(entity_relation_space(3), in_order, Patterns(), Ledger())
+    course = beam_plan_of(entity_relation_space(3), in_order, HeuristicFeatures(), WeightIndex())
     assert course.row.tolist() == [0, 0, 0, 1, 1, 17, 1, 17, 17]
     assert course.rows == 1 + 16 + 96
     assert not course.apart.any()
@@ -256,7 +263,7 @@ def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
                 plain(expand)(guide, t, beam, size, True)
                 rows = found.twin[:size]
                 h = (beam.habit[:size, None] + found.gain[found.row[rows], :3]).ravel()
-                g = (beam.score[:size, None] + found.worth[rows, :3]).ravel()
+                g = (beam.score[:size, None] + found.known_value[rows, :3]).ravel()
                 order = np.argsort(-h, kind="stable")
                 gap = h[order[width - 1]] - h[order[width]] if len(h) > width else -np.inf
                 kept = plain(keep_best)(found, size, 3, width)

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rote.inference.approximate.beam_plan import Ledger, Patterns, course_of
+from rote.inference.approximate.beam_plan import HeuristicFeatures, WeightIndex, beam_plan_of
 from rote.kernels.beam.beam import (
-    MOST_COUNTED,
+    MAX_COUNTED,
     search_beam,
 )
 from rote.kernels.beam.heuristic_learning import Learned, learn_beam
 from rote.space import SpaceBuilder, at_most
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.beams import Case, eighths, left_in
 from tests.kernels.bodies import networks, plain
 from tests.kernels.parts import whole
@@ -75,13 +75,13 @@ def test_long_rules_are_counted_up_to_a_limit():
     space, rng = builder.build(), np.random.default_rng(0)
     for seed in range(6):
         case = Case(space, seed, m=4, closed=0.0)
-        assert case.ledger.size == MOST_COUNTED
+        assert case.ledger.size == MAX_COUNTED
         nodes, _ = search_beam(case.scores, case.shut, case.weights, 3, np.inf, case.course)
         for i in range(4):
             assert left_in(nodes, i) == case.input(i).search(3, np.inf)[0]
         gold = whole(rng.choice(3, size=(4, 8), p=[0.8, 0.1, 0.1]))
         weights, _, wrong = naive_learning(case, gold, 2, 12.0)
-        learned = Learned(*(np.zeros(MOST_COUNTED) for _ in range(2)), np.zeros(1))
+        learned = Learned(*(np.zeros(MAX_COUNTED) for _ in range(2)), np.zeros(1))
         found = learn_beam(case.scores, case.shut, gold, learned, 2, 12.0, case.course)
         assert found.tolist() == wrong
         assert learned.weights.tolist() == weights.tolist()
@@ -89,7 +89,7 @@ def test_long_rules_are_counted_up_to_a_limit():
 
 def stream(lengths, rng):
     """Chains whose first variable has one label; what follows what is known by weights."""
-    ledger, found = Ledger(), []
+    ledger, found = WeightIndex(), []
     for n in lengths:
         builder = SpaceBuilder()
         variables = [builder.variable("x0", "*")]
@@ -98,8 +98,8 @@ def stream(lengths, rng):
             builder.factor(x, y)
         case = Case(builder.build(), int(rng.integers(1 << 30)), m=12, closed=0.0)
         case.order = list(range(n))
-        case.course = course_of(
-            case.space, lambda space: range(len(space.variables)), Patterns(), ledger
+        case.course = beam_plan_of(
+            case.space, lambda space: range(len(space.variables)), HeuristicFeatures(), ledger
         )
         case.scores = eighths(rng, True, case.scores.shape)
         found.append(case)
@@ -116,7 +116,7 @@ def test_mistakes_on_a_separable_stream_are_as_few_as_theorem_1_says(seed, width
     # After * comes one label, and after every label one; a pair that is not so costs 1.
     after = {"*": int(rng.integers(3)), **{k: int(rng.integers(3)) for k in range(3)}}
     truth = np.zeros(size)
-    most_phi, most_g, margin, golds = 0.0, 0.0, np.inf, []
+    max_phi, max_g, margin, golds = 0.0, 0.0, np.inf, []
     for case in cases:
         gold = [0, after["*"]]
         while len(gold) < len(case.order):
@@ -134,12 +134,12 @@ def test_mistakes_on_a_separable_stream_are_as_few_as_theorem_1_says(seed, width
             gaps = (phis[good] - phis) @ truth
             margin = min([margin, *np.delete(gaps, good)])
             apart = np.linalg.norm(phis[:, None] - phis[None], axis=2)
-            most_phi = max(most_phi, apart.max())
+            max_phi = max(max_phi, apart.max())
             for i in range(len(case.scores)):
                 values = [case.input(i).g(v) for v in nodes]
-                most_g = max(most_g, max(values) - min(values))
+                max_g = max(max_g, max(values) - min(values))
     assert margin > 0
-    most = (most_phi**2 + 2 * most_g) / margin**2
+    most = (max_phi**2 + 2 * max_g) / margin**2
     learned, mistakes = Learned(np.zeros(size), np.zeros(size), np.zeros(1)), 0
     for _ in range(200):
         before = mistakes
@@ -154,6 +154,6 @@ def test_mistakes_on_a_separable_stream_are_as_few_as_theorem_1_says(seed, width
     assert mistakes > 0
     for case, gold in zip(cases, golds, strict=True):  # and what is left is consistent
         nodes, _ = search_beam(
-            case.scores, case.shut, frozen(learned.weights), width, np.inf, case.course
+            case.scores, case.shut, readonly(learned.weights), width, np.inf, case.course
         )
         assert (nodes.labels[:, 0] == gold).all()

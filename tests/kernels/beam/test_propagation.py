@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference.approximate.beam_plan import Ledger, Patterns, course_of
+from rote.inference.approximate.beam_plan import HeuristicFeatures, WeightIndex, beam_plan_of
 from rote.kernels.beam.propagation import (
     close_in_row,
     close_in_table,
@@ -16,15 +16,15 @@ from rote.kernels.beam.propagation import (
     search_consistently,
 )
 from rote.space import SpaceBuilder, at_most, exactly
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.beams import Case, as_node
 from tests.kernels.bodies import activities, entries_of, labellings, networks, plain
-from tests.strategies import Judge, rules_as_rows, worth
+from tests.strategies import Judge, known_value, rules_as_rows
 
 seeds = st.integers(0, 2**32 - 1)
 
 
-def obedient(graph, is_open):
+def search_feasible(graph, is_open):
     """The labellings of all variables that rules and open labels leave."""
     found = []
     for labels in labellings(graph):
@@ -54,7 +54,7 @@ def test_no_label_is_closed_that_an_output_has(network, seed):
     before = drawn(graph, seed)
     is_open = before.copy()
     alive = make_consistent(graph, is_open, room(graph))
-    outputs = obedient(graph, before)
+    outputs = search_feasible(graph, before)
     assert alive or not outputs
     assert not (is_open & ~before).any()
     for labels in outputs:
@@ -150,7 +150,7 @@ def test_what_is_left_in_a_beam_is_consistent_and_scored_as_it_should(network, s
             if network[1].variables == network[1].own:  # else auxiliary columns may be open
                 assert labels in outputs
             node = as_node(labels)
-            assert nodes.score[i, k] == worth(space, case.scores[i], labels)
+            assert nodes.score[i, k] == known_value(space, case.scores[i], labels)
             assert nodes.habit[i, k] == case.input(i).h(node)
             ranks.append(nodes.score[i, k] + nodes.habit[i, k])
         assert ranks == sorted(ranks, reverse=True)
@@ -165,7 +165,7 @@ def test_a_beam_with_room_for_everything_has_all_outputs(network, seed):
     nodes = search_consistently(
         case.scores,
         case.shut,
-        frozen(np.zeros(len(case.weights))),
+        readonly(np.zeros(len(case.weights))),
         max(1, len(judge.everything)),
         case.course,
         compiled.graph,
@@ -182,15 +182,15 @@ def test_a_greedy_search_steps_over_what_would_be_a_dead_end():
     builder.require(x["a"] >> y["a"])
     builder.require(~y["a"])
     space = builder.build()
-    course = course_of(space, lambda _: [0, 1], Patterns(), ledger := Ledger())
+    course = beam_plan_of(space, lambda _: [0, 1], HeuristicFeatures(), ledger := WeightIndex())
     scores, shut = np.array([[5.0, 0, 0, 0]]), np.zeros((1, 4), np.bool_)
-    weights = frozen(np.zeros(ledger.size))
+    weights = readonly(np.zeros(ledger.size))
     nodes = search_consistently(
-        frozen(scores), frozen(shut), weights, 1, course, space.network.graph
+        readonly(scores), readonly(shut), weights, 1, course, space.network.graph
     )
     assert nodes.labels[0, 0].tolist() == [1, 1]
     shut[0, 1] = True
     nodes = search_consistently(
-        frozen(scores), frozen(shut), weights, 1, course, space.network.graph
+        readonly(scores), readonly(shut), weights, 1, course, space.network.graph
     )
     assert nodes.size.tolist() == [0]

@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from rote.kernels.bundles import Windows
+from rote.kernels.bundles import ChainPlan
 from rote.kernels.dp.chains import (
     add_entries,
     best_chains,
@@ -18,7 +18,7 @@ from rote.kernels.dp.chains import (
 from tests.kernels.bodies import asked
 
 
-def running(counts):
+def offsets_from_counts(counts):
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
@@ -29,9 +29,9 @@ def first_order(sizes, mask=None, straight=True):
     """
     sizes = np.array(sizes, dtype=np.int64)
     n = len(sizes)
-    offsets = running(sizes)
+    offsets = offsets_from_counts(sizes)
     tables = sizes[:-1] * sizes[1:]
-    starts = offsets[-1] + running(tables)
+    starts = offsets[-1] + offsets_from_counts(tables)
     entries = int(starts[-1])
     allowed = np.ones(entries, np.bool_) if mask is None else mask
     steps = np.zeros((n - 1, 5), np.int64)
@@ -41,7 +41,7 @@ def first_order(sizes, mask=None, straight=True):
         direct[1:] = starts[:-1]
     states = np.concatenate([[1], sizes[:-1]])
     room = [states.max(), (states * sizes).max(), tables.max(initial=1), sizes.max()]
-    return Windows(
+    return ChainPlan(
         sizes,
         offsets,
         np.concatenate([[0], np.arange(n - 1), [n]]),
@@ -64,7 +64,7 @@ def first_order(sizes, mask=None, straight=True):
 
 def plain_viterbi(scores, sizes):
     """The best labels of each row of scores, ties not looked at."""
-    offsets = running(sizes)
+    offsets = offsets_from_counts(sizes)
     found = []
     for row in scores:
         at = offsets[-1]
@@ -85,7 +85,10 @@ def plain_viterbi(scores, sizes):
 
 def values_of(row, sizes, mask):
     """Every output and its value."""
-    offsets, starts = running(sizes), sum(sizes) + running(np.multiply(sizes[:-1], sizes[1:]))
+    offsets, starts = (
+        offsets_from_counts(sizes),
+        sum(sizes) + offsets_from_counts(np.multiply(sizes[:-1], sizes[1:])),
+    )
     for labels in product(*(range(size) for size in sizes)):
         parts = [offsets[t] + a for t, a in enumerate(labels)]
         for t in range(len(sizes) - 1):
@@ -135,7 +138,7 @@ def test_max_marginals_are_the_best_values_label_by_label(sizes):
     expected = np.full(found.shape, -np.inf)
     for i in range(5):
         for labels, value in values_of(scores[i], sizes, mask):
-            at = running(sizes)[:-1] + labels
+            at = offsets_from_counts(sizes)[:-1] + labels
             expected[i, at] = np.maximum(expected[i, at], value)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -145,13 +148,13 @@ def test_an_empty_batch_has_empty_answers():
     none = asked(np.empty((0, 11)))
     assert best_chains(none, chain).shape == (0, 2)
     assert chain_max_marginals(none, chain).shape == (0, 5)
-    alone = best_labels(none, running([2, 3]), chain.allowed)
+    alone = best_labels(none, offsets_from_counts([2, 3]), chain.allowed)
     assert alone.shape == (0, 2)
 
 
 def test_labels_by_themselves_are_the_first_of_the_best():
     rng = np.random.default_rng(4)
-    offsets = running([3, 1, 4])
+    offsets = offsets_from_counts([3, 1, 4])
     scores = rng.integers(-2, 3, size=(20, 8)).astype(float)
     allowed = np.array([True] * 7 + [False])
     labels = best_labels(asked(scores), offsets, allowed)
@@ -165,7 +168,7 @@ def test_labels_by_themselves_are_the_first_of_the_best():
 def test_an_input_with_a_variable_that_has_no_label_left_has_no_labels():
     closed = np.array([[False, False, True], [False, False, False]])
     questions = asked(np.zeros((2, 3)), closed)
-    labels = best_labels(questions, running([2, 1]), np.ones(3, np.bool_))
+    labels = best_labels(questions, offsets_from_counts([2, 1]), np.ones(3, np.bool_))
     assert labels.tolist() == [[-1, -1], [0, 0]]
 
 

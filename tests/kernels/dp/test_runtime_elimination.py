@@ -118,7 +118,7 @@ def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
     floor = sorted(every.values())[len(every) // 2]
     plain(close_below)(graph, ascent_of(graph, theta), floor)
     left = valued(graph, theta)
-    assert {y for y, worth in every.items() if worth > floor + 1e-9} <= set(left)
+    assert {y for y, known_value in every.items() if known_value > floor + 1e-9} <= set(left)
 
 
 @given(networks(least=1), seeds)

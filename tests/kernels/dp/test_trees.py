@@ -12,7 +12,7 @@ from rote.kernels.dp.trees import best_trees, send, tree_max_marginals
 from tests.kernels.bodies import asked
 
 
-def running(counts):
+def offsets_from_counts(counts):
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
@@ -23,7 +23,9 @@ class Forest:
         n = len(sizes)
         self.sizes, self.parent = sizes, parent
         self.joined = [v for v in range(n) if parent[v] < n]
-        self.starts = sum(sizes) + running([sizes[parent[v]] * sizes[v] for v in self.joined])
+        self.starts = sum(sizes) + offsets_from_counts(
+            [sizes[parent[v]] * sizes[v] for v in self.joined]
+        )
         self.entries = int(self.starts[-1])
         self.mask = np.ones(self.entries, np.bool_) if mask is None else mask
 
@@ -41,7 +43,7 @@ class Forest:
         return ForestPlan(
             natural=bool(((parent == n) | (parent < np.arange(n))).all()),
             sizes=sizes,
-            offsets=running(sizes),
+            offsets=offsets_from_counts(sizes),
             order=np.argsort(depth, kind="stable"),
             parent=parent,
             depth=depth,
@@ -49,8 +51,8 @@ class Forest:
             table=table,
             step_parent=sizes,
             step_own=np.ones(n, np.int64),
-            up_ptr=running(above),
-            child_ptr=running(np.bincount(parent, minlength=n + 1)),
+            up_ptr=offsets_from_counts(above),
+            child_ptr=offsets_from_counts(np.bincount(parent, minlength=n + 1)),
             children=np.argsort(parent, kind="stable"),
             starts=self.starts,
             moves=np.zeros(len(self.joined), np.int64),
@@ -63,7 +65,7 @@ class Forest:
 
     def outputs(self, row, closed):
         """Every output and its value."""
-        offsets = running(self.sizes)
+        offsets = offsets_from_counts(self.sizes)
         open_ = self.mask & ~np.pad(closed, (0, self.entries - len(closed)))
         for labels in product(*(range(size) for size in self.sizes)):
             parts = [offsets[v] + a for v, a in enumerate(labels)]
@@ -124,7 +126,7 @@ def test_max_marginals_are_the_best_values_label_by_label(shape):
     expected = np.full(found.shape, -np.inf)
     for i in range(4):
         for labels, value in forest.outputs(scores[i], closed[i]):
-            at = running(forest.sizes)[:-1] + labels
+            at = offsets_from_counts(forest.sizes)[:-1] + labels
             expected[i, at] = np.maximum(expected[i, at], value)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 

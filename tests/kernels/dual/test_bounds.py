@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rote.inference.problem import Problem
 from rote.kernels.bundles import DualRows, SparseRows
 from rote.kernels.dual.bounds import dual_bounds
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import networks, plain
 from tests.strategies import Judge, problems_of, row_of
 
@@ -65,7 +65,7 @@ def test_the_bound_is_what_the_formula_says(data):
     rows = space.rows
     arguments = (
         objective.questions,
-        DualRows(frozen(messages), frozen(multipliers)),
+        DualRows(readonly(messages), readonly(multipliers)),
         net.graph,
         SparseRows(
             rows.indptr,

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.inference.exact.plans import no_plan, partial_plan
-from rote.inference.exact.search import without_far
+from rote.inference.exact.search import finite_messages
 from rote.inference.problem import TIE, Problem
 from rote.kernels.bundles import DualRows, Graph
 from rote.kernels.dual.ascent import Ascent, apply_duals, ascend, find_tops, sweep
@@ -35,7 +35,7 @@ from rote.kernels.dual.certificates import (
     settle,
 )
 from rote.space import Space, SpaceBuilder, exactly
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels import bodies
 from tests.kernels.bodies import ascent_of, networks, plain, random_duals
 from tests.strategies import Judge, row_of, rules_as_rows, spaces
@@ -81,14 +81,14 @@ class State:
         plain(find_losses)(self.graph, self.ascent, desk)
         return desk.losses, desk.marginals
 
-    def worth(self, labels):
+    def known_value(self, labels):
         return bodies.worth_of(self.graph, self.before, 0 * self.multipliers, labels)
 
     @cached_property
     def ranked(self):
         """What every output is worth, the best first."""
         every = bodies.feasible(self.graph, self.before)
-        return sorted(((self.worth(y), y) for y in every), reverse=True)
+        return sorted(((self.known_value(y), y) for y in every), reverse=True)
 
 
 def prepared(found, seed, kind="real", duals=True, sweeps=0):
@@ -262,12 +262,12 @@ class Settled(NamedTuple):
     desk: object
 
 
-def settled(state, *, guess=None, rest=0.0, floor=-np.inf, epsilon=0.0, sweeps=3):
+def settled(state, *, initial=None, rest=0.0, floor=-np.inf, epsilon=0.0, sweeps=3):
     graph = state.graph
     desk = plain(new_desk)(graph)
-    chosen = np.full(len(graph.sizes), -1) if guess is None else np.array(guess, dtype=np.int64)
+    chosen = np.full(len(graph.sizes), -1) if initial is None else np.array(initial, dtype=np.int64)
     ascent, aim = state.ascent, Aim(rest, floor, state.tie, epsilon, sweeps)
-    proof = plain(settle)(graph, ascent, desk, chosen, guess is not None, aim)
+    proof = plain(settle)(graph, ascent, desk, chosen, initial is not None, aim)
     return Settled(proof, chosen, ascent, desk)
 
 
@@ -280,7 +280,7 @@ def check_settled(state, found, rest):
     y = tuple(found.chosen.tolist())
     others = [value for value, other in ranked if other != y]
     assert y in [other for _, other in ranked]
-    assert found.proof.value == pytest.approx(rest + state.worth(y), abs=slack)
+    assert found.proof.value == pytest.approx(rest + state.known_value(y), abs=slack)
     assert found.proof.runner >= rest + max(others, default=-np.inf) - slack
     assert found.proof.bound >= rest + ranked[0][0] - slack
     for value, other in ranked:
@@ -299,12 +299,12 @@ def check_settled(state, found, rest):
 def test_settling_never_claims_too_much(state, sweeps, start, rest, epsilon):
     """The bound is valid, the value that of the output, and no other is worth more than runner."""
     ranked = state.ranked
-    guess = None
+    initial = None
     if start == "best" and ranked:
-        guess = ranked[0][1]
+        initial = ranked[0][1]
     elif start == "any":
-        guess = np.random.default_rng(sweeps).integers(state.graph.sizes)
-    found = settled(state, guess=guess, rest=rest, epsilon=epsilon, sweeps=sweeps)
+        initial = np.random.default_rng(sweeps).integers(state.graph.sizes)
+    found = settled(state, initial=initial, rest=rest, epsilon=epsilon, sweeps=sweeps)
     assert 0 <= found.proof.sweeps <= sweeps
     if not ranked:
         assert found.proof.value == -np.inf
@@ -450,28 +450,28 @@ class Question(NamedTuple):
 
     space: Space
     objective: Problem
-    guesses: np.ndarray
+    initials: np.ndarray
     epsilon: np.ndarray
     sweeps: int
     failures: int
-    most_entries: int | None  # of a rule that is a table; see rules_as_rows
+    max_entries: int | None  # of a rule that is a table; see rules_as_rows
     cheap: bool  # eliminate cheap variables first
     seed: int
 
 
 @st.composite
 def questions(draw):
-    space = draw(spaces(1, 4, most_rules=2, depth=2))
+    space = draw(spaces(1, 4, max_rules=2, depth=2))
     seed = draw(seeds)
     rng = np.random.default_rng(seed)
     scores = np.stack([SCORES[draw(kinds)](rng, space.parts) for _ in range(2)])
     allowed = rng.random((2, space.labels)) < 0.85 if draw(st.booleans()) else None
-    guesses = rng.integers(space.sizes, size=(2, len(space.variables)))
-    guesses[rng.random(2) < 0.4] = -1
+    initials = rng.integers(space.sizes, size=(2, len(space.variables)))
+    initials[rng.random(2) < 0.4] = -1
     return Question(
         space,
         Problem(space, scores, None if allowed is None else ~allowed),
-        guesses,
+        initials,
         np.array([0.0, draw(st.sampled_from([0.0, 0.05, 1.0]))]),
         draw(st.sampled_from([0, 1, 2, 6])),
         draw(st.sampled_from([0, 1, 4])),
@@ -483,7 +483,9 @@ def questions(draw):
 
 def certified(question, duals=None, run=certify, **changed):
     """What a kernel says; ``duals`` makes a row of each for every input, from a graph."""
-    space, objective, guesses, epsilon, sweeps, failures, _, cheap, _ = question._replace(**changed)
+    space, objective, initials, epsilon, sweeps, failures, _, cheap, _ = question._replace(
+        **changed
+    )
     plan = partial_plan(space) if cheap else no_plan(space)
     graph = plan.core.network.graph
     m = len(objective)
@@ -497,11 +499,11 @@ def certified(question, duals=None, run=certify, **changed):
         starts = np.arange(m)[::-1]
     return run(
         objective.questions,
-        frozen(guesses),
-        frozen(starts),
-        DualRows(frozen(messages), frozen(multipliers)),
+        readonly(initials),
+        readonly(starts),
+        DualRows(readonly(messages), readonly(multipliers)),
         plan.reduced(space),
-        frozen(epsilon),
+        readonly(epsilon),
         sweeps,
         failures,
     )
@@ -542,7 +544,7 @@ def check_certified(question, found):
 @settings(max_examples=40)
 def test_what_is_certified_is_the_answer_of_every_exact_engine(question):
     """margin > tie: the canonical answer; margin <= best - second best; bound >= best."""
-    with rules_as_rows(question.most_entries):
+    with rules_as_rows(question.max_entries):
         check_certified(question, certified(question))
 
 
@@ -555,7 +557,7 @@ def test_random_duals_never_make_it_wrong(question, scale):
     def duals(graph, i):
         return tuple(scale * largest[i] * each for each in random_duals(graph, rng))
 
-    with rules_as_rows(question.most_entries):
+    with rules_as_rows(question.max_entries):
         check_certified(question, certified(question, duals))
 
 
@@ -568,7 +570,7 @@ def test_duals_far_larger_than_scores_never_make_it_wrong(question, scale):
     def duals(graph, _):
         return tuple(scale * each for each in random_duals(graph, rng))
 
-    with rules_as_rows(question.most_entries):
+    with rules_as_rows(question.max_entries):
         check_certified(question, certified(question, duals))
 
 
@@ -576,10 +578,10 @@ def test_duals_far_larger_than_scores_never_make_it_wrong(question, scale):
 @settings(max_examples=40)
 def test_duals_of_another_problem_never_make_it_wrong(question, seed, kind):
     rng = np.random.default_rng(seed)
-    scores = frozen(SCORES[kind](rng, (2, question.space.parts)))
-    with rules_as_rows(question.most_entries):
+    scores = readonly(SCORES[kind](rng, (2, question.space.parts)))
+    with rules_as_rows(question.max_entries):
         other = certified(question, objective=Problem.of(question.space, scores))
-        messages, multipliers = without_far(other[4].messages), other[4].multipliers
+        messages, multipliers = finite_messages(other[4].messages), other[4].multipliers
         check_certified(question, certified(question, lambda _, i: (messages[i], multipliers[i])))
 
 
@@ -587,12 +589,12 @@ def test_duals_of_another_problem_never_make_it_wrong(question, seed, kind):
 @settings(max_examples=40)
 def test_duals_handed_back_bound_every_output(question):
     """They are of use to others as they are, though labels were closed on the way."""
-    with rules_as_rows(question.most_entries):
+    with rules_as_rows(question.max_entries):
         *_, duals = certified(question, cheap=False)
         objective = question.objective
         graph = no_plan(question.space).core.network.graph
         bounds = plain(ascend)(
-            objective.questions, graph, without_far(duals.messages), duals.multipliers, 0
+            objective.questions, graph, finite_messages(duals.messages), duals.multipliers, 0
         )
         judge = Judge(question.space)
         for i, tie in enumerate(objective.ties):
@@ -603,7 +605,7 @@ def test_duals_handed_back_bound_every_output(question):
 @given(questions())
 @settings(max_examples=40)
 def test_compiled_and_plain_say_the_same(question):
-    with rules_as_rows(question.most_entries):
+    with rules_as_rows(question.max_entries):
         compiled = certified(question)
         bare = certified(question, run=plain(certify))
     for one, other in zip((*compiled[:4], *compiled[4]), (*bare[:4], *bare[4]), strict=True):

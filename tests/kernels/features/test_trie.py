@@ -13,9 +13,9 @@ from rote.kernels.features.trie import (
     NEW,
     NOWHERE,
     ROOT,
+    ChainPlan,
     Joined,
     Tree,
-    Windows,
     each_once,
     follow,
     follow_windows,
@@ -126,7 +126,7 @@ def test_names_around_places_are_walks_along_what_is_there(run, chosen, grows, r
     names = [[(0, 0)], [(1, -1), (2, 0)], [(0, 1), (3, -1), (2, 2)], [(1, 0), (3, 3)]]
     ptr = whole(np.cumsum([0, *map(len, names)]))
     terms = np.array([term for name in names for term in name])
-    windows = Windows(ptr, whole(terms[:, 0]), whole(terms[:, 1]))
+    windows = ChainPlan(ptr, whole(terms[:, 0]), whole(terms[:, 1]))
     places = np.array([(a, c, b) for a, b, c in chosen], dtype=np.int64).reshape(-1, 3).T.copy()
     found = run(tree, JOINED, windows, said, places, grows)
     assert found.shape == (len(chosen), len(names))

@@ -8,7 +8,7 @@ import pytest
 from rote.kernels.bundles import Slots, Vectors
 from rote.kernels.learning.dual_descent import descend, desk_for, largest_gain, weakest
 from rote.kernels.learning.working_set import Dual, Offers, add_candidates
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
 from tests.kernels.svm_problems import BOTH, EXAMPLES, SLACKS, Problem, empty
@@ -110,8 +110,8 @@ def test_the_weakest_is_the_used_candidate_that_gains_least(compiled):
 @SLACKS
 def test_a_candidate_that_no_weight_can_tell_from_gold_still_gets_its_dual(compiled, squared):
     # Two slots with the same vector and weights: swapped labels have the same features.
-    vectors = Vectors(whole([0, 1, 2]), whole([0, 0]), frozen(np.ones(2)))
-    no = frozen(np.zeros(2, np.bool_))
+    vectors = Vectors(whole([0, 1, 2]), whole([0, 0]), readonly(np.ones(2)))
+    no = readonly(np.zeros(2, np.bool_))
     slots = Slots(
         whole([0, 0]),
         whole([0, 0]),
@@ -126,7 +126,7 @@ def test_a_candidate_that_no_weight_can_tell_from_gold_still_gets_its_dual(compi
     def run(kernel, *arguments):
         return (kernel if compiled else plain(kernel))(*arguments)
 
-    two, costs = frozen(np.full(1, 2.0)), frozen(np.full(1, 0.25))
+    two, costs = readonly(np.full(1, 2.0)), readonly(np.full(1, 0.25))
     dual = Dual(weights, vectors, candidates, costs, squared, 1e-9)
     offers = Offers(whole([0]), whole([1]), whole([[0, 1]]), whole([[1, 0]]), two, two)
     count, _ = run(add_candidates, dual, slots, offers, 0, 0, scratch)

@@ -9,7 +9,7 @@ import pytest
 
 from rote.kernels.bundles import Slots
 from rote.kernels.learning.linear import move, move_each, place_of, scores_of
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import plain
 from tests.kernels.parts import phi, random_columns, random_parts, whole
 
@@ -22,7 +22,7 @@ SEEDS = pytest.mark.parametrize("seed", range(6))
 def test_the_score_of_every_output_is_its_feature_vector_times_the_weights(compiled, seed):
     run = scores_of if compiled else plain(scores_of)
     vectors, slots, firsts, size = random_parts(seed)
-    weights = frozen(np.random.default_rng(seed).normal(size=size))
+    weights = readonly(np.random.default_rng(seed).normal(size=size))
     scores = run(weights, vectors, slots, firsts)
     assert scores.shape == (3, slots.start[-1])
     for i, first in enumerate(firsts):
@@ -35,7 +35,7 @@ def test_the_score_of_every_output_is_its_feature_vector_times_the_weights(compi
 def test_no_inputs_have_no_scores(compiled):
     run = scores_of if compiled else plain(scores_of)
     vectors, slots, firsts, size = random_parts(0)
-    assert run(frozen(np.zeros(size)), vectors, slots, firsts[:0]).shape == (0, slots.start[-1])
+    assert run(readonly(np.zeros(size)), vectors, slots, firsts[:0]).shape == (0, slots.start[-1])
 
 
 def test_a_label_is_found_in_the_constant_vector_in_its_own_or_in_that_of_its_slot():
@@ -43,7 +43,7 @@ def test_a_label_is_found_in_the_constant_vector_in_its_own_or_in_that_of_its_sl
         whole([-1, 2, 1]),
         whole([10, 20, 30]),
         whole([5, 5, 5]),
-        frozen(np.array([False, False, True])),
+        readonly(np.array([False, False, True])),
         whole([2, -1, -1]),
         whole([0, 3, 6, 9]),
         whole([0, 1, 0, 0, 1]),
@@ -59,7 +59,7 @@ def test_a_move_adds_the_difference_of_two_feature_vectors(compiled, seed):
     vectors, slots, firsts, size = random_parts(seed)
     rng = np.random.default_rng(seed)
     toward, away = random_columns(rng, slots, 3), random_columns(rng, slots, 3)
-    steps = frozen(np.array([1.0, 0.25, -2.0]))
+    steps = readonly(np.array([1.0, 0.25, -2.0]))
     start = rng.normal(size=size)
     found, again, expected = start.copy(), start.copy(), start.copy()
     run(found, vectors, slots, firsts, toward, away, steps)

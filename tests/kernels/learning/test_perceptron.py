@@ -23,7 +23,7 @@ from rote.kernels.learning.perceptron import (
 from rote.model import prepare
 from rote.space import SpaceBuilder
 from rote.tasks.task import Frame, Slot, Task
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import plain
 from tests.kernels.parts import entries, phi, random_columns, random_parts, whole
 from tests.learning.small import chains
@@ -52,7 +52,7 @@ def test_the_sums_get_the_same_step_times_its_age(run, seed):
 
 def arguments(prepared, group, place, weights, sums):
     windows, space = Chain().windows(group.space), group.space
-    example = Example(group.firsts[place], group.gold_columns[place], 1.5, 7.0)
+    example = Example(group.firsts[place], group.gold_slots[place], 1.5, 7.0)
     known = prepared.vectors, group.slots, windows, space.layout, example
     return Average(weights, sums), *known, TIE
 
@@ -71,10 +71,10 @@ def test_it_scores_solves_and_moves(run, order):
             weights, sums = rng.normal(size=(2, prepared.layout.size))
             own, own_sums = weights.copy(), sums.copy()
             firsts = group.firsts[place : place + 1]
-            scores = frozen(scores_of(frozen(own), prepared.vectors, group.slots, firsts))
+            scores = readonly(scores_of(readonly(own), prepared.vectors, group.slots, firsts))
             objective = Problem(group.space, scores)
             found = group.columns(Chain().solve(group.space, objective).labels)[0]
-            toward = group.gold_columns[place]
+            toward = group.gold_slots[place]
             wrong = (found != toward).any()
             if wrong:
                 known = prepared.vectors, group.slots, Example(firsts[0], toward, 1.5, 7.0)
@@ -108,7 +108,7 @@ def test_where_no_output_is_feasible_nothing_moves(run):
         def decode(self, x, labels):
             return labels
 
-    prepared = prepare(Mine(), [None], [[0, 1]], allow_broken=True)
+    prepared = prepare(Mine(), [None], [[0, 1]], allow_infeasible_gold=True)
     weights, sums = np.ones((2, prepared.layout.size))
     assert run(*arguments(prepared, prepared.groups[0], 0, weights, sums)) == NOTHING
     assert weights.tolist() == sums.tolist() == [1.0] * prepared.layout.size
@@ -147,7 +147,7 @@ def test_the_prefix_is_that_of_a_naive_search(run, early):
         scores = rng.integers(-2, 3, size=starts[-1]).astype(np.float64)
         gold, found = ([int(rng.integers(w)) for w in widths] for _ in range(2))
         chosen = run(
-            frozen(scores), whole(starts), whole(ends), whole(gold), whole(found), early
+            readonly(scores), whole(starts), whole(ends), whole(gold), whole(found), early
         ).tolist()
         assert chosen == naive_prefix(scores, starts, ends, gold, found, early)
         seen.add("gold" if chosen == gold else "whole" if chosen == found else "part")
@@ -156,7 +156,7 @@ def test_the_prefix_is_that_of_a_naive_search(run, early):
 
 @each(wrong_prefix)
 def test_early_and_largest_differ_where_the_lead_grows(run):
-    scores = frozen(np.array([0.0, 1.0, 0.0, 5.0, 3.0, 0.0]))
+    scores = readonly(np.array([0.0, 1.0, 0.0, 5.0, 3.0, 0.0]))
     shape = whole([0, 2, 4, 6]), whole([0, 1, 2])
     gold, found = whole([0, 0, 0]), whole([1, 1, 1])
     assert run(scores, *shape, gold, found, True).tolist() == [1, 0, 0]
@@ -166,16 +166,16 @@ def test_early_and_largest_differ_where_the_lead_grows(run):
 @each(wrong_prefix)
 def test_gold_itself_and_nothing_at_all_come_back(run):
     gold = whole([1, 0])
-    scores = frozen(np.ones(4))
+    scores = readonly(np.ones(4))
     assert run(scores, whole([0, 2, 4]), whole([0, 1]), gold, gold, True).tolist() == [1, 0]
     none = whole([])
-    assert run(frozen(np.zeros(0)), whole([0]), none, none, none, False).tolist() == []
+    assert run(readonly(np.zeros(0)), whole([0]), none, none, none, False).tolist() == []
 
 
 # -- every variable by itself -------------------------------------------------------------
 
 
-def naive_pass(size, vectors, decisions, order, importance):
+def naive_pass(size, vectors, decisions, order, sample_weight):
     """Weights, the sum of the weights after each decision, and the mistakes."""
     weights, after, mistakes = np.zeros(size), [], 0
     for i in order:
@@ -188,12 +188,12 @@ def naive_pass(size, vectors, decisions, order, importance):
 
             scores = [sum(x * weights[at] for at, x in features(a)) for a in range(width)]
             best = scores.index(max(scores))
-            if best != gold and importance[i]:
+            if best != gold and sample_weight[i]:
                 mistakes += 1
                 for at, x in features(gold):
-                    weights[at] += importance[i] * x
+                    weights[at] += sample_weight[i] * x
                 for at, x in features(best):
-                    weights[at] -= importance[i] * x
+                    weights[at] -= sample_weight[i] * x
             after.append(weights.copy())
     return weights, sum(after), mistakes
 
@@ -221,16 +221,16 @@ def test_a_pass_is_that_of_naive_perceptrons_in_the_same_order(run, seed):
         for first, length in zip(firsts, lengths, strict=True)
     ]
     order = [*rng.permutation(6).tolist(), *rng.permutation(6).tolist()]
-    importance = np.array([1.0, 2.0, 1.0, 0.5, 0.0, 1.0])
+    sample_weight = np.array([1.0, 2.0, 1.0, 0.5, 0.0, 1.0])
     fields = np.array([one for each in decisions for one in each]).T
     vector, origin, stride, each, widths, gold = map(whole, fields)
     weights, sums = np.zeros(size), np.zeros(size)
     known = Decisions(
         whole(np.cumsum([0, *lengths])),
-        *(vector, origin, stride, frozen(each > 0), widths, gold, frozen(importance)),
+        *(vector, origin, stride, readonly(each > 0), widths, gold, readonly(sample_weight)),
     )
     mistakes = run(Average(weights, sums), vectors, known, whole(order), 0.0)
-    expected, total, wrong = naive_pass(size, vectors, decisions, order, importance)
+    expected, total, wrong = naive_pass(size, vectors, decisions, order, sample_weight)
     seen = 2 * sum(lengths)
     assert mistakes == wrong > 0
     np.testing.assert_allclose(weights, expected, atol=1e-12)
@@ -243,8 +243,8 @@ def test_of_equal_labels_the_first_is_taken(run):
 
     def mistakes_of(gold):
         weights, sums = np.zeros(size), np.zeros(size)
-        own = whole([0]), whole([0]), whole([6]), frozen(np.array([False])), whole([3])
-        known = Decisions(whole([0, 1]), *own, whole([gold]), frozen(np.ones(1)))
+        own = whole([0]), whole([0]), whole([6]), readonly(np.array([False])), whole([3])
+        known = Decisions(whole([0, 1]), *own, whole([gold]), readonly(np.ones(1)))
         return run(Average(weights, sums), vectors, known, whole([0]), 0.0)
 
     assert [mistakes_of(gold) for gold in range(3)] == [0, 1, 1]

@@ -16,7 +16,7 @@ from rote.kernels.learning.value_regression import (
     regress_all,
     rows_of,
 )
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import plain
 from tests.kernels.parts import phi, random_columns, random_parts, whole
 
@@ -96,11 +96,11 @@ def test_a_step_is_that_of_the_formula(seed, adagrad):
 def test_outputs_are_learned_from_one_after_the_other(seed, adagrad, passes, tolerance, narrow):
     vectors, slots, firsts, columns, dense = example(seed)
     rng, size = np.random.default_rng(seed), dense.shape[1]
-    targets, before = frozen(rng.normal(size=len(firsts))), rng.normal(size=size)
+    targets, before = readonly(rng.normal(size=len(firsts))), rng.normal(size=size)
     # With no room, every output is a piece; with enough, all are one.
-    pieces = [[i] for i in range(len(firsts))] if narrow else [[*range(len(firsts))]]
+    chunks = [[i] for i in range(len(firsts))] if narrow else [[*range(len(firsts))]]
     expected, past, count = before, np.zeros(size if adagrad else 0), 0
-    for piece in pieces:
+    for piece in chunks:
         errors = {i: abs(targets[i] - dense[i] @ expected) for i in piece}
         far = [i for i in piece if errors[i] > tolerance * max(1, abs(targets[i]))]
         count += len(far)
@@ -117,7 +117,7 @@ def test_outputs_are_learned_from_one_after_the_other(seed, adagrad, passes, tol
 
 def test_what_can_be_predicted_is_learned():
     vectors, slots, firsts, columns, dense = example(3, count=40)
-    targets = frozen(dense @ np.random.default_rng(0).normal(size=dense.shape[1]))
+    targets = readonly(dense @ np.random.default_rng(0).normal(size=dense.shape[1]))
     weights, none = np.zeros(dense.shape[1]), np.zeros(0)
 
     def error():
@@ -133,6 +133,6 @@ def test_what_can_be_predicted_is_learned():
 def test_without_outputs_nothing_is_learned():
     vectors, slots, firsts, columns, dense = example(0, count=0)
     weights, none = np.zeros(dense.shape[1]), np.zeros(0)
-    outputs, how = Outputs(firsts, columns, frozen(none)), Schedule(0.1, 5, 0.0, 8)
+    outputs, how = Outputs(firsts, columns, readonly(none)), Schedule(0.1, 5, 0.0, 8)
     assert regress_all(weights, none, vectors, slots, outputs, how) == 0
     assert not weights.any()

@@ -19,7 +19,7 @@ from rote.kernels.learning.working_set import (
     compact,
     summed,
 )
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
 from tests.kernels.svm_problems import BOTH, EXAMPLES, SLACKS, Problem, empty, gains_of_all
@@ -69,12 +69,12 @@ def test_atoms_are_the_same_ones_whether_walked_to_or_looked_up(seed, monkeypatc
 def test_outputs_that_differ_in_many_slots_share_their_atoms(compiled):
     run = add_candidates if compiled else plain(add_candidates)
     n = 3 * candidates.MANY
-    vectors = Vectors(whole([0, 1]), whole([0]), frozen(np.ones(1)))
+    vectors = Vectors(whole([0, 1]), whole([0]), readonly(np.ones(1)))
     slots = Slots(
         whole([-1] * n),
         whole(range(0, 3 * n, 3)),
         whole([0] * n),
-        frozen(np.zeros(n, dtype=np.bool_)),
+        readonly(np.zeros(n, dtype=np.bool_)),
         whole([-1] * n),
         whole(range(0, 3 * n + 1, 3)),
         whole([]),
@@ -83,9 +83,9 @@ def test_outputs_that_differ_in_many_slots_share_their_atoms(compiled):
     gold = np.zeros((1, n), dtype=np.int64)
     # All ones; then every third is a two: two of three atoms are known.
     for found in (gold + 1, gold + 1 + (np.arange(n) % 3 == 0)):
-        ones = frozen(np.ones(1))
+        ones = readonly(np.ones(1))
         dual = Dual(np.zeros(3 * n), vectors, arrays, ones, True, 0.1)
-        offers = Offers(whole([0]), whole([0]), frozen(gold), frozen(found), ones, ones)
+        offers = Offers(whole([0]), whole([0]), readonly(gold), readonly(found), ones, ones)
         count, atoms = run(dual, slots, offers, count, atoms, np.zeros(3 * n))
     assert (count, atoms) == (2, n + n // 3)
     # A shared atom has a right and a wrong label in common, the others the right one alone.
@@ -109,7 +109,7 @@ def test_a_candidate_comes_once_and_only_with_a_gain(compiled):
 @BOTH
 def test_an_example_that_costs_nothing_gets_no_candidates(compiled):
     problem = Problem(0, compiled=compiled, squared=True, rounds=0)
-    problem.costs = frozen(np.array([1.0, 0.0, 2.0]))
+    problem.costs = readonly(np.array([1.0, 0.0, 2.0]))
     assert problem.add(problem.others(), 1e-9) == 2
     assert [i for i, _ in problem.outputs] == [0, 2]
 

@@ -17,7 +17,7 @@ from rote.kernels.local_search.greedy import (
     search_greedily,
 )
 from rote.space import SpaceBuilder
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import asked, loaded, plain
 from tests.kernels.local_search.test_greedy import KINDS, TIE, is_paired, question
 
@@ -40,13 +40,13 @@ def joined(n, seed):
 
 @given(seeds, st.integers(2, 6), st.sampled_from(KINDS), st.integers(0, 6))
 @settings(max_examples=40)
-def test_it_says_what_the_general_search_says(seed, n, kind, redrawn):
+def test_it_says_what_the_general_search_says(seed, n, kind, n_resampled):
     space = joined(n, seed)
-    graph = space.network.unmerged.graph
+    graph = space.network.per_factor_tables.graph
     assert is_paired(graph)
-    scores, _, gold, guess = question(space, space.network, seed, m=3)
-    questions, again = asked(scores, ties=TIE), Restarts(min(redrawn, n), 4, seed)
-    arguments = questions, guess, gold, kind
+    scores, _, gold, initial = question(space, space.network, seed, m=3)
+    questions, again = asked(scores, ties=TIE), Restarts(min(n_resampled, n), 4, seed)
+    arguments = questions, initial, gold, kind
     labels, needed, bounds = search_pairs(*arguments, graph, again)
     other = search_greedily(*arguments, no_traits(), graph, again)
     assert labels.tolist() == other[0].tolist()
@@ -61,10 +61,10 @@ def test_it_says_what_the_general_search_says(seed, n, kind, redrawn):
 @settings(max_examples=40)
 def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
     space = joined(n, seed)
-    graph = space.network.unmerged.graph
+    graph = space.network.per_factor_tables.graph
     scores, _, gold, starts = question(space, space.network, seed, m=3)
-    ties = frozen(np.full(3, TIE))
-    entries, every = all_entries(asked(scores), graph, True), frozen(np.arange(3))
+    ties = readonly(np.full(3, TIE))
+    entries, every = all_entries(asked(scores), graph, True), readonly(np.arange(3))
     ground = Ground(entries, graph, no_traits())
     one, other = (
         climb_all(ground, every, ties, starts, gold, kind, paired, 12) for paired in (True, False)
@@ -77,13 +77,15 @@ def test_paths_are_the_same_with_a_matrix_of_pairs(seed, n, kind):
 @settings(max_examples=40)
 def test_what_first_labels_are_worth_and_second_ones_add(seed, n):
     space = joined(n, seed)
-    graph = space.network.unmerged.graph
+    graph = space.network.per_factor_tables.graph
     scores, _, _, _ = question(space, space.network, seed, m=1)
     theta = loaded(graph, scores[0])
     for run in (own_parts, plain(own_parts)):
         own = np.empty(n)
         constant = run(graph, theta, own)
         outputs = np.concatenate([np.zeros((1, n), np.int64), np.eye(n, dtype=np.int64)])
-        worth = space.worth(frozen(np.repeat(scores, n + 1, axis=0)), frozen(outputs))
-        assert constant == pytest.approx(worth[0])
-        assert own == pytest.approx(worth[1:] - worth[0])
+        known_value = space.known_value(
+            readonly(np.repeat(scores, n + 1, axis=0)), readonly(outputs)
+        )
+        assert constant == pytest.approx(known_value[0])
+        assert own == pytest.approx(known_value[1:] - known_value[0])

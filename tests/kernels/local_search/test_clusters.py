@@ -16,8 +16,8 @@ from rote.kernels.local_search.clusters import (
     find_roots,
     size_bucket,
 )
-from rote.space.global_features import FORMS, Entities
-from rote.types import frozen
+from rote.space.global_features import FORMS, ClusterAgreement
+from rote.types import readonly
 from tests.kernels.bodies import plain
 
 seeds = st.integers(0, 2**32 - 1)
@@ -27,9 +27,9 @@ def drawn(seed, n, attributes):
     """Items with attributes, an output of links, and weights."""
     rng = np.random.default_rng(seed)
     own = tuple(tuple(rng.integers(3, size=attributes).tolist()) for _ in range(n))
-    family = Entities("entity", own, tuple(rng.integers(FORMS, size=n).tolist()))
+    family = ClusterAgreement("entity", own, tuple(rng.integers(FORMS, size=n).tolist()))
     labels = np.array([rng.integers(i + 1) for i in range(n)], dtype=np.int64)
-    return family, labels, frozen(rng.normal(size=2 + family.width))
+    return family, labels, readonly(rng.normal(size=2 + family.width))
 
 
 def by_definition(family, labels):
@@ -37,7 +37,7 @@ def by_definition(family, labels):
     entity = []
     for i, back in enumerate(labels):
         entity.append(entity[i - back] if back else i)
-    traits = []
+    global_features = []
     for i, own in enumerate(family.attributes):
         before = [h for h in range(i) if entity[h] == entity[i]]
         for a, value in enumerate(own):
@@ -48,11 +48,13 @@ def by_definition(family, labels):
                 state = "first"
             elif value and known:
                 state = "same" if value in known else "other"
-            traits.append((a, family.forms[i], ["first", "unknown", "same", "other"].index(state)))
+            global_features.append(
+                (a, family.forms[i], ["first", "unknown", "same", "other"].index(state))
+            )
         count = len(before)
         bucket = count if count <= 2 else 3 if count <= 4 else 4
-        traits.append((len(own), family.forms[i], bucket))
-    return [(a * FORMS + form) * STATES + state for a, form, state in traits]
+        global_features.append((len(own), family.forms[i], bucket))
+    return [(a * FORMS + form) * STATES + state for a, form, state in global_features]
 
 
 @given(seeds, st.integers(1, 8), st.integers(0, 3))
@@ -61,10 +63,10 @@ def test_values_and_worth_are_those_of_the_definition(seed, n, attributes):
     family, labels, weights = drawn(seed, n, attributes)
     expected = by_definition(family, labels.tolist())
     for run in (cluster_values, plain(cluster_values)):
-        assert run(family.items(0), frozen(labels[None])).tolist() == [expected]
+        assert run(family.items(0), readonly(labels[None])).tolist() == [expected]
     for run in (clusters_worth, plain(clusters_worth)):
-        worth = run(family.items(2), weights, frozen(labels))
-        assert worth == pytest.approx(weights[2:][expected].sum())
+        known_value = run(family.items(2), weights, readonly(labels))
+        assert known_value == pytest.approx(weights[2:][expected].sum())
 
 
 @given(seeds, st.integers(1, 8), st.integers(0, 3), st.integers(0, 5))

@@ -15,8 +15,13 @@ from rote.kernels.local_search.global_features import (
     share_changes,
     shares_worth,
 )
-from rote.space.global_features import Histogram, TraitScores, TraitSet, tuples_along
-from rote.types import frozen
+from rote.space.global_features import (
+    GlobalFeatureScores,
+    GlobalFeatureSet,
+    LabelCounts,
+    tuples_along,
+)
+from rote.types import readonly
 from tests.kernels.bodies import plain
 
 seeds = st.integers(0, 2**32 - 1)
@@ -25,15 +30,15 @@ seeds = st.integers(0, 2**32 - 1)
 def drawn(seed, n=5, k=3):
     """Triples along a sequence and the shares of its labels, under weights; and an output."""
     rng = np.random.default_rng(seed)
-    families = tuples_along("triples", n, 3, k), Histogram("shares", k, 4)
+    families = tuples_along("triples", n, 3, k), LabelCounts("shares", k, 4)
     origins = np.repeat([2, 2 + k**3], [families[0].count, k])
-    weights = frozen(rng.normal(size=2 + k**3 + 4 * k))
-    scores = TraitScores(TraitSet(families, n), frozen(origins), weights)
+    weights = readonly(rng.normal(size=2 + k**3 + 4 * k))
+    scores = GlobalFeatureScores(GlobalFeatureSet(families, n), readonly(origins), weights)
     return scores, scores.wide, rng.integers(k, size=n)
 
 
 def tuples_worth(scores, labels):
-    values = scores.traits.families[0].values(np.asarray([labels]))
+    values = scores.global_features.families[0].values(np.asarray([labels]))
     return scores.weights[2 + values].sum()
 
 
@@ -54,8 +59,8 @@ def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
     rng = np.random.default_rng(seed)
     for start in (add_tuples, plain(add_tuples)):
         gains = np.zeros(n * k)
-        worth = start(wide, labels, offsets, gains)
-        assert worth == pytest.approx(tuples_worth(scores, labels))
+        known_value = start(wide, labels, offsets, gains)
+        assert known_value == pytest.approx(tuples_worth(scores, labels))
         assert gains == pytest.approx(gains_by_definition(scores, labels.tolist(), k), abs=1e-12)
     j, label = int(rng.integers(n)), int(rng.integers(k))
     own = slice(j * k, (j + 1) * k)
@@ -73,22 +78,22 @@ def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
 @settings(max_examples=40)
 def test_shares_are_worth_what_the_histogram_says_before_and_after_every_change(seed, n):
     scores, wide, labels = drawn(seed, n)
-    histogram = scores.traits.families[1]
+    histogram = scores.global_features.families[1]
     origin = scores.origins[-1]
 
-    def worth(output):
+    def known_value(output):
         return scores.weights[origin + histogram.values(np.asarray([output]))].sum()
 
     counts = np.bincount(labels, minlength=3)
     for total, tell in ((shares_worth, share_changes), (plain(shares_worth), plain(share_changes))):
-        assert total(wide, counts, n) == pytest.approx(worth(labels))
+        assert total(wide, counts, n) == pytest.approx(known_value(labels))
         changes = np.full((3, 3), np.nan)
         tell(wide, counts, n, changes)
         for j in range(n):
             for a in range(3):
                 other = labels.copy()
                 other[j] = a
-                gain = worth(other) - worth(labels)
+                gain = known_value(other) - known_value(labels)
                 assert changes[labels[j], a] == pytest.approx(gain, abs=1e-12)
 
 
@@ -96,7 +101,7 @@ def test_shares_are_worth_what_the_histogram_says_before_and_after_every_change(
 def test_bins_are_those_of_the_histogram(run):
     for n in range(1, 9):
         for bins in range(2, 6):
-            own = Histogram("shares", 1, bins)
+            own = LabelCounts("shares", 1, bins)
             # One label that so many variables have: the others have none of it.
             for count in range(n + 1):
                 labels = np.repeat([0, 1], [count, n - count])[None]

@@ -19,8 +19,8 @@ from rote.kernels.local_search.greedy import (
 )
 from rote.kernels.local_search.hash_random import draw_starts, seeds_of
 from rote.space import SpaceBuilder
-from rote.space.global_features import Histogram, TraitScores, TraitSet, Tuples
-from rote.types import frozen
+from rote.space.global_features import GlobalFeatureScores, GlobalFeatureSet, LabelCounts, Tuples
+from rote.types import readonly
 from tests.kernels.bodies import activities, asked, entries_of, loaded, networks, plain, scores_of
 from tests.kernels.parts import whole
 
@@ -48,15 +48,19 @@ def loss(kind, gold, labels):
 class Naive:
     """One input: what outputs are worth, what is wrong with them, and where they lead."""
 
-    def __init__(self, graph, scores, closed, kind, gold, traits=None):
+    def __init__(self, graph, scores, closed, kind, gold, global_features=None):
         shown = scores.copy()
         shown[: len(closed)][closed] = -np.inf
-        self.graph, self.kind, self.gold, self.traits = graph, kind, gold, traits
+        self.graph, self.kind, self.gold, self.global_features = graph, kind, gold, global_features
         self.theta = loaded(graph, shown)
 
-    def worth(self, labels):
+    def known_value(self, labels):
         entries = self.theta[entries_of(self.graph, labels)]
-        more = 0.0 if self.traits is None else self.traits.worth(np.array([labels]))[0]
+        more = (
+            0.0
+            if self.global_features is None
+            else self.global_features.known_value(np.array([labels]))[0]
+        )
         return entries[entries > -np.inf].sum() + loss(self.kind, self.gold, labels) + more
 
     def wrong(self, labels):
@@ -72,12 +76,12 @@ class Naive:
 
     def next(self, labels):
         """The best successor, or None; of equals that which is met first."""
-        wrong, worth = self.wrong(labels), self.worth(labels)
-        best, found = (wrong, worth + TIE), None
+        wrong, known_value = self.wrong(labels), self.known_value(labels)
+        best, found = (wrong, known_value + TIE), None
         if wrong:
             best = wrong - 1, -np.inf
         for other in self.successors(labels):
-            left, value = self.wrong(other), self.worth(other)
+            left, value = self.wrong(other), self.known_value(other)
             if left < best[0] or (left == best[0] and value > best[1] + 1e-12):
                 best, found = (left, value), other
         return found
@@ -90,14 +94,14 @@ class Naive:
 
 def question(space, net, seed, close=False, m=2):
     rng = np.random.default_rng(seed)
-    scores = frozen(scores_of(space, seed, m))
+    scores = readonly(scores_of(space, seed, m))
     closed = rng.random((m, space.labels)) < (0.2 if close else 0.0)
     # Every variable keeps a label.
     for j in range(len(space.variables)):
         closed[:, space.offsets[j]] &= ~closed[:, space.offsets[j] : space.offsets[j + 1]].all(1)
     gold = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)])
-    guess = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)])
-    return scores, frozen(closed), gold, guess
+    initial = whole([[rng.integers(size) for size in space.sizes] for _ in range(m)])
+    return scores, readonly(closed), gold, initial
 
 
 def traits_of(space, seed):
@@ -112,18 +116,18 @@ def traits_of(space, seed):
         alike = [other for other in others if tuple(sizes[list(other)].tolist()) == shape]
         families.append(Tuples(f"tuples {number}", (tuple(scope.tolist()), *alike), shape))
     if (sizes == sizes[0]).all() and rng.random() < 0.7:
-        families.append(Histogram("shares", int(sizes[0]), int(rng.integers(2, 5))))
+        families.append(LabelCounts("shares", int(sizes[0]), int(rng.integers(2, 5))))
     if not families:
         return None
     firsts = np.cumsum([3, *(family.width for family in families)])
     counts = [family.count for family in families]
-    weights = frozen(rng.integers(-8, 9, size=firsts[-1]) / 4)
+    weights = readonly(rng.integers(-8, 9, size=firsts[-1]) / 4)
     origins = np.repeat(firsts[:-1], counts)
-    return TraitScores(TraitSet(tuple(families), n), frozen(origins), weights)
+    return GlobalFeatureScores(GlobalFeatureSet(tuple(families), n), readonly(origins), weights)
 
 
-def told(traits, space):
-    return no_traits() if traits is None else traits.wide
+def told(global_features, space):
+    return no_traits() if global_features is None else global_features.wide
 
 
 def is_paired(graph):
@@ -133,41 +137,44 @@ def is_paired(graph):
 
 @given(networks(least=1), seeds, st.sampled_from(KINDS), st.booleans(), st.integers(0, 4))
 @settings(max_examples=40)
-def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, redrawn):
+def test_answers_are_the_best_of_what_is_climbed_to(found, seed, kind, close, n_resampled):
     space, net = found
     assume(net.variables == net.own)
-    graph, restarts = net.unmerged.graph, 3
-    scores, closed, gold, guess = question(space, net, seed, close)
-    redrawn = min(redrawn, len(space.variables))
-    traits = traits_of(space, seed)
+    graph, restarts = net.per_factor_tables.graph, 3
+    scores, closed, gold, initial = question(space, net, seed, close)
+    n_resampled = min(n_resampled, len(space.variables))
+    global_features = traits_of(space, seed)
     questions = asked(scores, closed if close else None, TIE)
-    how = told(traits, space), graph, Restarts(redrawn, restarts, seed)
-    labels, needed, bounds = search_greedily(questions, guess, gold, kind, *how)
-    body = plain(search_greedily)(questions, guess, gold, kind, *how)
+    how = told(global_features, space), graph, Restarts(n_resampled, restarts, seed)
+    labels, needed, bounds = search_greedily(questions, initial, gold, kind, *how)
+    body = plain(search_greedily)(questions, initial, gold, kind, *how)
     for one, other in zip((labels, needed, bounds), body, strict=True):
         assert one.tolist() == other.tolist()
-    forbidden = frozen(closed | ~net.allowed[: space.labels])
-    seeds = frozen(seeds_of(scores, seed))
+    forbidden = readonly(closed | ~net.allowed[: space.labels])
+    seeds = readonly(seeds_of(scores, seed))
     seen = np.empty((len(scores), restarts), np.int64)
     starts = [
-        draw_starts(seeds, forbidden, guess, space.offsets, redrawn, seen, r)
+        draw_starts(seeds, forbidden, initial, space.offsets, n_resampled, seen, r)
         for r in range(restarts)
     ]
     for i in range(len(scores)):
-        naive = Naive(graph, scores[i], closed[i], kind, gold[i], traits)
+        naive = Naive(graph, scores[i], closed[i], kind, gold[i], global_features)
         ends = [naive.climbed(tuple(start[i].tolist())) for start in starts]
-        values = [-np.inf if naive.wrong(end) else naive.worth(end) for end in ends]
+        values = [-np.inf if naive.wrong(end) else naive.known_value(end) for end in ends]
         if max(values) == -np.inf:
             assert labels[i].tolist() == [-1] * len(space.variables)
             assert needed[i] == 0
             continue
         answer = tuple(labels[i].tolist())
         assert naive.wrong(answer) == 0
-        assert naive.worth(answer) == pytest.approx(max(values), abs=1e-9)
+        assert naive.known_value(answer) == pytest.approx(max(values), abs=1e-9)
         assert answer == ends[needed[i] - 1]
         assert values[needed[i] - 1] == pytest.approx(max(values), abs=1e-9)
         assert max(values[: needed[i] - 1], default=-np.inf) < max(values)
-        assert bounds[i] + (0.0 if traits is None else traits.most) >= max(values) - 1e-9
+        assert (
+            bounds[i] + (0.0 if global_features is None else global_features.most)
+            >= max(values) - 1e-9
+        )
         assert naive.next(answer) is None
 
 
@@ -200,15 +207,15 @@ def test_no_input_no_variables_and_no_label(run):
 def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
     space, net = found
     assume(net.variables == net.own)
-    graph = net.unmerged.graph
+    graph = net.per_factor_tables.graph
     scores, closed, gold, starts = question(space, net, seed, close)
-    ties = frozen(np.full(len(scores), TIE))
+    ties = readonly(np.full(len(scores), TIE))
     questions = asked(scores, closed if close else None, TIE)
-    traits = traits_of(space, seed)
+    global_features = traits_of(space, seed)
     more = is_paired(graph), most
     entries = all_entries(questions, graph, False)
-    ground = Ground(entries, graph, told(traits, space))
-    as_it_is = net.unmerged.is_plain
+    ground = Ground(entries, graph, told(global_features, space))
+    as_it_is = net.per_factor_tables.is_plain
     for way in (
         plain(all_entries)(questions, graph, as_it_is),
         all_entries(questions, graph, as_it_is),
@@ -216,25 +223,27 @@ def test_paths_are_climbed_step_by_step(found, seed, kind, close, most):
         for one, other in zip(entries, way, strict=True):
             assert one.tolist() == other.tolist()
     # The last input comes first: climbs go over the rows of the ground that they are told.
-    back = frozen(np.arange(len(scores))[::-1].copy())
-    turned = (frozen(each[back].copy()) for each in (ties, starts, gold))
+    back = readonly(np.arange(len(scores))[::-1].copy())
+    turned = (readonly(each[back].copy()) for each in (ties, starts, gold))
     found = climb_all(ground, back, *turned, kind, *more)
-    arguments = ground, frozen(np.arange(len(scores))), ties, starts, gold, kind, *more
-    ends, obeys, steps, counts = climb_all(*arguments)
-    for one, other in zip((ends, obeys, steps, counts), found, strict=True):
+    arguments = ground, readonly(np.arange(len(scores))), ties, starts, gold, kind, *more
+    ends, is_feasible, steps, counts = climb_all(*arguments)
+    for one, other in zip((ends, is_feasible, steps, counts), found, strict=True):
         assert one[back].tolist() == other.tolist()
-    for one, other in zip((ends, obeys, steps, counts), plain(climb_all)(*arguments), strict=True):
+    for one, other in zip(
+        (ends, is_feasible, steps, counts), plain(climb_all)(*arguments), strict=True
+    ):
         assert one.tolist() == other.tolist()
     outputs, owner = outputs_along(starts, steps, counts)
     body = plain(outputs_along)(starts, steps, counts)
     assert outputs.tolist() == body[0].tolist()
     assert owner.tolist() == body[1].tolist()
     for i in range(len(scores)):
-        naive = Naive(graph, scores[i], closed[i], kind, gold[i], traits)
+        naive = Naive(graph, scores[i], closed[i], kind, gold[i], global_features)
         path = [tuple(starts[i].tolist())]
         while (better := naive.next(path[-1])) is not None:
             path.append(better)
         assert tuple(ends[i].tolist()) == path[-1]
-        assert obeys[i] == (naive.wrong(path[-1]) == 0)
+        assert is_feasible[i] == (naive.wrong(path[-1]) == 0)
         assert counts[i] == min(most, len(path) - 1)
         assert [tuple(row) for row in outputs[owner == i].tolist()] == path[: counts[i] + 1]

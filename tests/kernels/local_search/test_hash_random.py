@@ -16,12 +16,12 @@ from rote.kernels.local_search.hash_random import (
     SECOND,
     draw_starts,
     draw_subsets,
+    hash_labels,
     mixed,
     note_starts,
-    print_of,
     seeds_of,
 )
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
 
@@ -87,7 +87,7 @@ def naive_subsets(scores, gold, k, sample, seed):
 def question(m, n, seed=0):
     rng = np.random.default_rng(seed)
     gold = rng.integers(3, size=(m, n))
-    return frozen(rng.normal(size=(m, 2 * n))), frozen(gold)
+    return readonly(rng.normal(size=(m, 2 * n))), readonly(gold)
 
 
 @pytest.mark.parametrize("run", [mixed, plainly(mixed)], ids=["compiled", "plain"])
@@ -130,7 +130,7 @@ def test_draws_are_those_of_the_naive_twin(n, m, sample, seed, data):
 @given(st.lists(st.floats(allow_nan=False), max_size=9), st.integers(0, 2**62))
 @settings(max_examples=60)
 def test_seeds_are_those_of_the_naive_twin(scores, seed):
-    row = frozen(np.array([scores], dtype=np.float64).reshape(1, len(scores)))
+    row = readonly(np.array([scores], dtype=np.float64).reshape(1, len(scores)))
     expected = [naive_seed(scores, seed)]
     for run in (seeds_of, plainly(seeds_of)):
         assert run(row, seed).view(np.uint64).tolist() == expected
@@ -138,7 +138,7 @@ def test_seeds_are_those_of_the_naive_twin(scores, seed):
 
 def test_no_two_of_many_plain_questions_have_one_seed():
     # Whole numbers differ in the upper bits of their scores alone.
-    every = frozen(np.array(list(product([0.0, 1.0, 2.0, -1.0], repeat=7))))
+    every = readonly(np.array(list(product([0.0, 1.0, 2.0, -1.0], repeat=7))))
     assert len(set(seeds_of(every, 0).tolist())) == len(every)
 
 
@@ -166,7 +166,7 @@ def test_what_is_drawn_for_an_input_does_not_depend_on_the_others(draw):
     scores, gold = question(5, 6)
     together = draw(scores, gold, 3, 4, 9).reshape(5, 12)
     order = [3, 1, 4, 1, 0]
-    again = draw(frozen(scores[order]), frozen(gold[order]), 3, 4, 9).reshape(5, 12)
+    again = draw(readonly(scores[order]), readonly(gold[order]), 3, 4, 9).reshape(5, 12)
     assert again.tolist() == together[order].tolist()
 
 
@@ -183,8 +183,8 @@ def test_other_scores_other_gold_and_another_seed_draw_other_sets():
     moved[0, 3] = np.nextafter(moved[0, 3], np.inf)
     changed[0, 0] = (changed[0, 0] + 1) % 3
     others = [
-        draw_subsets(frozen(moved), gold, 5, 8, 0).tolist(),
-        draw_subsets(scores, frozen(changed), 5, 8, 0).tolist(),
+        draw_subsets(readonly(moved), gold, 5, 8, 0).tolist(),
+        draw_subsets(scores, readonly(changed), 5, 8, 0).tolist(),
         draw_subsets(scores, gold, 5, 8, 1).tolist(),
     ]
     assert all(other != first for other in others)
@@ -224,18 +224,18 @@ def test_two_sets_of_one_question_are_independent():
 
 def test_starts_keep_the_guess_but_for_so_many_and_draw_evenly():
     n, m = 6, 4000
-    scores = frozen(np.random.default_rng(0).normal(size=(m, 3 * n)))
+    scores = readonly(np.random.default_rng(0).normal(size=(m, 3 * n)))
     forbidden = np.zeros((m, 3 * n), dtype=np.bool_)
     forbidden[:, 4] = True  # the second label of the second variable
-    guess = whole(np.zeros((m, n)))
+    initial = whole(np.zeros((m, n)))
     offsets = whole(np.arange(0, 3 * n + 1, 3))
-    seeds = frozen(seeds_of(scores, 7))
-    for redrawn in (0, 2, 6):
+    seeds = readonly(seeds_of(scores, 7))
+    for n_resampled in (0, 2, 6):
         seen = np.empty((m, 1), np.int64)
-        starts = draw_starts(seeds, frozen(forbidden), guess, offsets, redrawn, seen, 0)
-        assert (starts != 0).sum(axis=1).max() <= redrawn
+        starts = draw_starts(seeds, readonly(forbidden), initial, offsets, n_resampled, seen, 0)
+        assert (starts != 0).sum(axis=1).max() <= n_resampled
         # Each variable is drawn with the same chance, and each label it may have.
-        share = redrawn / n
+        share = n_resampled / n
         for j in range(n):
             counts = np.bincount(starts[:, j], minlength=3) / m
             if j == 1:
@@ -247,13 +247,13 @@ def test_starts_keep_the_guess_but_for_so_many_and_draw_evenly():
 
 def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
     rng = np.random.default_rng(1)
-    scores, guess = frozen(rng.normal(size=(3, 20))), whole(np.zeros((3, 10)))
-    none = frozen(np.zeros((3, 20), np.bool_))
+    scores, initial = readonly(rng.normal(size=(3, 20))), whole(np.zeros((3, 10)))
+    none = readonly(np.zeros((3, 20), np.bool_))
     offsets = whole(np.arange(0, 21, 2))
 
     def starts(rows, restart=0, seed=0):
         part = slice(None) if rows is None else rows
-        seeds, own = frozen(seeds_of(frozen(scores[part]), seed)), frozen(guess[part])
+        seeds, own = readonly(seeds_of(readonly(scores[part]), seed)), readonly(initial[part])
         seen = np.zeros((len(own), restart + 1), np.int64)
         return draw_starts(seeds, none, own, offsets, 10, seen, restart).tolist()
 
@@ -265,9 +265,9 @@ def test_starts_are_a_function_of_the_question_the_restart_and_the_seed():
 
 
 def test_a_variable_that_may_have_no_label_stays_as_it_is():
-    closed = frozen(np.array([[True, True, False, True]]))
-    seeds, guess, offsets = whole([7]), whole([[1, 1]]), whole([0, 2, 4])
-    starts = draw_starts(seeds, closed, guess, offsets, 2, np.empty((1, 1), np.int64), 0)
+    closed = readonly(np.array([[True, True, False, True]]))
+    seeds, initial, offsets = whole([7]), whole([[1, 1]]), whole([0, 2, 4])
+    starts = draw_starts(seeds, closed, initial, offsets, 2, np.empty((1, 1), np.int64), 0)
     assert starts.tolist() == [[1, 0]]
 
 
@@ -276,39 +276,39 @@ def test_a_variable_that_may_have_no_label_stays_as_it_is():
 )
 @settings(max_examples=40)
 def test_a_start_that_was_there_is_drawn_again_with_twice_as_many_labels(
-    seed, n, size, redrawn, restarts
+    seed, n, size, n_resampled, restarts
 ):
-    redrawn, m = min(redrawn, n), 3
-    guess = whole(np.random.default_rng(seed).integers(size, size=(m, n)))
-    none = frozen(np.zeros((m, n * size), np.bool_))
-    given_seeds = frozen(np.random.default_rng(seed).integers(1 << 62, size=m))
+    n_resampled, m = min(n_resampled, n), 3
+    initial = whole(np.random.default_rng(seed).integers(size, size=(m, n)))
+    none = readonly(np.zeros((m, n * size), np.bool_))
+    given_seeds = readonly(np.random.default_rng(seed).integers(1 << 62, size=m))
     offsets = whole(np.arange(0, n * size + 1, size))
     seen = np.empty((m, restarts), np.int64)
     plain = np.empty((m, restarts), np.int64)
     for restart in range(restarts):
         before = seen.copy()
-        arguments = (given_seeds, none, guess, offsets, redrawn)
+        arguments = (given_seeds, none, initial, offsets, n_resampled)
         starts = draw_starts(*arguments, seen, restart)
         assert starts.tolist() == plainly(draw_starts)(*arguments, plain, restart).tolist()
         assert seen[:, :restart].tolist() == before[:, :restart].tolist()
-        assert seen[:, restart].tolist() == [print_of(start) for start in starts]
+        assert seen[:, restart].tolist() == [hash_labels(start) for start in starts]
         for i in range(m):
             once = draw_starts(*arguments, np.full((m, restarts), -1), restart)[i]
-            assert (once != guess[i]).sum() <= redrawn
-            if print_of(once) not in seen[i, :restart]:
+            assert (once != initial[i]).sum() <= n_resampled
+            if hash_labels(once) not in seen[i, :restart]:
                 assert starts[i].tolist() == once.tolist()
-            elif redrawn == n:  # when all labels are drawn, what comes is taken
+            elif n_resampled == n:  # when all labels are drawn, what comes is taken
                 assert starts[i].tolist() == once.tolist()
                 assert restart > 0
 
 
 def test_a_small_share_of_likely_labels_does_not_go_round_in_few_starts():
     n, restarts = 14, 50
-    guess, none = whole(np.zeros((1, n))), frozen(np.zeros((1, 2 * n), np.bool_))
+    initial, none = whole(np.zeros((1, n))), readonly(np.zeros((1, 2 * n), np.bool_))
     seen = np.empty((1, restarts), np.int64)
     offsets = whole(np.arange(0, 2 * n + 1, 2))
     for restart in range(restarts):
-        draw_starts(whole([3]), none, guess, offsets, 1, seen, restart)
+        draw_starts(whole([3]), none, initial, offsets, 1, seen, restart)
     # One label drawn anew makes 15 starts.
     assert len(set(seen[0].tolist())) == restarts
 
@@ -320,10 +320,10 @@ def test_starts_that_were_there_before_are_told_from_new_ones():
         assert run(starts, seen, 0).tolist() == [True, True]
         assert run(whole([[0, 1, 2], [0, 1, 2]]), seen, 1).tolist() == [False, True]
         assert run(starts, seen, 2).tolist() == [False, False]
-        assert seen[0].tolist() == [print_of(starts[0])] * 3
+        assert seen[0].tolist() == [hash_labels(starts[0])] * 3
 
 
 def test_prints_tell_outputs_apart():
     every = [whole(labels) for labels in product(range(3), repeat=6)]
-    assert len({print_of(labels) for labels in every}) == len(every)
-    assert all(print_of(labels) == plainly(print_of)(labels) for labels in every[:50])
+    assert len({hash_labels(labels) for labels in every}) == len(every)
+    assert all(hash_labels(labels) == plainly(hash_labels)(labels) for labels in every[:50])

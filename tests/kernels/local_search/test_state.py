@@ -20,7 +20,7 @@ from rote.kernels.local_search.state import (
     whole_worth,
 )
 from rote.kernels.neighbourhood.neighbours import Entries
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import asked, networks, plain
 from tests.kernels.local_search.test_greedy import (
     KINDS,
@@ -37,16 +37,16 @@ from tests.kernels.local_search.test_greedy import (
 def test_gains_are_differences_of_scores(found, seed):
     space, net = found
     scores, _, labels, _ = question(space, net, seed)
-    graph = net.unmerged.graph
+    graph = net.per_factor_tables.graph
     for run in (gains_of, plain(gains_of)):
         gains = run(scores, labels, graph)
         for i, row in enumerate(labels):
-            before = space.worth(frozen(scores[i : i + 1]), frozen(row[None]))[0]
+            before = space.known_value(readonly(scores[i : i + 1]), readonly(row[None]))[0]
             for j, size in enumerate(space.sizes):
                 for a in range(size):
                     other = row.copy()
                     other[j] = a
-                    after = space.worth(frozen(scores[i : i + 1]), frozen(other[None]))[0]
+                    after = space.known_value(readonly(scores[i : i + 1]), readonly(other[None]))[0]
                     assert gains[i, space.offsets[j] + a] == pytest.approx(after - before, abs=1e-9)
 
 
@@ -56,7 +56,7 @@ def test_changes_lead_to_what_standing_there_anew_says(found, seed, kind):
     space, net = found
     assume(net.variables == net.own)
     scores, _, gold, labels = question(space, net, seed)
-    graph, wide = net.unmerged.graph, told(traits_of(space, seed), space)
+    graph, wide = net.per_factor_tables.graph, told(traits_of(space, seed), space)
     entries = Entries(*(row[0] for row in plain(all_entries)(asked(scores), graph, False)))
     matrix = np.zeros((len(space.variables),) * 2 if is_paired(graph) else (0, 0))
     if len(matrix):

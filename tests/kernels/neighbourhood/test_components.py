@@ -58,7 +58,7 @@ def naive_components(n, states, scopes, signs):
     return found
 
 
-@given(spaces(most=5, most_rules=0), st.integers(0, 2**32 - 1), st.integers(0, 3))
+@given(spaces(most=5, max_rules=0), st.integers(0, 2**32 - 1), st.integers(0, 3))
 @settings(max_examples=40)
 def test_components_are_those_that_grow_along_factors(space, seed, m):
     rng = np.random.default_rng(seed)
@@ -150,7 +150,7 @@ def test_a_row_that_allows_a_set_is_obeyed_by_all_that_obeyed_it_elsewhere(found
     gold = whole([rng.integers(size) for size in graph.sizes])
     members = set(np.flatnonzero(rng.random(n) < 0.5).tolist())
 
-    def obeys(r, labels):
+    def is_feasible(r, labels):
         return rows.lower[r] <= activities(graph, labels)[r] <= rows.upper[r]
 
     for r in range(len(rows.lower)):
@@ -158,7 +158,7 @@ def test_a_row_that_allows_a_set_is_obeyed_by_all_that_obeyed_it_elsewhere(found
         assert plain(row_allows)(rows, graph.offsets, r, gold, mask(n, members)) == allows
         if allows:
             for labels in labels_of(net):
-                assert not obeys(r, labels) or obeys(r, swapped(gold, labels, members))
+                assert not is_feasible(r, labels) or is_feasible(r, swapped(gold, labels, members))
 
 
 def at_most_two_of_four():
@@ -182,11 +182,11 @@ def at_most_two_of_four():
 )
 @pytest.mark.parametrize("run", [may_swap, plain(may_swap)], ids=["compiled", "plain"])
 @pytest.mark.parametrize("most_entries", [None, 1], ids=["table", "row"])
-def test_at_most_two_by_hand(gold, members, expected, run, most_entries):
+def test_at_most_two_by_hand(gold, members, expected, run, max_entries):
     space = at_most_two_of_four()
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         net = space.network
-    assert bool(len(net.graph.rows.lower)) == (most_entries == 1)
+    assert bool(len(net.graph.rows.lower)) == (max_entries == 1)
     found = run(whole([gold]), net.graph, net.allowed, around_of([[members]]))
     assert found.tolist() == [expected]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rote.kernels.neighbourhood.forests import best_forests, collect, new_forest, plant
 from rote.space import SpaceBuilder, at_most
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import asked, entry_of, loaded, naive_neighbours, networks, numbers, plain
 from tests.kernels.parts import around_of, whole
 from tests.strategies import rules_as_rows
@@ -123,7 +123,7 @@ def test_tables_without_scores_close_no_loop(run):
         builder.factor(*pair)
     builder.require(x["a"] >> z["b"])
     builder.require(at_most(2, x["a"], y["a"], z["a"]))
-    graph = builder.build().network.unmerged.graph
+    graph = builder.build().network.per_factor_tables.graph
     assert len(scopes_of(graph)) == 4
     fine, _, order, parent = planted(run, graph, [0, 1, 2], 3)
     assert fine
@@ -195,7 +195,7 @@ def test_scores_of_a_child_are_collected_with_its_border_fixed():
 def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, nodes, high):
     space, net = found
     assume(net.variables == net.own)
-    graph, rng, m = net.unmerged.graph, np.random.default_rng(seed), 3
+    graph, rng, m = net.per_factor_tables.graph, np.random.default_rng(seed), 3
     n = len(space.variables)
     scores = numbers(rng, kind, (m, space.parts))
     closed = rng.random((m, space.labels)) < 0.15 if close else None
@@ -210,7 +210,7 @@ def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, n
         gold,
         graph,
         around_of(lists),
-        frozen(floors),
+        readonly(floors),
         nodes,
     )
     answers, doubts, bounds = best_forests(*arguments)
@@ -254,7 +254,7 @@ either_way = pytest.mark.parametrize(
 
 def run_on(run, graph, scores, gold, lists, closed=None, nodes=1 << 14):
     questions = asked(np.atleast_2d(scores), closed, TIE)
-    floors = frozen(np.full(len(questions.scores), -np.inf))
+    floors = readonly(np.full(len(questions.scores), -np.inf))
     return run(questions, whole(gold), graph, around_of(lists), floors, nodes)
 
 
@@ -286,7 +286,7 @@ def test_ways_that_break_a_row_or_a_table_are_left(run):
     scores[1:8:2] = [3.0, 1.0, 2.0, 4.0]
     for limit in (None, 4, 1):  # all rules are tables, some are, none is
         with rules_as_rows(limit):
-            graph = builder.build().network.unmerged.graph
+            graph = builder.build().network.per_factor_tables.graph
             answers, doubts, bounds = run_on(run, graph, scores, [[0] * 4], [[range(4)]])
             assert answers.tolist() == [[0, 0, 1, 1]]
             assert not doubts.any()
@@ -323,10 +323,10 @@ def test_no_input_one_variable_and_nothing_allowed(run):
     answers, doubts, _ = run_on(run, graph, scores, [[0]], [[[0]]])
     assert answers.tolist() == [[1]]
     assert doubts.tolist() == [True]
-    closed = frozen(np.array([[False, True, False]]))
+    closed = readonly(np.array([[False, True, False]]))
     answers, doubts, _ = run_on(run, graph, scores, [[0]], [[[0]]], closed)
     assert answers.tolist() == [[2]]
     assert not doubts.any()
-    answers, _, bounds = run_on(run, graph, scores, [[0]], [[[0]]], frozen(~closed | closed))
+    answers, _, bounds = run_on(run, graph, scores, [[0]], [[[0]]], readonly(~closed | closed))
     assert answers.tolist() == [[-1]]
     assert bounds.tolist() == [-np.inf]

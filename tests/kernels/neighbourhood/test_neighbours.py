@@ -17,14 +17,14 @@ from rote.kernels.neighbourhood.neighbours import (
     comes_first,
     is_scored,
     look_ahead,
-    most_gain,
+    max_gain,
     pass_on,
     take_better,
     take_gains,
 )
 from rote.kernels.outputs import entry_at
 from rote.space import SpaceBuilder, at_most
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels.bodies import (
     activities,
     asked,
@@ -125,8 +125,8 @@ def test_nothing_gains_more_than_the_most(found, seed):
     entries = split_scores(graph, scores_of(space, seed))
     gold = some_labels(graph, np.random.default_rng(seed))
     for j in range(len(graph.sizes)):
-        most = most_gain(graph, entries.theta, j, gold[j])
-        assert plain(most_gain)(graph, entries.theta, j, gold[j]) == most
+        most = max_gain(graph, entries.theta, j, gold[j])
+        assert plain(max_gain)(graph, entries.theta, j, gold[j]) == most
         assert most >= 0.0
         alone = sum(j in f.variables for f in space.factors) <= 1
         seen = 0.0
@@ -365,7 +365,7 @@ def test_better_outputs_take_the_place_of_others_and_near_ones_leave_a_doubt(run
         (1.0, False, 0, 1.0, True, 0, 1.0, True),
         (-np.inf, False, 1, -3.0, False, 1, -3.0, False),
     ]
-    for value, doubt, label, worth, also, then, now, doubtful in cases:
+    for value, doubt, label, known_value, also, then, now, doubtful in cases:
         labels, values = np.array([[7], [0]]), np.array([5.0, value])
         if value == -np.inf:
             labels[1] = -1
@@ -377,8 +377,8 @@ def test_better_outputs_take_the_place_of_others_and_near_ones_leave_a_doubt(run
             np.full(2, tie),
             whole([1]),
             whole([[label]]),
-            frozen(np.array([worth])),
-            frozen(np.array([also])),
+            readonly(np.array([known_value])),
+            readonly(np.array([also])),
         )
         assert labels.tolist() == [[7], [then]]
         assert values.tolist() == [5.0, now]
@@ -393,7 +393,7 @@ def test_what_is_left_is_the_best_and_equals_are_never_missed(seed):
     offered = rng.integers(3, size=(count, 2))
     # The same output always has the same worth.
     table = np.round(rng.uniform(0, 4, size=(3, 3)), 1)
-    worth = table[offered[:, 0], offered[:, 1]]
+    known_value = table[offered[:, 0], offered[:, 1]]
     for run in (take_better, plain(take_better)):
         labels, values, doubts = np.full((1, 2), -1), np.full(1, -np.inf), np.zeros(1, np.bool_)
         run(
@@ -403,9 +403,13 @@ def test_what_is_left_is_the_best_and_equals_are_never_missed(seed):
             np.array([tie]),
             whole([0] * count),
             whole(offered),
-            frozen(worth),
-            frozen(np.zeros(count, np.bool_)),
+            readonly(known_value),
+            readonly(np.zeros(count, np.bool_)),
         )
-        assert values[0] == worth.max() == table[labels[0, 0], labels[0, 1]]
-        near = {tuple(o) for o, w in zip(offered.tolist(), worth, strict=True) if w >= values - tie}
+        assert values[0] == known_value.max() == table[labels[0, 0], labels[0, 1]]
+        near = {
+            tuple(o)
+            for o, w in zip(offered.tolist(), known_value, strict=True)
+            if w >= values - tie
+        }
         assert doubts[0] or len(near) == 1

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.neighbourhood.ranges import add_up, close_labels, let_go, reopen, room_for, settle
+from rote.kernels.neighbourhood.ranges import add_up, close_labels, prune, reopen, room_for, settle
 from tests.kernels.bodies import activities, labellings, plain
 from tests.kernels.parts import whole
 from tests.strategies import rules_as_rows, spaces
@@ -17,7 +17,7 @@ seeds = st.integers(0, 2**32 - 1)
 @st.composite
 def graphs(draw):
     """All rules of a space as rows."""
-    space = draw(spaces(1, 4, most_rules=3, depth=2))
+    space = draw(spaces(1, 4, max_rules=3, depth=2))
     with rules_as_rows(1):
         return space.network.graph
 
@@ -30,7 +30,7 @@ def opened(graph, rng):
     activity = np.empty(len(rows.lower))
     add_up(graph, labels, activity)
     ranges = plain(room_for)(rows, n)
-    broken = plain(let_go)(graph, labels, activity, members, 0, ranges)
+    broken = plain(prune)(graph, labels, activity, members, 0, ranges)
     return labels, members, ranges, broken
 
 
@@ -122,8 +122,8 @@ def test_labels_are_given_and_taken_back(graph, seed):
     totals = activities(graph, chosen)
     listed = np.unique(rows.row[ranges.groups[: ranges.end[members].max(initial=0)]])
     assert ranges.low[listed].tolist() == ranges.high[listed].tolist() == totals[listed].tolist()
-    obeyed = (totals[mine] >= rows.lower[mine]) & (totals[mine] <= rows.upper[mine])
-    assert within == obeyed.all()
+    was_feasible = (totals[mine] >= rows.lower[mine]) & (totals[mine] <= rows.upper[mine])
+    assert within == was_feasible.all()
     for j in members[::-1]:
         plain(reopen)(rows, graph.offsets[j] + chosen[j], j, ranges)
     assert ranges.low[mine].tolist() == begun[0][mine].tolist()

@@ -13,7 +13,7 @@ from rote.kernels.bundles import DualRows
 from rote.kernels.search.branch import branch, search
 from rote.kernels.search.nodes import new_node
 from rote.space import SpaceBuilder
-from rote.types import frozen
+from rote.types import readonly
 from tests.kernels import bodies
 from tests.kernels.bodies import ascent_of, networks, plain, scores_of
 from tests.strategies import Judge, problems, row_of, rules_as_rows, spaces
@@ -54,9 +54,9 @@ def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, 
         assert bound <= max(floor, -np.inf)
         return
     assert value == pytest.approx(above[0][0], abs=1e-9)
-    assert tuple(labels.tolist()) in [y for worth, y in above if worth >= value - 1e-9]
+    assert tuple(labels.tolist()) in [y for known_value, y in above if known_value >= value - 1e-9]
     assert bound <= value
-    others = [worth for worth, y in order if y != tuple(labels.tolist())]
+    others = [known_value for known_value, y in order if y != tuple(labels.tolist())]
     assert runner >= max(others, default=-np.inf) - 1e-9 or max(others) < value - 1e-6
 
 
@@ -65,7 +65,7 @@ def test_a_search_finds_the_best_above_its_floor_and_knows_the_runner_up(found, 
 def test_a_search_in_order_finds_the_first_above_its_floor(found, seed, floor):
     graph, theta, multipliers, labels = prepared(found, seed)
     value, *_ = searched(graph, theta, multipliers, labels, floor, in_order=True)
-    above = sorted(y for worth, y in ranked(graph, theta, multipliers) if worth > floor)
+    above = sorted(y for known_value, y in ranked(graph, theta, multipliers) if known_value > floor)
     if above:
         assert tuple(labels.tolist()) == above[0]
         assert value > floor
@@ -93,7 +93,7 @@ def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
 
 def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False):
     objective = Problem.of(space, objective)
-    none, floors = frozen(np.empty((0, 0))), frozen(np.full(len(objective), -np.inf))
+    none, floors = readonly(np.empty((0, 0))), readonly(np.full(len(objective), -np.inf))
     start = DualRows(none, none)
     return objective.questions, floors, plan.reduced(space), start, nodes, in_order
 
@@ -115,17 +115,17 @@ def check(space, objective, plan):
             assert tuple(labels[i].tolist()) == best.labels
 
 
-@given(problems(spaces(most=4, most_rules=2, depth=2)), st.sampled_from([None, 1]))
+@given(problems(spaces(most=4, max_rules=2, depth=2)), st.sampled_from([None, 1]))
 @settings(max_examples=40)
-def test_batches_are_solved_with_and_without_elimination(problem, most_entries):
+def test_batches_are_solved_with_and_without_elimination(problem, max_entries):
     space, objective = problem
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         check(space, objective, partial_plan(space))
         check(space, objective, no_plan(space))
 
 
 @given(
-    problems(spaces(most=3, most_rules=2, depth=2)), st.booleans(), st.sampled_from([2, UNLIMITED])
+    problems(spaces(most=3, max_rules=2, depth=2)), st.booleans(), st.sampled_from([2, UNLIMITED])
 )
 @settings(max_examples=40)
 def test_compiled_and_plain_say_the_same(problem, in_order, nodes):

@@ -122,8 +122,8 @@ def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, dual
             assert not left
             break
         for y in left:
-            worth = bodies.worth_of(graph, node.theta, node.multipliers, y)
-            assert node.bound >= worth - 1e-9
+            known_value = bodies.worth_of(graph, node.theta, node.multipliers, y)
+            assert node.bound >= known_value - 1e-9
             # No label that some output below needs has been closed.
             entries = [int(graph.offsets[j]) + a for j, a in enumerate(y) if node.labels[j] < 0]
             assert (node.state[entries] > -np.inf).all()
@@ -132,8 +132,8 @@ def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, dual
         y = tuple(node.labels.tolist())
         assert y in outputs
         lost = plain(row_loss)(graph, node.multipliers, node.labels)
-        worth = bodies.worth_of(graph, node.theta, node.multipliers, y)
-        assert node.bound - lost == pytest.approx(worth, abs=1e-9)
+        known_value = bodies.worth_of(graph, node.theta, node.multipliers, y)
+        assert node.bound - lost == pytest.approx(known_value, abs=1e-9)
     for low in reversed(range(len(before))):
         state, top = before[low]
         node.undo(low, top)

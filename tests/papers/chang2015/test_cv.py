@@ -13,7 +13,7 @@ from papers.chang2015.cv import EXPERIMENT, FULL, METHODS, Job, Plan, choose, dr
 from papers.chang2015.shared import BASELINE, MADE_UP
 from papers.plots import save_figure
 from papers.records import Record, read_record, write_record
-from rote import Extraction, SettingError
+from rote import EntityRelationOutput, SettingError
 from rote.inference.wrappers.amortized import Counters
 from rote.learning.cross_validation import Run, Validation
 
@@ -156,9 +156,9 @@ def test_the_figure_is_drawn_from_the_record_alone(record, tmp_path):
 
 
 def test_the_score_is_the_mean_of_two_f1():
-    gold = [Extraction(("Peop", "Loc"), {(0, 1): "Live_In"})]
+    gold = [EntityRelationOutput(("Peop", "Loc"), {(0, 1): "Live_In"})]
     assert chang_cv.mean_f1(gold, gold) == pytest.approx(100)
-    half = [Extraction(("Peop", "Org"), {(0, 1): "Live_In"})]
+    half = [EntityRelationOutput(("Peop", "Org"), {(0, 1): "Live_In"})]
     assert chang_cv.mean_f1(gold, half) == pytest.approx(75)
 
 

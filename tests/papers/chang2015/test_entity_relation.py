@@ -184,4 +184,4 @@ def test_all_sentences_take_fewer_iterations_and_fewest_with_the_slow_solver():
     ):
         svm = FULL.svm(case, 3)
         assert (svm.iterations, svm.delta, svm.seed) == (most, case.delta, 3)
-        assert (svm.warm_up, svm.reuse) == (0, False)
+        assert (svm.online_epochs, svm.reuse) == (0, False)

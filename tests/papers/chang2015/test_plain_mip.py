@@ -10,7 +10,7 @@ from papers.chang2015.shared import related_sentences, sentence_bench
 from rote import Exact, SpaceBuilder, StructuredSVM
 from rote.tasks.entity_relation import entity_relation_space
 
-SVM = StructuredSVM(0.1, iterations=3, warm_up=0)
+SVM = StructuredSVM(0.1, iterations=3, online_epochs=0)
 
 
 @pytest.fixture(scope="module")

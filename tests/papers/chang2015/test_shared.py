@@ -22,7 +22,7 @@ from papers.chang2015.shared import (
 )
 from rote import Exact, StructuredSVM, fit
 
-SVM = StructuredSVM(0.1, delta=0.1, iterations=8, warm_up=0)
+SVM = StructuredSVM(0.1, delta=0.1, iterations=8, online_epochs=0)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_the_baseline_is_training_without_a_wrapper(bench, found):
     assert np.array_equal(baseline.weights, alone.weights)
     assert baseline.calls == baseline.inferences == 8 * len(bench.learned)
     assert baseline.calls_percent == 100
-    assert 0 < baseline.counters.new_outputs < baseline.inferences
+    assert 0 < baseline.counters.distinct_outputs < baseline.inferences
 
 
 @pytest.mark.parametrize("name", ["epsilon=0", "auto"])
@@ -63,7 +63,7 @@ def test_a_method_is_exact_if_all_of_its_stages_are():
 
 def test_stages_follow_each_other(bench):
     # The first two stages stop by their rule only, so this takes more iterations than one stage.
-    learner = StructuredSVM(0.1, delta=5.0, iterations=60, warm_up=0)
+    learner = StructuredSVM(0.1, delta=5.0, iterations=60, online_epochs=0)
     told = bench.train(ADAPTIVE, learner, Exact()).told
     assert list(dict.fromkeys(measures["epsilon"] for measures in told)) == [10.0, 0.1, 0.0]
 

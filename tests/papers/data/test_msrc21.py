@@ -10,7 +10,7 @@ import pytest
 
 from papers.data.msrc21 import CLASSES, load_msrc21, read_msrc21
 from rote import DataError
-from rote.tasks.graphs import VOID
+from rote.tasks.graphs import UNLABELLED
 
 # Image "a" is 2 x 3 pixels in three superpixels in a row, "b" is 1 x 2 in two.
 PIXELS = np.zeros((5, 22), dtype=np.uint16)
@@ -50,7 +50,7 @@ def test_an_image_is_a_graph_of_superpixels(read):
     data = read()
     ((image, labels),) = data["test"]
     assert (image.name, image.size, len(image)) == ("a", (2, 3), 3)
-    assert labels.tolist() == [1, 5, VOID]
+    assert labels.tolist() == [1, 5, UNLABELLED]
     assert image.edges.tolist() == [[0, 1], [1, 2]]
     assert image.edge_attributes.tolist() == [[2, 0.5], [3, 0.25]]
     assert image.unary.shape == (3, 21)
@@ -154,5 +154,5 @@ def test_the_real_log_probabilities_have_the_known_pixel_accuracy(images, part, 
 
 def test_the_real_labels_are_what_most_pixels_say(images):
     for x, y in images["test"]:
-        known = y != VOID
+        known = y != UNLABELLED
         assert (x.pixel_counts[known, :21].argmax(axis=1) == y[known]).all()

@@ -25,7 +25,7 @@ from papers.ma2019.accuracy import (
 )
 from papers.ma2019.structures import STRUCTURES
 from papers.ma2019.tasks import CASES
-from rote import MissingExtra
+from rote import MissingDependency
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +80,7 @@ def test_a_run_without_data_says_so(outcome):
 
 def test_without_the_package_for_networks_everything_else_is_there(monkeypatch):
     def missing(*args):
-        raise MissingExtra("no torch")
+        raise MissingDependency("no torch")
 
     monkeypatch.setattr(ma_accuracy, "bilstm", missing)
     outcome = run(Settings(quick=True))

@@ -8,7 +8,7 @@ import pytest
 from papers.ma2019.accuracy import made_up_case
 from papers.ma2019.bench import NOISE, Bench, Searching, chosen_alpha, first, highest, judged
 from papers.ma2019.tasks import Examples
-from rote import Exact, Model, MultiLabel, Tagging, fit_iid, prepare
+from rote import Exact, Model, MultiLabel, Tagging, fit_unary_classifier, prepare
 
 SEARCHING = Searching(5, 2, 30, iterations=3)
 
@@ -23,7 +23,7 @@ def test_sequences_score_quadruples_without_tables():
     task = highest(Tagging(("a", "b"), list, order=3))
     frame = task.frame(range(6))
     assert {len(factor.variables) for factor in frame.space.factors} == {2}
-    assert [trait.block for trait in frame.traits] == ["3 labels", "4 labels"]
+    assert [trait.block for trait in frame.global_features] == ["3 labels", "4 labels"]
 
 
 def test_other_tasks_stay_as_they_are():
@@ -51,7 +51,7 @@ def test_training_lasts_as_long_as_was_said(bench):
 
 def test_the_classifier_alone_is_the_best_label_of_each_variable(bench):
     case = bench.case
-    weights = fit_iid(bench.learned, iterations=30).weights
+    weights = fit_unary_classifier(bench.learned, iterations=30).weights
     if isinstance(case.task, Tagging):  # without tuples, the best output is the best of each
         alone = Tagging(case.task.labels, case.task.features, order=0)
     else:

@@ -22,7 +22,7 @@ from papers.ma2019.hard import (
     ready,
     start_learning,
 )
-from rote import RGS, AmortizedRGS, SettingError, fit
+from rote import RGS, LearnedRestarts, SettingError, fit
 
 needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 FEW = Share(20, 10, iterations=4, restarts=3)
@@ -73,7 +73,7 @@ def test_a_watched_search_tells_what_it_found(made_up):
     case = ready(HANDWRITING, FEW)
     model, prepared, _ = start_learning(case)
     model = fit(case.learner, model.with_engine(RGS(restarts=3)), prepared)
-    drawn, led = Watched(RGS(restarts=3)), Watched(AmortizedRGS(RGS(restarts=3)))
+    drawn, led = Watched(RGS(restarts=3)), Watched(LearnedRestarts(RGS(restarts=3)))
     for watched in (drawn, led):
         answers = model.with_engine(watched).answers(prepared)
         values = np.concatenate([solutions.value for _, solutions in answers])

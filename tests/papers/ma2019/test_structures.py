@@ -19,9 +19,9 @@ from papers.ma2019.structures import (
     known_only,
 )
 from papers.ma2019.tasks import Examples
-from rote import RGS, DataError, LabelError, LabelledGraph, StructuredSVM, train
+from rote import RGS, DataError, GraphLabelling, LabelError, StructuredSVM, train
 from rote.tasks.coreference import Document, Mention, ParsedSentence
-from rote.tasks.graphs import VOID, Graph
+from rote.tasks.graphs import UNLABELLED, Graph
 
 needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 SIZES = {  # train, validation, test, whole
@@ -49,7 +49,7 @@ def photograph(seed):
     unary = np.log(rng.dirichlet(np.ones(len(CLASSES)), 5))
     counts = np.zeros((5, len(CLASSES) + 1), dtype=np.int64)
     labels = rng.integers(0, 3, 5)
-    labels[seed % 5] = VOID
+    labels[seed % 5] = UNLABELLED
     counts[np.arange(5), labels] = 7  # void is the last column
     edges = np.array([[0, 1], [1, 2], [2, 3], [3, 4]])
     none = np.zeros((5, 1), dtype=np.uint8)
@@ -104,7 +104,7 @@ def test_superpixels_without_a_class_are_judged_and_not_learned_from():
 
 def test_known_superpixels_keep_their_own_pixels():
     graph = Graph(np.arange(6.0).reshape(3, 2), np.array([[0, 1], [1, 2]]))
-    painted = Painted(np.array([1, VOID, 0]), np.array([[0, 5, 0], [0, 1, 4], [3, 0, 0]]))
+    painted = Painted(np.array([1, UNLABELLED, 0]), np.array([[0, 5, 0], [0, 1, 4], [3, 0, 0]]))
     (x,), (y,) = known_only(Examples([graph], [painted]))
     assert x.nodes.tolist() == [[0, 1], [4, 5]]
     assert len(x.edges) == 0
@@ -113,10 +113,10 @@ def test_known_superpixels_keep_their_own_pixels():
 
 
 def test_what_nobody_labelled_cannot_be_learned_from():
-    task = Photographs(LabelledGraph(("a", "b")))
+    task = Photographs(GraphLabelling(("a", "b")))
     graph = Graph(np.zeros((2, 1)), np.array([[0, 1]]))
     with pytest.raises(LabelError, match="void"):
-        task.encode(graph, Painted(np.array([0, VOID]), np.zeros((2, 3), dtype=np.int64)))
+        task.encode(graph, Painted(np.array([0, UNLABELLED]), np.zeros((2, 3), dtype=np.int64)))
 
 
 def test_pixels_are_counted_over_all_images_and_void_ones_are_not():

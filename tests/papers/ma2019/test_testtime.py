@@ -171,7 +171,7 @@ def test_of_all_that_is_as_good_on_held_out_inputs_the_cheapest_is_chosen(
         judged.append((len(trial.learned.ys), len(trial.judged.ys), len(prepared)))
         if not hasattr(engine, "patience"):
             return reached(80.0)
-        accuracy, climbs = (led if engine.leads_first else drawn)[engine.patience]
+        accuracy, climbs = (led if engine.predict_first_start else drawn)[engine.patience]
         return reached(accuracy)._replace(climbs=climbs)
 
     monkeypatch.setattr(ma_testtime, "reached_by", told)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from papers.metrics.searches import follow, share_right
-from rote import RGS, AmortizedRGS, DataError, Model, Tagging, prepare
-from rote.types import frozen
+from rote import RGS, DataError, LearnedRestarts, Model, Tagging, prepare
+from rote.types import readonly
 
 
 def words(x):
@@ -46,7 +46,7 @@ def test_answers_and_climbs_are_those_of_the_search(world):
 
 def test_what_was_seen_only_grows_and_is_never_worse_than_what_is_predicted(world):
     model, prepared = world
-    for search in (RGS(restarts=8), AmortizedRGS(RGS(restarts=8))):
+    for search in (RGS(restarts=8), LearnedRestarts(RGS(restarts=8))):
         found = follow(model, prepared, search)
         assert (np.diff(found.generation) >= 0).all()
         assert (np.diff(found.seconds) >= 0).all()
@@ -74,6 +74,6 @@ def test_without_gold_there_is_nothing_to_judge(world):
 
 
 def test_right_labels_are_shared_out_by_output():
-    gold, labels = frozen(np.array([[0, 1], [1, 1]])), frozen(np.array([[0, 0], [1, 1]]))
+    gold, labels = readonly(np.array([[0, 1], [1, 1]])), readonly(np.array([[0, 0], [1, 1]]))
     assert share_right(gold, labels).tolist() == [0.5, 1.0]
     assert share_right(gold[:, :0], labels[:, :0]).tolist() == [1.0, 1.0]

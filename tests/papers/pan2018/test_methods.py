@@ -16,7 +16,7 @@ from papers.pan2018.methods import (
     HIGHS,
     ONE_BY_ONE,
     SEARCH,
-    Chosen,
+    CustomSets,
     Licensed,
     Method,
     OneByOne,
@@ -35,13 +35,13 @@ from papers.pan2018.stream import SENTENCES, Share, ready
 from rote import (
     Beam,
     Engine,
+    EntityRelationOutput,
     Exact,
-    Extraction,
-    MissingExtra,
-    Speedup,
+    LearnedBeam,
+    MissingDependency,
     UnsupportedSpace,
+    distill,
     prepare,
-    teach,
 )
 
 TRIAL = Trial(Share(250, 200, 5, (0.1,)), (1, 2), (0.1, 0.01), (0.0, 0.1, 5.0), (1,), runs=2)
@@ -67,7 +67,7 @@ class Refusing(Engine):
 
     def answer(self, problem, context):
         if self.most is None:
-            raise MissingExtra("gurobipy is not installed")
+            raise MissingDependency("gurobipy is not installed")
         if len(problem.space.variables) > self.most:
             raise UnsupportedSpace("too large for the licence")
         self.solved += 1
@@ -80,8 +80,8 @@ def test_the_step_with_which_answers_agree_best_is_chosen(case, stream):
     by_box = case.trial.predict(xs)
     agreement = {}
     for step in TRIAL.steps:
-        speedup = Speedup(Exact(), 2, step=step)
-        teach(case.trial.with_engine(speedup), stream, epochs=TRIAL.epochs)
+        speedup = LearnedBeam(Exact(), 2, step=step)
+        distill(case.trial.with_engine(speedup), stream, epochs=TRIAL.epochs)
         found = case.trial.with_engine(speedup).predict(xs)
         agreement[step] = case.measures(by_box, found)["relation_f1"]
     assert own.step == max(TRIAL.steps, key=lambda step: agreement[step])
@@ -90,8 +90,8 @@ def test_the_step_with_which_answers_agree_best_is_chosen(case, stream):
 
 def test_of_thetas_that_lose_little_the_one_that_skips_most_is_chosen(case, stream):
     own = choose(case, 2, stream, TRIAL, 0)
-    speedup = Speedup(Exact(), 2, step=own.step)
-    teach(case.trial.with_engine(speedup), stream, epochs=TRIAL.epochs)
+    speedup = LearnedBeam(Exact(), 2, step=own.step)
+    distill(case.trial.with_engine(speedup), stream, epochs=TRIAL.epochs)
 
     def lazy(theta: float | None):
         return case.trial.with_engine(speedup.with_theta(theta))
@@ -153,8 +153,8 @@ def test_methods_have_rows_in_the_order_of_the_tables(case):
     plain = [method.name for method in plain_methods(case, Licensed())]
     assert plain == [HIGHS, GUROBI, ONE_BY_ONE, BOX, SEARCH, CONSTRAINED]
     assert GUROBI not in [method.name for method in plain_methods(case, None)]
-    taught = {b: Speedup(Exact(), b) for b in (1, 2)}
-    chosen = {1: Chosen(0.1, 90.0, 1.0, 0.3), 2: Chosen(0.01, 95.0, 1.0)}
+    taught = {b: LearnedBeam(Exact(), b) for b in (1, 2)}
+    chosen = {1: CustomSets(0.1, 90.0, 1.0, 0.3), 2: CustomSets(0.01, 95.0, 1.0)}
     learned = list(speedups(taught, chosen, TRIAL))
     assert [method.name for method in learned] == [
         "speed-up (b = 1)",
@@ -193,8 +193,8 @@ def test_methods_are_timed_in_turn_and_the_first_run_is_left_out(case):
 
 
 def test_validity_is_told_before_and_after_repair_and_what_was_skipped(case, stream):
-    speedup = Speedup(Exact(), 1, step=0.01)
-    teach(case.trial.with_engine(speedup), stream, epochs=1)
+    speedup = LearnedBeam(Exact(), 1, step=0.01)
+    distill(case.trial.with_engine(speedup), stream, epochs=1)
     lazy = speedup.with_theta(0.02)
     methods = [Method("all", speedup), Method("some", lazy), Method("free", Beam(1), rules=False)]
     reached = in_turn(case, methods, runs=1)
@@ -205,19 +205,19 @@ def test_validity_is_told_before_and_after_repair_and_what_was_skipped(case, str
     prepared = case.black_box.prepare(case.test.xs)
     problems = [prepared.problem(case.black_box.weights, group) for group in prepared.groups]
     searched = [lazy.searched(problem.space, problem) for problem in problems]
-    obeyed = np.concatenate([beams.obeys for beams in searched])
-    assert reached["some"].validity_before == pytest.approx(obeyed.mean())
-    assert not obeyed.all()
+    was_feasible = np.concatenate([beams.is_feasible for beams in searched])
+    assert reached["some"].validity_before == pytest.approx(was_feasible.mean())
+    assert not was_feasible.all()
     # Where an output was repaired, all vectors were computed in the end; each decision has one.
-    left_out = sum(int(beams.skipped[beams.obeys].sum()) for beams in searched)
+    left_out = sum(int(beams.skipped[beams.is_feasible].sum()) for beams in searched)
     vectors = sum(len(x.entities) ** 2 for x in case.test.xs)
     assert reached["some"].skipped == pytest.approx(100 * left_out / vectors)
     assert 0 < left_out < sum(int(beams.skipped.sum()) for beams in searched)
 
 
 def test_what_is_skipped_is_counted_vector_by_vector(case, stream, monkeypatch):
-    speedup = Speedup(Exact(), 1, step=0.01)
-    teach(case.trial.with_engine(speedup), stream, epochs=1)
+    speedup = LearnedBeam(Exact(), 1, step=0.01)
+    distill(case.trial.with_engine(speedup), stream, epochs=1)
     model = case.black_box.with_engine(speedup.with_theta(0.02))
     read = []
     given = model.task.feature_reader
@@ -228,18 +228,18 @@ def test_what_is_skipped_is_counted_vector_by_vector(case, stream, monkeypatch):
         reader.lines = lambda inputs, vectors: read.append(len(inputs)) or lines(inputs, vectors)
         return reader
 
-    obeys, skipped = skipping(model, case.test.xs)
+    is_feasible, skipped = skipping(model, case.test.xs)
     monkeypatch.setattr(type(model.task), "feature_reader", property(lambda _: watched))
     model.predict(case.test.xs)
     vectors = sum(len(x.entities) ** 2 for x in case.test.xs)
     assert skipped == pytest.approx(100 * (1 - sum(read) / vectors))
-    assert 0 < obeys < 1
+    assert 0 < is_feasible < 1
 
 
 def test_lazy_prediction_is_the_same_as_searching_prepared_inputs(case, stream):
     """What thetas are chosen by, and what is timed and judged."""
-    speedup = Speedup(Exact(), 2, step=0.01)
-    teach(case.trial.with_engine(speedup), stream, epochs=2)
+    speedup = LearnedBeam(Exact(), 2, step=0.01)
+    distill(case.trial.with_engine(speedup), stream, epochs=2)
     for theta in (0.0, 0.02, 0.1, 1.0):
         model = case.black_box.with_engine(speedup.with_theta(theta))
         xs = case.test.xs
@@ -250,7 +250,7 @@ def test_lazy_prediction_is_the_same_as_searching_prepared_inputs(case, stream):
 def test_validity_is_a_share_of_outputs(case):
     xs = [x for x in case.test.xs if len(x.entities) >= 2][:2]
     kinds = [("Other",) * len(x.entities) for x in xs]
-    ys = [Extraction(kinds[0], {}), Extraction(kinds[1], {(0, 1): "Kill"})]
+    ys = [EntityRelationOutput(kinds[0], {}), EntityRelationOutput(kinds[1], {(0, 1): "Kill"})]
     assert validity(case.black_box, xs, ys) == 0.5
 
 

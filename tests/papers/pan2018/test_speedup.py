@@ -15,7 +15,7 @@ from papers.pan2018.methods import (
     HIGHS,
     ONE_BY_ONE,
     SEARCH,
-    Chosen,
+    CustomSets,
     Method,
     Reached,
     Trial,
@@ -33,7 +33,7 @@ from papers.pan2018.speedup import (
     run,
 )
 from papers.pan2018.stream import CITATIONS, SENTENCES, Share, ready
-from rote import Exact, Extraction, SettingError
+from rote import EntityRelationOutput, Exact, SettingError
 from tests.papers.conftest import on_made_up
 
 TINY = {
@@ -42,7 +42,7 @@ TINY = {
     ),
     CITATIONS: Trial(Share(12, 12, 1), (2,), (0.03,), epochs=1, runs=2),
 }
-CHOSEN = {2: Chosen(0.01, 90.0, 1.0, 0.1, 35.0), 8: Chosen(0.01, 95.0, 1.0, 0.1, 5.0)}
+CHOSEN = {2: CustomSets(0.01, 90.0, 1.0, 0.1, 35.0), 8: CustomSets(0.01, 95.0, 1.0, 0.1, 5.0)}
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +61,11 @@ def case():
 
 
 def right(x):
-    return Extraction(("Peop",) * len(x.entities), {(0, 1): "Kill"})
+    return EntityRelationOutput(("Peop",) * len(x.entities), {(0, 1): "Kill"})
 
 
 def wrong(x):
-    return Extraction(("Peop",) * len(x.entities), {(1, 0): "Kill"})
+    return EntityRelationOutput(("Peop",) * len(x.entities), {(1, 0): "Kill"})
 
 
 def rows_of(outcome, name):
@@ -231,7 +231,10 @@ def test_skipping_has_to_be_much_and_to_lose_nothing(case):
 
 
 def test_where_no_theta_is_good_enough_nothing_is_skipped(case):
-    none = {width: Chosen(own.step, own.agreement, own.obeyed) for width, own in CHOSEN.items()}
+    none = {
+        width: CustomSets(own.step, own.agreement, own.was_feasible)
+        for width, own in CHOSEN.items()
+    }
     (*_, claim) = _claims(found_on(case)._replace(chosen=none))
     assert not claim.held
     assert "No theta was good enough" in claim.evidence
@@ -252,7 +255,7 @@ def test_plans_have_both_cases_and_there_are_no_trials():
 
 def test_of_widths_that_agree_as_well_the_one_whose_outputs_obey_is_chosen(case):
     def width(**chosen):
-        own = {int(name[1:]): Chosen(0.01, *given) for name, given in chosen.items()}
+        own = {int(name[1:]): CustomSets(0.01, *given) for name, given in chosen.items()}
         return found_on(case)._replace(chosen=own).width
 
     assert width(b2=(95.0, 0.9), b4=(94.0, 1.0)) == 2

@@ -17,7 +17,7 @@ from papers.pan2018.stream import (
     field_measures,
     ready,
 )
-from rote import EntityRelation, Extraction, Milp, SettingError
+from rote import EntityRelation, EntityRelationOutput, Milp, SettingError
 from rote.io.conll import Relation
 
 SHARES = {SENTENCES: Share(60, 80, 3, (0.03, 0.1)), CITATIONS: Share(20, 30, 1)}
@@ -87,8 +87,10 @@ def test_sentences_that_break_a_rule_are_left_out(monkeypatch):
 
 
 def test_measures_are_of_named_entities_and_of_relations():
-    gold = [Extraction(("Peop", "Loc", "Other"), {(0, 1): "Live_In"})]
-    found = [Extraction(("Peop", "Org", "Other"), {(0, 1): "Live_In", (1, 0): "OrgBased_In"})]
+    gold = [EntityRelationOutput(("Peop", "Loc", "Other"), {(0, 1): "Live_In"})]
+    found = [
+        EntityRelationOutput(("Peop", "Org", "Other"), {(0, 1): "Live_In", (1, 0): "OrgBased_In"})
+    ]
     assert extraction_measures(gold, gold) == {"entity_f1": 100, "relation_f1": 100}
     assert extraction_measures(gold, found) == pytest.approx(
         {"entity_f1": 50, "relation_f1": 200 / 3}
@@ -107,7 +109,7 @@ def test_the_corpora_are_split_as_the_paper_does():
     assert (len(split.train.xs), len(split.test.xs), split.left_out) == (1008, 432, 1)
     assert len(split.stream) == 29_889
     assert max(len(x.entities) for x in split.stream) == 12
-    assert all(EntityRelation().obeys(x) for x in split.test.xs)
+    assert all(EntityRelation().is_feasible(x) for x in split.test.xs)
     few = pan_stream._split_sentences(Share(100, 300, 1), 0)
     assert 250 <= len(few.stream) <= 300
     fields = pan_stream._split_citations(Share(300, 400, 1), 0)

@@ -25,7 +25,7 @@ from papers.punyakanok2005.features import (
     sentences_of,
 )
 from papers.registry import run_experiment
-from rote import EntityRelation, Extraction
+from rote import EntityRelation, EntityRelationOutput
 from rote.datasets import english_sentences
 from rote.tasks.entity_relation_features import ENTITY, PAIR
 
@@ -73,7 +73,7 @@ def test_vectors_are_those_of_the_task(bench):
     sentence = bench.train[0]
     assert bench.task.vectors(sentence) == EntityRelation().vectors(sentence)
     assert bench.task.frame(sentence) is EntityRelation().frame(sentence)
-    y = Extraction.of(sentence)
+    y = EntityRelationOutput.of(sentence)
     assert bench.task.decode(sentence, bench.task.encode(sentence, y)) == y
 
 

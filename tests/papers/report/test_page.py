@@ -12,10 +12,10 @@ from papers import plots
 from papers.records import Row, write_record
 from papers.report import write_report
 from papers.report.collect import PAPERS
-from rote import DataError, MissingExtra
+from rote import DataError, MissingDependency
 from tests.papers.report.made_up import by_alpha, record, speedups
 
-VOID = {"meta", "link", "br", "hr", "img", "input"}
+UNLABELLED = {"meta", "link", "br", "hr", "img", "input"}
 
 
 class Reader(HTMLParser):
@@ -40,12 +40,12 @@ class Reader(HTMLParser):
             assert not name.startswith("on"), "a page without scripts"
         if re.fullmatch(r"h\d", tag):
             self.headings.append(int(tag[1]))
-        if tag not in VOID:
+        if tag not in UNLABELLED:
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
         self.handle_starttag(tag, attrs)
-        if tag not in VOID:
+        if tag not in UNLABELLED:
             self.open.pop()
 
     def handle_endtag(self, tag):
@@ -148,7 +148,7 @@ def test_a_record_that_lacks_what_is_drawn_is_shown_without_its_figure(tmp_path)
 
 def test_without_matplotlib_there_is_a_page_that_says_so_once(tmp_path, monkeypatch):
     def lacking() -> None:
-        raise MissingExtra("install it")
+        raise MissingDependency("install it")
 
     monkeypatch.setattr(plots, "load_matplotlib", lacking)
     monkeypatch.setattr("papers.ma2019.alpha.load_matplotlib", lacking)

@@ -32,8 +32,8 @@ def made_up(monkeypatch):
 def test_made_up_examples_obey_the_rules():
     rng = np.random.default_rng(5)
     for _ in range(50):
-        assert citations().obeys(*made_up_citation(rng))
-        assert seminars().obeys(*made_up_line(rng))
+        assert citations().is_feasible(*made_up_citation(rng))
+        assert seminars().is_feasible(*made_up_line(rng))
 
 
 def test_made_up_trials_are_as_large_as_was_asked_for(made_up):

@@ -10,23 +10,23 @@ from papers.samdani2012.exactness import Exactness, is_exact
 from rote import (
     DataError,
     Hamming,
-    OneMinusJaccard,
+    HammingBall,
+    JaccardLoss,
     SettingError,
-    Subsets,
     UnsupportedSpace,
     ZeroOne,
     any_of,
     exactly,
     prepare,
 )
-from rote.inference.wrappers.decomposed import Chosen, Split, Union
+from rote.inference.wrappers.decomposed import CustomSets, NeighbourhoodSets, Union
 from tests.inference.wrappers.decomposed.around import neighbourhood
-from tests.learning.separable import Own, binary, drawn, is_counterexample, ready
+from tests.learning.separable import CustomFeature, binary, drawn, is_counterexample, ready
 from tests.learning.small import Links, chains, phi
 from tests.strategies import Judge
 
 ONE = [np.ones(1)]
-LOSSES = [Hamming(), ZeroOne(), OneMinusJaccard(), None]
+LOSSES = [Hamming(), ZeroOne(), JaccardLoss(), None]
 
 
 def at_least_one(n):
@@ -69,7 +69,9 @@ def test_verdicts_are_those_of_least_squares(loss):
         prepared = ready(space, xs, ys)
         sets = some_sets(seed, 4)
         found = is_exact(prepared, lambda *_, sets=sets: sets, loss)
-        assert bool(found) == judged(Own(space), prepared, xs, lambda _, sets=sets: sets, loss)
+        assert bool(found) == judged(
+            CustomFeature(space), prepared, xs, lambda _, sets=sets: sets, loss
+        )
         verdicts.append(found.exact)
     assert 0 < sum(verdicts) < 10
 
@@ -79,21 +81,21 @@ def test_labels_of_any_number_and_examples_of_several_spaces(seed):
     task, xs, _ = chains(seed, count=4, noise=0.0)
     ys = _labelled(task, xs, seed)
     prepared = prepare(task, xs, ys)
-    found = is_exact(prepared, Subsets(1), Hamming())
+    found = is_exact(prepared, HammingBall(1), Hamming())
     assert bool(found) == judged(
         task, prepared, xs, lambda gold: [[j] for j in range(len(gold))], Hamming()
     )
     if not found:
         assert len(found.output) == len(xs[found.example])
-        assert is_counterexample(found, prepared, Subsets(1), Hamming())
+        assert is_counterexample(found, prepared, HammingBall(1), Hamming())
 
 
 def test_labels_that_each_have_a_vector():
     rng = np.random.default_rng(0)
     task, xs = Links(), [rng.normal(size=(n, 2)) for n in (2, 3)]
     prepared = prepare(task, xs, _labelled(task, xs, 1))
-    assert is_exact(prepared, Subsets(1), Hamming())
-    first = Chosen(lambda *_: [[0]])
+    assert is_exact(prepared, HammingBall(1), Hamming())
+    first = CustomSets(lambda *_: [[0]])
     found = is_exact(prepared, first, Hamming())
     assert bool(found) == judged(task, prepared, xs, lambda _: [[0]], Hamming())
     assert is_counterexample(found, prepared, first, Hamming())
@@ -115,13 +117,13 @@ def _labelled(task, xs, seed):
 def test_two_variables_of_which_one_is_on():
     """Of gold (1, 0), single changes reach (1, 1); that (0, 1) is worse by 2 nobody has said."""
     prepared = ready(at_least_one(2), [ONE * 2], [(1, 0)])
-    found = is_exact(prepared, Subsets(1), Hamming())
+    found = is_exact(prepared, HammingBall(1), Hamming())
     assert (found.exact, bool(found), found.example) == (False, False, 0)
     assert found.output.tolist() == [0, 1]
     off, on = (prepared.layout.block(found.weights, f"block {j}")[0] for j in (0, 1))
     assert on[0] - on[1] >= 1  # second: off rather than on
     assert (off[1] - off[0]) + (on[0] - on[1]) < 2
-    whole = is_exact(prepared, Subsets(2), Hamming())
+    whole = is_exact(prepared, HammingBall(2), Hamming())
     assert whole
     assert (whole.weights, whole.example, whole.output) == (None, None, None)
 
@@ -129,9 +131,9 @@ def test_two_variables_of_which_one_is_on():
 def test_without_a_loss_zero_weights_will_do():
     """Changes of single variables tell that each of them is right, and so are both together."""
     prepared = ready(binary(2), [ONE * 2], [(1, 0)])
-    assert is_exact(prepared, Subsets(1), None)
+    assert is_exact(prepared, HammingBall(1), None)
     prepared = ready(at_least_one(2), [ONE * 2], [(1, 0)])
-    found = is_exact(prepared, Subsets(1), None)
+    found = is_exact(prepared, HammingBall(1), None)
     assert found.output.tolist() == [0, 1]
 
 
@@ -141,11 +143,11 @@ def test_units_of_features_and_losses_make_no_difference(unit):
     loss = Hamming({"off": 100.0 * unit, "on": 100.0 * unit})
     for seed in range(4):
         xs, ys = drawn(space, seed)
-        plain = is_exact(ready(space, xs, ys), Subsets(1), Hamming())
+        plain = is_exact(ready(space, xs, ys), HammingBall(1), Hamming())
         scaled = [[np.array([unit, 1.0]) * vector for vector in x] for x in xs]
         prepared = ready(space, scaled, ys)
         for k, expected in ((1, plain.exact), (2, True)):
-            assert is_exact(prepared, Subsets(k), loss).exact == expected
+            assert is_exact(prepared, HammingBall(k), loss).exact == expected
 
 
 def test_a_cone_holds_for_both_sets():
@@ -154,16 +156,16 @@ def test_a_cone_holds_for_both_sets():
     block = prepared.layout.block(np.arange(prepared.layout.size), "block 0")[0]
     cone = np.zeros((1, prepared.layout.size))
     cone[0, block] = -1.0, 1.0
-    found = is_exact(prepared, Subsets(1), Hamming(), cone=cone)
+    found = is_exact(prepared, HammingBall(1), Hamming(), cone=cone)
     assert (cone @ found.weights >= -1e-9).all()
-    assert not is_exact(prepared, Subsets(1), None)
-    assert is_exact(prepared, Subsets(1), None, cone=cone)
+    assert not is_exact(prepared, HammingBall(1), None)
+    assert is_exact(prepared, HammingBall(1), None, cone=cone)
 
 
 def test_examples_for_which_all_outputs_are_looked_at():
     class Everywhere:
         def split(self, space, objective):
-            return Split((), np.array([True, False]))
+            return NeighbourhoodSets((), np.array([True, False]))
 
     space = at_least_one(2)
     prepared = ready(space, [ONE * 2, ONE * 2], [(1, 0), (1, 0)])
@@ -175,64 +177,64 @@ def test_examples_for_which_all_outputs_are_looked_at():
 
 def test_a_union_reaches_what_its_parts_reach():
     prepared = ready(at_least_one(3), [ONE * 3], [(1, 0, 0)])
-    pair = Chosen(lambda *_: [[0, 1]])
+    pair = CustomSets(lambda *_: [[0, 1]])
     assert not is_exact(prepared, pair, Hamming())
-    assert is_exact(prepared, Union(pair, Subsets(2)), Hamming())
+    assert is_exact(prepared, Union(pair, HammingBall(2)), Hamming())
 
 
 def test_examples_without_importance_do_not_count():
     space = at_least_one(2)
     xs, ys = [ONE * 2, [np.array([2.0])] * 2], [(1, 1), (1, 0)]
-    assert is_exact(ready(space, [xs[0]], [ys[0]]), Subsets(1), None)
+    assert is_exact(ready(space, [xs[0]], [ys[0]]), HammingBall(1), None)
     with pytest.raises(DataError):
-        is_exact(ready(space, xs, ys), Subsets(1), Hamming())
-    prepared = prepare(Own(space), xs, ys, importance=np.array([1.0, 0.0]))
-    assert is_exact(prepared, Subsets(1), Hamming())
-    nothing = prepare(Own(space), xs, ys, importance=np.zeros(2))
-    assert is_exact(nothing, Subsets(1), Hamming())
+        is_exact(ready(space, xs, ys), HammingBall(1), Hamming())
+    prepared = prepare(CustomFeature(space), xs, ys, sample_weight=np.array([1.0, 0.0]))
+    assert is_exact(prepared, HammingBall(1), Hamming())
+    nothing = prepare(CustomFeature(space), xs, ys, sample_weight=np.zeros(2))
+    assert is_exact(nothing, HammingBall(1), Hamming())
 
 
 def test_a_gold_output_that_breaks_a_rule_with_nothing_around_is_learned_from_all():
     space = binary(3, (), lambda builder, on: builder.require(exactly(3, on)))
-    prepared = prepare(Own(space), [ONE * 3], [(0, 0, 1)], allow_broken=True)
-    assert is_exact(prepared, Subsets(1), None)
-    near = prepare(Own(space), [ONE * 3], [(0, 1, 1)], allow_broken=True)
-    assert is_exact(near, Subsets(1), None)
+    prepared = prepare(CustomFeature(space), [ONE * 3], [(0, 0, 1)], allow_infeasible_gold=True)
+    assert is_exact(prepared, HammingBall(1), None)
+    near = prepare(CustomFeature(space), [ONE * 3], [(0, 1, 1)], allow_infeasible_gold=True)
+    assert is_exact(near, HammingBall(1), None)
 
 
 def test_a_space_with_one_output_asks_for_nothing():
     space = binary(2, (), lambda builder, on: builder.require(exactly(2, on)))
-    assert is_exact(ready(space, [ONE * 2], [(1, 1)]), Subsets(1), Hamming())
+    assert is_exact(ready(space, [ONE * 2], [(1, 1)]), HammingBall(1), Hamming())
 
 
 def test_examples_that_nothing_separates_are_refused():
     prepared = ready(binary(1), [ONE, ONE], [(0,), (1,)])
     with pytest.raises(DataError, match="no weights separate these examples"):
-        is_exact(prepared, Subsets(1), Hamming())
+        is_exact(prepared, HammingBall(1), Hamming())
 
 
 def test_a_large_space_is_refused_by_its_size():
     prepared = ready(binary(4), [ONE * 4], [(0, 0, 0, 0)])
     with pytest.raises(UnsupportedSpace, match="has 16 outputs, and no more than 15"):
-        is_exact(prepared, Subsets(1), Hamming(), most_outputs=15)
-    assert is_exact(prepared, Subsets(1), Hamming(), most_outputs=16)
+        is_exact(prepared, HammingBall(1), Hamming(), max_outputs=15)
+    assert is_exact(prepared, HammingBall(1), Hamming(), max_outputs=16)
 
 
 @pytest.mark.parametrize("cone", [np.zeros(4), np.zeros((1, 3)), np.full((1, 4), np.nan)])
 def test_a_cone_of_another_shape_is_refused(cone):
     prepared = ready(binary(2), [ONE * 2], [(0, 0)])
     with pytest.raises(SettingError, match="one column for each of 4 weights"):
-        is_exact(prepared, Subsets(1), Hamming(), cone=cone)
+        is_exact(prepared, HammingBall(1), Hamming(), cone=cone)
 
 
 def test_a_loss_that_weighs_a_label_nothing_has_is_refused():
     with pytest.raises(SettingError, match="a weight for 'typo', which no variable has"):
-        is_exact(ready(binary(2), [ONE * 2], [(0, 0)]), Subsets(1), Hamming({"typo": 2.0}))
+        is_exact(ready(binary(2), [ONE * 2], [(0, 0)]), HammingBall(1), Hamming({"typo": 2.0}))
 
 
 def test_examples_without_outputs_are_refused():
     with pytest.raises(DataError, match="no outputs to learn from"):
-        is_exact(prepare(Own(binary(2)), [ONE * 2]), Subsets(1), Hamming())
+        is_exact(prepare(CustomFeature(binary(2)), [ONE * 2]), HammingBall(1), Hamming())
 
 
 def test_a_verdict_is_true_or_false():

@@ -72,9 +72,9 @@ def test_the_best_output_is_that_of_all_outputs_tried(one_block):
     possible = outputs[space.holds(outputs)]
     for _ in range(20):
         scores = rng.normal(size=space.parts)
-        worth = [scores[space.parts_of(output[None])[0]].sum() for output in possible]
+        known_value = [scores[space.parts_of(output[None])[0]].sum() for output in possible]
         found = Exact().solve(space, scores)
-        assert found.value[0] == pytest.approx(max(worth))
+        assert found.value[0] == pytest.approx(max(known_value))
 
 
 def test_labels_of_a_citation_change_at_punctuation_and_at_numbers():
@@ -99,7 +99,7 @@ def test_words_of_a_citation_leave_some_labels_open():
 
 def test_an_output_that_obeys_goes_there_and_back():
     task, x = citations(), tokens(REFERENCE)
-    assert task.obeys(x, FIELDS)
+    assert task.is_feasible(x, FIELDS)
     assert task.decode(x, task.encode(x, FIELDS)) == tuple(FIELDS)
 
 
@@ -111,7 +111,7 @@ def test_an_output_that_obeys_goes_there_and_back():
 def test_an_output_that_breaks_a_rule_does_not_obey(begin, end, label):
     wrong = list(FIELDS)
     wrong[begin:end] = [label] * (end - begin)
-    assert not citations().obeys(tokens(REFERENCE), wrong)
+    assert not citations().is_feasible(tokens(REFERENCE), wrong)
 
 
 def test_words_that_contradict_each_other_are_not_heeded():
@@ -211,10 +211,10 @@ def test_the_segments_of_a_line_are_tokens_but_where_only_nothing_is_possible():
         ("with Dr Quill", "speaker speaker speaker", False),
     ],
 )
-def test_a_line_of_an_announcement_keeps_to_its_rules(text, labels, obeys):
+def test_a_line_of_an_announcement_keeps_to_its_rules(text, labels, is_feasible):
     named = [NOTHING if label == "O" else label for label in labels.split()]
     for one_block in (by_rows, by_starts):
-        assert seminars(one_block).obeys(tokens(text), named) == obeys
+        assert seminars(one_block).is_feasible(tokens(text), named) == is_feasible
 
 
 @needs_data
@@ -223,7 +223,7 @@ def test_rules_are_broken_by_few_citations():
 
     train = load_cora_citations()["train"]
     task = citations()
-    assert sum(not task.obeys(example.x, example.y) for example in train) == 19
+    assert sum(not task.is_feasible(example.x, example.y) for example in train) == 19
     for rule in CITATION_WORDS:
         broken = sum(
             any(

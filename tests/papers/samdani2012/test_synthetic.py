@@ -28,7 +28,7 @@ from papers.samdani2012.synthetic import (
 )
 from rote.errors import SettingError
 from rote.inference import Exact
-from rote.inference.wrappers.decomposed import Decomposed, Subsets
+from rote.inference.wrappers.decomposed import Decomposed, HammingBall
 
 TINY = Plan(sizes=(5, 12), trials=2, C=(0.1, 1.0), delta=0.1, iterations=4, timed=1)
 CLOSE = Plan(delta=1e-4, iterations=400)
@@ -155,7 +155,7 @@ def test_local_learning_is_a_binary_svm_for_each_variable(bench, cost):
 
 
 def test_looking_at_all_variables_is_global_learning(bench):
-    around = bench.trained(Decomposed(Exact(), Subsets(10)), 1.0, TINY).model
+    around = bench.trained(Decomposed(Exact(), HammingBall(10)), 1.0, TINY).model
     whole = bench.trained(Exact(), 1.0, TINY).model
     assert np.any(whole.weights)
     assert around.weights == pytest.approx(whole.weights)
@@ -170,8 +170,12 @@ def test_looking_at_one_variable_is_not(bench):
 @pytest.mark.parametrize("unruled", [True, False])
 def test_what_is_wrong_is_counted_against_the_best_outputs(bench, unruled):
     model = bench.trained(LEARNED["LL"], 1.0, TINY).model
-    worth = DATA.test.points @ weights_of(model).T
-    outputs = worth > 0 if unruled else DATA.feasible[(worth @ DATA.feasible.T).argmax(axis=1)]
+    known_value = DATA.test.points @ weights_of(model).T
+    outputs = (
+        known_value > 0
+        if unruled
+        else DATA.feasible[(known_value @ DATA.feasible.T).argmax(axis=1)]
+    )
     wrong = (outputs != DATA.test.labels).mean()
     assert bench.wrong(model, unruled=unruled) == pytest.approx(wrong)
 

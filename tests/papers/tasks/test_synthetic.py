@@ -9,7 +9,7 @@ import pytest
 
 from papers.data.synthetic import binary_constrained, linear_constrained
 from papers.tasks.synthetic import POINT, BinaryPoints, BinaryVector
-from rote import DataError, LabelError, Local, Model, Perceptron, fit, prepare
+from rote import DataError, IndependentPerceptron, LabelError, Model, Perceptron, fit, prepare
 
 DATA = binary_constrained(60, kappa=0.5, seed=3, d=6, test=80)
 TASK = BinaryPoints.of(DATA.feasible)
@@ -59,7 +59,7 @@ def test_inference_based_training_gets_training_data_right_that_local_learning_c
     start = Model(TASK, prepared.layout, prepared.layout.zeros())
     gold = [tuple(y) for y in DATA.train.labels.tolist()]
     trained = fit(Perceptron(500, average=False), start, prepared)
-    local = fit(Local(500, average=False), start, prepared)
+    local = fit(IndependentPerceptron(500, average=False), start, prepared)
     assert trained.predict(DATA.train.points) == gold
     assert local.predict(DATA.train.points) != gold
 

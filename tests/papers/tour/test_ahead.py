@@ -57,6 +57,6 @@ def test_processes_share_them_and_then_this_one_loads_what_they_left(ran, monkey
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
     steps = []
     compile_ahead(lambda: steps.append(len(ran)))
-    assert asked == [(tour_ahead.MOST_PROCESSES, "generator_unordered")]
+    assert asked == [(tour_ahead.MAX_PROCESSES, "generator_unordered")]
     assert ran == [*errands(), *errands()]
     assert steps == list(range(1, len(errands()) + 1))

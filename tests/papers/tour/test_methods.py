@@ -8,9 +8,9 @@ import pytest
 from papers.tour.methods import Bench, Learned, Plan, Sentences, agreement, steps_of, take
 from rote.datasets import english_sentences
 from rote.inference import Exact, Exhaustive
-from rote.inference.approximate import Speedup
+from rote.inference.approximate import LearnedBeam
 from rote.inference.wrappers.timed import Timed
-from rote.learning import Local, Perceptron
+from rote.learning import IndependentPerceptron, Perceptron
 
 PLAN = Plan(train=40, unlabelled=8, test=12, iterations=2, restarts=2, epochs=3)
 
@@ -24,7 +24,7 @@ def bench():
 @pytest.fixture(scope="module")
 def local(bench):
     solver = Timed(Exact())
-    return bench.learn(Local(2), solver, solver, lambda: None)
+    return bench.learn(IndependentPerceptron(2), solver, solver, lambda: None)
 
 
 def test_sentences_whose_output_breaks_a_rule_are_not_learned_from(bench):
@@ -80,7 +80,7 @@ def test_values_are_those_of_the_best_outputs(bench, local):
 
 def test_lessons_are_counted_in_every_epoch(bench, local):
     solver = Timed(Exact())
-    lessons = bench.teach(local.weights, Speedup(solver), PLAN, 0, solver)
+    lessons = bench.distill(local.weights, LearnedBeam(solver), PLAN, 0, solver)
     assert (lessons.inferences, lessons.calls) == (24, 24)
 
 

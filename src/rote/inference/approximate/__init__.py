@@ -1,23 +1,23 @@
 """Approximate engines: randomized greedy search, beam search, and learned variants of both."""
 
 from rote.inference.approximate.beam import Beam
-from rote.inference.approximate.beam_plan import Patterns
+from rote.inference.approximate.beam_plan import HeuristicFeatures
 from rote.inference.approximate.constrained_beam import ConstrainedBeam
 from rote.inference.approximate.greedy import RGS
-from rote.inference.approximate.initial import IID, Guesses
-from rote.inference.approximate.learned_beam import Speedup
-from rote.inference.approximate.learned_restarts import AmortizedRGS
-from rote.inference.approximate.search_trace import Paths, climb_from
+from rote.inference.approximate.initial import Initializer, UnaryClassifier
+from rote.inference.approximate.learned_beam import LearnedBeam
+from rote.inference.approximate.learned_restarts import LearnedRestarts
+from rote.inference.approximate.search_trace import SearchTrace, hill_climb
 
 __all__ = [
-    "IID",
     "RGS",
-    "AmortizedRGS",
     "Beam",
     "ConstrainedBeam",
-    "Guesses",
-    "Paths",
-    "Patterns",
-    "Speedup",
-    "climb_from",
+    "HeuristicFeatures",
+    "Initializer",
+    "LearnedBeam",
+    "LearnedRestarts",
+    "SearchTrace",
+    "UnaryClassifier",
+    "hill_climb",
 ]

@@ -2,7 +2,7 @@
 
 Rules are looked at when outputs are whole: the answer is the best output of the last beam that
 obeys them. Where none does there is no answer (`Status.TIMED_OUT`); `ConstrainedBeam` obeys on the
-way, and `Speedup` learns to.
+way, and `LearnedBeam` learns to.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rote.errors import SettingError, check_whole
-from rote.inference.approximate.beam_plan import Courses, Order
+from rote.inference.approximate.beam_plan import BeamPlans, Order
 from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import dual_bound
 from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions, Source, Status
-from rote.kernels.beam.beam import Course, search_beam
-from rote.kernels.outputs import best_parts, first_obedient
+from rote.inference.solutions import FoundBy, Solutions, Status
+from rote.kernels.beam.beam import BeamPlan, search_beam
+from rote.kernels.outputs import best_parts, first_feasible_output
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 Priority = Callable[[Space, IntArray, FloatArray], AnyArray]
-NO_WEIGHTS = frozen(np.empty(0))
-MOST_BYTES = 1 << 34  # of the beams of one batch
+NO_WEIGHTS = readonly(np.empty(0))
+MAX_BYTES = 1 << 34  # of the beams of one batch
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Beam(Engine):
     priority: Priority | None = None
     order: Order | None = None
     proof: bool = False
-    _courses: Courses = field(init=False, repr=False, compare=False)
+    _courses: BeamPlans = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_whole("width", self.width, least=1)
-        object.__setattr__(self, "_courses", Courses(self.order))
+        object.__setattr__(self, "_courses", BeamPlans(self.order))
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
@@ -69,8 +69,8 @@ class Beam(Engine):
             outputs, size = nodes.labels, nodes.size
         else:
             outputs, size = self._slowly(space, problem, shut, self.priority)
-        labels, obeys = first_to_obey(space, outputs, size)
-        labels[~obeys] = -1
+        labels, is_feasible = first_feasible(space, outputs, size)
+        labels[~is_feasible] = -1
         return bounded(problem, labels, proof=self.proof)
 
     def _slowly(
@@ -90,7 +90,7 @@ class Beam(Engine):
                     break
                 beam[:, j] = np.tile(labels, parents)
                 scores = partial_scores(space, problem.scores[i], beam)
-                ranks = np.asarray(priority(space, frozen(beam), scores), dtype=np.float64)
+                ranks = np.asarray(priority(space, readonly(beam), scores), dtype=np.float64)
                 if ranks.shape != (len(beam),):
                     raise SettingError(
                         f"a priority is one number for each of {len(beam)} partial outputs; got "
@@ -102,15 +102,15 @@ class Beam(Engine):
         return outputs, size
 
 
-def fitting(width: int, space: Space, inputs: int, course: Course) -> int:
+def fitting(width: int, space: Space, inputs: int, course: BeamPlan) -> int:
     """The width of beams: no more than there are outputs, and refused if memory is too small."""
     most = int(min(width, space.outputs))
     labels = int(max(space.sizes, default=0))
     size = 8 * most * (inputs * (len(space.variables) + course.counters + 2) + 6 * labels)
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise SettingError(
             f"width is {width}, and beams of {most} outputs for {inputs} inputs at once take "
-            f"{size >> 30} GB, more than {MOST_BYTES >> 30}; take a smaller width, or "
+            f"{size >> 30} GB, more than {MAX_BYTES >> 30}; take a smaller width, or "
             "fewer inputs at once"
         )
     return most
@@ -131,18 +131,20 @@ def partial_scores(space: Space, scores: FloatArray, labels: IntArray) -> FloatA
     return found
 
 
-def first_to_obey(space: Space, outputs: IntArray, size: IntArray) -> tuple[IntArray, BoolArray]:
+def first_feasible(space: Space, outputs: IntArray, size: IntArray) -> tuple[IntArray, BoolArray]:
     """Of every beam, of shape (m, width, variables), the first output that obeys the rules.
 
     Where none does, that is the first of all, and it is said so.
     """
     network = space.network
     if network.variables == network.own:
-        return first_obedient(frozen(outputs), frozen(size), network.masks, network.graph.rows)
+        return first_feasible_output(
+            readonly(outputs), readonly(size), network.masks, network.graph.rows
+        )
     m, width, n = outputs.shape
-    obeys = space.holds(np.maximum(outputs, 0).reshape(m * width, n)).reshape(m, width)
-    obeys &= np.arange(width) < size[:, None]
-    return outputs[np.arange(m), obeys.argmax(axis=1)], np.asarray(obeys.any(axis=1))
+    is_feasible = space.holds(np.maximum(outputs, 0).reshape(m * width, n)).reshape(m, width)
+    is_feasible &= np.arange(width) < size[:, None]
+    return outputs[np.arange(m), is_feasible.argmax(axis=1)], np.asarray(is_feasible.any(axis=1))
 
 
 def bounded(problem: Problem, labels: IntArray, *, proof: bool) -> Solutions:
@@ -155,14 +157,14 @@ def bounded(problem: Problem, labels: IntArray, *, proof: bool) -> Solutions:
         bound = dual_bound(space, problem, BranchAndBound().duals(space, problem))
     else:
         bound = bound_by_parts(problem)
-    value = space.worth(problem.scores, labels)
+    value = space.known_value(problem.scores, labels)
     reached = value >= bound - problem.ties
     status = np.where(reached, np.int64(Status.OPTIMAL), np.int64(Status.FEASIBLE))
     missing = value == -np.inf
     if missing.any():
         none = bound[missing] == -np.inf
         status[missing] = np.where(none, Status.INFEASIBLE, Status.TIMED_OUT)
-    return Solutions.of(problem, labels, Source.BEAM, bound=bound, status=status)
+    return Solutions.of(problem, labels, FoundBy.BEAM, bound=bound, status=status)
 
 
 def bound_by_parts(problem: Problem) -> FloatArray:

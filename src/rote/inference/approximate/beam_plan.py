@@ -7,7 +7,7 @@ learned from one sentence is known in all others, however many words they have. 
 more variables than have a table, are counted instead: a label that counts in the rule has a pattern
 for "none before it counts", for "one does", and so on.
 
-Every space has a `Course`: the order in which variables get their labels, and the patterns that
+Every space has a `BeamPlan`: the order in which variables get their labels, and the patterns that
 each new label completes.
 """
 
@@ -25,20 +25,20 @@ import numpy as np
 
 from rote.errors import SettingError
 from rote.inference.engine import Locked
-from rote.kernels.beam.beam import MOST_COUNTED, Course
+from rote.kernels.beam.beam import MAX_COUNTED, BeamPlan
 from rote.space.network import Table
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, running
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
-MOST_PARTNERS = 4  # earlier variables of one that triples are made of
+MAX_PARTNERS = 4  # earlier variables of one that triples are made of
 LARGEST_CODE = 1 << 62  # of what a step looks at
-MOST_ROWS = 1 << 12  # of the table of h; no more than the largest code
+MAX_ROWS = 1 << 12  # of the table of h; no more than the largest code
 
 Order = Callable[[Space], Sequence[int]]
 
 
 @dataclass(frozen=True)
-class Patterns:
+class HeuristicFeatures:
     """Which patterns there are.
 
     Variables are told apart by their labels, or with ``by_name`` by their names too: where inputs
@@ -50,7 +50,7 @@ class Patterns:
     by_name: bool = False
 
 
-class Ledger:
+class WeightIndex:
     """Where the weights of each family of patterns begin; families are known by a digest."""
 
     def __init__(self) -> None:
@@ -76,14 +76,17 @@ def in_order(space: Space) -> Sequence[int]:
     return range(len(space.variables))
 
 
-class Courses(Locked):
+class BeamPlans(Locked):
     """The courses of spaces, in one order and with the patterns of one ledger, each made once.
 
     They are kept as long as the space that they were made for.
     """
 
     def __init__(
-        self, order: Order | None, patterns: Patterns | None = None, ledger: Ledger | None = None
+        self,
+        order: Order | None,
+        patterns: HeuristicFeatures | None = None,
+        ledger: WeightIndex | None = None,
     ) -> None:
         if order is not None and not callable(order):
             raise SettingError(
@@ -91,9 +94,9 @@ class Courses(Locked):
                 f"lambda space: [1, 0]; got {order!r}"
             )
         self.order, self.patterns = order or in_order, patterns
-        self.ledger = Ledger() if ledger is None else ledger
+        self.ledger = WeightIndex() if ledger is None else ledger
         super().__init__()
-        self._kept: WeakKeyDictionary[Space, dict[tuple[str, ...], Course]] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[Space, dict[tuple[str, ...], BeamPlan]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: own for name, own in super().__getstate__().items() if name != "_kept"}
@@ -102,13 +105,13 @@ class Courses(Locked):
         super().__setstate__(contents)
         self._kept = WeakKeyDictionary()
 
-    def of(self, space: Space) -> Course:
+    def of(self, space: Space) -> BeamPlan:
         """The course of a space."""
         # Spaces are equal whatever names they have, and orders and patterns may look at names.
         with self.lock:
             kept = self._kept.setdefault(space, {})
             if space.names not in kept:
-                kept[space.names] = course_of(space, self.order, self.patterns, self.ledger)
+                kept[space.names] = beam_plan_of(space, self.order, self.patterns, self.ledger)
             return kept[space.names]
 
 
@@ -124,7 +127,9 @@ class _Lists:
         self.factor_ptr = [0]
 
 
-def course_of(space: Space, order: Order, patterns: Patterns | None, ledger: Ledger) -> Course:
+def beam_plan_of(
+    space: Space, order: Order, patterns: HeuristicFeatures | None, ledger: WeightIndex
+) -> BeamPlan:
     """The course of a space; without patterns, one that looks at scores alone."""
     steps = [int(j) for j in order(space)]
     n = len(space.variables)
@@ -146,21 +151,21 @@ def course_of(space: Space, order: Order, patterns: Patterns | None, ledger: Led
             _add_patterns(lists, space, j, partners.get(j, {}), patterns, ledger)
         for counter, (family, counted) in enumerate(rows):
             if j in counted:
-                origin = ledger.origin(family, MOST_COUNTED)
+                origin = ledger.origin(family, MAX_COUNTED)
                 lists.tallies.append((counter, origin, counted[j]))
         lists.pattern_ptr.append(len(lists.patterns))
         lists.tally_ptr.append(len(lists.tallies))
     return _packed(space, steps, lists, len(rows))
 
 
-def _named(space: Space, j: int, patterns: Patterns) -> tuple[object, ...]:
+def _named(space: Space, j: int, patterns: HeuristicFeatures) -> tuple[object, ...]:
     """How a variable is known to patterns."""
     variable = space.variables[j]
     return (variable.name, *variable.labels) if patterns.by_name else tuple(variable.labels)
 
 
 def _partners(
-    space: Space, at: dict[int, int], patterns: Patterns
+    space: Space, at: dict[int, int], patterns: HeuristicFeatures
 ) -> dict[int, dict[int, list[str]]]:
     """For each variable those before it that it is tied to, and how: by digests of their ties."""
     found: dict[int, dict[int, list[str]]] = {}
@@ -207,14 +212,14 @@ def _add_patterns(
     space: Space,
     j: int,
     partners: dict[int, list[str]],
-    patterns: Patterns,
-    ledger: Ledger,
+    patterns: HeuristicFeatures,
+    ledger: WeightIndex,
 ) -> None:
     own = int(space.sizes[j])
     for k, how in partners.items():
         origin = ledger.origin(("pair", sorted(how)), own * int(space.sizes[k]))
         lists.patterns.append((origin, (k, -1), (own, 0)))
-    if not patterns.triples or len(partners) > MOST_PARTNERS:
+    if not patterns.triples or len(partners) > MAX_PARTNERS:
         return
     # Of two that are tied to a third in the same way, either may come first.
     for one, two in combinations(sorted(partners, key=lambda k: (sorted(partners[k]), k)), 2):
@@ -225,7 +230,7 @@ def _add_patterns(
 
 
 def _tallied(
-    space: Space, patterns: Patterns | None
+    space: Space, patterns: HeuristicFeatures | None
 ) -> list[tuple[Hashable, dict[int, list[bool]]]]:
     """For each long row a family, and for each of its variables which labels count."""
     assert patterns is not None
@@ -250,7 +255,7 @@ def _tallied(
     return found
 
 
-def _packed(space: Space, steps: list[int], lists: _Lists, counters: int) -> Course:
+def _packed(space: Space, steps: list[int], lists: _Lists, counters: int) -> BeamPlan:
     scope_ptr, scope, strides, parts = [0], [], [], []
     for f in lists.factors:
         variables = list(space.factors[f].variables)
@@ -271,7 +276,7 @@ def _packed(space: Space, steps: list[int], lists: _Lists, counters: int) -> Cou
     counted = np.zeros((len(lists.tallies), widest), dtype=np.bool_)
     for k, (_, _, which) in enumerate(lists.tallies):
         counted[k, : len(which)] = which
-    return Course(
+    return BeamPlan(
         _whole(steps),
         space.sizes,
         space.offsets,
@@ -284,7 +289,7 @@ def _packed(space: Space, steps: list[int], lists: _Lists, counters: int) -> Cou
         _whole([origin for origin, _, _ in lists.patterns]),
         _whole([other for _, other, _ in lists.patterns], width=2),
         _whole([stride for _, _, stride in lists.patterns], width=2),
-        frozen(running([len(own) for own in reads])),
+        readonly(offsets_from_counts([len(own) for own in reads])),
         _whole([v for own in reads for v in own]),
         _whole(codes.read),
         _whole(lists.tally_ptr),
@@ -294,7 +299,7 @@ def _packed(space: Space, steps: list[int], lists: _Lists, counters: int) -> Cou
         _whole(codes.apart),
         _whole(codes.row),
         codes.rows,
-        frozen(counted),
+        readonly(counted),
         counters,
     )
 
@@ -315,7 +320,7 @@ def _codes(space: Space, steps: list[int], lists: _Lists, reads: list[list[int]]
     for t, (j, own) in enumerate(zip(steps, reads, strict=True)):
         patterns = lists.patterns[lists.pattern_ptr[t] : lists.pattern_ptr[t + 1]]
         tallies = lists.tallies[lists.tally_ptr[t] : lists.tally_ptr[t + 1]]
-        counts = [*space.sizes[own].tolist(), *[MOST_COUNTED] * len(tallies)]
+        counts = [*space.sizes[own].tolist(), *[MAX_COUNTED] * len(tallies)]
         *strides, codes = accumulate(counts, mul, initial=1)
         if codes > LARGEST_CODE:
             strides = [0] * len(counts)
@@ -326,7 +331,7 @@ def _codes(space: Space, steps: list[int], lists: _Lists, reads: list[list[int]]
         places = {v: k for k, v in enumerate(own)}
         looked_at = [(o, [places.get(v) for v in others], s) for o, others, s in patterns]
         family = repr((int(space.sizes[j]), counts, looked_at, [own[1:] for own in tallies]))
-        if family not in known and found.rows + codes <= MOST_ROWS:
+        if family not in known and found.rows + codes <= MAX_ROWS:
             known[family] = found.rows
             found.rows += codes
         found.row.append(known.get(family, -1))
@@ -335,7 +340,7 @@ def _codes(space: Space, steps: list[int], lists: _Lists, reads: list[list[int]]
 
 def _whole(values: object, width: int | None = None) -> IntArray:
     array: AnyArray = np.array(values, dtype=np.int64)
-    return frozen(array if width is None else array.reshape(-1, width))
+    return readonly(array if width is None else array.reshape(-1, width))
 
 
 def grown(values: FloatArray, size: int) -> FloatArray:

@@ -15,15 +15,15 @@ from rote.errors import check_whole
 from rote.inference.approximate.beam import (
     NO_WEIGHTS,
     bounded,
-    first_to_obey,
+    first_feasible,
     fitting,
 )
-from rote.inference.approximate.beam_plan import Courses, Order
+from rote.inference.approximate.beam_plan import BeamPlans, Order
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions
-from rote.kernels.beam.beam import Course
+from rote.kernels.beam.beam import BeamPlan
 from rote.kernels.beam.propagation import search_consistently
 from rote.types import FloatArray
 
@@ -45,22 +45,22 @@ class ConstrainedBeam(Engine):
     width: int = 4
     order: Order | None = None
     proof: bool = False
-    _courses: Courses = field(init=False, repr=False, compare=False)
+    _courses: BeamPlans = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_whole("width", self.width, least=1)
-        object.__setattr__(self, "_courses", Courses(self.order))
+        object.__setattr__(self, "_courses", BeamPlans(self.order))
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         course = self._courses.of(problem.space)
-        return obedient(problem, NO_WEIGHTS, self.width, course, proof=self.proof)
+        return search_feasible(problem, NO_WEIGHTS, self.width, course, proof=self.proof)
 
 
-def obedient(
+def search_feasible(
     problem: Problem,
     weights: FloatArray,
     width: int,
-    course: Course,
+    course: BeamPlan,
     *,
     proof: bool,
 ) -> Solutions:
@@ -68,8 +68,8 @@ def obedient(
     space, shut = problem.space, problem.closed_labels
     width = fitting(width, space, len(problem), course)
     nodes = search_consistently(problem.scores, shut, weights, width, course, space.network.graph)
-    labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
-    dead = np.flatnonzero(~obeys)
+    labels, is_feasible = first_feasible(space, nodes.labels, nodes.size)
+    dead = np.flatnonzero(~is_feasible)
     labels[dead] = -1
     found = bounded(problem, labels, proof=proof)
     if len(dead) == 0:

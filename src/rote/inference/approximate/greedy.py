@@ -18,29 +18,29 @@ from typing import Any
 import numpy as np
 
 from rote.errors import SettingError, check_whole, is_number
-from rote.inference.approximate.greedy_any_score import search_slowly
+from rote.inference.approximate.greedy_any_score import search_any_score
 from rote.inference.approximate.initial import (
-    IID,
-    Guesses,
+    Initializer,
+    UnaryClassifier,
     check_classifier,
-    checked_guess,
-    likely_labels,
+    checked_initial,
+    unary_argmax,
 )
 from rote.inference.approximate.search_trace import (
     Best,
-    Climber,
-    Round,
-    Starts,
+    HillClimber,
+    RestartResult,
+    RestartSampler,
+    compiled_terms,
     is_paired,
-    known_to_kernels,
 )
 from rote.inference.engine import Capability, Engine
 from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.local_search.binary_pairs import search_pairs
 from rote.kernels.local_search.greedy import Restarts, search_greedily
 from rote.space.space import Space
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, readonly
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class RGS(Engine):
 
     alpha: float = 0.0
     restarts: int = 50
-    classifier: Guesses | None = None
+    classifier: Initializer | None = None
     seed: int = 0
 
     capabilities = frozenset(
@@ -82,18 +82,18 @@ class RGS(Engine):
         elif self.alpha > 0:
             raise SettingError(
                 "alpha is above 0, and there is no classifier to start from; give one, such as "
-                "fit_iid(prepared), or take alpha=0"
+                "fit_unary_classifier(prepared), or take alpha=0"
             )
 
     def saved(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
         settings, arrays = super().saved()
-        if isinstance(self.classifier, IID):
+        if isinstance(self.classifier, UnaryClassifier):
             arrays = {"classifier": settings.pop("classifier").weights}
         return settings, arrays
 
     @classmethod
     def restored(cls, settings: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> Engine:
-        learned = {name: IID(weights) for name, weights in arrays.items()}
+        learned = {name: UnaryClassifier(weights) for name, weights in arrays.items()}
         return cls(**{**settings, **learned})
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
@@ -101,9 +101,9 @@ class RGS(Engine):
 
     def searched(self, problem: Problem, context: Context) -> tuple[Solutions, IntArray]:
         """The answers, and how many restarts each of them needed; 0 where there is none."""
-        guess = self.guesses(problem, context)
-        labels, needed, bound = self._search(problem, guess)
-        infeasible = guess.min(axis=1, initial=0) < 0
+        initial = self.initials(problem, context)
+        labels, needed, bound = self._search(problem, initial)
+        infeasible = initial.min(axis=1, initial=0) < 0
         status = np.where(needed > 0, Status.FEASIBLE, Status.TIMED_OUT)
         status[infeasible] = Status.INFEASIBLE
         if problem.global_scores is not None:
@@ -111,49 +111,56 @@ class RGS(Engine):
         if problem.loss_term is None:  # a bound that is reached is a proof
             best = problem.value(labels)
             status[(needed > 0) & (best >= bound - problem.ties)] = Status.OPTIMAL
-        found = Solutions.of(problem, labels, Source.GREEDY, bound=bound, status=status)
+        found = Solutions.of(problem, labels, FoundBy.GREEDY, bound=bound, status=status)
         return found, needed
 
-    def rounds(self, problem: Problem, context: Context) -> Iterator[Round]:
+    def rounds(self, problem: Problem, context: Context) -> Iterator[RestartResult]:
         """Restart after restart, with all that lies on the way; slower than asking for answers."""
-        guess = self.guesses(problem, context)
-        best, redrawn = Best(*guess.shape), self.redrawn(problem.space)
-        active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
-        part, own = problem.rows(active), frozen(guess[active])
-        restarts = self.restarts if redrawn else 1
-        starts, climber = Starts(part, int(self.seed), restarts), Climber(part)
+        initial = self.initials(problem, context)
+        best, n_resampled = Best(*initial.shape), self.n_resampled(problem.space)
+        active = np.flatnonzero(initial.min(axis=1, initial=0) >= 0)
+        part, own = problem.rows(active), readonly(initial[active])
+        restarts = self.restarts if n_resampled else 1
+        starts, climber = RestartSampler(part, int(self.seed), restarts), HillClimber(part)
         for _ in range(restarts):
-            paths = climber.climb(starts.drawn(own, redrawn))
+            paths = climber.climb(starts.drawn(own, n_resampled))
             best.take(active, paths, part.value(paths.ends), part.ties)
             yield best.now(active, paths)
 
-    def redrawn(self, space: Space) -> int:
+    def n_resampled(self, space: Space) -> int:
         """How many variables of a start are drawn."""
         n = len(space.variables)
         return n - round(self.alpha * n)
 
-    def guesses(self, problem: Problem, context: Context) -> IntArray:
+    def initials(self, problem: Problem, context: Context) -> IntArray:
         """Where starts are drawn from; -1 where a variable has no label that it may have."""
         if self.classifier is None:
-            return likely_labels(problem)
-        guess = self.classifier.guess(problem, context)
-        return guess if isinstance(self.classifier, IID) else checked_guess(problem, guess)
+            return unary_argmax(problem)
+        initial = self.classifier.initial(problem, context)
+        return (
+            initial
+            if isinstance(self.classifier, UnaryClassifier)
+            else checked_initial(problem, initial)
+        )
 
-    def _search(self, problem: Problem, guess: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        redrawn = self.redrawn(problem.space)
+    def _search(self, problem: Problem, initial: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        n_resampled = self.n_resampled(problem.space)
         # All starts are the same when nothing is drawn.
-        restarts = self.restarts if redrawn else 1
-        known = known_to_kernels(problem)
+        restarts = self.restarts if n_resampled else 1
+        known = compiled_terms(problem)
         if known is None:
-            return search_slowly(problem, guess, redrawn, restarts, self.seed)
+            return search_any_score(problem, initial, n_resampled, restarts, self.seed)
         kind, gold, wide = known
-        gold = guess if gold is None else gold
-        apart, again = problem.space.network.unmerged, Restarts(redrawn, restarts, int(self.seed))
+        gold = initial if gold is None else gold
+        apart, again = (
+            problem.space.network.per_factor_tables,
+            Restarts(n_resampled, restarts, int(self.seed)),
+        )
         if (
             is_paired(apart)
             and not apart.rows
             and problem.closed is None
             and problem.global_scores is None
         ):
-            return search_pairs(problem.questions, guess, gold, kind, apart.graph, again)
-        return search_greedily(problem.questions, guess, gold, kind, wide, apart.graph, again)
+            return search_pairs(problem.questions, initial, gold, kind, apart.graph, again)
+        return search_greedily(problem.questions, initial, gold, kind, wide, apart.graph, again)

@@ -9,32 +9,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.inference.approximate.search_trace import Starts
+from rote.inference.approximate.search_trace import RestartSampler
 from rote.inference.problem import Problem
 from rote.kernels.local_search.state import gains_of
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray, readonly
 
 
-def search_slowly(
-    problem: Problem, guess: IntArray, redrawn: int, restarts: int, seed: int
+def search_any_score(
+    problem: Problem, initial: IntArray, n_resampled: int, restarts: int, seed: int
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """What `rote.kernels.local_search.greedy.search_greedily` does; the bounds say nothing."""
-    labels = np.full(guess.shape, -1, dtype=np.int64)
-    needed = np.zeros(len(guess), dtype=np.int64)
-    best = np.full(len(guess), -np.inf)
-    possible = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
+    labels = np.full(initial.shape, -1, dtype=np.int64)
+    needed = np.zeros(len(initial), dtype=np.int64)
+    best = np.full(len(initial), -np.inf)
+    possible = np.flatnonzero(initial.min(axis=1, initial=0) >= 0)
     part, closed = problem.rows(possible), problem.closed_labels[possible]
-    drawn, own = Starts(part, int(seed), restarts), frozen(guess[possible])
+    drawn, own = RestartSampler(part, int(seed), restarts), readonly(initial[possible])
     for restart in range(restarts):
-        starts = drawn.drawn(own, redrawn)
+        starts = drawn.drawn(own, n_resampled)
         for k, i in enumerate(possible.tolist()):
             one = part.rows(np.array([k]))
             end, wrong = _climbed(one, closed[k], starts[k])
-            value = float(one.value(frozen(end[None]))[0])
+            value = float(one.value(readonly(end[None]))[0])
             if wrong == 0 and value > best[i] + problem.ties[i]:
                 labels[i], best[i], needed[i] = end, value, restart + 1
-    return labels, needed, np.full(len(guess), np.inf)
+    return labels, needed, np.full(len(initial), np.inf)
 
 
 def _climbed(one: Problem, closed: BoolArray, start: IntArray) -> tuple[IntArray, int]:
@@ -62,9 +62,15 @@ def _climbed(one: Problem, closed: BoolArray, start: IntArray) -> tuple[IntArray
 
 def _gains(one: Problem, labels: IntArray, successors: IntArray) -> FloatArray:
     """What each change would add, to the scores and to the term."""
-    gains = gains_of(one.scores, frozen(labels[None]), one.space.network.unmerged.graph)[0]
+    gains = gains_of(one.scores, readonly(labels[None]), one.space.network.per_factor_tables.graph)[
+        0
+    ]
     if one.global_scores is not None:
-        gains = gains + one.global_scores.worth(successors) - one.global_scores.worth(labels[None])
+        gains = (
+            gains
+            + one.global_scores.known_value(successors)
+            - one.global_scores.known_value(labels[None])
+        )
     if one.loss_term is None:
         return np.asarray(gains)
     if hasattr(one.loss_term, "changes"):

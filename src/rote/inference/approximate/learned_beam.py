@@ -1,4 +1,4 @@
-"""`Speedup`: beam search that learns to mimic an engine, as in Pan and Srikumar (2018).
+"""`LearnedBeam`: beam search that learns to mimic an engine, as in Pan and Srikumar (2018).
 
     rank(v) = g(v) + h(v),     h(v) = w · φ(v)
 
@@ -27,40 +27,46 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from rote.errors import SettingError, check_number, check_whole, is_number
-from rote.inference.approximate.beam import bounded, first_to_obey, fitting
-from rote.inference.approximate.beam_plan import Courses, Ledger, Order, Patterns, grown
-from rote.inference.approximate.constrained_beam import obedient
+from rote.inference.approximate.beam import bounded, first_feasible, fitting
+from rote.inference.approximate.beam_plan import (
+    BeamPlans,
+    HeuristicFeatures,
+    Order,
+    WeightIndex,
+    grown,
+)
+from rote.inference.approximate.constrained_beam import search_feasible
 from rote.inference.engine import Capability, Engine, Locked, Stats, check_engine
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.independent import argmax_presolve
 from rote.inference.problem import Context, LazyProblem, LazyScores, Problem, Wanted
-from rote.inference.solutions import Solutions, Source, Status
-from rote.kernels.beam.beam import Course, Progress, first_nodes, proceed, search_beam
+from rote.inference.solutions import FoundBy, Solutions, Status
+from rote.kernels.beam.beam import BeamPlan, Progress, first_nodes, proceed, search_beam
 from rote.kernels.beam.heuristic_learning import Learned, learn_beam
 from rote.kernels.local_search.hash_random import seeds_of
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 
-class Beams(NamedTuple):
+class BeamResult(NamedTuple):
     """The best outputs that a search came to, before rules are looked at."""
 
     labels: IntArray  # (m, variables)
-    obeys: BoolArray  # (m,)
+    is_feasible: BoolArray  # (m,)
     skipped: IntArray  # (m,): decisions by h alone
 
 
 class Heuristic(Locked):
     """What is learned: the weights of patterns, their sums and a clock, and where each begins."""
 
-    def __init__(self, order: Order | None, patterns: Patterns) -> None:
+    def __init__(self, order: Order | None, patterns: HeuristicFeatures) -> None:
         super().__init__()
-        self.ledger = Ledger()
-        self.courses = Courses(order, patterns, self.ledger)
+        self.ledger = WeightIndex()
+        self.courses = BeamPlans(order, patterns, self.ledger)
         self.learned = Learned(np.zeros(0), np.zeros(0), np.zeros(1))
         self.asked = 0  # inputs without scores, so far
 
-    def course(self, space: Space) -> Course:
+    def course(self, space: Space) -> BeamPlan:
         """The course of a space; there are weights for all of its patterns then."""
         course = self.courses.of(space)
         weights, sums, clock = self.learned
@@ -76,7 +82,7 @@ class Heuristic(Locked):
 
 
 @dataclass(frozen=True, eq=False)
-class Speedup(Engine):
+class LearnedBeam(Engine):
     """Beam search that learns from the ``inner`` engine.
 
     A mistake moves w by ``step``: where that is large beside scores, h overrules them. ``average``
@@ -84,23 +90,23 @@ class Speedup(Engine):
     What was learned is in ``knowledge``, and can be given to another one as ``learned``.
 
     >>> import numpy as np
-    >>> from rote import Exact, Speedup, SpaceBuilder
+    >>> from rote import Exact, LearnedBeam, SpaceBuilder
     >>> builder = SpaceBuilder()
     >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     >>> builder.require(x["b"] >> y["b"])
     >>> space = builder.build()
     >>> scores = np.random.default_rng(0).normal(size=(200, space.parts))
-    >>> speedup = Speedup(Exact(), width=2)
+    >>> speedup = LearnedBeam(Exact(), width=2)
     >>> speedup.learn(space, scores) > 0
     True
-    >>> bool(speedup.searched(space, scores).obeys.mean() > 0.9)
+    >>> bool(speedup.searched(space, scores).is_feasible.mean() > 0.9)
     True
     """
 
     inner: Engine = field(default_factory=Exact)
     width: int = 8
     theta: float | None = None
-    features: Patterns = field(default_factory=Patterns)
+    features: HeuristicFeatures = field(default_factory=HeuristicFeatures)
     order: Order | None = None
     step: float = 0.01
     average: bool = True
@@ -157,7 +163,7 @@ class Speedup(Engine):
     def knowledge(self) -> tuple[dict[str, int], FloatArray]:
         """What has been learned: where each family of patterns begins, and all weights."""
         with self._heuristic.lock:
-            return dict(self._heuristic.ledger.origins), frozen(self._weights())
+            return dict(self._heuristic.ledger.origins), readonly(self._weights())
 
     def _weights(self) -> FloatArray:
         return self._heuristic.weights(average=self.average)
@@ -176,11 +182,11 @@ class Speedup(Engine):
     def _gap(self) -> float:
         return np.inf if self.theta is None else float(self.theta)
 
-    def with_theta(self, theta: float | None) -> Speedup:
+    def with_theta(self, theta: float | None) -> LearnedBeam:
         """One that knows as much and has another threshold."""
         return replace(self, theta=theta).knowing(self)
 
-    def knowing(self, other: Speedup) -> Speedup:
+    def knowing(self, other: LearnedBeam) -> LearnedBeam:
         """One with these settings that goes on learning from where another one is."""
         same = replace(self)
         object.__setattr__(same, "_heuristic", deepcopy(other._heuristic))
@@ -232,19 +238,19 @@ class Speedup(Engine):
         due = np.floor(np.arange(first, first + count + 1) * float(self.share))
         return np.flatnonzero(np.diff(due) > 0)
 
-    def searched(self, space: Space, scores: Problem | AnyArray) -> Beams:
+    def searched(self, space: Space, scores: Problem | AnyArray) -> BeamResult:
         """What the search alone comes to, whether it obeys or not."""
         problem = Problem.of(space, scores)
         with self._heuristic.lock:
-            course, weights = self._heuristic.course(space), frozen(self._weights())
+            course, weights = self._heuristic.course(space), readonly(self._weights())
         shut = problem.closed_labels
         width = fitting(self.width, space, len(problem), course)
         nodes, skipped = search_beam(problem.scores, shut, weights, width, self._gap, course)
-        labels, obeys = first_to_obey(space, nodes.labels, nodes.size)
+        labels, is_feasible = first_feasible(space, nodes.labels, nodes.size)
         self._stats.add(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
-        return Beams(frozen(labels), frozen(obeys), frozen(skipped))
+        return BeamResult(readonly(labels), readonly(is_feasible), readonly(skipped))
 
-    def searched_lazily(self, problems: Sequence[LazyProblem]) -> list[Beams]:
+    def searched_lazily(self, problems: Sequence[LazyProblem]) -> list[BeamResult]:
         """As `searched` for several problems; and few scores are looked at.
 
         Only those that decide something are asked for: what all inputs need to go on, again and
@@ -252,7 +258,7 @@ class Speedup(Engine):
         """
         with self._heuristic.lock:
             courses = [self._heuristic.course(problem.space) for problem in problems]
-            weights = frozen(self._weights())
+            weights = readonly(self._weights())
         walks = [
             _Walk(problem.lazy, course, fitting(self.width, problem.space, len(problem), course))
             for problem, course in zip(problems, courses, strict=True)
@@ -269,25 +275,27 @@ class Speedup(Engine):
             self._stats.add(inputs=len(own.labels), steps=own.labels.size, skipped=skipped)
         return found
 
-    def _answered_lazily(self, problem: LazyProblem, context: Context, found: Beams) -> Solutions:
+    def _answered_lazily(
+        self, problem: LazyProblem, context: Context, found: BeamResult
+    ) -> Solutions:
         """What a search came to, repaired and taught; values are not known where it left out some.
 
         A proof looks at all scores in the end.
         """
         m = len(problem)
-        broken, lessons = np.flatnonzero(~found.obeys), self.lessons(m)
+        broken, lessons = np.flatnonzero(~found.is_feasible), self.lessons(m)
         again = np.arange(m) if self.proof else np.union1d(broken, lessons)
         problem.lazy.rows(again)  # read together
-        known = np.flatnonzero(problem.lazy.known.all(axis=1) & found.obeys)
+        known = np.flatnonzero(problem.lazy.known.all(axis=1) & found.is_feasible)
         answers = Solutions(
             found.labels,
-            frozen(np.full(m, np.nan)),
-            frozen(np.full(m, np.inf)),
-            frozen(np.full(m, int(Status.FEASIBLE))),
-            frozen(np.full(m, int(Source.BEAM))),
+            readonly(np.full(m, np.nan)),
+            readonly(np.full(m, np.inf)),
+            readonly(np.full(m, int(Status.FEASIBLE))),
+            readonly(np.full(m, int(FoundBy.BEAM))),
         )
         if len(known):
-            valued = bounded(problem.rows(known), frozen(found.labels[known]), proof=self.proof)
+            valued = bounded(problem.rows(known), readonly(found.labels[known]), proof=self.proof)
             answers = answers.with_rows(known, valued)
         if len(broken):
             repaired = self._obedient(problem.rows(broken), proof=self.proof)
@@ -312,7 +320,7 @@ class Speedup(Engine):
     def _by_search(self, problem: Problem) -> Solutions:
         found = self.searched(problem.space, problem)
         labels = found.labels.copy()
-        broken = np.flatnonzero(~found.obeys)
+        broken = np.flatnonzero(~found.is_feasible)
         labels[broken] = -1
         answers = bounded(problem, labels, proof=self.proof)
         if len(broken) == 0:
@@ -323,9 +331,9 @@ class Speedup(Engine):
     def _obedient(self, problem: Problem, *, proof: bool) -> Solutions:
         space = problem.space
         with self._heuristic.lock:
-            course, weights = self._heuristic.course(space), frozen(self._weights())
+            course, weights = self._heuristic.course(space), readonly(self._weights())
         self._stats.add(broken=len(problem))
-        return obedient(problem, weights, self.width, course, proof=proof)
+        return search_feasible(problem, weights, self.width, course, proof=proof)
 
     def _to_teach(self, problem: Problem) -> BoolArray:
         """Which inputs the engine is given; a function of their scores."""
@@ -339,7 +347,7 @@ class Speedup(Engine):
         part = problem.rows(there)
         with self._heuristic.lock:
             course = self._heuristic.course(problem.space)
-            gold = frozen(solved.labels[there])
+            gold = readonly(solved.labels[there])
             shut = part.closed_labels
             wrong = learn_beam(
                 part.scores,
@@ -357,11 +365,11 @@ class Speedup(Engine):
 class _Walk:
     """A search that stands still where scores are needed."""
 
-    def __init__(self, lazy: LazyScores, course: Course, width: int) -> None:
+    def __init__(self, lazy: LazyScores, course: BeamPlan, width: int) -> None:
         space = lazy.space
         m, n = len(lazy), len(space.variables)
         self.lazy, self.course = lazy, course
-        self.shut = frozen(np.tile(~space.network.allowed[: space.labels], (m, 1)))
+        self.shut = readonly(np.tile(~space.network.allowed[: space.labels], (m, 1)))
         self.nodes, self.there = first_nodes(m, width, course), np.zeros((m, n), dtype=np.bool_)
         self.steps, self.skipped = np.zeros((2, m), dtype=np.int64)
         # A step needs the scores of its variable, and of the factors that are whole after it.
@@ -372,7 +380,7 @@ class _Walk:
     def on(self, weights: FloatArray, theta: float) -> Wanted:
         """Go on as far as scores go; which inputs then wait for those of which slots."""
         wanted = proceed(
-            frozen(self.lazy.array),
+            readonly(self.lazy.array),
             self.shut,
             weights,
             theta,
@@ -387,7 +395,7 @@ class _Walk:
         places = np.arange(counts.sum()) + np.repeat(firsts - before, counts)
         return Wanted(self.lazy, np.repeat(inputs, counts), self.slots[places])
 
-    def beams(self) -> Beams:
+    def beams(self) -> BeamResult:
         """What the search came to."""
-        labels, obeys = first_to_obey(self.lazy.space, self.nodes.labels, self.nodes.size)
-        return Beams(frozen(labels), frozen(obeys), frozen(self.skipped))
+        labels, is_feasible = first_feasible(self.lazy.space, self.nodes.labels, self.nodes.size)
+        return BeamResult(readonly(labels), readonly(is_feasible), readonly(self.skipped))

@@ -1,4 +1,4 @@
-"""`AmortizedRGS`: greedy search that learns where to start, Algorithm 2 of Ma et al. (2019).
+"""`LearnedRestarts`: greedy search that learns where to start, Algorithm 2 of Ma et al. (2019).
 
     climb the scores F from a start           → the path, and its end
     learn E(x, y) = θ · φ(x, y) ≈ F(end)      from all outputs on the path
@@ -21,13 +21,20 @@ import numpy as np
 
 from rote.errors import SettingError, check_number, check_whole, is_number
 from rote.inference.approximate.greedy import RGS
-from rote.inference.approximate.search_trace import Best, Climber, Paths, Round, Starts, climb_from
+from rote.inference.approximate.search_trace import (
+    Best,
+    HillClimber,
+    RestartResult,
+    RestartSampler,
+    SearchTrace,
+    hill_climb,
+)
 from rote.inference.engine import Engine, Locked, Stats, check_engine
 from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.learning.value_regression import Outputs, Schedule, regress_all
 from rote.space.global_features import columns_of
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 ROOM = 1 << 20  # features of outputs that are learned from together
 
@@ -42,17 +49,16 @@ class Evaluation(Locked):
 
 
 @dataclass(frozen=True, eq=False)
-class AmortizedRGS(Engine):
+class LearnedRestarts(Engine):
     """`RGS` whose later starts are learned.
 
     ``inner`` says how starts are drawn, and how many climbs there are at most. An input is left
-    when ``patience`` climbs in a row found nothing better. With ``leads_first``, E says where the
-    first climb begins; otherwise it begins where that of ``inner`` does. E is learned by
+    when ``patience`` climbs in a row found nothing better. With ``predict_first_start``, E says
+    where the first climb begins; otherwise it begins where that of ``inner`` does. E is learned by
     ``passes`` over ``outputs`` of each path, evenly spread (None for all of them, as in the paper),
     as far as it is wrong about them by more than ``tolerance``, relative to what they are worth,
-    with steps of ``step``, or by ``adagrad``. It needs feature vectors, and so a
-    model that asks, or a context with ``features``. A θ that was learned before can be given as
-    ``learned``.
+    with steps of ``step``, or by ``adagrad``. It needs feature vectors, and so a model that asks,
+    or a context with ``features``. A θ that was learned before can be given as ``learned``.
     """
 
     inner: RGS = field(default_factory=RGS)
@@ -62,7 +68,7 @@ class AmortizedRGS(Engine):
     patience: int = 2
     tolerance: float = 0.05
     outputs: int | None = 8
-    leads_first: bool = True
+    predict_first_start: bool = True
     learned: FloatArray | None = field(default=None, repr=False)
     _learned: Evaluation = field(init=False, repr=False)
     _stats: Stats = field(init=False, repr=False)
@@ -75,8 +81,10 @@ class AmortizedRGS(Engine):
         if not is_number(self.step) or not 0 < self.step < 2:
             raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
         check_number("tolerance", self.tolerance, least=0)
-        if not isinstance(self.leads_first, bool):
-            raise SettingError(f"leads_first is True or False, got {self.leads_first!r}")
+        if not isinstance(self.predict_first_start, bool):
+            raise SettingError(
+                f"predict_first_start is True or False, got {self.predict_first_start!r}"
+            )
         check_whole("passes", self.passes, least=1)
         check_whole("patience", self.patience, least=1)
         if self.outputs is not None:
@@ -94,7 +102,7 @@ class AmortizedRGS(Engine):
         """θ, or None before anything was asked."""
         with self._learned.lock:
             weights = self._learned.weights
-            return None if weights is None else frozen(weights.copy())
+            return None if weights is None else readonly(weights.copy())
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         return self.searched(problem, context)[0]
@@ -116,25 +124,25 @@ class AmortizedRGS(Engine):
         status[first.climbed] = Status.TIMED_OUT
         status[needed > 0] = Status.FEASIBLE
         bound = np.full(len(labels), np.inf)
-        found = Solutions.of(problem, labels, Source.GREEDY, bound=bound, status=status)
+        found = Solutions.of(problem, labels, FoundBy.GREEDY, bound=bound, status=status)
         return found, needed
 
-    def rounds(self, problem: Problem, context: Context) -> Iterator[Round]:
+    def rounds(self, problem: Problem, context: Context) -> Iterator[RestartResult]:
         """Round after round, until all inputs are left; others may ask between two of them."""
-        guess = self.inner.guesses(problem, context)
-        redrawn = self.inner.redrawn(problem.space)
-        best, idle = Best(*guess.shape), np.zeros(len(guess), dtype=np.int64)
-        active = np.flatnonzero(guess.min(axis=1, initial=0) >= 0)
+        initial = self.inner.initials(problem, context)
+        n_resampled = self.inner.n_resampled(problem.space)
+        best, idle = Best(*initial.shape), np.zeros(len(initial), dtype=np.int64)
+        active = np.flatnonzero(initial.min(axis=1, initial=0) >= 0)
         part, own_context = _some(problem, context, active)
         members = np.arange(len(active))
-        starts = Starts(part, int(self.inner.seed), self.inner.restarts)
-        climber, likely = Climber(part), frozen(guess[active])
+        starts = RestartSampler(part, int(self.inner.seed), self.inner.restarts)
+        climber, likely = HillClimber(part), readonly(initial[active])
         own, by_e = self._first(part, own_context, starts, likely)
         for restart in range(1, self.inner.restarts + 1):
             paths = climber.climb(own, members)
             values = part.value(paths.ends)
             better = best.take(active, paths, values, part.ties)
-            inputs = len(guess) if restart == 1 else 0
+            inputs = len(initial) if restart == 1 else 0
             self._stats.add(inputs=inputs, climbs=len(active), learned=int(by_e.sum()))
             yield best.now(active, paths)
             idle[active] = np.where(better, 0, idle[active] + 1)
@@ -143,35 +151,37 @@ class AmortizedRGS(Engine):
             if restart == self.inner.restarts or not kept.any():
                 return
             in_vain = by_e & ~better
-            active, members, ends = active[kept], members[kept], frozen(paths.ends[kept])
+            active, members, ends = active[kept], members[kept], readonly(paths.ends[kept])
             part, own_context = _some(part, own_context, np.flatnonzero(kept))
             starts.keep(kept)
             led, moved = self._led(part, own_context, ends)
-            around = frozen(np.where(moved[:, None], led, guess[active]))
-            own, by_e = starts.given(led, moved & ~in_vain[kept], around, redrawn)
+            around = readonly(np.where(moved[:, None], led, initial[active]))
+            own, by_e = starts.given(led, moved & ~in_vain[kept], around, n_resampled)
 
     def _first(
-        self, problem: Problem, context: Context, starts: Starts, guess: IntArray
+        self, problem: Problem, context: Context, starts: RestartSampler, initial: IntArray
     ) -> tuple[IntArray, BoolArray]:
         """The first starts, and which of them E led to."""
-        redrawn = self.inner.redrawn(problem.space)
-        if not self.leads_first:
-            return starts.drawn(guess, redrawn), np.zeros(len(guess), dtype=np.bool_)
-        led, moved = self._led(problem, context, guess)
-        return starts.given(led, moved, guess, redrawn)
+        n_resampled = self.inner.n_resampled(problem.space)
+        if not self.predict_first_start:
+            return starts.drawn(initial, n_resampled), np.zeros(len(initial), dtype=np.bool_)
+        led, moved = self._led(problem, context, initial)
+        return starts.given(led, moved, initial, n_resampled)
 
-    def _learn(self, problem: Problem, context: Context, paths: Paths, values: FloatArray) -> None:
+    def _learn(
+        self, problem: Problem, context: Context, paths: SearchTrace, values: FloatArray
+    ) -> None:
         """Every output on a path is worth its end; those are learned from that E is far from."""
         assert context.features is not None
         features = context.features
         outputs, owner = paths.outputs(self.outputs)
-        columns = columns_of(problem.space, features.traits, outputs)
+        columns = columns_of(problem.space, features.global_features, outputs)
         with self._learned.lock:
             regress_all(
                 *self._weights(features.size),
                 features.vectors,
                 features.slots,
-                Outputs(frozen(features.firsts[owner]), columns, frozen(values[owner])),
+                Outputs(readonly(features.firsts[owner]), columns, readonly(values[owner])),
                 Schedule(float(self.step), int(self.passes), float(self.tolerance), ROOM),
             )
 
@@ -180,11 +190,11 @@ class AmortizedRGS(Engine):
         assert context.features is not None
         with self._learned.lock:  # nobody learns while E is climbed
             weights = self._weights(context.features.size)[0]
-            worth = context.features.problem(problem.space, weights)
+            known_value = context.features.problem(problem.space, weights)
             if problem.closed is not None:
-                worth = worth.with_open(~problem.closed)
-            paths = climb_from(worth, ends)
-        return paths.ends, paths.obeys & (paths.counts > 0)
+                known_value = known_value.with_open(~problem.closed)
+            paths = hill_climb(known_value, ends)
+        return paths.ends, paths.is_feasible & (paths.counts > 0)
 
     def _weights(self, size: int) -> tuple[FloatArray, FloatArray]:
         own = self._learned

@@ -15,19 +15,19 @@ from rote.kernels.local_search.hash_random import draw_starts, note_starts, seed
 from rote.kernels.local_search.state import NO_TERM
 from rote.space.losses import Overlap, Wrong
 from rote.space.network import Network
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray, readonly
 
 NO_TRAITS = no_traits()
-MOST_STEPS = 4  # per variable: of longer ways the first are kept
+MAX_STEPS = 4  # per variable: of longer ways the first are kept
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
+class SearchTrace:
     """One path for every input of a batch."""
 
     starts: IntArray  # (m, variables)
     ends: IntArray  # (m, variables)
-    obeys: BoolArray  # (m,): whether the end does
+    is_feasible: BoolArray  # (m,): whether the end does
     steps: IntArray  # (m, most, 2): a variable and its new label
     counts: IntArray  # (m,): how many steps there are
 
@@ -46,18 +46,18 @@ class Paths:
             )
             kept = (steps < most) | (part != before)
             outputs, owner = outputs[kept], owner[kept]
-        return frozen(outputs), frozen(owner)
+        return readonly(outputs), readonly(owner)
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
+class RestartResult:
     """What a search has after so many climbs of every input."""
 
     labels: IntArray  # (m, variables): the best so far, -1 where there is none
     values: FloatArray  # (m,): what they are worth
     needed: IntArray  # (m,): the climb that found them, counted from 1; 0 where there is none
     climbed: IntArray  # the inputs that were climbed for in this round
-    paths: Paths  # theirs
+    paths: SearchTrace  # theirs
 
 
 class Best:
@@ -70,28 +70,28 @@ class Best:
         self.rounds = 0
 
     def take(
-        self, inputs: IntArray, paths: Paths, values: FloatArray, ties: FloatArray
+        self, inputs: IntArray, paths: SearchTrace, values: FloatArray, ties: FloatArray
     ) -> BoolArray:
         """Take the ends that are better than what there is; which of them are."""
         self.rounds += 1
-        better = np.asarray(paths.obeys & (values > self.values[inputs] + ties))
+        better = np.asarray(paths.is_feasible & (values > self.values[inputs] + ties))
         rows = inputs[better]
         self.labels[rows], self.values[rows] = paths.ends[better], values[better]
         self.needed[rows] = self.rounds
         return better
 
-    def now(self, climbed: IntArray, paths: Paths) -> Round:
+    def now(self, climbed: IntArray, paths: SearchTrace) -> RestartResult:
         """As it stands."""
-        return Round(
-            frozen(self.labels.copy()),
-            frozen(self.values.copy()),
-            frozen(self.needed.copy()),
-            frozen(climbed),
+        return RestartResult(
+            readonly(self.labels.copy()),
+            readonly(self.values.copy()),
+            readonly(self.needed.copy()),
+            readonly(climbed),
             paths,
         )
 
 
-class Starts:
+class RestartSampler:
     """The starts of inputs, climb after climb; none is drawn that was there before."""
 
     def __init__(self, problem: Problem, seed: int, climbs: int) -> None:
@@ -100,14 +100,14 @@ class Starts:
         self._seen = np.empty((len(problem), climbs), dtype=np.int64)  # their prints
         self._count = 0
 
-    def drawn(self, guess: IntArray, redrawn: int) -> IntArray:
+    def drawn(self, initial: IntArray, n_resampled: int) -> IntArray:
         """The next start of every input: a guess with so many labels drawn anew, or more."""
-        starts = self._draw(np.arange(len(guess)), guess, redrawn)
+        starts = self._draw(np.arange(len(initial)), initial, n_resampled)
         self._count += 1
         return starts
 
     def given(
-        self, starts: IntArray, good: BoolArray, guess: IntArray, redrawn: int
+        self, starts: IntArray, good: BoolArray, initial: IntArray, n_resampled: int
     ) -> tuple[IntArray, BoolArray]:
         """The next start of every input: a given one that is good and new, or else a drawn one.
 
@@ -115,74 +115,76 @@ class Starts:
         """
         taken = good & note_starts(starts, self._seen, self._count)
         rows, chosen = np.flatnonzero(~taken), starts.copy()
-        chosen[rows] = self._draw(rows, frozen(guess[rows]), redrawn)
+        chosen[rows] = self._draw(rows, readonly(initial[rows]), n_resampled)
         self._count += 1
-        return frozen(chosen), taken
+        return readonly(chosen), taken
 
     def keep(self, kept: BoolArray) -> None:
         """Go on with some of the inputs."""
-        self._closed, self._seeds = frozen(self._closed[kept]), self._seeds[kept]
+        self._closed, self._seeds = readonly(self._closed[kept]), self._seeds[kept]
         self._seen = self._seen[kept]
 
-    def _draw(self, rows: IntArray, guess: IntArray, redrawn: int) -> IntArray:
+    def _draw(self, rows: IntArray, initial: IntArray, n_resampled: int) -> IntArray:
         space, seen = self._space, self._seen[rows]
-        seeds, closed = frozen(self._seeds[rows]), frozen(self._closed[rows])
-        starts = draw_starts(seeds, closed, guess, space.offsets, redrawn, seen, self._count)
+        seeds, closed = readonly(self._seeds[rows]), readonly(self._closed[rows])
+        starts = draw_starts(seeds, closed, initial, space.offsets, n_resampled, seen, self._count)
         self._seen[rows] = seen
-        return frozen(starts)
+        return readonly(starts)
 
 
-class Climber:
+class HillClimber:
     """Climbs the scores of inputs, as often as asked, and reads them once."""
 
     def __init__(self, problem: Problem) -> None:
-        known = known_to_kernels(problem)
+        known = compiled_terms(problem)
         if known is None:
             raise UnsupportedSpace(
                 "paths are kept for rules without auxiliary columns, and for terms and traits that "
                 "kernels know; use RGS without asking for paths"
             )
         self.kind, self.gold, wide = known
-        self.ties, self.network = problem.ties, problem.space.network.unmerged
+        self.ties, self.network = problem.ties, problem.space.network.per_factor_tables
         network = self.network
         entries = all_entries(problem.questions, network.graph, network.is_plain)
         self.ground = Ground(entries, network.graph, wide)
 
-    def climb(self, starts: IntArray, members: IntArray | None = None) -> Paths:
+    def climb(self, starts: IntArray, members: IntArray | None = None) -> SearchTrace:
         """The path of every input from a start of its own; ``members`` are which, if not all."""
         rows = np.arange(len(starts)) if members is None else members
-        ends, obeys, steps, counts = climb_all(
+        ends, is_feasible, steps, counts = climb_all(
             self.ground,
-            frozen(rows),
-            frozen(self.ties[rows]),
+            readonly(rows),
+            readonly(self.ties[rows]),
             starts,
-            starts if self.gold is None else frozen(self.gold[rows]),
+            starts if self.gold is None else readonly(self.gold[rows]),
             self.kind,
             is_paired(self.network),
-            MOST_STEPS * max(1, starts.shape[1]),
+            MAX_STEPS * max(1, starts.shape[1]),
         )
-        return Paths(starts, frozen(ends), frozen(obeys), frozen(steps), frozen(counts))
+        return SearchTrace(
+            starts, readonly(ends), readonly(is_feasible), readonly(steps), readonly(counts)
+        )
 
 
-def climb_from(problem: Problem, starts: IntArray) -> Paths:
+def hill_climb(problem: Problem, starts: IntArray) -> SearchTrace:
     """The path of every input from a start of its own."""
-    return Climber(problem).climb(starts)
+    return HillClimber(problem).climb(starts)
 
 
-def known_to_kernels(problem: Problem) -> tuple[int, IntArray | None, Wide] | None:
+def compiled_terms(problem: Problem) -> tuple[int, IntArray | None, Wide] | None:
     """The kind of the term, its gold, and the traits; None where kernels do not know them all."""
-    term, traits, network = problem.loss_term, problem.global_scores, problem.space.network
+    term, global_features, network = problem.loss_term, problem.global_scores, problem.space.network
     kind, gold = NO_TERM, None
     if isinstance(term, Wrong | Overlap):
         # Kernels are compiled anew for arrays that may be written to.
-        kind, gold = term.kind, frozen(term.gold)
+        kind, gold = term.kind, readonly(term.gold)
     elif term is not None:
         return None
     if network.variables > network.own:
         return None
-    if traits is None:
+    if global_features is None:
         return kind, gold, NO_TRAITS
-    return (kind, gold, traits.wide) if traits.traits.is_known else None
+    return (kind, gold, global_features.wide) if global_features.global_features.is_known else None
 
 
 def is_paired(network: Network) -> bool:

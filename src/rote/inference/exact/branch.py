@@ -18,13 +18,13 @@ from rote.errors import check_whole, positive
 from rote.inference.engine import Capability, Engine
 from rote.inference.exact.duals import Duals, dual_bound, zero_duals
 from rote.inference.exact.plans import no_plan, partial_plan
-from rote.inference.exact.search import UNLIMITED, Found, first_of_equals, search, without_far
-from rote.inference.exact.tie_breaking import canonical
+from rote.inference.exact.search import UNLIMITED, Found, finite_messages, first_of_equals, search
+from rote.inference.exact.tie_breaking import lexicographic_first
 from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.dual.ascent import ascend
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 FIRST_NODES = 1 << 8  # the first try under a time limit; each further one has four times as many
 
@@ -67,14 +67,14 @@ class BranchAndBound(Engine):
             doubtful = found.doubtful & found.complete
             labels = self._first_of_equals(problem, labels, doubtful, left)
         if found.complete.all():
-            return Solutions.of(problem, labels, Source.BRANCH)
+            return Solutions.of(problem, labels, FoundBy.BRANCH)
         some = (labels >= 0).all(axis=1)
         status = np.select(
             [found.complete & some, found.complete, some],
             [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
             Status.TIMED_OUT,
         )
-        return Solutions.of(problem, labels, Source.BRANCH, bound=found.bound, status=status)
+        return Solutions.of(problem, labels, FoundBy.BRANCH, bound=found.bound, status=status)
 
     def duals(
         self,
@@ -92,7 +92,7 @@ class BranchAndBound(Engine):
         if start is None:
             start = zero_duals(space, len(problem))
         bound = dual_bound(space, problem, start)
-        messages, multipliers = without_far(start.messages), start.multipliers.copy()
+        messages, multipliers = finite_messages(start.messages), start.multipliers.copy()
         long_rows = slice(len(space.rows) - len(space.network.rows), None)
         tail = multipliers[:, long_rows].copy()
         ascend(problem.questions, space.network.graph, messages, tail, sweeps)
@@ -100,7 +100,7 @@ class BranchAndBound(Engine):
         # What a start knew of closed labels may take more than these sweeps to find again.
         worse = dual_bound(space, problem, Duals(messages, multipliers)) > bound
         messages[worse], multipliers[worse] = start.messages[worse], start.multipliers[worse]
-        return Duals(frozen(messages), frozen(multipliers))
+        return Duals(readonly(messages), readonly(multipliers))
 
     def _first_of_equals(
         self,
@@ -109,7 +109,7 @@ class BranchAndBound(Engine):
         doubtful: BoolArray,
         left: FloatArray,
     ) -> IntArray:
-        """Ties broken by a search in lexicographic order, or by `canonical` where it is long.
+        """Ties broken by a search in lexicographic order, or by `lexicographic_first`.
 
         The search is short where bounds are tight. Ties of inputs without time stay as they are.
         """
@@ -117,7 +117,7 @@ class BranchAndBound(Engine):
         if not len(rows):
             return labels
         began = perf_counter()
-        first = first_of_equals(problem.rows(rows), frozen(labels[rows]))
+        first = first_of_equals(problem.rows(rows), readonly(labels[rows]))
         left[rows] -= (perf_counter() - began) / len(rows)
         settled = (first >= 0).all(axis=1)
         labels = labels.copy()
@@ -127,7 +127,7 @@ class BranchAndBound(Engine):
         for some in [unsettled] if self.time_limit is None else unsettled[:, None]:
             every = np.ones(len(some), np.bool_)
             better = partial(self._better, left[some])
-            labels[some] = canonical(problem.rows(some), labels[some], every, better)
+            labels[some] = lexicographic_first(problem.rows(some), labels[some], every, better)
         return labels
 
     def _better(

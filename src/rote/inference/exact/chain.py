@@ -9,17 +9,17 @@ import numpy as np
 
 from rote.errors import SettingError, UnsupportedSpace
 from rote.inference.engine import Engine
-from rote.inference.exact.tables import Obstacle, runs_of, tables_at_work
+from rote.inference.exact.tables import Refusal, active_tables, runs_of
 from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions, Source
-from rote.kernels.bundles import Windows
+from rote.inference.solutions import FoundBy, Solutions
+from rote.kernels.bundles import ChainPlan
 from rote.kernels.dp.chains import best_chains, chain_max_marginals
 from rote.space.network import ALL_ONE, NUMBERS
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, frozen, running
+from rote.types import AnyArray, FloatArray, offsets_from_counts, readonly
 
 HIGHEST_ORDER = 3
-MOST_NUMBERS = 1 << 24  # kept for one input, beyond as many as the space's tables have
+MAX_NUMBERS = 1 << 24  # kept for one input, beyond as many as the space's tables have
 
 
 @dataclass(frozen=True)
@@ -40,21 +40,21 @@ class Chain(Engine):
 
     def refuses(self, space: Space) -> str | None:
         program = space.once(_program, self._most)
-        if isinstance(program, Windows):
+        if isinstance(program, ChainPlan):
             return None
         return (
             f"Chain takes factors and rules over at most {self._most + 1} consecutive variables, "
             f"but {program.described(space)}; use Exact"
         )
 
-    def chain(self, space: Space) -> Windows | None:
+    def chain(self, space: Space) -> ChainPlan | None:
         program = space.once(_program, self._most)
-        return program if isinstance(program, Windows) else None
+        return program if isinstance(program, ChainPlan) else None
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
         labels = best_chains(problem.questions, self.windows(space))
-        return Solutions.of(problem, labels, Source.CHAIN)
+        return Solutions.of(problem, labels, FoundBy.CHAIN)
 
     def max_marginals(self, space: Space, problem: Problem | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
@@ -65,22 +65,22 @@ class Chain(Engine):
     def _most(self) -> int:
         return HIGHEST_ORDER if self.order is None else self.order
 
-    def windows(self, space: Space) -> Windows:
+    def windows(self, space: Space) -> ChainPlan:
         """The space as kernels take it."""
         program = space.once(_program, self._most)
-        if isinstance(program, Obstacle):
+        if isinstance(program, Refusal):
             raise UnsupportedSpace(str(self.refuses(space)))
         return program
 
 
-def _program(space: Space, order: int) -> Windows | Obstacle:
+def _program(space: Space, order: int) -> ChainPlan | Refusal:
     network = space.network
     if len(network.rows):
-        return Obstacle(None, "joins too many labels for a table")
-    tables = tables_at_work(network)
+        return Refusal(None, "joins too many labels for a table")
+    tables = active_tables(network)
     for _, scope in tables:
         if max(scope) - min(scope) > order:
-            return Obstacle(scope, f"spans {max(scope) - min(scope) + 1}")
+            return Refusal(scope, f"spans {max(scope) - min(scope) + 1}")
     n = network.variables
     low = list(range(n + 1))
     for _, scope in tables:
@@ -92,9 +92,9 @@ def _program(space: Space, order: int) -> Windows | Obstacle:
     ahead = [many * size for many, size in zip(kept, sizes, strict=True)]
     windows = [many * size for many, size in zip(states, sizes, strict=True)]
     numbers = sum(ahead) + max(windows, default=0)
-    if tables and numbers > MOST_NUMBERS + network.table_ptr[-1]:
+    if tables and numbers > MAX_NUMBERS + network.table_ptr[-1]:
         _, widest = max(tables, key=lambda table: windows[max(table[1])])
-        return Obstacle(widest, f"leads to {numbers} numbers to keep, which is too many")
+        return Refusal(widest, f"leads to {numbers} numbers to keep, which is too many")
     layout = runs_of(network)
     tables.sort(key=lambda table: max(table[1]))
     span = max((max(scope) - min(scope) for _, scope in tables), default=0)
@@ -116,23 +116,25 @@ def _program(space: Space, order: int) -> Windows | Obstacle:
     direct[ends != 1] = -1
     tabled = np.diff(network.table_ptr).tolist()
     room = [max(counts, default=1) for counts in (states, windows, tabled, sizes)]
-    before = frozen(np.array(low, dtype=np.int64))  # often as many tables have ended as well
-    return Windows(
+    before = readonly(np.array(low, dtype=np.int64))  # often as many tables have ended as well
+    return ChainPlan(
         network.sizes,
         network.offsets,
         before,
-        frozen(np.array(states, dtype=np.int64)),
+        readonly(np.array(states, dtype=np.int64)),
         ALL_ONE.instead_of(np.array(kept, dtype=np.int64))[0],
-        frozen(running(ahead)),
-        frozen(direct),
-        before if (running(ends) == before).all() else frozen(running(ends)),
+        readonly(offsets_from_counts(ahead)),
+        readonly(direct),
+        before
+        if (offsets_from_counts(ends) == before).all()
+        else readonly(offsets_from_counts(ends)),
         NUMBERS.instead_of(np.array([b for b, _ in tables], dtype=np.int64))[0],
-        frozen(steps),
+        readonly(steps),
         layout.starts,
         layout.moves,
         layout.contiguous,
         network.allowed,
         network.gather_ptr,
         network.gather,
-        frozen(np.array(room, dtype=np.int64)),
+        readonly(np.array(room, dtype=np.int64)),
     )

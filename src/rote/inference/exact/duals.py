@@ -27,7 +27,7 @@ from rote.inference.problem import Index, Problem
 from rote.kernels.bundles import DualRows, SparseRows
 from rote.kernels.dual.bounds import dual_bounds
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, frozen
+from rote.types import AnyArray, FloatArray, readonly
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +42,13 @@ class Duals:
 
     def rows(self, index: Index) -> Duals:
         """Those of some of the inputs."""
-        return Duals(frozen(self.messages[index]), frozen(self.multipliers[index]))
+        return Duals(readonly(self.messages[index]), readonly(self.multipliers[index]))
 
 
 def zero_duals(space: Space, m: int) -> Duals:
     """λ = 0, u = 0: the bound that takes every table and variable by itself."""
     wide = int(space.network.message_ptr[-1])
-    return Duals(frozen(np.zeros((m, wide))), frozen(np.zeros((m, len(space.rows)))))
+    return Duals(readonly(np.zeros((m, wide))), readonly(np.zeros((m, len(space.rows)))))
 
 
 def dual_bound(space: Space, scores: Problem | AnyArray, duals: Duals) -> FloatArray:
@@ -68,7 +68,7 @@ def dual_bound(space: Space, scores: Problem | AnyArray, duals: Duals) -> FloatA
         raise ScoreError("a multiplier pushes against the open end of its row; see duals.py")
     return dual_bounds(
         problem.questions,
-        DualRows(frozen(duals.messages), frozen(duals.multipliers)),
+        DualRows(readonly(duals.messages), readonly(duals.multipliers)),
         network.graph,
         SparseRows(
             rows.indptr,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from rote.errors import UnsupportedSpace, check_whole
 from rote.inference.engine import Engine
-from rote.inference.exact.plans import MOST_CANDIDATES, full_plan
+from rote.inference.exact.plans import MAX_CANDIDATES, full_plan
 from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions, Source
+from rote.inference.solutions import FoundBy, Solutions
 from rote.kernels.dp.elimination import eliminate
 from rote.space.space import Space
 
@@ -20,23 +20,23 @@ class Elimination(Engine):
     Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules.
     """
 
-    most_candidates: int = MOST_CANDIDATES
+    max_candidates: int = MAX_CANDIDATES
 
     def __post_init__(self) -> None:
-        check_whole("most_candidates", self.most_candidates, least=1)
+        check_whole("most_candidates", self.max_candidates, least=1)
 
     def refuses(self, space: Space) -> str | None:
-        if full_plan(space, self.most_candidates) is not None:
+        if full_plan(space, self.max_candidates) is not None:
             return None
         return (
-            f"eliminating the variables of {space!r} needs more than {self.most_candidates} "
+            f"eliminating the variables of {space!r} needs more than {self.max_candidates} "
             "candidates, or a rule is too long for a table; use Exact or BranchAndBound"
         )
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
-        plan = full_plan(space, self.most_candidates)
+        plan = full_plan(space, self.max_candidates)
         if plan is None:
             raise UnsupportedSpace(str(self.refuses(space)))
         labels, _ = eliminate(problem.questions, space.sizes, space.offsets, plan.steps)
-        return Solutions.of(problem, labels, Source.ELIMINATION)
+        return Solutions.of(problem, labels, FoundBy.ELIMINATION)

@@ -26,14 +26,14 @@ from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
-from rote.inference.exact.independent import Separable, argmax_presolve
+from rote.inference.exact.independent import Independent, argmax_presolve
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions, Status
 from rote.inference.solvers.milp import Milp
-from rote.kernels.bundles import Windows
+from rote.kernels.bundles import ChainPlan
 from rote.space.space import Space
-from rote.types import IntArray, frozen
+from rote.types import IntArray, readonly
 
 # Beyond so many candidates, branch and bound on what cheap elimination leaves is faster.
 FEW_CANDIDATES = 1 << 12
@@ -66,7 +66,7 @@ class Exact(Engine):
         rest = problem if len(hard) == len(problem) else problem.rows(hard)
         return seen.with_rows(hard, self._solve(rest))
 
-    def chain(self, space: Space) -> Windows | None:
+    def chain(self, space: Space) -> ChainPlan | None:
         chosen = choice(space)
         return None if chosen is None else chosen.chain(space)
 
@@ -76,10 +76,10 @@ class Exact(Engine):
             return chosen.answer(problem, NO_CONTEXT)
         if self.time_limit is not None:
             return _within(float(self.time_limit), problem)
-        return in_turns(problem)
+        return portfolio(problem)
 
 
-def in_turns(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
+def portfolio(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
     """Branch and bound with so many nodes in each turn, and the integer program in between."""
     start = perf_counter()
     first, *more = turns
@@ -124,8 +124,8 @@ def _better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:
     reached = (best.value > -np.inf) & (bound <= best.value + problem.ties)
     return replace(
         best,
-        bound=frozen(np.where(reached, best.value, bound)),
-        status=frozen(np.where(reached, Status.OPTIMAL.value, best.status)),
+        bound=readonly(np.where(reached, best.value, bound)),
+        status=readonly(np.where(reached, Status.OPTIMAL.value, best.status)),
     )
 
 
@@ -155,5 +155,5 @@ def choice(space: Space) -> Engine | None:
 
 
 def _choice(space: Space) -> Engine | None:
-    options = (Separable(), Chain(order=1), Tree(), Elimination(FEW_CANDIDATES), Chain())
+    options = (Independent(), Chain(order=1), Tree(), Elimination(FEW_CANDIDATES), Chain())
     return next((engine for engine in options if engine.accepts(space)), None)

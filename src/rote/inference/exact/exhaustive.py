@@ -13,35 +13,35 @@ import numpy as np
 from rote.errors import UnsupportedSpace, check_whole
 from rote.inference.engine import Capability, Engine
 from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions, Source
+from rote.inference.solutions import FoundBy, Solutions
 from rote.kernels.dp.enumeration import EndingFactors, best_outputs, outputs_between
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, frozen, running
+from rote.types import AnyArray, FloatArray, IntArray, offsets_from_counts, readonly
 
-MOST_OUTPUTS = 1 << 22
+MAX_OUTPUTS = 1 << 22
 BLOCK = 1 << 16  # outputs whose rules are checked at once
 
 
 @dataclass(frozen=True)
 class Exhaustive(Engine):
-    """Exact for any space with at most ``most_outputs`` joint labellings.
+    """Exact for any space with at most ``max_outputs`` joint labellings.
 
     Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules.
     """
 
-    most_outputs: int = MOST_OUTPUTS
+    max_outputs: int = MAX_OUTPUTS
 
     def __post_init__(self) -> None:
-        check_whole("most_outputs", self.most_outputs, least=1)
+        check_whole("most_outputs", self.max_outputs, least=1)
 
     capabilities = frozenset({Capability.LOSS_TERMS, Capability.GLOBAL_FEATURES})
 
     def refuses(self, space: Space) -> str | None:
-        if space.outputs <= self.most_outputs:
+        if space.outputs <= self.max_outputs:
             return None
         return (
             f"{space!r} has {space.outputs:.4g} outputs and Exhaustive looks at no more than "
-            f"{self.most_outputs}; use Exact, or raise most_outputs"
+            f"{self.max_outputs}; use Exact, or raise most_outputs"
         )
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
@@ -49,11 +49,11 @@ class Exhaustive(Engine):
         if not self.accepts(space):
             raise UnsupportedSpace(str(self.refuses(space)))
         if not problem.decomposes:
-            labels = _best_with_more(problem)
-            return Solutions.of(problem, labels, Source.ENUMERATION)
+            labels = _best_global(problem)
+            return Solutions.of(problem, labels, FoundBy.ENUMERATION)
         feasible, factors = space.once(_feasible), space.once(_factors)
         labels = best_outputs(problem.questions, feasible, space.sizes, space.offsets, factors)
-        return Solutions.of(problem, labels, Source.ENUMERATION)
+        return Solutions.of(problem, labels, FoundBy.ENUMERATION)
 
 
 def _factors(space: Space) -> EndingFactors:
@@ -66,11 +66,11 @@ def _factors(space: Space) -> EndingFactors:
         shape = [int(space.sizes[j]) for j in factor.variables]
         strides.extend(int(np.prod(shape[k + 1 :])) for k in range(len(shape)))
     return EndingFactors(
-        frozen(running(np.bincount(ends, minlength=len(space.variables)))),
-        frozen(np.array([first for _, first in ordered], dtype=np.int64)),
-        frozen(running([len(factor.variables) for factor, _ in ordered])),
-        frozen(np.array([j for factor, _ in ordered for j in factor.variables], dtype=np.int64)),
-        frozen(np.array(strides, dtype=np.int64)),
+        readonly(offsets_from_counts(np.bincount(ends, minlength=len(space.variables)))),
+        readonly(np.array([first for _, first in ordered], dtype=np.int64)),
+        readonly(offsets_from_counts([len(factor.variables) for factor, _ in ordered])),
+        readonly(np.array([j for factor, _ in ordered for j in factor.variables], dtype=np.int64)),
+        readonly(np.array(strides, dtype=np.int64)),
     )
 
 
@@ -83,10 +83,10 @@ def _feasible(space: Space) -> AnyArray:
             labels = outputs_between(first, min(first + BLOCK, outputs), space.sizes)
             packed = np.packbits(space.holds(labels))
             bits[first // 8 : first // 8 + len(packed)] = packed
-    return frozen(bits)
+    return readonly(bits)
 
 
-def _best_with_more(problem: Problem) -> IntArray:
+def _best_global(problem: Problem) -> IntArray:
     """What `best_outputs` does, block by block, where a term or traits have a say.
 
     The first output within a tie of the best is better than all before it. So of each input those
@@ -100,9 +100,9 @@ def _best_with_more(problem: Problem) -> IntArray:
     held: list[list[tuple[float, int]]] = [[] for _ in range(m)]
     for first in range(0, count, block):
         end = min(first + block, count)
-        worth = _worth(problem, outputs_between(first, end, space.sizes))
-        worth[:, ~feasible[first:end]] = -np.inf
-        for i, row in enumerate(worth):
+        known_value = _worth(problem, outputs_between(first, end, space.sizes))
+        known_value[:, ~feasible[first:end]] = -np.inf
+        for i, row in enumerate(known_value):
             before = np.maximum.accumulate(np.append(best[i], row))[:-1]
             rises = np.flatnonzero(row > before)
             if len(rises):
@@ -120,11 +120,11 @@ def _best_with_more(problem: Problem) -> IntArray:
 def _worth(problem: Problem, outputs: IntArray) -> FloatArray:
     """What the same outputs are worth to every input; -inf where a label is closed."""
     space, m = problem.space, len(problem)
-    worth = np.empty((m, len(outputs)))
+    known_value = np.empty((m, len(outputs)))
     for i in range(m):
-        worth[i] = space.value(problem.scores[i], outputs)
+        known_value[i] = space.value(problem.scores[i], outputs)
         if problem.closed is not None:
             shut = problem.closed[i][space.offsets[:-1] + outputs].any(axis=1)
-            worth[i, shut] = -np.inf
-    worth += problem.global_value(frozen(np.broadcast_to(outputs, (m, *outputs.shape))))
-    return worth
+            known_value[i, shut] = -np.inf
+    known_value += problem.global_value(readonly(np.broadcast_to(outputs, (m, *outputs.shape))))
+    return known_value

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from rote.inference.engine import Engine
-from rote.inference.exact.tables import Obstacle, tables_at_work
+from rote.inference.exact.tables import Refusal, active_tables
 from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.dp.chains import best_labels
 from rote.kernels.outputs import best_by_themselves
 from rote.space.space import Space
-from rote.types import IntArray, frozen
+from rote.types import IntArray, readonly
 
 
 @dataclass(frozen=True)
-class Separable(Engine):
+class Independent(Engine):
     """Exact for spaces whose variables have nothing to do with each other.
 
     Optimises Σ_j max_a scores_j(a) over the labels that rules over one variable allow.
@@ -30,7 +30,7 @@ class Separable(Engine):
         if obstacle is None:
             return None
         return (
-            f"Separable decides every variable by itself, but {obstacle.described(space)}; "
+            f"Independent decides every variable by itself, but {obstacle.described(space)}; "
             "use Exact"
         )
 
@@ -38,14 +38,14 @@ class Separable(Engine):
         space = problem.space
         network = space.network
         labels = best_labels(problem.questions, network.offsets, network.allowed)
-        return Solutions.of(problem, labels, Source.ARGMAX)
+        return Solutions.of(problem, labels, FoundBy.ARGMAX)
 
 
-def _obstacle(space: Space) -> Obstacle | None:
+def _obstacle(space: Space) -> Refusal | None:
     if len(space.network.rows):
-        return Obstacle(None, "joins too many labels for a table")
-    joined = tables_at_work(space.network)
-    return Obstacle(joined[0][1], "joins variables") if joined else None
+        return Refusal(None, "joins too many labels for a table")
+    joined = active_tables(space.network)
+    return Refusal(joined[0][1], "joins variables") if joined else None
 
 
 def argmax_presolve(problem: Problem) -> tuple[Solutions, IntArray]:
@@ -56,6 +56,8 @@ def argmax_presolve(problem: Problem) -> tuple[Solutions, IntArray]:
     """
     labels, value, easy = best_by_themselves(problem.questions, problem.space.network.masks)
     status = np.full(len(labels), Status.OPTIMAL.value)
-    source = np.full(len(labels), Source.ARGMAX.value)
-    seen = Solutions(frozen(labels), frozen(value), frozen(value), frozen(status), frozen(source))
+    source = np.full(len(labels), FoundBy.ARGMAX.value)
+    seen = Solutions(
+        readonly(labels), readonly(value), readonly(value), readonly(status), readonly(source)
+    )
     return seen, np.flatnonzero(~easy)

@@ -13,7 +13,7 @@ from rote.errors import SettingError, check_whole
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
 from rote.inference.problem import NO_CONTEXT, Context, Problem
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -81,15 +81,15 @@ def bound_of_others(
 ) -> FloatArray:
     """What no output of each input but its best one is worth more than; -inf without others."""
     bounds = np.full(len(problem), -np.inf)
-    whole, found = problem.open_labels(), Solutions.of(problem, best, Source.ENUMERATION)
-    pieces = [
+    whole, found = problem.open_labels(), Solutions.of(problem, best, FoundBy.ENUMERATION)
+    chunks = [
         (i, mask)
         for i in range(len(problem))
         for mask, _ in _others(problem.space, _Found(whole[i], 0, found, i))
     ]
-    if pieces:
-        inputs = np.array([i for i, _ in pieces])
-        narrowed = problem.rows(inputs).with_open(np.stack([mask for _, mask in pieces]))
+    if chunks:
+        inputs = np.array([i for i, _ in chunks])
+        narrowed = problem.rows(inputs).with_open(np.stack([mask for _, mask in chunks]))
         solved = engine.answer(narrowed, context.rows(inputs))
         np.maximum.at(bounds, inputs, solved.bound)
     return bounds
@@ -121,7 +121,7 @@ class _Found:
 
 def _others(space: Space, found: _Found) -> list[tuple[BoolArray, int]]:
     """The set without its best output, in pieces that do not overlap."""
-    pieces = []
+    chunks = []
     rest = found.allowed.copy()
     for j in range(found.fixed, len(space.variables)):
         own = slice(int(space.offsets[j]), int(space.offsets[j + 1]))
@@ -129,10 +129,10 @@ def _others(space: Space, found: _Found) -> list[tuple[BoolArray, int]]:
         piece = rest.copy()
         piece[chosen] = False
         if piece[own].any():
-            pieces.append((piece, j))
+            chunks.append((piece, j))
         rest[own] = False
         rest[chosen] = True
-    return pieces
+    return chunks
 
 
 def _taken(waiting: list[_Found], tie: float) -> _Found:

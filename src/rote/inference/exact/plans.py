@@ -20,14 +20,14 @@ from math import prod
 
 import numpy as np
 
-from rote.kernels.bundles import Reduced, Steps
+from rote.kernels.bundles import EliminationPlan, Reduced
 from rote.space.lowering import Rows
 from rote.space.network import Network, Table, assemble, merged, spread
 from rote.space.space import Space
-from rote.types import IntArray, frozen, joined, running
+from rote.types import IntArray, joined, offsets_from_counts, readonly
 
-MOST_CANDIDATES = 1 << 16  # of a full elimination; about a tenth of a millisecond per input
-MOST_CHEAP_ENTRIES = 1 << 10
+MAX_CANDIDATES = 1 << 16  # of a full elimination; about a tenth of a millisecond per input
+MAX_CHEAP_ENTRIES = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Core:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    steps: Steps
+    steps: EliminationPlan
     core: Core
 
     def reduced(self, space: Space) -> Reduced:
@@ -49,18 +49,18 @@ class Plan:
         return Reduced(self.steps, core.network.graph, core.variables, len(space.variables))
 
 
-def full_plan(space: Space, most_candidates: int = MOST_CANDIDATES) -> Plan | None:
+def full_plan(space: Space, max_candidates: int = MAX_CANDIDATES) -> Plan | None:
     """A plan that eliminates every variable, or None where that takes too much."""
-    return space.once(_full_plan, most_candidates)
+    return space.once(_full_plan, max_candidates)
 
 
-def _full_plan(space: Space, most_candidates: int) -> Plan | None:
+def _full_plan(space: Space, max_candidates: int) -> Plan | None:
     if len(space.network.rows):
         return None
     compiler = _Compiler(space)
     while compiler.left:
         v = compiler.cheapest()
-        if compiler.clique_size(v) > most_candidates - compiler.candidates:
+        if compiler.clique_size(v) > max_candidates - compiler.candidates:
             return None
         compiler.eliminate(v)
     return Plan(compiler.compiled(), compiler.core(space.network))
@@ -158,7 +158,7 @@ class _Compiler:
     def is_cheap(self, v: int) -> bool:
         near = self.near[v]
         size = self.clique_size(v)
-        if size / self.labels[v] > MOST_CHEAP_ENTRIES:
+        if size / self.labels[v] > MAX_CHEAP_ENTRIES:
             return False
         if len(near) <= 2:
             return True
@@ -209,23 +209,23 @@ class _Compiler:
         else:
             self.roots.append(first)
 
-    def compiled(self) -> Steps:
+    def compiled(self) -> EliminationPlan:
         sizes = self.sizes
         strides = [
             int(np.prod(sizes[list(scope[k + 1 :])]))
             for _, scope, *_ in self.steps
             for k in range(len(scope))
         ]
-        return Steps(
+        return EliminationPlan(
             self.parts,
-            frozen(running([len(counts) for _, _, counts, _, _ in self.steps])),
-            frozen(running(joined([counts for _, _, counts, _, _ in self.steps]))),
-            frozen(joined(label for *_, label, _ in self.steps)),
-            frozen(running([gather.size for *_, gather in self.steps])),
-            frozen(joined(gather.ravel() for *_, gather in self.steps)),
+            readonly(offsets_from_counts([len(counts) for _, _, counts, _, _ in self.steps])),
+            readonly(offsets_from_counts(joined([counts for _, _, counts, _, _ in self.steps]))),
+            readonly(joined(label for *_, label, _ in self.steps)),
+            readonly(offsets_from_counts([gather.size for *_, gather in self.steps])),
+            readonly(joined(gather.ravel() for *_, gather in self.steps)),
             _array([gather.shape[1] for *_, gather in self.steps]),
             _array([v for v, *_ in self.steps]),
-            frozen(running([len(scope) for _, scope, *_ in self.steps])),
+            readonly(offsets_from_counts([len(scope) for _, scope, *_ in self.steps])),
             _array([j for _, scope, *_ in self.steps for j in scope]),
             _array(strides),
             _array(self.roots),
@@ -248,15 +248,15 @@ class _Compiler:
         rows = network.rows
         starts = np.zeros(network.variables, dtype=np.int64)
         sizes = self.sizes[kept]
-        starts[kept] = running(sizes)[:-1]
+        starts[kept] = offsets_from_counts(sizes)[:-1]
         owner = self.owner[rows.indices]
         columns = starts[owner] + rows.indices - network.offsets[owner]
         moved = Rows(
-            rows.indptr, frozen(columns), rows.data, rows.lower, rows.upper, int(sizes.sum()), 0
+            rows.indptr, readonly(columns), rows.data, rows.lower, rows.upper, int(sizes.sum()), 0
         )
         own = sum(j < network.own for j in kept)
         return Core(assemble(sizes, own, domains, sources, tables, moved), _array(kept))
 
 
 def _array(values: list[int]) -> IntArray:
-    return frozen(np.array(values, dtype=np.int64))
+    return readonly(np.array(values, dtype=np.int64))

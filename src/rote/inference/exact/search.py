@@ -12,7 +12,7 @@ from rote.inference.problem import Problem
 from rote.kernels.bundles import DualRows
 from rote.kernels.dual.ascent import FAR
 from rote.kernels.search.branch import branch
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray, readonly
 
 UNLIMITED = 1 << 60
 NODES_IN_ORDER = 1 << 10
@@ -28,7 +28,7 @@ class Found:
     doubtful: BoolArray  # another output may be within a tie
 
 
-def without_far(messages: FloatArray) -> FloatArray:
+def finite_messages(messages: FloatArray) -> FloatArray:
     """Messages to start from: those that stand for infinity would drown the others' digits."""
     return np.where(np.abs(messages) < FAR / 2, messages, 0.0)
 
@@ -44,17 +44,17 @@ def search(
 ) -> Found:
     """Outputs that beat their floors: the best ones, or the first ``in_order``."""
     # Kernels are compiled anew for arrays that differ in layout or in being read-only.
-    space, none = problem.space, frozen(np.empty((0, 0)))
+    space, none = problem.space, readonly(np.empty((0, 0)))
     long_rows = len(space.network.rows)
     labels, bound, complete, doubtful = branch(
         problem.questions,
-        frozen(floors),
+        readonly(floors),
         plan.reduced(space),
         DualRows(none, none)
         if start is None
         else DualRows(
-            frozen(without_far(start.messages)),
-            frozen(start.multipliers[:, len(space.rows) - long_rows :]),
+            readonly(finite_messages(start.messages)),
+            readonly(start.multipliers[:, len(space.rows) - long_rows :]),
         ),
         nodes,
         in_order,
@@ -71,7 +71,7 @@ def first_of_equals(problem: Problem, labels: IntArray) -> IntArray:
     return search(
         no_plan(space),
         problem,
-        space.worth(problem.scores, labels) - problem.ties,
+        space.known_value(problem.scores, labels) - problem.ties,
         None,
         NODES_IN_ORDER + 8 * space.network.variables,
         in_order=True,

@@ -1,6 +1,6 @@
 """The tables of a network, as engines that solve a space in one pass look at them.
 
-Only tables that score or forbid something join variables; an `Obstacle` says which one an engine
+Only tables that score or forbid something join variables; an `Refusal` says which one an engine
 cannot take.
 """
 
@@ -12,11 +12,11 @@ import numpy as np
 
 from rote.space.network import ALL_ZERO, Network, split
 from rote.space.space import Space
-from rote.types import BoolArray, IntArray, frozen
+from rote.types import BoolArray, IntArray, readonly
 
 
 @dataclass(frozen=True)
-class Obstacle:
+class Refusal:
     """Why an engine refuses a space: what is wrong with a table, or with a long rule.
 
     Holds no names, so that it can be kept for all spaces with the same fingerprint.
@@ -42,7 +42,7 @@ class Obstacle:
         return f"the rule {name!r}"
 
 
-def tables_at_work(network: Network) -> list[tuple[int, tuple[int, ...]]]:
+def active_tables(network: Network) -> list[tuple[int, tuple[int, ...]]]:
     """The tables that score or forbid something: number and scope."""
     found = []
     pointers, allowed = network.table_ptr.tolist(), network.allowed
@@ -74,4 +74,4 @@ def runs_of(network: Network) -> Runs:
         if len(parts) == end - first and (np.diff(sources) == 1).all():
             contiguous[b] = (np.diff(parts) == 1).all()
             moves[b] = parts[0] - first
-    return Runs(network.table_ptr, ALL_ZERO.instead_of(moves)[0], frozen(contiguous))
+    return Runs(network.table_ptr, ALL_ZERO.instead_of(moves)[0], readonly(contiguous))

@@ -1,6 +1,6 @@
 """One answer among equals, for engines that find some optimum.
 
-Given an optimal output of each input, `canonical` walks the variables in order and
+Given an optimal output of each input, `lexicographic_first` walks the variables in order and
 asks the engine for the best output whose label here is smaller and whose labels
 before are the same. If that is within a tie of the optimum it takes its place.
 What is left at the end has the lexicographically smallest labels.
@@ -25,7 +25,9 @@ class Better(Protocol):
     def __call__(self, problem: Problem, floor: FloatArray, rows: IntArray, /) -> IntArray: ...
 
 
-def canonical(problem: Problem, labels: IntArray, doubtful: BoolArray, better: Better) -> IntArray:
+def lexicographic_first(
+    problem: Problem, labels: IntArray, doubtful: BoolArray, better: Better
+) -> IntArray:
     """``labels`` with ties broken; only inputs that are ``doubtful`` are asked about."""
     rows = np.flatnonzero(doubtful & (labels >= 0).all(axis=1))
     if not len(rows):

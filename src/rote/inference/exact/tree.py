@@ -8,13 +8,13 @@ import numpy as np
 
 from rote.errors import UnsupportedSpace
 from rote.inference.engine import Engine
-from rote.inference.exact.tables import Obstacle, runs_of, tables_at_work
+from rote.inference.exact.tables import Refusal, active_tables, runs_of
 from rote.inference.problem import Context, Problem
-from rote.inference.solutions import Solutions, Source
+from rote.inference.solutions import FoundBy, Solutions
 from rote.kernels.bundles import ForestPlan
 from rote.kernels.dp.trees import best_trees, tree_max_marginals
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, frozen, running
+from rote.types import AnyArray, FloatArray, offsets_from_counts, readonly
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Tree(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         labels = best_trees(problem.questions, _checked(problem.space))
-        return Solutions.of(problem, labels, Source.TREE)
+        return Solutions.of(problem, labels, FoundBy.TREE)
 
     def max_marginals(self, space: Space, problem: Problem | AnyArray) -> FloatArray:
         """Of shape (m, labels): the value of the best output with this label, -inf without one."""
@@ -48,25 +48,25 @@ class Tree(Engine):
 
 def _checked(space: Space) -> ForestPlan:
     program = space.once(_program)
-    if isinstance(program, Obstacle):
+    if isinstance(program, Refusal):
         raise UnsupportedSpace(str(Tree().refuses(space)))
     return program
 
 
-def _program(space: Space) -> ForestPlan | Obstacle:
+def _program(space: Space) -> ForestPlan | Refusal:
     network = space.network
     if len(network.rows):
-        return Obstacle(None, "joins too many labels for a table")
+        return Refusal(None, "joins too many labels for a table")
     n = network.variables
     near: list[list[tuple[int, int]]] = [[] for _ in range(n)]
     group = list(range(n))  # by union-find: one variable stands for all that are joined to it
-    for b, scope in tables_at_work(network):
+    for b, scope in active_tables(network):
         if len(scope) > 2:
-            return Obstacle(scope, f"is over {len(scope)}")
+            return Refusal(scope, f"is over {len(scope)}")
         u, v = scope
         first, second = _standing(group, u), _standing(group, v)
         if first == second:
-            return Obstacle(scope, "closes a cycle")
+            return Refusal(scope, "closes a cycle")
         group[first] = second
         near[u].append((v, b))
         near[v].append((u, b))
@@ -90,23 +90,23 @@ def _program(space: Space) -> ForestPlan | Obstacle:
         all(u == n or u < v for v, u in enumerate(parent)),
         network.sizes,
         network.offsets,
-        frozen(np.array(order, dtype=np.int64)),
-        frozen(above),
-        frozen(depth),
-        frozen(root),
-        frozen(np.array(table, dtype=np.int64)),
-        frozen(step_parent),
-        frozen(step_own),
-        frozen(running(widths)),
-        frozen(running(np.bincount(above, minlength=n + 1))),
-        frozen(np.argsort(above, kind="stable").astype(np.int64)),
+        readonly(np.array(order, dtype=np.int64)),
+        readonly(above),
+        readonly(depth),
+        readonly(root),
+        readonly(np.array(table, dtype=np.int64)),
+        readonly(step_parent),
+        readonly(step_own),
+        readonly(offsets_from_counts(widths)),
+        readonly(offsets_from_counts(np.bincount(above, minlength=n + 1))),
+        readonly(np.argsort(above, kind="stable").astype(np.int64)),
         layout.starts,
         layout.moves,
         layout.contiguous,
         network.allowed,
         network.gather_ptr,
         network.gather,
-        frozen(np.array(room, dtype=np.int64)),
+        readonly(np.array(room, dtype=np.int64)),
     )
 
 

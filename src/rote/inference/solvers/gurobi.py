@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rote.errors import MissingExtra, UnsupportedSpace
+from rote.errors import MissingDependency, UnsupportedSpace
 from rote.inference.solutions import Status
 from rote.inference.solvers.integer_program import Outcome, Program
 from rote.types import FloatArray
@@ -54,7 +54,7 @@ class GurobiSession:
         try:
             import gurobipy
         except ImportError as error:
-            raise MissingExtra(
+            raise MissingDependency(
                 "Milp(solver='gurobi') needs the package gurobipy, which is not installed; "
                 "run: pip install '.[gurobi]' in a checkout of rote, or use Milp(solver='highs')"
             ) from error

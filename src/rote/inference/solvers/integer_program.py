@@ -27,7 +27,15 @@ import numpy as np
 from rote.inference.solutions import Status
 from rote.space.network import Network
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen, joined, running
+from rote.types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    joined,
+    offsets_from_counts,
+    readonly,
+)
 
 WHOLE = 1e-6  # how far from a whole number a column may be
 # Where the coefficients of a rule add up to more, that much of each column is worth half of a whole
@@ -258,24 +266,26 @@ def _program(space: Space) -> Program:
     return Program(
         offsets=space.offsets,
         integers=labels + rules.auxiliary,
-        indptr=frozen(running(joined([np.diff(space.offsets), np.diff(rules.indptr), counts]))),
-        indices=frozen(joined([np.arange(labels), rules.indices, joined(at_columns)[order]])),
-        data=frozen(np.concatenate([np.ones(labels), rules.data, coefficients[order]])),
-        lower=frozen(np.concatenate([np.ones(n), rules.lower, np.zeros(len(message_at))])),
-        upper=frozen(np.concatenate([np.ones(n), rules.upper, np.zeros(len(message_at))])),
-        allowed=frozen(allowed),
-        most=frozen(most),
+        indptr=readonly(
+            offsets_from_counts(joined([np.diff(space.offsets), np.diff(rules.indptr), counts]))
+        ),
+        indices=readonly(joined([np.arange(labels), rules.indices, joined(at_columns)[order]])),
+        data=readonly(np.concatenate([np.ones(labels), rules.data, coefficients[order]])),
+        lower=readonly(np.concatenate([np.ones(n), rules.lower, np.zeros(len(message_at))])),
+        upper=readonly(np.concatenate([np.ones(n), rules.upper, np.zeros(len(message_at))])),
+        allowed=readonly(allowed),
+        most=readonly(most),
         rule_rows=slice(n, first_row),
         message_rows=slice(first_row, first_row + len(message_at)),
-        message_at=frozen(message_at),
-        gather_ptr=frozen(running(gathers)[:-1]),
-        gather=frozen(
+        message_at=readonly(message_at),
+        gather_ptr=readonly(offsets_from_counts(gathers)[:-1]),
+        gather=readonly(
             network.gather[
-                np.repeat(network.gather_ptr[entries] - running(gathers)[:-1], gathers)
+                np.repeat(network.gather_ptr[entries] - offsets_from_counts(gathers)[:-1], gathers)
                 + np.arange(int(gathers.sum()))
             ]
         ),
-        table_ptr=frozen(np.array(starts, dtype=np.int64)),
+        table_ptr=readonly(np.array(starts, dtype=np.int64)),
     )
 
 

@@ -11,7 +11,7 @@ j that an output with this label is worth at most ``bound - slack[ja]`` (`Progra
 With v the value found, a label with ``slack > tie + (bound - v)`` is in no output within a
 tie of v. All such labels are closed; when no label smaller than the one found is left
 open, there is nothing to look at. Otherwise a short search in lexicographic order looks
-at what is left; where that is not short, `canonical` goes label by label, by branch and
+at what is left; where that is not short, `lexicographic_first` goes label by label, by branch and
 bound within a limit of nodes, and by the solver beyond it.
 """
 
@@ -32,14 +32,14 @@ from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import Duals
 from rote.inference.exact.plans import partial_plan
 from rote.inference.exact.search import first_of_equals, search
-from rote.inference.exact.tie_breaking import canonical
+from rote.inference.exact.tie_breaking import lexicographic_first
 from rote.inference.problem import NO_CONTEXT, Context, Problem
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.solvers.gurobi import GurobiSession
 from rote.inference.solvers.highs import HighsSession
 from rote.inference.solvers.integer_program import Outcome, Program, Proof, Session, integer_program
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, frozen
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 SESSIONS: Mapping[str, Callable[[Program], Session]] = MappingProxyType(
     {"highs": HighsSession, "gurobi": GurobiSession}
@@ -85,7 +85,7 @@ class Milp(Engine):
         labels = np.full((m, n), -1, dtype=np.int64)
         bound = np.full(m, -np.inf)
         status = np.full(m, Status.INFEASIBLE, dtype=np.int64)
-        source = np.full(m, Source.MILP, dtype=np.int64)
+        source = np.full(m, FoundBy.MILP, dtype=np.int64)
         if n == 0:
             status[:] = Status.OPTIMAL  # there is nothing to decide
         elif m:
@@ -99,8 +99,8 @@ class Milp(Engine):
                     bound[i], status[i], source[i] = found.bound, found.status, found.source
                     if found.labels is not None:
                         labels[i] = found.labels
-        answers = Solutions.of(problem, labels, Source.MILP, bound=bound, status=status)
-        return replace(answers, source=frozen(source))
+        answers = Solutions.of(problem, labels, FoundBy.MILP, bound=bound, status=status)
+        return replace(answers, source=readonly(source))
 
     def duals(self, space: Space, scores: Problem | AnyArray) -> Duals:
         """λ and u of the relaxation, whose `dual_bound` is the relaxation's optimum.
@@ -121,7 +121,7 @@ class Milp(Engine):
                     duals = program.admissible(duals)
                     messages[i, program.message_at] = duals[program.message_rows]
                     multipliers[i] = duals[program.rule_rows]
-        return Duals(frozen(messages), frozen(multipliers))
+        return Duals(readonly(messages), readonly(multipliers))
 
     def _deadline(self) -> float:
         return np.inf if self.time_limit is None else perf_counter() + float(self.time_limit)
@@ -154,7 +154,7 @@ class _Found:
     labels: IntArray | None = None
     proof: Proof | None = None  # from the relaxation
     whole: bool = False  # the relaxation was not enough
-    source: Source = Source.MILP
+    source: FoundBy = FoundBy.MILP
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,7 @@ class _Search:
             return found
 
         one = self.problem(question, likely)
-        first = first_of_equals(one, frozen(labels[None]))[0]
+        first = first_of_equals(one, readonly(labels[None]))[0]
         if (first >= 0).all():
             return replace(found, labels=first)
 
@@ -202,13 +202,13 @@ class _Search:
             part = self.best(self.question(problem, 0), tie, deadline, 0.0, float(floor[0]))
             return _none(self.space) if part.labels is None else part.labels[None]
 
-        smallest = canonical(one, labels[None], np.ones(1, np.bool_), better)
+        smallest = lexicographic_first(one, labels[None], np.ones(1, np.bool_), better)
         return replace(found, labels=smallest[0])
 
     def problem(self, question: _Question, open_labels: BoolArray) -> Problem:
         """The question with no other label open."""
-        closed = frozen(~open_labels[None])
-        return Problem.built(self.space, frozen(question.scores[None]), closed)
+        closed = readonly(~open_labels[None])
+        return Problem.built(self.space, readonly(question.scores[None]), closed)
 
     def likely(
         self, question: _Question, labels: IntArray, proof: Proof, floor: float
@@ -253,7 +253,7 @@ class _Search:
             return _Found(Status.INFEASIBLE, proof.bound)
         if outcome.columns is not None:
             labels = self.program.read(outcome.columns)
-            if labels is not None and self.obeyed(labels):
+            if labels is not None and self.was_feasible(labels):
                 proved = proof.bound - self.value(question, labels) <= tie
                 if proved or self.program.trusted:
                     return _Found(Status.OPTIMAL, proof.bound, labels, proof)
@@ -271,7 +271,7 @@ class _Search:
         bound = min(proof.bound, (outcome.bound - offset) * question.scale)
         if labels is None:
             return _Found(Status.TIMED_OUT, bound)
-        if not self.obeyed(labels):
+        if not self.was_feasible(labels):
             return self.counted(question, proof.bound, deadline)
         proved = bound - self.value(question, labels) <= tie
         proved |= outcome.status == Status.OPTIMAL and gap == 0.0
@@ -301,11 +301,11 @@ class _Search:
         status, labels = Status(int(found.status[0])), found.labels[0]
         bound = min(bound, float(found.bound[0])) if status != Status.INFEASIBLE else -np.inf
         some = labels if (labels >= 0).all() else None
-        return _Found(status, bound, some, source=Source.BRANCH)
+        return _Found(status, bound, some, source=FoundBy.BRANCH)
 
-    def obeyed(self, labels: IntArray) -> bool:
+    def was_feasible(self, labels: IntArray) -> bool:
         """Whether an output obeys the rules, whatever a solver's tolerance lets through."""
-        return bool(self.space.obeyed(labels[None]).all())
+        return bool(self.space.was_feasible(labels[None]).all())
 
     def value(self, question: _Question, labels: IntArray) -> float:
         return float(self.space.value(question.scores, labels)[0])

@@ -33,7 +33,7 @@ def open_store(address: str | PathLike[str], *, existing: bool = False) -> Store
     With ``existing``, a store that could not hold anything yet is refused instead of made.
 
     >>> open_store("memory")
-    MemoryStore(limit_bytes=268435456)
+    MemoryStore(max_bytes=268435456)
     """
     if isinstance(address, PathLike):
         address = f"sqlite:{fspath(address)}"

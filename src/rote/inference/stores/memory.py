@@ -20,10 +20,10 @@ class _Lying(NamedTuple):
 class MemoryStore(Store):
     """Packs in memory, first in, first out.
 
-    When the packs of all shelves together are above ``limit_bytes``, the oldest go first,
+    When the packs of all shelves together are above ``max_bytes``, the oldest go first,
     whatever shelf they lie on. A pack that is larger by itself is not taken. None is no limit.
 
-    >>> store = MemoryStore(limit_bytes=6)
+    >>> store = MemoryStore(max_bytes=6)
     >>> store.add("a", [b"one", b"two"])
     >>> store.add("b", [b"three"])
     >>> store.info()
@@ -33,9 +33,9 @@ class MemoryStore(Store):
     ([b'three'], True)
     """
 
-    def __init__(self, limit_bytes: int | None = LIMIT) -> None:
-        positive("limit_bytes", limit_bytes)
-        self.limit_bytes = limit_bytes
+    def __init__(self, max_bytes: int | None = LIMIT) -> None:
+        positive("max_bytes", max_bytes)
+        self.max_bytes = max_bytes
         self._lock = Lock()
         self._mark = first_mark()
         self._held = 0
@@ -43,13 +43,13 @@ class MemoryStore(Store):
         self._order: deque[str] = deque()  # the shelf of every pack, oldest first
 
     def __repr__(self) -> str:
-        return f"MemoryStore(limit_bytes={self.limit_bytes})"
+        return f"MemoryStore(max_bytes={self.max_bytes})"
 
     def __reduce__(self) -> tuple[type[MemoryStore], tuple[int | None]]:
-        return MemoryStore, (self.limit_bytes,)
+        return MemoryStore, (self.max_bytes,)
 
     def add(self, shelf: str, packs: Sequence[bytes]) -> None:
-        taken = fitting(packs, self.limit_bytes)
+        taken = fitting(packs, self.max_bytes)
         if not taken:
             return
         with self._lock:
@@ -59,7 +59,7 @@ class MemoryStore(Store):
                 lying.append(_Lying(self._mark, pack))
                 self._order.append(shelf)
                 self._held += len(pack)
-            while self.limit_bytes is not None and self._held > self.limit_bytes:
+            while self.max_bytes is not None and self._held > self.max_bytes:
                 self._drop_oldest()
 
     def read(self, shelf: str, after: int = 0) -> tuple[list[bytes], int]:

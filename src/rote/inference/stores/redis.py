@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from rote.errors import MissingExtra, SettingError, StoreError, positive
+from rote.errors import MissingDependency, SettingError, StoreError, positive
 from rote.inference.stores.base import (
     LIMIT,
     ShelfSize,
@@ -34,8 +34,8 @@ FORMAT = 1
 SECONDS = 10.0  # how long to wait for the server
 # The server does nothing else during a script, so one call carries at most so many packs and,
 # unless a single pack is larger, so many bytes.
-MOST_PACKS = 1000
-MOST_BYTES = 2**22
+MAX_PACKS = 1000
+MAX_BYTES = 2**22
 
 # All keys begin with KEYS[1]. Numbers are exact up to 2^53, which microseconds reach in the year
 # 2255; %.0f writes them in full, and 0 - n has no negative zero.
@@ -109,7 +109,7 @@ end
 class RedisStore(Store):
     """Packs on a Redis server (5 or newer), first in, first out.
 
-    When the packs of all shelves together are above ``limit_bytes``, the oldest go first,
+    When the packs of all shelves together are above ``max_bytes``, the oldest go first,
     whatever shelf they lie on. A pack that is larger by itself is not taken. None is no limit.
     The limit is that of whoever adds. Stores with other prefixes do not see each other. A copy
     that is sent to another process connects to the same server.
@@ -119,12 +119,12 @@ class RedisStore(Store):
         self,
         url: str = "redis://localhost:6379/0",
         prefix: str = "rote",
-        limit_bytes: int | None = LIMIT,
+        max_bytes: int | None = LIMIT,
     ) -> None:
-        positive("limit_bytes", limit_bytes)
+        positive("max_bytes", max_bytes)
         self.url = url
         self.prefix = prefix
-        self.limit_bytes = limit_bytes
+        self.max_bytes = max_bytes
         self._client = _client(url)
         self._root = encoded(f"{prefix}:{FORMAT}:")
         self._add, self._info, self._clear = (
@@ -133,17 +133,16 @@ class RedisStore(Store):
 
     def __repr__(self) -> str:
         return (
-            f"RedisStore({_shown(self.url)!r}, prefix={self.prefix!r}, "
-            f"limit_bytes={self.limit_bytes})"
+            f"RedisStore({_shown(self.url)!r}, prefix={self.prefix!r}, max_bytes={self.max_bytes})"
         )
 
     def __reduce__(self) -> tuple[type[RedisStore], tuple[str, str, int | None]]:
-        return RedisStore, (self.url, self.prefix, self.limit_bytes)
+        return RedisStore, (self.url, self.prefix, self.max_bytes)
 
     def add(self, shelf: str, packs: Sequence[bytes]) -> None:
-        limit = -1 if self.limit_bytes is None else self.limit_bytes
+        limit = -1 if self.max_bytes is None else self.max_bytes
         with _sentences_about(self.url):
-            for some in _portions(fitting(packs, self.limit_bytes)):
+            for some in _portions(fitting(packs, self.max_bytes)):
                 self._add([self._root], [limit, encoded(shelf), *some])
 
     def read(self, shelf: str, after: int = 0) -> tuple[list[bytes], int]:
@@ -152,11 +151,11 @@ class RedisStore(Store):
         with _sentences_about(self.url):
             while True:
                 # Packs have the second number 0, so this is the first that comes after the mark.
-                found = self._client.xrange(stream, min=f"{after}-1", count=MOST_PACKS)
+                found = self._client.xrange(stream, min=f"{after}-1", count=MAX_PACKS)
                 packs += [fields[b"pack"] for _, fields in found]
                 if found:
                     after = int(found[-1][0].split(b"-")[0])
-                if len(found) < MOST_PACKS:
+                if len(found) < MAX_PACKS:
                     return packs, after
 
     def info(self) -> dict[str, ShelfSize]:
@@ -177,7 +176,7 @@ def _portions(packs: Sequence[bytes]) -> Iterator[list[bytes]]:
     portion: list[bytes] = []
     size = 0
     for pack in packs:
-        if portion and (len(portion) == MOST_PACKS or size + len(pack) > MOST_BYTES):
+        if portion and (len(portion) == MAX_PACKS or size + len(pack) > MAX_BYTES):
             yield portion
             portion, size = [], 0
         portion.append(pack)
@@ -192,7 +191,7 @@ def _client(url: str) -> Any:
         from redis.backoff import NoBackoff
         from redis.retry import Retry
     except ImportError as error:
-        raise MissingExtra(
+        raise MissingDependency(
             "RedisStore needs the package redis, which is not installed; "
             "run: pip install '.[redis]' in a checkout of rote, or keep the store in a file with "
             "SqliteStore"

@@ -61,29 +61,29 @@ TABLES = (
 class SqliteStore(Store):
     """Packs in a file on a local disk, first in, first out.
 
-    When the packs of all shelves together are above ``limit_bytes``, the oldest go first,
+    When the packs of all shelves together are above ``max_bytes``, the oldest go first,
     whatever shelf they lie on. A pack that is larger by itself is not taken. None is no limit.
     The limit is that of whoever adds; the file is somewhat larger than its packs. A copy that is
     sent to another process opens the same file.
     """
 
-    def __init__(self, path: str | Path, limit_bytes: int | None = LIMIT) -> None:
-        positive("limit_bytes", limit_bytes)
+    def __init__(self, path: str | Path, max_bytes: int | None = LIMIT) -> None:
+        positive("max_bytes", max_bytes)
         self.path = Path(path).absolute()
-        self.limit_bytes = limit_bytes
+        self.max_bytes = max_bytes
         self._mine = local()
         self._sessions: WeakSet[_Session] = WeakSet()
         with self._connected():
             pass  # a file that cannot be a store is refused here, not at the first add
 
     def __repr__(self) -> str:
-        return f"SqliteStore({str(self.path)!r}, limit_bytes={self.limit_bytes})"
+        return f"SqliteStore({str(self.path)!r}, max_bytes={self.max_bytes})"
 
     def __reduce__(self) -> tuple[type[SqliteStore], tuple[Path, int | None]]:
-        return SqliteStore, (self.path, self.limit_bytes)
+        return SqliteStore, (self.path, self.max_bytes)
 
     def add(self, shelf: str, packs: Sequence[bytes]) -> None:
-        taken = fitting(packs, self.limit_bytes)
+        taken = fitting(packs, self.max_bytes)
         if not taken:
             return
         size = sum(map(len, taken))
@@ -99,8 +99,8 @@ class SqliteStore(Store):
                 ((pack, name) for pack in taken),
             )
             connection.execute("UPDATE held SET size = size + ?", (size,))
-            if self.limit_bytes is not None:
-                _drop_oldest(connection, self.limit_bytes)
+            if self.max_bytes is not None:
+                _drop_oldest(connection, self.max_bytes)
 
     def read(self, shelf: str, after: int = 0) -> tuple[list[bytes], int]:
         with self._connected() as connection:

@@ -1,4 +1,4 @@
-"""`ExactEvery`: an engine that finds good outputs, and now and then one that finds the best.
+"""`Periodic`: an engine that finds good outputs, and now and then one that finds the best.
 
 A structural SVM that learns from whatever outputs are found stops at weights that need not be
 right: an output that was missed may violate its margin. Exact inference at least once in τ inputs
@@ -22,15 +22,15 @@ from rote.space.space import Space
 
 
 @dataclass(frozen=True, eq=False)
-class ExactEvery(Wrapper):
+class Periodic(Wrapper):
     """Every ``every``-th input goes to ``exact``, and the others to the ``inner`` engine.
 
     Inputs are counted as they come, over all spaces and threads.
 
-    >>> from rote import ExactEvery, SpaceBuilder
+    >>> from rote import Periodic, SpaceBuilder
     >>> builder = SpaceBuilder()
     >>> x = builder.variable("x", "ab")
-    >>> engine = ExactEvery(every=2)
+    >>> engine = Periodic(every=2)
     >>> engine.solve(builder.build(), [[1.0, 2.0]] * 4)
     Solutions(4: 4 optimal; by 2 argmax, 2 greedy)
     """

@@ -28,7 +28,7 @@ import numpy as np
 
 from rote.errors import DataError
 from rote.io.networks.table import (
-    MOST_LABELS,
+    MAX_LABELS,
     ROUNDING,
     CostNetwork,
     Measure,
@@ -220,8 +220,8 @@ def _count_labels(reader: _Reader, variable: str) -> tuple[str, ...]:
         raise reader.error(f"variable {variable!r} is an interval (a negative size), not read here")
     if not word.isdecimal() or int(word) < 1:
         raise reader.error(f"variable {variable!r} has one label or more, got {word!r}")
-    if int(word) > MOST_LABELS:
-        raise reader.error(f"variable {variable!r} has {MOST_LABELS} labels at most, got {word}")
+    if int(word) > MAX_LABELS:
+        raise reader.error(f"variable {variable!r} has {MAX_LABELS} labels at most, got {word}")
     return numbered(int(word))
 
 

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rote.io.text import Words
-from rote.types import BoolArray, FloatArray, IntArray, Scalar, frozen
+from rote.types import BoolArray, FloatArray, IntArray, Scalar, readonly
 
-MOST_ENTRIES = 1 << 24  # of one table: 128 MB
-MOST_LABELS = 1 << 20  # of one variable
+MAX_ENTRIES = 1 << 24  # of one table: 128 MB
+MAX_LABELS = 1 << 20  # of one variable
 ROUNDING = 1e-9  # decimals of a file are not exact as floats; within this, a total is at top
 
 
@@ -143,10 +143,10 @@ def check_scope(words: Words, scope: Sequence[int]) -> tuple[int, ...]:
 def check_shape(words: Words, shape: tuple[int, ...]) -> int:
     """How many entries a table of this shape has, if that fits into memory."""
     entries = prod(shape)
-    if entries > MOST_ENTRIES:
+    if entries > MAX_ENTRIES:
         raise words.error(
             f"this table is over {len(shape)} variables and has {entries} entries; "
-            f"tables of up to {MOST_ENTRIES} are read"
+            f"tables of up to {MAX_ENTRIES} are read"
         )
     return entries
 
@@ -200,4 +200,4 @@ def _filled(table: FloatArray, allowed: BoolArray) -> FloatArray:
 
 def _read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
     # `frozen` gives an array without axes one axis; a table over no variable has none.
-    return frozen(array).reshape(array.shape)
+    return readonly(array).reshape(array.shape)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rote.io.networks.table import (
-    MOST_LABELS,
+    MAX_LABELS,
     CostNetwork,
     check_scope,
     check_shape,
@@ -34,7 +34,7 @@ def read_uai(path: str | Path, evidence: str | Path | None = None) -> CostNetwor
     if preamble.upper() not in PREAMBLES:
         raise words.error(f"expected MARKOV or BAYES, got {preamble!r}; is this a UAI file?")
     n = words.whole("the number of variables")
-    sizes = words.wholes(n, "a variable's number of labels", least=1, most=MOST_LABELS)
+    sizes = words.wholes(n, "a variable's number of labels", least=1, most=MAX_LABELS)
     count = words.whole("the number of tables")
     scopes = []
     for _ in range(count):

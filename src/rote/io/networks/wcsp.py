@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from rote.io.networks.table import (
-    MOST_LABELS,
+    MAX_LABELS,
     CostNetwork,
     check_scope,
     check_shape,
@@ -43,7 +43,7 @@ def read_wcsp(path: str | Path) -> CostNetwork:
     words = Words(path, read_text(path))
     words.take("the name of the problem")
     n = words.whole("the number of variables")
-    largest = words.whole("the largest number of labels", most=MOST_LABELS)
+    largest = words.whole("the largest number of labels", most=MAX_LABELS)
     count = words.whole("the number of cost functions")
     top = words.whole("the upper bound of the total cost")
     sizes = [_size(words, largest) for _ in range(n)]

@@ -22,10 +22,10 @@ import numpy as np
 from rote.kernels.jit import inlined, kernel, lean
 from rote.types import BoolArray, FloatArray, IntArray
 
-MOST_COUNTED = 4  # values of a tally: none, one, two, or more before
+MAX_COUNTED = 4  # values of a tally: none, one, two, or more before
 
 
-class Course(NamedTuple):
+class BeamPlan(NamedTuple):
     """The order in which the variables of a space get labels, and what is known after each step.
 
     A pattern belongs to the step that labels the last of its variables. Its value is the weight at
@@ -82,7 +82,7 @@ class OneBeam(NamedTuple):
 class Guide(NamedTuple):
     """What a search goes by, and room for its successors."""
 
-    course: Course
+    course: BeamPlan
     weights: FloatArray  # of h
     theta: float  # by how much h alone has to decide
     found: Successors
@@ -106,7 +106,7 @@ class Successors(NamedTuple):
     gain: FloatArray  # (rows, labels): what is added to h
     place: IntArray  # per pattern of a step: its weight for the first label
     base: FloatArray  # per node: what ranks it
-    worth: FloatArray  # (width, labels): what is added to g
+    known_value: FloatArray  # (width, labels): what is added to g
     more: FloatArray  # to both, -inf if the label is closed
     top: FloatArray  # per row: the most that a label adds to what ranks nodes
     node: IntArray  # those that are kept, the best first
@@ -116,7 +116,7 @@ class Successors(NamedTuple):
 
 
 @kernel
-def first_nodes(inputs: int, width: int, course: Course) -> Nodes:
+def first_nodes(inputs: int, width: int, course: BeamPlan) -> Nodes:
     """Beams with the empty node alone."""
     n = course.order.shape[0]
     return Nodes(
@@ -135,13 +135,13 @@ def beam_of(nodes: Nodes, i: int, scores: FloatArray, shut: BoolArray) -> OneBea
 
 
 @kernel
-def guide_of(course: Course, weights: FloatArray, theta: float, width: int) -> Guide:
+def guide_of(course: BeamPlan, weights: FloatArray, theta: float, width: int) -> Guide:
     """What a search with beams of some width goes by."""
     return Guide(course, weights, theta, room_for(width, course))
 
 
 @kernel
-def room_for(width: int, course: Course) -> Successors:
+def room_for(width: int, course: BeamPlan) -> Successors:
     """Room for the successors of a beam."""
     labels = 1
     for j in range(course.sizes.shape[0]):
@@ -174,7 +174,7 @@ def find_twins(guide: Guide, t: int, beam: OneBeam, size: int) -> None:
         for k in range(course.read_ptr[t], course.read_ptr[t + 1]):
             code += course.read_stride[k] * beam.labels[node, course.read[k]]
         for c in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
-            before = min(beam.counts[node, course.tally[c]], MOST_COUNTED - 1)
+            before = min(beam.counts[node, course.tally[c]], MAX_COUNTED - 1)
             code += course.tally_stride[c] * before
         found.code[node] = code
         twin = 0
@@ -206,7 +206,7 @@ def find_gains(guide: Guide, t: int, beam: OneBeam, size: int) -> None:
                     gain += weights[found.place[p] + a]
                 for c in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
                     if course.counted[c, a]:
-                        before = min(beam.counts[node, course.tally[c]], MOST_COUNTED - 1)
+                        before = min(beam.counts[node, course.tally[c]], MAX_COUNTED - 1)
                         gain += weights[course.tally_origin[c] + before]
                 found.gain[row, a] = gain
             found.known[row] = row < course.rows
@@ -224,7 +224,7 @@ def expand(guide: Guide, t: int, beam: OneBeam, size: int, scored: bool) -> None
         if found.twin[node] == node:
             row, top = found.row[node], -np.inf
             for a in range(course.sizes[j]):
-                found.worth[node, a] = scores[course.offsets[j] + a] if scored else 0.0
+                found.known_value[node, a] = scores[course.offsets[j] + a] if scored else 0.0
             for f in range(course.factor_ptr[t], course.factor_ptr[t + 1] if scored else 0):
                 part, stride = course.factor_part[f], 0
                 for k in range(course.scope_ptr[f], course.scope_ptr[f + 1]):
@@ -233,9 +233,9 @@ def expand(guide: Guide, t: int, beam: OneBeam, size: int, scored: bool) -> None
                     else:
                         part += course.scope_stride[k] * beam.labels[node, course.scope[k]]
                 for a in range(course.sizes[j]):
-                    found.worth[node, a] += scores[part + stride * a]
+                    found.known_value[node, a] += scores[part + stride * a]
             for a in range(course.sizes[j]):
-                more = found.gain[row, a] + found.worth[node, a]
+                more = found.gain[row, a] + found.known_value[node, a]
                 if beam.shut[course.offsets[j] + a]:
                     more = -np.inf
                 found.more[node, a] = more
@@ -308,7 +308,7 @@ def take(guide: Guide, t: int, beam: OneBeam, size: int, kept: int) -> None:
             if course.counted[q, label]:
                 beam.counts[at, course.tally[q]] += 1
         twin = found.twin[node]
-        beam.score[at] = parents.score[0, node] + found.worth[twin, label]
+        beam.score[at] = parents.score[0, node] + found.known_value[twin, label]
         beam.habit[at] = parents.habit[0, node] + found.gain[found.row[twin], label]
 
 
@@ -348,7 +348,7 @@ def search_beam(
     weights: FloatArray,
     width: int,
     theta: float,
-    course: Course,
+    course: BeamPlan,
 ) -> tuple[Nodes, IntArray]:
     """The last beams, and how many steps of each input h decided alone.
 
@@ -384,7 +384,7 @@ def proceed(
     shut: BoolArray,
     weights: FloatArray,
     theta: float,
-    course: Course,
+    course: BeamPlan,
     progress: Progress,
 ) -> BoolArray:
     """Go on with each input until a step needs scores that are not there; which are wanted then.

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.kernels.beam.beam import (
-    MOST_COUNTED,
-    Course,
+    MAX_COUNTED,
+    BeamPlan,
     advance,
     beam_of,
     first_nodes,
@@ -31,7 +31,7 @@ class Learned(NamedTuple):
 
 
 @inlined
-def place_of_pattern(course: Course, p: int, labels: IntArray, label: int) -> int:
+def place_of_pattern(course: BeamPlan, p: int, labels: IntArray, label: int) -> int:
     """The weight of a pattern."""
     at: int = course.origin[p] + label
     for k in range(2):
@@ -42,7 +42,7 @@ def place_of_pattern(course: Course, p: int, labels: IntArray, label: int) -> in
 
 @kernel
 def add_patterns(
-    weights: FloatArray, course: Course, labels: IntArray, steps: int, amount: float
+    weights: FloatArray, course: BeamPlan, labels: IntArray, steps: int, amount: float
 ) -> None:
     """weights += amount · φ of the first ``steps`` labels of an output."""
     counts = np.zeros(course.counters, np.int64)
@@ -53,12 +53,12 @@ def add_patterns(
         for k in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
             if course.counted[k, label]:
                 q = course.tally[k]
-                weights[course.tally_origin[k] + min(counts[q], MOST_COUNTED - 1)] += amount
+                weights[course.tally_origin[k] + min(counts[q], MAX_COUNTED - 1)] += amount
                 counts[q] += 1
 
 
 @lean
-def is_good(course: Course, labels: IntArray, gold: IntArray, steps: int) -> bool:
+def is_good(course: BeamPlan, labels: IntArray, gold: IntArray, steps: int) -> bool:
     """Whether a node can still become the output that is gold."""
     good = True
     for t in range(steps):
@@ -68,7 +68,7 @@ def is_good(course: Course, labels: IntArray, gold: IntArray, steps: int) -> boo
 
 @inlined
 def learn_from(
-    learned: Learned, course: Course, labels: IntArray, steps: int, amount: float
+    learned: Learned, course: BeamPlan, labels: IntArray, steps: int, amount: float
 ) -> None:
     """weights += amount · φ, and the same for the sums that averages come from."""
     add_patterns(learned.weights, course, labels, steps, amount)
@@ -83,7 +83,7 @@ def learn_beam(
     learned: Learned,
     width: int,
     step: float,
-    course: Course,
+    course: BeamPlan,
 ) -> BoolArray:
     """Algorithm 1 of Pan and Srikumar (2018), one input after the other; where a mistake was made.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.kernels.beam.beam import (
-    Course,
+    BeamPlan,
     Nodes,
     beam_of,
     expand,
@@ -132,7 +132,7 @@ def search_consistently(
     shut: BoolArray,
     weights: FloatArray,
     width: int,
-    course: Course,
+    course: BeamPlan,
     graph: Graph,
 ) -> Nodes:
     """The last beams of a search that keeps no dead node; some may be empty."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import ForestPlan, Questions, Windows
+from rote.kernels.bundles import ChainPlan, ForestPlan, Questions
 from rote.kernels.jit import inlined, kernel, lean
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -74,7 +74,7 @@ def best_labels(questions: Questions, offsets: IntArray, allowed: BoolArray) -> 
 
 @inlined
 def add_entries(
-    line: FloatArray, row: FloatArray, plan: Windows | ForestPlan, b: int, start: int, step: int
+    line: FloatArray, row: FloatArray, plan: ChainPlan | ForestPlan, b: int, start: int, step: int
 ) -> None:
     """Add the entries start, start + step, ... of table b to ``line``.
 
@@ -99,7 +99,7 @@ def add_entries(
 
 @lean
 def window_of(
-    window: FloatArray, entries: FloatArray, row: FloatArray, t: int, chain: Windows
+    window: FloatArray, entries: FloatArray, row: FloatArray, t: int, chain: ChainPlan
 ) -> None:
     """W_t(p, a) for all p and a.
 
@@ -153,7 +153,7 @@ def look_ahead(
     entries: FloatArray,
     own: FloatArray,
     row: FloatArray,
-    chain: Windows,
+    chain: ChainPlan,
 ) -> float:
     """Fill ahead_t for every t; returns the value of the best output."""
     n = chain.sizes.shape[0]
@@ -179,7 +179,7 @@ def look_ahead(
 @lean
 def read_labels(
     labels: IntArray, line: FloatArray, ahead: FloatArray, row: FloatArray, tie: float,
-    chain: Windows,
+    chain: ChainPlan,
 ) -> None:  # fmt: skip
     """Labels from the first to the last, each the smallest within what is left of the tie."""
     p = 0
@@ -206,7 +206,7 @@ def read_labels(
 
 
 @kernel
-def best_chains(questions: Questions, chain: Windows) -> IntArray:
+def best_chains(questions: Questions, chain: ChainPlan) -> IntArray:
     """The best output of every input; labels are -1 where nothing is feasible."""
     m, n = questions.scores.shape[0], chain.sizes.shape[0]
     labels = np.full((m, n), -1, np.int64)
@@ -225,7 +225,7 @@ def best_chains(questions: Questions, chain: Windows) -> IntArray:
 
 
 @kernel
-def chain_max_marginals(questions: Questions, chain: Windows) -> FloatArray:
+def chain_max_marginals(questions: Questions, chain: ChainPlan) -> FloatArray:
     """The value of the best output with each label, -inf where there is none.
 
     With past_t(p) the best value of what comes before t and ends in state p, it is

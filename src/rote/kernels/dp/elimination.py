@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import Questions, Steps
+from rote.kernels.bundles import EliminationPlan, Questions
 from rote.kernels.jit import kernel, lean
 from rote.kernels.outputs import read_scores
 from rote.types import FloatArray, IntArray
 
 
 @lean
-def forward(work: FloatArray, best: IntArray, steps: Steps) -> None:
+def forward(work: FloatArray, best: IntArray, steps: EliminationPlan) -> None:
     """Fill the entries of every step, given part scores in ``work[:parts]``."""
     gather = steps.gather
     candidate_ptr = steps.candidate_ptr
@@ -47,7 +47,7 @@ def forward(work: FloatArray, best: IntArray, steps: Steps) -> None:
 
 
 @lean
-def backward(labels: IntArray, work: FloatArray, best: IntArray, steps: Steps) -> float:
+def backward(labels: IntArray, work: FloatArray, best: IntArray, steps: EliminationPlan) -> float:
     """Read the labels of the eliminated variables off; returns the margin."""
     margin = np.inf
     for back in range(steps.width.shape[0]):
@@ -75,7 +75,7 @@ def backward(labels: IntArray, work: FloatArray, best: IntArray, steps: Steps) -
 
 
 @lean
-def total(work: FloatArray, steps: Steps) -> float:
+def total(work: FloatArray, steps: EliminationPlan) -> float:
     """The optimum, when nothing is left over."""
     value = 0.0
     for r in range(steps.roots.shape[0]):
@@ -85,7 +85,7 @@ def total(work: FloatArray, steps: Steps) -> float:
 
 @kernel
 def eliminate(
-    questions: Questions, sizes: IntArray, offsets: IntArray, steps: Steps
+    questions: Questions, sizes: IntArray, offsets: IntArray, steps: EliminationPlan
 ) -> tuple[IntArray, FloatArray]:
     """Labels and margins of a batch when every variable is eliminated.
 
@@ -128,7 +128,7 @@ def eliminate(
 
 
 @kernel
-def max_marginals(questions: Questions, labels: int, steps: Steps) -> FloatArray:
+def max_marginals(questions: Questions, labels: int, steps: EliminationPlan) -> FloatArray:
     """For every input and label, the value of the best output that has this label.
 
     After the forward pass, the *outside* of a position is the best value of everything

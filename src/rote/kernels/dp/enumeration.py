@@ -58,7 +58,7 @@ def best_outputs(
     n = sizes.shape[0]
     result = np.full((m, n), -1, np.int64)
     labels = np.zeros(n, np.int64)
-    worth = np.zeros(n + 1)
+    known_value = np.zeros(n + 1)
     for i in range(m):
         best = -np.inf
         for search in range(2):
@@ -68,7 +68,7 @@ def best_outputs(
             while turned >= 0:
                 for j in range(turned, n):
                     part = offsets[j] + labels[j]
-                    value = worth[j] + scores[i, part]
+                    value = known_value[j] + scores[i, part]
                     if closed.shape[0] > 0 and closed[i, part]:
                         value = -np.inf
                     for f in range(factors.ptr[j], factors.ptr[j + 1]):
@@ -76,11 +76,11 @@ def best_outputs(
                         for k in range(factors.scope_ptr[f], factors.scope_ptr[f + 1]):
                             part += factors.strides[k] * labels[factors.scope[k]]
                         value += scores[i, part]
-                    worth[j + 1] = value
+                    known_value[j + 1] = value
                 if (feasible[c >> 3] >> (7 - (c & 7))) & 1:
                     if search == 0:
-                        best = max(best, float(worth[n]))
-                    elif worth[n] >= best - ties[i]:
+                        best = max(best, float(known_value[n]))
+                    elif known_value[n] >= best - ties[i]:
                         result[i] = labels
                         break
                 c += 1

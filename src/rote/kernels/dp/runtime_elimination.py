@@ -14,8 +14,8 @@ from rote.kernels.bundles import Graph
 from rote.kernels.jit import kernel
 from rote.types import BoolArray, FloatArray, IntArray
 
-MOST_JOINED = 16  # variables in one table
-MOST_VARIABLES = 1 << 10  # of a part
+MAX_JOINED = 16  # variables in one table
+MAX_VARIABLES = 1 << 10  # of a part
 
 
 @kernel
@@ -30,7 +30,7 @@ def entries_around(near: BoolArray, size: IntArray, v: int) -> float:
 
 @kernel
 def eliminate_part(
-    graph: Graph, theta: FloatArray, part: IntArray, c: int, most_entries: int, found: IntArray
+    graph: Graph, theta: FloatArray, part: IntArray, c: int, max_entries: int, found: IntArray
 ) -> tuple[bool, float, float]:
     """The best labels of the variables in part c, the others held at ``found``.
 
@@ -49,7 +49,7 @@ def eliminate_part(
                 return False, 0.0, 0.0
             local[j] = count
             count += 1
-            if count > MOST_VARIABLES:
+            if count > MAX_VARIABLES:
                 return False, 0.0, 0.0
     variable = np.empty(count, np.int64)
     size = np.zeros(count, np.int64)
@@ -75,16 +75,16 @@ def eliminate_part(
         most += tables.place_ptr[variable[v] + 1] - tables.place_ptr[variable[v]]
     start = np.zeros(most + 1, np.int64)
     joined = np.zeros(most, np.int64)
-    scope = np.empty((most, MOST_JOINED), np.int64)
+    scope = np.empty((most, MAX_JOINED), np.int64)
     alive = np.ones(most, np.bool_)
-    value = np.empty(most_entries)
-    choice = np.empty(most_entries, np.int64)
-    second = np.empty(most_entries)
-    digit = np.empty(MOST_JOINED + 1, np.int64)
+    value = np.empty(max_entries)
+    choice = np.empty(max_entries, np.int64)
+    second = np.empty(max_entries)
+    digit = np.empty(MAX_JOINED + 1, np.int64)
     made = 0
     before = 0.0
     for v in range(count):
-        if start[made] + size[v] > most_entries:
+        if start[made] + size[v] > max_entries:
             return False, 0.0, 0.0
         scope[made, 0] = v
         joined[made] = 1
@@ -102,7 +102,7 @@ def eliminate_part(
             v = local[tables.scope[k]]
             if v < 0:
                 base += tables.strides[k] * found[tables.scope[k]]
-            elif width == MOST_JOINED:
+            elif width == MAX_JOINED:
                 return False, 0.0, 0.0
             else:
                 scope[made, width] = v
@@ -110,7 +110,7 @@ def eliminate_part(
                 entries *= size[v]
         if width == 0:
             continue
-        if start[made] + entries > most_entries:
+        if start[made] + entries > max_entries:
             return False, 0.0, 0.0
         joined[made] = width
         digit[:width] = 0
@@ -142,7 +142,7 @@ def eliminate_part(
     order = np.empty(count, np.int64)
     table_of = np.empty(count, np.int64)
     used = np.empty(most, np.int64)
-    stride = np.empty((most, MOST_JOINED + 1), np.int64)
+    stride = np.empty((most, MAX_JOINED + 1), np.int64)
     cost = np.empty(count)  # entries of the table that eliminating a variable makes
     for w in range(count):
         cost[w] = entries_around(near, size, w)
@@ -157,11 +157,11 @@ def eliminate_part(
         width = 0
         for w in range(count):
             if near[v, w]:
-                if width == MOST_JOINED:
+                if width == MAX_JOINED:
                     return False, 0.0, 0.0
                 scope[made, width] = w
                 width += 1
-        if smallest + start[made] > most_entries or smallest * size[v] > most_entries:
+        if smallest + start[made] > max_entries or smallest * size[v] > max_entries:
             return False, 0.0, 0.0
         joined[made] = width
         uses = 0

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.bundles import Graph, Questions, Reduced, RowGroups, Source
+from rote.kernels.bundles import FoundBy, Graph, Questions, Reduced, RowGroups
 from rote.kernels.dp.elimination import backward, forward, total
 from rote.kernels.jit import inlined, kernel, lean
 from rote.kernels.outputs import read_scores, weight_at
@@ -51,7 +51,7 @@ def new_ascent(graph: Graph) -> Ascent:
         np.empty(graph.tables.ptr[-1]),
         np.zeros(graph.flow.message_ptr[-1]),
         np.zeros(graph.rows.lower.shape[0]),
-        np.empty(graph.flow.most_marginals),
+        np.empty(graph.flow.max_marginals),
         np.empty(groups),
     )
 
@@ -84,7 +84,7 @@ def complete(reduced: Reduced, memory: Eliminated, found: IntArray, labels: IntA
 
 
 @lean
-def load(scores: FloatArray, source: Source, theta: FloatArray) -> None:
+def load(scores: FloatArray, source: FoundBy, theta: FloatArray) -> None:
     """Scores of every entry from the vector they are gathered from; what is not allowed is -inf."""
     for e in range(theta.shape[0]):
         value = 0.0

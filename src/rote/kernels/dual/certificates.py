@@ -298,7 +298,7 @@ def largest_move(messages: FloatArray, multipliers: FloatArray, coefficients: Fl
 @kernel
 def certify(
     questions: Questions,
-    guesses: IntArray,
+    initials: IntArray,
     starts: IntArray,
     duals: DualRows,
     reduced: Reduced,
@@ -340,11 +340,11 @@ def certify(
                 ascent.messages[:] = messages
                 ascent.multipliers[:] = multipliers
                 apply_duals(graph, ascent)
-        known = guesses[i, 0] >= 0
+        known = initials[i, 0] >= 0
         for j in range(n):
             # An output says nothing of auxiliary variables; then it is no output to begin with.
             if known and reduced.core[j] < reduced.variables:
-                chosen[j] = guesses[i, reduced.core[j]]
+                chosen[j] = initials[i, reduced.core[j]]
             else:
                 known = False
         aim = Aim(rest, -np.inf, ties[i], epsilon[i], sweeps)

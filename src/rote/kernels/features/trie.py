@@ -87,7 +87,7 @@ def go(tree: Tree, joined: Joined, node: int, text: int, grows: bool) -> int:
     return node
 
 
-class Windows(NamedTuple):
+class ChainPlan(NamedTuple):
     """Names made of what is said of things around a place: for each term a row, and how far away.
 
     The first term of a name is the node of its beginning, and each of the others is a text.
@@ -100,7 +100,7 @@ class Windows(NamedTuple):
 
 @kernel
 def follow_windows(
-    tree: Tree, joined: Joined, windows: Windows, said: IntArray, places: IntArray, grows: bool
+    tree: Tree, joined: Joined, windows: ChainPlan, said: IntArray, places: IntArray, grows: bool
 ) -> IntArray:
     """The nodes of names around places, of shape (places, names).
 

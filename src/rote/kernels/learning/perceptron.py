@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.bundles import Layout, Questions, Slots, Vectors, Windows
+from rote.kernels.bundles import ChainPlan, Layout, Questions, Slots, Vectors
 from rote.kernels.dp.chains import best_chains
 from rote.kernels.jit import kernel
 from rote.kernels.learning.linear import move, scores_of
@@ -42,7 +42,7 @@ class Decisions(NamedTuple):
     each: BoolArray
     width: IntArray  # how many labels there are
     gold: IntArray
-    importance: FloatArray  # per example
+    sample_weight: FloatArray  # per example
 
 
 @kernel
@@ -60,7 +60,7 @@ def chain_step(
     average: Average,
     vectors: Vectors,
     slots: Slots,
-    chain: Windows,
+    chain: ChainPlan,
     layout: Layout,
     example: Example,
     share: float,
@@ -143,7 +143,7 @@ def learn_locally(
     scores = np.empty(widest)
     mistakes = 0
     for i in order:
-        importance = decisions.importance[i]
+        sample_weight = decisions.sample_weight[i]
         for d in range(decisions.ptr[i], decisions.ptr[i + 1]):
             vector, origin = decisions.vector[d], decisions.origin[d]
             stride, each = decisions.stride[d], decisions.each[d]
@@ -162,9 +162,9 @@ def learn_locally(
             for a in range(1, width):
                 if scores[a] > scores[best]:
                     best = a
-            if best != gold and importance > 0.0:
+            if best != gold and sample_weight > 0.0:
                 mistakes += 1
-                for label, step in ((gold, importance), (best, -importance)):
+                for label, step in ((gold, sample_weight), (best, -sample_weight)):
                     v = vector + label if each else vector
                     first = origin if each else origin + label
                     for k in range(vectors.ptr[v], vectors.ptr[v + 1]):

@@ -18,7 +18,7 @@ import numpy as np
 from rote.kernels.bundles import Graph, Questions
 from rote.kernels.dual.ascent import load
 from rote.kernels.jit import inlined, kernel, lean
-from rote.kernels.local_search.greedy import Restarts, most_of_all
+from rote.kernels.local_search.greedy import Restarts, max_of_all
 from rote.kernels.local_search.hash_random import draw_start, mixed, new_draw, seed_of
 from rote.kernels.local_search.state import (
     NO_TERM,
@@ -118,14 +118,14 @@ def rights(extra: Extra, label: int, gold: int) -> int:
 @kernel
 def search_pairs(
     questions: Questions,
-    guess: IntArray,
+    initial: IntArray,
     gold: IntArray,
     kind: int,
     graph: Graph,
     restarts: Restarts,
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """What `local_search.greedy.search_greedily` does, without rows and closed labels."""
-    m, n = guess.shape
+    m, n = initial.shape
     scores, ties = questions.scores, questions.ties
     entries = new_entries(graph)
     entries.forbidden[:] = False
@@ -137,23 +137,23 @@ def search_pairs(
     answers, found, bounds = np.full((m, n), -1), np.zeros(m, np.int64), np.empty(m)
     for i in range(m):
         load(scores[i], graph.source, theta)
-        bounds[i] = most_of_all(graph, entries) + int(kind != NO_TERM)
+        bounds[i] = max_of_all(graph, entries) + int(kind != NO_TERM)
         extra = Extra(kind, gold[i], count_on(gold[i]))
         pair_up(graph, theta, pairs)
         ground = own_parts(graph, theta, own)
         base[:] = own
         for j in range(n):
-            if guess[i, j] == 1:
+            if initial[i, j] == 1:
                 ground += base[j]
                 for k in range(n):
                     base[k] += pairs[j, k]
         first, best = seed_of(scores, i, restarts.seed), -np.inf
         for r in range(restarts.climbs):
             fields[:] = base
-            labels[:] = guess[i]
+            labels[:] = initial[i]
             state = mixed(first + np.uint64(r))
             drawn = draw_start(
-                graph.offsets, entries.forbidden, state, restarts.redrawn, guess[i], draw, r
+                graph.offsets, entries.forbidden, state, restarts.n_resampled, initial[i], draw, r
             )
             value = ground
             for q in range(drawn):

@@ -98,9 +98,9 @@ def find_roots(labels: IntArray, root: IntArray) -> None:
 
 
 @lean
-def worth_of_two(worth: Worth, one: IntArray, other: IntArray) -> float:
+def worth_of_two(known_value: Worth, one: IntArray, other: IntArray) -> float:
     """What the traits of a cluster are worth whose items are in two lists, each in order."""
-    items, weights, seen, stamp = worth
+    items, weights, seen, stamp = known_value
     stamp[0] += 1
     now = stamp[0]
     attributes = items.attributes.shape[1]
@@ -135,12 +135,12 @@ def clusters_worth(items: Items, weights: FloatArray, labels: IntArray) -> float
     """What the traits of all clusters of an output are worth."""
     n = labels.shape[0]
     root = np.empty(n, np.int64)
-    worth = Worth(items, weights, np.zeros(items.values, np.int64), np.zeros(1, np.int64))
+    known_value = Worth(items, weights, np.zeros(items.values, np.int64), np.zeros(1, np.int64))
     find_roots(labels, root)
     begin, members = collect(root)
     total = 0.0
     for r in range(n):
-        total += worth_of_two(worth, members[begin[r] : begin[r + 1]], members[:0])
+        total += worth_of_two(known_value, members[begin[r] : begin[r + 1]], members[:0])
     return total
 
 
@@ -178,12 +178,12 @@ def cluster_changes(
     branch = Branch(np.zeros(n, np.bool_), np.empty(n, np.int64), np.empty(n, np.int64))
     alone, joined = np.empty(n), np.empty(n)  # worth by first item: by itself, with the branch
     known = np.full(n, -1)  # for which item ``joined`` was worked out
-    worth = Worth(items, weights, np.zeros(items.values, np.int64), np.zeros(1, np.int64))
+    known_value = Worth(items, weights, np.zeros(items.values, np.int64), np.zeros(1, np.int64))
     find_roots(labels, root)
     begin, members = collect(root)
     nobody = members[:0]
     for r in range(n):
-        alone[r] = worth_of_two(worth, members[begin[r] : begin[r + 1]], nobody)
+        alone[r] = worth_of_two(known_value, members[begin[r] : begin[r + 1]], nobody)
     for j in range(n):
         home = root[j]
         mine = one < 0 or home in (one, other)
@@ -195,17 +195,17 @@ def cluster_changes(
                 continue
             if moves == 0:
                 moves, stays = divide(labels, members[begin[home] : begin[home + 1]], j, branch)
-                apart = worth_of_two(worth, branch.left[:stays], nobody) - alone[home]
+                apart = worth_of_two(known_value, branch.left[:stays], nobody) - alone[home]
                 stale[j] = True
             if target == home or (target < 0 and stays == 0):
                 added[offsets[j] + a] = 0.0
             elif target < 0:
-                by_itself = worth_of_two(worth, branch.moved[:moves], nobody)
+                by_itself = worth_of_two(known_value, branch.moved[:moves], nobody)
                 added[offsets[j] + a] = apart + by_itself
             else:
                 if known[target] != j:
                     rest = members[begin[target] : begin[target + 1]]
-                    joined[target] = worth_of_two(worth, branch.moved[:moves], rest)
+                    joined[target] = worth_of_two(known_value, branch.moved[:moves], rest)
                     known[target] = j
                 added[offsets[j] + a] = apart + joined[target] - alone[target]
 

@@ -15,23 +15,23 @@ import numpy as np
 
 from rote.kernels.bundles import Items, Wide
 from rote.kernels.jit import inlined, lean
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, readonly
 
 
 @lean
 def add_tuples(wide: Wide, labels: IntArray, offsets: IntArray, gains: FloatArray) -> float:
     """Add what every label would add to the tuples; what they are worth as they are."""
-    worth = 0.0
+    known_value = 0.0
     for t in range(wide.origin.shape[0]):
         at = wide.origin[t] + value_of(wide, t, labels)
         now = wide.weights[at]
-        worth += now
+        known_value += now
         for p in range(wide.ptr[t], wide.ptr[t + 1]):
             j, stride = wide.variable[p], wide.stride[p]
             first = at - stride * labels[j]
             for a in range(offsets[j + 1] - offsets[j]):
                 gains[offsets[j] + a] += wide.weights[first + stride * a] - now
-    return worth
+    return known_value
 
 
 @inlined
@@ -87,10 +87,10 @@ def share_worth(wide: Wide, label: int, count: int, variables: int) -> float:
 @lean
 def shares_worth(wide: Wide, counts: IntArray, variables: int) -> float:
     """What a histogram is worth, given how many variables have each label."""
-    worth = 0.0
+    known_value = 0.0
     for a in range(counts.shape[0]):
-        worth += share_worth(wide, a, counts[a], variables)
-    return worth
+        known_value += share_worth(wide, a, counts[a], variables)
+    return known_value
 
 
 @lean
@@ -109,11 +109,11 @@ def share_changes(wide: Wide, counts: IntArray, variables: int, changes: FloatAr
 
 def no_traits() -> Wide:
     """What kernels are told where there are no traits."""
-    none, zero = frozen(np.empty(0, np.int64)), frozen(np.zeros(1, np.int64))
+    none, zero = readonly(np.empty(0, np.int64)), readonly(np.zeros(1, np.int64))
     nobody = no_items()
-    return Wide(frozen(np.empty(0)), none, zero, none, none, none, none, none, 0, 0, nobody)
+    return Wide(readonly(np.empty(0)), none, zero, none, none, none, none, none, 0, 0, nobody)
 
 
 def no_items() -> Items:
     """What kernels are told where there are no items."""
-    return Items(0, frozen(np.empty((0, 0), np.int64)), frozen(np.empty(0, np.int64)), 0, 0)
+    return Items(0, readonly(np.empty((0, 0), np.int64)), readonly(np.empty(0, np.int64)), 0, 0)

@@ -53,7 +53,7 @@ class Ground(NamedTuple):
 class Restarts(NamedTuple):
     """How often to climb, and from where."""
 
-    redrawn: int  # variables of a guess
+    n_resampled: int  # variables of a guess
     climbs: int
     seed: int
 
@@ -171,7 +171,7 @@ def climb(
 
 
 @lean
-def most_of_all(graph: Graph, entries: Entries) -> float:
+def max_of_all(graph: Graph, entries: Entries) -> float:
     """The sum of what every variable and every table gives at most."""
     total = 0.0
     for k in range(graph.sizes.shape[0] + graph.tables.ptr.shape[0] - 1):
@@ -223,7 +223,7 @@ def climb_all(
     square = n if paired else 0
     pairs = np.empty((square, square))
     at, rank = standing_for(graph, wide, n), np.ones(n, np.int64)
-    ends, obeys = np.empty((m, n), np.int64), np.empty(m, np.bool_)
+    ends, is_feasible = np.empty((m, n), np.int64), np.empty(m, np.bool_)
     steps, counts = np.full((m, most, 2), -1), np.empty(m, np.int64)
     nothing = np.empty(0, np.int64)
     for i in range(m):
@@ -238,14 +238,14 @@ def climb_all(
         count = climb(terrain, extra, at, rank, nothing, starts[i], ties[i], steps[i])
         counts[i] = min(count, most)
         ends[i] = at.labels
-        obeys[i] = at.wrong[0] + at.wrong[1] == 0
-    return ends, obeys, steps, counts
+        is_feasible[i] = at.wrong[0] + at.wrong[1] == 0
+    return ends, is_feasible, steps, counts
 
 
 @kernel
 def search_greedily(
     questions: Questions,
-    guess: IntArray,
+    initial: IntArray,
     gold: IntArray,
     kind: int,
     wide: Wide,
@@ -259,7 +259,7 @@ def search_greedily(
     ``kind`` is that of the term, and ``gold`` what it compares with. The bound adds up the best
     that every label and every table can give; what traits can give is for the caller to add.
     """
-    m, n = guess.shape
+    m, n = initial.shape
     scores, ties = questions.scores, questions.ties
     work, terrain = np.empty(scores.shape[1]), terrain_of(graph, wide)
     base, at = standing_for(graph, wide, n), standing_for(graph, wide, n)
@@ -270,18 +270,20 @@ def search_greedily(
     bounds = np.empty(m)
     for i in range(m):
         read_entries(questions, i, graph, work, terrain.entries)
-        bounds[i] = most_of_all(graph, terrain.entries) + int(kind != NO_TERM)
-        if n > 0 and guess[i].min() < 0:
+        bounds[i] = max_of_all(graph, terrain.entries) + int(kind != NO_TERM)
+        if n > 0 and initial[i].min() < 0:
             continue
         extra = Extra(kind, gold[i], count_on(gold[i]))
-        base.labels[:] = guess[i]
+        base.labels[:] = initial[i]
         stand_at(terrain, extra, base)
         first, best = seed_of(scores, i, restarts.seed), -np.inf
         for r in range(restarts.climbs):
             copy_standing(base, at)
             state = mixed(first + np.uint64(r))
             forbidden = terrain.entries.forbidden
-            drawn = draw_start(graph.offsets, forbidden, state, restarts.redrawn, guess[i], draw, r)
+            drawn = draw_start(
+                graph.offsets, forbidden, state, restarts.n_resampled, initial[i], draw, r
+            )
             climb(terrain, extra, at, rank, draw.order[:drawn], draw.labels, ties[i], steps)
             if at.wrong[0] + at.wrong[1] > 0:
                 continue

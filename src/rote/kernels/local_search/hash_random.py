@@ -81,7 +81,7 @@ def draw_subsets(scores: FloatArray, gold: IntArray, k: int, sample: int, seed: 
 
 
 @lean
-def print_of(labels: IntArray) -> int:
+def hash_labels(labels: IntArray) -> int:
     """A number that tells outputs apart: two have the same by a chance of one in 2^64."""
     state = GOLDEN
     for j in range(labels.shape[0]):
@@ -106,7 +106,7 @@ def new_draw(variables: int, starts: int) -> Draw:
 
 @inlined
 def redraw(
-    offsets: IntArray, forbidden: BoolArray, state: np.uint64, redrawn: int, draw: Draw
+    offsets: IntArray, forbidden: BoolArray, state: np.uint64, n_resampled: int, draw: Draw
 ) -> np.uint64:
     """Give so many variables, drawn at random, a label drawn at random of those they may have.
 
@@ -115,7 +115,7 @@ def redraw(
     order, labels, n = draw.order, draw.labels, draw.labels.shape[0]
     for k in range(n):
         order[k] = k
-    for k in range(redrawn):
+    for k in range(n_resampled):
         state += GOLDEN
         other = k + below(state, n - k)
         order[k], order[other] = order[other], order[k]
@@ -140,8 +140,8 @@ def draw_start(
     offsets: IntArray,
     forbidden: BoolArray,
     state: np.uint64,
-    redrawn: int,
-    guess: IntArray,
+    n_resampled: int,
+    initial: IntArray,
     draw: Draw,
     count: int,
 ) -> int:
@@ -153,13 +153,13 @@ def draw_start(
     """
     labels, seen, n = draw.labels, draw.seen, draw.labels.shape[0]
     while True:
-        labels[:] = guess
-        state = redraw(offsets, forbidden, state, redrawn, draw)
-        own = print_of(labels)
-        if redrawn == n or not (seen[:count] == own).any():
+        labels[:] = initial
+        state = redraw(offsets, forbidden, state, n_resampled, draw)
+        own = hash_labels(labels)
+        if n_resampled == n or not (seen[:count] == own).any():
             seen[count] = own
-            return redrawn
-        redrawn = min(n, max(1, 2 * redrawn))
+            return n_resampled
+        n_resampled = min(n, max(1, 2 * n_resampled))
 
 
 @kernel
@@ -175,9 +175,9 @@ def seeds_of(scores: FloatArray, seed: int) -> IntArray:
 def draw_starts(
     seeds: IntArray,
     forbidden: BoolArray,
-    guess: IntArray,
+    initial: IntArray,
     offsets: IntArray,
-    redrawn: int,
+    n_resampled: int,
     seen: IntArray,
     restart: int,
 ) -> IntArray:
@@ -185,12 +185,12 @@ def draw_starts(
 
     ``seen`` has the prints of earlier starts in its first columns, and takes in these.
     """
-    starts = guess.copy()
-    order = np.empty(guess.shape[1], np.int64)
-    for i in range(guess.shape[0]):
+    starts = initial.copy()
+    order = np.empty(initial.shape[1], np.int64)
+    for i in range(initial.shape[0]):
         state = mixed(np.uint64(seeds[i]) + np.uint64(restart))
         draw = Draw(order, starts[i], seen[i])
-        draw_start(offsets, forbidden[i], state, redrawn, guess[i], draw, restart)
+        draw_start(offsets, forbidden[i], state, n_resampled, initial[i], draw, restart)
     return starts
 
 
@@ -199,7 +199,7 @@ def note_starts(starts: IntArray, seen: IntArray, restart: int) -> BoolArray:
     """Whether starts are none of those before; ``seen`` takes in their prints."""
     new = np.empty(starts.shape[0], np.bool_)
     for i in range(starts.shape[0]):
-        own = print_of(starts[i])
+        own = hash_labels(starts[i])
         new[i] = not (seen[i, :restart] == own).any()
         seen[i, restart] = own
     return new

@@ -194,10 +194,12 @@ def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
 def whole_worth(wide: Wide, extra: Extra, at: Standing) -> float:
     """What an output is worth: its score, the term, and what looks at the whole of it."""
     n = at.labels.shape[0]
-    worth: float = at.value[0] + at.clusters[0] + loss_at(extra, n, at.counts[0], at.counts[1])
+    known_value: float = (
+        at.value[0] + at.clusters[0] + loss_at(extra, n, at.counts[0], at.counts[1])
+    )
     if wide.bins > 0:
-        worth += shares_worth(wide, at.having, n)
-    return worth
+        known_value += shares_worth(wide, at.having, n)
+    return known_value
 
 
 @lean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.bundles import Around, Graph, Layout, RowGroups
+from rote.kernels.bundles import Graph, Layout, RowGroups, VariableSets
 from rote.kernels.jit import kernel, lean
 from rote.kernels.outputs import added, entry_at
 from rote.types import BoolArray, IntArray
@@ -119,7 +119,7 @@ def row_allows(
 
 
 @kernel
-def may_swap(gold: IntArray, graph: Graph, allowed: BoolArray, around: Around) -> BoolArray:
+def may_swap(gold: IntArray, graph: Graph, allowed: BoolArray, around: VariableSets) -> BoolArray:
     """For which inputs every rule by itself lets every set have any labels that are possible."""
     m, n = gold.shape
     inside = np.zeros(n, np.bool_)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.bundles import Around, Graph, Questions
+from rote.kernels.bundles import Graph, Questions, VariableSets
 from rote.kernels.dp.trees import best_across
 from rote.kernels.dual.ascent import load
 from rote.kernels.jit import inlined, kernel, lean
@@ -25,7 +25,7 @@ from rote.kernels.neighbourhood.ranges import (
     Ranges,
     add_up,
     close_labels,
-    let_go,
+    prune,
     reopen,
     room_for,
     settle,
@@ -214,8 +214,8 @@ def worth_below(graph: Graph, forest: Forest, child: int, label: int, above: int
     top = forest.parent[child]
     wide = 1 if top < 0 else graph.sizes[top]
     edge = forest.edges[forest.edge_ptr[child] + label * wide + above]
-    worth: float = forest.belief[graph.offsets[child] + label] + edge
-    return worth
+    known_value: float = forest.belief[graph.offsets[child] + label] + edge
+    return known_value
 
 
 @inlined
@@ -228,9 +228,9 @@ def next_label(
         limit = worth_below(graph, forest, child, last, above)
     best, chosen = -np.inf, -1
     for a in range(graph.sizes[child]):
-        worth = worth_below(graph, forest, child, a, above)
-        if worth > best and (worth < limit or (worth == limit and a > last)):
-            best = worth
+        known_value = worth_below(graph, forest, child, a, above)
+        if known_value > best and (known_value < limit or (known_value == limit and a > last)):
+            best = known_value
             chosen = a
     return chosen, best
 
@@ -272,13 +272,15 @@ def descend(
     while depth >= 0:
         child, last = order[depth], labels[order[depth]]
         above = 0 if forest.parent[child] < 0 else labels[forest.parent[child]]
-        chosen, worth = next_label(graph, forest, child, above, last)
+        chosen, known_value = next_label(graph, forest, child, above, last)
         if last >= 0:
             reopen(rows, offsets[child] + last, child, ranges)
         else:
-            forest.first[depth] = worth
+            forest.first[depth] = known_value
         labels[child] = chosen
-        value = forest.bound[depth] - (forest.first[depth] - worth) if chosen >= 0 else -np.inf
+        value = (
+            forest.bound[depth] - (forest.first[depth] - known_value) if chosen >= 0 else -np.inf
+        )
         if chosen < 0 or value < max(best, floor) - tie:
             depth -= 1
             continue
@@ -336,7 +338,7 @@ def best_forests(
     questions: Questions,
     gold: IntArray,
     graph: Graph,
-    around: Around,
+    around: VariableSets,
     floors: FloatArray,
     nodes: int,
 ) -> tuple[IntArray, BoolArray, FloatArray]:
@@ -375,7 +377,7 @@ def best_forests(
             for j in members:
                 forest.rank[j] = n
             if plant(graph, members, forest):
-                broke = let_go(graph, gold[i], activity, members, s, forest.ranges)
+                broke = prune(graph, gold[i], activity, members, s, forest.ranges)
                 for j in members:
                     forest.belief[graph.offsets[j] : graph.offsets[j + 1]] = 0.0
                     close_labels(graph, j, forest.ranges, forest.belief)
@@ -385,14 +387,14 @@ def best_forests(
                     forest.labels[:] = gold[i]
                     found[:] = gold[i]
                     size = members.shape[0]
-                    known, worth = descend(
+                    known, known_value = descend(
                         graph, forest, size, top, best - fixed, ties[i], nodes, found
                     )
-                    if worth > -np.inf:
+                    if known_value > -np.inf:
                         best, doubtful = better(
                             Incumbent(answers[i], best, doubtful, ties[i]),
                             found,
-                            worth + fixed,
+                            known_value + fixed,
                             known == DOUBTFUL,
                         )
                     if known == OPEN:

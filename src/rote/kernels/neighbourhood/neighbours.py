@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rote.kernels.bundles import Around, Graph, Questions
+from rote.kernels.bundles import Graph, Questions, VariableSets
 from rote.kernels.jit import inlined, kernel, lean
 from rote.kernels.neighbourhood.ranges import add_up
 from rote.kernels.outputs import copy_into, entry_at, read_scores
@@ -100,7 +100,7 @@ def pass_on(
 
 
 @lean
-def most_gain(graph: Graph, theta: FloatArray, variable: int, label: int) -> float:
+def max_gain(graph: Graph, theta: FloatArray, variable: int, label: int) -> float:
     """The most that another label than this could add, whatever the other variables are."""
     first, tables = graph.offsets[variable], graph.tables
     best = 0.0
@@ -301,7 +301,7 @@ def search_set(
 
 @kernel
 def best_neighbours(
-    questions: Questions, gold: IntArray, graph: Graph, around: Around, settle: bool
+    questions: Questions, gold: IntArray, graph: Graph, around: VariableSets, settle: bool
 ) -> tuple[IntArray, BoolArray]:
     """The best of the outputs that obey the rules and differ from the gold one inside one set.
 
@@ -338,8 +338,8 @@ def best_neighbours(
         room.value[0], room.faults[0] = take_gains(graph, entries, labels, gains_at(room, 0))
         room.broken[0] = add_up(graph, labels, room.activity)
         best, doubtful = -np.inf, False
-        obeys = room.faults[0] == 0 and room.broken[0] == 0
-        if obeys:
+        is_feasible = room.faults[0] == 0 and room.broken[0] == 0
+        if is_feasible:
             best = room.value[0]
             answers[i] = labels
         upper[:] = -1.0  # not known yet
@@ -348,7 +348,7 @@ def best_neighbours(
             if last == 1:
                 if not (doubtful and settle):
                     break
-                near = obeys and room.value[0] >= best - ties[i]
+                near = is_feasible and room.value[0] >= best - ties[i]
                 if near and comes_first(labels, -1, 0, answers[i]) < 0:
                     answers[i] = labels
             for s in range(around.begin[i], around.end[i]):
@@ -360,7 +360,7 @@ def best_neighbours(
                     if upper[j] >= 0.0:
                         continue
                     if around.most > 1:
-                        upper[j] = most_gain(graph, entries.theta, j, labels[j])
+                        upper[j] = max_gain(graph, entries.theta, j, labels[j])
                     else:  # the others are as they are
                         gains = room.gains[0, graph.offsets[j] : graph.offsets[j + 1]]
                         upper[j] = gains.max()
@@ -379,21 +379,23 @@ def best_neighbours(
 
 
 @lean
-def better(known: Incumbent, offered: IntArray, worth: float, also: bool) -> tuple[float, bool]:
+def better(
+    known: Incumbent, offered: IntArray, known_value: float, also: bool
+) -> tuple[float, bool]:
     """Put an output in the place of the answer if it is better: the value then, and its doubt.
 
     Others are within a tie of what is offered (``also``), and may then be of the best.
     """
     answer, value, doubtful, tie = known
-    if worth < value - 2 * tie:
+    if known_value < value - 2 * tie:
         return value, doubtful
     if comes_first(offered, -1, 0, answer) == 0:
         return value, doubtful or also
     # What was within a tie of an output may be within two of another.
-    near = worth <= value + 2 * tie
-    if worth > value:
+    near = known_value <= value + 2 * tie
+    if known_value > value:
         copy_into(answer, offered)
-    return max(worth, value), near or also
+    return max(known_value, value), near or also
 
 
 @kernel
@@ -404,11 +406,11 @@ def take_better(
     ties: FloatArray,
     owner: IntArray,
     offered: IntArray,
-    worth: FloatArray,
+    known_value: FloatArray,
     also: BoolArray,
 ) -> None:
     """`better`, for many outputs and their owners."""
     for s in range(owner.shape[0]):
         i = owner[s]
         known = Incumbent(answers[i], values[i], doubtful[i], ties[i])
-        values[i], doubtful[i] = better(known, offered[s], worth[s], also[s])
+        values[i], doubtful[i] = better(known, offered[s], known_value[s], also[s])

@@ -55,7 +55,7 @@ def add_up(graph: Graph, labels: IntArray, activity: FloatArray) -> int:
 
 
 @lean
-def let_go(
+def prune(
     graph: Graph,
     labels: IntArray,
     activity: FloatArray,

@@ -39,7 +39,7 @@ from rote.types import BoolArray, FloatArray, IntArray
 FIRST_NODES = 16  # of the first search; each further one has more sweeps and four times as many
 SWEEPS_IN_ORDER = 8
 ENTRIES_PER_NODE = 32  # an elimination of so many entries takes about as long as a node
-MOST_ENTRIES = 1 << 18  # of all tables of one elimination
+MAX_ENTRIES = 1 << 18  # of all tables of one elimination
 
 
 @lean
@@ -312,7 +312,7 @@ def search_parts(
     narrowed = np.empty(theta.shape[0])
     case = Ascent(narrowed, ascent.messages, ascent.multipliers, ascent.marginals, ascent.tops)
     gap, lost, nodes = np.inf, 0.0, 0
-    entries = min(ENTRIES_PER_NODE * node_limit, MOST_ENTRIES)
+    entries = min(ENTRIES_PER_NODE * node_limit, MAX_ENTRIES)
     for c in range(max(1, parts)):
         if parts > 0:
             done, gained, margin = eliminate_part(graph, theta, part, c, entries, found)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.inference.wrappers.amortized.solution_cache import Shelf
-from rote.types import frozen
+from rote.inference.wrappers.amortized.solution_cache import SolutionCache
+from rote.types import readonly
 
 
-def put(shelf: Shelf, labels, scores, margins=0.0, *, rows=None, by_engine=True, duals=None):
+def put(
+    shelf: SolutionCache, labels, scores, margins=0.0, *, rows=None, by_engine=True, duals=None
+):
     """Write entries down as the engine does, one per row of ``labels``; returns their rows.
 
     ``duals`` draws messages and multipliers, which are 0 without it.
     """
-    labels = frozen(np.array(labels, dtype=np.int64).reshape(-1, len(shelf.space.variables)))
+    labels = readonly(np.array(labels, dtype=np.int64).reshape(-1, len(shelf.space.variables)))
     m = len(labels)
     wide = [(m, width) for width in shelf.wide]
     messages, multipliers = map(np.zeros if duals is None else duals, wide)

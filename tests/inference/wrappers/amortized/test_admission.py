@@ -9,7 +9,7 @@ import pytest
 
 from rote.inference import Exact
 from rote.inference.engine import Engine
-from rote.inference.wrappers.amortized import Amortized, Same
+from rote.inference.wrappers.amortized import Amortized, EqualScores
 from rote.inference.wrappers.amortized import engine as engine_module
 from rote.inference.wrappers.amortized.admission import (
     FEW,
@@ -19,8 +19,8 @@ from rote.inference.wrappers.amortized.admission import (
     SOME,
     SOON,
     STRANGE,
-    Purse,
-    Thrift,
+    AdmissionPolicy,
+    Budget,
 )
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
@@ -68,7 +68,7 @@ class Test:
 
     def test(self, asked):
         self.clock.now += self.seconds * len(asked)
-        return Same().test(asked)
+        return EqualScores().test(asked)
 
 
 def run(clock, solve, test, hits, batches=100, size=100, space=SPACE):
@@ -89,7 +89,7 @@ def run(clock, solve, test, hits, batches=100, size=100, space=SPACE):
 def test_over_a_slow_engine_everything_is_tested_but_what_is_needed_to_find_out(clock):
     engine = run(clock, solve=1.0, test=0.01, hits=0.9)
     # Until the time of a solve is known, and to know it still: a batch, which is 100 inputs.
-    assert 2 * FEW <= engine.counters.untested <= 2 * FEW + 100
+    assert 2 * FEW <= engine.counters.bypassed <= 2 * FEW + 100
     assert engine.counters.solver_calls < 0.15 * engine.counters.queries
 
 
@@ -97,7 +97,7 @@ def test_over_a_slow_engine_everything_is_tested_but_what_is_needed_to_find_out(
 @pytest.mark.parametrize("test", [1.5, 5.0, 20.0])
 def test_over_a_fast_engine_hardly_anything_is_tested(clock, test, hits):
     engine = run(clock, solve=1e-5, test=1e-5 * test, hits=hits)
-    tested = engine.counters.queries - engine.counters.untested
+    tested = engine.counters.queries - engine.counters.bypassed
     assert tested <= 2 * SOME + 2 * SHARE * engine.counters.queries
 
 
@@ -143,7 +143,7 @@ def test_where_testing_begins_to_pay_it_is_found_out(clock):
     for _ in range(50):
         engine.solve(SPACE, rng.normal(size=(100, SPACE.parts)))
     before = engine.counters
-    assert before.untested > 0.7 * before.queries  # testing did not pay
+    assert before.bypassed > 0.7 * before.queries  # testing did not pay
     batch = rng.normal(size=(100, SPACE.parts))
     for _ in range(100):
         engine.solve(SPACE, batch)
@@ -164,14 +164,14 @@ def test_where_testing_ceases_to_pay_it_ends(clock):
     for _ in range(20):
         engine.solve(SPACE, rng.normal(size=batch.shape))
     since = engine.counters - last
-    assert since.untested >= 0.7 * since.queries
+    assert since.bypassed >= 0.7 * since.queries
 
 
 def test_with_epsilon_everything_is_tested_whatever_it_costs(clock):
     engine = Amortized(Solver(clock, 0.001), certificate=[Test(clock, 5.0)], epsilon=0.5)
     for _ in range(5):
         engine.solve(SPACE, np.zeros((4, SPACE.parts)))
-    assert engine.counters.untested == 0
+    assert engine.counters.bypassed == 0
 
 
 def test_answers_are_in_the_order_of_the_inputs_when_only_some_are_tested(clock):
@@ -183,7 +183,7 @@ def test_answers_are_in_the_order_of_the_inputs_when_only_some_are_tested(clock)
         scores = rng.normal(size=(200, SPACE.parts))
         found = engine.solve(SPACE, scores)
         assert found.labels.tolist() == Exact().solve(SPACE, scores).labels.tolist()
-        mixed += 0 < (engine.counters - before).untested < 200
+        mixed += 0 < (engine.counters - before).bypassed < 200
     assert mixed > 0
 
 
@@ -192,36 +192,36 @@ def test_answers_are_in_the_order_of_the_inputs_when_only_some_are_tested(clock)
 
 def measured(solve, test, hits):
     """An account after enough measurements of the same times and share of hits."""
-    thrift = Thrift(10, Purse())
+    admission = AdmissionPolicy(10, Budget())
     for _ in range(60):
-        thrift.enter_solved(10, 10 * solve)
+        admission.enter_solved(10, 10 * solve)
         failures = 10 - int(10 * hits)
-        thrift.enter_tested(10, 10 - failures, 10 * test, failures * solve)
-    return thrift
+        admission.enter_tested(10, 10 - failures, 10 * test, failures * solve)
+    return admission
 
 
 def test_a_few_inputs_are_solved_until_the_time_of_a_solve_is_known():
-    thrift = Thrift(10, Purse())
-    assert thrift.next(100) == (FEW, False)
-    assert thrift.next(3) == (3, False)
-    thrift.enter_solved(10, 50.0)  # this one may have compiled
-    assert thrift.next(100) == (FEW, False)
-    thrift.enter_solved(10, 1.0)
-    assert thrift.solve == 0.1
+    admission = AdmissionPolicy(10, Budget())
+    assert admission.next(100) == (FEW, False)
+    assert admission.next(3) == (3, False)
+    admission.enter_solved(10, 50.0)  # this one may have compiled
+    assert admission.next(100) == (FEW, False)
+    admission.enter_solved(10, 1.0)
+    assert admission.solve == 0.1
 
 
 def test_the_first_test_is_no_measurement():
-    thrift = Thrift(10, Purse())
-    guess = thrift.test
-    thrift.enter_tested(10, 0, 1e6, 1.0)
-    assert (thrift.test, thrift.hits) == (guess, 0.5)
-    thrift.enter_tested(10, 0, 1.0, 1.0)
-    assert thrift.test > guess
-    assert thrift.hits < 0.5
+    admission = AdmissionPolicy(10, Budget())
+    initial = admission.test
+    admission.enter_tested(10, 0, 1e6, 1.0)
+    assert (admission.test, admission.hits) == (initial, 0.5)
+    admission.enter_tested(10, 0, 1.0, 1.0)
+    assert admission.test > initial
+    assert admission.hits < 0.5
 
 
 def test_larger_spaces_are_taken_to_cost_more():
-    assert Thrift(10_000, Purse()).test > 5 * Thrift(1000, Purse()).test
+    assert AdmissionPolicy(10_000, Budget()).test > 5 * AdmissionPolicy(1000, Budget()).test
 
 
 @pytest.mark.parametrize(
@@ -233,79 +233,79 @@ def test_testing_pays_when_hits_save_more_than_tests_cost(solve, test, hits, pay
 
 
 def test_as_many_are_tested_at_once_as_were_tested_before():
-    thrift = Thrift(10, Purse())
+    admission = AdmissionPolicy(10, Budget())
     for _ in range(2):
-        thrift.enter_solved(10, 10.0)
+        admission.enter_solved(10, 10.0)
     for count in (FIRST, FIRST, 2 * FIRST, 4 * FIRST):
-        assert thrift.next(10**6) == (count, True)
-        thrift.enter_tested(count, count, 1e-3, 0.0)
+        assert admission.next(10**6) == (count, True)
+        admission.enter_tested(count, count, 1e-3, 0.0)
 
 
 def test_what_testing_may_lose_is_a_share_of_the_time_spent_solving():
-    purse = Purse()
-    thrift = Thrift(10, purse)
-    thrift.enter_solved(1000, 1000.0)
+    purse = Budget()
+    admission = AdmissionPolicy(10, purse)
+    admission.enter_solved(1000, 1000.0)
     assert purse.left == pytest.approx(SHARE * 1000.0)
     for _ in range(2):
-        thrift.enter_tested(10, 0, 2.0, 50.0)
+        admission.enter_tested(10, 0, 2.0, 50.0)
     assert purse.left == pytest.approx(SHARE * 1100.0 - 4.0)
 
 
 def test_before_anything_was_tested_the_purse_has_to_pay_for_it():
-    thrift = Thrift(10, Purse())
+    admission = AdmissionPolicy(10, Budget())
     for _ in range(2):
-        thrift.enter_solved(1, thrift.test / 10)
-    assert thrift.next(100) == (100, False)
-    thrift._purse.left = FIRST * thrift.test
-    assert thrift.next(100) == (FIRST, True)
+        admission.enter_solved(1, admission.test / 10)
+    assert admission.next(100) == (100, False)
+    admission._purse.left = FIRST * admission.test
+    assert admission.next(100) == (FIRST, True)
 
 
 def test_inputs_whose_test_fails_may_be_those_that_take_long_to_solve():
-    thrift = measured(1.0, 0.1, 0.5)
-    assert thrift.gain(1.0) == pytest.approx(0.4)
+    admission = measured(1.0, 0.1, 0.5)
+    assert admission.gain(1.0) == pytest.approx(0.4)
     for _ in range(60):
-        thrift.enter_solved(10, 10.0)
-        thrift.enter_tested(10, 5, 1.0, 5 * 2.0)
+        admission.enter_solved(10, 10.0)
+        admission.enter_tested(10, 5, 1.0, 5 * 2.0)
     # Those that were tested took as long as those that were not: half of them twice as long.
-    assert thrift.gain(1.0) == pytest.approx(-0.1, abs=1e-3)
-    thrift._purse.left = 0.0
-    assert thrift.next(600) == (600, False)
+    assert admission.gain(1.0) == pytest.approx(-0.1, abs=1e-3)
+    admission._purse.left = 0.0
+    assert admission.next(600) == (600, False)
 
 
 def test_tests_that_pay_cost_nothing():
-    purse = Purse()
-    thrift = Thrift(10, purse)
-    thrift.enter_solved(10, 10.0)
+    purse = Budget()
+    admission = AdmissionPolicy(10, purse)
+    admission.enter_solved(10, 10.0)
     for _ in range(3):
-        thrift.enter_solved(10, 10.0)
+        admission.enter_solved(10, 10.0)
         before = purse.left
-        thrift.enter_tested(10, 9, 1.0, 0.0)
+        admission.enter_tested(10, 9, 1.0, 0.0)
         assert purse.left == before
 
 
 def test_with_an_empty_purse_nothing_is_tested_and_with_a_full_one_some():
-    thrift = measured(1.0, 1.0, 0.0)
-    thrift._purse.left = 0.0
-    assert thrift.next(100) == (100, False)
-    thrift._purse.left = 2.0 * SOME
-    count, tested = thrift.next(1000)
+    admission = measured(1.0, 1.0, 0.0)
+    admission._purse.left = 0.0
+    assert admission.next(100) == (100, False)
+    admission._purse.left = 2.0 * SOME
+    count, tested = admission.next(1000)
     assert tested
     assert SOME <= count <= 2 * SOME
 
 
 def test_where_all_are_hits_some_are_solved_now_and_then_and_ever_more_seldom():
-    thrift = Thrift(10, Purse())
+    admission = AdmissionPolicy(10, Budget())
     for _ in range(2):
-        thrift.enter_solved(10, 10.0)
-    thrift.enter_tested(10, 10, 5.0, 0.0)
+        admission.enter_solved(10, 10.0)
+    admission.enter_tested(10, 10, 5.0, 0.0)
     waits = []
     for _ in range(8):
         batches = 0
-        while thrift.next(10)[1]:
-            thrift.enter_tested(10, 10, 5.0, 0.0)  # half of what solving takes
+        while admission.next(10)[1]:
+            admission.enter_tested(10, 10, 5.0, 0.0)  # half of what solving takes
             batches += 1
-        assert thrift.next(100) == (10, False)
-        thrift.enter_solved(10, 10.0)
+        assert admission.next(100) == (10, False)
+        admission.enter_solved(10, 10.0)
         waits.append(batches)
     assert waits[1] == pytest.approx(2 * 2 * SOON, abs=1)
     assert waits[-1] == pytest.approx(2 * LATE, abs=4)
@@ -313,27 +313,27 @@ def test_where_all_are_hits_some_are_solved_now_and_then_and_ever_more_seldom():
 
 
 def test_where_solving_has_become_cheap_it_is_found_out():
-    thrift = Thrift(10, Purse())
+    admission = AdmissionPolicy(10, Budget())
     for _ in range(2):
-        thrift.enter_solved(10, 10.0)
+        admission.enter_solved(10, 10.0)
     spent = 0
     for _ in range(200):
-        count, tested = thrift.next(10)
+        count, tested = admission.next(10)
         spent += tested
         if tested:
-            thrift.enter_tested(count, count, 0.5 * count, 0.0)
+            admission.enter_tested(count, count, 0.5 * count, 0.0)
         else:
-            thrift.enter_solved(count, 0.01 * count)
+            admission.enter_solved(count, 0.01 * count)
     assert spent <= 20
 
 
 def test_a_solve_that_was_interrupted_is_not_believed():
-    thrift = measured(1.0, 0.1, 0.0)
-    thrift.enter_solved(1, 1e6)
-    assert thrift.solve <= STRANGE
+    admission = measured(1.0, 0.1, 0.0)
+    admission.enter_solved(1, 1e6)
+    assert admission.solve <= STRANGE
     for _ in range(60):  # one that goes on is
-        thrift.enter_solved(1, 1e3)
-    assert thrift.solve == pytest.approx(1e3, rel=0.01)
+        admission.enter_solved(1, 1e3)
+    assert admission.solve == pytest.approx(1e3, rel=0.01)
 
 
 def test_a_space_built_again_has_the_same_account(clock):
@@ -346,14 +346,14 @@ def test_a_space_built_again_has_the_same_account(clock):
 
 
 def test_empty_batches_are_no_measurement():
-    thrift = Thrift(10, Purse())
+    admission = AdmissionPolicy(10, Budget())
     for _ in range(3):
-        thrift.enter_solved(0, 5.0)
-    assert thrift.solve is None
+        admission.enter_solved(0, 5.0)
+    assert admission.solve is None
 
 
 def test_the_latest_measurements_weigh_most():
-    thrift = measured(1.0, 0.1, 1.0)
+    admission = measured(1.0, 0.1, 1.0)
     for _ in range(30):
-        thrift.enter_solved(10, 0.1)
-    assert thrift.solve == pytest.approx(0.01, rel=0.2)
+        admission.enter_solved(10, 0.1)
+    assert admission.solve == pytest.approx(0.01, rel=0.2)

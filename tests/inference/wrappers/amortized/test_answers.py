@@ -7,25 +7,30 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rote.inference import Exact, Source, Status
+from rote.inference import Exact, FoundBy, Status
 from rote.inference.problem import Problem
-from rote.inference.wrappers.amortized import Condition, DualBound, Margin, Same
+from rote.inference.wrappers.amortized import (
+    EqualScores,
+    LagrangianCertificate,
+    Margin,
+    ScoreCondition,
+)
 from rote.inference.wrappers.amortized.answers import Answers
-from rote.inference.wrappers.amortized.certificates import Asked, Proofs
-from rote.inference.wrappers.amortized.solution_cache import Shelf
+from rote.inference.wrappers.amortized.certificates import CertificateResult, Query
+from rote.inference.wrappers.amortized.solution_cache import SolutionCache
 from rote.space import SpaceBuilder
-from rote.types import frozen
+from rote.types import readonly
 
 
 @pytest.fixture
 def shelf(space):
-    return Shelf(space)
+    return SolutionCache(space)
 
 
 def asking(shelf, scores, epsilon=0.0, starts=None):
     m = len(scores)
     starts = np.full(m, -1) if starts is None else starts
-    return Asked(shelf, Problem.of(shelf.space, scores), np.full(m, epsilon), starts)
+    return Query(shelf, Problem.of(shelf.space, scores), np.full(m, epsilon), starts)
 
 
 def put(shelf, scores, margins):
@@ -57,9 +62,9 @@ class Says:
 
     def test(self, asked):
         m = len(asked)
-        return Proofs(
+        return CertificateResult(
             np.array(self.taken),
-            frozen(np.zeros((m, 2), dtype=np.int64)),
+            readonly(np.zeros((m, 2), dtype=np.int64)),
             np.full(m, self.bound),
             np.full(m, self.margin),
             np.full(m, -1),
@@ -117,11 +122,11 @@ def test_a_bound_is_never_below_the_value(shelf):
 @pytest.mark.parametrize(
     ("certificate", "source", "new"),
     [
-        (Same(), Source.CACHE, False),
-        (Margin(), Source.CACHE, False),
-        (Condition(), Source.CACHE, True),
-        (Condition(relative=True), Source.CACHE, True),
-        (DualBound(), Source.CERTIFICATE, True),
+        (EqualScores(), FoundBy.CACHE, False),
+        (Margin(), FoundBy.CACHE, False),
+        (ScoreCondition(), FoundBy.CACHE, True),
+        (ScoreCondition(relative=True), FoundBy.CACHE, True),
+        (LagrangianCertificate(), FoundBy.CERTIFICATE, True),
     ],
     ids=str,
 )
@@ -144,7 +149,7 @@ def test_each_certificate_says_where_an_answer_is_from_and_whether_it_is_worth_a
 def test_equal_scores_are_a_proof_with_epsilon_and_without_a_margin_too(shelf):
     put(shelf, SCORES, [-np.inf] * 4)
     answers = Answers(shelf, 4)
-    answers.test(np.arange(4), Same(), asking(shelf, SCORES, 3.0))
+    answers.test(np.arange(4), EqualScores(), asking(shelf, SCORES, 3.0))
     assert answers.status.tolist() == [Status.OPTIMAL] * 4
     assert answers.bound.tolist() == answers.value.tolist()
 
@@ -155,11 +160,11 @@ def test_duals_are_kept_also_of_inputs_that_are_not_answered():
     for j, x in enumerate(variables):
         for y in variables[:j]:
             builder.factor(x, y)
-    shelf = Shelf(builder.build())
+    shelf = SolutionCache(builder.build())
     assert shelf.wide[0] > 0  # too dense to be eliminated
     scores = np.random.default_rng(1).normal(size=(3, shelf.space.parts))
     answers = Answers(shelf, 3)
-    answers.test(np.arange(3), DualBound(sweeps=1, failures=0), asking(shelf, scores))
+    answers.test(np.arange(3), LagrangianCertificate(sweeps=1, failures=0), asking(shelf, scores))
     assert not answers.taken.all()
     assert answers.messages.any(axis=1).all()
 
@@ -168,7 +173,7 @@ def test_the_largest_m_is_that_of_the_worst_output_taken(shelf):
     scores = np.abs(SCORES) + 1.0
     put(shelf, scores, [0.0] * 4)
     answers = Answers(shelf, 4)
-    taken = answers.test(np.arange(4), Condition(), asking(shelf, scores * 1.01, 0.5))
+    taken = answers.test(np.arange(4), ScoreCondition(), asking(shelf, scores * 1.01, 0.5))
     assert taken == 4
     found = answers.solutions()
     theirs = (found.bound - found.value) / (0.5 * found.value)
@@ -181,7 +186,7 @@ def test_no_value_above_zero_means_no_m(shelf):
     scores = -np.abs(SCORES) - 1.0
     put(shelf, scores, [0.0] * 4)
     answers = Answers(shelf, 4)
-    assert answers.test(np.arange(4), Condition(), asking(shelf, scores, 0.5)) == 4
+    assert answers.test(np.arange(4), ScoreCondition(), asking(shelf, scores, 0.5)) == 4
     assert answers.largest_m == 0.0
 
 

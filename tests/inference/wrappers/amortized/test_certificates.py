@@ -17,28 +17,28 @@ from rote import Exact
 from rote.inference.problem import TIE, Problem
 from rote.inference.wrappers.amortized import certificates
 from rote.inference.wrappers.amortized.certificates import (
-    Asked,
     Certificate,
-    Condition,
-    DualBound,
+    EqualScores,
+    LagrangianCertificate,
     Margin,
-    Same,
+    Query,
+    ScoreCondition,
 )
-from rote.inference.wrappers.amortized.solution_cache import Shelf
+from rote.inference.wrappers.amortized.solution_cache import SolutionCache
 from rote.space import Space, SpaceBuilder
 from tests.inference.wrappers.amortized.shelves import put
 from tests.strategies import Judge, row_of, rules_as_rows, spaces
 
 seeds = st.integers(0, 2**32 - 1)
 EVERY: list[Certificate] = [
-    Same(),
-    Condition(),
-    Condition(relative=True),
+    EqualScores(),
+    ScoreCondition(),
+    ScoreCondition(relative=True),
     Margin(),
     Margin(sweeps=0),
-    DualBound(),
-    DualBound(sweeps=0, failures=0),
-    DualBound(sweeps=1, failures=1),
+    LagrangianCertificate(),
+    LagrangianCertificate(sweeps=0, failures=0),
+    LagrangianCertificate(sweeps=1, failures=1),
 ]
 every = pytest.mark.parametrize("certificate", EVERY, ids=repr)
 
@@ -64,7 +64,7 @@ class Made:
 
     space: Space
     judge: Judge
-    shelf: Shelf
+    shelf: SolutionCache
     rng: np.random.Generator
 
     def remember(self, scores):
@@ -109,7 +109,7 @@ class Made:
             self.rng.random(m) < 0.5, self.rng.integers(max(self.shelf.count, 1), size=m), -1
         )
         starts = np.where(starts < self.shelf.count, starts, -1)
-        return Asked(self.shelf, problem, np.full(m, epsilon), starts)
+        return Query(self.shelf, problem, np.full(m, epsilon), starts)
 
 
 def made(space, seed, kind="real", problems=3):
@@ -117,12 +117,12 @@ def made(space, seed, kind="real", problems=3):
     judge = Judge(space)
     if not judge.feasible:
         assume(False)
-    found = Made(space, judge, Shelf(space), rng)
+    found = Made(space, judge, SolutionCache(space), rng)
     found.remember(SCORES[kind](rng, (problems, space.parts)))
     return found
 
 
-small = spaces(1, 4, most_rules=2, depth=2)
+small = spaces(1, 4, max_rules=2, depth=2)
 rows = st.sampled_from([None, None, 1, 4])
 kinds = st.sampled_from(list(SCORES))
 
@@ -139,7 +139,7 @@ def checked(found, asked, certificate):
         values = {one.labels: one.value for one in ranked}
         best = max(values.values(), default=-np.inf)
         # An engine's answer may itself be a tie below the best.
-        assert proofs.bound[i] >= best - slack - tie * isinstance(certificate, Same)
+        assert proofs.bound[i] >= best - slack - tie * isinstance(certificate, EqualScores)
         if not proofs.taken[i]:
             continue
         value = values.pop(y)  # an output, and open
@@ -155,9 +155,9 @@ def checked(found, asked, certificate):
 @given(small, seeds, kinds, rows, st.booleans())
 @settings(max_examples=60)
 def test_what_is_taken_without_epsilon_is_the_answer_of_every_exact_engine(
-    certificate, space, seed, kind, most_entries, closing
+    certificate, space, seed, kind, max_entries, closing
 ):
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         found = made(space, seed, kind)
         scores = np.concatenate([found.kin(4), SCORES[kind](found.rng, (1, space.parts))])
         closed = found.rng.random((5, space.labels)) >= 0.85 if closing else None
@@ -184,10 +184,10 @@ def test_problems_of_another_scale_never_make_it_wrong(certificate, space, seed,
 @every
 def test_an_empty_shelf_is_no_trouble(certificate):
     space = pair()
-    found = Made(space, Judge(space), Shelf(space), np.random.default_rng(0))
+    found = Made(space, Judge(space), SolutionCache(space), np.random.default_rng(0))
     asked = found.asked(np.array([[0.0, 1, 0, 2, 0, 0, 0, 3]]))
     proofs = checked(found, asked, certificate)
-    assert proofs.taken[0] == isinstance(certificate, DualBound)
+    assert proofs.taken[0] == isinstance(certificate, LagrangianCertificate)
     assert proofs.entries.tolist() == [-1]
 
 
@@ -195,12 +195,12 @@ def test_an_empty_shelf_is_no_trouble(certificate):
 def test_closed_labels_are_never_taken(certificate):
     """Without looking at what is closed, the best remembered output would be one of these."""
     space = pair()
-    found = Made(space, Judge(space), Shelf(space), np.random.default_rng(0))
+    found = Made(space, Judge(space), SolutionCache(space), np.random.default_rng(0))
     scores = np.array([[3.0, 0, 3, 0, 0, 0, 0, 0]])
     found.remember(scores)
     asked = found.asked(scores, 0.0, np.array([[True, False, False, False]]))
     proofs = checked(found, asked, certificate)
-    assert proofs.taken[0] == isinstance(certificate, DualBound)
+    assert proofs.taken[0] == isinstance(certificate, LagrangianCertificate)
 
 
 @every
@@ -225,7 +225,7 @@ def one(labels="ab"):
 
 def remembered(space, labels, scores, margin):
     """A shelf with one entry, true or not, to ask."""
-    found = Made(space, Judge(space), Shelf(space), np.random.default_rng(0))
+    found = Made(space, Judge(space), SolutionCache(space), np.random.default_rng(0))
     put(found.shelf, labels, scores, margin)
     return found
 
@@ -249,7 +249,7 @@ def test_scores_moved_in_favour_of_the_best_output_keep_it(relative, space, seed
     step = found.rng.integers(0, 4, size=space.parts) / 8
     scores = found.shelf.scores[0] + np.where(z > 0, step, -step)
     asked = found.asked(scores[None])
-    proofs = checked(found, asked, Condition(relative))
+    proofs = checked(found, asked, ScoreCondition(relative))
     assert proofs.taken.sum() == 1
     assert proofs.entries.tolist() == [0]
 
@@ -262,20 +262,20 @@ def test_scores_that_did_not_move_meet_the_condition(relative, space, seed, kind
     found = made(space, seed, kind, problems=1)
     asked = found.asked(found.shelf.scores[:1])
     assume(found.shelf.margins[0] > asked.problem.ties[0])
-    assert checked(found, asked, Condition(relative)).taken[0]
+    assert checked(found, asked, ScoreCondition(relative)).taken[0]
 
 
 @pytest.mark.parametrize("relative", [False, True])
 @given(small, seeds, st.sampled_from([0.01, 0.1, 1.0, 10.0]), rows)
 @settings(max_examples=50)
-def test_theorem_1(relative, space, seed, epsilon, most_entries):
+def test_theorem_1(relative, space, seed, epsilon, max_entries):
     """f_q(best) <= (1 + M ε) f_q(taken), M being (bound - f_q(taken)) / (ε f_q(taken))."""
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         found = made(space, seed, "positive")
         asked = found.asked(
             np.concatenate([found.kin(4), found.rng.random((2, space.parts))]), epsilon
         )
-        proofs = checked(found, asked, Condition(relative))
+        proofs = checked(found, asked, ScoreCondition(relative))
         slots = np.split(np.arange(space.parts), found.shelf.space.starts[1:-1])
         for i in np.flatnonzero(proofs.taken):
             scores = asked.problem.scores[i]
@@ -303,8 +303,8 @@ def test_constants_added_to_a_slot_change_nothing_of_the_relative_condition(spac
         np.diff(found.shelf.space.starts),
     )
     asked = found.asked(scores, epsilon)
-    moved = Asked(asked.shelf, Problem.of(space, scores + constants), asked.epsilon, asked.starts)
-    before, after = (Condition(relative=True).test(each) for each in (asked, moved))
+    moved = Query(asked.shelf, Problem.of(space, scores + constants), asked.epsilon, asked.starts)
+    before, after = (ScoreCondition(relative=True).test(each) for each in (asked, moved))
     assert before.taken.tolist() == after.taken.tolist()
     assert before.labels.tolist() == after.labels.tolist()
     assert before.entries.tolist() == after.entries.tolist()
@@ -314,8 +314,8 @@ def test_constants_added_to_a_slot_do_change_the_raw_condition():
     found = remembered(one(), [0], [2.0, 0.0], 2.0)
     for scores in ([[1.0, -1.0]], [[3.0, 1.0]]):  # one less, one more everywhere
         asked = found.asked(np.array(scores))
-        assert not Condition().test(asked).taken[0]
-        assert Condition(relative=True).test(asked).taken[0]
+        assert not ScoreCondition().test(asked).taken[0]
+        assert ScoreCondition(relative=True).test(asked).taken[0]
 
 
 @pytest.mark.parametrize("relative", [False, True])
@@ -329,9 +329,12 @@ def test_without_the_margin_a_tie_would_have_another_answer_than_exact(relative)
     assert exact(space, before) == [1, 0]
     assert exact(space, after) == [0, 0]
     found = remembered(space, [1, 0], before, 5e-10)
-    assert not Condition(relative).test(found.asked(np.array([after]))).taken[0]
+    assert not ScoreCondition(relative).test(found.asked(np.array([after]))).taken[0]
     unsafe = remembered(space, [1, 0], before, np.inf)
-    assert Condition(relative).test(unsafe.asked(np.array([after]))).labels[0].tolist() == [1, 0]
+    assert ScoreCondition(relative).test(unsafe.asked(np.array([after]))).labels[0].tolist() == [
+        1,
+        0,
+    ]
 
 
 @pytest.mark.parametrize("relative", [False, True])
@@ -339,8 +342,8 @@ def test_without_the_margin_a_tie_would_have_another_answer_than_exact(relative)
 def test_entries_without_a_margin_prove_nothing_without_epsilon(relative, margin):
     found = remembered(one(), [0], [1.0, 1.0], margin)
     scores = np.array([[1.0, 1.0]])
-    assert not Condition(relative).test(found.asked(scores)).taken[0]
-    assert Condition(relative).test(found.asked(scores, 0.1)).taken[0]
+    assert not ScoreCondition(relative).test(found.asked(scores)).taken[0]
+    assert ScoreCondition(relative).test(found.asked(scores, 0.1)).taken[0]
 
 
 @pytest.mark.parametrize("relative", [False, True])
@@ -348,14 +351,14 @@ def test_where_one_part_fails_the_condition_another_output_may_be_the_best(relat
     found = remembered(one("abc"), [0], [2.0, 1.0, 0.0], 1.0)
     scores = np.array([[2.0, 1.0, 3.0]])
     assert exact(found.space, scores) == [2]
-    assert not Condition(relative).test(found.asked(scores)).taken[0]
+    assert not ScoreCondition(relative).test(found.asked(scores)).taken[0]
 
 
 def test_only_entries_with_the_best_remembered_output_are_compared():
     """A problem whose output is not the best one on the shelf cannot be the answer's proof."""
     found = remembered(one(), [0], [1.0, 0.0], 1.0)
     put(found.shelf, [1], [0.0, 1.0], 1.0)
-    proofs = Condition().test(found.asked(np.array([[0.0, 2.0], [5.0, 0.0], [0.5, 0.4]])))
+    proofs = ScoreCondition().test(found.asked(np.array([[0.0, 2.0], [5.0, 0.0], [0.5, 0.4]])))
     assert proofs.taken.tolist() == [True, True, False]
     assert proofs.entries.tolist() == [1, 0, -1]
     assert proofs.margin.tolist() == [1.0, 1.0, -np.inf]
@@ -367,9 +370,9 @@ def test_only_entries_with_the_best_remembered_output_are_compared():
 
 @given(small, seeds, rows)
 @settings(max_examples=50)
-def test_scores_that_move_less_than_the_margin_keep_the_best_output(space, seed, most_entries):
+def test_scores_that_move_less_than_the_margin_keep_the_best_output(space, seed, max_entries):
     """B - d·z(y_p) < m: with d below m / (2 slots) in every part, whatever the relaxation."""
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         found = made(space, seed, "real", problems=1)
         margin = found.shelf.margins[0]
         assume(margin > 1e-6)
@@ -413,7 +416,7 @@ def test_with_epsilon_a_margin_takes_what_is_worse_by_so_much_at_most(space, see
 
 def check_gap(found, asked, proofs, epsilon):
     """best - value <= ε |value| wherever an output is taken, within a tie."""
-    value = found.space.worth(asked.problem.scores, proofs.labels)
+    value = found.space.known_value(asked.problem.scores, proofs.labels)
     for i in np.flatnonzero(proofs.taken):
         best = found.judge.best(*row_of(asked.problem, i)).value
         assert best - value[i] <= epsilon * abs(value[i]) + asked.problem.ties[i]
@@ -428,7 +431,7 @@ def test_a_margin_needs_an_entry_that_has_the_output_still():
     put(shelf, [2], [0.0, 0.0, 1.0], 1.0, rows=[0], by_engine=False)
     assert shelf.entry_of_output[0] == 0
     assert shelf.output_of[0] == 2
-    asked = Asked(
+    asked = Query(
         shelf, Problem.of(found.space, np.array([[1.0, 0.0, 0.0]])), np.zeros(1), np.array([-1])
     )
     proofs = Margin().test(asked)
@@ -440,17 +443,17 @@ def test_a_margin_needs_an_entry_that_has_the_output_still():
 
 @given(small, seeds, kinds, st.sampled_from([0.001, 0.05, 0.5]), rows, st.booleans())
 @settings(max_examples=60)
-def test_with_epsilon_duals_take_on_the_true_gap(space, seed, kind, epsilon, most_entries, closing):
+def test_with_epsilon_duals_take_on_the_true_gap(space, seed, kind, epsilon, max_entries, closing):
     """best - value <= ε |value|, and bound >= best."""
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         found = made(space, seed, kind)
         closed = found.rng.random((4, space.labels)) >= 0.85 if closing else None
         asked = found.asked(found.kin(4), epsilon, closed)
-        for certificate in (DualBound(), DualBound(sweeps=0, failures=0)):
+        for certificate in (LagrangianCertificate(), LagrangianCertificate(sweeps=0, failures=0)):
             proofs = checked(found, asked, certificate)
             check_gap(found, asked, proofs, epsilon)
             taken = proofs.taken & ~(proofs.margin > asked.problem.ties)
-            value = space.worth(asked.problem.scores, proofs.labels)[taken]
+            value = space.known_value(asked.problem.scores, proofs.labels)[taken]
             assert (proofs.bound[taken] - value <= epsilon * np.abs(value)).all()
 
 
@@ -458,8 +461,8 @@ def test_of_equals_duals_take_the_first():
     """Every output is worth the same; the one remembered is not the first."""
     space = pair()
     found = remembered(space, [1, 1], np.zeros(8), 0.0)
-    asked = Asked(found.shelf, Problem.of(space, np.zeros((1, 8))), np.zeros(1), np.array([0]))
-    proofs = DualBound().test(asked)
+    asked = Query(found.shelf, Problem.of(space, np.zeros((1, 8))), np.zeros(1), np.array([0]))
+    proofs = LagrangianCertificate().test(asked)
     assert proofs.taken[0]
     assert proofs.labels[0].tolist() == exact(space, np.zeros(8)) == [0, 0]
     assert proofs.margin[0] == -np.inf
@@ -469,7 +472,7 @@ def test_of_labels_within_a_tie_duals_take_the_first():
     found = remembered(one(), [1], [0.0, 1.0], 1.0)
     for lead, label in ((0.9e-10, 0), (1.1e-10, 1)):
         asked = found.asked(np.array([[0.0, lead]]))
-        proofs = checked(found, asked, DualBound())
+        proofs = checked(found, asked, LagrangianCertificate())
         assert proofs.taken[0]
         assert proofs.labels[0].tolist() == [label]
 
@@ -477,7 +480,7 @@ def test_of_labels_within_a_tie_duals_take_the_first():
 def test_ties_that_take_long_to_settle_are_left_to_the_engine(monkeypatch):
     monkeypatch.setattr(certificates, "first_of_equals", lambda _, labels: 0 * labels - 1)
     found = remembered(pair(), [1, 1], np.zeros(8), 0.0)
-    proofs = checked(found, found.asked(np.zeros((1, 8))), DualBound())
+    proofs = checked(found, found.asked(np.zeros((1, 8))), LagrangianCertificate())
     assert not proofs.taken[0]
 
 
@@ -491,13 +494,13 @@ def joined(n, labels):
 
 def test_duals_prove_nearly_all_of_some_problems_that_no_relaxation_is_tight_for():
     space = joined(4, "abc")
-    found = Made(space, Judge(space), Shelf(space), np.random.default_rng(1))
+    found = Made(space, Judge(space), SolutionCache(space), np.random.default_rng(1))
     scores = found.rng.normal(size=(60, space.parts))
     found.remember(scores[:5])
     asked = found.asked(scores)
-    proofs = checked(found, asked, DualBound())
+    proofs = checked(found, asked, LagrangianCertificate())
     assert proofs.taken.sum() >= 55
-    fewer = checked(found, asked, DualBound(sweeps=2, failures=0))
+    fewer = checked(found, asked, LagrangianCertificate(sweeps=2, failures=0))
     assert fewer.taken.sum() < proofs.taken.sum()
 
 
@@ -508,16 +511,16 @@ def test_an_entry_to_begin_with_changes_no_answer(seed):
     found = made(space, seed, "whole", problems=4)
     scores = SCORES["whole"](found.rng, (6, space.parts))
     for start in range(-1, 4):
-        asked = Asked(found.shelf, Problem.of(space, scores), np.zeros(6), np.full(6, start))
-        checked(found, asked, DualBound(sweeps=3))
+        asked = Query(found.shelf, Problem.of(space, scores), np.zeros(6), np.full(6, start))
+        checked(found, asked, LagrangianCertificate(sweeps=3))
 
 
 def test_duals_are_handed_back_for_the_next_time():
     space = joined(4, "ab")
     found = made(space, 0, "real", problems=2)
     scores = found.rng.normal(size=(2, space.parts))
-    asked = Asked(found.shelf, Problem.of(space, scores), np.zeros(2), np.array([0, 1]))
-    proofs = DualBound().test(asked)
+    asked = Query(found.shelf, Problem.of(space, scores), np.zeros(2), np.array([0, 1]))
+    proofs = LagrangianCertificate().test(asked)
     assert proofs.messages.shape == (2, found.shelf.wide[0])
     assert proofs.multipliers.shape == (2, found.shelf.wide[1])
     assert proofs.entries.tolist() == [0, 1]
@@ -532,18 +535,20 @@ def test_only_equal_scores_are_the_same(space, seed, kind):
     found = made(space, seed, kind)
     scores = np.concatenate([found.shelf.scores[:3], found.kin(3)])
     asked = found.asked(scores)
-    proofs = checked(found, asked, Same())
+    proofs = checked(found, asked, EqualScores())
     for i, row in enumerate(scores):
         equal = (found.shelf.scores[:3] == row).all(axis=1)
         assert proofs.taken[i] == equal.any()
         if proofs.taken[i]:
             assert equal[proofs.entries[i]]
-            assert proofs.bound[i] == space.worth(scores[i : i + 1], proofs.labels[i : i + 1])[0]
+            assert (
+                proofs.bound[i] == space.known_value(scores[i : i + 1], proofs.labels[i : i + 1])[0]
+            )
 
 
 def test_the_same_needs_no_margin_and_ties_have_the_answer_they_had():
     found = remembered(one(), [0], [0.0, 0.0], -np.inf)
-    proofs = Same().test(found.asked(np.zeros((1, 2))))
+    proofs = EqualScores().test(found.asked(np.zeros((1, 2))))
     assert proofs.taken[0]
     assert proofs.labels.tolist() == [[0]]
 
@@ -553,7 +558,7 @@ def test_a_digit_more_is_not_the_same():
     found = remembered(one(), [0], [1.0, 1.0], 0.0)
     scores = np.array([[1.0, 1.0 + 1e-9]])
     assert exact(found.space, scores) == [1]
-    assert not Same().test(found.asked(scores)).taken[0]
+    assert not EqualScores().test(found.asked(scores)).taken[0]
 
 
 # -- what is asked ------------------------------------------------------------------------

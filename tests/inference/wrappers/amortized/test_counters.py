@@ -10,7 +10,7 @@ import pytest
 from rote.inference import BranchAndBound, Exact, Problem, clamp
 from rote.inference.engine import Engine
 from rote.inference.stores import MemoryStore
-from rote.inference.wrappers.amortized import Amortized, Counters, Same
+from rote.inference.wrappers.amortized import Amortized, Counters, EqualScores
 from rote.inference.wrappers.amortized import engine as engine_module
 from rote.inference.wrappers.amortized.counters import Tally
 from rote.space import SpaceBuilder
@@ -99,7 +99,7 @@ def test_queries_are_hits_and_calls_and_repeats_within_a_batch(certificate):
         assert counters.solver_calls == len(beneath.asked) + counters.second_bests
         repeats = asked - len(beneath.asked) - sum(counters.hits.values())
         assert 0 <= repeats <= 9  # only the ten zeros of the first batch are equal
-        assert counters.untested == 0
+        assert counters.bypassed == 0
     if certificate == "none":
         assert counters.solver_calls == counters.queries
 
@@ -126,7 +126,7 @@ def test_without_certificates_every_input_is_solved_equal_or_not():
 
 def test_inputs_with_closed_labels_are_each_solved():
     space, beneath = entity_relation_space(2), Counted()
-    engine = Amortized(beneath, certificate=(Same(),), thrifty=False)
+    engine = Amortized(beneath, certificate=(EqualScores(),), thrifty=False)
     for _ in range(2):
         engine.solve(space, clamp(space, np.zeros((4, space.parts)), {"e0": "Loc"}))
     assert sum(beneath.narrowed) == engine.counters.solver_calls == engine.counters.queries == 8
@@ -142,16 +142,18 @@ def test_new_outputs_are_the_distinct_answers_of_each_space(certificate, epsilon
         for k, scores in enumerate(moving(space, seed=n)):
             asked = clamp(space, scores, {"e0": "Org"}) if k == 3 else scores
             seen |= {(n, *labels) for labels in engine.solve(space, asked).labels.tolist()}
-            assert engine.counters.new_outputs == len(seen)
+            assert engine.counters.distinct_outputs == len(seen)
 
 
 def test_an_output_that_came_from_a_store_is_new_when_it_is_first_given():
     space, store = entity_relation_space(2), MemoryStore()
     scores = np.random.default_rng(1).normal(size=(5, space.parts))
-    engines = [Amortized(store=store, certificate=(Same(),), thrifty=False) for _ in range(2)]
+    engines = [
+        Amortized(store=store, certificate=(EqualScores(),), thrifty=False) for _ in range(2)
+    ]
     first, second = (engine.solve(space, scores) for engine in engines)
     assert first.labels.tolist() == second.labels.tolist()
-    assert engines[0].counters.new_outputs == len(set(map(tuple, first.labels.tolist())))
+    assert engines[0].counters.distinct_outputs == len(set(map(tuple, first.labels.tolist())))
     assert engines[1].counters.solver_calls == 0
 
 
@@ -167,7 +169,7 @@ def test_differences_of_iterations_add_up_to_the_whole():
     whole = sum(parts, Counters())
     assert whole.hits == engine.counters.hits
     assert whole.solver_calls == engine.counters.solver_calls
-    assert whole.new_outputs == engine.counters.new_outputs
+    assert whole.distinct_outputs == engine.counters.distinct_outputs
     assert whole.seconds == pytest.approx(engine.counters.seconds)
 
 
@@ -187,8 +189,8 @@ def test_only_a_thrifty_engine_leaves_inputs_untested(thrifty):
     engine = Amortized(thrifty=thrifty)
     for scores in moving(space):
         engine.solve(space, scores)
-    assert engine.counters.untested <= engine.counters.solver_calls
-    assert (engine.counters.untested > 0) == thrifty
+    assert engine.counters.bypassed <= engine.counters.solver_calls
+    assert (engine.counters.bypassed > 0) == thrifty
 
 
 def test_time_is_spent_testing_or_solving(monkeypatch):
@@ -205,7 +207,7 @@ def test_time_is_spent_testing_or_solving(monkeypatch):
 
     monkeypatch.setattr(engine_module, "perf_counter", clock)
     space = entity_relation_space(2)
-    engine = Amortized(Slow(), certificate=(Same(),), thrifty=False)
+    engine = Amortized(Slow(), certificate=(EqualScores(),), thrifty=False)
     engine.solve(space, np.zeros((1, space.parts)))
     assert 100.0 <= engine.counters.solving_seconds <= 102.0
     engine.solve(space, np.zeros((1, space.parts)))

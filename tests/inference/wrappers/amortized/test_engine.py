@@ -24,25 +24,31 @@ from rote.inference import (
     BranchAndBound,
     Exact,
     Exhaustive,
+    FoundBy,
     Milp,
     Problem,
-    Source,
     Status,
     clamp,
 )
 from rote.inference.engine import Engine, Wrapper, find
 from rote.inference.stores import MemoryStore, SqliteStore
-from rote.inference.wrappers.amortized import Amortized, Condition, DualBound, Margin, Same
+from rote.inference.wrappers.amortized import (
+    Amortized,
+    EqualScores,
+    LagrangianCertificate,
+    Margin,
+    ScoreCondition,
+)
 from rote.inference.wrappers.amortized.blobs import Entry, pack, shelf_name
 from rote.inference.wrappers.amortized.engine import CERTIFICATES
-from rote.inference.wrappers.decomposed import Chosen, Decomposed, search
+from rote.inference.wrappers.decomposed import CustomSets, Decomposed, search
 from rote.inference.wrappers.timed import Timed
-from rote.learning import Local, Perceptron, StructuredSVM, Subgradient, fit
+from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM, Subgradient, fit
 from rote.model import Model, prepare
 from rote.space import SpaceBuilder, at_most
-from rote.space.losses import Hamming, OneMinusF1
-from rote.tasks.entity_relation import EntityRelation, Extraction, entity_relation_space
-from rote.tasks.graphs import Graph, LabelledGraph, grid
+from rote.space.losses import F1Loss, Hamming
+from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput, entity_relation_space
+from rote.tasks.graphs import Graph, GraphLabelling, grid
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.multilabel import MultiLabel
 from tests.small_tasks import TAGGING, tagged
@@ -208,21 +214,21 @@ def test_terms_go_straight_to_the_engine_underneath():
     gold = rng.integers(0, 2, size=(5, 4))
     engine = remembering(Exhaustive())
     for scores in drifting(space, 5, steps=3, inputs=5):
-        asked = Problem(space, scores, loss_term=OneMinusF1().term(gold))
+        asked = Problem(space, scores, loss_term=F1Loss().term(gold))
         same_answers(engine.solve(space, asked), Exhaustive().solve(space, asked))
         same_answers(engine.solve(space, scores), Exhaustive().solve(space, scores))
-    assert engine.counters.untested == 25  # a term is nothing that a certificate speaks of
+    assert engine.counters.bypassed == 25  # a term is nothing that a certificate speaks of
     assert engine.counters.queries == 50
     nothing = SpaceBuilder().build()
     asked = Problem(
-        nothing, np.zeros((2, 0)), loss_term=OneMinusF1().term(np.zeros((2, 0), dtype=np.int64))
+        nothing, np.zeros((2, 0)), loss_term=F1Loss().term(np.zeros((2, 0), dtype=np.int64))
     )
     same_answers(engine.solve(nothing, asked), Exhaustive().solve(nothing, asked))
 
 
 def test_answers_that_an_engine_does_not_prove_are_not_remembered():
     space = hard()
-    engine = remembering(BranchAndBound(node_limit=1), certificate=(Same(),))
+    engine = remembering(BranchAndBound(node_limit=1), certificate=(EqualScores(),))
     scores = np.random.default_rng(6).normal(size=(4, space.parts))
     for _ in range(2):
         found = engine.solve(space, scores)
@@ -262,7 +268,7 @@ def data(name, seed=0):
     rng = np.random.default_rng(seed)
     if name == "entities and relations":
         xs = [s for s in english_sentences(40, seed=seed) if len(s.entities) <= 4][:12]
-        task, ys = EntityRelation(), [Extraction.of(x) for x in xs]
+        task, ys = EntityRelation(), [EntityRelationOutput.of(x) for x in xs]
     elif name == "labels with pairs":
         xs = [rng.normal(size=4) for _ in range(14)]
         task = MultiLabel(tuple("abcde"), "complete")
@@ -274,7 +280,7 @@ def data(name, seed=0):
         xs = [rng.normal(size=3) for _ in range(16)]
         task, ys = Multiclass(tuple("abc")), [str(rng.choice(list("abc"))) for _ in xs]
     else:
-        task = LabelledGraph(tuple("abc"))
+        task = GraphLabelling(tuple("abc"))
         shapes = [(2, 3), (2, 2), (3, 3)]
         xs = [
             Graph(rng.normal(size=(r * c, 2)), grid(r, c))
@@ -295,9 +301,9 @@ def trajectory(learner, task, prepared, engine):
 
 TASKS = ["entities and relations", "labels with pairs", "tags", "classes", "graphs"]
 LEARNERS = {
-    "svm": StructuredSVM(C=0.3, iterations=5, warm_up=0, seed=1),
-    "svm that warms up": StructuredSVM(C=1.0, iterations=4, warm_up=2, seed=2),
-    "svm with plain slacks": StructuredSVM(C=0.2, squared=False, iterations=5, warm_up=0),
+    "svm": StructuredSVM(C=0.3, iterations=5, online_epochs=0, seed=1),
+    "svm that warms up": StructuredSVM(C=1.0, iterations=4, online_epochs=2, seed=2),
+    "svm with plain slacks": StructuredSVM(C=0.2, squared=False, iterations=5, online_epochs=0),
     "perceptron": Perceptron(iterations=2, average=False),
     "averaged perceptron": Perceptron(iterations=2, update="largest", seed=3),
     "subgradient": Subgradient(C=0.3, iterations=3, batch=4, seed=4),
@@ -307,7 +313,13 @@ ENGINES = {
     "auto, thrifty": {},
     "condition, thrifty": {"certificate": "condition"},
     "all": {
-        "certificate": (Same(), Condition(), Condition(relative=True), Margin(), DualBound(2, 1)),
+        "certificate": (
+            EqualScores(),
+            ScoreCondition(),
+            ScoreCondition(relative=True),
+            Margin(),
+            LagrangianCertificate(2, 1),
+        ),
         "thrifty": False,
     },
     "little room": {"certificate": "auto", "thrifty": False, "limit": 20_000},
@@ -340,7 +352,7 @@ def test_weights_are_the_same_with_other_data_and_other_orders(name, seed):
 @pytest.mark.parametrize("name", ["entities and relations", "labels with pairs"])
 def test_weights_are_the_same_over_an_integer_program(name):
     task, prepared = data(name)
-    learner = StructuredSVM(C=0.3, iterations=4, warm_up=0)
+    learner = StructuredSVM(C=0.3, iterations=4, online_epochs=0)
     expected = trajectory(learner, task, prepared, Exact())
     assert trajectory(learner, task, prepared, Milp()) == expected
     for options in ({"thrifty": False}, {}, {"certificate": "margin", "thrifty": False}):
@@ -351,8 +363,8 @@ def test_weights_are_the_same_over_an_integer_program(name):
 @every_certificate
 def test_threads_that_share_an_engine_change_no_weight(name, certificate):
     task, prepared = data(name)
-    one = trajectory(StructuredSVM(iterations=4, warm_up=0), task, prepared, Exact())
-    threaded = StructuredSVM(iterations=4, warm_up=0, n_jobs=2)
+    one = trajectory(StructuredSVM(iterations=4, online_epochs=0), task, prepared, Exact())
+    threaded = StructuredSVM(iterations=4, online_epochs=0, n_jobs=2)
     engine = remembering(certificate=certificate)
     found = trajectory(threaded, task, prepared, engine)
     assert [state[2] for state in found] == [state[2] for state in one]
@@ -362,7 +374,11 @@ def test_threads_that_share_an_engine_change_no_weight(name, certificate):
 def test_a_learner_that_asks_nothing_leaves_the_counters_alone():
     task, prepared = data("tags")
     engine = remembering()
-    fit(Local(), Model(task, prepared.layout, prepared.layout.zeros(), engine), prepared)
+    fit(
+        IndependentPerceptron(),
+        Model(task, prepared.layout, prepared.layout.zeros(), engine),
+        prepared,
+    )
     assert engine.counters.queries == 0
 
 
@@ -373,7 +389,7 @@ def test_the_source_says_what_found_an_answer():
     space = entity_relation_space(2)
     scores = np.random.default_rng(8).normal(size=(3, space.parts))
     solved = BranchAndBound().solve(space, scores)
-    for certificate, source in (("condition", Source.CACHE), ("duals", Source.CERTIFICATE)):
+    for certificate, source in (("condition", FoundBy.CACHE), ("duals", FoundBy.CERTIFICATE)):
         engine = remembering(BranchAndBound(), certificate=certificate)
         engine.solve(space, scores)
         found = engine.solve(space, scores)
@@ -381,10 +397,12 @@ def test_the_source_says_what_found_an_answer():
         same_answers(found, solved)
     engine = remembering(BranchAndBound(), certificate="none")
     for _ in range(2):
-        assert set(engine.solve(space, scores).source.tolist()) == {Source.BRANCH}
+        assert set(engine.solve(space, scores).source.tolist()) == {FoundBy.BRANCH}
 
 
-@pytest.mark.parametrize("certificate", [*EXACT_ONES, (Condition(True), DualBound(1, 0))], ids=str)
+@pytest.mark.parametrize(
+    "certificate", [*EXACT_ONES, (ScoreCondition(True), LagrangianCertificate(1, 0))], ids=str
+)
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 10.0])
 def test_with_epsilon_the_bound_still_holds_and_only_what_is_proved_is_optimal(
     certificate, epsilon
@@ -399,7 +417,7 @@ def test_with_epsilon_the_bound_still_holds_and_only_what_is_proved_is_optimal(
         for scores in drifting(space, seed, steps=3, inputs=4):
             found = engine.solve(space, scores)
             assert space.holds(found.labels).all()
-            assert found.value.tolist() == space.worth(scores, found.labels).tolist()
+            assert found.value.tolist() == space.known_value(scores, found.labels).tolist()
             for i in range(len(scores)):
                 best, slip = judge.best(scores[i]), 1e-9 * max(1.0, np.abs(scores[i]).max())
                 assert found.bound[i] >= best.value - slip
@@ -408,7 +426,7 @@ def test_with_epsilon_the_bound_still_holds_and_only_what_is_proved_is_optimal(
                     assert tuple(found.labels[i].tolist()) == best.labels
                 else:
                     assert found.status[i] == Status.FEASIBLE
-                    if found.source[i] == Source.CERTIFICATE:
+                    if found.source[i] == FoundBy.CERTIFICATE:
                         gap = found.bound[i] - found.value[i]
                         assert gap <= epsilon * abs(found.value[i]) + slip
         check_shelves(engine)
@@ -418,7 +436,7 @@ def test_with_epsilon_the_bound_still_holds_and_only_what_is_proved_is_optimal(
 
 def test_the_same_question_is_optimal_with_epsilon_too():
     space = entity_relation_space(2)
-    engine = remembering(certificate=(Same(),), epsilon=1.0)
+    engine = remembering(certificate=(EqualScores(),), epsilon=1.0)
     for _ in range(2):
         found = engine.solve(space, np.zeros((3, space.parts)))
         assert found.status.tolist() == [Status.OPTIMAL] * 3
@@ -430,7 +448,7 @@ def test_epsilon_saves_calls_and_costs_value():
     calls = {}
     for epsilon in (0.0, 1.0):
         engine = remembering(certificate="condition", epsilon=epsilon)
-        trajectory(StructuredSVM(iterations=8, warm_up=0), task, prepared, engine)
+        trajectory(StructuredSVM(iterations=8, online_epochs=0), task, prepared, engine)
         calls[epsilon] = engine.counters.solver_calls
     assert calls[1.0] < 0.9 * calls[0.0]
 
@@ -438,7 +456,7 @@ def test_epsilon_saves_calls_and_costs_value():
 @pytest.mark.parametrize("every", [1, 3, 5])
 def test_every_so_many_inputs_one_is_exact(every):
     space = entity_relation_space(3)
-    engine = remembering(certificate="condition", epsilon=100.0, exact_every=every)
+    engine = remembering(certificate="condition", epsilon=100.0, exact_period=every)
     exact, asked = Exact(), 0
     for scores in drifting(space, 9, steps=6, inputs=7, far=2.0):
         found, expected = engine.solve(space, scores), exact.solve(space, scores)
@@ -457,9 +475,9 @@ def test_every_so_many_inputs_one_is_exact(every):
 def test_another_epsilon_shares_memory_and_counters():
     space = entity_relation_space(2)
     scores = np.random.default_rng(10).normal(size=(4, space.parts))
-    rough = remembering(certificate=(Same(),), epsilon=0.5)
-    fine = rough.at(0.0, exact_every=3)
-    assert (fine.epsilon, fine.exact_every, rough.epsilon) == (0.0, 3, 0.5)
+    rough = remembering(certificate=(EqualScores(),), epsilon=0.5)
+    fine = rough.at(0.0, exact_period=3)
+    assert (fine.epsilon, fine.exact_period, rough.epsilon) == (0.0, 3, 0.5)
     assert (fine.certificate, fine.thrifty) == (rough.certificate, rough.thrifty)
     rough.solve(space, scores)
     same_answers(fine.solve(space, scores), Exact().solve(space, scores))
@@ -470,7 +488,7 @@ def test_another_epsilon_shares_memory_and_counters():
 def test_all_that_was_solved_is_remembered_while_there_is_room():
     space = entity_relation_space(2)
     batches = np.random.default_rng(11).normal(size=(5, 6, space.parts))
-    engine = remembering(certificate=(Same(),))
+    engine = remembering(certificate=(EqualScores(),))
     for batch in (*batches, *batches[::-1], *batches):
         same_answers(engine.solve(space, batch), Exact().solve(space, batch))
     assert engine.counters.solver_calls == 30
@@ -533,10 +551,10 @@ def pickled(engine):
 @pytest.mark.parametrize("copied", [deepcopy, pickled])
 def test_a_copy_has_the_settings_and_an_empty_memory(copied):
     space = entity_relation_space(2)
-    engine = remembering(Milp(), "margin", epsilon=0.5, exact_every=7, limit=1234)
+    engine = remembering(Milp(), "margin", epsilon=0.5, exact_period=7, limit=1234)
     engine.solve(space, np.zeros((1, space.parts)))
     other = copied(engine)
-    for name in ("inner", "store", "certificate", "epsilon", "exact_every", "thrifty", "limit"):
+    for name in ("inner", "store", "certificate", "epsilon", "exact_period", "thrifty", "limit"):
         assert getattr(other, name) == getattr(engine, name)
     assert other.counters.queries == 0 < engine.counters.queries
 
@@ -582,14 +600,14 @@ def test_of_so_many_inputs_in_a_row_one_is_exact_whoever_asks_at_once():
 
         def test(self, asked):
             epsilons.extend(asked.epsilon.tolist())
-            return Same().test(asked)
+            return EqualScores().test(asked)
 
     class Waits(Engine):
         def answer(self, problem, context):
             waiting.wait()
             return Exact().answer(problem, context)
 
-    engine = remembering(Waits(), Noting(), epsilon=0.5, exact_every=every)
+    engine = remembering(Waits(), Noting(), epsilon=0.5, exact_period=every)
     batches = np.random.default_rng(22).normal(size=(threads, every - 1, SPACE.parts))
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda scores: engine.solve(SPACE, scores), batches))
@@ -612,14 +630,14 @@ def test_of_so_many_inputs_in_a_row_one_is_exact_whoever_asks_at_once():
 )
 def test_learning_around_gold_uses_the_memory_whatever_lies_between(layered):
     task, prepared = data("entities and relations")
-    near = Decomposed(Exact(), Chosen(lambda space, _: [range(len(space.variables))]))
+    near = Decomposed(Exact(), CustomSets(lambda space, _: [range(len(space.variables))]))
     with mock.patch.object(search, "FEW", 1), mock.patch.object(search, "NODES", 0):
         engine = layered(near)
         expected = trajectory(StructuredSVM(iterations=4), task, prepared, near)
         assert trajectory(StructuredSVM(iterations=4), task, prepared, engine) == expected
     counters = find(engine, Amortized).counters
     assert counters.queries > 0
-    assert counters.untested < counters.queries
+    assert counters.bypassed < counters.queries
 
 
 # -- stores ----------------------------------------------------------------------------------
@@ -646,7 +664,7 @@ print(json.dumps([labels, engine.counters.solver_calls, dict(engine.counters.hit
 def test_a_file_carries_what_was_solved_to_another_process_and_back(tmp_path):
     path = tmp_path / "cache.sqlite"
     with SqliteStore(path) as store:
-        engine = remembering(store=store, certificate=(Same(),))
+        engine = remembering(store=store, certificate=(EqualScores(),))
         mine = engine.solve(SPACE, SCORES)
         done = subprocess.run(
             [sys.executable, "-c", CHILD, str(path)], check=True, capture_output=True, text=True
@@ -660,7 +678,7 @@ def test_a_file_carries_what_was_solved_to_another_process_and_back(tmp_path):
         assert engine.counters.hits == {"same": 1}
 
 
-@pytest.mark.parametrize("certificate", ["condition", "margin", (Same(),)], ids=str)
+@pytest.mark.parametrize("certificate", ["condition", "margin", (EqualScores(),)], ids=str)
 def test_engines_that_share_a_store_share_what_they_solved(certificate):
     store = MemoryStore()
     # Margins of ties are of no use, so that nothing but equal scores proves the second answer.
@@ -674,7 +692,7 @@ def test_engines_that_share_a_store_share_what_they_solved(certificate):
 
 def test_only_solved_problems_go_to_the_store_and_each_once():
     store = MemoryStore()
-    engine = remembering(store=store, certificate=(Same(),))
+    engine = remembering(store=store, certificate=(EqualScores(),))
     for scores in drifting(SPACE, 14, steps=5, inputs=20):
         engine.solve(SPACE, scores)
     assert store.info()[shelf_name(SPACE)].packs == engine.counters.solver_calls > 0
@@ -763,12 +781,12 @@ def test_a_model_predicts_from_what_was_solved_in_training(tmp_path):
     path = tmp_path / "cache.sqlite"
     learner = Perceptron(iterations=60, average=False)
     with SqliteStore(path) as store:
-        training = remembering(store=store, certificate=(Same(),))
+        training = remembering(store=store, certificate=(EqualScores(),))
         start = Model(task, prepared.layout, prepared.layout.zeros(), training)
         states = [state.kept() for state in learner.iterate(start, prepared)]
         model = start.with_weights(states[-1].weights)
     with SqliteStore(path) as store:
-        engine = remembering(store=store, certificate=(Same(),))
+        engine = remembering(store=store, certificate=(EqualScores(),))
         found = model.with_engine(engine).predict(xs)
     assert found == model.with_engine(Exact()).predict(xs)
     if states[-1].done:  # the last iteration asked the same questions
@@ -797,13 +815,16 @@ def test_scores_of_a_loss_come_back_too():
         ({"epsilon": -0.1}, "epsilon is a number of at least 0, got -0.1"),
         ({"epsilon": np.nan}, "epsilon is a number of at least 0, got nan"),
         ({"epsilon": np.inf}, "epsilon is a number of at least 0, got inf"),
-        ({"exact_every": 0}, "exact_every is a whole number of at least 1, got 0"),
-        ({"exact_every": 2.5}, "exact_every is a whole number"),
+        ({"exact_period": 0}, "exact_period is a whole number of at least 1, got 0"),
+        ({"exact_period": 2.5}, "exact_period is a whole number"),
         ({"limit": None}, "limit is a whole number"),
         ({"epsilon": "small"}, "epsilon is a number of at least 0, got 'small'"),
         ({"epsilon": None}, "epsilon is a number of at least 0, got None"),
         ({"certificate": None}, "certificate is one of"),
-        ({"certificate": [1]}, r"certificates such as \[DualBound\(\), Same\(\)\]; got \[1\]"),
+        (
+            {"certificate": [1]},
+            r"certificates such as \[LagrangianCertificate\(\), Same\(\)\]; got \[1\]",
+        ),
         ({"limit": 0}, "limit is a whole number of at least 1, got 0"),
     ],
     ids=str,
@@ -814,7 +835,7 @@ def test_settings_that_cannot_be_are_refused(wrong, message):
 
 
 def test_one_certificate_may_be_given_by_itself():
-    engine = remembering(certificate=Same())
+    engine = remembering(certificate=EqualScores())
     for _ in range(2):
         engine.solve(SPACE, SCORES)
     assert engine.counters.hits == {"same": len(SCORES)}
@@ -823,5 +844,5 @@ def test_one_certificate_may_be_given_by_itself():
 def test_another_epsilon_is_checked_as_well():
     with pytest.raises(SettingError, match="epsilon"):
         Amortized().at(-1.0)
-    with pytest.raises(SettingError, match="exact_every"):
-        Amortized().at(1.0, exact_every=0)
+    with pytest.raises(SettingError, match="exact_period"):
+        Amortized().at(1.0, exact_period=0)

@@ -54,16 +54,16 @@ def test_equal_spaces_have_one_shelf_and_one_account():
     one, equal, other = another_space(3), another_space(3), another_space(4)
     assert one is not equal
     assert memory.shelf(one) is memory.shelf(equal) is not memory.shelf(other)
-    assert memory.thrift(one) is memory.thrift(equal) is not memory.thrift(other)
+    assert memory.admission(one) is memory.admission(equal) is not memory.admission(other)
 
 
 def test_accounts_of_all_spaces_have_one_purse():
     memory = Memory(None, LARGE)
     spaces = [another_space(labels) for labels in (2, 3)]
-    memory.thrift(spaces[0]).enter_solved(1, 100.0)
+    memory.admission(spaces[0]).enter_solved(1, 100.0)
     for _ in range(2):
-        memory.thrift(spaces[1]).enter_solved(1, 1e-9)
-    count, tested = memory.thrift(spaces[1]).next(10)
+        memory.admission(spaces[1]).enter_solved(1, 1e-9)
+    count, tested = memory.admission(spaces[1]).next(10)
     assert tested
     assert count > 0
 
@@ -147,8 +147,8 @@ def test_a_shelf_that_went_is_filled_again_from_the_store():
 def test_accounts_are_bounded_and_hold_no_space(monkeypatch):
     monkeypatch.setattr("rote.inference.wrappers.amortized.memory.MOST_ACCOUNTS", 4)
     memory, spaces = Memory(None, LARGE), [another_space(labels) for labels in range(2, 12)]
-    accounts = [memory.thrift(space) for space in spaces]
-    assert [memory.thrift(space) for space in spaces[6:]] == accounts[6:]
+    accounts = [memory.admission(space) for space in spaces]
+    assert [memory.admission(space) for space in spaces[6:]] == accounts[6:]
     assert len(memory._thrifts) == 4
     gone = weakref.ref(spaces.pop(6))
     gc.collect()
@@ -214,7 +214,7 @@ def test_a_store_that_has_forgotten_is_no_harm():
 
 
 def test_digests_of_what_was_kept_do_not_pile_up():
-    store = MemoryStore(limit_bytes=10_000)
+    store = MemoryStore(max_bytes=10_000)
     memory = Memory(store, 100_000)
     shelf, sizes = memory.shelf(SPACE), []
     for seed in range(30):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from rote.inference.wrappers.amortized import solution_cache as shelves
 from rote.inference.wrappers.amortized.blobs import Entry
-from rote.inference.wrappers.amortized.solution_cache import FEW, Shelf, digests
+from rote.inference.wrappers.amortized.solution_cache import FEW, SolutionCache, digests
 from rote.space import SpaceBuilder, exactly
-from rote.types import frozen
+from rote.types import readonly
 from tests.inference.wrappers.amortized.shelves import put
 from tests.strategies import rules_as_rows
 
@@ -44,7 +44,7 @@ class Listed:
 class Both:
     """A shelf, and the list that says what should be on it."""
 
-    shelf: Shelf
+    shelf: SolutionCache
     rng: np.random.Generator
     entries: list[Listed] = field(default_factory=list)
     clock: int = 0
@@ -107,7 +107,7 @@ class Both:
 
     def number(self):
         """Outputs without entries, as of inputs with closed labels."""
-        labels = frozen(self.rng.integers(0, 3, size=(3, len(self.shelf.space.variables))))
+        labels = readonly(self.rng.integers(0, 3, size=(3, len(self.shelf.space.variables))))
         seen = {tuple(row) for row in self.shelf.outputs.tolist()}
         numbers, new = self.shelf.numbers(labels)
         assert new == len({tuple(row) for row in labels.tolist()} - seen)
@@ -147,14 +147,14 @@ OPERATIONS = [Both.put, Both.put, Both.put, Both.use, Both.forget, Both.look, Bo
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from(OPERATIONS), min_size=1, max_size=25))
 @settings(max_examples=50)
 def test_a_shelf_holds_what_was_put_there_less_what_was_used_longest_ago(seed, operations):
-    both = Both(Shelf(joined()), np.random.default_rng(seed))
+    both = Both(SolutionCache(joined()), np.random.default_rng(seed))
     for operation in operations:
         operation(both)
         both.check()
 
 
 def test_room_grows_as_it_is_needed_and_counts_as_size():
-    shelf = Shelf(joined())
+    shelf = SolutionCache(joined())
     rng = np.random.default_rng(0)
     empty = shelf.size
     scores = rng.normal(size=(5 * FEW, shelf.space.parts))
@@ -169,9 +169,9 @@ def test_room_grows_as_it_is_needed_and_counts_as_size():
 
 
 def test_forgetting_again_and_again_leaves_nothing_and_takes_no_room():
-    shelf = Shelf(joined())
+    shelf = SolutionCache(joined())
     put(shelf, np.zeros((5, 4)), np.random.default_rng(0).normal(size=(5, shelf.space.parts)))
-    shelf.numbers(frozen(np.ones((1, 4), dtype=np.int64)))
+    shelf.numbers(readonly(np.ones((1, 4), dtype=np.int64)))
     for left in (4, 3, 2, 1, 0, 0):
         shelf.forget()
         assert shelf.count == left
@@ -183,8 +183,8 @@ def test_forgetting_again_and_again_leaves_nothing_and_takes_no_room():
 
 
 def test_what_was_forgotten_is_seen_anew():
-    shelf = Shelf(joined())
-    labels = frozen(np.eye(4, dtype=np.int64))
+    shelf = SolutionCache(joined())
+    labels = readonly(np.eye(4, dtype=np.int64))
     assert shelf.numbers(labels)[1] == 4
     assert shelf.numbers(labels)[1] == 0
     put(shelf, labels[:2], np.zeros((2, shelf.space.parts)))
@@ -195,7 +195,7 @@ def test_what_was_forgotten_is_seen_anew():
 
 
 def test_after_forgetting_nothing_points_to_rows_that_moved():
-    shelf = Shelf(joined())
+    shelf = SolutionCache(joined())
     rng = np.random.default_rng(0)
     put(shelf, rng.integers(0, 2, size=(8, 4)), rng.normal(size=(8, shelf.space.parts)))
     shelf.asked = np.arange(8)
@@ -206,7 +206,7 @@ def test_after_forgetting_nothing_points_to_rows_that_moved():
 
 
 def test_the_same_row_twice_holds_one_whole_entry():
-    shelf = Shelf(joined())
+    shelf = SolutionCache(joined())
     put(shelf, np.zeros((1, 4)), np.zeros(shelf.space.parts), by_engine=False)
     scores = np.stack([np.full(shelf.space.parts, 1.0), np.full(shelf.space.parts, 2.0)])
     labels = np.array([[0, 0, 0, 1], [0, 0, 1, 0]])
@@ -219,7 +219,7 @@ def test_the_same_row_twice_holds_one_whole_entry():
 
 
 def test_messages_that_stand_for_infinity_are_not_kept():
-    shelf = Shelf(joined())
+    shelf = SolutionCache(joined())
     put(
         shelf,
         np.zeros((1, 4)),
@@ -233,14 +233,14 @@ def test_messages_that_stand_for_infinity_are_not_kept():
 
 
 def test_zero_has_two_signs_and_is_the_same():
-    shelf = Shelf(joined())
+    shelf = SolutionCache(joined())
     scores = np.zeros((1, shelf.space.parts))
     put(shelf, np.zeros((1, 4)), scores)
     assert shelf.same(-scores).tolist() == [0]
 
 
 def test_scores_one_digit_apart_are_not_the_same():
-    shelf = Shelf(joined())
+    shelf = SolutionCache(joined())
     scores = np.ones((1, shelf.space.parts))
     put(shelf, np.zeros((1, 4)), scores)
     assert shelf.same(np.nextafter(scores, 2.0)).tolist() == [-1]
@@ -252,7 +252,7 @@ def test_scores_one_digit_apart_are_not_the_same():
 
 def test_scores_whose_digests_are_equal_by_chance_are_not_the_same(monkeypatch):
     """Without comparing the scores themselves, another problem's answer would be given."""
-    shelf = Shelf(joined())
+    shelf = SolutionCache(joined())
     monkeypatch.setattr(shelves, "digests", lambda scores: [7] * len(scores))
     rng = np.random.default_rng(0)
     one, other = rng.normal(size=(2, 1, shelf.space.parts))
@@ -262,7 +262,7 @@ def test_scores_whose_digests_are_equal_by_chance_are_not_the_same(monkeypatch):
 
 
 def test_only_an_engine_s_answers_are_given_again():
-    shelf = Shelf(joined())
+    shelf = SolutionCache(joined())
     scores = np.ones((1, shelf.space.parts))
     put(shelf, np.zeros((1, 4)), scores, by_engine=False)
     assert shelf.same(scores).tolist() == [-1]
@@ -314,7 +314,7 @@ def ruled():
         builder.factor(one, other)
     builder.require(exactly(1, [variable["b"] for variable in variables]))
     with rules_as_rows():
-        shelf = Shelf(builder.build())
+        shelf = SolutionCache(builder.build())
         assert min(shelf.wide) > 0
         yield shelf
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.strategies import Best, Judge, worth
+from tests.strategies import Best, Judge, known_value
 
 
 def neighbourhood(space, gold, sets, allowed=None):
@@ -18,7 +18,7 @@ def neighbourhood(space, gold, sets, allowed=None):
 def best_around(space, scores, gold, sets, allowed=None):
     """The first in lexicographic order within one tie of the best, or None."""
     valued = [
-        Best(labels, worth(space, scores, labels))
+        Best(labels, known_value(space, scores, labels))
         for labels in neighbourhood(space, gold, sets, allowed)
     ]
     if not valued:

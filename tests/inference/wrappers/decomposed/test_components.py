@@ -128,9 +128,9 @@ def test_all_outputs_are_looked_at_where_a_rule_needs_two_sets_at_once():
 
 
 @pytest.mark.parametrize("most_entries", [None, 1], ids=["tables", "rows"])
-def test_rules_that_each_set_can_obey_by_itself_stand_in_nobodys_way(most_entries):
+def test_rules_that_each_set_can_obey_by_itself_stand_in_nobodys_way(max_entries):
     rule = [lambda v: at_least(1, [x["b"] for x in v])]
-    with rules_as_rows(most_entries):
+    with rules_as_rows(max_entries):
         # At least one b: it may go in one set, if there is another one left.
         space = chain(4, rules=rule)
         gold = [[1, 0, 0, 1], [1, 1, 0, 0], [1, 0, 1, 1], [1, 1, 1, 1]]
@@ -158,7 +158,7 @@ def test_gold_that_breaks_a_rule_asks_for_all_outputs_where_it_has_several_sets(
 
 
 def questions(draw, rules=3, depth=2):
-    space = draw(spaces(least=1, most=4, most_rules=rules, depth=depth))
+    space = draw(spaces(least=1, most=4, max_rules=rules, depth=depth))
     gold = np.array(
         [[draw(st.integers(0, size - 1)) for size in space.sizes.tolist()] for _ in range(2)]
     ).reshape(2, len(space.variables))
@@ -177,10 +177,10 @@ def breaks_a_swap(judge, gold, sets):
     return None
 
 
-@given(data=st.data(), most_entries=st.sampled_from([None, 1, 4]))
+@given(data=st.data(), max_entries=st.sampled_from([None, 1, 4]))
 @settings(max_examples=100)
-def test_where_sets_are_used_every_output_is_possible_set_by_set(data, most_entries):
-    with rules_as_rows(most_entries):
+def test_where_sets_are_used_every_output_is_possible_set_by_set(data, max_entries):
+    with rules_as_rows(max_entries):
         space, gold, signs = questions(data.draw)
         split = SignedComponents(signs).split(*asked(space, gold))
     judge, lists = Judge(space), lists_of(split.sets[0])

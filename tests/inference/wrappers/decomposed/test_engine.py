@@ -14,33 +14,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.errors import InfeasibleSpace, SettingError
-from rote.inference import Exact, Exhaustive, Problem, Solutions, Source, Status, k_best
+from rote.inference import Exact, Exhaustive, FoundBy, Problem, Solutions, Status, k_best
 from rote.inference.engine import Engine
 from rote.inference.problem import Context
 from rote.inference.wrappers.amortized import Amortized
 from rote.inference.wrappers.decomposed import (
-    Chosen,
+    CustomSets,
     Decomposed,
+    HammingBall,
     Sign,
     SignedComponents,
-    Subsets,
     Union,
     search,
 )
 from rote.inference.wrappers.timed import Timed
-from rote.learning.loss_augmented import most_violated
+from rote.learning.loss_augmented import max_violated
 from rote.space import SpaceBuilder
-from rote.space.losses import OneMinusF1, OneMinusJaccard, ZeroOne
+from rote.space.losses import F1Loss, JaccardLoss, ZeroOne
 from tests.inference.wrappers.decomposed.around import best_around, neighbourhood
 from tests.strategies import (
     Judge,
     chain_spaces,
+    known_value,
     problems_of,
     row_of,
     rules_as_rows,
     spaces,
     tree_spaces,
-    worth,
 )
 
 
@@ -82,7 +82,7 @@ def check(engine, space, problem, context, sets_of):
         assert tuple(found.labels[i].tolist()) == best.labels
         assert found.value[i] == pytest.approx(best.value)
         assert found.status[i] == Status.OPTIMAL
-        assert near == (found.source[i] == Source.NEIGHBOUR)
+        assert near == (found.source[i] == FoundBy.NEIGHBOUR)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
@@ -93,7 +93,7 @@ def test_subsets_are_all_outputs_with_so_many_changes(k, found, as_rows):
     everything = range(len(space.variables))
     with rules_as_rows(as_rows):
         check(
-            Decomposed(Exact(), Subsets(k)),
+            Decomposed(Exact(), HammingBall(k)),
             *found,
             lambda _: list(combinations(everything, min(k, len(space.variables)))),
         )
@@ -114,7 +114,7 @@ def test_sets_of_any_kind(family, data, few, as_rows):
 @settings(max_examples=60)
 def test_a_union_is_all_sets_of_its_parts(found, few):
     n = len(found[0].variables)
-    engine = Decomposed(Exact(), Union(Subsets(1), Chosen(lambda *_: [range(n // 2)])))
+    engine = Decomposed(Exact(), Union(HammingBall(1), CustomSets(lambda *_: [range(n // 2)])))
     with mock.patch.object(search, "FEW", few):
         check(engine, *found, lambda _: [*([j] for j in range(n)), range(n // 2)])
 
@@ -126,7 +126,7 @@ def subsets_of(n, k):
     return list(combinations(range(n), min(k, n)))
 
 
-@pytest.mark.parametrize("loss", [OneMinusF1(), OneMinusJaccard()], ids=["F1", "Jaccard"])
+@pytest.mark.parametrize("loss", [F1Loss(), JaccardLoss()], ids=["F1", "Jaccard"])
 @given(found=questions(), k=st.sampled_from([1, 2, 5]), few=st.sampled_from([1, 1 << 12]))
 @settings(max_examples=40)
 def test_terms_are_part_of_what_is_best_around_gold(loss, found, k, few):
@@ -136,8 +136,8 @@ def test_terms_are_part_of_what_is_best_around_gold(loss, found, k, few):
     problem = Problem(space, problem.scores, problem.closed, term)
     sets = subsets_of(n, k)
     for engine in (
-        Decomposed(Exhaustive(), Subsets(k)),
-        Decomposed(Exhaustive(), Chosen(lambda *_: sets)),
+        Decomposed(Exhaustive(), HammingBall(k)),
+        Decomposed(Exhaustive(), CustomSets(lambda *_: sets)),
     ):
         with mock.patch.object(search, "FEW", few):
             try:
@@ -152,7 +152,7 @@ def test_terms_are_part_of_what_is_best_around_gold(loss, found, k, few):
                 continue
             own = term.rows(np.array([i])).value(np.array(around).reshape(1, len(around), n))[0]
             value = [
-                worth(space, problem.scores[i], labels) + extra
+                known_value(space, problem.scores[i], labels) + extra
                 for labels, extra in zip(around, own.tolist(), strict=True)
             ]
             assert solutions.value[i] == pytest.approx(max(value))
@@ -171,9 +171,9 @@ def test_the_k_best_around_gold_are_around_gold(found, k):
     ]
     if not all(around):
         return
-    ranks = k_best(space, problem, 4, Decomposed(Exact(), Subsets(k)), context)
+    ranks = k_best(space, problem, 4, Decomposed(Exact(), HammingBall(k)), context)
     for i, outputs in enumerate(around):
-        values = sorted((worth(space, problem.scores[i], y) for y in outputs), reverse=True)
+        values = sorted((known_value(space, problem.scores[i], y) for y in outputs), reverse=True)
         answers = [tuple(rank.labels[i].tolist()) for rank in ranks]
         known = min(4, len(outputs))
         assert len(set(answers[:known])) == known
@@ -191,7 +191,7 @@ def test_the_second_best_around_gold_does_not_leave_the_neighbourhood():
     space = builder.build()
     scores = space.scores({"x": {"b": 5.0}, "y": {"b": 5.0}})
     context = Context(gold=np.array([[0, 0, 0]]))
-    first, second, third = k_best(space, scores, 3, Decomposed(Exact(), Subsets(1)), context)
+    first, second, third = k_best(space, scores, 3, Decomposed(Exact(), HammingBall(1)), context)
     assert first.labels.tolist() == [[0, 0, 0]]
     assert second.labels.tolist() == [[0, 0, 1]]
     assert third.status.tolist() == [Status.INFEASIBLE]
@@ -205,13 +205,13 @@ def test_under_zero_one_loss_the_worst_output_is_around_gold(found, k):
     judge = Judge(space)
     if not all(tuple(gold) in set(judge.outputs) for gold in context.gold.tolist()):
         return
-    labels, slacks, losses = most_violated(
-        Decomposed(Exact(), Subsets(k)), Problem(space, problem.scores), context, ZeroOne()
+    labels, slacks, losses = max_violated(
+        Decomposed(Exact(), HammingBall(k)), Problem(space, problem.scores), context, ZeroOne()
     )
     for i, gold in enumerate(context.gold.tolist()):
-        right = worth(space, problem.scores[i], gold)
+        right = known_value(space, problem.scores[i], gold)
         lead = [
-            worth(space, problem.scores[i], y) - right + float(y != tuple(gold))
+            known_value(space, problem.scores[i], y) - right + float(y != tuple(gold))
             for y in neighbourhood(space, gold, sets)
         ]
         assert tuple(labels[i].tolist()) in neighbourhood(space, gold, sets)
@@ -244,7 +244,7 @@ def looked(**counts):
 
 
 def test_inputs_are_counted_and_prediction_is_not():
-    space, engine = loop_under_a_rule(), Decomposed(Exact(), Subsets(2))
+    space, engine = loop_under_a_rule(), Decomposed(Exact(), HammingBall(2))
     engine.solve(space, np.zeros(space.parts))
     assert engine.stats.now() == looked()
     engine.solve(*asked(space, [[0, 0, 0], [1, 1, 0]]))
@@ -254,10 +254,10 @@ def test_inputs_are_counted_and_prediction_is_not():
 
 
 def test_inputs_with_nothing_around_them_are_whole():
-    space, engine = loop_under_a_rule(), Decomposed(Exact(), Chosen(lambda *_: [[2]]))
+    space, engine = loop_under_a_rule(), Decomposed(Exact(), CustomSets(lambda *_: [[2]]))
     found = engine.solve(*asked(space, [[0, 1, 0], [0, 0, 0], [1, 0, 1]]))
     assert engine.stats.now() == looked(inputs=3, whole=2, sets=3, calls=2)
-    assert (found.source == Source.NEIGHBOUR).tolist() == [False, True, False]
+    assert (found.source == FoundBy.NEIGHBOUR).tolist() == [False, True, False]
     engine.solve(*asked(space, [[0, 1, 0]]))
     assert engine.stats.now() == looked(inputs=4, whole=3, sets=4, calls=3)
 
@@ -277,11 +277,11 @@ def test_inputs_for_which_theory_asks_are_whole():
 
 def test_large_sets_are_counted_and_so_are_the_calls_they_need():
     space = loop_under_a_rule()
-    engine = Decomposed(Exact(), Chosen(lambda *_: [[0, 1, 2]]))
+    engine = Decomposed(Exact(), CustomSets(lambda *_: [[0, 1, 2]]))
     with mock.patch.object(search, "FEW", 1):
         engine.solve(*asked(space, [[0, 0, 0], [0, 0, 1]]))
         assert engine.stats.now() == looked(inputs=2, whole=0, sets=2, calls=2)
-        free = Decomposed(Exact(), Chosen(lambda *_: [[1, 2]]))
+        free = Decomposed(Exact(), CustomSets(lambda *_: [[1, 2]]))
         builder = SpaceBuilder()
         x, y, z = (builder.variable(name, "ab") for name in "xyz")
         builder.factor(x, y)
@@ -314,12 +314,12 @@ def test_what_the_engine_could_not_prove_is_not_called_optimal():
     space, problem, context = asked(space, [[0, 0, 0]])
     best = best_around(space, problem.scores[0], [0, 0, 0], [range(3)])
     with mock.patch.object(search, "FEW", 1):
-        engine = Decomposed(Stopped(Status.FEASIBLE), Chosen(lambda *_: [[0, 1, 2]]))
+        engine = Decomposed(Stopped(Status.FEASIBLE), CustomSets(lambda *_: [[0, 1, 2]]))
         found = engine.solve(space, problem, context)
         assert found.status.tolist() == [Status.FEASIBLE]
         assert found.value[0] == pytest.approx(best.value)
         assert found.bound[0] == pytest.approx(best.value + 1.0)
-        engine = Decomposed(Stopped(Status.TIMED_OUT), Chosen(lambda *_: [[0, 1, 2]]))
+        engine = Decomposed(Stopped(Status.TIMED_OUT), CustomSets(lambda *_: [[0, 1, 2]]))
         found = engine.solve(space, problem, context)
         assert found.status.tolist() == [Status.FEASIBLE]  # gold is there
         assert found.labels.tolist() == [[0, 0, 0]]
@@ -337,14 +337,14 @@ def two_free():
 
 
 EVERY_KIND = {
-    "subsets": Subsets(1),
-    "more than there are": Subsets(10**9),
-    "sampled": Subsets(1, sample=2),
+    "subsets": HammingBall(1),
+    "more than there are": HammingBall(10**9),
+    "sampled": HammingBall(1, sample=2),
     "signed": SignedComponents(),
-    "no sets": Chosen(lambda *_: []),
-    "empty sets": Chosen(lambda *_: [[], ()]),
-    "everything": Chosen(lambda space, _: [range(len(space.variables))]),
-    "a union": Union(Subsets(1), SignedComponents(Sign.ABSENT), Subsets(2)),
+    "no sets": CustomSets(lambda *_: []),
+    "empty sets": CustomSets(lambda *_: [[], ()]),
+    "everything": CustomSets(lambda space, _: [range(len(space.variables))]),
+    "a union": Union(HammingBall(1), SignedComponents(Sign.ABSENT), HammingBall(2)),
 }
 every_kind = pytest.mark.parametrize("kind", EVERY_KIND.values(), ids=EVERY_KIND.keys())
 
@@ -382,7 +382,7 @@ def test_gold_that_breaks_rules_with_nothing_around_it_is_answered_by_the_engine
     found = Decomposed(Exact(), kind).solve(space, np.zeros((2, 8)), context)
     assert found.labels.tolist() == [[1] * 4] * 2
     assert found.optimal.all()
-    assert found.source[1] == Source.NEIGHBOUR
+    assert found.source[1] == FoundBy.NEIGHBOUR
 
 
 @every_kind
@@ -434,14 +434,16 @@ def test_the_same_question_has_the_same_answer_whatever_it_is_asked_with():
     rng = np.random.default_rng(0)
     problem = Problem(space, rng.normal(size=(6, space.parts)))
     context = Context(gold=rng.integers(3, size=(6, 12)))
-    engine = Decomposed(Exact(), Subsets(3, sample=2))
+    engine = Decomposed(Exact(), HammingBall(3, sample=2))
     together = engine.solve(space, problem, context).labels
     assert engine.solve(space, problem, context).labels.tolist() == together.tolist()
     for i in range(6):
         alone = engine.solve(space, problem.rows(i), context.rows(i)).labels
         assert alone.tolist() == together[[i]].tolist()
     assert ((together != context.gold).sum(axis=1) <= 3).all()
-    other = Decomposed(Exact(), Subsets(3, sample=2, seed=1)).solve(space, problem, context).labels
+    other = (
+        Decomposed(Exact(), HammingBall(3, sample=2, seed=1)).solve(space, problem, context).labels
+    )
     assert other.tolist() != together.tolist()
 
 
@@ -450,7 +452,7 @@ def test_scores_a_little_different_are_looked_at_through_other_sets():
     for j in range(12):
         builder.variable(f"x{j}", "ab")
     space = builder.build()
-    gold, engine = np.zeros((1, 12), dtype=np.int64), Decomposed(Exact(), Subsets(2, sample=1))
+    gold, engine = np.zeros((1, 12), dtype=np.int64), Decomposed(Exact(), HammingBall(2, sample=1))
     changed = set()
     for step in range(40):
         scores = np.tile([0.0, 1.0], 12)[None] + 1e-6 * step
@@ -464,7 +466,7 @@ def test_scores_a_little_different_are_looked_at_through_other_sets():
 
 
 @pytest.mark.parametrize(
-    "decomposition", [None, 2, "words", [[0]], Subsets, SignedComponents, Exact()], ids=str
+    "decomposition", [None, 2, "words", [[0]], HammingBall, SignedComponents, Exact()], ids=str
 )
 def test_what_is_no_decomposition_is_refused(decomposition):
     with pytest.raises(SettingError, match="a decomposition is one such as"):
@@ -477,7 +479,12 @@ def halves(space, gold):
 
 @pytest.mark.parametrize(
     "decomposition",
-    [Subsets(2, sample=3), SignedComponents(Sign.DIFFERENT), halves, Union(Subsets(1), halves)],
+    [
+        HammingBall(2, sample=3),
+        SignedComponents(Sign.DIFFERENT),
+        halves,
+        Union(HammingBall(1), halves),
+    ],
     ids=["subsets", "signed", "a function", "a union"],
 )
 @pytest.mark.parametrize(
@@ -498,7 +505,7 @@ def test_copies_answer_alike_and_count_for_themselves(decomposition, again):
 
 
 def test_the_same_over_another_engine_counts_together():
-    space, engine = loop_under_a_rule(), Decomposed(Exact(), Subsets(1))
+    space, engine = loop_under_a_rule(), Decomposed(Exact(), HammingBall(1))
     other = engine.over(Exhaustive())
     assert isinstance(other.inner, Exhaustive)
     assert other.decomposition is engine.decomposition
@@ -508,7 +515,7 @@ def test_the_same_over_another_engine_counts_together():
 
 
 def test_threads_count_every_input():
-    space, engine = loop_under_a_rule(), Decomposed(Exact(), Subsets(1))
+    space, engine = loop_under_a_rule(), Decomposed(Exact(), HammingBall(1))
     question = asked(space, [[0, 0, 0]])
     with ThreadPoolExecutor(4) as pool:
         for _ in pool.map(lambda _: engine.solve(*question), range(200)):
@@ -521,10 +528,10 @@ def test_what_remembers_does_not_take_the_best_of_all_for_the_best_around_gold()
     for j in range(4):
         builder.variable(f"x{j}", "ab")
     space, scores = builder.build(), np.tile([0.0, 1.0], 4)[None]
-    near = Decomposed(Exact(), Subsets(1))
+    near = Decomposed(Exact(), HammingBall(1))
     for engine in (
         Amortized(near, thrifty=False),
-        Decomposed(Amortized(thrifty=False), Subsets(1)),
+        Decomposed(Amortized(thrifty=False), HammingBall(1)),
         Amortized(Timed(near), thrifty=False),
     ):
         for gold, expected in (([0, 0, 0, 0], [0, 0, 0, 1]), ([1, 1, 0, 0], [1, 1, 0, 1])):

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from rote.errors import UnsupportedSpace
 from rote.inference import Exact, Problem
 from rote.inference.problem import Context
-from rote.inference.wrappers.decomposed import Decomposed, Subsets
+from rote.inference.wrappers.decomposed import Decomposed, HammingBall
 from rote.inference.wrappers.decomposed.listed import best_listed, neighbours
 from rote.inference.wrappers.decomposed.sets import as_around
 from rote.kernels.neighbourhood.neighbours import best_neighbours
 from rote.space import SpaceBuilder, at_most
-from rote.space.losses import OneMinusF1
-from rote.types import frozen
+from rote.space.losses import F1Loss
+from rote.types import readonly
 from tests.inference.wrappers.decomposed.around import best_around, neighbourhood
 from tests.inference.wrappers.decomposed.test_sets import space_of
-from tests.strategies import Judge, problems_of, row_of, rules_as_rows, spaces, worth
+from tests.strategies import Judge, known_value, problems_of, row_of, rules_as_rows, spaces
 
 
 @st.composite
@@ -73,7 +73,7 @@ def test_the_best_of_a_list_is_the_best_around_gold(found, settle):
             assert tuple(answers[i].tolist()) == best.labels
             assert not doubts[i]
         else:
-            value = worth(space, problem.scores[i], answers[i])
+            value = known_value(space, problem.scores[i], answers[i])
             assert value == pytest.approx(best.value, abs=1e-9 * problem.ties[i] / 1e-10)
 
 
@@ -85,7 +85,7 @@ def test_the_list_and_the_kernel_say_the_same(found):
     assert network.variables == network.own
     around = as_around(lists)
     listed, _ = best_listed(problem, golds, [around], settle=True)
-    searched, _ = best_neighbours(problem.questions, frozen(golds), network.graph, around, True)
+    searched, _ = best_neighbours(problem.questions, readonly(golds), network.graph, around, True)
     assert listed.tolist() == searched.tolist()
 
 
@@ -99,7 +99,7 @@ def test_all_decompositions_are_listed_together():
 
 def test_a_term_adds_to_what_outputs_are_worth():
     space, gold = space_of(3), np.array([[1, 1, 0], [0, 0, 0]])
-    problem = Problem(space, np.zeros((2, 6)), loss_term=OneMinusF1().term(gold))
+    problem = Problem(space, np.zeros((2, 6)), loss_term=F1Loss().term(gold))
     around = as_around([[[0], [1], [2]], [[0, 1, 2]]])
     answers, doubts = best_listed(problem, gold, [around], settle=True)
     # Taking one of two off leaves F1 = 2/3; one more on leaves 4/5. From nothing, all is wrong.
@@ -147,8 +147,8 @@ def test_what_would_not_fit_into_memory_is_refused():
         builder.variable(str(j), "abcdefgh")
     space = builder.build()
     gold = np.zeros((1, 40), dtype=np.int64)
-    term = OneMinusF1().term(gold)
+    term = F1Loss().term(gold)
     problem = Problem(space, np.zeros((1, space.parts)), loss_term=term)
-    engine = Decomposed(Exact(), Subsets(5))
+    engine = Decomposed(Exact(), HammingBall(5))
     with pytest.raises(UnsupportedSpace, match="take smaller sets, or sample some"):
         engine.solve(space, problem, Context(gold=gold))

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from rote.inference import Exact, Exhaustive, Problem
 from rote.inference.engine import Wrapper
 from rote.inference.problem import Context
-from rote.inference.wrappers.decomposed import Subsets, search
+from rote.inference.wrappers.decomposed import HammingBall, search
 from rote.inference.wrappers.decomposed.search import FEW, Search
 from rote.inference.wrappers.decomposed.sets import as_around
 from rote.space import SpaceBuilder, at_most
-from rote.space.losses import OneMinusF1
+from rote.space.losses import F1Loss
 from tests.inference.wrappers.decomposed.around import best_around
 from tests.inference.wrappers.decomposed.test_sets import space_of
-from tests.strategies import problems_of, row_of, rules_as_rows, spaces, worth
+from tests.strategies import known_value, problems_of, row_of, rules_as_rows, spaces
 
 
-class Asked(Wrapper):
+class Query(Wrapper):
     """An engine that remembers what it was asked."""
 
     def __init__(self, engine=None):
@@ -65,7 +65,7 @@ def looked(space, lists, few=FEW, engine=None, seed=0, scores=None, gold=None, *
     scores = rng.normal(size=(m, space.parts)) if scores is None else scores
     gold = np.zeros((m, len(space.variables)), np.int64) if gold is None else np.array(gold)
     problem = Problem(space, scores, **options)
-    asked = Asked(engine)
+    asked = Query(engine)
     found = Search(asked, problem, Context(gold=gold))
     with mock.patch.object(search, "FEW", few):
         found.look([as_around(lists)])
@@ -152,7 +152,7 @@ def test_one_set_of_every_input_is_asked_at_a_time():
 
 def test_terms_go_to_the_engine_where_sets_are_large():
     space, gold = space_of(3), np.array([[1, 1, 0]])
-    term = OneMinusF1().term(gold)
+    term = F1Loss().term(gold)
     found, asked, _ = looked(
         space,
         [[range(3)]],
@@ -197,7 +197,7 @@ def test_every_way_leads_to_a_best_output_and_doubts_where_there_are_equals(
         tie = problem.ties[i]
         assert found.values[i] == pytest.approx(best.value, abs=1.01 * tie)
         assert found.values[i] == pytest.approx(
-            worth(space, problem.scores[i], found.labels[i]), abs=1e-5 * tie
+            known_value(space, problem.scores[i], found.labels[i]), abs=1e-5 * tie
         )
         if not found.doubtful[i]:
             assert tuple(found.labels[i].tolist()) == best.labels
@@ -234,7 +234,7 @@ def test_several_decompositions_are_looked_into_together():
     scores = np.array([[0, 1.0, 0, 2.0, 0, 4.0]])
     problem, gold = Problem(space, scores), np.zeros((1, 3), np.int64)
     found = Search(Exact(), problem, Context(gold=gold))
-    (pairs,) = Subsets(1).split(problem, gold).sets
+    (pairs,) = HammingBall(1).split(problem, gold).sets
     found.look([pairs, as_around([[[0, 1]]])])
     assert found.labels.tolist() == [[0, 0, 1]]
     found.look([as_around([[[1, 2]]])])

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from rote.errors import SettingError
 from rote.inference import Exact, Problem
 from rote.inference.problem import Context
-from rote.inference.wrappers.decomposed import Chosen, Decomposed, SignedComponents, Subsets, Union
+from rote.inference.wrappers.decomposed import (
+    CustomSets,
+    Decomposed,
+    HammingBall,
+    SignedComponents,
+    Union,
+)
 from rote.inference.wrappers.decomposed.sets import (
     EVERY,
     as_around,
@@ -21,7 +27,7 @@ from rote.inference.wrappers.decomposed.sets import (
     some_sets,
 )
 from rote.space import SpaceBuilder
-from rote.types import frozen
+from rote.types import readonly
 
 
 def space_of(n, labels="ab"):
@@ -33,7 +39,7 @@ def space_of(n, labels="ab"):
 
 def asked(space, gold):
     gold = np.array(gold, dtype=np.int64)
-    return Problem(space, np.zeros((len(gold), space.parts))), frozen(gold)
+    return Problem(space, np.zeros((len(gold), space.parts))), readonly(gold)
 
 
 def lists_of(around):
@@ -121,7 +127,7 @@ def test_flat_sets_and_some_of_them_are_what_they_were(lists, data):
 
 def test_inputs_that_share_one_set_go_on_sharing_it():
     space = space_of(4)
-    (around,) = Subsets(2).split(*asked(space, [[0, 0, 0, 0]] * 3)).sets
+    (around,) = HammingBall(2).split(*asked(space, [[0, 0, 0, 0]] * 3)).sets
     fewer = of_inputs(around, np.array([0, 2]))
     assert lists_of(fewer) == [[[0, 1, 2, 3]]] * 2
     assert fewer.most == 2
@@ -138,11 +144,11 @@ def test_a_function_sees_the_space_and_one_gold_output_at_a_time():
         return [np.flatnonzero(gold), [0]]
 
     gold = np.array([[0, 1, 1], [0, 0, 0], [1, 1, 0]])
-    split = Chosen(ones).split(*asked(space, gold))
+    split = CustomSets(ones).split(*asked(space, gold))
     assert seen == [(space, row) for row in gold.tolist()]
     assert lists_of(split.sets[0]) == [[[0], [1, 2]], [[0]], [[0, 1]]]
     assert split.whole.tolist() == [False] * 3
-    assert Chosen(ones).lists(space, gold) == [[(0,), (1, 2)], [(0,)], [(0, 1)]]
+    assert CustomSets(ones).lists(space, gold) == [[(0,), (1, 2)], [(0,)], [(0, 1)]]
 
 
 def test_a_function_cannot_change_the_gold_output():
@@ -161,7 +167,7 @@ def test_a_function_cannot_change_the_gold_output():
 @pytest.mark.parametrize("wrong", ["words", None, 3, [[0]]], ids=str)
 def test_a_chosen_decomposition_needs_a_function(wrong):
     with pytest.raises(SettingError, match="sets are chosen by a function"):
-        Chosen(wrong)
+        CustomSets(wrong)
 
 
 def test_a_union_has_all_sets_and_is_whole_where_one_part_is():
@@ -172,25 +178,25 @@ def test_a_union_has_all_sets_and_is_whole_where_one_part_is():
     space = builder.build()
     question = asked(space, [[0, 0], [1, 1], [0, 1]])
     signed = SignedComponents()
-    union = Union(Subsets(1), signed, Chosen(lambda *_: [[1]])).split(*question)
+    union = Union(HammingBall(1), signed, CustomSets(lambda *_: [[1]])).split(*question)
     alone = signed.split(*question)
     assert len(union.sets) == 3
     assert lists_of(union.sets[1]) == lists_of(alone.sets[0])
     assert lists_of(union.sets[2]) == [[[1]]] * 3
     assert union.whole.tolist() == alone.whole.tolist()
-    nested = Union(Union(Subsets(1)), Union(signed)).split(*question)
+    nested = Union(Union(HammingBall(1)), Union(signed)).split(*question)
     assert len(nested.sets) == 2
 
 
 def test_a_union_of_nothing_and_of_what_is_none_is_refused():
     with pytest.raises(SettingError, match="at least one"):
         Union()
-    for wrong in ("words", Subsets, None):
+    for wrong in ("words", HammingBall, None):
         with pytest.raises(SettingError, match="a decomposition is one such as"):
-            Union(Subsets(1), wrong)
+            Union(HammingBall(1), wrong)
 
 
 def test_functions_may_be_parts_of_a_union():
     space = space_of(2)
-    split = Union(Subsets(1), lambda *_: [[0, 1]]).split(*asked(space, [[0, 0]]))
+    split = Union(HammingBall(1), lambda *_: [[0, 1]]).split(*asked(space, [[0, 0]]))
     assert lists_of(split.sets[1]) == [[[0, 1]]]

@@ -1,7 +1,19 @@
 """Amortized inference: what earlier answers prove about the next one."""
 
-from rote.inference.wrappers.amortized.certificates import Condition, DualBound, Margin, Same
+from rote.inference.wrappers.amortized.certificates import (
+    EqualScores,
+    LagrangianCertificate,
+    Margin,
+    ScoreCondition,
+)
 from rote.inference.wrappers.amortized.counters import Counters
 from rote.inference.wrappers.amortized.engine import Amortized
 
-__all__ = ["Amortized", "Condition", "Counters", "DualBound", "Margin", "Same"]
+__all__ = [
+    "Amortized",
+    "Counters",
+    "EqualScores",
+    "LagrangianCertificate",
+    "Margin",
+    "ScoreCondition",
+]

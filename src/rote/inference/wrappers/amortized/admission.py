@@ -32,16 +32,16 @@ SECONDS, SECONDS_PER_PART = 3e-4, 3e-6  # of the first tests, as a guess
 
 
 @dataclass
-class Purse:
+class Budget:
     """What testing may still lose, in seconds; one for all shelves."""
 
     left: float = 0.0
 
 
-class Thrift:
+class AdmissionPolicy:
     """The account of one shelf."""
 
-    def __init__(self, parts: int, purse: Purse) -> None:
+    def __init__(self, parts: int, purse: Budget) -> None:
         self.test = SECONDS + SECONDS_PER_PART * parts  # seconds per input
         self.solve: float | None = None
         self.failed = 0.0  # seconds of a solve after a test that failed

@@ -43,20 +43,20 @@ import numpy as np
 
 from rote.inference.exact.search import first_of_equals
 from rote.inference.problem import Problem
-from rote.inference.wrappers.amortized.solution_cache import Shelf
+from rote.inference.wrappers.amortized.solution_cache import SolutionCache
 from rote.kernels.bundles import DualRows, Questions
 from rote.kernels.cache_lookup import Memory, best_remembered, first_that_holds
 from rote.kernels.dual.certificates import certify
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray, readonly
 
 ROUNDING = 0.01  # of a tie: what bounds and values may differ by where they are the same
 
 
-class Asked:
+class Query:
     """Some inputs of one space, and what the shelf says of them."""
 
     def __init__(
-        self, shelf: Shelf, problem: Problem, epsilon: FloatArray, starts: IntArray
+        self, shelf: SolutionCache, problem: Problem, epsilon: FloatArray, starts: IntArray
     ) -> None:
         self.shelf = shelf
         self.problem = problem
@@ -66,8 +66,8 @@ class Asked:
     def __len__(self) -> int:
         return len(self.problem)
 
-    def rows(self, index: IntArray) -> Asked:
-        part = Asked(self.shelf, self.problem.rows(index), self.epsilon[index], self.starts[index])
+    def rows(self, index: IntArray) -> Query:
+        part = Query(self.shelf, self.problem.rows(index), self.epsilon[index], self.starts[index])
         if "remembered" in self.__dict__:
             part.__dict__["remembered"] = self.remembered[index]
         return part
@@ -83,7 +83,7 @@ class Asked:
         )
 
 
-class Proofs(NamedTuple):
+class CertificateResult(NamedTuple):
     """What a certificate says of the inputs asked."""
 
     taken: BoolArray  # the output may be returned
@@ -101,29 +101,29 @@ class Certificate(Protocol):
     @property
     def name(self) -> str: ...
 
-    def test(self, asked: Asked) -> Proofs: ...
+    def test(self, asked: Query) -> CertificateResult: ...
 
 
 @dataclass(frozen=True)
-class Same:
+class EqualScores:
     """The same scores again."""
 
     name: ClassVar[str] = "same"
 
-    def test(self, asked: Asked) -> Proofs:
+    def test(self, asked: Query) -> CertificateResult:
         shelf = asked.shelf
         if asked.problem.closed is not None or not shelf.count:
             return _none(asked)
         rows = shelf.same(asked.problem.scores)
         labels = _outputs(shelf, np.where(rows >= 0, shelf.output_of[rows], -1))
-        value = shelf.space.worth(asked.problem.scores, labels)
+        value = shelf.space.known_value(asked.problem.scores, labels)
         known = rows >= 0
         margin = np.where(known, shelf.margins[rows], -np.inf)
-        return Proofs(known, labels, np.where(known, value, np.inf), margin, rows)
+        return CertificateResult(known, labels, np.where(known, value, np.inf), margin, rows)
 
 
 @dataclass(frozen=True)
-class Condition:
+class ScoreCondition:
     """Eq. (4), as it stands or relative to the remembered output's own parts."""
 
     relative: bool = False
@@ -132,35 +132,35 @@ class Condition:
     def name(self) -> str:
         return "relative condition" if self.relative else "condition"
 
-    def test(self, asked: Asked) -> Proofs:
+    def test(self, asked: Query) -> CertificateResult:
         shelf, scores = asked.shelf, asked.problem.scores
         if not shelf.count:
             return _none(asked)
         entries, sums = first_that_holds(
             scores,
-            frozen(asked.remembered),
+            readonly(asked.remembered),
             Memory(
                 shelf.parts,
                 shelf.space.starts,
-                frozen(shelf.scores),
-                frozen(shelf.margins),
+                readonly(shelf.scores),
+                readonly(shelf.margins),
                 *shelf.groups,
             ),
             asked.problem.ties,
-            frozen(asked.epsilon),
+            readonly(asked.epsilon),
             self.relative,
         )
         taken = entries >= 0
         labels = _outputs(shelf, np.where(taken, asked.remembered, -1))
-        value = shelf.space.worth(scores, labels)
+        value = shelf.space.known_value(scores, labels)
         bound = np.where(taken, value + asked.epsilon * sums, np.inf)
         exact = taken & (asked.epsilon == 0)
         margin = np.where(exact, shelf.margins[entries], -np.inf)
-        return Proofs(taken, labels, bound, margin, entries)
+        return CertificateResult(taken, labels, bound, margin, entries)
 
 
 @dataclass(frozen=True)
-class DualBound:
+class LagrangianCertificate:
     """Duals of a similar problem, improved by at most ``sweeps`` sweeps of ascent; then zero.
 
     Where they do not settle it, labels are supposed one by one, and a label with which nothing can
@@ -171,33 +171,33 @@ class DualBound:
     failures: int = 8
     name: ClassVar[str] = "duals"
 
-    def test(self, asked: Asked) -> Proofs:
-        starts, guesses = self._begin(asked)
-        found = self._from(asked, starts, guesses)
+    def test(self, asked: Query) -> CertificateResult:
+        starts, initials = self._begin(asked)
+        found = self._from(asked, starts, initials)
         # What similar duals do not prove, those that begin with nothing sometimes do.
         left = np.flatnonzero(~found.taken & (starts >= 0))
         if len(left):
-            again = self._from(asked.rows(left), np.full(len(left), -1), frozen(guesses[left]))
+            again = self._from(asked.rows(left), np.full(len(left), -1), readonly(initials[left]))
             for old, new in zip(found, again, strict=True):
                 assert old is not None
                 assert new is not None
                 old[left[again.taken]] = new[again.taken]
-        return found._replace(labels=frozen(found.labels))
+        return found._replace(labels=readonly(found.labels))
 
-    def _from(self, asked: Asked, starts: IntArray, guesses: IntArray) -> Proofs:
+    def _from(self, asked: Query, starts: IntArray, initials: IntArray) -> CertificateResult:
         """What is proved beginning with the duals of some entries, or with none."""
         shelf, problem = asked.shelf, asked.problem
         labels, bound, margin, _, duals = certify(
             problem.questions,
-            guesses,
-            frozen(starts),
-            DualRows(frozen(shelf.messages), frozen(shelf.multipliers)),
+            initials,
+            readonly(starts),
+            DualRows(readonly(shelf.messages), readonly(shelf.multipliers)),
             shelf.plan.reduced(shelf.space),
-            frozen(asked.epsilon),
+            readonly(asked.epsilon),
             self.sweeps,
             self.failures,
         )
-        value = shelf.space.worth(problem.scores, frozen(labels))
+        value = shelf.space.known_value(problem.scores, readonly(labels))
         taken = margin > problem.ties
         with np.errstate(invalid="ignore"):  # of inputs without any output
             gap = np.where(value > -np.inf, bound - value, np.inf)
@@ -205,15 +205,15 @@ class DualBound:
         none_better = np.minimum(gap, -margin) <= ROUNDING * problem.ties
         equal = np.flatnonzero(none_better & ~taken & (asked.epsilon == 0))
         if len(equal):
-            first = first_of_equals(problem.rows(equal), frozen(labels[equal]))
+            first = first_of_equals(problem.rows(equal), readonly(labels[equal]))
             found = (first >= 0).all(axis=1)
             taken[equal] = found
             labels[equal[found]] = first[found]
             margin[equal[found]] = -np.inf  # it was that of another output
-        return Proofs(taken, labels, bound, margin, starts.copy(), *duals)
+        return CertificateResult(taken, labels, bound, margin, starts.copy(), *duals)
 
     @staticmethod
-    def _begin(asked: Asked) -> tuple[IntArray, IntArray]:
+    def _begin(asked: Query) -> tuple[IntArray, IntArray]:
         """Entries to begin with: those named, or one whose output is best on the shelf."""
         shelf, starts = asked.shelf, asked.starts
         if not shelf.count:
@@ -223,8 +223,8 @@ class DualBound:
             starts = starts.copy()
             best = asked.rows(unnamed).remembered
             starts[unnamed] = np.where(best >= 0, shelf.entry_of_output[best], -1)
-        guesses = np.where(starts >= 0, shelf.output_of[starts], -1)
-        return starts, _allowed(asked, _outputs(shelf, guesses))
+        initials = np.where(starts >= 0, shelf.output_of[starts], -1)
+        return starts, _allowed(asked, _outputs(shelf, initials))
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class Margin:
     sweeps: int = 2
     name: ClassVar[str] = "margin"
 
-    def test(self, asked: Asked) -> Proofs:
+    def test(self, asked: Query) -> CertificateResult:
         shelf, problem = asked.shelf, asked.problem
         if not shelf.count:
             return _none(asked)
@@ -248,21 +248,21 @@ class Margin:
             return _none(asked)
         p, part = entries[rows], problem.rows(rows)
         own = _outputs(shelf, best[rows])
-        moved = frozen(part.scores - shelf.scores[p])
+        moved = readonly(part.scores - shelf.scores[p])
         nothing = np.full(len(rows), -1, dtype=np.int64)
         _, most, _, _, _ = certify(
             Questions(moved, part.closed_rows, part.ties),
             own,
-            frozen(nothing),
-            DualRows(frozen(shelf.messages[:0]), frozen(shelf.multipliers[:0])),
+            readonly(nothing),
+            DualRows(readonly(shelf.messages[:0]), readonly(shelf.multipliers[:0])),
             shelf.plan.reduced(shelf.space),
-            frozen(np.zeros(len(rows))),
+            readonly(np.zeros(len(rows))),
             self.sweeps,
             0,
         )
-        value = shelf.space.worth(part.scores, own)
+        value = shelf.space.known_value(part.scores, own)
         # The largest gain of any other output over this one.
-        gain = most - shelf.space.worth(moved, own) - shelf.margins[p]
+        gain = most - shelf.space.known_value(moved, own) - shelf.margins[p]
         found = _none(asked)
         taken = (gain < -part.ties) | (gain <= asked.epsilon[rows] * np.abs(value)) & (
             asked.epsilon[rows] > 0
@@ -273,29 +273,29 @@ class Margin:
         found.bound[rows] = value + np.maximum(gain, 0.0)
         found.margin[rows] = -gain
         found.entries[rows] = p
-        return found._replace(labels=frozen(labels))
+        return found._replace(labels=readonly(labels))
 
 
-def _outputs(shelf: Shelf, numbers: IntArray) -> IntArray:
+def _outputs(shelf: SolutionCache, numbers: IntArray) -> IntArray:
     """The outputs with these numbers; -1 in all places where the number is -1."""
     if not len(shelf.outputs):
-        return frozen(np.full((len(numbers), len(shelf.space.variables)), -1, dtype=np.int64))
-    return frozen(np.where((numbers >= 0)[:, None], shelf.outputs[numbers], -1))
+        return readonly(np.full((len(numbers), len(shelf.space.variables)), -1, dtype=np.int64))
+    return readonly(np.where((numbers >= 0)[:, None], shelf.outputs[numbers], -1))
 
 
-def _allowed(asked: Asked, labels: IntArray) -> IntArray:
+def _allowed(asked: Query, labels: IntArray) -> IntArray:
     """Outputs without those that have a closed label."""
     closed = asked.problem.closed
     if closed is None:
         return labels
     offsets = asked.shelf.space.offsets[:-1]
     own = np.take_along_axis(closed, offsets + np.maximum(labels, 0), axis=1)
-    return frozen(np.where(np.asarray(own.any(axis=1))[:, None], -1, labels))
+    return readonly(np.where(np.asarray(own.any(axis=1))[:, None], -1, labels))
 
 
-def _none(asked: Asked) -> Proofs:
+def _none(asked: Query) -> CertificateResult:
     m = len(asked)
-    return Proofs(
+    return CertificateResult(
         np.zeros(m, dtype=np.bool_),
         _outputs(asked.shelf, np.full(m, -1)),
         np.full(m, np.inf),

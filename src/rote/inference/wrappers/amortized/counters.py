@@ -14,8 +14,8 @@ class Counters:
     queries: int = 0  # inputs asked
     solver_calls: int = 0  # inputs that the inner engine has solved, and margins it was asked for
     hits: Mapping[str, int] = field(default_factory=dict)  # inputs answered, by certificate
-    untested: int = 0  # of the solver calls, those made at once since testing did not pay
-    new_outputs: int = 0  # tested inputs whose answer had never been seen: an oracle's calls
+    bypassed: int = 0  # of the solver calls, those made at once since testing did not pay
+    distinct_outputs: int = 0  # tested inputs whose answer had never been seen: an oracle's calls
     second_bests: int = 0  # problems whose margin a search had to find
     testing_seconds: float = 0.0  # looking up, proving and remembering
     solving_seconds: float = 0.0  # in the engine underneath
@@ -56,8 +56,8 @@ class Tally:
     """The numbers that `Counters` are read from, as they grow."""
 
     def __init__(self) -> None:
-        self.queries = self.solver_calls = self.untested = 0
-        self.new_outputs = self.second_bests = 0
+        self.queries = self.solver_calls = self.bypassed = 0
+        self.distinct_outputs = self.second_bests = 0
         self.hits: dict[str, int] = {}
         self.testing_seconds = self.solving_seconds = 0.0
         self.maxima: list[tuple[int, float]] = []  # of M, falling

@@ -25,30 +25,30 @@ from rote.inference.exact.kbest import bound_of_others
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions, Status
 from rote.inference.stores.base import Store
-from rote.inference.wrappers.amortized.admission import Thrift
+from rote.inference.wrappers.amortized.admission import AdmissionPolicy
 from rote.inference.wrappers.amortized.answers import Answers
 from rote.inference.wrappers.amortized.certificates import (
-    Asked,
     Certificate,
-    Condition,
-    DualBound,
+    EqualScores,
+    LagrangianCertificate,
     Margin,
-    Same,
+    Query,
+    ScoreCondition,
 )
 from rote.inference.wrappers.amortized.counters import Counters
 from rote.inference.wrappers.amortized.memory import Memory
-from rote.inference.wrappers.amortized.solution_cache import Shelf
+from rote.inference.wrappers.amortized.solution_cache import SolutionCache
 from rote.inference.wrappers.decomposed import Decomposed
-from rote.types import FloatArray, IntArray, frozen
+from rote.types import FloatArray, IntArray, readonly
 
 LIMIT = 1 << 29  # bytes of entries in memory, where nothing else is said
 FEW = 8  # inputs asked at once of an empty shelf
 CERTIFICATES: Final[dict[str, tuple[Certificate, ...]]] = {
-    "auto": (DualBound(), Same()),
-    "condition": (Condition(), Same()),
-    "relative": (Condition(relative=True), Same()),
-    "duals": (DualBound(),),
-    "margin": (Margin(), Same()),
+    "auto": (LagrangianCertificate(), EqualScores()),
+    "condition": (ScoreCondition(), EqualScores()),
+    "relative": (ScoreCondition(relative=True), EqualScores()),
+    "duals": (LagrangianCertificate(),),
+    "margin": (Margin(), EqualScores()),
     "none": (),
 }
 
@@ -60,7 +60,7 @@ class Amortized(Wrapper):
     ``certificate`` is one of "auto" (duals, then equal scores: the best exact combination),
     "condition", "relative", "duals", "margin", "none", or certificates of your own choice, tried
     in order. ``epsilon`` above 0 takes outputs that may be that much worse, relative to their
-    value (with a condition: see Theorem 1); every ``exact_every``-th input is then treated as if
+    value (with a condition: see Theorem 1); every ``exact_period``-th input is then treated as if
     it were 0.
 
     Entries are kept in memory up to ``limit`` bytes, beyond which those that have been of no use
@@ -87,7 +87,7 @@ class Amortized(Wrapper):
     store: Store | None = None
     certificate: str | Certificate | Sequence[Certificate] = "auto"
     epsilon: float = 0.0
-    exact_every: int | None = None
+    exact_period: int | None = None
     thrifty: bool = True
     limit: int = LIMIT
     _memory: Memory = field(init=False, repr=False)
@@ -104,14 +104,14 @@ class Amortized(Wrapper):
             )
         check_number("epsilon", self.epsilon, least=0)
         check_whole("limit", self.limit, least=1)
-        if self.exact_every is not None:
-            check_whole("exact_every", self.exact_every, least=1)
+        if self.exact_period is not None:
+            check_whole("exact_period", self.exact_period, least=1)
         object.__setattr__(self, "_certificates", _chosen(self.certificate))
         object.__setattr__(self, "_memory", Memory(self.store, self.limit))
 
-    def at(self, epsilon: float, exact_every: int | None = None) -> Amortized:
+    def at(self, epsilon: float, exact_period: int | None = None) -> Amortized:
         """The same engine, memory and counters with another ε."""
-        return self._sharing(replace(self, epsilon=epsilon, exact_every=exact_every))
+        return self._sharing(replace(self, epsilon=epsilon, exact_period=exact_period))
 
     def over(self, inner: Engine) -> Amortized:
         """The same memory and counters over another engine."""
@@ -136,7 +136,7 @@ class Amortized(Wrapper):
             self.store,
             self.certificate,
             self.epsilon,
-            self.exact_every,
+            self.exact_period,
             self.thrifty,
             self.limit,
         )
@@ -157,20 +157,20 @@ class Amortized(Wrapper):
             return self._undecided(problem, context)
         if not self.thrifty or self.epsilon > 0:
             return self._tested(problem, context, epsilon)
-        thrift, m = self._memory.thrift(space), len(problem.scores)
-        count, test = thrift.next(m)
+        admission, m = self._memory.admission(space), len(problem.scores)
+        count, test = admission.next(m)
         if count == m:
             if test:
                 return self._tested(problem, context, epsilon)
-            return self._untested(problem, context, thrift)
-        pieces, start = [], 0
+            return self._untested(problem, context, admission)
+        chunks, start = [], 0
         while start < m:
             rows = np.arange(start, start + count)
             part = problem.rows(rows), context.rows(rows)
-            pieces.append(self._tested(*part, epsilon[rows]) if test else self._untested(*part))
+            chunks.append(self._tested(*part, epsilon[rows]) if test else self._untested(*part))
             start += count
-            count, test = thrift.next(m - start)
-        return Solutions.joined(pieces)
+            count, test = admission.next(m - start)
+        return Solutions.joined(chunks)
 
     def _around(self, problem: Problem, context: Context) -> Solutions:
         """What is best of all says little of what is best around gold.
@@ -182,19 +182,19 @@ class Amortized(Wrapper):
         return around.answer(problem, context)
 
     def _untested(
-        self, problem: Problem, context: Context, thrift: Thrift | None = None
+        self, problem: Problem, context: Context, admission: AdmissionPolicy | None = None
     ) -> Solutions:
         """Straight to the engine underneath."""
         start = perf_counter()
         solutions = self.inner.answer(problem, context)
         took = perf_counter() - start
         memory, m = self._memory, len(problem.scores)
-        thrift, tally = thrift or memory.thrift(problem.space), memory.tally
+        admission, tally = admission or memory.admission(problem.space), memory.tally
         with memory.lock:
-            thrift.enter_solved(m, took)
+            admission.enter_solved(m, took)
             tally.queries += m
             tally.solver_calls += m
-            tally.untested += m
+            tally.bypassed += m
             tally.solving_seconds += took
         return solutions
 
@@ -232,7 +232,7 @@ class Amortized(Wrapper):
 
     def _batch(
         self,
-        shelf: Shelf,
+        shelf: SolutionCache,
         problem: Problem,
         context: Context,
         epsilon: FloatArray,
@@ -246,7 +246,7 @@ class Amortized(Wrapper):
             memory.fetch(shelf)
             numbered = shelf.forgotten
             starts = np.where(starts < shelf.count, starts, -1)
-            hits = self._test(Asked(shelf, problem, epsilon, starts), answers)
+            hits = self._test(Query(shelf, problem, epsilon, starts), answers)
         testing = perf_counter() - begun
         begun = perf_counter()
         solved = self._solve(problem, context, answers, np.flatnonzero(~answers.taken))
@@ -259,11 +259,11 @@ class Amortized(Wrapper):
                 shelf, problem, context, answers, starts, solved
             )
             testing += perf_counter() - begun
-            calls, thrift, tally = len(solved), memory.thrift(shelf.space), memory.tally
-            thrift.enter_tested(m, m - calls, testing, solving)
+            calls, admission, tally = len(solved), memory.admission(shelf.space), memory.tally
+            admission.enter_tested(m, m - calls, testing, solving)
             tally.queries += m
             tally.solver_calls += calls + searched
-            tally.new_outputs += new
+            tally.distinct_outputs += new
             tally.second_bests += searched
             tally.testing_seconds += testing
             tally.solving_seconds += solving
@@ -276,11 +276,11 @@ class Amortized(Wrapper):
         """ε of each of the inputs that are asked now."""
         epsilon = np.full(m, float(self.epsilon))
         number = self._memory.number(m)
-        if self.exact_every is not None:
-            epsilon[number % self.exact_every == 0] = 0.0
+        if self.exact_period is not None:
+            epsilon[number % self.exact_period == 0] = 0.0
         return epsilon
 
-    def _test(self, asked: Asked, answers: Answers) -> dict[str, int]:
+    def _test(self, asked: Query, answers: Answers) -> dict[str, int]:
         """How many inputs each certificate has answered."""
         hits: dict[str, int] = {}
         for certificate in self._certificates:
@@ -314,7 +314,7 @@ class Amortized(Wrapper):
 
     def _remember(
         self,
-        shelf: Shelf,
+        shelf: SolutionCache,
         problem: Problem,
         context: Context,
         answers: Answers,
@@ -334,7 +334,7 @@ class Amortized(Wrapper):
         numbers = np.full(len(problem), -1, dtype=np.int64)
         new = searched = 0
         if len(found):
-            numbers[found], new = shelf.numbers(frozen(answers.labels[found]))
+            numbers[found], new = shelf.numbers(readonly(answers.labels[found]))
         if problem.closed is None and self._certificates:
             solved = solved[answers.status[solved] == Status.OPTIMAL]
             searched = self._find_margins(shelf, problem, context, answers, solved)
@@ -361,11 +361,11 @@ class Amortized(Wrapper):
     @property
     def _look_at_scores(self) -> bool:
         """Whether a certificate compares scores, and does not look at duals alone."""
-        return any(isinstance(each, Condition | Margin) for each in self._certificates)
+        return any(isinstance(each, ScoreCondition | Margin) for each in self._certificates)
 
     def _find_margins(
         self,
-        shelf: Shelf,
+        shelf: SolutionCache,
         problem: Problem,
         context: Context,
         answers: Answers,
@@ -379,10 +379,10 @@ class Amortized(Wrapper):
         if not self._look_at_scores or self.epsilon > 0 or not len(solved):
             return 0
         part = problem.rows(solved)
-        asked = Asked(shelf, part, np.zeros(len(solved)), np.full(len(solved), -1))
-        answers.margin[solved] = DualBound().test(asked).margin
+        asked = Query(shelf, part, np.zeros(len(solved)), np.full(len(solved), -1))
+        answers.margin[solved] = LagrangianCertificate().test(asked).margin
         hard = solved[~(answers.margin[solved] > part.ties)]
-        best = frozen(answers.labels[hard])
+        best = readonly(answers.labels[hard])
         others = bound_of_others(problem.rows(hard), best, self.inner, context.rows(hard))
         answers.margin[hard] = answers.value[hard] - others
         return len(hard)
@@ -396,6 +396,6 @@ def _chosen(certificate: str | Certificate | Sequence[Certificate]) -> tuple[Cer
     if not all(callable(getattr(one, "test", None)) for one in each):
         raise SettingError(
             f"certificate is one of {', '.join(CERTIFICATES)}, or a list of certificates such as "
-            f"[DualBound(), Same()]; got {certificate!r}"
+            f"[LagrangianCertificate(), Same()]; got {certificate!r}"
         )
     return tuple(each)

@@ -14,14 +14,14 @@ from threading import RLock
 import numpy as np
 
 from rote.inference.stores.base import Store
-from rote.inference.wrappers.amortized.admission import Purse, Thrift
+from rote.inference.wrappers.amortized.admission import AdmissionPolicy, Budget
 from rote.inference.wrappers.amortized.blobs import DIGEST, Entry, pack, shelf_name, unpack
 from rote.inference.wrappers.amortized.counters import Tally
-from rote.inference.wrappers.amortized.solution_cache import Shelf
+from rote.inference.wrappers.amortized.solution_cache import SolutionCache
 from rote.space.space import Space
-from rote.types import IntArray, frozen
+from rote.types import IntArray, readonly
 
-MOST_ACCOUNTS = 1 << 16
+MAX_ACCOUNTS = 1 << 16
 
 
 class Memory:
@@ -33,10 +33,14 @@ class Memory:
         self.tally = Tally()
         self.asked = 0  # inputs, counted when they come
         self.lock = RLock()
-        self._shelves: dict[Space, Shelf] = {}
-        self._thrifts: dict[str, Thrift] = {}  # by fingerprint, which is smaller than a space
-        self._latest: tuple[Space, Thrift] | None = None  # the same space is often asked again
-        self._purse = Purse()
+        self._shelves: dict[Space, SolutionCache] = {}
+        self._thrifts: dict[
+            str, AdmissionPolicy
+        ] = {}  # by fingerprint, which is smaller than a space
+        self._latest: tuple[Space, AdmissionPolicy] | None = (
+            None  # the same space is often asked again
+        )
+        self._purse = Budget()
         self._marks: dict[Space, int] = {}
         # Digests of packs that were put into the store and not read back yet.
         self._own: defaultdict[Space, set[bytes]] = defaultdict(set)
@@ -48,15 +52,15 @@ class Memory:
             self.asked += m
         return np.arange(first, first + m)
 
-    def shelf(self, space: Space) -> Shelf:
+    def shelf(self, space: Space) -> SolutionCache:
         """What is remembered of a space."""
         found = self._shelves.get(space)
         if found is None:
             with self.lock:
-                found = self._shelves.setdefault(space, Shelf(space))
+                found = self._shelves.setdefault(space, SolutionCache(space))
         return found
 
-    def thrift(self, space: Space) -> Thrift:
+    def admission(self, space: Space) -> AdmissionPolicy:
         """Whether it pays to ask the shelf of a space."""
         latest = self._latest
         if latest is not None and latest[0] is space:
@@ -64,13 +68,13 @@ class Memory:
         with self.lock:
             found = self._thrifts.get(space.fingerprint)
             if found is None:
-                found = self._thrifts[space.fingerprint] = Thrift(space.parts, self._purse)
-                if len(self._thrifts) > MOST_ACCOUNTS:
+                found = self._thrifts[space.fingerprint] = AdmissionPolicy(space.parts, self._purse)
+                if len(self._thrifts) > MAX_ACCOUNTS:
                     del self._thrifts[next(iter(self._thrifts))]
             self._latest = space, found
         return found
 
-    def fetch(self, shelf: Shelf) -> None:
+    def fetch(self, shelf: SolutionCache) -> None:
         """Take from the store what others have put there since the last time."""
         if self.store is None:
             return
@@ -80,7 +84,7 @@ class Memory:
         entries = shelf.fitting(e for e in foreign if e is not None)
         self._own[space].clear()
         if entries:
-            labels = frozen(np.stack([e.labels for e in entries]))
+            labels = readonly(np.stack([e.labels for e in entries]))
             shelf.put(
                 np.full(len(entries), -1, dtype=np.int64),
                 shelf.numbers(labels)[0],
@@ -91,7 +95,7 @@ class Memory:
                 by_engine=np.ones(len(entries), dtype=np.bool_),
             )
 
-    def keep(self, shelf: Shelf, rows: IntArray) -> None:
+    def keep(self, shelf: SolutionCache, rows: IntArray) -> None:
         """Put solved problems into the store."""
         if self.store is None or not len(rows):
             return

@@ -12,17 +12,17 @@ from functools import cached_property
 import numpy as np
 
 from rote.inference.exact.plans import partial_plan
-from rote.inference.exact.search import without_far
+from rote.inference.exact.search import finite_messages
 from rote.inference.wrappers.amortized.blobs import Entry
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, frozen, running
+from rote.types import BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
 FEW = 8  # entries to begin with
 COLUMNS = ("scores", "messages", "multipliers", "margins", "output_of", "by_engine", "used")
-KEYS = frozen(np.random.default_rng(0).integers(1 << 63, size=1 << 16, dtype=np.uint64) | 1)
+KEYS = readonly(np.random.default_rng(0).integers(1 << 63, size=1 << 16, dtype=np.uint64) | 1)
 
 
-class Shelf:
+class SolutionCache:
     """Entries of one space; rows beyond ``count`` are room for more."""
 
     def __init__(self, space: Space) -> None:
@@ -42,7 +42,7 @@ class Shelf:
         self.clock = 0
         self.forgotten = 0  # how often rows were given new numbers
         self.outputs = np.empty((0, n), dtype=np.int64)
-        self.parts = frozen(np.empty((0, slots), dtype=np.int64))
+        self.parts = readonly(np.empty((0, slots), dtype=np.int64))
         self.entry_of_output = np.empty(0, dtype=np.int64)  # one that has, or had, this output
         self.asked: IntArray = np.empty(0, dtype=np.int64)  # the entry of each input asked last
         self._numbers: dict[bytes, int] = {}
@@ -59,8 +59,10 @@ class Shelf:
         found = [entry for entry in entries if self._fits(entry)]
         if not found:
             return found
-        obeyed = self.space.obeyed(frozen(np.stack([entry.labels for entry in found])))
-        return [entry for entry, right in zip(found, obeyed, strict=True) if right]
+        was_feasible = self.space.was_feasible(
+            readonly(np.stack([entry.labels for entry in found]))
+        )
+        return [entry for entry, right in zip(found, was_feasible, strict=True) if right]
 
     def _fits(self, entry: Entry) -> bool:
         shapes = len(entry.messages), len(entry.multipliers)
@@ -84,10 +86,10 @@ class Shelf:
         )
         new = np.flatnonzero(found >= known)
         if len(new):
-            added = frozen(labels[first[new]])
+            added = readonly(labels[first[new]])
             self.outputs = np.concatenate([self.outputs, added])
             parts = self.space.known_parts_of(added)
-            self.parts = frozen(np.concatenate([self.parts, parts]))
+            self.parts = readonly(np.concatenate([self.parts, parts]))
             nowhere = np.full(len(new), -1, dtype=np.int64)
             self.entry_of_output = np.concatenate([self.entry_of_output, nowhere])
             self.__dict__.pop("groups", None)
@@ -117,7 +119,7 @@ class Shelf:
         self._make_room(self.count + len(new))
         self.count += len(new)
         self.scores[rows] = scores
-        self.messages[rows] = without_far(messages)
+        self.messages[rows] = finite_messages(messages)
         self.multipliers[rows] = multipliers
         self.margins[rows] = margins
         self.output_of[rows] = outputs
@@ -147,7 +149,7 @@ class Shelf:
         own = self.output_of[: self.count][::-1]
         order = self.count - 1 - np.argsort(own, kind="stable")
         counts = np.bincount(own, minlength=len(self.outputs))
-        return frozen(running(counts)), frozen(order)
+        return readonly(offsets_from_counts(counts)), readonly(order)
 
     def forget(self, share: float = 0.25) -> None:
         """Let go of the entries that have not been of use for longest, and of their outputs."""
@@ -164,7 +166,7 @@ class Shelf:
         alive, self.output_of = np.unique(self.output_of, return_inverse=True)
         number = {int(old): new for new, old in enumerate(alive)}
         self._numbers = {row: number[k] for row, k in self._numbers.items() if k in number}
-        self.outputs, self.parts = self.outputs[alive], frozen(self.parts[alive])
+        self.outputs, self.parts = self.outputs[alive], readonly(self.parts[alive])
         self.entry_of_output = np.empty(len(alive), dtype=np.int64)
         self.entry_of_output[self.output_of] = np.arange(self.count)
         self.__dict__.pop("groups", None)

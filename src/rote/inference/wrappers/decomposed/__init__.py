@@ -2,18 +2,23 @@
 
 from rote.inference.wrappers.decomposed.components import SignedComponents
 from rote.inference.wrappers.decomposed.engine import Decomposed
-from rote.inference.wrappers.decomposed.sets import Chosen, Decomposition, Split, Union
+from rote.inference.wrappers.decomposed.sets import (
+    CustomSets,
+    Decomposition,
+    NeighbourhoodSets,
+    Union,
+)
 from rote.inference.wrappers.decomposed.signs import Sign, estimate_signs
-from rote.inference.wrappers.decomposed.subsets import Subsets
+from rote.inference.wrappers.decomposed.subsets import HammingBall
 
 __all__ = [
-    "Chosen",
+    "CustomSets",
     "Decomposed",
     "Decomposition",
+    "HammingBall",
+    "NeighbourhoodSets",
     "Sign",
     "SignedComponents",
-    "Split",
-    "Subsets",
     "Union",
     "estimate_signs",
 ]

@@ -20,12 +20,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rote.inference.problem import Problem
-from rote.inference.wrappers.decomposed.sets import EVERY, Split, no_input
+from rote.inference.wrappers.decomposed.sets import EVERY, NeighbourhoodSets, no_input
 from rote.inference.wrappers.decomposed.signs import Sign, Signs, signs_of
-from rote.kernels.bundles import Around
+from rote.kernels.bundles import VariableSets
 from rote.kernels.neighbourhood.components import may_swap, signed_components
 from rote.space.space import Space
-from rote.types import BoolArray, IntArray, frozen
+from rote.types import BoolArray, IntArray, readonly
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,18 +41,20 @@ class SignedComponents:
     signs: Signs = Sign.SAME
     fallback: bool = True
 
-    def split(self, problem: Problem, gold: IntArray) -> Split:
+    def split(self, problem: Problem, gold: IntArray) -> NeighbourhoodSets:
         space = problem.space
         first, ptr, members = signed_components(
             gold, space.layout, space.states, signs_of(space, self.signs)
         )
-        around = Around(frozen(first[:-1]), frozen(first[1:]), frozen(ptr), frozen(members), EVERY)
-        return Split((around,), self._whole(space, gold, around))
+        around = VariableSets(
+            readonly(first[:-1]), readonly(first[1:]), readonly(ptr), readonly(members), EVERY
+        )
+        return NeighbourhoodSets((around,), self._whole(space, gold, around))
 
-    def _whole(self, space: Space, gold: IntArray, around: Around) -> BoolArray:
+    def _whole(self, space: Space, gold: IntArray, around: VariableSets) -> BoolArray:
         if not self.fallback or not space.rules:
             return no_input(gold)
         network = space.network
         if network.variables > network.own:
-            return frozen((around.end - around.begin) > 1)
-        return frozen(~may_swap(gold, network.graph, network.allowed, around))
+            return readonly((around.end - around.begin) > 1)
+        return readonly(~may_swap(gold, network.graph, network.allowed, around))

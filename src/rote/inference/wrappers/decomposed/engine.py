@@ -15,9 +15,9 @@ import numpy as np
 
 from rote.inference.engine import Capability, Engine, Stats, Wrapper, check_engine
 from rote.inference.exact.exact import Exact
-from rote.inference.exact.tie_breaking import canonical
+from rote.inference.exact.tie_breaking import lexicographic_first
 from rote.inference.problem import Context, LazyProblem, Problem
-from rote.inference.solutions import Solutions, Source, Status
+from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.wrappers.decomposed.search import Search
 from rote.inference.wrappers.decomposed.sets import (
     Decomposition,
@@ -25,25 +25,26 @@ from rote.inference.wrappers.decomposed.sets import (
     as_decomposition,
     of_inputs,
 )
-from rote.inference.wrappers.decomposed.subsets import Subsets
-from rote.types import FloatArray, IntArray, frozen
+from rote.inference.wrappers.decomposed.subsets import HammingBall
+from rote.types import FloatArray, IntArray, readonly
 
 
 @dataclass(frozen=True, eq=False)
 class Decomposed(Wrapper):
     """An engine over an engine that looks only at what is around the gold output.
 
-    The ``decomposition`` says what that is: `Subsets`, `SignedComponents`, `Chosen`, a `Union` of
-    several, or a function of your own from a space and a gold output to sets of positions. For a
-    problem with gold outputs, values, bounds and statuses speak of their neighbourhoods. An input
-    with nothing possible around its gold output (which breaks a rule then, unless labels are
-    closed), and a problem without gold outputs, as in prediction, go to the engine underneath.
+    The ``decomposition`` says what that is: `HammingBall`, `SignedComponents`, `CustomSets`, a
+    `Union` of several, or a function of your own from a space and a gold output to sets of
+    positions. For a problem with gold outputs, values, bounds and statuses speak of their
+    neighbourhoods. An input with nothing possible around its gold output (which breaks a rule then,
+    unless labels are closed), and a problem without gold outputs, as in prediction, go to the
+    engine underneath.
 
-    >>> from rote import Context, Decomposed, Exact, SpaceBuilder, Subsets
+    >>> from rote import Context, Decomposed, Exact, SpaceBuilder, HammingBall
     >>> builder = SpaceBuilder()
     >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     >>> builder.require(x["b"] >> y["b"])
-    >>> space, engine = builder.build(), Decomposed(Exact(), Subsets(1))
+    >>> space, engine = builder.build(), Decomposed(Exact(), HammingBall(1))
     >>> scores = space.scores({"x": {"b": 2.0}, "y": {"b": -1.0}})[None]
     >>> space.decode(engine.solve(space, scores, Context(gold=np.array([[0, 0]]))).labels)
     [{'x': 'a', 'y': 'a'}]
@@ -52,7 +53,7 @@ class Decomposed(Wrapper):
     """
 
     inner: Engine = field(default_factory=Exact)
-    decomposition: Decomposition | Function = field(default_factory=lambda: Subsets(2))
+    decomposition: Decomposition | Function = field(default_factory=lambda: HammingBall(2))
     _stats: Stats = field(
         default_factory=lambda: Stats("inputs", "whole", "sets", "calls"), init=False, repr=False
     )
@@ -119,7 +120,7 @@ class Decomposed(Wrapper):
         # Ties are told by sums of scores, which terms and traits do not enter.
         if search.doubtful.any() and problem.decomposes:
             better = partial(self._some_best, search.context)
-            labels = canonical(problem, labels, search.doubtful, better)
+            labels = lexicographic_first(problem, labels, search.doubtful, better)
         unsettled = search.bounds > search.values + problem.ties
         status = np.where(
             search.found,
@@ -128,8 +129,8 @@ class Decomposed(Wrapper):
         )
         return Solutions.of(
             problem.rows(kept),
-            frozen(labels[kept]),
-            Source.NEIGHBOUR,
+            readonly(labels[kept]),
+            FoundBy.NEIGHBOUR,
             bound=search.bounds[kept],
             status=status[kept],
         )

@@ -13,16 +13,16 @@ import numpy as np
 
 from rote.errors import UnsupportedSpace
 from rote.inference.problem import Problem
-from rote.kernels.bundles import Around
+from rote.kernels.bundles import VariableSets
 from rote.kernels.dp.enumeration import outputs_between
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, frozen
+from rote.types import BoolArray, FloatArray, IntArray, readonly
 
 MOST = 1 << 21  # outputs of one input
 
 
 def best_listed(
-    problem: Problem, golds: IntArray, sets: Sequence[Around], *, settle: bool
+    problem: Problem, golds: IntArray, sets: Sequence[VariableSets], *, settle: bool
 ) -> tuple[IntArray, BoolArray]:
     """What `rote.kernels.neighbourhood.neighbours.best_neighbours` does, for all sets at once."""
     space = problem.space
@@ -30,16 +30,16 @@ def best_listed(
     doubtful = np.zeros(len(answers), dtype=np.bool_)
     for i, gold in enumerate(golds):
         outputs = np.concatenate([neighbours(space, gold, around, i) for around in sets])
-        worth = _worth(problem.rows(np.array([i])), outputs)
-        best = worth.max(initial=-np.inf)
+        known_value = _worth(problem.rows(np.array([i])), outputs)
+        best = known_value.max(initial=-np.inf)
         if best > -np.inf:
-            equal = np.unique(outputs[worth >= best - problem.ties[i]], axis=0)
-            answers[i] = equal[0] if settle else outputs[worth.argmax()]
+            equal = np.unique(outputs[known_value >= best - problem.ties[i]], axis=0)
+            answers[i] = equal[0] if settle else outputs[known_value.argmax()]
             doubtful[i] = len(equal) > 1 and not settle
     return answers, doubtful
 
 
-def neighbours(space: Space, gold: IntArray, around: Around, i: int) -> IntArray:
+def neighbours(space: Space, gold: IntArray, around: VariableSets, i: int) -> IntArray:
     """All outputs that differ from the gold one of input i inside one of its sets.
 
     They may break rules, and some may be there more than once.
@@ -52,12 +52,12 @@ def neighbours(space: Space, gold: IntArray, around: Around, i: int) -> IntArray
     _check_count(space, sets, around.most)
     for one in sets:
         for members in combinations(one, min(around.most, len(one))):
-            sizes = frozen(space.sizes[list(members)])
+            sizes = readonly(space.sizes[list(members)])
             labels = outputs_between(0, int(np.prod(sizes)), sizes)
             outputs = np.repeat(gold[None], len(labels), axis=0)
             outputs[:, list(members)] = labels
             found.append(outputs)
-    return frozen(np.concatenate(found))
+    return readonly(np.concatenate(found))
 
 
 def _check_count(space: Space, sets: Sequence[Sequence[int]], most: int) -> None:
@@ -75,11 +75,11 @@ def _check_count(space: Space, sets: Sequence[Sequence[int]], most: int) -> None
 def _worth(problem: Problem, outputs: IntArray) -> FloatArray:
     """What outputs are worth to one input; -inf for those that are not possible."""
     space = problem.space
-    scores = frozen(np.broadcast_to(problem.scores, (len(outputs), space.parts)))
-    worth = space.worth(scores, outputs)
+    scores = readonly(np.broadcast_to(problem.scores, (len(outputs), space.parts)))
+    known_value = space.known_value(scores, outputs)
     if not problem.decomposes:
-        worth = worth + problem.global_value(outputs[None])[0]
+        known_value = known_value + problem.global_value(outputs[None])[0]
     possible = space.holds(outputs)
     if problem.closed is not None:
         possible &= ~problem.closed[0][space.offsets[:-1] + outputs].any(axis=1)
-    return np.where(possible, worth, -np.inf)
+    return np.where(possible, known_value, -np.inf)

@@ -19,11 +19,11 @@ from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Status
 from rote.inference.wrappers.decomposed.listed import best_listed
 from rote.inference.wrappers.decomposed.sets import EVERY, some_sets
-from rote.kernels.bundles import Around
+from rote.kernels.bundles import VariableSets
 from rote.kernels.neighbourhood.forests import best_forests
 from rote.kernels.neighbourhood.neighbours import best_neighbours, take_better
 from rote.space.space import Space
-from rote.types import BoolArray, FloatArray, IntArray, frozen, running
+from rote.types import BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
 FEW = 1 << 12  # labellings of a set that are enumerated
 NODES = 1 << 14  # labels that are tried in a set before the engine is asked
@@ -52,7 +52,7 @@ class Search:
         """For which inputs there is an output at all."""
         return np.asarray((self.labels >= 0).all(axis=1))
 
-    def look(self, sets: Sequence[Around]) -> None:
+    def look(self, sets: Sequence[VariableSets]) -> None:
         """Look into all sets."""
         few = [around for around in sets if around.most < EVERY]
         large = [around for around in sets if around.most == EVERY]
@@ -74,17 +74,17 @@ class Search:
             self.sets += len(around.ptr) - 1
             self._ask(around, np.full(len(around.ptr) - 1, np.inf))
 
-    def _enumerate(self, around: Around, *, settle: bool) -> None:
-        graph = self.space.network.unmerged.graph
+    def _enumerate(self, around: VariableSets, *, settle: bool) -> None:
+        graph = self.space.network.per_factor_tables.graph
         questions = self.problem.questions
         self._take(*best_neighbours(questions, self.gold, graph, around, settle))
 
-    def _search(self, around: Around) -> None:
+    def _search(self, around: VariableSets) -> None:
         """All sets as forests, and those that are none in another way."""
         labels, doubtful, bounds = best_forests(
             self.problem.questions,
             self.gold,
-            self.space.network.unmerged.graph,
+            self.space.network.per_factor_tables.graph,
             around,
             self.values,
             NODES,
@@ -107,7 +107,7 @@ class Search:
             rows = np.flatnonzero(labels[:, 0] >= 0)
         self._offer(rows, labels[rows], doubtful[rows])
 
-    def _ask(self, around: Around, bounds: FloatArray) -> None:
+    def _ask(self, around: VariableSets, bounds: FloatArray) -> None:
         """Ask the engine, for one set of each input at a time, that with the best bound."""
         owner = np.repeat(np.arange(len(self.gold)), around.end - around.begin)
         while True:
@@ -128,7 +128,7 @@ class Search:
             labels = solutions.labels[there]
             self._offer(inputs[there], labels, np.zeros(len(labels), dtype=np.bool_))
 
-    def _narrowed(self, inputs: IntArray, around: Around, sets: IntArray) -> Problem:
+    def _narrowed(self, inputs: IntArray, around: VariableSets, sets: IntArray) -> Problem:
         """One problem per set, with all labels outside closed but for the gold ones."""
         part, offsets = self.problem.rows(inputs), self.space.offsets
         given = part.open_labels()
@@ -142,26 +142,26 @@ class Search:
 
     def _offer(self, owner: IntArray, labels: IntArray, doubtful: BoolArray) -> None:
         part = self.problem.rows(owner)
-        worth = part.value(frozen(labels))
+        known_value = part.value(readonly(labels))
         take_better(
             self.labels,
             self.values,
             self.doubtful,
             self.problem.ties,
-            frozen(owner),
-            frozen(labels),
-            frozen(worth),
-            frozen(doubtful),
+            readonly(owner),
+            readonly(labels),
+            readonly(known_value),
+            readonly(doubtful),
         )
 
 
-def _chosen(around: Around, which: BoolArray) -> Around:
+def _chosen(around: VariableSets, which: BoolArray) -> VariableSets:
     """Some of the sets, with the inputs as they are."""
-    before = running(which)
+    before = offsets_from_counts(which)
     return some_sets(around, which, before[around.end] - before[around.begin])
 
 
-def _labellings(space: Space, around: Around) -> FloatArray:
+def _labellings(space: Space, around: VariableSets) -> FloatArray:
     """How many labellings each set has, nearly."""
     sets = len(around.ptr) - 1
     owner = np.repeat(np.arange(sets), np.diff(around.ptr))

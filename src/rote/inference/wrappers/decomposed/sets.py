@@ -18,36 +18,36 @@ import numpy as np
 
 from rote.errors import SettingError, is_number
 from rote.inference.problem import Problem
-from rote.kernels.bundles import Around
+from rote.kernels.bundles import VariableSets
 from rote.space.space import Space
-from rote.types import BoolArray, IntArray, frozen, running
+from rote.types import BoolArray, IntArray, offsets_from_counts, readonly
 
 EVERY = 1 << 62  # no limit on how many variables of a set may differ
 Function: TypeAlias = Callable[[Space, IntArray], Iterable[Iterable[int]]]
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class NeighbourhoodSets:
     """Sets for every input of a batch; and the inputs for which all outputs are to be looked at."""
 
-    sets: tuple[Around, ...]
+    sets: tuple[VariableSets, ...]
     whole: BoolArray  # (m,)
 
 
 class Decomposition(Protocol):
     """Says what is around gold outputs."""
 
-    def split(self, problem: Problem, gold: IntArray) -> Split: ...
+    def split(self, problem: Problem, gold: IntArray) -> NeighbourhoodSets: ...
 
 
 @dataclass(frozen=True)
-class Chosen:
+class CustomSets:
     """Sets by a function of your own, of a space and one gold output (its labels by position).
 
     >>> from rote import SpaceBuilder
     >>> builder = SpaceBuilder()
     >>> x, y, z = (builder.variable(name, "ab") for name in "xyz")
-    >>> halves = Chosen(lambda space, gold: [[0, 1], [1], [2]])
+    >>> halves = CustomSets(lambda space, gold: [[0, 1], [1], [2]])
     >>> halves.lists(builder.build(), np.zeros((1, 3), np.int64))
     [[(0, 1), (2,)]]
     """
@@ -65,8 +65,8 @@ class Chosen:
         """The sets of each gold output, none of them inside another."""
         return [normalised(self.function(space, row), len(space.variables)) for row in gold]
 
-    def split(self, problem: Problem, gold: IntArray) -> Split:
-        return Split((as_around(self.lists(problem.space, gold)),), no_input(gold))
+    def split(self, problem: Problem, gold: IntArray) -> NeighbourhoodSets:
+        return NeighbourhoodSets((as_around(self.lists(problem.space, gold)),), no_input(gold))
 
 
 @dataclass(frozen=True)
@@ -81,24 +81,26 @@ class Union:
         each = tuple(as_decomposition(one) for one in decompositions)
         object.__setattr__(self, "decompositions", each)
 
-    def split(self, problem: Problem, gold: IntArray) -> Split:
+    def split(self, problem: Problem, gold: IntArray) -> NeighbourhoodSets:
         parts = [each.split(problem, gold) for each in self.decompositions]
         whole = np.logical_or.reduce([part.whole for part in parts])
-        return Split(tuple(around for part in parts for around in part.sets), frozen(whole))
+        return NeighbourhoodSets(
+            tuple(around for part in parts for around in part.sets), readonly(whole)
+        )
 
 
 def as_decomposition(given: Decomposition | Function) -> Decomposition:
     """A decomposition; functions from a space and a gold output to sets will do."""
     if isinstance(given, type | str) or not (callable(given) or hasattr(given, "split")):
         raise SettingError(
-            "a decomposition is one such as Subsets(2), or a function from a space and a gold "
+            "a decomposition is one such as HammingBall(2), or a function from a space and a gold "
             f"output to sets of positions; got {given!r:.80}"
         )
-    return given if hasattr(given, "split") else Chosen(given)
+    return given if hasattr(given, "split") else CustomSets(given)
 
 
 def no_input(gold: IntArray) -> BoolArray:
-    return frozen(np.zeros(len(gold), dtype=np.bool_))
+    return readonly(np.zeros(len(gold), dtype=np.bool_))
 
 
 def normalised(sets: Iterable[Iterable[int]], variables: int) -> list[tuple[int, ...]]:
@@ -123,40 +125,42 @@ def normalised(sets: Iterable[Iterable[int]], variables: int) -> list[tuple[int,
     return sorted(tuple(sorted(one)) for one in kept)
 
 
-def as_around(lists: Sequence[Sequence[Sequence[int]]]) -> Around:
+def as_around(lists: Sequence[Sequence[Sequence[int]]]) -> VariableSets:
     """Sets of each input, flat."""
     counts = np.array([len(sets) for sets in lists], dtype=np.int64)
     end = np.cumsum(counts)
     sizes = [len(one) for sets in lists for one in sets]
     members = [j for sets in lists for one in sets for j in one]
-    return Around(
-        frozen(end - counts),
-        frozen(end),
-        frozen(running(sizes)),
-        frozen(np.array(members, dtype=np.int64)),
+    return VariableSets(
+        readonly(end - counts),
+        readonly(end),
+        readonly(offsets_from_counts(sizes)),
+        readonly(np.array(members, dtype=np.int64)),
         EVERY,
     )
 
 
-def of_inputs(around: Around, inputs: IntArray) -> Around:
+def of_inputs(around: VariableSets, inputs: IntArray) -> VariableSets:
     """The sets of some of the inputs."""
     if len(inputs) == len(around.begin):
         return around
     if around.most < EVERY:  # all inputs share one
-        return around._replace(begin=frozen(around.begin[inputs]), end=frozen(around.end[inputs]))
+        return around._replace(
+            begin=readonly(around.begin[inputs]), end=readonly(around.end[inputs])
+        )
     which = np.zeros(len(around.ptr) - 1, dtype=np.bool_)
     for i in inputs.tolist():
         which[around.begin[i] : around.end[i]] = True
-    return some_sets(around, which, frozen((around.end - around.begin)[inputs]))
+    return some_sets(around, which, readonly((around.end - around.begin)[inputs]))
 
 
-def some_sets(around: Around, which: BoolArray, counts: IntArray) -> Around:
+def some_sets(around: VariableSets, which: BoolArray, counts: IntArray) -> VariableSets:
     """Some of the sets, so many of each input."""
     sizes, end = np.diff(around.ptr), np.cumsum(counts)
-    return Around(
-        frozen(end - counts),
-        frozen(end),
-        frozen(running(sizes[which])),
-        frozen(around.members[np.repeat(which, sizes)]),
+    return VariableSets(
+        readonly(end - counts),
+        readonly(end),
+        readonly(offsets_from_counts(sizes[which])),
+        readonly(around.members[np.repeat(which, sizes)]),
         around.most,
     )

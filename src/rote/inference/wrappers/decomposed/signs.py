@@ -18,7 +18,7 @@ import numpy as np
 
 from rote.errors import DataError, SettingError
 from rote.space.space import Space
-from rote.types import AnyArray, IntArray, frozen
+from rote.types import AnyArray, IntArray, readonly
 
 ROUNDING = 1e-12
 
@@ -42,7 +42,7 @@ def signs_of(space: Space, signs: Signs) -> IntArray:
     pairwise = np.diff(space.scope_ptr) == 2
     chosen: Sequence[int]
     if isinstance(signs, Sign):
-        return frozen(np.where(pairwise, int(signs), int(Sign.UNKNOWN)))
+        return readonly(np.where(pairwise, int(signs), int(Sign.UNKNOWN)))
     if isinstance(signs, Mapping):
         if space not in signs:
             raise SettingError(f"there are no signs for {space!r}")
@@ -58,7 +58,7 @@ def signs_of(space: Space, signs: Signs) -> IntArray:
             f"signs are one of {', '.join(f'{s.name} ({s.value})' for s in Sign)} for each of the "
             f"{len(space.factors)} factors of {space!r}; got {chosen!r:.80}"
         )
-    return frozen(np.where(pairwise, given, int(Sign.UNKNOWN)).astype(np.int64))
+    return readonly(np.where(pairwise, given, int(Sign.UNKNOWN)).astype(np.int64))
 
 
 def estimate_signs(
@@ -84,7 +84,7 @@ def estimate_signs(
     together = {key: np.concatenate(both) for key, both in pairs.items()}
     found = {key: _sign(both, least) for key, both in together.items() if len(both)}
     return {
-        space: frozen(
+        space: readonly(
             np.array(
                 [
                     found.get(None if pooled else (space, f), Sign.UNKNOWN)
