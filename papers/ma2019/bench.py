@@ -36,7 +36,7 @@ NOISE = 0.2  # points that are no difference
 
 @dataclass(frozen=True)
 class Searching:
-    """How a case is searched: restarts in training and in testing, and how the classifier is fitted.
+    """How a case is searched: restarts in training and in testing, and the classifier's fit.
 
     ``sweep`` is the number of training examples while α is chosen, ``validation`` that of the
     examples it is chosen by, ``learned`` that of the examples the models of the table learn from,

@@ -27,7 +27,7 @@ def test_a_flag_is_named_as_the_shell_writes_it(run, monkeypatch):
         raise rote.SettingError("leave n_jobs out, or say allow_infeasible_gold=True; got x=2")
 
     monkeypatch.setattr("rote.cli.app.app", refused)
-    assert run() == (2, "", "rote: leave --jobs out, or say --allow-broken; got x=2\n")
+    assert run() == (2, "", "rote: leave --jobs out, or say --allow-infeasible-gold; got x=2\n")
 
 
 def test_ctrl_c_within_a_kernel_is_no_traceback(run, monkeypatch):

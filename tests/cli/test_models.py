@@ -112,7 +112,7 @@ def test_rules_of_a_file_hold_in_what_is_predicted(run, tmp_path):
     code, _, wrong = run(*call)
     assert (code, is_one_line(wrong)) == (2, True)
     assert "breaks the rule" in wrong
-    assert run(*call, "--allow-broken")[0] == 0
+    assert run(*call, "--allow-infeasible-gold")[0] == 0
     printed = run("predict", model, file)[1]
     assert {line.split()[-1] for line in printed.splitlines() if line} <= {"B-NP", "O"}
     rules.write_text("only: token i is B-NP\ntoken is O\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
 What rote raises on purpose becomes a red sentence on the error stream and exit code 2. It speaks to
 whoever calls rote from Python; where it says allow_infeasible_gold=True, a shell says
---allow-broken, and --jobs for n_jobs. Ctrl-C is exit code 130.
+--allow-infeasible-gold, and --jobs for n_jobs. Ctrl-C is exit code 130.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def train(
     ] = None,
     allow_infeasible_gold: Annotated[
         bool,
-        typer.Option("--allow-broken", help="Learn from examples that break a rule, too."),
+        typer.Option("--allow-infeasible-gold", help="Learn from examples that break a rule, too."),
     ] = False,
     dev: Annotated[
         Path | None, typer.Option(help="Other examples, to evaluate the model on at the end.")
