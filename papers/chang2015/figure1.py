@@ -96,7 +96,7 @@ def calls_of(baseline: Trained, theirs: Trained, ours: Trained) -> dict[str, lis
 
     return {
         RAW: of(baseline, "solver_calls"),
-        ORACLE: of(baseline, "new_outputs"),
+        ORACLE: of(baseline, "distinct_outputs"),
         THEIRS: of(theirs, "solver_calls"),
         OURS: of(ours, "solver_calls"),
     }

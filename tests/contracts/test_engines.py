@@ -375,7 +375,7 @@ def test_answers_of_wrappers_and_approximate_engines_are_true(family):
 
 
 @every_exact
-@pytest.mark.parametrize("most_entries", [1, 8])
+@pytest.mark.parametrize("max_entries", [1, 8])
 def test_answers_are_the_same_when_rules_stay_rows(make, max_entries):
     engine = make()
 

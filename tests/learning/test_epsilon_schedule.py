@@ -31,7 +31,14 @@ from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
 from tests.learning.small import chains, start
 from tests.small_tasks import TAGGING, tagged
 
-COSTS = ("queries", "solver_calls", "hits", "new_outputs", "testing_seconds", "solving_seconds")
+COSTS = (
+    "queries",
+    "solver_calls",
+    "hits",
+    "distinct_outputs",
+    "testing_seconds",
+    "solving_seconds",
+)
 
 
 @cache

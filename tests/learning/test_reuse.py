@@ -61,7 +61,7 @@ def test_slacks_and_losses_are_those_of_the_outputs_returned() -> None:
 def test_training_with_reuse_reaches_the_same_optimum_and_solves_less_often() -> None:
     _, model, prepared = _made_ready()
     counted = Amortized(Exact(), certificate="none", thrifty=False)
-    options = {"C": 1.0, "delta": 1e-4, "iterations": 2000, "warm_up": 0, "passes": 50}
+    options = {"C": 1.0, "delta": 1e-4, "iterations": 2000, "online_epochs": 0, "passes": 50}
     one = fit(StructuredSVM(**options), model, prepared)
     learner = StructuredSVM(**options, reuse=True)
     *_, last = learner.iterate(model.with_engine(counted), prepared)

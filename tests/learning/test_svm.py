@@ -32,7 +32,7 @@ def tiny(seed, **options):
 
 @SLACKS
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("warm_up", [0, 2])
+@pytest.mark.parametrize("online_epochs", [0, 2])
 def test_the_optimum_is_that_of_a_quadratic_program_over_all_outputs(squared, seed, online_epochs):
     task, xs, ys = tiny(seed)
     model, prepared = start(task, xs, ys)
@@ -329,7 +329,7 @@ def test_candidates_that_are_idle_are_let_go():
         {"delta": np.inf},
         {"iterations": 0},
         {"passes": 0},
-        {"warm_up": -1},
+        {"online_epochs": -1},
         {"patience": 0},
         {"n_jobs": 0},
     ],

@@ -171,7 +171,7 @@ def no_rules(builder, tokens):
         ({"task": replace(TAGGING, rules=no_rules)}, "the rules .* None and is no_rules now"),
         ({"xs": XS[::-1], "ys": YS[::-1]}, "the examples are others"),
         ({"ys": [*YS[:-1], ("O",) * len(YS[-1])]}, "the examples are others"),
-        ({"importance": np.arange(15.0)}, "the examples are others"),
+        ({"sample_weight": np.arange(15.0)}, "the examples are others"),
     ],
     ids=["C", "loss", "learner", "engine", "limit", "bio", "rules", "order", "outputs", "weights"],
 )

@@ -164,13 +164,13 @@ def test_importance_is_one_unless_given():
 
 
 @pytest.mark.parametrize(
-    "importance",
+    "sample_weight",
     [np.ones(4), np.ones((5, 1)), [1, 1, 1, 1, -1], [1, 1, 1, 1, np.nan]],
     ids=range(4),
 )
 def test_importance_that_makes_no_sense_is_refused(sample_weight):
     task, xs, ys = chains(0, count=5)
-    with pytest.raises(DataError, match="importance"):
+    with pytest.raises(DataError, match="sample_weight"):
         prepare(task, xs, ys, sample_weight=sample_weight)
 
 

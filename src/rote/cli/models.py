@@ -203,7 +203,7 @@ def train(
         "pairs": pairs,
         "symmetric": None if symmetric is None else tuple(symmetric.split(",")),
         "potts": potts or None,
-        "most_antecedents": antecedents,
+        "max_antecedents": antecedents,
     }
     chosen = engine_named(engine, None)
     remembering = None

@@ -131,7 +131,7 @@ def _told(
         "queries": cost.queries,
         "solver_calls": cost.solver_calls,
         "hits": sum(cost.hits.values()),
-        "new_outputs": cost.distinct_outputs,
+        "distinct_outputs": cost.distinct_outputs,
         "testing_seconds": cost.testing_seconds,
         "solving_seconds": cost.solving_seconds,
     }

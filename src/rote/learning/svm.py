@@ -79,7 +79,7 @@ class StructuredSVM:
         check_whole("seed", self.seed, least=0)
         check_loss(self.loss)
         check_number("delta", self.delta, least=0, above=True)
-        check_whole("warm_up", self.online_epochs, least=0)
+        check_whole("online_epochs", self.online_epochs, least=0)
         for name in ("iterations", "passes", "patience", "n_jobs"):
             check_whole(name, getattr(self, name), least=1)
         if self.batch is not None:

@@ -164,7 +164,7 @@ class Coreference(Task[Document, Clusters]):
     rules: Rules | None = None
 
     def __post_init__(self) -> None:
-        check_whole("most_antecedents", self.max_antecedents, least=1)
+        check_whole("max_antecedents", self.max_antecedents, least=1)
         _vocabulary(self.max_antecedents).check(self.rules)
 
     def frame(self, x: Document) -> Frame:
@@ -490,7 +490,7 @@ register(
         from_json=_document,
         output_from_json=_clusters,
         to_json=lambda _task, _x, y: [sorted(cluster) for cluster in y],
-        settings=("most_antecedents",),
+        settings=("max_antecedents",),
         build=_build,
         typed=_typed,
         hint=lambda _: "A sentence per line, blanks between words, every mention in brackets.",

@@ -134,7 +134,7 @@ def test_a_classifier_says_where_to_start():
 
 
 @pytest.mark.parametrize(
-    ("guess", "match"),
+    ("initial", "match"),
     [
         (lambda m, n: np.full((m, n), 2), "beyond its variable's last"),
         (lambda m, n: np.full((m, n), -2), "below -1"),

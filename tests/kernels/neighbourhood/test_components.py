@@ -181,7 +181,7 @@ def at_most_two_of_four():
     ],
 )
 @pytest.mark.parametrize("run", [may_swap, plain(may_swap)], ids=["compiled", "plain"])
-@pytest.mark.parametrize("most_entries", [None, 1], ids=["table", "row"])
+@pytest.mark.parametrize("max_entries", [None, 1], ids=["table", "row"])
 def test_at_most_two_by_hand(gold, members, expected, run, max_entries):
     space = at_most_two_of_four()
     with rules_as_rows(max_entries):

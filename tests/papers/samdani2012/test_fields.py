@@ -198,7 +198,7 @@ def test_the_segments_of_a_line_are_tokens_but_where_only_nothing_is_possible():
 
 
 @pytest.mark.parametrize(
-    ("text", "labels", "obeys"),
+    ("text", "labels", "is_feasible"),
     [
         ("Time : 3 pm", "O O stime stime", True),
         ("Time : 3 pm", "O O O O", False),

@@ -23,7 +23,7 @@ class Elimination(Engine):
     max_candidates: int = MAX_CANDIDATES
 
     def __post_init__(self) -> None:
-        check_whole("most_candidates", self.max_candidates, least=1)
+        check_whole("max_candidates", self.max_candidates, least=1)
 
     def refuses(self, space: Space) -> str | None:
         if full_plan(space, self.max_candidates) is not None:

@@ -32,7 +32,7 @@ class Exhaustive(Engine):
     max_outputs: int = MAX_OUTPUTS
 
     def __post_init__(self) -> None:
-        check_whole("most_outputs", self.max_outputs, least=1)
+        check_whole("max_outputs", self.max_outputs, least=1)
 
     capabilities = frozenset({Capability.LOSS_TERMS, Capability.GLOBAL_FEATURES})
 

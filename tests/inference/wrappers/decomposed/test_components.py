@@ -127,7 +127,7 @@ def test_all_outputs_are_looked_at_where_a_rule_needs_two_sets_at_once():
     assert whole_of(space, gold, signs=Sign.DIFFERENT, fallback=False) == [False, False]
 
 
-@pytest.mark.parametrize("most_entries", [None, 1], ids=["tables", "rows"])
+@pytest.mark.parametrize("max_entries", [None, 1], ids=["tables", "rows"])
 def test_rules_that_each_set_can_obey_by_itself_stand_in_nobodys_way(max_entries):
     rule = [lambda v: at_least(1, [x["b"] for x in v])]
     with rules_as_rows(max_entries):
