@@ -160,7 +160,7 @@ def rules_as_rows(max_entries: int | None = 1) -> Iterator[None]:
     if max_entries is None:
         yield
         return
-    limits = [name for name in vars(network) if name.startswith("MOST_ENTRIES")]
+    limits = [name for name in vars(network) if name.startswith("MAX_ENTRIES")]
     assert len(limits) >= 3
     forget_compiled()
     try:

@@ -142,7 +142,7 @@ def test_greedy_search_beside_the_paper(label):
     for column, method in {
         "RGS(0)": "RGS(0)",
         "RGS(α)": "RGS(α)",
-        "best label of each alone": "UnaryClassifier",
+        "best label of each alone": "IID",
         "exact inference": "Exact",
     }.items():
         if cells[column]:
@@ -176,7 +176,7 @@ def test_greedy_search_on_the_page_of_its_paper():
     for cells, case in zip(shown.values(), cases, strict=True):
         found = row(f"ma2019-accuracy-{case}", "RGS(α)")
         assert cells["RGS(α)"] == one(judged_by(found))
-        alone = judged_by(row(f"ma2019-accuracy-{case}", "UnaryClassifier"))
+        alone = judged_by(row(f"ma2019-accuracy-{case}", "IID"))
         assert cells["best label of each alone"] == one(alone)
 
 
@@ -302,7 +302,7 @@ def test_cross_validation_with_a_cache():
     shown = next(each for each in tables("docs/amortized.md") if "`auto`" in each)
     methods = {
         "condition (4), ε = 1": "epsilon=1",
-        "condition (4), ε = 10, 0.1, 0": "adaptive_schedule",
+        "condition (4), ε = 10, 0.1, 0": "adaptive",
         "`auto`": "auto",
     }
     for label, method in methods.items():

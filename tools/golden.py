@@ -558,7 +558,7 @@ ENGINES: dict[str, Callable[[], Any]] = {
     "beam_obeying_order": lambda: ConstrainedBeam(3, order=backwards, proof=True),
     "greedy": lambda: RGS(restarts=6, seed=3),
     "greedy_once": lambda: RGS(restarts=1),
-    "exact_period": lambda: Periodic(RGS(restarts=2), every=3),
+    "exact_every": lambda: Periodic(RGS(restarts=2), every=3),
     "amortized": lambda: Amortized(Exact(), thrifty=False),
     "amortized_margin": lambda: Amortized(certificate="margin", thrifty=False),
 }
@@ -1058,7 +1058,7 @@ def _table() -> dict[str, Batch]:
         "sources": sources,
         **{f"stream_{one}/exact": partial(stream, one, 0.0) for one in CERTIFICATES},
         **{f"stream_{one}/epsilon": partial(stream, one, 0.3) for one in CERTIFICATES[:5]},
-        **{f"stream_{one}/exact_period": partial(stream, one, 0.3, 4) for one in CERTIFICATES[:3]},
+        **{f"stream_{one}/exact_every": partial(stream, one, 0.3, 4) for one in CERTIFICATES[:3]},
         "impossible": impossible,
         "clamped": clamped,
         "speedup/spaces": speedup_on_spaces,

@@ -114,7 +114,7 @@ def test_copies_and_files_leave_what_was_read_out():
     listing = index.listing((">",))
     for again in (copy.copy(index), copy.deepcopy(index), pickle.loads(pickle.dumps(index))):  # noqa: S301
         assert again == index
-        assert again.to_json() == {**before, "frozen": True}
+        assert again.to_json() == {**before, "readonly": True}
         assert again.listing((">",)) is not listing
     growing = FeatureIndex(["a"])
     other = copy.copy(growing)
@@ -151,7 +151,7 @@ def test_a_reader_that_gives_other_vectors_than_it_was_asked_for_is_refused():
     assert len(builder) == 1
 
 
-@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("readonly", [False, True])
 def test_a_reader_that_uses_other_marks_than_it_asked_with_is_refused(readonly):
     index = FeatureIndex(["x=1", ">x=1"])
     if readonly:

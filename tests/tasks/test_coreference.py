@@ -111,7 +111,7 @@ def test_clusters_that_cannot_be_are_refused(clusters, message):
 
 
 def test_a_mention_has_an_antecedent_to_choose_from():
-    with pytest.raises(SettingError, match="most_antecedents is a whole number of at least 1"):
+    with pytest.raises(SettingError, match="max_antecedents is a whole number of at least 1"):
         Coreference(max_antecedents=0)
 
 

@@ -58,13 +58,13 @@ def test_the_documentation_is_read():
     assert {"make run", "make test", "make bench", "make docs"} <= found.keys()
     assert found["python examples/serve_it.py"].extras == ("serve",)
     assert found["rote reproduce --all --out results"].left_out == "takes hours"
-    assert found["rote reproduce --all --quick"].left_out is None
+    assert found["rote reproduce --list"].left_out is None
 
 
 def test_what_would_be_run_is_listed(capsys):
     assert main(["--list", "--only", "serve_it"]) == 0
     assert capsys.readouterr().out.split() == [
-        "README.md",
+        "examples/README.md",
         "python",
         "examples/serve_it.py",
         "(serve)",

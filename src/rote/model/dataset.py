@@ -252,7 +252,7 @@ def prepare(
         for index in builder.indices.values():
             index.freeze()
         layout = Layout.of(list(batches), builder.indices)
-    each = _importance(sample_weight, count)
+    each = _sample_weight(sample_weight, count)
     groups = [batch.group(layout, each, gold=ys is not None) for batch in batches.values()]
     if ys is not None and not allow_infeasible_gold:
         for group in groups:
@@ -541,16 +541,16 @@ def _check_hashed(hashed: Mapping[str, int], indices: Mapping[str, Index]) -> No
             )
 
 
-def _importance(given: AnyArray | None, count: int) -> FloatArray:
+def _sample_weight(given: AnyArray | None, count: int) -> FloatArray:
     if given is None:
         return np.ones(count)
     sample_weight = np.asarray(given, dtype=np.float64)
     if sample_weight.shape != (count,):
         raise DataError(
-            f"importance has one number per example, {count}; got {sample_weight.shape}"
+            f"sample_weight has one number per example, {count}; got {sample_weight.shape}"
         )
     if not (np.isfinite(sample_weight).all() and (sample_weight >= 0).all()):
-        raise DataError("importance is finite and at least 0 for every example")
+        raise DataError("sample_weight is finite and at least 0 for every example")
     return sample_weight
 
 

@@ -207,8 +207,8 @@ def test_where_every_climb_ends_outside_of_the_rules_there_is_no_answer():
         ({"restarts": 0}, "restarts is a whole number of at least 1"),
         ({"restarts": 2.5}, "restarts is a whole number of at least 1"),
         ({"seed": -1}, "seed is a whole number"),
-        ({"classifier": "iid"}, "classifier is one with a method guess"),
-        ({"classifier": Fixed}, "classifier is one with a method guess"),
+        ({"classifier": "iid"}, "classifier is one with a method initial"),
+        ({"classifier": Fixed}, "classifier is one with a method initial"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings_, match):
