@@ -241,7 +241,8 @@ def test_parameters_that_are_not_there_are_named():
     estimator = StructuredEstimator(TAGGING, IndependentPerceptron())
     with pytest.raises(SettingError, match=r"no parameter 'lerner'; its parameters are .*learner"):
         estimator.set_params(lerner__C=1)
-    with pytest.raises(
+    match = r"IndependentPerceptron has no setting 'C'; .* iterations, average"
+    with pytest.raises(SettingError, match=match):
         SettingError, match=r"IndependentPerceptron has no setting 'C'; .* iterations, average"
     ):
         estimator.set_params(learner__C=1)
