@@ -114,7 +114,7 @@ def test_copies_and_files_leave_what_was_read_out():
     listing = index.listing((">",))
     for again in (copy.copy(index), copy.deepcopy(index), pickle.loads(pickle.dumps(index))):  # noqa: S301
         assert again == index
-        assert again.to_json() == {**before, "readonly": True}
+        assert again.to_json() == {**before, "frozen": True}
         assert again.listing((">",)) is not listing
     growing = FeatureIndex(["a"])
     other = copy.copy(growing)

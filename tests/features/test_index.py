@@ -127,7 +127,7 @@ def test_a_list_with_a_name_twice_makes_no_index():
 def test_indices_are_equal_when_names_order_and_state_are():
     assert FeatureIndex(["a", "b"]) == FeatureIndex(["a", "b"])
     assert FeatureIndex(["a", "b"]) != FeatureIndex(["b", "a"])
-    assert listed(["a"], frozen=True) != listed(["a"], frozen=False)
+    assert listed(["a"], readonly=True) != listed(["a"], readonly=False)
     assert FeatureIndex() != Positions(0)
 
 
@@ -256,7 +256,7 @@ def test_a_copy_of_a_growing_index_grows_on_its_own():
 
 
 def test_the_json_form_is_as_documented():
-    assert listed(["b", "a"], frozen=True).to_json() == {
+    assert listed(["b", "a"], readonly=True).to_json() == {
         "index": "names",
         "names": ["b", "a"],
         "frozen": True,

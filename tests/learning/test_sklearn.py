@@ -243,8 +243,6 @@ def test_parameters_that_are_not_there_are_named():
         estimator.set_params(lerner__C=1)
     match = r"IndependentPerceptron has no setting 'C'; .* iterations, average"
     with pytest.raises(SettingError, match=match):
-        SettingError, match=r"IndependentPerceptron has no setting 'C'; .* iterations, average"
-    ):
         estimator.set_params(learner__C=1)
     with pytest.raises(SettingError, match=r"int has no setting 'x'; its settings are none"):
         estimator.set_params(learner__iterations__x=1)

@@ -310,12 +310,12 @@ def test_columns_come_in_only_where_clauses_would_multiply(monkeypatch):
     many = check(any_of(pairs), variables)
     assert 0 < many.auxiliary <= 2
     assert len(many) <= lowering.MAX_CLAUSES + 2 * many.auxiliary
-    monkeypatch.setattr(lowering, "MOST_CLAUSES", 1000)
+    monkeypatch.setattr(lowering, "MAX_CLAUSES", 1000)
     assert check(any_of(pairs), variables).auxiliary == 0
 
 
 def test_a_long_conjunction_alone_takes_no_column(monkeypatch):
-    monkeypatch.setattr(lowering, "MOST_CLAUSES", 2)
+    monkeypatch.setattr(lowering, "MAX_CLAUSES", 2)
     variables = variables_of(*[3] * 6, names=[f"x{j}" for j in range(6)])
     rows = check(variables[0]["a"] >> all_of([~v["a"] for v in variables[1:]]), variables)
     assert rows.auxiliary == 0

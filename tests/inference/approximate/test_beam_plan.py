@@ -255,15 +255,15 @@ def test_what_is_learned_in_one_space_is_known_in_a_larger_one():
 
 
 SCRIPT = """
-from rote.inference.approximate.beam_plan import Ledger, Patterns, beam_plan_of, in_order
+from rote.inference.approximate.beam_plan import WeightIndex, HeuristicFeatures, beam_plan_of, in_order
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
 builder = SpaceBuilder()
 variables = [builder.variable(f"x{j}", "abc") for j in range(9)]
 builder.require(at_most(2, [x["a"] for x in variables] + [x["b"] for x in variables[::2]]))
 builder.factor(variables[3], variables[1])
-for patterns in (Patterns(), Patterns(by_name=True)):
-    ledger = Ledger()
+for patterns in (HeuristicFeatures(), HeuristicFeatures(by_name=True)):
+    ledger = WeightIndex()
     for space in (entity_relation_space(3), builder.build()):
         beam_plan_of(space, in_order, patterns, ledger)
     print(sorted(ledger.origins.items()))

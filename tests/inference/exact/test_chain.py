@@ -68,7 +68,7 @@ def test_a_rule_in_the_way_is_named():
 
 
 def test_states_out_of_proportion_are_refused(monkeypatch):
-    monkeypatch.setattr(chain, "MOST_NUMBERS", 100)
+    monkeypatch.setattr(chain, "MAX_NUMBERS", 100)
     builder = SpaceBuilder()
     labels = [str(a) for a in range(7)]
     variables = [builder.variable(f"x{t}", labels) for t in range(4)]

@@ -219,7 +219,7 @@ def test_with_few_rows_or_without_codes_it_is_the_same_search(largest, rows, net
     full = Case(network[0], seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rote.inference.approximate.beam_plan.LARGEST_CODE", largest)
-        patch.setattr("rote.inference.approximate.beam_plan.MOST_ROWS", rows)
+        patch.setattr("rote.inference.approximate.beam_plan.MAX_ROWS", rows)
         small = Case(network[0], seed)
     assert small.course.rows <= rows
     for theta in (np.inf, 0.125):

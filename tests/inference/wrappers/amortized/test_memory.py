@@ -145,7 +145,7 @@ def test_a_shelf_that_went_is_filled_again_from_the_store():
 
 
 def test_accounts_are_bounded_and_hold_no_space(monkeypatch):
-    monkeypatch.setattr("rote.inference.wrappers.amortized.memory.MOST_ACCOUNTS", 4)
+    monkeypatch.setattr("rote.inference.wrappers.amortized.memory.MAX_ACCOUNTS", 4)
     memory, spaces = Memory(None, LARGE), [another_space(labels) for labels in range(2, 12)]
     accounts = [memory.admission(space) for space in spaces]
     assert [memory.admission(space) for space in spaces[6:]] == accounts[6:]
