@@ -103,7 +103,7 @@ def said(sentence: Sentence) -> dict[str, Any]:
 
 
 @contextmanager
-def offsets_from_counts(folder: Path, engine: str) -> Iterator[str]:
+def running(folder: Path, engine: str) -> Iterator[str]:
     """The host and port of a service in a process of its own."""
     command = [sys.executable, "-m", "rote", "serve", str(folder), "--port", "0"]
     with subprocess.Popen(
@@ -220,8 +220,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         served.model.save(folder)
         with (
-            offsets_from_counts(Path(folder), "amortized") as ours,
-            offsets_from_counts(Path(folder), "exact") as alone,
+            running(Path(folder), "amortized") as ours,
+            running(Path(folder), "exact") as alone,
         ):
             for address in (ours, alone):  # compile, and read what is compiled from the disk
                 fifty_in_one(address)(list(map(said, english_sentences(TOGETHER, 1))))

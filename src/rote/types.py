@@ -27,7 +27,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 def readonly(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """The same values, contiguous and read-only; the array given stays as it was.
 
-    >>> frozen(np.zeros(2)).flags.writeable
+    >>> readonly(np.zeros(2)).flags.writeable
     False
     """
     view = np.ascontiguousarray(array).view()

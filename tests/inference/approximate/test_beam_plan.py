@@ -255,7 +255,8 @@ def test_what_is_learned_in_one_space_is_known_in_a_larger_one():
 
 
 SCRIPT = """
-from rote.inference.approximate.beam_plan import WeightIndex, HeuristicFeatures, beam_plan_of, in_order
+from rote.inference.approximate.beam_plan import WeightIndex, HeuristicFeatures
+from rote.inference.approximate.beam_plan import beam_plan_of, in_order
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
 builder = SpaceBuilder()

@@ -647,14 +647,14 @@ SCORES = np.random.default_rng(13).normal(size=(5, SPACE.parts))
 CHILD = """
 import json, sys
 import numpy as np
-from rote.inference.wrappers.amortized import Amortized, Same
+from rote.inference.wrappers.amortized import Amortized, EqualScores
 from rote.inference.stores import SqliteStore
 from rote.tasks.entity_relation import entity_relation_space
 
 space = entity_relation_space(2)
 scores = np.random.default_rng(13).normal(size=(5, space.parts))
 with SqliteStore(sys.argv[1]) as store:
-    engine = Amortized(store=store, certificate=(Same(),), thrifty=False)
+    engine = Amortized(store=store, certificate=(EqualScores(),), thrifty=False)
     labels = engine.solve(space, scores).labels.tolist()
     engine.solve(space, scores[:1] + 1.0)
 print(json.dumps([labels, engine.counters.solver_calls, dict(engine.counters.hits)]))
