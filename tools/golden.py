@@ -114,6 +114,7 @@ LARGE = {"f": 1000, "i": 20_000}  # larger arrays are kept as a digest and a sam
 SAMPLE = 300
 DIGEST = "/digest"
 
+
 @dataclass(frozen=True)
 class Group:
     """What a group works out; one that is ``tool_only`` takes too long for the tests."""
