@@ -19,6 +19,7 @@ from rote.errors import SettingError, UnsupportedSpace
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions
 from rote.kernels.bundles import ChainPlan
+from rote.settings import Checked
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray
 
@@ -85,7 +86,7 @@ class Stats(Locked):
         return f"Stats({', '.join(f'{name}={count}' for name, count in self.now().items())})"
 
 
-class Engine(ABC):
+class Engine(Checked, ABC):
     """Finds the best output of a space under scores (MAP inference), for every input of a batch.
 
     An engine of your own is a class with a method `answer`; a frozen dataclass whose fields are its
