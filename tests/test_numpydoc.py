@@ -6,6 +6,7 @@ import re
 from enum import Enum
 
 import pytest
+
 from tools.reference import promised
 
 
