@@ -24,7 +24,8 @@ import numpy as np
 from rote.errors import LabelError, ScoreError, SpaceError, locate
 from rote.kernels.bundles import Questions, Slots, Vectors
 from rote.kernels.learning.linear import scores_of
-from rote.kernels.outputs import LARGEST_SCORE, all_finite, ties_of
+from rote.kernels.constants import LARGEST_SCORE
+from rote.kernels.outputs import all_finite, ties_of
 from rote.space.global_features import GlobalFeatureScores, GlobalFeatureSet
 from rote.space.losses import Loss, LossTerm
 from rote.space.space import Space

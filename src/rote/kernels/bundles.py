@@ -2,211 +2,376 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import cython
 
-from rote.types import BoolArray, FloatArray, IntArray
+if not cython.compiled:
+    from rote.kernels.arrays import Bool, Flags, Flags2, Floats, Floats2, Int, Ints, Ints2
 
 
-class Questions(NamedTuple):
+class Questions:
     """What is asked of a batch of inputs that share a space."""
 
-    scores: FloatArray  # (m, parts)
-    closed: BoolArray  # (m, labels), or no row at all when every label is open
-    ties: FloatArray  # (m,): how close two values are that count as equal
+    def __init__(
+        self,
+        scores: Floats2,  # (m, parts)
+        closed: Flags2,  # (m, labels), or no row at all when every label is open
+        ties: Floats,  # (m,): how close two values are that count as equal
+    ) -> None:
+        self.scores = scores
+        self.closed = closed
+        self.ties = ties
 
 
-class Layout(NamedTuple):
+class Layout:
     """The parts of a space: the labels of its variables, then the label tuples of its factors."""
 
-    sizes: IntArray
-    offsets: IntArray
-    scope_ptr: IntArray  # per factor
-    scope: IntArray
-    factor_offsets: IntArray  # per factor: its first part; one more ends the last
+    def __init__(
+        self,
+        sizes: Ints,
+        offsets: Ints,
+        scope_ptr: Ints,  # per factor
+        scope: Ints,
+        factor_offsets: Ints,  # per factor: its first part; one more ends the last
+    ) -> None:
+        self.sizes = sizes
+        self.offsets = offsets
+        self.scope_ptr = scope_ptr
+        self.scope = scope
+        self.factor_offsets = factor_offsets
 
 
-class EliminationPlan(NamedTuple):
+class EliminationPlan:
     """A compiled elimination. Entry e lives at ``parts + e`` of the working memory."""
 
-    parts: int
-    entry_ptr: IntArray  # per step
-    candidate_ptr: IntArray  # per entry
-    candidate_label: IntArray
-    gather_ptr: IntArray  # per step
-    gather: IntArray
-    width: IntArray  # per step: how many positions a candidate adds up
-    variable: IntArray  # per step: what it eliminates
-    scope_ptr: IntArray
-    scope: IntArray
-    strides: IntArray
-    roots: IntArray  # positions whose sum is the optimum when nothing is left over
+    def __init__(
+        self,
+        parts: Int,
+        entry_ptr: Ints,  # per step
+        candidate_ptr: Ints,  # per entry
+        candidate_label: Ints,
+        gather_ptr: Ints,  # per step
+        gather: Ints,
+        width: Ints,  # per step: how many positions a candidate adds up
+        variable: Ints,  # per step: what it eliminates
+        scope_ptr: Ints,
+        scope: Ints,
+        strides: Ints,
+        roots: Ints,  # positions whose sum is the optimum when nothing is left over
+    ) -> None:
+        self.parts = parts
+        self.entry_ptr = entry_ptr
+        self.candidate_ptr = candidate_ptr
+        self.candidate_label = candidate_label
+        self.gather_ptr = gather_ptr
+        self.gather = gather
+        self.width = width
+        self.variable = variable
+        self.scope_ptr = scope_ptr
+        self.scope = scope
+        self.strides = strides
+        self.roots = roots
 
 
-class Tables(NamedTuple):
+class Tables:
     """Tables over scopes. A *place* is one variable of one scope."""
 
-    scope_ptr: IntArray  # per table
-    scope: IntArray  # per place: its variable
-    strides: IntArray  # per place
-    ptr: IntArray  # per table: its entries, numbered after all labels
-    place_ptr: IntArray  # per variable
-    places: IntArray
-    place_table: IntArray  # per place
+    def __init__(
+        self,
+        scope_ptr: Ints,  # per table
+        scope: Ints,  # per place: its variable
+        strides: Ints,  # per place
+        ptr: Ints,  # per table: its entries, numbered after all labels
+        place_ptr: Ints,  # per variable
+        places: Ints,
+        place_table: Ints,  # per place
+    ) -> None:
+        self.scope_ptr = scope_ptr
+        self.scope = scope
+        self.strides = strides
+        self.ptr = ptr
+        self.place_ptr = place_ptr
+        self.places = places
+        self.place_table = place_table
 
 
-class Masks(NamedTuple):
+class Masks:
     """What domains and tables allow, and nothing more."""
 
-    offsets: IntArray
-    tables: Tables
-    allowed: BoolArray  # per entry
+    def __init__(
+        self,
+        offsets: Ints,
+        tables: Tables,
+        allowed: Flags,  # per entry
+    ) -> None:
+        self.offsets = offsets
+        self.tables = tables
+        self.allowed = allowed
 
 
-class Flow(NamedTuple):
+class Flow:
     """How dual ascent runs along the places."""
 
-    share: FloatArray  # per variable: what one table ahead gets in a sweep
-    up: BoolArray  # per place: its table has a later variable
-    down: BoolArray  # per place: its table has an earlier variable
-    message_ptr: IntArray  # per place: messages run label by label
-    max_marginals: int  # that one visit of a variable collects
+    def __init__(
+        self,
+        share: Floats,  # per variable: what one table ahead gets in a sweep
+        up: Flags,  # per place: its table has a later variable
+        down: Flags,  # per place: its table has an earlier variable
+        message_ptr: Ints,  # per place: messages run label by label
+        max_marginals: Int,  # that one visit of a variable collects
+    ) -> None:
+        self.share = share
+        self.up = up
+        self.down = down
+        self.message_ptr = message_ptr
+        self.max_marginals = max_marginals
 
 
-class FoundBy(NamedTuple):
+class FoundBy:
     """Where the scores of entries come from."""
 
-    allowed: BoolArray  # per entry
-    ptr: IntArray  # per entry
-    gather: IntArray
+    def __init__(
+        self,
+        allowed: Flags,  # per entry
+        ptr: Ints,  # per entry
+        gather: Ints,
+    ) -> None:
+        self.allowed = allowed
+        self.ptr = ptr
+        self.gather = gather
 
 
-class RowGroups(NamedTuple):
+class RowGroups:
     """Rows, their columns in groups by variable."""
 
-    lower: FloatArray
-    upper: FloatArray
-    ptr: IntArray  # per row
-    row: IntArray  # per group
-    variable: IntArray  # per group
-    start: IntArray  # per group: its columns
-    least: FloatArray  # per group: the least its variable can add
-    most: FloatArray
-    of_ptr: IntArray  # per variable
-    of: IntArray
-    column: IntArray
-    coefficient: FloatArray
+    def __init__(
+        self,
+        lower: Floats,
+        upper: Floats,
+        ptr: Ints,  # per row
+        row: Ints,  # per group
+        variable: Ints,  # per group
+        start: Ints,  # per group: its columns
+        least: Floats,  # per group: the least its variable can add
+        most: Floats,
+        of_ptr: Ints,  # per variable
+        of: Ints,
+        column: Ints,
+        coefficient: Floats,
+    ) -> None:
+        self.lower = lower
+        self.upper = upper
+        self.ptr = ptr
+        self.row = row
+        self.variable = variable
+        self.start = start
+        self.least = least
+        self.most = most
+        self.of_ptr = of_ptr
+        self.of = of
+        self.column = column
+        self.coefficient = coefficient
 
 
-class Graph(NamedTuple):
+class Graph:
     """A network. Entries are numbered: all labels first, then all tables."""
 
-    sizes: IntArray
-    offsets: IntArray
-    tables: Tables
-    flow: Flow
-    source: FoundBy
-    rows: RowGroups
-    widest: int  # labels of a variable
-    trail: int  # what labelling every variable once can write to a trail
+    def __init__(
+        self,
+        sizes: Ints,
+        offsets: Ints,
+        tables: Tables,
+        flow: Flow,
+        source: FoundBy,
+        rows: RowGroups,
+        widest: Int,  # labels of a variable
+        trail: Int,  # what labelling every variable once can write to a trail
+    ) -> None:
+        self.sizes = sizes
+        self.offsets = offsets
+        self.tables = tables
+        self.flow = flow
+        self.source = source
+        self.rows = rows
+        self.widest = widest
+        self.trail = trail
 
 
-class Reduced(NamedTuple):
+class Reduced:
     """A space of which some variables are eliminated first, and the network that is left."""
 
-    steps: EliminationPlan
-    graph: Graph
-    core: IntArray  # per variable of the graph: which one of the space it is; auxiliary ones follow
-    variables: int  # of the space
+    def __init__(
+        self,
+        steps: EliminationPlan,
+        graph: Graph,
+        core: Ints,  # per variable of the graph: which one of the space it is; auxiliary ones follow
+        variables: Int,  # of the space
+    ) -> None:
+        self.steps = steps
+        self.graph = graph
+        self.core = core
+        self.variables = variables
 
 
-class DualRows(NamedTuple):
+class DualRows:
     """A point of the dual of a network: one row per input."""
 
-    messages: FloatArray  # (m, messages), or no row at all
-    multipliers: FloatArray  # (m, rows)
+    def __init__(
+        self,
+        messages: Floats2,  # (m, messages), or no row at all
+        multipliers: Floats2,  # (m, rows)
+    ) -> None:
+        self.messages = messages
+        self.multipliers = multipliers
 
 
-class SparseRows(NamedTuple):
+class SparseRows:
     """Linear rows over the labels of a space, and over auxiliary columns behind them."""
 
-    ptr: IntArray  # per row
-    column: IntArray
-    coefficient: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    labels: int
-    auxiliary: int
+    def __init__(
+        self,
+        ptr: Ints,  # per row
+        column: Ints,
+        coefficient: Floats,
+        lower: Floats,
+        upper: Floats,
+        labels: Int,
+        auxiliary: Int,
+    ) -> None:
+        self.ptr = ptr
+        self.column = column
+        self.coefficient = coefficient
+        self.lower = lower
+        self.upper = upper
+        self.labels = labels
+        self.auxiliary = auxiliary
 
 
-class ChainPlan(NamedTuple):
+class TableRuns:
+    """Where the entries of tables find their scores."""
+
+    def __init__(
+        self,
+        starts: Ints,  # per table: its first entry; one more ends the last
+        moves: Ints,  # per table: from an entry to its part, where contiguous
+        contiguous: Flags,  # per table: its scores lie in one run of parts
+        allowed: Flags,  # per entry
+        gather_ptr: Ints,  # per entry
+        gather: Ints,
+    ) -> None:
+        self.starts = starts
+        self.moves = moves
+        self.contiguous = contiguous
+        self.allowed = allowed
+        self.gather_ptr = gather_ptr
+        self.gather = gather
+
+
+class ChainPlan:
     """A chain: the tables that end at each variable, and the states they need; see `chains`."""
 
-    sizes: IntArray
-    offsets: IntArray
-    low: IntArray  # per variable, and one more: the first variable of the state before it
-    states: IntArray  # per variable: how many states there are before it
-    kept: IntArray  # per variable: into how many they fall when those that end here are done
-    ahead_ptr: IntArray  # per variable
-    direct: IntArray  # per variable: the part from which on all of W_t lies as it is, or -1
-    table_ptr: IntArray  # per variable: the tables that end here
-    table_of: IntArray
-    steps: IntArray  # per table: what the label of the variable d back moves its entry by
-    starts: IntArray  # per table: its first entry; one more ends the last
-    moves: IntArray  # per table: from an entry to its part, where contiguous
-    contiguous: BoolArray  # per table: its scores lie in one run of parts
-    allowed: BoolArray  # per entry
-    gather_ptr: IntArray  # per entry
-    gather: IntArray
-    room: IntArray  # the most states, numbers in a W_t, in a table, in a variable
+    def __init__(
+        self,
+        sizes: Ints,
+        offsets: Ints,
+        low: Ints,  # per variable, and one more: the first variable of the state before it
+        states: Ints,  # per variable: how many states there are before it
+        kept: Ints,  # per variable: into how many they fall when those that end here are done
+        ahead_ptr: Ints,  # per variable
+        direct: Ints,  # per variable: the part from which on all of W_t lies as it is, or -1
+        table_ptr: Ints,  # per variable: the tables that end here
+        table_of: Ints,
+        steps: Ints2,  # per table: what the label of the variable d back moves its entry by
+        runs: TableRuns,
+        room: Ints,  # the most states, numbers in a W_t, in a table, in a variable
+    ) -> None:
+        self.sizes = sizes
+        self.offsets = offsets
+        self.low = low
+        self.states = states
+        self.kept = kept
+        self.ahead_ptr = ahead_ptr
+        self.direct = direct
+        self.table_ptr = table_ptr
+        self.table_of = table_of
+        self.steps = steps
+        self.runs = runs
+        self.room = room
 
 
-class ForestPlan(NamedTuple):
+class ForestPlan:
     """A forest of variables that tables join in pairs; see `trees`.
 
     All roots hang on one more variable, which comes last and has one label.
     """
 
-    natural: bool  # no child precedes its parent
-    sizes: IntArray
-    offsets: IntArray
-    order: IntArray  # the variables, each after its parent
-    parent: IntArray  # the number of variables for a root
-    depth: IntArray
-    root: IntArray
-    table: IntArray  # what joins each variable to its parent, -1 for a root
-    step_parent: IntArray  # what a label of the parent moves in this table
-    step_own: IntArray
-    up_ptr: IntArray  # per variable: one number per label of its parent
-    child_ptr: IntArray  # per variable, and last the one above all roots
-    children: IntArray
-    starts: IntArray  # per table, and so on, as in `ChainPlan`
-    moves: IntArray
-    contiguous: BoolArray
-    allowed: BoolArray  # per entry
-    gather_ptr: IntArray  # per entry
-    gather: IntArray
-    room: IntArray  # the most numbers in a table and in a variable
+    def __init__(
+        self,
+        natural: Bool,  # no child precedes its parent
+        sizes: Ints,
+        offsets: Ints,
+        order: Ints,  # the variables, each after its parent
+        parent: Ints,  # the number of variables for a root
+        depth: Ints,
+        root: Ints,
+        table: Ints,  # what joins each variable to its parent, -1 for a root
+        step_parent: Ints,  # what a label of the parent moves in this table
+        step_own: Ints,
+        up_ptr: Ints,  # per variable: one number per label of its parent
+        child_ptr: Ints,  # per variable, and last the one above all roots
+        children: Ints,
+        runs: TableRuns,
+        room: Ints,  # the most numbers in a table and in a variable
+    ) -> None:
+        self.natural = natural
+        self.sizes = sizes
+        self.offsets = offsets
+        self.order = order
+        self.parent = parent
+        self.depth = depth
+        self.root = root
+        self.table = table
+        self.step_parent = step_parent
+        self.step_own = step_own
+        self.up_ptr = up_ptr
+        self.child_ptr = child_ptr
+        self.children = children
+        self.runs = runs
+        self.room = room
 
 
-class VariableSets(NamedTuple):
+class VariableSets:
     """Sets of variables, some for each input, that may differ from a given output together."""
 
-    begin: IntArray  # per input: its first set
-    end: IntArray  # per input: past its last set
-    ptr: IntArray  # per set
-    members: IntArray
-    most: int  # variables that differ at once
+    def __init__(
+        self,
+        begin: Ints,  # per input: its first set
+        end: Ints,  # per input: past its last set
+        ptr: Ints,  # per set
+        members: Ints,
+        most: Int,  # variables that differ at once
+    ) -> None:
+        self.begin = begin
+        self.end = end
+        self.ptr = ptr
+        self.members = members
+        self.most = most
 
 
-class Vectors(NamedTuple):
+class Vectors:
     """Feature vectors, one after the other; vector 0 is the constant one."""
 
-    ptr: IntArray  # per vector
-    column: IntArray  # of the vector's index
-    value: FloatArray
+    def __init__(
+        self,
+        ptr: Ints,  # per vector
+        column: Ints,  # of the vector's index
+        value: Floats,
+    ) -> None:
+        self.ptr = ptr
+        self.column = column
+        self.value = value
 
 
-class Slots(NamedTuple):
+class Slots:
     """Which weights and which vector of its input each variable and factor of a space uses.
 
     The weight of feature k and label a is ``weights[origin + k * stride + column]``, where the
@@ -215,39 +380,71 @@ class Slots(NamedTuple):
     traits come last: they have no parts, and their columns are their values.
     """
 
-    vector: IntArray  # per slot: counted from the input's first, or -1 for the constant one
-    origin: IntArray  # per slot
-    stride: IntArray  # per slot
-    each: BoolArray  # per slot
-    tied: IntArray  # per slot: where the columns of its labels begin in ``column``, or -1
-    start: IntArray  # per slot: its first part; one more ends the last
-    column: IntArray  # of the labels of tied slots, each list of them once
+    def __init__(
+        self,
+        vector: Ints,  # per slot: counted from the input's first, or -1 for the constant one
+        origin: Ints,  # per slot
+        stride: Ints,  # per slot
+        each: Flags,  # per slot
+        tied: Ints,  # per slot: where the columns of its labels begin in ``column``, or -1
+        start: Ints,  # per slot: its first part; one more ends the last
+        column: Ints,  # of the labels of tied slots, each list of them once
+    ) -> None:
+        self.vector = vector
+        self.origin = origin
+        self.stride = stride
+        self.each = each
+        self.tied = tied
+        self.start = start
+        self.column = column
 
 
-class Items(NamedTuple):
+class Items:
     """Items, whose links make clusters, and where the weights of their traits begin."""
 
-    origin: int
-    attributes: IntArray  # (items, attributes): values, no two attributes share one; 0: unknown
-    kind: IntArray  # per item
-    kinds: int
-    values: int  # one more than the largest value; 0 without clusters
+    def __init__(
+        self,
+        origin: Int,
+        attributes: Ints2,  # (items, attributes): values, no two attributes share one; 0: unknown
+        kind: Ints,  # per item
+        kinds: Int,
+        values: Int,  # one more than the largest value; 0 without clusters
+    ) -> None:
+        self.origin = origin
+        self.attributes = attributes
+        self.kind = kind
+        self.kinds = kinds
+        self.values = values
 
 
-class Wide(NamedTuple):
+class Wide:
     """Scores of traits, as far as kernels know them: of label tuples, label shares and clusters.
 
     The value of a tuple is Σ stride · label over its places. Of a histogram, every label has a bin.
     """
 
-    weights: FloatArray
-    origin: IntArray  # per tuple: the weight of its first value
-    ptr: IntArray  # per tuple: its places
-    variable: IntArray  # per place
-    stride: IntArray  # per place
-    of_ptr: IntArray  # per variable: the tuples it is in
-    of: IntArray
-    of_stride: IntArray  # beside ``of``: the variable's stride there
-    shares: int  # the weight of the first label's first bin
-    bins: int  # 0 without a histogram
-    items: Items
+    def __init__(
+        self,
+        weights: Floats,
+        origin: Ints,  # per tuple: the weight of its first value
+        ptr: Ints,  # per tuple: its places
+        variable: Ints,  # per place
+        stride: Ints,  # per place
+        of_ptr: Ints,  # per variable: the tuples it is in
+        of: Ints,
+        of_stride: Ints,  # beside ``of``: the variable's stride there
+        shares: Int,  # the weight of the first label's first bin
+        bins: Int,  # 0 without a histogram
+        items: Items,
+    ) -> None:
+        self.weights = weights
+        self.origin = origin
+        self.ptr = ptr
+        self.variable = variable
+        self.stride = stride
+        self.of_ptr = of_ptr
+        self.of = of
+        self.of_stride = of_stride
+        self.shares = shares
+        self.bins = bins
+        self.items = items

@@ -2,125 +2,80 @@
 
 from __future__ import annotations
 
+import cython
 import numpy as np
 
-from rote.kernels.bundles import Layout, Masks, Questions, RowGroups, Tables
-from rote.kernels.jit import inlined, kernel, lean
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray
+from rote.types import BoolArray, FloatArray, IntArray
 
-LARGEST_SCORE = 2.0**1000  # exclusive: millions of scores below add up to a finite number
-UNSIGNED = (1 << 63) - 1  # all bits of a number but its sign
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Flags2,
+        Floats2,
+        Int,
+        Ints,
+        Ints2,
+        Ints3,
+        OutFlags,
+        OutFloats,
+        OutInts2,
+        copy_into,
+        flags,
+        floats,
+        floats2,
+        inf,
+        ints2,
+    )
+    from rote.kernels.constants import LARGEST_SCORE
+    from rote.kernels.bundles import Layout, Masks, Questions, RowGroups
+    from rote.kernels.inlined import activity_of, entry_at, is_broken, tuple_of
 
 
-@lean
-def copy_into(target: AnyArray, source: AnyArray) -> None:
-    """target[:] = source, without making room for what may overlap."""
-    for k in range(source.shape[0]):
-        target[k] = source[k]
-
-
-@inlined
-def tuple_of(layout: Layout, f: int, labels: IntArray) -> int:
-    """The number of the label tuple that an output has at a factor."""
-    code = 0
-    for k in range(layout.scope_ptr[f], layout.scope_ptr[f + 1]):
-        code = code * layout.sizes[layout.scope[k]] + labels[layout.scope[k]]
-    return code
-
-
-@kernel
-def parts_of(labels: IntArray, layout: Layout) -> IntArray:
+def parts_of(labels: Ints2, layout: Layout) -> IntArray:
     """The parts of each output: one per variable, then one per factor."""
-    m, n = labels.shape
+    m, n = labels.shape[0], labels.shape[1]
     factors = layout.scope_ptr.shape[0] - 1
-    parts = np.empty((m, n + factors), np.int64)
-    for i in range(m):
-        for j in range(n):
-            parts[i, j] = layout.offsets[j] + labels[i, j]
-        for f in range(factors):
-            parts[i, n + f] = layout.factor_offsets[f] + tuple_of(layout, f, labels[i])
-    return parts
+    parts = ints2(m, n + factors)
+    with cython.nogil:
+        for i in range(m):
+            for j in range(n):
+                parts[i, j] = layout.offsets[j] + labels[i, j]
+            for f in range(factors):
+                parts[i, n + f] = layout.factor_offsets[f] + tuple_of(layout, f, labels[i])
+    return np.asarray(parts)
 
 
-@kernel
-def values_of(scores: FloatArray, labels: IntArray, layout: Layout) -> FloatArray:
+def values_of(scores: Floats2, labels: Ints2, layout: Layout) -> FloatArray:
     """The total score of each output, always added in the same order; -inf for labels below 0."""
-    m, n = labels.shape
-    values = np.empty(m)
-    for i in range(m):
-        value = 0.0
-        for j in range(n):
-            if labels[i, j] < 0:
-                value = -np.inf
-                break
-            value += scores[i, layout.offsets[j] + labels[i, j]]
-        if value > -np.inf:
-            for f in range(layout.scope_ptr.shape[0] - 1):
-                value += scores[i, layout.factor_offsets[f] + tuple_of(layout, f, labels[i])]
-        values[i] = value
-    return values
+    m, n = labels.shape[0], labels.shape[1]
+    values = floats(m)
+    with cython.nogil:
+        for i in range(m):
+            value: float = 0.0
+            for j in range(n):
+                if labels[i, j] < 0:
+                    value = -inf
+                    break
+                value += scores[i, layout.offsets[j] + labels[i, j]]
+            if value > -inf:
+                for f in range(layout.scope_ptr.shape[0] - 1):
+                    value += scores[i, layout.factor_offsets[f] + tuple_of(layout, f, labels[i])]
+            values[i] = value
+    return np.asarray(values)
 
 
-@inlined
-def entry_at(tables: Tables, b: int, labels: IntArray) -> int:
-    """The entry of a table that an output chooses."""
-    at: int = tables.ptr[b]
-    for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
-        at += tables.strides[k] * labels[tables.scope[k]]
-    return at
-
-
-@inlined
-def added(rows: RowGroups, group: int, part: int) -> float:
-    """What a label adds to the row of a group."""
-    amount = 0.0
-    for c in range(rows.start[group], rows.start[group + 1]):
-        if rows.column[c] == part:
-            amount += rows.coefficient[c]
-    return amount
-
-
-@inlined
-def weight_at(rows: RowGroups, group: int, at: int, part: int) -> tuple[float, int]:
-    """What a label adds, and the next column; columns are read from ``at`` on, labels in order."""
-    weight = 0.0
-    if at < rows.start[group + 1] and rows.column[at] == part:
-        weight = rows.coefficient[at]
-        at += 1
-    return weight, at
-
-
-@inlined
-def is_broken(rows: RowGroups, row: int, low: float, high: float) -> bool:
-    """Whether a row that ends up between two numbers is broken for sure."""
-    broken: bool = low > rows.upper[row] or high < rows.lower[row]
-    return broken
-
-
-@inlined
-def activity_of(rows: RowGroups, offsets: IntArray, row: int, labels: IntArray) -> float:
-    """What an output adds to a row."""
-    activity = 0.0
-    for g in range(rows.ptr[row], rows.ptr[row + 1]):
-        activity += added(rows, g, offsets[rows.variable[g]] + labels[rows.variable[g]])
-    return activity
-
-
-@lean
-def inside(labels: IntArray, masks: Masks) -> bool:
+def inside(labels: Ints, masks: Masks) -> bool:
     """Whether one output stays inside domains and tables."""
-    offsets, tables, allowed = masks.offsets, masks.tables, masks.allowed
     for j in range(labels.shape[0]):
-        if not allowed[offsets[j] + labels[j]]:
+        if not masks.allowed[masks.offsets[j] + labels[j]]:
             return False
-    good = True
-    for b in range(tables.ptr.shape[0] - 1):
-        good = good and allowed[entry_at(tables, b, labels)]
-    return good
+    for b in range(masks.tables.ptr.shape[0] - 1):
+        if not masks.allowed[entry_at(masks.tables, b, labels)]:
+            return False
+    return True
 
 
-@lean
-def is_feasible(labels: IntArray, masks: Masks, rows: RowGroups) -> bool:
+def is_feasible(labels: Ints, masks: Masks, rows: RowGroups) -> bool:
     """Whether one output stays inside domains, tables and rows."""
     if not inside(labels, masks):
         return False
@@ -131,46 +86,46 @@ def is_feasible(labels: IntArray, masks: Masks, rows: RowGroups) -> bool:
     return True
 
 
-@kernel
-def all_obey(labels: IntArray, masks: Masks, rows: RowGroups) -> BoolArray:
+def all_obey(labels: Ints2, masks: Masks, rows: RowGroups) -> BoolArray:
     """`is_feasible` for a batch."""
-    result = np.empty(labels.shape[0], np.bool_)
-    for i in range(labels.shape[0]):
-        result[i] = is_feasible(labels[i], masks, rows)
-    return result
+    m = labels.shape[0]
+    result = flags(m)
+    with cython.nogil:
+        for i in range(m):
+            result[i] = is_feasible(labels[i], masks, rows)
+    return np.asarray(result).view(np.bool_)
 
 
-@kernel
 def first_feasible_output(
-    outputs: IntArray, size: IntArray, masks: Masks, rows: RowGroups
+    outputs: Ints3, size: Ints, masks: Masks, rows: RowGroups
 ) -> tuple[IntArray, BoolArray]:
     """Of the first ``size`` outputs of each input, the first that obeys; and where there is one.
 
     Outputs are of shape (m, most, variables). Where none obeys, it is the first of all.
     """
-    labels, found = outputs[:, 0].copy(), np.zeros(outputs.shape[0], np.bool_)
-    for i in range(outputs.shape[0]):
-        for k in range(size[i]):
-            if is_feasible(outputs[i, k], masks, rows):
-                labels[i] = outputs[i, k]
-                found[i] = True
-                break
-    return labels, found
+    m = outputs.shape[0]
+    labels: OutInts2 = np.array(outputs[:, 0])
+    found: OutFlags = np.zeros(m, np.bool_)
+    with cython.nogil:
+        for i in range(m):
+            for k in range(size[i]):
+                if is_feasible(outputs[i, k], masks, rows):
+                    copy_into(labels[i], outputs[i, k])
+                    found[i] = True
+                    break
+    return np.asarray(labels), np.asarray(found).view(np.bool_)
 
 
-@lean
-def read_scores(questions: Questions, i: int, work: FloatArray) -> None:
+def read_scores(questions: Questions, i: Int, work: OutFloats) -> None:
     """The part scores of input i, -inf for closed labels, put where ``work`` begins."""
-    scores, closed = questions.scores, questions.closed
-    for p in range(scores.shape[1]):
-        work[p] = scores[i, p]
-    if closed.shape[0] > 0:
-        for p in range(closed.shape[1]):
-            if closed[i, p]:
-                work[p] = -np.inf
+    for p in range(questions.scores.shape[1]):
+        work[p] = questions.scores[i, p]
+    if questions.closed.shape[0] > 0:
+        for p in range(questions.closed.shape[1]):
+            if questions.closed[i, p]:
+                work[p] = -inf
 
 
-@kernel
 def best_by_themselves(
     questions: Questions, masks: Masks
 ) -> tuple[IntArray, FloatArray, BoolArray]:
@@ -180,68 +135,71 @@ def best_by_themselves(
     every table and none that comes before one of them is within a tie. Elsewhere labels and
     values are left as they happen to be.
     """
-    scores, closed, ties = questions
-    m = scores.shape[0]
-    n = masks.offsets.shape[0] - 1
-    labels = np.zeros((m, n), np.int64)
-    values = np.zeros(m)
-    easy = np.ones(m, np.bool_)
-    for i in range(m):
-        for j in range(n):
-            top = -np.inf
-            near = -np.inf  # the best label before the best
-            for e in range(masks.offsets[j], masks.offsets[j + 1]):
-                open_here = masks.allowed[e] and not (closed.shape[0] > 0 and closed[i, e])
-                if open_here and scores[i, e] > top:
-                    near = top
-                    top = scores[i, e]
-                    labels[i, j] = e - masks.offsets[j]
-            values[i] += top
-            if near >= top - ties[i]:
-                easy[i] = False
-                break
-        easy[i] = easy[i] and inside(labels[i], masks)
-    return labels, values, easy
+    m, n = questions.scores.shape[0], masks.offsets.shape[0] - 1
+    labels: OutInts2 = np.zeros((m, n), np.int64)
+    values: OutFloats = np.zeros(m)
+    easy: OutFlags = np.ones(m, np.bool_)
+    some_closed: Bool = questions.closed.shape[0] > 0
+    with cython.nogil:
+        for i in range(m):
+            for j in range(n):
+                top = -inf
+                near = -inf  # the best label before the best
+                for e in range(masks.offsets[j], masks.offsets[j + 1]):
+                    if not masks.allowed[e] or (some_closed and questions.closed[i, e]):
+                        continue
+                    if questions.scores[i, e] > top:
+                        near = top
+                        top = questions.scores[i, e]
+                        labels[i, j] = e - masks.offsets[j]
+                values[i] += top
+                if near >= top - questions.ties[i]:
+                    easy[i] = False
+                    break
+            easy[i] = easy[i] and inside(labels[i], masks)
+    return np.asarray(labels), np.asarray(values), np.asarray(easy).view(np.bool_)
 
 
-@kernel
-def best_parts(scores: FloatArray, closed: BoolArray, starts: IntArray) -> FloatArray:
+def best_parts(scores: Floats2, closed: Flags2, starts: Ints) -> FloatArray:
     """The best part of each slot, of shape (m, slots), closed labels left out.
 
     ``starts`` has the first part of each slot, and one more entry.
     """
     m, slots = scores.shape[0], starts.shape[0] - 1
-    best = np.empty((m, slots))
-    for i in range(m):
-        for s in range(slots):
-            top = -np.inf
-            for p in range(starts[s], starts[s + 1]):
-                if p >= closed.shape[1] or not closed[i, p]:
-                    top = max(top, scores[i, p])
-            best[i, s] = top
-    return best
+    best = floats2(m, slots)
+    with cython.nogil:
+        for i in range(m):
+            for s in range(slots):
+                top: float = -inf
+                for p in range(starts[s], starts[s + 1]):
+                    if p >= closed.shape[1] or not closed[i, p]:
+                        top = max(top, scores[i, p])
+                best[i, s] = top
+    return np.asarray(best)
 
 
-@kernel
-def ties_of(scores: FloatArray, share: float) -> FloatArray:
+def ties_of(scores: Floats2, share: float) -> FloatArray:
     """share · max(1, max |score|) of each input."""
-    ties = np.empty(scores.shape[0])
-    # Without its sign, a finite number is larger where its bits are; and unlike numbers, whose NaN
-    # stands in the way, bits are compared several at a time.
-    bits = scores.view(np.int64)
-    for i in range(scores.shape[0]):
-        largest = 0
-        for k in range(scores.shape[1]):
-            largest = max(largest, bits[i, k] & UNSIGNED)
-        ties[i] = share * max(1.0, np.int64(largest).view(np.float64))
-    return ties
+    m = scores.shape[0]
+    ties = floats(m)
+    with cython.nogil:
+        for i in range(m):
+            largest = 1.0
+            for k in range(scores.shape[1]):
+                if abs(scores[i, k]) > largest:
+                    largest = abs(scores[i, k])
+            ties[i] = share * largest
+    return np.asarray(ties)
 
 
-@kernel
-def all_finite(scores: FloatArray) -> bool:
+def all_finite(scores: Floats2) -> bool:
     """Whether no score is infinite, NaN, or so large that a sum of scores may be."""
-    for row in scores:
-        for score in row:
-            if not abs(score) < LARGEST_SCORE:
-                return False
-    return True
+    finite: Bool = True
+    with cython.nogil:
+        for i in range(scores.shape[0]):
+            for k in range(scores.shape[1]):
+                if not abs(scores[i, k]) < LARGEST_SCORE:
+                    finite = False
+            if not finite:
+                break
+    return finite

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from rote.errors import LabelError, ScoreError, SettingError
 from rote.inference import Engine, Exact, Problem
 from rote.inference.problem import Context
-from rote.kernels.outputs import LARGEST_SCORE
+from rote.kernels.constants import LARGEST_SCORE
 from rote.learning.loss_augmented import max_violated
 from rote.space import Space
 from rote.space.losses import Hamming, Loss

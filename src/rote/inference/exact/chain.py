@@ -12,7 +12,7 @@ from rote.inference.engine import Engine
 from rote.inference.exact.tables import Refusal, active_tables, runs_of
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions
-from rote.kernels.bundles import ChainPlan
+from rote.kernels.bundles import ChainPlan, TableRuns
 from rote.kernels.dp.chains import best_chains, chain_max_marginals
 from rote.space.network import ALL_ONE, NUMBERS
 from rote.space.space import Space
@@ -130,11 +130,13 @@ def _program(space: Space, order: int) -> ChainPlan | Refusal:
         else readonly(offsets_from_counts(ends)),
         NUMBERS.instead_of(np.array([b for b, _ in tables], dtype=np.int64))[0],
         readonly(steps),
-        layout.starts,
-        layout.moves,
-        layout.contiguous,
-        network.allowed,
-        network.gather_ptr,
-        network.gather,
+        TableRuns(
+            layout.starts,
+            layout.moves,
+            layout.contiguous,
+            network.allowed,
+            network.gather_ptr,
+            network.gather,
+        ),
         readonly(np.array(room, dtype=np.int64)),
     )

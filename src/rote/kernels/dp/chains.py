@@ -17,29 +17,42 @@ tie. That is the lexicographically smallest output within one tie of the best.
 
 from __future__ import annotations
 
+import cython
 import numpy as np
 
-from rote.kernels.bundles import ChainPlan, ForestPlan, Questions
-from rote.kernels.jit import inlined, kernel, lean
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import FloatArray, IntArray
+
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Flags,
+        Floats,
+        Int,
+        Ints,
+        OutFloats,
+        OutFloats2,
+        OutInts,
+        OutInts2,
+        fill,
+        floats,
+        inf,
+    )
+    from rote.kernels.bundles import ChainPlan, Questions, TableRuns
 
 
-@lean
-def label_scores(own: FloatArray, questions: Questions, i: int, allowed: BoolArray) -> None:
+def label_scores(own: OutFloats, questions: Questions, i: Int, allowed: Flags) -> None:
     """The score of every label of input i, -inf where it may not be taken."""
-    scores, closed = questions.scores, questions.closed
     for e in range(own.shape[0]):
-        own[e] = scores[i, e] if allowed[e] else -np.inf
-    if closed.shape[0] > 0:
+        own[e] = questions.scores[i, e] if allowed[e] else -inf
+    if questions.closed.shape[0] > 0:
         for e in range(own.shape[0]):
-            if closed[i, e]:
-                own[e] = -np.inf
+            if questions.closed[i, e]:
+                own[e] = -inf
 
 
-@lean
-def within_budget(values: FloatArray, budget: float) -> tuple[int, float]:
+def within_budget(values: Floats, budget: float) -> tuple[int, float]:
     """The smallest label that gives up at most ``budget``, and what it gives up."""
-    top = -np.inf
+    top = -inf
     for a in range(values.shape[0]):
         top = max(top, values[a])
     for a in range(values.shape[0]):
@@ -48,77 +61,88 @@ def within_budget(values: FloatArray, budget: float) -> tuple[int, float]:
     return -1, 0.0
 
 
-@kernel
-def best_labels(questions: Questions, offsets: IntArray, allowed: BoolArray) -> IntArray:
+def best_labels(questions: Questions, offsets: Ints, allowed: Flags) -> IntArray:
     """The best output when no table joins two variables; -1 where a variable has no label."""
-    m = questions.scores.shape[0]
-    n = offsets.shape[0] - 1
-    labels = np.full((m, n), -1, np.int64)
-    own = np.empty(offsets[n])
-    for i in range(m):
-        label_scores(own, questions, i, allowed)
-        feasible = True
-        for j in range(n):
-            some = False
-            for e in range(offsets[j], offsets[j + 1]):
-                some |= own[e] > -np.inf
-            feasible &= some
-        if not feasible:
-            continue
-        budget = questions.ties[i]
-        for j in range(n):
-            labels[i, j], lost = within_budget(own[offsets[j] : offsets[j + 1]], budget)
-            budget = max(0.0, budget - lost)
-    return labels
+    m, n = questions.scores.shape[0], offsets.shape[0] - 1
+    labels: OutInts2 = np.full((m, n), -1, np.int64)
+    own = floats(offsets[n])
+    with cython.nogil:
+        for i in range(m):
+            label_scores(own, questions, i, allowed)
+            if not all_have_labels(own, offsets):
+                continue
+            budget = questions.ties[i]
+            for j in range(n):
+                labels[i, j], lost = within_budget(own[offsets[j] : offsets[j + 1]], budget)
+                budget = max(0.0, budget - lost)
+    return np.asarray(labels)
 
 
-@inlined
+def all_have_labels(own: Floats, offsets: Ints) -> bool:
+    """Whether every variable has a label it may take."""
+    for j in range(offsets.shape[0] - 1):
+        some: Bool = False
+        for e in range(offsets[j], offsets[j + 1]):
+            some |= own[e] > -inf
+        if not some:
+            return False
+    return True
+
+
 def add_entries(
-    line: FloatArray, row: FloatArray, plan: ChainPlan | ForestPlan, b: int, start: int, step: int
+    line: OutFloats, row: Floats, runs: TableRuns, b: Int, start: Int, step: Int
 ) -> None:
     """Add the entries start, start + step, ... of table b to ``line``.
 
     The entries of a contiguous table have one source each, at ``entry + moves[b]``.
     """
-    allowed = plan.allowed
-    if plan.contiguous[b] and step == 1:
-        first = start + plan.moves[b]
-        parts = row[first : first + line.shape[0]]
-        mask = allowed[start : start + line.shape[0]]
+    if runs.contiguous[b] and step == 1:
+        first = start + runs.moves[b]
         for a in range(line.shape[0]):
-            value = parts[a]  # read in any case: a loop without branches is vectorised
-            line[a] += value if mask[a] else -np.inf
+            value = row[first + a]  # read in any case: a loop without branches is vectorised
+            line[a] += value if runs.allowed[start + a] else -inf
     else:
         for a in range(line.shape[0]):
             e = start + a * step
-            value = 0.0 if allowed[e] else -np.inf
-            for g in range(plan.gather_ptr[e], plan.gather_ptr[e + 1]):
-                value += row[plan.gather[g]]
+            value = 0.0 if runs.allowed[e] else -inf
+            for g in range(runs.gather_ptr[e], runs.gather_ptr[e + 1]):
+                value += row[runs.gather[g]]
             line[a] += value
 
 
-@lean
-def window_of(
-    window: FloatArray, entries: FloatArray, row: FloatArray, t: int, chain: ChainPlan
-) -> None:
-    """W_t(p, a) for all p and a.
+class ChainRoom:
+    """Room for one input after the other."""
 
-    A table that has W_t's own layout, which ``chain.steps[k, -1]`` says, needs no spreading.
+    def __init__(self, chain: ChainPlan) -> None:
+        n = chain.sizes.shape[0]
+        self.own = floats(chain.offsets[n])  # the labels' scores
+        self.ahead = floats(chain.ahead_ptr[n])
+        self.best = floats(chain.room[0])
+        self.past = floats(chain.room[0])
+        self.window = floats(chain.room[1])
+        self.entries = floats(chain.room[2])
+        self.line = floats(max(chain.room[0], chain.room[3]))
+
+
+def window_of(room: ChainRoom, row: Floats, t: Int, chain: ChainPlan) -> None:
+    """W_t(p, a) for all p and a, in ``room.window``.
+
+    A table that has W_t's own layout, which the last of its steps says, needs no spreading.
     """
     width = chain.sizes[t]
-    here = window[: chain.states[t] * width]
-    here[:] = 0.0
+    here: OutFloats = room.window[: chain.states[t] * width]
+    fill(here, 0.0)
     for k in range(chain.table_ptr[t], chain.table_ptr[t + 1]):
         b = chain.table_of[k]
-        if chain.steps[k, -1]:
-            add_entries(here, row, chain, b, chain.starts[b], 1)
+        if chain.steps[k, chain.steps.shape[1] - 1]:
+            add_entries(here, row, chain.runs, b, chain.runs.starts[b], 1)
             continue
-        values = entries[: chain.starts[b + 1] - chain.starts[b]]
-        values[:] = 0.0
-        add_entries(values, row, chain, b, chain.starts[b], 1)
-        step = chain.steps[k, 0]
+        values: OutFloats = room.entries[: chain.runs.starts[b + 1] - chain.runs.starts[b]]
+        fill(values, 0.0)
+        add_entries(values, row, chain.runs, b, chain.runs.starts[b], 1)
+        step: Int = chain.steps[k, 0]
         for p in range(chain.states[t]):
-            at = 0
+            at: Int = 0
             rest = p
             for d in range(1, t - chain.low[t] + 1):
                 at += chain.steps[k, d] * (rest % chain.sizes[t - d])
@@ -127,147 +151,122 @@ def window_of(
                 here[p * width + a] += values[at + a * step]
 
 
-@lean
 def best_of_states(
-    best: FloatArray, window: FloatArray, ahead: FloatArray, states: int, kept: int, width: int
+    best: OutFloats, window: Floats, first: Int, ahead: Floats, states: Int, kept: Int, width: Int
 ) -> None:
-    """best_t(p), given W_t and ahead_t."""
-    for dropped in range(states // kept):
-        for s in range(kept):
-            p = dropped * kept + s
-            here = window[p * width : (p + 1) * width]
-            beyond = ahead[s * width : (s + 1) * width]
-            top = -np.inf
-            for a in range(width):
-                value = here[a] + beyond[a]
-                if value > top:
-                    top = value
-            best[p] = top
+    """best_t(p), given W_t, which begins at ``first``, and ahead_t."""
+    for p in range(states):
+        here = first + p * width
+        beyond = p % kept * width
+        top = -inf
+        for a in range(width):
+            value = window[here + a] + ahead[beyond + a]
+            if value > top:
+                top = value
+        best[p] = top
 
 
-@lean
-def look_ahead(
-    ahead: FloatArray,
-    best: FloatArray,
-    window: FloatArray,
-    entries: FloatArray,
-    own: FloatArray,
-    row: FloatArray,
-    chain: ChainPlan,
-) -> float:
+def look_ahead(room: ChainRoom, row: Floats, chain: ChainPlan) -> float:
     """Fill ahead_t for every t; returns the value of the best output."""
     n = chain.sizes.shape[0]
-    best[0] = 0.0
+    room.best[0] = 0.0
     for back in range(n):
         t = n - 1 - back
         width = chain.sizes[t]
-        beyond = ahead[chain.ahead_ptr[t] : chain.ahead_ptr[t + 1]]
-        label = own[chain.offsets[t] : chain.offsets[t + 1]]
+        beyond: OutFloats = room.ahead[chain.ahead_ptr[t] : chain.ahead_ptr[t + 1]]
         for s in range(chain.kept[t]):
             for a in range(width):
                 after = s * width + a if chain.low[t + 1] <= t else 0
-                beyond[s * width + a] = label[a] + best[after]
-        if chain.direct[t] >= 0:
-            here = row[chain.direct[t] : chain.direct[t] + chain.states[t] * width]
-            best_of_states(best, here, beyond, chain.states[t], chain.kept[t], width)
+                beyond[s * width + a] = room.own[chain.offsets[t] + a] + room.best[after]
+        many, kept, direct = chain.states[t], chain.kept[t], chain.direct[t]
+        if direct >= 0:
+            best_of_states(room.best, row, direct, beyond, many, kept, width)
         else:
-            window_of(window, entries, row, t, chain)
-            best_of_states(best, window, beyond, chain.states[t], chain.kept[t], width)
-    return float(best[0])
+            window_of(room, row, t, chain)
+            best_of_states(room.best, room.window, 0, beyond, many, kept, width)
+    return room.best[0]
 
 
-@lean
 def read_labels(
-    labels: IntArray, line: FloatArray, ahead: FloatArray, row: FloatArray, tie: float,
-    chain: ChainPlan,
-) -> None:  # fmt: skip
+    labels: OutInts, room: ChainRoom, row: Floats, tie: float, chain: ChainPlan
+) -> None:
     """Labels from the first to the last, each the smallest within what is left of the tie."""
     p = 0
     for t in range(labels.shape[0]):
         width = chain.sizes[t]
-        here = line[:width]
-        here[:] = 0.0
+        here: OutFloats = room.line[:width]
+        fill(here, 0.0)
         for k in range(chain.table_ptr[t], chain.table_ptr[t + 1]):
             b = chain.table_of[k]
-            start = chain.starts[b]
+            start: Int = chain.runs.starts[b]
             rest = p
             for d in range(1, t - chain.low[t] + 1):
                 start += chain.steps[k, d] * (rest % chain.sizes[t - d])
                 rest //= chain.sizes[t - d]
-            add_entries(here, row, chain, b, start, chain.steps[k, 0])
+            add_entries(here, row, chain.runs, b, start, chain.steps[k, 0])
         s = p % chain.kept[t]
         at = chain.ahead_ptr[t] + s * width
         for a in range(width):
-            here[a] += ahead[at + a]
+            here[a] += room.ahead[at + a]
         chosen, lost = within_budget(here, tie)
         tie = max(0.0, tie - lost)
         labels[t] = chosen
         p = s * width + chosen
 
 
-@kernel
 def best_chains(questions: Questions, chain: ChainPlan) -> IntArray:
     """The best output of every input; labels are -1 where nothing is feasible."""
-    m, n = questions.scores.shape[0], chain.sizes.shape[0]
-    labels = np.full((m, n), -1, np.int64)
-    own = np.empty(chain.offsets[n])
-    ahead = np.empty(chain.ahead_ptr[n])
-    best = np.empty(chain.room[0])
-    window = np.empty(chain.room[1])
-    entries = np.empty(chain.room[2])
-    line = np.empty(chain.room[3])
-    for i in range(m):
-        row = questions.scores[i]
-        label_scores(own, questions, i, chain.allowed)
-        if look_ahead(ahead, best, window, entries, own, row, chain) > -np.inf:
-            read_labels(labels[i], line, ahead, row, questions.ties[i], chain)
-    return labels
+    m = questions.scores.shape[0]
+    labels: OutInts2 = np.full((m, chain.sizes.shape[0]), -1, np.int64)
+    room = ChainRoom(chain)
+    with cython.nogil:
+        for i in range(m):
+            label_scores(room.own, questions, i, chain.runs.allowed)
+            if look_ahead(room, questions.scores[i], chain) > -inf:
+                read_labels(labels[i], room, questions.scores[i], questions.ties[i], chain)
+    return np.asarray(labels)
 
 
-@kernel
 def chain_max_marginals(questions: Questions, chain: ChainPlan) -> FloatArray:
     """The value of the best output with each label, -inf where there is none.
 
     With past_t(p) the best value of what comes before t and ends in state p, it is
     max_p past_t(p) + W_t(p, a) + ahead_t(s(p), a).
     """
-    m = questions.scores.shape[0]
-    n = chain.sizes.shape[0]
-    marginals = np.full((m, chain.offsets[n]), -np.inf)
-    own = np.empty(chain.offsets[n])
-    ahead = np.empty(chain.ahead_ptr[n])
-    best = np.empty(chain.room[0])
-    past = np.empty(chain.room[0])
-    window = np.empty(chain.room[1])
-    entries = np.empty(chain.room[2])
-    after = np.empty(max(chain.room[0], chain.room[3]))
-    for i in range(m):
-        row = questions.scores[i]
-        label_scores(own, questions, i, chain.allowed)
-        look_ahead(ahead, best, window, entries, own, row, chain)
-        past[0] = 0.0
-        for t in range(n):
-            width = chain.sizes[t]
-            window_of(window, entries, row, t, chain)
-            # after(s, a) = max over the p with s(p) = s of past(p) + W(p, a)
-            after[: chain.kept[t] * width] = -np.inf
-            for dropped in range(chain.states[t] // chain.kept[t]):
-                for s in range(chain.kept[t]):
-                    p = dropped * chain.kept[t] + s
-                    for a in range(width):
-                        value = past[p] + window[p * width + a]
-                        if value > after[s * width + a]:
-                            after[s * width + a] = value
-            found = marginals[i, chain.offsets[t] : chain.offsets[t + 1]]
-            label = own[chain.offsets[t] : chain.offsets[t + 1]]
-            remembered = chain.low[t + 1] <= t
-            past[0] = -np.inf
-            for s in range(chain.kept[t]):
-                for a in range(width):
-                    value = after[s * width + a]
-                    found[a] = max(found[a], value + ahead[chain.ahead_ptr[t] + s * width + a])
-                    if remembered:
-                        past[s * width + a] = value + label[a]
-                    else:
-                        past[0] = max(past[0], value + label[a])
-    return marginals
+    m, n = questions.scores.shape[0], chain.sizes.shape[0]
+    marginals: OutFloats2 = np.full((m, chain.offsets[n]), -inf)
+    room = ChainRoom(chain)
+    with cython.nogil:
+        for i in range(m):
+            label_scores(room.own, questions, i, chain.runs.allowed)
+            look_ahead(room, questions.scores[i], chain)
+            room.past[0] = 0.0
+            for t in range(n):
+                window_of(room, questions.scores[i], t, chain)
+                max_marginals_at(marginals[i], room, t, chain)
+    return np.asarray(marginals)
+
+
+def max_marginals_at(marginals: OutFloats, room: ChainRoom, t: Int, chain: ChainPlan) -> None:
+    """The max-marginals of variable t, given past_t, W_t and ahead_t; past_t moves on."""
+    width, kept, first = chain.sizes[t], chain.kept[t], chain.offsets[t]
+    # after(s, a) = max over the p with s(p) = s of past(p) + W(p, a)
+    after: OutFloats = room.line[: kept * width]
+    fill(after, -inf)
+    for p in range(chain.states[t]):
+        s = p % kept
+        for a in range(width):
+            value = room.past[p] + room.window[p * width + a]
+            if value > after[s * width + a]:
+                after[s * width + a] = value
+    remembered: Bool = chain.low[t + 1] <= t
+    room.past[0] = -inf
+    for s in range(kept):
+        for a in range(width):
+            value = after[s * width + a]
+            found = value + room.ahead[chain.ahead_ptr[t] + s * width + a]
+            marginals[first + a] = max(marginals[first + a], found)
+            if remembered:
+                room.past[s * width + a] = value + room.own[first + a]
+            else:
+                room.past[0] = max(room.past[0], value + room.own[first + a])

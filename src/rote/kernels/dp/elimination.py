@@ -15,29 +15,42 @@ between best and second candidate over the entries on the path.
 
 from __future__ import annotations
 
+import cython
 import numpy as np
 
-from rote.kernels.bundles import EliminationPlan, Questions
-from rote.kernels.jit import kernel, lean
-from rote.kernels.outputs import read_scores
 from rote.types import FloatArray, IntArray
 
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Floats,
+        Int,
+        Ints,
+        OutFloats,
+        OutFloats2,
+        OutInts,
+        OutInts2,
+        copy_into,
+        fill,
+        floats,
+        inf,
+        ints,
+    )
+    from rote.kernels.bundles import EliminationPlan, Questions
+    from rote.kernels.outputs import read_scores
 
-@lean
-def forward(work: FloatArray, best: IntArray, steps: EliminationPlan) -> None:
+
+def forward(work: OutFloats, best: OutInts, steps: EliminationPlan) -> None:
     """Fill the entries of every step, given part scores in ``work[:parts]``."""
-    gather = steps.gather
-    candidate_ptr = steps.candidate_ptr
     for s in range(steps.width.shape[0]):
         wide = steps.width[s]
         at = steps.gather_ptr[s]
         for e in range(steps.entry_ptr[s], steps.entry_ptr[s + 1]):
-            top = -np.inf
+            top = -inf
             chosen = -1
-            for k in range(candidate_ptr[e], candidate_ptr[e + 1]):
-                value = work[gather[at]]
+            for k in range(steps.candidate_ptr[e], steps.candidate_ptr[e + 1]):
+                value = work[steps.gather[at]]
                 for i in range(1, wide):
-                    value += work[gather[at + i]]
+                    value += work[steps.gather[at + i]]
                 at += wide
                 if value > top:
                     top = value
@@ -46,10 +59,9 @@ def forward(work: FloatArray, best: IntArray, steps: EliminationPlan) -> None:
             best[e] = chosen
 
 
-@lean
-def backward(labels: IntArray, work: FloatArray, best: IntArray, steps: EliminationPlan) -> float:
+def backward(labels: OutInts, work: Floats, best: Ints, steps: EliminationPlan) -> float:
     """Read the labels of the eliminated variables off; returns the margin."""
-    margin = np.inf
+    margin = inf
     for back in range(steps.width.shape[0]):
         s = steps.width.shape[0] - 1 - back
         e = steps.entry_ptr[s]
@@ -60,8 +72,8 @@ def backward(labels: IntArray, work: FloatArray, best: IntArray, steps: Eliminat
         wide = steps.width[s]
         first = steps.candidate_ptr[e]
         base = steps.gather_ptr[s] + (first - steps.candidate_ptr[steps.entry_ptr[s]]) * wide
-        top = -np.inf
-        second = -np.inf
+        top = -inf
+        second = -inf
         for k in range(first, steps.candidate_ptr[e + 1]):
             value = 0.0
             for i in range(wide):
@@ -74,8 +86,7 @@ def backward(labels: IntArray, work: FloatArray, best: IntArray, steps: Eliminat
     return margin
 
 
-@lean
-def total(work: FloatArray, steps: EliminationPlan) -> float:
+def total(work: Floats, steps: EliminationPlan) -> float:
     """The optimum, when nothing is left over."""
     value = 0.0
     for r in range(steps.roots.shape[0]):
@@ -83,89 +94,114 @@ def total(work: FloatArray, steps: EliminationPlan) -> float:
     return value
 
 
-@kernel
+class Eliminated:
+    """Working memory of an elimination: values of all positions, and each entry's best candidate."""
+
+    def __init__(self, parts: Int, steps: EliminationPlan) -> None:
+        entries = steps.entry_ptr[steps.entry_ptr.shape[0] - 1]
+        self.work = floats(parts + entries)
+        self.best = ints(entries)
+
+
 def eliminate(
-    questions: Questions, sizes: IntArray, offsets: IntArray, steps: EliminationPlan
+    questions: Questions, sizes: Ints, offsets: Ints, steps: EliminationPlan
 ) -> tuple[IntArray, FloatArray]:
     """Labels and margins of a batch when every variable is eliminated.
 
     Labels are -1 where nothing is feasible.
     """
-    scores, ties = questions.scores, questions.ties
-    m, parts = scores.shape
-    n = sizes.shape[0]
-    work = np.empty(parts + steps.entry_ptr[-1])
-    best = np.empty(steps.entry_ptr[-1], np.int64)
-    labels = np.full((m, n), -1, np.int64)
-    margins = np.full(m, np.inf)
-    trial = np.empty(n, np.int64)
-    for i in range(m):
-        read_scores(questions, i, work)
-        forward(work, best, steps)
-        top = total(work, steps)
-        if top == -np.inf:
-            continue
-        found = labels[i]
-        margins[i] = backward(found, work, best, steps)
-        if margins[i] > ties[i]:
-            continue
-        # A tie: make the labels lexicographically smallest, variable by variable, by
-        # asking for the best output that is smaller here and the same before.
-        for j in range(n):
-            first = offsets[j]
-            while found[j] > 0:
-                for a in range(found[j], sizes[j]):
-                    work[first + a] = -np.inf
-                forward(work, best, steps)
-                if not total(work, steps) >= top - ties[i]:
-                    break
-                backward(trial, work, best, steps)
-                found[:] = trial
-            for a in range(sizes[j]):
-                work[first + a] = -np.inf
-            work[first + found[j]] = scores[i, first + found[j]]
-    return labels, margins
+    m, n = questions.scores.shape[0], sizes.shape[0]
+    labels: OutInts2 = np.full((m, n), -1, np.int64)
+    margins: OutFloats = np.full(m, inf)
+    memory = Eliminated(questions.scores.shape[1], steps)
+    trial = ints(n)
+    with cython.nogil:
+        for i in range(m):
+            read_scores(questions, i, memory.work)
+            forward(memory.work, memory.best, steps)
+            top = total(memory.work, steps)
+            if top == -inf:
+                continue
+            margins[i] = backward(labels[i], memory.work, memory.best, steps)
+            if margins[i] <= questions.ties[i]:
+                least = top - questions.ties[i]
+                take_first(labels[i], memory, trial, least, sizes, offsets, steps)
+    return np.asarray(labels), np.asarray(margins)
 
 
-@kernel
-def max_marginals(questions: Questions, labels: int, steps: EliminationPlan) -> FloatArray:
+def take_first(
+    found: OutInts,
+    memory: Eliminated,
+    trial: OutInts,
+    least: float,
+    sizes: Ints,
+    offsets: Ints,
+    steps: EliminationPlan,
+) -> None:
+    """Make labels lexicographically smallest among the outputs worth ``least``.
+
+    Variable by variable, by asking for the best output that is smaller here and the same before.
+    """
+    work: OutFloats = memory.work
+    for j in range(found.shape[0]):
+        first = offsets[j]
+        while found[j] > 0:
+            own = work[first + found[j]]
+            for a in range(found[j], sizes[j]):
+                work[first + a] = -inf
+            forward(work, memory.best, steps)
+            if not total(work, steps) >= least:
+                work[first + found[j]] = own
+                break
+            backward(trial, work, memory.best, steps)
+            copy_into(found, trial)
+        for a in range(sizes[j]):
+            if a != found[j]:
+                work[first + a] = -inf
+
+
+def max_marginals(questions: Questions, labels: Int, steps: EliminationPlan) -> FloatArray:
     """For every input and label, the value of the best output that has this label.
 
     After the forward pass, the *outside* of a position is the best value of everything
     that goes with it. It flows from the roots back to the part scores: a position gets
     the outside of an entry plus the other positions of the candidate they meet in.
     """
-    m, parts = questions.scores.shape
-    size = parts + steps.entry_ptr[-1]
-    work = np.empty(size)
-    outside = np.empty(size)
-    best = np.empty(steps.entry_ptr[-1], np.int64)
-    marginals = np.full((m, labels), -np.inf)
-    for i in range(m):
-        read_scores(questions, i, work)
-        forward(work, best, steps)
-        whole = total(work, steps)
-        if whole == -np.inf:
-            continue
-        outside[:] = -np.inf
-        for r in range(steps.roots.shape[0]):
-            outside[steps.roots[r]] = whole - work[steps.roots[r]]
-        for back in range(steps.width.shape[0]):
-            s = steps.width.shape[0] - 1 - back
-            wide = steps.width[s]
-            at = steps.gather_ptr[s]
-            for e in range(steps.entry_ptr[s], steps.entry_ptr[s + 1]):
-                given = outside[parts + e]
-                for _ in range(steps.candidate_ptr[e], steps.candidate_ptr[e + 1]):
-                    for own in range(wide):
-                        value = given
-                        for other in range(wide):
-                            if other != own:
-                                value += work[steps.gather[at + other]]
-                        place = steps.gather[at + own]
-                        if value > outside[place]:
-                            outside[place] = value
-                    at += wide
-        for p in range(labels):
-            marginals[i, p] = work[p] + outside[p]
-    return marginals
+    m = questions.scores.shape[0]
+    marginals: OutFloats2 = np.full((m, labels), -inf)
+    memory = Eliminated(questions.scores.shape[1], steps)
+    outside = floats(memory.work.shape[0])
+    with cython.nogil:
+        for i in range(m):
+            read_scores(questions, i, memory.work)
+            forward(memory.work, memory.best, steps)
+            whole = total(memory.work, steps)
+            if whole == -inf:
+                continue
+            find_outsides(outside, memory.work, whole, steps)
+            for p in range(labels):
+                marginals[i, p] = memory.work[p] + outside[p]
+    return np.asarray(marginals)
+
+
+def find_outsides(outside: OutFloats, work: Floats, whole: float, steps: EliminationPlan) -> None:
+    """What `max_marginals` calls the outside of every position."""
+    fill(outside, -inf)
+    for r in range(steps.roots.shape[0]):
+        outside[steps.roots[r]] = whole - work[steps.roots[r]]
+    for back in range(steps.width.shape[0]):
+        s = steps.width.shape[0] - 1 - back
+        wide = steps.width[s]
+        at: Int = steps.gather_ptr[s]
+        for e in range(steps.entry_ptr[s], steps.entry_ptr[s + 1]):
+            given = outside[steps.parts + e]
+            for _ in range(steps.candidate_ptr[e], steps.candidate_ptr[e + 1]):
+                for own in range(wide):
+                    value: float = given
+                    for other in range(wide):
+                        if other != own:
+                            value += work[steps.gather[at + other]]
+                    place = steps.gather[at + own]
+                    if value > outside[place]:
+                        outside[place] = value
+                at += wide

@@ -13,59 +13,48 @@ The bound never rises.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.bundles import FoundBy, Graph, Questions, Reduced, RowGroups
-from rote.kernels.dp.elimination import backward, forward, total
-from rote.kernels.jit import inlined, kernel, lean
-from rote.kernels.outputs import read_scores, weight_at
 from rote.types import FloatArray, IntArray
 
-FAR = 1e9  # stands for infinity in messages
-
-
-class Ascent(NamedTuple):
-    """Where dual ascent on one input stands."""
-
-    theta: FloatArray  # per entry: its reparametrised score
-    messages: FloatArray
-    multipliers: FloatArray  # per row
-    marginals: FloatArray  # room for one visit of a variable
-    tops: FloatArray  # room: the best score per variable, then per table
-
-
-class Eliminated(NamedTuple):
-    """Working memory of an elimination; see `rote.kernels.dp.elimination`."""
-
-    work: FloatArray
-    best: IntArray
-
-
-@kernel
-def new_ascent(graph: Graph) -> Ascent:
-    """Room for an input, all duals at zero."""
-    groups = graph.sizes.shape[0] + graph.tables.ptr.shape[0] - 1
-    return Ascent(
-        np.empty(graph.tables.ptr[-1]),
-        np.zeros(graph.flow.message_ptr[-1]),
-        np.zeros(graph.rows.lower.shape[0]),
-        np.empty(graph.flow.max_marginals),
-        np.empty(groups),
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Floats,
+        Int,
+        Ints,
+        OutFloats,
+        OutInts,
+        fill,
+        floats,
+        inf,
+        ints,
     )
+    from rote.kernels.bundles import FoundBy, Graph, Questions, Reduced, RowGroups
+    from rote.kernels.constants import FAR
+    from rote.kernels.dp.elimination import Eliminated, backward, forward, total
+    from rote.kernels.inlined import weight_at
+    from rote.kernels.outputs import read_scores
 
 
-@kernel
-def new_memory(parts: int, reduced: Reduced) -> Eliminated:
-    """Room for what a plan eliminates."""
-    entries = reduced.steps.entry_ptr[-1]
-    return Eliminated(np.empty(parts + entries), np.empty(entries, np.int64))
+
+class Ascent:
+    """Where dual ascent on one input stands: room, all duals at zero."""
+
+    def __init__(self, graph: Graph) -> None:
+        groups = graph.sizes.shape[0] + graph.tables.ptr.shape[0] - 1
+        self.theta = floats(graph.tables.ptr[graph.tables.ptr.shape[0] - 1])  # reparametrised scores
+        self.messages = floats(graph.flow.message_ptr[graph.flow.message_ptr.shape[0] - 1])
+        self.multipliers = floats(graph.rows.lower.shape[0])  # per row
+        self.marginals = floats(graph.flow.max_marginals)  # room for one visit of a variable
+        self.tops = floats(groups)  # room: the best score per variable, then per table
+        fill(self.messages, 0.0)
+        fill(self.multipliers, 0.0)
 
 
-@lean
 def begin(
-    questions: Questions, i: int, reduced: Reduced, memory: Eliminated, theta: FloatArray
+    questions: Questions, i: Int, reduced: Reduced, memory: Eliminated, theta: OutFloats
 ) -> float:
     """Eliminate, and load the scores of what is left; what is worth the same in every output."""
     read_scores(questions, i, memory.work)
@@ -74,8 +63,7 @@ def begin(
     return total(memory.work, reduced.steps)
 
 
-@lean
-def complete(reduced: Reduced, memory: Eliminated, found: IntArray, labels: IntArray) -> float:
+def complete(reduced: Reduced, memory: Eliminated, found: Ints, labels: OutInts) -> float:
     """The labels of all variables, given those of what was left; returns their margin."""
     for j in range(found.shape[0]):
         if reduced.core[j] < reduced.variables:
@@ -83,8 +71,7 @@ def complete(reduced: Reduced, memory: Eliminated, found: IntArray, labels: IntA
     return backward(labels, memory.work, memory.best, reduced.steps)
 
 
-@lean
-def load(scores: FloatArray, source: FoundBy, theta: FloatArray) -> None:
+def load(scores: Floats, source: FoundBy, theta: OutFloats) -> None:
     """Scores of every entry from the vector they are gathered from; what is not allowed is -inf."""
     for e in range(theta.shape[0]):
         value = 0.0
@@ -92,30 +79,28 @@ def load(scores: FloatArray, source: FoundBy, theta: FloatArray) -> None:
             for g in range(source.ptr[e], source.ptr[e + 1]):
                 value += scores[source.gather[g]]
         else:
-            value = -np.inf
+            value = -inf
         theta[e] = value
 
 
-@lean
-def shift(theta: FloatArray, at: int, stop: int, inner: int, amount: FloatArray) -> None:
+def shift(theta: OutFloats, at: Int, stop: Int, inner: Int, amount: Floats) -> None:
     """Subtract amount(a) from every entry of a table whose label at one place is a.
 
     Along the table, labels of the place take turns every ``inner`` entries.
     """
     while at < stop:
         for a in range(amount.shape[0]):
-            if amount[a] == -np.inf:
-                theta[at : at + inner] = -np.inf
+            if amount[a] == -inf:
+                fill(theta[at : at + inner], -inf)
             else:
                 for e in range(at, at + inner):
                     theta[e] -= amount[a]
             at += inner
 
 
-@lean
-def marginalise(theta: FloatArray, at: int, stop: int, inner: int, marginal: FloatArray) -> None:
+def marginalise(theta: Floats, at: Int, stop: Int, inner: Int, marginal: OutFloats) -> None:
     """marginal(a): the best entry of a table whose label at one place is a."""
-    marginal[:] = -np.inf
+    fill(marginal, -inf)
     while at < stop:
         for a in range(marginal.shape[0]):
             top = marginal[a]
@@ -126,13 +111,14 @@ def marginalise(theta: FloatArray, at: int, stop: int, inner: int, marginal: Flo
             at += inner
 
 
-@lean
 def apply_duals(graph: Graph, ascent: Ascent) -> None:
     """Reparametrise plain scores by given messages and multipliers."""
-    theta, messages, multipliers, _, _ = ascent
+    theta: OutFloats = ascent.theta
+    messages: Floats = ascent.messages
+    multipliers: Floats = ascent.multipliers
     for k in range(graph.tables.scope.shape[0]):
         j, b = graph.tables.scope[k], graph.tables.place_table[k]
-        sent = messages[graph.flow.message_ptr[k] : graph.flow.message_ptr[k + 1]]
+        sent: Floats = messages[graph.flow.message_ptr[k] : graph.flow.message_ptr[k + 1]]
         for a in range(graph.sizes[j]):
             theta[graph.offsets[j] + a] += sent[a]
         shift(theta, graph.tables.ptr[b], graph.tables.ptr[b + 1], graph.tables.strides[k], sent)
@@ -143,19 +129,18 @@ def apply_duals(graph: Graph, ascent: Ascent) -> None:
                     theta[graph.rows.column[c]] -= multipliers[r] * graph.rows.coefficient[c]
 
 
-@lean
 def along_row(
-    offsets: IntArray, rows: RowGroups, theta: FloatArray, r: int, was: float, u: float
+    offsets: Ints, rows: RowGroups, theta: Floats, r: Int, was: float, u: float
 ) -> tuple[float, float]:
     """The part of the bound that multiplier u of row r touches, and its derivative to the left.
 
     theta is as multiplier ``was`` left it.
     """
     part = u * rows.upper[r] if u > 0 else u * rows.lower[r] if u < 0 else 0.0
-    slope = float(rows.upper[r] if u > 0 or rows.lower[r] == -np.inf else rows.lower[r])
+    slope: float = rows.upper[r] if u > 0 or rows.lower[r] == -inf else rows.lower[r]
     for g in range(rows.ptr[r], rows.ptr[r + 1]):
         j, at = rows.variable[g], rows.start[g]
-        top, weight = -np.inf, 0.0
+        top, weight = -inf, 0.0
         for e in range(offsets[j], offsets[j + 1]):
             coefficient, at = weight_at(rows, g, at, e)
             value = theta[e] - (u - was) * coefficient
@@ -167,18 +152,17 @@ def along_row(
     return part, slope
 
 
-@lean
 def visit_row(
-    offsets: IntArray, rows: RowGroups, theta: FloatArray, multipliers: FloatArray, r: int
+    offsets: Ints, rows: RowGroups, theta: OutFloats, multipliers: OutFloats, r: Int
 ) -> None:
     """Move row r's multiplier to where the bound is least along it.
 
     The bound is convex along it, so a bracket is widened until the slope changes its sign,
     and halved from there. Where it never does, no output obeys the row as things stand.
     """
-    was = float(multipliers[r])
-    low = 0.0 if rows.lower[r] == -np.inf else -np.inf
-    high = 0.0 if rows.upper[r] == np.inf else np.inf
+    was: float = multipliers[r]
+    low = 0.0 if rows.lower[r] == -inf else -inf
+    high = 0.0 if rows.upper[r] == inf else inf
     left, right, width = was, was, 1.0
     while right < high and width < FAR and along_row(offsets, rows, theta, r, was, right)[1] < 0:
         left, right = right, min(right + width, high)
@@ -206,17 +190,19 @@ def visit_row(
     multipliers[r] = best
 
 
-@lean
-def sweep(graph: Graph, ascent: Ascent, settling: bool) -> None:
+def sweep(graph: Graph, ascent: Ascent, settling: Bool) -> None:
     """Once forwards and once backwards through the variables, then through the rows.
 
     When ``settling``, only forwards, and nothing is handed on: labels keep what the tables
     can spare, so that they tell good from bad. Before rows are visited, one more turn
     leaves an equal part at every variable: a row can only weigh what it finds at labels.
     """
-    theta, messages, multipliers, marginals, _ = ascent
+    theta: OutFloats = ascent.theta
+    messages: OutFloats = ascent.messages
+    multipliers: OutFloats = ascent.multipliers
+    marginals: OutFloats = ascent.marginals
     n = graph.sizes.shape[0]
-    table_ptr = graph.tables.ptr
+    table_ptr: Ints = graph.tables.ptr
     rows = graph.rows.lower.shape[0]
     turns = 2
     if settling:
@@ -231,32 +217,32 @@ def sweep(graph: Graph, ascent: Ascent, settling: bool) -> None:
             for p in range(begin, end):
                 k = graph.tables.places[p]
                 b = graph.tables.place_table[k]
-                marginal = marginals[(p - begin) * size : (p - begin + 1) * size]
+                marginal: OutFloats = marginals[(p - begin) * size : (p - begin + 1) * size]
                 inner = graph.tables.strides[k]
                 marginalise(theta, table_ptr[b], table_ptr[b + 1], inner, marginal)
                 for a in range(size):
-                    if marginal[a] == -np.inf and theta[first + a] > -np.inf:
+                    if marginal[a] == -inf and theta[first + a] > -inf:
                         # No entry supports this label. The messages must say so for good:
                         # far below at the label, and, below, far below in other tables.
                         messages[graph.flow.message_ptr[k] + a] -= FAR * (end - begin + 1)
                     theta[first + a] += marginal[a]
-            share = 0.0 if settling else graph.flow.share[j]
+            share: float = 0.0 if settling else graph.flow.share[j]
             if turn == 2:  # every variable keeps an equal part of what passes through it
                 share *= (n - 1.0 - step) / (n - step)
             given = 0
             for p in range(begin, end):
                 k = graph.tables.places[p]
                 b = graph.tables.place_table[k]
-                reaches = graph.flow.down[k] if turn == 1 else graph.flow.up[k]
+                reaches: Bool = graph.flow.down[k] if turn == 1 else graph.flow.up[k]
                 marginal = marginals[(p - begin) * size : (p - begin + 1) * size]
                 if reaches:
                     given += 1
                 for a in range(size):
                     own = theta[first + a]
-                    if own == -np.inf:
-                        if marginal[a] > -np.inf:
+                    if own == -inf:
+                        if marginal[a] > -inf:
                             messages[graph.flow.message_ptr[k] + a] += FAR
-                        marginal[a] = -np.inf
+                        marginal[a] = -inf
                         continue
                     if reaches:
                         marginal[a] -= share * own
@@ -264,15 +250,14 @@ def sweep(graph: Graph, ascent: Ascent, settling: bool) -> None:
                 shift(theta, table_ptr[b], table_ptr[b + 1], graph.tables.strides[k], marginal)
             kept = 1.0 - share * given
             for a in range(size):
-                if theta[first + a] != -np.inf:
+                if theta[first + a] != -inf:
                     theta[first + a] *= kept
         if turn == 2:
             for r in range(rows):
                 visit_row(graph.offsets, graph.rows, theta, multipliers, r)
 
 
-@lean
-def row_constant(rows: RowGroups, multipliers: FloatArray) -> float:
+def row_constant(rows: RowGroups, multipliers: Floats) -> float:
     """What the rows' right-hand sides add to the bound."""
     total = 0.0
     for r in range(rows.lower.shape[0]):
@@ -284,8 +269,7 @@ def row_constant(rows: RowGroups, multipliers: FloatArray) -> float:
     return total
 
 
-@inlined
-def entries_of(graph: Graph, group: int) -> tuple[int, int]:
+def entries_of(graph: Graph, group: Int) -> tuple[int, int]:
     """Where the labels of a variable, or behind those the entries of a table, begin and end."""
     n = graph.sizes.shape[0]
     if group < n:
@@ -293,11 +277,10 @@ def entries_of(graph: Graph, group: int) -> tuple[int, int]:
     return graph.tables.ptr[group - n], graph.tables.ptr[group - n + 1]
 
 
-@lean
-def find_tops(graph: Graph, theta: FloatArray, constant: float, tops: FloatArray) -> float:
+def find_tops(graph: Graph, theta: Floats, constant: float, tops: OutFloats) -> float:
     """The best label of every variable and entry of every table; their sum, after a constant."""
     for k in range(tops.shape[0]):
-        top = -np.inf
+        top = -inf
         begin, end = entries_of(graph, k)
         for e in range(begin, end):
             if theta[e] > top:
@@ -307,14 +290,12 @@ def find_tops(graph: Graph, theta: FloatArray, constant: float, tops: FloatArray
     return constant
 
 
-@lean
 def bound_of(graph: Graph, ascent: Ascent) -> float:
     """The bound that reparametrised scores and multipliers give."""
     constant = row_constant(graph.rows, ascent.multipliers)
     return find_tops(graph, ascent.theta, constant, ascent.tops)
 
 
-@lean
 def close_below(graph: Graph, ascent: Ascent, floor: float) -> None:
     """Close labels and table entries that are in no output worth more than ``floor``.
 
@@ -326,26 +307,29 @@ def close_below(graph: Graph, ascent: Ascent, floor: float) -> None:
         begin, end = entries_of(graph, k)
         for e in range(begin, end):
             if ascent.tops[k] - ascent.theta[e] >= room:
-                ascent.theta[e] = -np.inf
+                ascent.theta[e] = -inf
 
 
-@kernel
 def ascend(
     questions: Questions,
     graph: Graph,
-    messages: FloatArray,
-    multipliers: FloatArray,
-    sweeps: int,
+    messages: OutFloats2,
+    multipliers: OutFloats2,
+    sweeps: Int,
 ) -> FloatArray:
     """Improve one row of duals per input, in place, by so many sweeps; returns the bounds."""
-    m, parts = questions.scores.shape
-    source, room, bounds = np.empty(parts), new_ascent(graph), np.empty(m)
-    for i in range(m):
-        read_scores(questions, i, source)
-        load(source, graph.source, room.theta)
-        ascent = Ascent(room.theta, messages[i], multipliers[i], room.marginals, room.tops)
-        apply_duals(graph, ascent)
-        for _ in range(sweeps):
-            sweep(graph, ascent, False)
-        bounds[i] = bound_of(graph, ascent)
-    return bounds
+    m = questions.scores.shape[0]
+    source, ascent, bounds = floats(questions.scores.shape[1]), Ascent(graph), floats(m)
+    with cython.nogil:
+        for i in range(m):
+            read_scores(questions, i, source)
+            load(source, graph.source, ascent.theta)
+            copy_into(ascent.messages, messages[i])
+            copy_into(ascent.multipliers, multipliers[i])
+            apply_duals(graph, ascent)
+            for _ in range(sweeps):
+                sweep(graph, ascent, False)
+            bounds[i] = bound_of(graph, ascent)
+            copy_into(messages[i], ascent.messages)
+            copy_into(multipliers[i], ascent.multipliers)
+    return np.asarray(bounds)

@@ -14,44 +14,56 @@ table's best entry: then the bound is reached and nothing below can be better.
 
 from __future__ import annotations
 
+import cython
 import numpy as np
 
-from rote.kernels.bundles import DualRows, Graph, Questions, Reduced
-from rote.kernels.dp.runtime_elimination import eliminate_part
-from rote.kernels.dual.ascent import (
-    Ascent,
-    apply_duals,
-    begin,
-    bound_of,
-    close_below,
-    complete,
-    new_ascent,
-    new_memory,
-    row_constant,
-    sweep,
-)
-from rote.kernels.jit import kernel, lean
-from rote.kernels.neighbourhood.components import root_of
-from rote.kernels.outputs import copy_into
-from rote.kernels.search.nodes import Node, alone, assign, loss, new_node, row_loss, start, undo
 from rote.types import BoolArray, FloatArray, IntArray
 
-FIRST_NODES = 16  # of the first search; each further one has more sweeps and four times as many
-SWEEPS_IN_ORDER = 8
-ENTRIES_PER_NODE = 32  # an elimination of so many entries takes about as long as a node
-MAX_ENTRIES = 1 << 18  # of all tables of one elimination
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Floats,
+        Int,
+        OutFlags,
+        OutFloats,
+        OutInts,
+        OutInts2,
+        copy_into,
+        fill,
+        inf,
+        ints,
+    )
+    from rote.kernels.bundles import DualRows, Graph, Questions, Reduced
+    from rote.kernels.dp.elimination import Eliminated
+    from rote.kernels.dp.runtime_elimination import PartRoom, eliminate_part
+    from rote.kernels.dual.ascent import (
+        Ascent,
+        apply_duals,
+        begin,
+        bound_of,
+        close_below,
+        complete,
+        row_constant,
+        sweep,
+    )
+    from rote.kernels.inlined import root_of
+    from rote.kernels.search.nodes import Node, alone, assign, loss, row_loss, start, undo
+
+    FIRST_NODES = 16  # of the first search; each further one has more sweeps and four times as many
+    SWEEPS_IN_ORDER = 8
+    ENTRIES_PER_NODE = 32  # an elimination of so many entries takes about as long as a node
+    MAX_ENTRIES = 1 << 18  # of all tables of one elimination
 
 
-@lean
 def search(
     graph: Graph,
     ascent: Ascent,
     node: Node,
     floor: float,
     tie: float,
-    node_limit: int,
-    in_order: bool,
-    found: IntArray,
+    node_limit: Int,
+    in_order: Bool,
+    found: OutInts,
 ) -> tuple[float, float, float, int]:
     """The best output worth more than ``floor``, written to ``found``.
 
@@ -59,18 +71,24 @@ def search(
     anything else that was left aside, and the number of nodes. With ``in_order`` it looks
     for the first output, in lexicographic order, that is worth more than ``floor``.
     """
-    n, best_of, whole = graph.sizes.shape[0], node.best_of, node.whole
-    theta, multipliers, state, frames = ascent.theta, ascent.multipliers, node.state, node.frames
-    labels, argmax, pending = node.labels, node.argmax, node.pending
+    n: Int = graph.sizes.shape[0]
+    best_of, whole = node.best_of, node.whole
+    theta: Floats = ascent.theta
+    multipliers: Floats = ascent.multipliers
+    state: OutFloats = node.state
+    labels: OutInts = node.labels
+    argmax: OutInts = node.argmax
+    pending: OutInts = node.pending
     slack = 0.0 if in_order else 0.1 * tie
     if not start(graph, theta, row_constant(graph.rows, multipliers), node):
-        return floor, -np.inf, -np.inf, 0
-    frames.mark[0] = frames.low[0] = 0
+        return floor, -inf, -inf, 0
+    node.frames.mark[0] = 0
+    node.frames.low[0] = 0
 
     # Dive first, best label after best label: with an output in hand, labels that cannot
     # beat it close at once. It must be found again below, so that its own branch is not
     # taken for another output of the same value.
-    diving = not in_order
+    diving: Bool = not in_order
     count = 0
     if diving:
         count = n
@@ -78,21 +96,21 @@ def search(
             pending[j] = j
             argmax[j] = -1
     value = floor
-    dived = -np.inf
-    runner = -np.inf  # the largest bound among what was left aside
-    open_bound = -np.inf  # the bound of the node where a limit stopped the search
+    dived = -inf
+    runner: float = -inf  # the largest bound among what was left aside
+    open_bound: float = -inf  # the bound of the node where a limit stopped the search
     depth = 0 if diving else -1
-    top, height = frames.mark[0], frames.low[0]
+    top, height = node.frames.mark[0], node.frames.low[0]
     nodes = 0
-    entering = True
+    entering: Bool = True
     while True:
-        closed = not entering
+        closed: Bool = not entering
         while not closed:
             for f in range(count):
                 v = pending[f]
                 label = argmax[v]
                 if label < 0:
-                    best = -np.inf
+                    best = -inf
                     for a in range(graph.sizes[v]):
                         if state[graph.offsets[v] + a] > best:
                             best = state[graph.offsets[v] + a]
@@ -130,15 +148,15 @@ def search(
                 # Look at the open variables: best labels, labels without an alternative,
                 # and which variable to branch on.
                 room = bound - value - slack
-                narrow = np.inf
-                chosen_score = -np.inf
+                narrow = inf
+                chosen_score = -inf
                 for j in range(n):
                     if labels[j] >= 0:
                         argmax[j] = labels[j]
                         continue
                     best = float(state[best_of + j])
                     open_labels = 0
-                    second = -np.inf
+                    second = -inf
                     at = -1
                     for a in range(graph.sizes[j]):
                         this = state[graph.offsets[j] + a]
@@ -161,7 +179,7 @@ def search(
                             chosen_score = score
                             chosen = j
                 lost = loss(graph, theta, multipliers, node, slack)
-                if lost < np.inf:
+                if lost < inf:
                     if value > floor:
                         runner = max(runner, value)
                     if narrow <= tie and alone(graph, theta, node, 2 * tie):
@@ -190,29 +208,29 @@ def search(
                 open_bound = bound
                 break
             depth += 1
-            frames.variable[depth] = chosen
-            frames.next[depth] = 0
-            frames.mark[depth] = top
-            frames.low[depth] = height
+            node.frames.variable[depth] = chosen
+            node.frames.next[depth] = 0
+            node.frames.mark[depth] = top
+            node.frames.low[depth] = height
             listed = 0
             for a in range(graph.sizes[chosen]):
                 child = bound - state[best_of + chosen] + state[graph.offsets[chosen] + a]
-                if child == -np.inf:
+                if child == -inf:
                     continue
                 at = listed
-                while not in_order and at > 0 and frames.bound[depth, at - 1] < child:
-                    frames.label[depth, at] = frames.label[depth, at - 1]
-                    frames.bound[depth, at] = frames.bound[depth, at - 1]
+                while not in_order and at > 0 and node.frames.bound[depth, at - 1] < child:
+                    node.frames.label[depth, at] = node.frames.label[depth, at - 1]
+                    node.frames.bound[depth, at] = node.frames.bound[depth, at - 1]
                     at -= 1
-                frames.label[depth, at] = a
-                frames.bound[depth, at] = child
+                node.frames.label[depth, at] = a
+                node.frames.bound[depth, at] = child
                 listed += 1
-            frames.options[depth] = listed
+            node.frames.options[depth] = listed
             closed = True
-        if open_bound > -np.inf or depth < 0:
+        if open_bound > -inf or depth < 0:
             break
         # Back to the last decision, and on to its next label.
-        mark, low = frames.mark[depth], frames.low[depth]
+        mark, low = node.frames.mark[depth], node.frames.low[depth]
         undo(graph, node, height, low, top, mark)
         top, height = mark, low
         entering = False
@@ -221,55 +239,67 @@ def search(
             depth = -1
             count = 0
             entering = True
-        elif frames.next[depth] == frames.options[depth]:
+        elif node.frames.next[depth] == node.frames.options[depth]:
             depth -= 1
         else:
-            at = frames.next[depth]
-            frames.next[depth] += 1
-            if frames.bound[depth, at] <= value + slack:
-                runner = max(runner, frames.bound[depth, at])
+            at = node.frames.next[depth]
+            node.frames.next[depth] += 1
+            if node.frames.bound[depth, at] <= value + slack:
+                runner = max(runner, node.frames.bound[depth, at])
             else:
-                v = frames.variable[depth]
-                argmax[v] = frames.label[depth, at]
+                v = node.frames.variable[depth]
+                argmax[v] = node.frames.label[depth, at]
                 pending[0] = v
                 count = 1
                 entering = True
-    if open_bound > -np.inf:  # labels not yet tried are open on every level above
+    if open_bound > -inf:  # labels not yet tried are open on every level above
         if value == floor and dived > floor:
             value = dived
         for d in range(depth + 1):
-            for at in range(frames.next[d], frames.options[d]):
-                open_bound = max(open_bound, frames.bound[d, at])
+            for at in range(node.frames.next[d], node.frames.options[d]):
+                open_bound = max(open_bound, node.frames.bound[d, at])
     return value, max(value, open_bound), runner, nodes
 
 
-@kernel
-def components(graph: Graph, theta: FloatArray, part: IntArray) -> int:
+class Parts:
+    """Room for a search part by part, made when the first search needs it."""
+
+    def __init__(self) -> None:
+        self.made = False
+
+    def reserve(self, graph: Graph) -> None:
+        """Make the room."""
+        self.made = True
+        self.root = ints(graph.sizes.shape[0])
+        self.part = ints(graph.sizes.shape[0])
+        self.narrowed = Ascent(graph)
+        self.elimination = PartRoom()
+
+
+def components(graph: Graph, theta: Floats, root: OutInts, part: OutInts) -> int:
     """Number the parts into which the undecided variables fall; returns how many there are.
 
     Undecided variables, those with two open labels, are in one part when a table or a row
-    joins them. ``part`` is -1 for decided ones.
+    joins them. ``part`` is -1 for decided ones; ``root`` is room for as many.
     """
-    n = graph.sizes.shape[0]
-    root = np.empty(n, np.int64)
+    n: Int = graph.sizes.shape[0]
     for j in range(n):
         count = 0
         for e in range(graph.offsets[j], graph.offsets[j + 1]):
-            if theta[e] > -np.inf:
+            if theta[e] > -inf:
                 count += 1
         root[j] = j if count > 1 else -1
-    tables, rows = graph.tables, graph.rows
-    groups = tables.ptr.shape[0] - 1 + rows.lower.shape[0]
+    groups = graph.tables.ptr.shape[0] - 1 + graph.rows.lower.shape[0]
     for group in range(groups):
-        b = group - rows.lower.shape[0]
+        b = group - graph.rows.lower.shape[0]
         begin, end = 0, 0
         if b < 0:
-            begin, end = rows.ptr[group], rows.ptr[group + 1]
+            begin, end = graph.rows.ptr[group], graph.rows.ptr[group + 1]
         else:
-            begin, end = tables.scope_ptr[b], tables.scope_ptr[b + 1]
+            begin, end = graph.tables.scope_ptr[b], graph.tables.scope_ptr[b + 1]
         first = -1
         for k in range(begin, end):
-            j = rows.variable[k] if b < 0 else tables.scope[k]
+            j = graph.rows.variable[k] if b < 0 else graph.tables.scope[k]
             if root[j] < 0:
                 continue
             j = root_of(root, j)
@@ -289,15 +319,15 @@ def components(graph: Graph, theta: FloatArray, part: IntArray) -> int:
     return found
 
 
-@kernel
 def search_parts(
     graph: Graph,
     ascent: Ascent,
     node: Node,
+    parts: Parts,
     value: float,
     tie: float,
-    node_limit: int,
-    found: IntArray,
+    node_limit: Int,
+    found: OutInts,
 ) -> tuple[float, float, float, int]:
     """What `search` does, given an output ``found`` worth ``value``, part by part.
 
@@ -306,35 +336,36 @@ def search_parts(
     together, every combination of near-best outputs would be looked at. A part is
     eliminated where its tables stay small, and searched otherwise.
     """
-    theta, n = ascent.theta, graph.sizes.shape[0]
-    part = np.empty(n, np.int64)
-    parts = components(graph, theta, part)
-    narrowed = np.empty(theta.shape[0])
-    case = Ascent(narrowed, ascent.messages, ascent.multipliers, ascent.marginals, ascent.tops)
-    gap, lost, nodes = np.inf, 0.0, 0
+    if not parts.made:
+        parts.reserve(graph)
+    count = components(graph, ascent.theta, parts.root, parts.part)
+    copy_into(parts.narrowed.multipliers, ascent.multipliers)
+    gap, lost, nodes = inf, 0.0, 0
     entries = min(ENTRIES_PER_NODE * node_limit, MAX_ENTRIES)
-    for c in range(max(1, parts)):
-        if parts > 0:
-            done, gained, margin = eliminate_part(graph, theta, part, c, entries, found)
+    for c in range(max(1, count)):
+        if count > 0:
+            done, gained, margin = eliminate_part(
+                graph, ascent.theta, parts.part, c, entries, parts.elimination, found
+            )
             if done:
                 value += gained
                 gap = min(gap, margin)
                 continue
-        narrowed[:] = theta
-        for j in range(n):
-            if part[j] != c:
+        copy_into(parts.narrowed.theta, ascent.theta)
+        for j in range(graph.sizes.shape[0]):
+            if parts.part[j] != c:
                 for e in range(graph.offsets[j], graph.offsets[j + 1]):
                     if e != graph.offsets[j] + found[j]:
-                        narrowed[e] = -np.inf
+                        parts.narrowed.theta[e] = -inf
         better, bound, runner, looked = search(
-            graph, case, node, value - 4 * tie, tie, node_limit - nodes, False, found
+            graph, parts.narrowed, node, value - 4 * tie, tie, node_limit - nodes, False, found
         )
         nodes += looked
         gap = min(gap, better - runner)
         lost += bound - better
         value = better
         if nodes >= node_limit:
-            lost = np.inf
+            lost = inf
             break
     bound = value + lost
     if bound > value:
@@ -342,14 +373,13 @@ def search_parts(
     return value, bound, value - gap, nodes
 
 
-@kernel
 def branch(
     questions: Questions,
-    floors: FloatArray,
+    floors: Floats,
     reduced: Reduced,
     duals: DualRows,
-    node_limit: int,
-    in_order: bool,
+    node_limit: Int,
+    in_order: Bool,
 ) -> tuple[IntArray, FloatArray, BoolArray, BoolArray]:
     """Eliminate, bound, search, and read back, for every input of a batch.
 
@@ -359,54 +389,77 @@ def branch(
     is eliminated then.
     """
     graph = reduced.graph
-    m, parts = questions.scores.shape
-    memory, ascent, node = new_memory(parts, reduced), new_ascent(graph), new_node(graph)
-    labels = np.full((m, reduced.variables), -1, np.int64)
-    found = np.empty(graph.sizes.shape[0], np.int64)
-    bounds = np.empty(m)
-    completed = np.ones(m, np.bool_)
-    doubtful = np.zeros(m, np.bool_)
-    for i in range(m):
-        rest = begin(questions, i, reduced, memory, ascent.theta)
-        if rest == -np.inf:
-            bounds[i] = rest
-            continue
-        ascent.messages[:] = 0.0
-        ascent.multipliers[:] = 0.0
-        if duals.messages.shape[0] > 0:
-            ascent.messages[:] = duals.messages[i]
-            ascent.multipliers[:] = duals.multipliers[i]
-            apply_duals(graph, ascent)
-        tie = questions.ties[i]
-        value = floors[i] - rest
-        known = False
-        visited = 0
-        sweeps = SWEEPS_IN_ORDER if in_order else 0
-        limit = node_limit if in_order else FIRST_NODES
-        while True:
-            for k in range(sweeps + 1):
-                sweep(graph, ascent, k == sweeps)
-            limit = min(limit, node_limit - visited)
-            if known:
-                value, bound, runner, nodes = search_parts(
-                    graph, ascent, node, value, tie, limit, found
-                )
-            else:
-                floor = value
-                value, bound, runner, nodes = search(
-                    graph, ascent, node, floor, tie, limit, in_order, found
-                )
-                known = value > floor
-            visited += nodes
-            if bound <= value or visited >= node_limit:
-                break
-            if known:
-                close_below(graph, ascent, value - 4 * tie)
-            sweeps = min(max(2, 2 * sweeps), 64)
-            limit *= 4
-        bounds[i] = bound + rest
-        completed[i] = bound <= value
-        if known and value + rest > -np.inf:
-            margin = complete(reduced, memory, found, labels[i])
-            doubtful[i] = runner >= value - tie or margin <= tie
-    return labels, bounds, completed, doubtful
+    m = questions.scores.shape[0]
+    memory = Eliminated(questions.scores.shape[1], reduced.steps)
+    ascent, node, parts = Ascent(graph), Node(graph), Parts()
+    labels: OutInts2 = np.full((m, reduced.variables), -1, np.int64)
+    bounds: OutFloats = np.full(m, -inf)
+    completed: OutFlags = np.ones(m, np.bool_)
+    doubtful: OutFlags = np.zeros(m, np.bool_)
+    found = ints(graph.sizes.shape[0])
+    with cython.nogil:
+        for i in range(m):
+            rest = begin(questions, i, reduced, memory, ascent.theta)
+            if rest == -inf:
+                continue
+            fill(ascent.messages, 0.0)
+            fill(ascent.multipliers, 0.0)
+            if duals.messages.shape[0] > 0:
+                copy_into(ascent.messages, duals.messages[i])
+                copy_into(ascent.multipliers, duals.multipliers[i])
+                apply_duals(graph, ascent)
+            tie, floor = questions.ties[i], floors[i] - rest
+            value, bound, runner = search_on(
+                graph, ascent, node, parts, floor, tie, node_limit, in_order, found
+            )
+            bounds[i] = bound + rest
+            completed[i] = bound <= value
+            if value > floor and value + rest > -inf:
+                margin = complete(reduced, memory, found, labels[i])
+                doubtful[i] = runner >= value - tie or margin <= tie
+    return (
+        np.asarray(labels),
+        np.asarray(bounds),
+        np.asarray(completed).view(np.bool_),
+        np.asarray(doubtful).view(np.bool_),
+    )
+
+
+def search_on(
+    graph: Graph,
+    ascent: Ascent,
+    node: Node,
+    parts: Parts,
+    floor: float,
+    tie: float,
+    node_limit: Int,
+    in_order: Bool,
+    found: OutInts,
+) -> tuple[float, float, float]:
+    """Bound and search by turns, with more sweeps and more nodes each time.
+
+    Returns the value of what was found (or ``floor``), a bound on everything, and the largest bound
+    of anything else that was left aside.
+    """
+    value, visited = floor, 0
+    sweeps = SWEEPS_IN_ORDER if in_order else 0
+    limit = node_limit if in_order else FIRST_NODES
+    while True:
+        for k in range(sweeps + 1):
+            sweep(graph, ascent, k == sweeps)
+        limit = min(limit, node_limit - visited)
+        if value > floor:
+            value, bound, runner, nodes = search_parts(
+                graph, ascent, node, parts, value, tie, limit, found
+            )
+        else:
+            value, bound, runner, nodes = search(
+                graph, ascent, node, floor, tie, limit, in_order, found
+            )
+        visited += nodes
+        if bound <= value or visited >= node_limit:
+            return value, bound, runner
+        if value > floor:
+            close_below(graph, ascent, value - 4 * tie)
+        sweeps = min(max(2, 2 * sweeps), 64)
+        limit *= 4

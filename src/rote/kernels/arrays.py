@@ -1,0 +1,54 @@
+"""What kernels are written with: names of array types, and room made, filled and copied.
+
+The types differ for Cython only (see ``arrays.pxd``): a number at the end says how many axes an
+array has, and kernels write to those that begin with Out.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+import cython
+import numpy as np
+
+from rote.types import AnyArray, BoolArray, FloatArray, IntArray
+
+if not cython.compiled:
+    Int, Bool, Word = int, bool, int
+    Floats = Floats2 = Floats3 = OutFloats = OutFloats2 = OutFloats3 = FloatArray
+    Ints = Ints2 = Ints3 = OutInts = OutInts2 = OutInts3 = IntArray
+    Flags = Flags2 = OutFlags = OutFlags2 = BoolArray
+    Words = OutWords = AnyArray
+
+    def fill(to: AnyArray, value: float) -> None:
+        """Put one number everywhere."""
+        to[:] = value
+
+    def copy_into(to: AnyArray, source: AnyArray) -> None:
+        """Put what one array has where another one begins."""
+        to[: len(source)] = source
+
+
+def floats(n: Int) -> OutFloats:
+    """Room for n numbers, as it happens to be; the others are alike."""
+    return np.empty(n)
+
+
+def floats2(m: Int, n: Int) -> OutFloats2:
+    return np.empty((m, n))
+
+
+def ints(n: Int) -> OutInts:
+    return np.empty(n, np.int64)
+
+
+def ints2(m: Int, n: Int) -> OutInts2:
+    return np.empty((m, n), np.int64)
+
+
+def flags(n: Int) -> OutFlags:
+    return np.empty(n, np.bool_)
+
+
+def flags2(m: Int, n: Int) -> OutFlags2:
+    return np.empty((m, n), np.bool_)

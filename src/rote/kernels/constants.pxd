@@ -1,0 +1,9 @@
+# The numbers of `constants.py` for Cython; tests compare them.
+
+cdef extern from *:
+    """
+    #define LARGEST_SCORE 0x1p1000
+    #define FAR 1e9
+    """
+    const double LARGEST_SCORE
+    const double FAR

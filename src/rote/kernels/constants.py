@@ -1,0 +1,4 @@
+"""Numbers that kernels and those who call them agree on; ``constants.pxd`` has them for Cython."""
+
+LARGEST_SCORE = 2.0**1000  # exclusive: millions of scores below add up to a finite number
+FAR = 1e9  # stands for infinity in messages

@@ -1,0 +1,52 @@
+# The bodies of `inlined.py` for Cython; tests compare them.
+
+from rote.kernels.arrays cimport *
+from rote.kernels.bundles cimport Layout, RowGroups, Tables
+
+
+cdef inline Int tuple_of(Layout layout, Int f, Ints labels) noexcept nogil:
+    code = 0
+    for k in range(layout.scope_ptr[f], layout.scope_ptr[f + 1]):
+        code = code * layout.sizes[layout.scope[k]] + labels[layout.scope[k]]
+    return code
+
+
+cdef inline Int entry_at(Tables tables, Int b, Ints labels) noexcept nogil:
+    at = tables.ptr[b]
+    for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
+        at += tables.strides[k] * labels[tables.scope[k]]
+    return at
+
+
+cdef inline double added(RowGroups rows, Int group, Int part) noexcept nogil:
+    amount = 0.0
+    for c in range(rows.start[group], rows.start[group + 1]):
+        if rows.column[c] == part:
+            amount += rows.coefficient[c]
+    return amount
+
+
+cdef inline (double, Int) weight_at(RowGroups rows, Int group, Int at, Int part) noexcept nogil:
+    weight = 0.0
+    if at < rows.start[group + 1] and rows.column[at] == part:
+        weight = rows.coefficient[at]
+        at += 1
+    return weight, at
+
+
+cdef inline bint is_broken(RowGroups rows, Int row, double low, double high) noexcept nogil:
+    return low > rows.upper[row] or high < rows.lower[row]
+
+
+cdef inline double activity_of(RowGroups rows, Ints offsets, Int row, Ints labels) noexcept nogil:
+    activity = 0.0
+    for g in range(rows.ptr[row], rows.ptr[row + 1]):
+        activity += added(rows, g, offsets[rows.variable[g]] + labels[rows.variable[g]])
+    return activity
+
+
+cdef inline Int root_of(OutInts parent, Int j) noexcept nogil:
+    while parent[j] != j:
+        parent[j] = parent[parent[j]]
+        j = parent[j]
+    return j

@@ -1,0 +1,64 @@
+"""Small steps of innermost loops, which Cython takes in where they are called.
+
+Compiled kernels have them from ``inlined.pxd``, body by body the same; this module is never compiled.
+"""
+
+from __future__ import annotations
+
+from rote.kernels.arrays import Int, Ints, OutInts
+from rote.kernels.bundles import Layout, RowGroups, Tables
+
+
+def tuple_of(layout: Layout, f: Int, labels: Ints) -> int:
+    """The number of the label tuple that an output has at a factor."""
+    code = 0
+    for k in range(layout.scope_ptr[f], layout.scope_ptr[f + 1]):
+        code = code * layout.sizes[layout.scope[k]] + labels[layout.scope[k]]
+    return code
+
+
+def entry_at(tables: Tables, b: Int, labels: Ints) -> int:
+    """The entry of a table that an output chooses."""
+    at = tables.ptr[b]
+    for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
+        at += tables.strides[k] * labels[tables.scope[k]]
+    return at
+
+
+def added(rows: RowGroups, group: Int, part: Int) -> float:
+    """What a label adds to the row of a group."""
+    amount = 0.0
+    for c in range(rows.start[group], rows.start[group + 1]):
+        if rows.column[c] == part:
+            amount += rows.coefficient[c]
+    return amount
+
+
+def weight_at(rows: RowGroups, group: Int, at: Int, part: Int) -> tuple[float, int]:
+    """What a label adds, and the next column; columns are read from ``at`` on, labels in order."""
+    weight = 0.0
+    if at < rows.start[group + 1] and rows.column[at] == part:
+        weight = rows.coefficient[at]
+        at += 1
+    return weight, at
+
+
+def is_broken(rows: RowGroups, row: Int, low: float, high: float) -> bool:
+    """Whether a row that ends up between two numbers is broken for sure."""
+    return low > rows.upper[row] or high < rows.lower[row]
+
+
+def activity_of(rows: RowGroups, offsets: Ints, row: Int, labels: Ints) -> float:
+    """What an output adds to a row."""
+    activity = 0.0
+    for g in range(rows.ptr[row], rows.ptr[row + 1]):
+        activity += added(rows, g, offsets[rows.variable[g]] + labels[rows.variable[g]])
+    return activity
+
+
+def root_of(parent: OutInts, j: Int) -> int:
+    """The first variable of a component; paths are halved on the way."""
+    while parent[j] != j:
+        parent[j] = parent[parent[j]]
+        j = parent[j]
+    return j
