@@ -6,62 +6,77 @@ those of output k are ``order[ptr[k]:ptr[k + 1]]``.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.jit import kernel
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import FloatArray, IntArray
+
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Flags2,
+        Floats,
+        Floats2,
+        Int,
+        Ints,
+        Ints2,
+        OutFloats,
+        OutInts,
+        inf,
+    )
 
 
-@kernel
-def best_remembered(
-    scores: FloatArray, closed: BoolArray, parts: IntArray, variables: int
-) -> IntArray:
+def best_remembered(scores: Floats2, closed: Flags2, parts: Ints2, variables: Int) -> IntArray:
     """For each input, the output worth most among those whose ``parts`` are given (eq. 9).
 
     -1 where there is none, all having a closed label. ``closed`` has one row per input or none.
     """
     m = scores.shape[0]
-    found = np.full(m, -1, np.int64)
-    for i in range(m):
-        best = -np.inf
-        for k in range(parts.shape[0]):
-            value = 0.0
-            for s in range(parts.shape[1]):
-                value += scores[i, parts[k, s]]
-            if value > best:
-                taken = True
-                if closed.shape[0] > 0:
-                    for s in range(variables):
-                        if closed[i, parts[k, s]]:
-                            taken = False
-                            break
-                if taken:
+    found: OutInts = np.full(m, -1, np.int64)
+    with cython.nogil:
+        for i in range(m):
+            best = -inf
+            for k in range(parts.shape[0]):
+                value: float = 0.0
+                for s in range(parts.shape[1]):
+                    value += scores[i, parts[k, s]]
+                if value > best and may_be_taken(closed, i, parts, k, variables):
                     best = value
                     found[i] = k
-    return found
+    return np.asarray(found)
 
 
-class Memory(NamedTuple):
+def may_be_taken(closed: Flags2, i: Int, parts: Ints2, k: Int, variables: Int) -> bool:
+    """Whether output k has no label that is closed to input i."""
+    if closed.shape[0] > 0:
+        for s in range(variables):
+            if closed[i, parts[k, s]]:
+                return False
+    return True
+
+
+class Memory:
     """Outputs and entries."""
 
-    parts: IntArray  # (outputs, slots)
-    slots: IntArray  # where the parts of each slot start; one more ends the last
-    scores: FloatArray  # (entries, parts)
-    margins: FloatArray  # per entry
-    ptr: IntArray  # per output
-    order: IntArray
+    def __init__(
+        self,
+        parts: Ints2,  # (outputs, slots)
+        slots: Ints,  # where the parts of each slot start; one more ends the last
+        scores: Floats2,  # (entries, parts)
+        margins: Floats,  # per entry
+        ptr: Ints,  # per output
+        order: Ints,
+    ) -> None:
+        self.parts = parts
+        self.slots = slots
+        self.scores = scores
+        self.margins = margins
+        self.ptr = ptr
+        self.order = order
 
 
-@kernel
 def first_that_holds(
-    scores: FloatArray,
-    outputs: IntArray,
-    memory: Memory,
-    least: FloatArray,
-    epsilon: FloatArray,
-    relative: bool,
+    scores: Floats2, outputs: Ints, memory: Memory, least: Floats, epsilon: Floats, relative: Bool
 ) -> tuple[IntArray, FloatArray]:
     """For each input q, the first entry p that has output y = ``outputs[i]`` and meets eq. (4).
 
@@ -73,42 +88,51 @@ def first_that_holds(
     Returns the entries, -1 for none, and the most that any output can be worth more than y, over
     ε: Σ_slots |c_q(y)| + max |c_q|.
     """
-    parts, slots = memory.parts, memory.slots
     m = scores.shape[0]
-    found = np.full(m, -1, np.int64)
-    sums = np.zeros(m)
-    for i in range(m):
-        k = outputs[i]
-        if k < 0:
-            continue
-        for at in range(memory.ptr[k], memory.ptr[k + 1]):
-            p = memory.order[at]
-            if epsilon[i] == 0.0 and memory.margins[p] <= least[i]:
+    found: OutInts = np.full(m, -1, np.int64)
+    sums: OutFloats = np.zeros(m)
+    with cython.nogil:
+        for i in range(m):
+            k = outputs[i]
+            if k < 0:
                 continue
-            holds = True
-            for s in range(slots.shape[0] - 1):
-                own = parts[k, s]
-                zero_q = scores[i, own] if relative else 0.0
-                zero_p = memory.scores[p, own] if relative else 0.0
-                for part in range(slots[s], slots[s + 1]):
-                    new = scores[i, part] - zero_q
-                    change = new - (memory.scores[p, part] - zero_p)
-                    if part == own:
-                        change = -change
-                    if change > epsilon[i] * abs(new):
-                        holds = False
-                        break
-                if not holds:
+            for at in range(memory.ptr[k], memory.ptr[k + 1]):
+                p = memory.order[at]
+                if epsilon[i] == 0.0 and memory.margins[p] <= least[i]:
+                    continue
+                if holds(scores, i, memory, k, p, epsilon[i], relative):
+                    found[i] = p
+                    sums[i] = worth_more(scores, i, memory, k, relative)
                     break
-            if holds:
-                found[i] = p
-                break
-        if found[i] >= 0:
-            for s in range(slots.shape[0] - 1):
-                own = parts[k, s]
-                zero_q = scores[i, own] if relative else 0.0
-                largest = 0.0
-                for part in range(slots[s], slots[s + 1]):
-                    largest = max(largest, abs(scores[i, part] - zero_q))
-                sums[i] += largest + abs(scores[i, own] - zero_q)
-    return found, sums
+    return np.asarray(found), np.asarray(sums)
+
+
+def holds(
+    scores: Floats2, i: Int, memory: Memory, k: Int, p: Int, epsilon: float, relative: Bool
+) -> bool:
+    """Whether entry p, whose output is k, meets the condition for input i."""
+    for s in range(memory.slots.shape[0] - 1):
+        own: Int = memory.parts[k, s]
+        zero_q: float = scores[i, own] if relative else 0.0
+        zero_p: float = memory.scores[p, own] if relative else 0.0
+        for part in range(memory.slots[s], memory.slots[s + 1]):
+            new: float = scores[i, part] - zero_q
+            change: float = new - (memory.scores[p, part] - zero_p)
+            if part == own:
+                change = -change
+            if change > epsilon * abs(new):
+                return False
+    return True
+
+
+def worth_more(scores: Floats2, i: Int, memory: Memory, k: Int, relative: Bool) -> float:
+    """Σ_slots |c_q(y)| + max |c_q| for output y = k."""
+    total: float = 0.0
+    for s in range(memory.slots.shape[0] - 1):
+        own: Int = memory.parts[k, s]
+        zero: float = scores[i, own] if relative else 0.0
+        largest: float = 0.0
+        for part in range(memory.slots[s], memory.slots[s + 1]):
+            largest = max(largest, abs(scores[i, part] - zero))
+        total += largest + abs(scores[i, own] - zero)
+    return total

@@ -4,6 +4,8 @@ cdef extern from *:
     """
     #define LARGEST_SCORE 0x1p1000
     #define FAR 1e9
+    #define LARGE 1e12
     """
     const double LARGEST_SCORE
     const double FAR
+    const double LARGE

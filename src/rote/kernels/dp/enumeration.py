@@ -6,46 +6,63 @@ Output number c of the order has the labels that are its digits in the mixed rad
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.bundles import Questions
-from rote.kernels.jit import kernel
-from rote.types import AnyArray, IntArray
+from rote.types import IntArray
+
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Flags,
+        Int,
+        Ints,
+        OutFloats,
+        OutInts,
+        OutInts2,
+        copy_into,
+        fill,
+        floats,
+        inf,
+        ints,
+        ints2,
+    )
+    from rote.kernels.bundles import Questions
 
 
-@kernel
-def outputs_between(first: int, end: int, sizes: IntArray) -> IntArray:
+def outputs_between(first: Int, end: Int, sizes: Ints) -> IntArray:
     """The labels of the outputs numbered first .. end-1."""
     n = sizes.shape[0]
-    labels = np.empty((end - first, n), np.int64)
-    for c in range(first, end):
-        rest = c
-        for back in range(n):
-            j = n - 1 - back
-            labels[c - first, j] = rest % sizes[j]
-            rest //= sizes[j]
-    return labels
+    labels = ints2(end - first, n)
+    with cython.nogil:
+        for c in range(first, end):
+            rest = c
+            for back in range(n):
+                j = n - 1 - back
+                labels[c - first, j] = rest % sizes[j]
+                rest //= sizes[j]
+    return np.asarray(labels)
 
 
-class EndingFactors(NamedTuple):
+class EndingFactors:
     """The factors of a space, sorted by their last variable."""
 
-    ptr: IntArray  # per variable: the factors whose last one it is
-    first: IntArray  # per factor: its first part
-    scope_ptr: IntArray
-    scope: IntArray
-    strides: IntArray
+    def __init__(
+        self,
+        ptr: Ints,  # per variable: the factors whose last one it is
+        first: Ints,  # per factor: its first part
+        scope_ptr: Ints,
+        scope: Ints,
+        strides: Ints,
+    ) -> None:
+        self.ptr = ptr
+        self.first = first
+        self.scope_ptr = scope_ptr
+        self.scope = scope
+        self.strides = strides
 
 
-@kernel
 def best_outputs(
-    questions: Questions,
-    feasible: AnyArray,
-    sizes: IntArray,
-    offsets: IntArray,
-    factors: EndingFactors,
+    questions: Questions, feasible: Flags, sizes: Ints, offsets: Ints, factors: EndingFactors
 ) -> IntArray:
     """The first output within one tie of the best; labels are -1 where nothing is feasible.
 
@@ -53,43 +70,60 @@ def best_outputs(
     changes only what comes from j on. A first round finds the best value, a second
     one the first output close to it.
     """
-    scores, closed, ties = questions
-    m = scores.shape[0]
+    m, n = questions.scores.shape[0], sizes.shape[0]
+    result: OutInts2 = np.full((m, n), -1, np.int64)
+    labels, known = ints(n), floats(n + 1)
+    known[0] = 0.0
+    with cython.nogil:
+        for i in range(m):
+            best = turn(questions, i, feasible, sizes, offsets, factors, labels, known, inf)
+            if best > -inf:
+                least = best - questions.ties[i]
+                turn(questions, i, feasible, sizes, offsets, factors, labels, known, least)
+                copy_into(result[i], labels)
+    return np.asarray(result)
+
+
+def turn(
+    questions: Questions,
+    i: Int,
+    feasible: Flags,
+    sizes: Ints,
+    offsets: Ints,
+    factors: EndingFactors,
+    labels: OutInts,
+    known: OutFloats,
+    enough: float,
+) -> float:
+    """Go through the outputs until one has the value ``enough``; returns the best value seen.
+
+    ``known`` has the values of the prefixes of ``labels``.
+    """
     n = sizes.shape[0]
-    result = np.full((m, n), -1, np.int64)
-    labels = np.zeros(n, np.int64)
-    known_value = np.zeros(n + 1)
-    for i in range(m):
-        best = -np.inf
-        for search in range(2):
-            labels[:] = 0
-            c = 0
-            turned = 0
-            while turned >= 0:
-                for j in range(turned, n):
-                    part = offsets[j] + labels[j]
-                    value = known_value[j] + scores[i, part]
-                    if closed.shape[0] > 0 and closed[i, part]:
-                        value = -np.inf
-                    for f in range(factors.ptr[j], factors.ptr[j + 1]):
-                        part = factors.first[f]
-                        for k in range(factors.scope_ptr[f], factors.scope_ptr[f + 1]):
-                            part += factors.strides[k] * labels[factors.scope[k]]
-                        value += scores[i, part]
-                    known_value[j + 1] = value
-                if (feasible[c >> 3] >> (7 - (c & 7))) & 1:
-                    if search == 0:
-                        best = max(best, float(known_value[n]))
-                    elif known_value[n] >= best - ties[i]:
-                        result[i] = labels
-                        break
-                c += 1
-                turned = n - 1
-                while turned >= 0 and labels[turned] == sizes[turned] - 1:
-                    labels[turned] = 0
-                    turned -= 1
-                if turned >= 0:
-                    labels[turned] += 1
-            if best == -np.inf:
+    fill(labels, 0)
+    best: float = -inf
+    c, turned = 0, 0
+    while turned >= 0:
+        for j in range(turned, n):
+            part = offsets[j] + labels[j]
+            value: float = known[j] + questions.scores[i, part]
+            if questions.closed.shape[0] > 0 and questions.closed[i, part]:
+                value = -inf
+            for f in range(factors.ptr[j], factors.ptr[j + 1]):
+                part = factors.first[f]
+                for k in range(factors.scope_ptr[f], factors.scope_ptr[f + 1]):
+                    part += factors.strides[k] * labels[factors.scope[k]]
+                value += questions.scores[i, part]
+            known[j + 1] = value
+        if (feasible[c >> 3] >> (7 - (c & 7))) & 1:
+            best = max(best, known[n])
+            if known[n] >= enough:
                 break
-    return result
+        c += 1
+        turned = n - 1
+        while turned >= 0 and labels[turned] == sizes[turned] - 1:
+            labels[turned] = 0
+            turned -= 1
+        if turned >= 0:
+            labels[turned] += 1
+    return best

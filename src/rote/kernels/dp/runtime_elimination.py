@@ -225,9 +225,7 @@ def read_tables(
     return made, before
 
 
-def eliminate_next(
-    count: Int, step: Int, made: Int, max_entries: Int, room: PartRoom
-) -> bool:
+def eliminate_next(count: Int, step: Int, made: Int, max_entries: Int, room: PartRoom) -> bool:
     """Eliminate the variable whose new table, number ``made``, is smallest; false if too large."""
     v = -1
     smallest = inf

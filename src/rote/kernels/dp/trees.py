@@ -22,116 +22,115 @@ Hanging it on another variable changes only the messages on the way there.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.bundles import ForestPlan, Questions
-from rote.kernels.dp.chains import add_entries, label_scores, within_budget
-from rote.kernels.jit import inlined, kernel, lean
-from rote.kernels.outputs import copy_into
 from rote.types import FloatArray, IntArray
 
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Floats,
+        Int,
+        OutFloats,
+        OutFloats2,
+        OutInts,
+        OutInts2,
+        copy_into,
+        fill,
+        floats,
+        inf,
+        ints,
+    )
+    from rote.kernels.bundles import ForestPlan, Questions
+    from rote.kernels.dp.chains import add_entries, label_scores, within_budget
 
-class Room(NamedTuple):
+
+class TreeRoom:
     """The messages of one input, and room for what is read of tables."""
 
-    own: FloatArray  # per label: its score
-    inner: FloatArray  # per label: inner_v
-    up: FloatArray  # per variable: what it tells its parent
-    down: FloatArray  # per label: what is best outside the variables below
-    entries: FloatArray  # of one table
-    line: FloatArray  # of one variable
-    without: FloatArray  # as ``up``: what the parent is worth without the variable
-    hung: IntArray  # per root: the variable on which its component hangs at the moment
-    way: IntArray  # from there to another variable
+    def __init__(self, plan: ForestPlan) -> None:
+        n = plan.sizes.shape[0]
+        self.own = floats(plan.offsets[n])  # per label: its score
+        self.inner = floats(plan.offsets[n])  # per label: inner_v
+        self.up = floats(plan.up_ptr[n])  # per variable: what it tells its parent
+        self.down = floats(plan.offsets[n])  # per label: the best outside the variables below
+        self.entries = floats(plan.room[0])  # of one table
+        self.line = floats(plan.room[1])  # of one variable
+        self.without = floats(plan.up_ptr[n])  # as ``up``: the parent's value without the variable
+        self.hung = ints(n)  # per root: the variable on which its component hangs at the moment
+        self.way = ints(n)  # from there to another variable
 
 
-@kernel
-def room_for(plan: ForestPlan) -> Room:
-    n = plan.sizes.shape[0]
-    return Room(
-        np.empty(plan.offsets[n]),
-        np.empty(plan.offsets[n]),
-        np.empty(plan.up_ptr[n]),
-        np.empty(plan.offsets[n]),
-        np.empty(plan.room[0]),
-        np.empty(plan.room[1]),
-        np.empty(plan.up_ptr[n]),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-    )
-
-
-@lean
 def best_across(
-    out: FloatArray, values: FloatArray, table: FloatArray, step_from: int, step_to: int
+    out: OutFloats, values: Floats, table: Floats, step_from: Int, step_to: Int
 ) -> None:
     """out(x) = max_a W(x, a) + values(a), across a table from either of its sides."""
     many = values.shape[0]
     if step_from == 1:
         for x in range(out.shape[0]):
-            here = table[x * step_to : x * step_to + many]
-            top = -np.inf
+            top = -inf
             for a in range(many):
-                value = here[a] + values[a]
+                value = table[x * step_to + a] + values[a]
                 if value > top:
                     top = value
             out[x] = top
     else:
-        out[:] = -np.inf
+        fill(out, -inf)
         for a in range(many):
-            here = table[a * step_from : a * step_from + out.shape[0]]
             for x in range(out.shape[0]):
-                value = here[x] + values[a]
+                value = table[a * step_from + x] + values[a]
                 if value > out[x]:
                     out[x] = value
 
 
-@inlined
 def send(
-    out: FloatArray, values: FloatArray, plan: ForestPlan, v: int, up: bool, row: FloatArray,
-    entries: FloatArray,
-) -> None:  # fmt: skip
+    out: OutFloats,
+    values: Floats,
+    plan: ForestPlan,
+    v: Int,
+    up: Bool,
+    row: Floats,
+    entries: OutFloats,
+) -> None:
     """`best_across` the table between v and its parent, upwards or downwards."""
     b = plan.table[v]
-    table = entries[: values.shape[0] * out.shape[0]]
-    table[:] = 0.0
-    add_entries(table, row, plan, b, plan.starts[b], 1)
+    table: OutFloats = entries[: values.shape[0] * out.shape[0]]
+    fill(table, 0.0)
+    add_entries(table, row, plan.runs, b, plan.runs.starts[b], 1)
     if up:
         best_across(out, values, table, plan.step_own[v], plan.step_parent[v])
     else:
         best_across(out, values, table, plan.step_parent[v], plan.step_own[v])
 
 
-@lean
-def look_below(plan: ForestPlan, room: Room, questions: Questions, i: int) -> float:
+def look_below(plan: ForestPlan, room: TreeRoom, questions: Questions, i: Int) -> float:
     """Read the scores of an input, and fill inner_v and up_v; returns the best value."""
-    n, offsets, row = plan.order.shape[0], plan.offsets, questions.scores[i]
-    label_scores(room.own, questions, i, plan.allowed)
+    n = plan.order.shape[0]
+    row: Floats = questions.scores[i]
+    label_scores(room.own, questions, i, plan.runs.allowed)
     copy_into(room.inner, room.own)
     total = 0.0
     for back in range(n):
         v = plan.order[n - 1 - back]
-        values = room.inner[offsets[v] : offsets[v + 1]]
-        message = room.up[plan.up_ptr[v] : plan.up_ptr[v + 1]]
+        values: Floats = room.inner[plan.offsets[v] : plan.offsets[v + 1]]
+        message: OutFloats = room.up[plan.up_ptr[v] : plan.up_ptr[v + 1]]
         if plan.table[v] < 0:
-            top = -np.inf
+            top = -inf
             for a in range(values.shape[0]):
                 top = max(top, values[a])
             message[0] = top
             total += top
             continue
         send(message, values, plan, v, True, row, room.entries)
-        above = room.inner[offsets[plan.parent[v]] : offsets[plan.parent[v] + 1]]
+        above = plan.offsets[plan.parent[v]]
         for x in range(message.shape[0]):
-            above[x] += message[x]
+            room.inner[above + x] += message[x]
     return total
 
 
-@lean
 def heard(
-    out: FloatArray, plan: ForestPlan, room: Room, v: int, but: int, from_above: bool
+    out: OutFloats, plan: ForestPlan, room: TreeRoom, v: Int, but: Int, from_above: Bool
 ) -> None:
     """What v's own labels, its children but one, and perhaps its parent say of its labels."""
     first = plan.offsets[v]
@@ -145,87 +144,92 @@ def heard(
                 out[a] += room.up[plan.up_ptr[plan.children[c]] + a]
 
 
-@lean
+def hang_on(plan: ForestPlan, room: TreeRoom, j: Int, row: Floats) -> None:
+    """Hang the component of variable j on it: send the messages on the way there anew."""
+    v, w, steps = room.hung[plan.root[j]], j, 0
+    while v != w:
+        if plan.depth[v] >= plan.depth[w]:
+            said: OutFloats = room.line[: plan.sizes[v]]
+            heard(said, plan, room, v, -1, False)
+            message: OutFloats = room.up[plan.up_ptr[v] : plan.up_ptr[v + 1]]
+            send(message, said, plan, v, True, row, room.entries)
+            v = plan.parent[v]
+        else:
+            room.way[steps] = w
+            steps += 1
+            w = plan.parent[w]
+    for back in range(steps):
+        v = room.way[steps - 1 - back]
+        u = plan.parent[v]
+        said = room.line[: plan.sizes[u]]
+        heard(said, plan, room, u, v, plan.table[u] >= 0)
+        message = room.down[plan.offsets[v] : plan.offsets[v + 1]]
+        send(message, said, plan, v, False, row, room.entries)
+    room.hung[plan.root[j]] = j
+
+
 def smallest_labels(
-    labels: IntArray, tie: float, plan: ForestPlan, room: Room, row: FloatArray
+    labels: OutInts, tie: float, plan: ForestPlan, room: TreeRoom, row: Floats
 ) -> None:
     """Break ties by hanging the tree on each variable in turn; ``up`` is as look_below left it.
 
     The messages towards the variable on which a component hangs are up to date: down_v on the way
     from its root, and up_v elsewhere.
     """
-    offsets, hung, way = plan.offsets, room.hung, room.way
     for j in range(plan.sizes.shape[0]):
-        hung[j] = j
+        room.hung[j] = j
     budget = tie
     for j in range(plan.sizes.shape[0]):
-        v = hung[plan.root[j]]
-        w = j
-        steps = 0
-        while v != w:
-            if plan.depth[v] >= plan.depth[w]:
-                said = room.line[: plan.sizes[v]]
-                heard(said, plan, room, v, -1, False)
-                message = room.up[plan.up_ptr[v] : plan.up_ptr[v + 1]]
-                send(message, said, plan, v, True, row, room.entries)
-                v = plan.parent[v]
-            else:
-                way[steps] = w
-                steps += 1
-                w = plan.parent[w]
-        for back in range(steps):
-            v = way[steps - 1 - back]
-            u = plan.parent[v]
-            said = room.line[: plan.sizes[u]]
-            heard(said, plan, room, u, v, plan.table[u] >= 0)
-            message = room.down[offsets[v] : offsets[v + 1]]
-            send(message, said, plan, v, False, row, room.entries)
-        hung[plan.root[j]] = j
-        said = room.line[: plan.sizes[j]]
+        hang_on(plan, room, j, row)
+        said: OutFloats = room.line[: plan.sizes[j]]
         heard(said, plan, room, j, -1, plan.table[j] >= 0)
         chosen, lost = within_budget(said, budget)
         budget = max(0.0, budget - lost)
         labels[j] = chosen
         for a in range(plan.sizes[j]):
             if a != chosen:
-                room.own[offsets[j] + a] = -np.inf
+                room.own[plan.offsets[j] + a] = -inf
 
 
-@kernel
+def read_down(labels: OutInts, tie: float, plan: ForestPlan, room: TreeRoom, row: Floats) -> float:
+    """Labels from the roots down, or in the natural order; returns the least gap seen on the way."""
+    budget = tie if plan.natural else 0.0
+    margin = inf
+    for k in range(labels.shape[0]):
+        v = k if plan.natural else plan.order[k]
+        here: OutFloats = room.line[: plan.sizes[v]]
+        copy_into(here, room.inner[plan.offsets[v] : plan.offsets[v + 1]])
+        b = plan.table[v]
+        if b >= 0:
+            start = plan.runs.starts[b] + plan.step_parent[v] * labels[plan.parent[v]]
+            add_entries(here, row, plan.runs, b, start, plan.step_own[v])
+        chosen, lost = within_budget(here, budget)
+        labels[v] = chosen
+        budget = max(0.0, budget - lost)
+        if not plan.natural:
+            for a in range(plan.sizes[v]):
+                if a != chosen:
+                    margin = min(margin, here[chosen] - here[a])
+    return margin
+
+
 def best_trees(questions: Questions, plan: ForestPlan) -> IntArray:
     """The best output of every input; labels are -1 where nothing is feasible."""
-    m, n = questions.scores.shape[0], plan.sizes.shape[0]
-    labels = np.full((m, n), -1, np.int64)
-    room = room_for(plan)
-    for i in range(m):
-        row, tie = questions.scores[i], questions.ties[i]
-        if look_below(plan, room, questions, i) == -np.inf:
-            continue
-        budget = tie if plan.natural else 0.0
-        margin = np.inf
-        for k in range(n):
-            v = k if plan.natural else plan.order[k]
-            here = room.line[: plan.sizes[v]]
-            copy_into(here, room.inner[plan.offsets[v] : plan.offsets[v + 1]])
-            b = plan.table[v]
-            if b >= 0:
-                start = plan.starts[b] + plan.step_parent[v] * labels[i, plan.parent[v]]
-                add_entries(here, row, plan, b, start, plan.step_own[v])
-            chosen, lost = within_budget(here, budget)
-            labels[i, v] = chosen
-            budget = max(0.0, budget - lost)
-            if not plan.natural:
-                for a in range(plan.sizes[v]):
-                    if a != chosen:
-                        margin = min(margin, here[chosen] - here[a])
-        if margin <= tie:
-            smallest_labels(labels[i], tie, plan, room, row)
-    return labels
+    m = questions.scores.shape[0]
+    labels: OutInts2 = np.full((m, plan.sizes.shape[0]), -1, np.int64)
+    room = TreeRoom(plan)
+    with cython.nogil:
+        for i in range(m):
+            if look_below(plan, room, questions, i) == -inf:
+                continue
+            tie = questions.ties[i]
+            if read_down(labels[i], tie, plan, room, questions.scores[i]) <= tie:
+                smallest_labels(labels[i], tie, plan, room, questions.scores[i])
+    return np.asarray(labels)
 
 
-@lean
 def marginals_of(
-    plan: ForestPlan, room: Room, questions: Questions, i: int, marginals: FloatArray
+    plan: ForestPlan, room: TreeRoom, questions: Questions, i: Int, marginals: OutFloats
 ) -> None:
     """The value of the best output of one input with each label, -inf where there is none.
 
@@ -233,42 +237,42 @@ def marginals_of(
     child's parent is worth without the child is added up from the other children, not
     subtracted from all of them: -inf cannot be taken back.
     """
-    n, up = plan.sizes.shape[0], room.up
-    offsets, up_ptr, child_ptr = plan.offsets, plan.up_ptr, plan.child_ptr
+    n = plan.sizes.shape[0]
     look_below(plan, room, questions, i)
     for k in range(n + 1):
         u = plan.order[k - 1] if k > 0 else n
-        others = room.line[: plan.sizes[u] if k > 0 else 1]
-        others[:] = 0.0
+        others: OutFloats = room.line[: plan.sizes[u] if k > 0 else 1]
+        fill(others, 0.0)
         if k > 0:
             for x in range(plan.sizes[u]):
-                others[x] = room.own[offsets[u] + x] + room.down[offsets[u] + x]
-        for c in range(child_ptr[u], child_ptr[u + 1]):
-            at = up_ptr[plan.children[c]]
+                others[x] = room.own[plan.offsets[u] + x] + room.down[plan.offsets[u] + x]
+        for c in range(plan.child_ptr[u], plan.child_ptr[u + 1]):
+            at = plan.up_ptr[plan.children[c]]
             for x in range(others.shape[0]):
                 room.without[at + x] = others[x]
-                others[x] += up[at + x]
+                others[x] += room.up[at + x]
         if k > 0:
-            copy_into(marginals[offsets[u] : offsets[u + 1]], others)
-        others[:] = 0.0
-        for back in range(child_ptr[u + 1] - child_ptr[u]):
-            v = plan.children[child_ptr[u + 1] - 1 - back]
-            rest = room.without[up_ptr[v] : up_ptr[v + 1]]
+            copy_into(marginals[plan.offsets[u] : plan.offsets[u + 1]], others)
+        fill(others, 0.0)
+        for back in range(plan.child_ptr[u + 1] - plan.child_ptr[u]):
+            v = plan.children[plan.child_ptr[u + 1] - 1 - back]
+            rest: OutFloats = room.without[plan.up_ptr[v] : plan.up_ptr[v + 1]]
             for x in range(others.shape[0]):
                 rest[x] += others[x]
-                others[x] += up[up_ptr[v] + x]
-            message = room.down[offsets[v] : offsets[v + 1]]
+                others[x] += room.up[plan.up_ptr[v] + x]
+            message: OutFloats = room.down[plan.offsets[v] : plan.offsets[v + 1]]
             if plan.table[v] < 0:
-                message[:] = rest[0]
+                fill(message, rest[0])
             else:
                 send(message, rest, plan, v, False, questions.scores[i], room.entries)
 
 
-@kernel
 def tree_max_marginals(questions: Questions, plan: ForestPlan) -> FloatArray:
     """`marginals_of` every input."""
-    marginals = np.full((questions.scores.shape[0], plan.offsets[-1]), -np.inf)
-    room = room_for(plan)
-    for i in range(marginals.shape[0]):
-        marginals_of(plan, room, questions, i, marginals[i])
-    return marginals
+    m, n = questions.scores.shape[0], plan.sizes.shape[0]
+    marginals: OutFloats2 = np.full((m, plan.offsets[n]), -inf)
+    room = TreeRoom(plan)
+    with cython.nogil:
+        for i in range(m):
+            marginals_of(plan, room, questions, i, marginals[i])
+    return np.asarray(marginals)

@@ -38,13 +38,14 @@ if not cython.compiled:
     from rote.kernels.outputs import read_scores
 
 
-
 class Ascent:
     """Where dual ascent on one input stands: room, all duals at zero."""
 
     def __init__(self, graph: Graph) -> None:
         groups = graph.sizes.shape[0] + graph.tables.ptr.shape[0] - 1
-        self.theta = floats(graph.tables.ptr[graph.tables.ptr.shape[0] - 1])  # reparametrised scores
+        self.theta = floats(
+            graph.tables.ptr[graph.tables.ptr.shape[0] - 1]
+        )  # reparametrised scores
         self.messages = floats(graph.flow.message_ptr[graph.flow.message_ptr.shape[0] - 1])
         self.multipliers = floats(graph.rows.lower.shape[0])  # per row
         self.marginals = floats(graph.flow.max_marginals)  # room for one visit of a variable

@@ -2,70 +2,90 @@
 
 from __future__ import annotations
 
+import cython
 import numpy as np
 
-from rote.kernels.bundles import DualRows, Graph, Questions, SparseRows
-from rote.kernels.jit import kernel
 from rote.types import FloatArray
 
+if not cython.compiled:
+    from rote.kernels.arrays import Bool, Int, OutFloats, floats, inf
+    from rote.kernels.bundles import DualRows, Graph, Questions, SparseRows
 
-@kernel
+
 def dual_bounds(
-    questions: Questions, duals: DualRows, graph: Graph, rows: SparseRows, own: int
+    questions: Questions, duals: DualRows, graph: Graph, rows: SparseRows, own: Int
 ) -> FloatArray:
     """g(λ, u) per input; ``own`` variables are the space's, and the others auxiliary."""
-    scores, closed, _ = questions
-    offsets, sizes, tables, source = graph.offsets, graph.sizes, graph.tables, graph.source
-    m, labels, auxiliary = scores.shape[0], rows.labels, rows.auxiliary
-    bounds, column = np.zeros(m), np.empty(labels + auxiliary)
-    for i in range(m):
-        messages = duals.messages[i]
-        bound = 0.0
-        for e in range(labels):
-            column[e] = 0.0
-            for g in range(source.ptr[e], source.ptr[e + 1]):
-                column[e] += scores[i, source.gather[g]]
-        for e in range(auxiliary):
-            column[labels + e] = 0.0
-        for r in range(rows.lower.shape[0]):
-            u = duals.multipliers[i, r]
-            if u > 0:
-                bound += u * rows.upper[r]
-            elif u < 0:
-                bound += u * rows.lower[r]
-            if u != 0.0:
-                for k in range(rows.ptr[r], rows.ptr[r + 1]):
-                    column[rows.column[k]] -= u * rows.coefficient[k]
-        for k in range(tables.scope.shape[0]):
-            first = offsets[tables.scope[k]]
-            for a in range(sizes[tables.scope[k]]):
-                column[first + a] += messages[graph.flow.message_ptr[k] + a]
-        for j in range(own):
-            top = -np.inf
-            for e in range(offsets[j], offsets[j + 1]):
-                if source.allowed[e] and not (closed.shape[0] > 0 and closed[i, e]):
-                    top = max(top, column[e])
-            bound += top
-        for e in range(auxiliary):
-            bound += max(0.0, column[labels + e])
-        for b in range(tables.ptr.shape[0] - 1):
-            top = -np.inf
-            for e in range(tables.ptr[b], tables.ptr[b + 1]):
-                if not source.allowed[e]:
-                    continue
-                value = 0.0
-                taken = True
-                for g in range(source.ptr[e], source.ptr[e + 1]):
-                    value += scores[i, source.gather[g]]
-                for k in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
-                    j = tables.scope[k]
-                    a = ((e - tables.ptr[b]) // tables.strides[k]) % sizes[j]
-                    value -= messages[graph.flow.message_ptr[k] + a]
-                    label = offsets[j] + a
-                    if not source.allowed[label] or (closed.shape[0] > 0 and closed[i, label]):
-                        taken = False
-                if taken:
-                    top = max(top, value)
-            bound += top
-        bounds[i] = bound
-    return bounds
+    m = questions.scores.shape[0]
+    bounds, column = floats(m), floats(rows.labels + rows.auxiliary)
+    with cython.nogil:
+        for i in range(m):
+            bounds[i] = dual_bound(questions, i, duals, graph, rows, own, column)
+    return np.asarray(bounds)
+
+
+def dual_bound(
+    questions: Questions,
+    i: Int,
+    duals: DualRows,
+    graph: Graph,
+    rows: SparseRows,
+    own: Int,
+    column: OutFloats,
+) -> float:
+    """The bound of one input; ``column`` is room for labels and auxiliary columns."""
+    bound: float = 0.0
+    for e in range(rows.labels):
+        column[e] = 0.0
+        for g in range(graph.source.ptr[e], graph.source.ptr[e + 1]):
+            column[e] += questions.scores[i, graph.source.gather[g]]
+    for e in range(rows.auxiliary):
+        column[rows.labels + e] = 0.0
+    for r in range(rows.lower.shape[0]):
+        u: float = duals.multipliers[i, r]
+        if u > 0:
+            bound += u * rows.upper[r]
+        elif u < 0:
+            bound += u * rows.lower[r]
+        if u != 0.0:
+            for k in range(rows.ptr[r], rows.ptr[r + 1]):
+                column[rows.column[k]] -= u * rows.coefficient[k]
+    for k in range(graph.tables.scope.shape[0]):
+        first = graph.offsets[graph.tables.scope[k]]
+        for a in range(graph.sizes[graph.tables.scope[k]]):
+            column[first + a] += duals.messages[i, graph.flow.message_ptr[k] + a]
+    for j in range(own):
+        top: float = -inf
+        for e in range(graph.offsets[j], graph.offsets[j + 1]):
+            if is_open(questions, i, graph, e):
+                top = max(top, column[e])
+        bound += top
+    for e in range(rows.auxiliary):
+        bound += max(0.0, column[rows.labels + e])
+    for b in range(graph.tables.ptr.shape[0] - 1):
+        top = -inf
+        for e in range(graph.tables.ptr[b], graph.tables.ptr[b + 1]):
+            if not graph.source.allowed[e]:
+                continue
+            value: float = 0.0
+            taken: Bool = True
+            for g in range(graph.source.ptr[e], graph.source.ptr[e + 1]):
+                value += questions.scores[i, graph.source.gather[g]]
+            for k in range(graph.tables.scope_ptr[b], graph.tables.scope_ptr[b + 1]):
+                j = graph.tables.scope[k]
+                a = ((e - graph.tables.ptr[b]) // graph.tables.strides[k]) % graph.sizes[j]
+                value -= duals.messages[i, graph.flow.message_ptr[k] + a]
+                taken = taken and is_open(questions, i, graph, graph.offsets[j] + a)
+            if taken:
+                top = max(top, value)
+        bound += top
+    return bound
+
+
+def is_open(questions: Questions, i: Int, graph: Graph, e: Int) -> bool:
+    """Whether input i may take a label; those of auxiliary variables are never closed."""
+    if not graph.source.allowed[e]:
+        return False
+    if questions.closed.shape[0] == 0 or e >= questions.closed.shape[1]:
+        return True
+    return not questions.closed[i, e]

@@ -20,131 +20,135 @@ their own.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.bundles import DualRows, Graph, Questions, Reduced
-from rote.kernels.dual.ascent import (
-    Ascent,
-    apply_duals,
-    begin,
-    complete,
-    find_tops,
-    marginalise,
-    new_ascent,
-    new_memory,
-    row_constant,
-    sweep,
-)
-from rote.kernels.jit import kernel, lean
-from rote.kernels.outputs import copy_into, entry_at
-from rote.kernels.search.nodes import row_loss
 from rote.types import FloatArray, IntArray
 
-PROBE_SWEEPS = 5
-LARGE = 1e12  # in ties: a hundred times the largest score
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Floats,
+        Floats2,
+        Int,
+        Ints,
+        Ints2,
+        OutFloats,
+        OutFloats2,
+        OutInts,
+        OutInts2,
+        copy_into,
+        fill,
+        floats,
+        inf,
+        ints,
+    )
+    from rote.kernels.bundles import DualRows, Graph, Questions, Reduced
+    from rote.kernels.constants import LARGE
+    from rote.kernels.dp.elimination import Eliminated
+    from rote.kernels.dual.ascent import (
+        Ascent,
+        apply_duals,
+        begin,
+        complete,
+        find_tops,
+        marginalise,
+        row_constant,
+        sweep,
+    )
+    from rote.kernels.inlined import entry_at
+    from rote.kernels.search.nodes import row_loss
+
+    PROBE_SWEEPS = 5
 
 
-class Desk(NamedTuple):
-    """Room to work in."""
-
-    marginals: FloatArray  # per place and label
-    losses: FloatArray  # per label
-    trial: IntArray  # per variable
-    chosen: IntArray  # per variable, in the case that is supposed
-    case: Ascent
-
-
-class Aim(NamedTuple):
+class Aim:
     """When sweeping ends."""
 
-    rest: float  # worth the same in every output
-    floor: float  # of what is of use
-    tie: float
-    epsilon: float  # how much worse than the best an output may be, relative to it
-    sweeps: int
+    def __init__(self) -> None:
+        self.rest = 0.0  # worth the same in every output
+        self.floor = -inf  # of what is of use
+        self.tie = 0.0
+        self.epsilon = 0.0  # how much worse than the best an output may be, relative to it
+        self.sweeps = 0
 
 
-class Proof(NamedTuple):
+class Proof:
     """What sweeps have shown of the best output known."""
 
-    bound: float
-    value: float  # -inf if there is no output
-    runner: float  # the most that any other output can be worth
-    shut: float  # the same of outputs with a label that was closed on the way
-    sweeps: int  # how many were made
+    def __init__(self) -> None:
+        self.bound = inf
+        self.value = -inf  # if there is no output
+        self.runner = inf  # the most that any other output can be worth
+        self.shut = -inf  # the same of outputs with a label that was closed on the way
+        self.sweeps = 0  # how many were made
 
 
-@kernel
-def new_desk(graph: Graph) -> Desk:
-    n = graph.sizes.shape[0]
-    return Desk(
-        np.empty(graph.flow.message_ptr[-1]),
-        np.empty(graph.offsets[n]),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        new_ascent(graph),
-    )
+class CertificateRoom:
+    """Room to work in."""
+
+    def __init__(self, graph: Graph) -> None:
+        n = graph.sizes.shape[0]
+        self.marginals = floats(graph.flow.message_ptr[graph.flow.message_ptr.shape[0] - 1])
+        self.losses = floats(graph.offsets[n])  # per label
+        self.trial = ints(n)  # per variable
+        self.chosen = ints(n)  # per variable, in the case that is supposed
+        self.case = Ascent(graph)
+        self.aim, self.case_aim = Aim(), Aim()
+        self.proof, self.case_proof = Proof(), Proof()
 
 
-@lean
-def gap_of(graph: Graph, ascent: Ascent, labels: IntArray) -> float:
+def gap_of(graph: Graph, ascent: Ascent, labels: Ints) -> float:
     """What an output loses against the bound; inf where it breaks a rule."""
-    theta, tops = ascent.theta, ascent.tops
     n = graph.sizes.shape[0]
     lost = 0.0
     for j in range(n):
-        lost += tops[j] - theta[graph.offsets[j] + labels[j]]
-    for b in range(tops.shape[0] - n):
-        lost += tops[n + b] - theta[entry_at(graph.tables, b, labels)]
+        lost += ascent.tops[j] - ascent.theta[graph.offsets[j] + labels[j]]
+    for b in range(ascent.tops.shape[0] - n):
+        lost += ascent.tops[n + b] - ascent.theta[entry_at(graph.tables, b, labels)]
     if graph.rows.lower.shape[0] > 0:
         lost += row_loss(graph, ascent.multipliers, labels)
     return lost
 
 
-@lean
-def find_losses(graph: Graph, ascent: Ascent, desk: Desk) -> None:
+def find_losses(graph: Graph, ascent: Ascent, room: CertificateRoom) -> None:
     """loss_j(a) for every label, and the marginals max_{t: t_j = a} θ_f(t) of every place."""
-    theta, tops, losses = ascent.theta, ascent.tops, desk.losses
     n = graph.sizes.shape[0]
-    tables = graph.tables
     for j in range(n):
         first, size = graph.offsets[j], graph.sizes[j]
         for a in range(size):
-            losses[first + a] = tops[j] - theta[first + a]
-        for p in range(tables.place_ptr[j], tables.place_ptr[j + 1]):
-            k = tables.places[p]
-            b = tables.place_table[k]
-            at = graph.flow.message_ptr[k]
-            marginal = desk.marginals[at : at + size]
-            marginalise(theta, tables.ptr[b], tables.ptr[b + 1], tables.strides[k], marginal)
+            room.losses[first + a] = ascent.tops[j] - ascent.theta[first + a]
+        for p in range(graph.tables.place_ptr[j], graph.tables.place_ptr[j + 1]):
+            k = graph.tables.places[p]
+            b = graph.tables.place_table[k]
+            at, stop = graph.tables.ptr[b], graph.tables.ptr[b + 1]
+            first_message = graph.flow.message_ptr[k]
+            marginal: OutFloats = room.marginals[first_message : first_message + size]
+            marginalise(ascent.theta, at, stop, graph.tables.strides[k], marginal)
             for a in range(size):
-                losses[first + a] += tops[n + b] - marginal[a]
+                room.losses[first + a] += ascent.tops[n + b] - marginal[a]
 
 
-@lean
-def decode(graph: Graph, theta: FloatArray, marginals: FloatArray, labels: IntArray) -> None:
+def decode(graph: Graph, theta: Floats, marginals: Floats, labels: OutInts) -> None:
     """The best label of one variable after the other, given the labels before it.
 
     A table whose other variables all have labels speaks by the one entry that fits; the
     others by their marginals.
     """
-    tables = graph.tables
     for j in range(graph.sizes.shape[0]):
         first, size = graph.offsets[j], graph.sizes[j]
-        best = -np.inf
+        best = -inf
         labels[j] = 0
         for a in range(size):
             value = theta[first + a]
-            for p in range(tables.place_ptr[j], tables.place_ptr[j + 1]):
-                k = tables.places[p]
-                b = tables.place_table[k]
-                e = tables.ptr[b] + a * tables.strides[k]
-                settled = True
-                for q in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
-                    if tables.scope[q] < j:
-                        e += tables.strides[q] * labels[tables.scope[q]]
+            for p in range(graph.tables.place_ptr[j], graph.tables.place_ptr[j + 1]):
+                k = graph.tables.places[p]
+                b = graph.tables.place_table[k]
+                e: Int = graph.tables.ptr[b] + a * graph.tables.strides[k]
+                settled: Bool = True
+                for q in range(graph.tables.scope_ptr[b], graph.tables.scope_ptr[b + 1]):
+                    if graph.tables.scope[q] < j:
+                        e += graph.tables.strides[q] * labels[graph.tables.scope[q]]
                     elif q != k:
                         settled = False
                 value += theta[e] if settled else marginals[graph.flow.message_ptr[k] + a]
@@ -153,10 +157,9 @@ def decode(graph: Graph, theta: FloatArray, marginals: FloatArray, labels: IntAr
                 labels[j] = a
 
 
-@lean
-def lead_of(graph: Graph, losses: FloatArray, labels: IntArray) -> float:
+def lead_of(graph: Graph, losses: Floats, labels: Ints) -> float:
     """The least loss of any label that is not the output's own."""
-    lead = np.inf
+    lead = inf
     for j in range(graph.sizes.shape[0]):
         for a in range(graph.sizes[j]):
             if a != labels[j] and losses[graph.offsets[j] + a] < lead:
@@ -164,76 +167,71 @@ def lead_of(graph: Graph, losses: FloatArray, labels: IntArray) -> float:
     return lead
 
 
-@lean
-def close_losers(losses: FloatArray, room: float, theta: FloatArray) -> float:
+def close_losers(losses: Floats, room: float, theta: OutFloats) -> float:
     """Close the labels that lose more than ``room``; returns the least loss among them."""
-    least = np.inf
+    least = inf
     for e in range(losses.shape[0]):
-        if losses[e] > room and theta[e] > -np.inf:
-            theta[e] = -np.inf
+        if losses[e] > room and theta[e] > -inf:
+            theta[e] = -inf
             least = min(least, losses[e])
     return least
 
 
-@lean
 def settle(
-    graph: Graph, ascent: Ascent, desk: Desk, chosen: IntArray, known: bool, aim: Aim
-) -> Proof:
+    graph: Graph,
+    ascent: Ascent,
+    room: CertificateRoom,
+    chosen: OutInts,
+    known: Bool,
+    aim: Aim,
+    proof: Proof,
+) -> None:
     """Sweep until the best output is proved, or nothing can reach the floor.
 
     ``chosen`` is an output to begin with, if ``known``, and the best one found in the end.
     """
-    theta, tops = ascent.theta, ascent.tops
-    value, runner, shut, made = -np.inf, np.inf, -np.inf, 0
+    proof.value, proof.runner, proof.shut, proof.sweeps = -inf, inf, -inf, 0
     while True:
-        bound = aim.rest + find_tops(graph, theta, 0.0, tops)
-        bound += row_constant(graph.rows, ascent.multipliers)
-        if bound < aim.floor or bound == -np.inf:
-            break
-        find_losses(graph, ascent, desk)
-        gap = gap_of(graph, ascent, chosen) if known else np.inf
-        decode(graph, theta, desk.marginals, desk.trial)
-        lost = gap_of(graph, ascent, desk.trial)
+        proof.bound = aim.rest + find_tops(graph, ascent.theta, 0.0, ascent.tops)
+        proof.bound += row_constant(graph.rows, ascent.multipliers)
+        if proof.bound < aim.floor or proof.bound == -inf:
+            return
+        find_losses(graph, ascent, room)
+        gap = gap_of(graph, ascent, chosen) if known else inf
+        decode(graph, ascent.theta, room.marginals, room.trial)
+        lost = gap_of(graph, ascent, room.trial)
         if lost < gap:
             gap = lost
-            copy_into(chosen, desk.trial)
-        known = gap < np.inf
+            copy_into(chosen, room.trial)
+        known = gap < inf
         if known:
-            value = bound - gap
-            runner = max(shut, bound - lead_of(graph, desk.losses, chosen))
-            near = aim.epsilon > 0 and gap <= aim.epsilon * abs(value)
-            if value - runner > aim.tie or near:
-                break
-        if made == aim.sweeps:
-            break
+            proof.value = proof.bound - gap
+            lead = lead_of(graph, room.losses, chosen)
+            proof.runner = max(proof.shut, proof.bound - lead)
+            near: Bool = aim.epsilon > 0 and gap <= aim.epsilon * abs(proof.value)
+            if proof.value - proof.runner > aim.tie or near:
+                return
+        if proof.sweeps == aim.sweeps:
+            return
         if known:
-            least = close_losers(desk.losses, gap + 4 * aim.tie, theta)
-            shut = max(shut, bound - least)
+            least = close_losers(room.losses, gap + 4 * aim.tie, ascent.theta)
+            proof.shut = max(proof.shut, proof.bound - least)
         sweep(graph, ascent, False)
-        made += 1
-    return Proof(bound, value, runner, shut, made)
+        proof.sweeps += 1
 
 
-@lean
-def suppose(graph: Graph, ascent: Ascent, case: Ascent, j: int, label: int) -> None:
+def suppose(graph: Graph, ascent: Ascent, case: Ascent, j: Int, label: Int) -> None:
     """The case that variable j has a label: the same, with all its others closed."""
     copy_into(case.theta, ascent.theta)
     copy_into(case.messages, ascent.messages)
     copy_into(case.multipliers, ascent.multipliers)
     for e in range(graph.offsets[j], graph.offsets[j + 1]):
         if e != graph.offsets[j] + label:
-            case.theta[e] = -np.inf
+            case.theta[e] = -inf
 
 
-@lean
 def probe(
-    graph: Graph,
-    ascent: Ascent,
-    desk: Desk,
-    chosen: IntArray,
-    proof: Proof,
-    aim: Aim,
-    failures: int,
+    graph: Graph, ascent: Ascent, room: CertificateRoom, chosen: OutInts, failures: Int
 ) -> tuple[float, float]:
     """Suppose one label after the other, and close it when nothing with it can be the best.
 
@@ -241,74 +239,94 @@ def probe(
     output's value, and the most that any other can be worth, which is inf where some label stays
     open.
     """
-    theta, tie, value = ascent.theta, aim.tie, proof.value
-    room = proof.bound - value + 4 * tie
-    shut = max(proof.shut, proof.bound - close_losers(desk.losses, room, theta))
+    tie, value, bound = room.aim.tie, room.proof.value, room.proof.bound
+    closed = close_losers(room.losses, bound - value + 4 * tie, ascent.theta)
+    shut = max(room.proof.shut, bound - closed)
     while True:
-        progress = again = False
+        progress: Bool = False
+        again: Bool = False
         left = 0
         for j in range(graph.sizes.shape[0]):
             for a in range(graph.sizes[j]):
-                if a == chosen[j] or theta[graph.offsets[j] + a] == -np.inf:
+                if a == chosen[j] or ascent.theta[graph.offsets[j] + a] == -inf:
                     continue
-                suppose(graph, ascent, desk.case, j, a)
-                short = Aim(aim.rest, value - 2 * tie, tie, 0.0, PROBE_SWEEPS)
-                here = settle(graph, desk.case, desk, desk.chosen, False, short)
-                if here.bound < value - 2 * tie:
-                    most = here.bound
-                elif here.value - here.runner > tie:  # the best of this case is known
-                    most = here.value
+                suppose(graph, ascent, room.case, j, a)
+                room.case_aim.rest, room.case_aim.tie, room.case_aim.sweeps = (
+                    room.aim.rest,
+                    tie,
+                    PROBE_SWEEPS,
+                )
+                room.case_aim.floor = value - 2 * tie
+                settle(graph, room.case, room, room.chosen, False, room.case_aim, room.case_proof)
+                if room.case_proof.bound < value - 2 * tie:
+                    most = room.case_proof.bound
+                elif (
+                    room.case_proof.value - room.case_proof.runner > tie
+                ):  # the best of this case is known
+                    most = room.case_proof.value
                 else:
                     left += 1
                     if left >= failures:
-                        return value, np.inf
+                        return value, inf
                     continue
                 if most > value - 2 * tie:
                     if most <= value + 2 * tie:
-                        return value, np.inf
-                    shut = max(shut, value, here.runner)
-                    value = here.value
-                    copy_into(chosen, desk.chosen)
+                        return value, inf
+                    shut = max(max(shut, value), room.case_proof.runner)
+                    value = room.case_proof.value
+                    copy_into(chosen, room.chosen)
                     again = True
                 else:
                     shut = max(shut, most)
-                    theta[graph.offsets[j] + a] = -np.inf
+                    ascent.theta[graph.offsets[j] + a] = -inf
                 progress = True
         if left == 0 and not again:
             return value, shut
         if not progress:
-            return value, np.inf
+            return value, inf
         sweep(graph, ascent, False)
 
 
-@lean
-def largest_move(messages: FloatArray, multipliers: FloatArray, coefficients: FloatArray) -> float:
-    """The most by which duals move a score at once."""
-    largest = 0.0
-    for message in messages:
-        largest = max(largest, abs(message))
-    heaviest = 0.0
-    for coefficient in coefficients:
-        heaviest = max(heaviest, abs(coefficient))
-    for multiplier in multipliers:
-        largest = max(largest, heaviest * abs(multiplier))
+def largest_move(duals: DualRows, row: Int, coefficients: Floats) -> float:
+    """The most by which a row of duals moves a score at once."""
+    largest: float = 0.0
+    for k in range(duals.messages.shape[1]):
+        largest = max(largest, abs(duals.messages[row, k]))
+    heaviest: float = 0.0
+    for c in range(coefficients.shape[0]):
+        heaviest = max(heaviest, abs(coefficients[c]))
+    for r in range(duals.multipliers.shape[1]):
+        largest = max(largest, heaviest * abs(duals.multipliers[row, r]))
     return largest
 
 
-@kernel
+def take_output(reduced: Reduced, initials: Ints2, i: Int, chosen: OutInts) -> bool:
+    """An output to begin with; False where there is none.
+
+    An output says nothing of auxiliary variables; then it is no output to begin with.
+    """
+    if initials[i, 0] < 0:
+        return False
+    for j in range(chosen.shape[0]):
+        if reduced.core[j] >= reduced.variables:
+            return False
+        chosen[j] = initials[i, reduced.core[j]]
+    return True
+
+
 def certify(
     questions: Questions,
-    initials: IntArray,
-    starts: IntArray,
+    initials: Ints2,
+    starts: Ints,
     duals: DualRows,
     reduced: Reduced,
-    epsilon: FloatArray,
-    sweeps: int,
-    failures: int,
+    epsilon: Floats,
+    sweeps: Int,
+    failures: Int,
 ) -> tuple[IntArray, FloatArray, FloatArray, IntArray, DualRows]:
     """The best output known of every input, with what is proved of it.
 
-    ``guesses`` are outputs to begin with, or -1. ``starts`` names a row of ``duals`` to
+    ``initials`` are outputs to begin with, or -1. ``starts`` names a row of ``duals`` to
     begin with; -1 begins with zero. Duals far larger than the scores
     are not used: their rounding would be larger than a tie. An input is given up after so many
     ``sweeps``, and, if there may be any, ``failures`` of probes.
@@ -316,44 +334,44 @@ def certify(
     Returns labels (-1 for inputs without any output), bounds, margins (at least so much is every
     other output worth less; negative where nothing is proved), the sweeps made, and duals.
     """
-    graph, ties = reduced.graph, questions.ties
-    m, parts = questions.scores.shape
-    n = graph.sizes.shape[0]
-    memory, room, desk = new_memory(parts, reduced), new_ascent(graph), new_desk(graph)
-    chosen = np.empty(n, np.int64)
-    labels = np.full((m, reduced.variables), -1, np.int64)
-    bounds, margins = np.full(m, np.inf), np.full(m, -np.inf)
-    made = np.zeros(m, np.int64)
-    found = DualRows(
-        np.zeros((m, room.messages.shape[0])), np.zeros((m, room.multipliers.shape[0]))
-    )
-    for i in range(m):
-        ascent = Ascent(
-            room.theta, found.messages[i], found.multipliers[i], room.marginals, room.tops
-        )
-        rest = begin(questions, i, reduced, memory, ascent.theta)
-        start = starts[i]
-        if start >= 0:
-            messages, multipliers = duals.messages[start], duals.multipliers[start]
-            moved = largest_move(messages, multipliers, graph.rows.coefficient)
-            if moved <= LARGE * ties[i]:
-                ascent.messages[:] = messages
-                ascent.multipliers[:] = multipliers
+    graph = reduced.graph
+    m = questions.scores.shape[0]
+    memory = Eliminated(questions.scores.shape[1], reduced.steps)
+    ascent, room = Ascent(graph), CertificateRoom(graph)
+    aim, proof = room.aim, room.proof
+    chosen = ints(graph.sizes.shape[0])
+    labels: OutInts2 = np.full((m, reduced.variables), -1, np.int64)
+    bounds: OutFloats = np.full(m, inf)
+    margins: OutFloats = np.full(m, -inf)
+    made: OutInts = np.zeros(m, np.int64)
+    messages: OutFloats2 = np.zeros((m, ascent.messages.shape[0]))
+    multipliers: OutFloats2 = np.zeros((m, ascent.multipliers.shape[0]))
+    with cython.nogil:
+        for i in range(m):
+            fill(ascent.messages, 0.0)
+            fill(ascent.multipliers, 0.0)
+            aim.rest = begin(questions, i, reduced, memory, ascent.theta)
+            aim.tie, aim.epsilon, aim.sweeps = questions.ties[i], epsilon[i], sweeps
+            row = starts[i]
+            if row >= 0 and largest_move(duals, row, graph.rows.coefficient) <= LARGE * aim.tie:
+                copy_into(ascent.messages, duals.messages[row])
+                copy_into(ascent.multipliers, duals.multipliers[row])
                 apply_duals(graph, ascent)
-        known = initials[i, 0] >= 0
-        for j in range(n):
-            # An output says nothing of auxiliary variables; then it is no output to begin with.
-            if known and reduced.core[j] < reduced.variables:
-                chosen[j] = initials[i, reduced.core[j]]
-            else:
-                known = False
-        aim = Aim(rest, -np.inf, ties[i], epsilon[i], sweeps)
-        proof = settle(graph, ascent, desk, chosen, known, aim)
-        bounds[i], made[i], value, runner = proof.bound, proof.sweeps, proof.value, proof.runner
-        if value == -np.inf:
-            continue
-        near = epsilon[i] > 0 and proof.bound - value <= epsilon[i] * abs(value)
-        if failures > 0 and not near and value - runner <= ties[i]:
-            value, runner = probe(graph, ascent, desk, chosen, proof, aim, failures)
-        margins[i] = min(value - runner, complete(reduced, memory, chosen, labels[i]))
-    return labels, bounds, margins, made, found
+            known: Bool = take_output(reduced, initials, i, chosen)
+            settle(graph, ascent, room, chosen, known, aim, proof)
+            bounds[i], made[i] = proof.bound, proof.sweeps
+            value, runner = proof.value, proof.runner
+            if value > -inf:
+                near: Bool = aim.epsilon > 0 and proof.bound - value <= aim.epsilon * abs(value)
+                if failures > 0 and not near and value - runner <= aim.tie:
+                    value, runner = probe(graph, ascent, room, chosen, failures)
+                margins[i] = min(value - runner, complete(reduced, memory, chosen, labels[i]))
+            copy_into(messages[i], ascent.messages)
+            copy_into(multipliers[i], ascent.multipliers)
+    return (
+        np.asarray(labels),
+        np.asarray(bounds),
+        np.asarray(margins),
+        np.asarray(made),
+        DualRows(np.asarray(messages), np.asarray(multipliers)),
+    )

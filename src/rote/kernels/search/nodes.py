@@ -297,12 +297,16 @@ def alone(graph: Graph, theta: Floats, node: Node, tie: float) -> bool:
                     for e in range(graph.tables.ptr[b], graph.tables.ptr[b + 1]):
                         if theta[e] < node.state[node.table_best + b] - tie:
                             continue
-                        if ((e - graph.tables.ptr[b]) // graph.tables.strides[k]) % graph.sizes[j] != a:
+                        if ((e - graph.tables.ptr[b]) // graph.tables.strides[k]) % graph.sizes[
+                            j
+                        ] != a:
                             continue
                         fits: Bool = True
                         for q in range(graph.tables.scope_ptr[b], graph.tables.scope_ptr[b + 1]):
                             w = graph.tables.scope[q]
-                            at = ((e - graph.tables.ptr[b]) // graph.tables.strides[q]) % graph.sizes[w]
+                            at = (
+                                (e - graph.tables.ptr[b]) // graph.tables.strides[q]
+                            ) % graph.sizes[w]
                             if not node.tight[graph.offsets[w] + at]:
                                 fits = False
                                 break
