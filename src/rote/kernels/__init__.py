@@ -1,5 +1,70 @@
-"""Loops over arrays, compiled with numba. Knows nothing of spaces, rules or engines.
+"""Loops over arrays, compiled by Cython when the package is built.
 
-Arrays and scalars in, arrays out; nothing random, nothing printed. Where a kernel
-takes a batch, the batch is its outermost loop.
+Kernels know nothing of spaces, rules or engines: arrays and scalars in, arrays out; nothing random,
+nothing printed. Where a kernel takes a batch, the batch is its outermost loop. Every module is
+plain Python and runs uncompiled as well, much slower: where there was no compiler, and everywhere
+with ``ROTE_PLAIN_KERNELS=1``.
 """
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from hashlib import sha256
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, SourceFileLoader
+from importlib.util import find_spec, spec_from_file_location
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent
+_BUILT = _FOLDER / "_built.txt"  # written by the build: the digest of the sources it compiled
+
+
+def digest() -> str:
+    """Of all sources of the kernels, as they are now."""
+    state = sha256()
+    for path in sorted([*_FOLDER.rglob("*.py"), *_FOLDER.rglob("*.pxd")]):
+        state.update(path.relative_to(_FOLDER).as_posix().encode())
+        state.update(path.read_bytes())
+    return state.hexdigest()
+
+
+def compiled() -> bool:
+    """Whether the kernels that run are compiled, from the sources as they are now."""
+    return _are_compiled and _BUILT.exists() and _BUILT.read_text(encoding="utf-8") == digest()
+
+
+class _PlainSources:
+    """Finds the sources of kernels, though compiled modules lie beside them."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        source = _FOLDER.joinpath(*name.split(".")[2:]).with_suffix(".py")
+        if not name.startswith(f"{__name__}.") or not source.exists():
+            return None
+        return spec_from_file_location(name, loader=SourceFileLoader(name, str(source)))
+
+
+_is_built = any((_FOLDER / f"_shared{suffix}").exists() for suffix in EXTENSION_SUFFIXES)
+_are_compiled = _is_built and os.environ.get("ROTE_PLAIN_KERNELS", "0") in ("", "0")
+if not _are_compiled:
+    if find_spec("cython") is None:
+        from rote.kernels import no_cython
+
+        sys.modules["cython"] = no_cython
+    if _is_built:
+        sys.meta_path.insert(0, _PlainSources)  # type: ignore[arg-type]
+    elif "ROTE_PLAIN_KERNELS" not in os.environ:
+        warnings.warn(
+            "rote was installed without a C compiler, so its loops run as plain Python, 10 to 200 "
+            "times slower; install gcc or clang and run: pip install --force-reinstall --no-deps "
+            "rote. ROTE_PLAIN_KERNELS=1 silences this warning",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+elif (_FOLDER.parents[2] / "setup.py").exists() and not compiled():
+    warnings.warn(
+        "the kernels have changed since they were compiled; run: make build",
+        RuntimeWarning,
+        stacklevel=2,
+    )

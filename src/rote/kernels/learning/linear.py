@@ -12,15 +12,26 @@ has one weight per feature instead, and labels that are tied share their weights
 
 from __future__ import annotations
 
+import cython
 import numpy as np
 
-from rote.kernels.bundles import Slots, Vectors
-from rote.kernels.jit import inlined, kernel
 from rote.types import FloatArray, IntArray
 
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Floats,
+        Int,
+        Ints,
+        Ints2,
+        OutFloats,
+        OutFloats2,
+        fill,
+        floats,
+    )
+    from rote.kernels.bundles import Slots, Vectors
 
-@kernel
-def place_of(slots: Slots, slot: int, first: int, label: int) -> tuple[int, int]:
+
+def place_of(slots: Slots, slot: Int, first: Int, label: Int) -> tuple[int, int]:
     """The vector and the first weight of a label, given the first vector of its input."""
     own = slots.vector[slot]
     vector = first + own if own >= 0 else 0
@@ -31,21 +42,27 @@ def place_of(slots: Slots, slot: int, first: int, label: int) -> tuple[int, int]
     return vector, slots.origin[slot] + label
 
 
-@kernel
 def columns_of_tied(slots: Slots) -> int:
     """The most columns that the labels of a tied slot share."""
-    return 1 + slots.column.max() if slots.column.shape[0] else 0
+    return most_columns(slots, 0, slots.column.shape[0])
 
 
-@inlined
+def most_columns(slots: Slots, begin: Int, end: Int) -> int:
+    """How many columns some labels of tied slots share."""
+    count = 0
+    for k in range(begin, end):
+        count = max(count, slots.column[k] + 1)
+    return count
+
+
 def add_scores(
-    weights: FloatArray,
+    weights: Floats,
     vectors: Vectors,
     slots: Slots,
-    slot: int,
-    v: int,
-    own: FloatArray,
-    sums: FloatArray,
+    slot: Int,
+    v: Int,
+    own: OutFloats,
+    sums: OutFloats,
 ) -> None:
     """Add the scores of the parts of one slot, whose first vector is ``v``, to ``own``.
 
@@ -58,8 +75,8 @@ def add_scores(
                 at = origin + vectors.column[k] * slots.stride[slot]
                 own[a] += vectors.value[k] * weights[at]
     elif begin >= 0:  # tied: few columns are added up, and then dealt out to many labels
-        count = slots.column[begin : begin + width].max() + 1
-        sums[:count] = 0.0
+        count = most_columns(slots, begin, begin + width)
+        fill(sums[:count], 0.0)
         for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
             at = origin + vectors.column[k] * slots.stride[slot]
             for c in range(count):
@@ -70,51 +87,62 @@ def add_scores(
         for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
             at = origin + vectors.column[k] * slots.stride[slot]
             value = vectors.value[k]
-            run = weights[at : at + width]  # a slice of its own lets the loop be vectorised
             for a in range(width):
-                own[a] += value * run[a]
+                own[a] += value * weights[at + a]
 
 
-@kernel
-def scores_of(weights: FloatArray, vectors: Vectors, slots: Slots, firsts: IntArray) -> FloatArray:
+def scores_of(weights: Floats, vectors: Vectors, slots: Slots, firsts: Ints) -> FloatArray:
     """Scores of shape (m, parts) for inputs that share a space, by their first vectors."""
-    scores = np.zeros((firsts.shape[0], slots.start[-1]))
-    sums = np.empty(columns_of_tied(slots))
-    for i in range(firsts.shape[0]):
-        for s in range(slots.vector.shape[0]):
-            own = scores[i, slots.start[s] : slots.start[s + 1]]
-            v = firsts[i] + slots.vector[s] if slots.vector[s] >= 0 else 0
-            add_scores(weights, vectors, slots, s, v, own, sums)
-    return scores
+    m = firsts.shape[0]
+    scores: OutFloats2 = np.zeros((m, slots.start[slots.start.shape[0] - 1]))
+    sums = floats(columns_of_tied(slots))
+    with cython.nogil:
+        for i in range(m):
+            score_input(scores[i], weights, vectors, slots, firsts[i], sums)
+    return np.asarray(scores)
 
 
-@kernel
-def score_some(
-    weights: FloatArray,
+def score_input(
+    scores: OutFloats,
+    weights: Floats,
     vectors: Vectors,
     slots: Slots,
-    inputs: IntArray,
-    chosen: IntArray,
-    places: IntArray,
-    scores: FloatArray,
+    first: Int,
+    sums: OutFloats,
+) -> None:
+    """Add the scores of all parts of one input, by its first vector, to ``scores``."""
+    for s in range(slots.vector.shape[0]):
+        own: OutFloats = scores[slots.start[s] : slots.start[s + 1]]
+        v = first + slots.vector[s] if slots.vector[s] >= 0 else 0
+        add_scores(weights, vectors, slots, s, v, own, sums)
+
+
+def score_some(
+    weights: Floats,
+    vectors: Vectors,
+    slots: Slots,
+    inputs: Ints,
+    chosen: Ints,
+    places: Ints,
+    scores: OutFloats2,
 ) -> None:
     """Put the scores of some slots, each of an input and with its first vector, into ``scores``."""
-    sums = np.empty(columns_of_tied(slots))
-    for k in range(inputs.shape[0]):
-        s = chosen[k]
-        own = scores[inputs[k], slots.start[s] : slots.start[s + 1]]
-        own[:] = 0.0
-        add_scores(weights, vectors, slots, s, places[k], own, sums)
+    sums = floats(columns_of_tied(slots))
+    with cython.nogil:
+        for k in range(inputs.shape[0]):
+            s = chosen[k]
+            own: OutFloats = scores[inputs[k], slots.start[s] : slots.start[s + 1]]
+            fill(own, 0.0)
+            add_scores(weights, vectors, slots, s, places[k], own, sums)
 
 
-@kernel
 def add_label(
-    weights: FloatArray,
+    weights: OutFloats,
     vectors: Vectors,
     slots: Slots,
-    slot: int,
-    first: int,
-    label: int,
+    slot: Int,
+    first: Int,
+    label: Int,
     step: float,
 ) -> None:
     """weights += step · the features of one label of one slot."""
@@ -123,14 +151,13 @@ def add_label(
         weights[origin + vectors.column[k] * slots.stride[slot]] += step * vectors.value[k]
 
 
-@kernel
 def move(
-    weights: FloatArray,
+    weights: OutFloats,
     vectors: Vectors,
     slots: Slots,
-    first: int,
-    toward: IntArray,
-    away: IntArray,
+    first: Int,
+    toward: Ints,
+    away: Ints,
     step: float,
 ) -> None:
     """weights += step · (φ(x, toward) - φ(x, away)), for one input."""
@@ -140,16 +167,16 @@ def move(
             add_label(weights, vectors, slots, s, first, away[s], -step)
 
 
-@kernel
 def move_each(
-    weights: FloatArray,
+    weights: OutFloats,
     vectors: Vectors,
     slots: Slots,
-    firsts: IntArray,
-    toward: IntArray,
-    away: IntArray,
-    steps: FloatArray,
+    firsts: Ints,
+    toward: Ints2,
+    away: Ints2,
+    steps: Floats,
 ) -> None:
     """`move` for every input of a batch, each with its own step."""
-    for i in range(firsts.shape[0]):
-        move(weights, vectors, slots, firsts[i], toward[i], away[i], steps[i])
+    with cython.nogil:
+        for i in range(firsts.shape[0]):
+            move(weights, vectors, slots, firsts[i], toward[i], away[i], steps[i])

@@ -2,60 +2,92 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.bundles import ChainPlan, Layout, Questions, Slots, Vectors
 from rote.kernels.dp.chains import best_chains
-from rote.kernels.jit import kernel
-from rote.kernels.learning.linear import move, scores_of
-from rote.kernels.outputs import all_finite, ties_of, tuple_of
+from rote.kernels.learning.linear import scores_of
+from rote.kernels.outputs import all_finite, ties_of
 from rote.types import BoolArray, FloatArray, IntArray
+
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Flags,
+        Floats,
+        Int,
+        Ints,
+        OutFloats,
+        OutInts,
+        copy_into,
+        fill,
+        floats,
+        ints,
+    )
+    from rote.kernels.bundles import ChainPlan, Layout, Questions, Slots, Vectors
+    from rote.kernels.inlined import tuple_of
+    from rote.kernels.learning.linear import move
 
 RIGHT, WRONG, NOTHING = 0, 1, 2
 
 
-class Average(NamedTuple):
+class Average:
     """Weights, and every step times the number of examples before it, to read an average from."""
 
-    weights: FloatArray
-    sums: FloatArray
+    def __init__(self, weights: OutFloats, sums: OutFloats) -> None:
+        self.weights = weights
+        self.sums = sums
 
 
-class Example(NamedTuple):
+class Example:
     """What is learned from."""
 
-    first: int  # the first vector of its input
-    toward: IntArray  # the columns of the right output, which begin with its labels
-    step: float
-    age: float  # examples seen before it
+    def __init__(
+        self,
+        first: Int,  # the first vector of its input
+        toward: Ints,  # the columns of the right output, which begin with its labels
+        step: float,
+        age: float,  # examples seen before it
+    ) -> None:
+        self.first = first
+        self.toward = toward
+        self.step = step
+        self.age = age
 
 
-class Decisions(NamedTuple):
+class Decisions:
     """The variables of all examples, one after the other, each a decision of its own."""
 
-    ptr: IntArray  # per example
-    vector: IntArray  # per decision, and so on, as in `Slots`
-    origin: IntArray
-    stride: IntArray
-    each: BoolArray
-    width: IntArray  # how many labels there are
-    gold: IntArray
-    sample_weight: FloatArray  # per example
+    def __init__(
+        self,
+        ptr: Ints,  # per example
+        vector: Ints,  # per decision, and so on, as in `Slots`
+        origin: Ints,
+        stride: Ints,
+        each: Flags,
+        width: Ints,  # how many labels there are
+        gold: Ints,
+        sample_weight: Floats,  # per example
+    ) -> None:
+        self.ptr = ptr
+        self.vector = vector
+        self.origin = origin
+        self.stride = stride
+        self.each = each
+        self.width = width
+        self.gold = gold
+        self.sample_weight = sample_weight
 
 
-@kernel
 def move_average(
-    average: Average, vectors: Vectors, slots: Slots, example: Example, away: IntArray
+    average: Average, vectors: Vectors, slots: Slots, example: Example, away: Ints
 ) -> None:
     """weights += step · (φ(x, toward) - φ(x, away)), and the same times the age for the sums."""
-    first, toward, step, age = example
-    move(average.weights, vectors, slots, first, toward, away, step)
-    move(average.sums, vectors, slots, first, toward, away, step * age)
+    first, step = example.first, example.step
+    move(average.weights, vectors, slots, first, example.toward, away, step)
+    move(average.sums, vectors, slots, first, example.toward, away, step * example.age)
 
 
-@kernel
 def chain_step(
     average: Average,
     vectors: Vectors,
@@ -73,31 +105,25 @@ def chain_step(
     if not all_finite(scores):
         return NOTHING
     questions = Questions(scores, np.empty((0, 0), np.bool_), ties_of(scores, share))
-    found = best_chains(questions, chain)[0]
+    found: OutInts = best_chains(questions, chain)[0]
     n = found.shape[0]
     if n > 0 and found[0] < 0:
         return NOTHING
-    right = True
+    right: Bool = True
     for j in range(n):
         right = right and found[j] == example.toward[j]
     if right:
         return RIGHT
-    away = np.empty(example.toward.shape[0], np.int64)
-    away[:n] = found
+    away = ints(example.toward.shape[0])
+    copy_into(away, found)
     for f in range(layout.scope_ptr.shape[0] - 1):
         away[n + f] = tuple_of(layout, f, found)
     move_average(average, vectors, slots, example, away)
     return WRONG
 
 
-@kernel
 def wrong_prefix(
-    scores: FloatArray,
-    starts: IntArray,
-    ends: IntArray,
-    gold: IntArray,
-    found: IntArray,
-    early: bool,
+    scores: Floats, starts: Ints, ends: Ints, gold: Ints, found: Ints, early: Bool
 ) -> IntArray:
     """``found`` inside the prefix to learn from, and ``gold`` elsewhere.
 
@@ -106,11 +132,13 @@ def wrong_prefix(
     gold is not negative, otherwise the one with the largest lead, the shortest of equals. Where
     no prefix leads, gold comes back whole.
     """
-    variables = 0
+    variables: Int = 0
     for s in range(ends.shape[0]):
         variables = max(variables, ends[s] + 1)
-    chosen, lead, most = -1, 0.0, -1.0
-    differs = False
+    chosen: Int = -1
+    lead: float = 0.0
+    most: float = -1.0
+    differs: Bool = False
     for last in range(variables):
         for s in range(ends.shape[0]):
             if ends[s] == last and gold[s] != found[s]:
@@ -120,56 +148,80 @@ def wrong_prefix(
             chosen, most = last, lead
             if early:
                 break
-    result = gold.copy()
+    result: OutInts = np.array(gold)
     for s in range(ends.shape[0]):
         if ends[s] <= chosen:
             result[s] = found[s]
-    return result
+    return np.asarray(result)
 
 
-@kernel
 def learn_locally(
-    average: Average, vectors: Vectors, decisions: Decisions, order: IntArray, seen: float
+    average: Average, vectors: Vectors, decisions: Decisions, order: Ints, seen: float
 ) -> int:
     """Examples in ``order``, the variables of each in turn; returns the number of mistakes.
 
     The age of a step is the number of decisions before it, ``seen`` at first.
     Of labels that score the same the first is taken.
     """
-    weights, sums = average
-    widest = 1
+    widest: Int = 1
     for d in range(decisions.width.shape[0]):
         widest = max(widest, decisions.width[d])
-    scores = np.empty(widest)
-    mistakes = 0
-    for i in order:
-        sample_weight = decisions.sample_weight[i]
-        for d in range(decisions.ptr[i], decisions.ptr[i + 1]):
-            vector, origin = decisions.vector[d], decisions.origin[d]
-            stride, each = decisions.stride[d], decisions.each[d]
-            width, gold = decisions.width[d], decisions.gold[d]
-            scores[:width] = 0.0
-            for a in range(width if each else 1):
-                for k in range(vectors.ptr[vector + a], vectors.ptr[vector + a + 1]):
-                    at = origin + vectors.column[k] * stride
-                    if each:
-                        scores[a] += vectors.value[k] * weights[at]
-                    else:
-                        run = weights[at : at + width]
-                        for b in range(run.shape[0]):
-                            scores[b] += vectors.value[k] * run[b]
-            best = 0
-            for a in range(1, width):
-                if scores[a] > scores[best]:
-                    best = a
-            if best != gold and sample_weight > 0.0:
-                mistakes += 1
-                for label, step in ((gold, sample_weight), (best, -sample_weight)):
-                    v = vector + label if each else vector
-                    first = origin if each else origin + label
-                    for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
-                        change = step * vectors.value[k]
-                        weights[first + vectors.column[k] * stride] += change
-                        sums[first + vectors.column[k] * stride] += seen * change
-            seen += 1.0
+    scores = floats(widest)
+    mistakes: Int = 0
+    with cython.nogil:
+        for k in range(order.shape[0]):
+            i = order[k]
+            weight = decisions.sample_weight[i]
+            for d in range(decisions.ptr[i], decisions.ptr[i + 1]):
+                best = decide(average.weights, vectors, decisions, d, scores)
+                if best != decisions.gold[d] and weight > 0.0:
+                    mistakes += 1
+                    learn_label(average, vectors, decisions, d, decisions.gold[d], weight, seen)
+                    learn_label(average, vectors, decisions, d, best, -weight, seen)
+                seen += 1.0
     return mistakes
+
+
+def decide(
+    weights: Floats, vectors: Vectors, decisions: Decisions, d: Int, scores: OutFloats
+) -> int:
+    """The label that scores best, the first of equals; ``scores`` is room for all."""
+    vector, origin = decisions.vector[d], decisions.origin[d]
+    stride, width = decisions.stride[d], decisions.width[d]
+    fill(scores[:width], 0.0)
+    if decisions.each[d]:
+        for a in range(width):
+            for k in range(vectors.ptr[vector + a], vectors.ptr[vector + a + 1]):
+                scores[a] += vectors.value[k] * weights[origin + vectors.column[k] * stride]
+    else:
+        for k in range(vectors.ptr[vector], vectors.ptr[vector + 1]):
+            at = origin + vectors.column[k] * stride
+            for b in range(width):
+                scores[b] += vectors.value[k] * weights[at + b]
+    best = 0
+    for a in range(1, width):
+        if scores[a] > scores[best]:
+            best = a
+    return best
+
+
+def learn_label(
+    average: Average,
+    vectors: Vectors,
+    decisions: Decisions,
+    d: Int,
+    label: Int,
+    step: float,
+    seen: float,
+) -> None:
+    """Add the features of a label, times a step, to the weights, and times the age to the sums."""
+    vector, first = decisions.vector[d], decisions.origin[d]
+    if decisions.each[d]:
+        vector += label
+    else:
+        first += label
+    for k in range(vectors.ptr[vector], vectors.ptr[vector + 1]):
+        change = step * vectors.value[k]
+        at = first + vectors.column[k] * decisions.stride[d]
+        average.weights[at] += change
+        average.sums[at] += seen * change
