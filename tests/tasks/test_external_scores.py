@@ -354,7 +354,7 @@ def test_mixing_is_a_weighted_sum_over_the_temperature():
 @pytest.mark.parametrize(
     ("names", "weights", "temperature", "says"),
     [
-        ((), (), 1.0, "one weight per source"),
+        ((), (), 1.0, "add up to 1"),
         (("a", "a"), (0.5, 0.5), 1.0, "named once"),
         (("a", "b"), (1.0,), 1.0, "one weight per source"),
         (("a", "b"), (1.5, -0.5), 1.0, "at least 0"),

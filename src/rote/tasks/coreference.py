@@ -23,12 +23,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, check_whole
+from rote.errors import DataError, LabelError
 from rote.io.shapes import check_shape
+from rote.settings import FLAG, Checked, whole
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import ClusterAgreement
@@ -142,7 +143,7 @@ OPENERS = _words("of in on at to for from with by about who whom which that whos
 
 
 @dataclass(frozen=True)
-class Coreference(Task[Document, Clusters]):
+class Coreference(Checked, Task[Document, Clusters]):
     """A mention may be linked to each of the ``max_antecedents`` mentions before it.
 
     With ``entities``, outputs have traits of whole entities
@@ -163,8 +164,10 @@ class Coreference(Task[Document, Clusters]):
     entities: bool = False
     rules: Rules | None = None
 
+    checks: ClassVar = {"max_antecedents": whole(1), "entities": FLAG}
+
     def __post_init__(self) -> None:
-        check_whole("max_antecedents", self.max_antecedents, least=1)
+        super().__post_init__()
         _vocabulary(self.max_antecedents).check(self.rules)
 
     def frame(self, x: Document) -> Frame:

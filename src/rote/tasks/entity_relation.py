@@ -22,14 +22,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise, permutations
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, SpaceError, in_order
+from rote.errors import DataError, LabelError, SpaceError
 from rote.features import FeatureReader, Names, spelled
 from rote.io.conll import Entity, Sentence, numbered_sentences
 from rote.io.shapes import check_shape, shown
+from rote.settings import LIST, Checked
 from rote.space import Space, SpaceBuilder, any_of, template
 from rote.space.compiled import keep_recent
 from rote.space.rule_text import Rules, Variables, Vocabulary
@@ -86,7 +87,7 @@ class EntityRelationOutput(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EntityRelation(Task[Sentence, EntityRelationOutput]):
+class EntityRelation(Checked, Task[Sentence, EntityRelationOutput]):
     """An input is a sentence whose entities' spans are given; nothing else of them is looked at.
 
     ``arguments`` says which labels the two entities of a relation have; a relation that it
@@ -108,9 +109,10 @@ class EntityRelation(Task[Sentence, EntityRelationOutput]):
     symmetric: tuple[str, ...] = ()
     rules: Rules | None = None
 
+    checks: ClassVar = dict.fromkeys(("entity_labels", "relation_labels", "symmetric"), LIST)
+
     def __post_init__(self) -> None:
-        for name in ("entity_labels", "relation_labels", "symmetric"):
-            object.__setattr__(self, name, in_order(name, getattr(self, name)))
+        super().__post_init__()
         # A plain dict: tasks are copied and pickled, which read-only views of one cannot be.
         arguments = {label: (first, second) for label, (first, second) in self.arguments.items()}
         object.__setattr__(self, "arguments", arguments)

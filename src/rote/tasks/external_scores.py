@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, ScoreError, SettingError, in_order
+from rote.errors import DataError, LabelError, ScoreError, SettingError
+from rote.settings import LIST, Checked, Setting, number
 from rote.space import Space, Variable
 from rote.types import AnyArray, FloatArray, IntArray, readonly
 
@@ -27,7 +28,7 @@ MAX_STRENGTH = 100.0  # where trust in a source ends that is never wrong, in its
 
 
 @dataclass(frozen=True, eq=False)
-class ExternalScores:
+class ExternalScores(Checked):
     """What a model says of some decisions: a row for each, a column for each of its classes.
 
     A label that is no class of the model, and a class whose probability is 0, would have a
@@ -39,11 +40,11 @@ class ExternalScores:
     scores: FloatArray  # (rows, classes), or (inputs, variables, classes)
     floor: float = FLOOR
 
+    checks: ClassVar = {"classes": LIST, "floor": number(below=0)}
+
     def __post_init__(self) -> None:
-        classes = tuple(map(str, in_order("classes", self.classes)))
-        scores = _real(self.scores)
-        if not -np.inf < self.floor < 0:
-            raise SettingError(f"floor is a finite number below 0, got {self.floor}")
+        super().__post_init__()
+        classes, scores = tuple(map(str, self.classes)), _real(self.scores)
         if not classes or len(set(classes)) != len(classes):
             raise LabelError(f"an opinion has one or more classes, each once; got {classes}")
         if scores.shape[-1] != len(classes):
@@ -167,7 +168,7 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(Checked):
     """How far each source is trusted: score = Σ_s weight_s · score_s / temperature.
 
     The weights are at least 0 and add up to 1. See `learn_mixture`.
@@ -177,19 +178,23 @@ class Mixture:
     weights: tuple[float, ...]
     temperature: float
 
+    checks: ClassVar = {
+        "names": LIST,
+        "weights": Setting(
+            "a list of numbers of at least 0 that add up to 1",
+            lambda value: all(w >= 0 for w in value) and abs(sum(value) - 1) < 1e-6,
+            lambda value: tuple(map(float, value)),
+        ),
+        "temperature": number(above=0),
+    }
+
     def __post_init__(self) -> None:
-        names, weights = tuple(self.names), tuple(map(float, self.weights))
-        if not names or len(set(names)) != len(names) or len(weights) != len(names):
+        super().__post_init__()
+        if len(set(self.names)) != len(self.names) or len(self.weights) != len(self.names):
             raise SettingError(
-                f"a mixture has one weight per source, each named once; got {len(weights)} "
-                f"weights for {names}"
+                f"a mixture has one weight per source, each named once; got {len(self.weights)} "
+                f"weights for {self.names}"
             )
-        if not all(weight >= 0 for weight in weights) or not abs(sum(weights) - 1) < 1e-6:
-            raise SettingError(f"weights are at least 0 and add up to 1; got {weights}")
-        if not 0 < self.temperature < np.inf:
-            raise SettingError(f"temperature is a number above 0, got {self.temperature}")
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "weights", weights)
 
     def mixed(self, labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
         """The scores of all sources in one array, its columns in the order of the labels."""

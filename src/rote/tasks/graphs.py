@@ -21,13 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, in_order
+from rote.errors import DataError, LabelError
 from rote.features import Features
 from rote.io.shapes import check_shape
+from rote.settings import FLAG, LIST, Checked, whole
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import LabelCounts
@@ -91,7 +92,7 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class GraphLabelling(Task[Graph, IntArray]):
+class GraphLabelling(Checked, Task[Graph, IntArray]):
     """With ``constant``, nodes and edges get one more feature that is always 1.
 
     With ``scores_per_label``, the features of a node speak for one label each, those of one kind in
@@ -118,8 +119,14 @@ class GraphLabelling(Task[Graph, IntArray]):
     histogram: int = 0
     rules: Rules | None = None
 
+    checks: ClassVar = {
+        "labels": LIST,
+        **dict.fromkeys(("constant", "scores_per_label", "potts"), FLAG),
+        "histogram": whole(0),
+    }
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", in_order("labels", self.labels))
+        super().__post_init__()
         _vocabulary(self.labels).check(self.rules)
 
     def frame(self, x: Graph) -> Frame:

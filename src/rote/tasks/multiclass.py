@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, in_order
+from rote.errors import DataError, LabelError
 from rote.features import Features
 from rote.io.shapes import check_shape, shown
+from rote.settings import FLAG, LIST, Checked
 from rote.space import SpaceBuilder
 from rote.space.rule_text import Rules, Vocabulary
 from rote.tasks.adapter import Adapter, Examples, Measured, register
@@ -27,7 +28,7 @@ ALWAYS = "(always)"
 
 
 @dataclass(frozen=True)
-class Multiclass(Task[Features, str]):
+class Multiclass(Checked, Task[Features, str]):
     """With ``constant``, every vector gets one more feature that is always 1: a threshold.
 
     ``rules`` are a text (`rote.space.rule_text`) about the label, as in "label is not spam", or a
@@ -44,8 +45,10 @@ class Multiclass(Task[Features, str]):
     constant: bool = True
     rules: Rules | None = None
 
+    checks: ClassVar = {"labels": LIST, "constant": FLAG}
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", in_order("labels", self.labels))
+        super().__post_init__()
         self._vocabulary.check(self.rules)
 
     def frame(self, x: Features) -> Frame:

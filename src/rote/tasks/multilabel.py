@@ -12,13 +12,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, SettingError, check_whole, in_order
+from rote.errors import DataError, LabelError, SettingError
 from rote.features import Features
 from rote.io.shapes import shown
+from rote.settings import FLAG, LIST, Checked, check, whole
 from rote.space import SpaceBuilder
 from rote.space.rule_text import OFF_ON, Rules, Variables, Vocabulary
 from rote.tasks.adapter import Examples, Measured, label_list, labels_in, register
@@ -31,7 +32,7 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class MultiLabel(Task[Features, tuple[str, ...]]):
+class MultiLabel(Checked, Task[Features, tuple[str, ...]]):
     """``pairs`` says which labels have a factor: "complete", "none", or pairs of positions.
 
     With ``constant``, every vector gets one more feature that is always 1: a threshold. ``rules``
@@ -50,8 +51,10 @@ class MultiLabel(Task[Features, tuple[str, ...]]):
     constant: bool = True
     rules: Rules | None = None
 
+    checks: ClassVar = {"labels": LIST, "constant": FLAG}
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", in_order("labels", self.labels))
+        super().__post_init__()
         if not isinstance(self.pairs, str):
             object.__setattr__(self, "pairs", _checked(self.pairs, len(self.labels)))
         elif self.pairs not in ("complete", "none"):
@@ -128,7 +131,7 @@ def correlated_pairs(Y: AnyArray, most: int) -> Pairs:  # noqa: N803
     >>> correlated_pairs(np.array([[1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 0, 1]]), most=2)
     ((0, 1),)
     """
-    check_whole("most", most, least=0)
+    check("most", most, whole(0))
     table = np.asarray(Y)
     if table.ndim != 2 or not len(table) or not np.isin(table, (0, 1)).all():
         raise DataError(
