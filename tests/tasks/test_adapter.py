@@ -103,18 +103,20 @@ def test_for_a_model_the_labels_may_be_left_out(file):
     assert read_for(TASK, file("the DT D\ndog NN N\n")).ys == (("D", "N"),)
 
 
-def test_labels_are_added_as_the_last_column_of_the_same_lines(file):
-    read = read_for(TASK, file("the DT\n\n\ndog  NN \n"))
-    assert output_text(TASK, read, [("D",), ("N",)]) == "the DT D\n\n\ndog  NN N\n"
-    read = read_for(TASK, file("the\tDT\tD\ndog\tNN\tV\n"))
-    assert output_text(TASK, read, [("D", "N")]) == "the\tDT\tD\tD\ndog\tNN\tV\tN\n"
-
-
-def test_what_was_written_is_read_with_the_predicted_labels(file):
-    read = read_for(TASK, file("the DT\ndog NN\n\nruns VB\n"))
-    outputs = (("D", "N"), ("V",))
-    again = read_examples("tagging", file(output_text(TASK, read, outputs), "again.txt"))
-    assert (again.xs, again.ys) == (read.xs, outputs)
+@pytest.mark.parametrize(
+    ("given", "label", "written"),
+    [
+        ("the DT\n\n\ndog  NN \n", "N", "the DT D\n\n\ndog  NN N\n"),
+        ("the DT D\n\ndog  NN   V \n", "N", "the DT D\n\ndog  NN N\n"),
+        ("the\tDT\tD\n\ndog\tNN\tV\n", "N M", "the\tDT\tD\n\ndog\tNN\tN M\n"),
+        ("the\tD T \n\ndog\tNN\n", "N", "the\tD T \tD\n\ndog\tNN\tN\n"),
+        ("the DT\n\ndog  NN \n", "N M", "the\tDT\tD\n\ndog\tNN\tN M\n"),
+    ],
+    ids=["bare", "labelled", "labelled with tabs", "bare with tabs", "blanks would cut a label"],
+)
+def test_predicted_labels_are_the_last_column_of_the_same_lines(file, given, label, written):
+    read = read_for(TASK, file(given))
+    assert output_text(TASK, read, [("D",), (label,)]) == written
 
 
 @pytest.mark.parametrize(
@@ -572,3 +574,33 @@ def test_an_output_of_a_sentence_that_does_not_fit_is_refused(file, y):
     assert read_examples("entity-relation", file(objects(line))).ys == columns.ys[:1]
     with pytest.raises(DataError, match='line 1: "y"'):
         read_examples("entity-relation", file(objects({**line, "y": y})))
+
+
+@pytest.mark.parametrize(
+    ("task", "text"),
+    [
+        (TASK, "the DT\ndog NN\n\nruns VB\n"),
+        (TASK, "the DT D\ndog NN N\n\nruns VB V\n"),
+        (TASK, "the\tDT\tD\ndog\tN N\tN\n"),
+        (TASK, objects({"x": [["the", "DT"]]})),
+        (SENTENCE, SENTENCES),
+        (CLASSES, objects({"x": ["red"], "y": "a", "id": 3})),
+        (CLASSES, objects({"x": [1, 0.5]})),
+        (MultiLabel(("a", "b")), objects({"x": {"red": 2}})),
+        (GRAPH, objects(GRAPH_LINE)),
+        (Coreference(), objects({"x": DOCUMENT})),
+    ],
+)
+def test_what_was_predicted_can_be_trained_on_and_evaluated(file, task, text):
+    adapter = adapter_of(task)
+    given = adapter.read(file(text), task)
+    outputs = tuple(task.decode(x, [0] * len(task.frame(x).space.variables)) for x in given.xs)
+    again = file(adapter.write(task, given, outputs), "again.txt")
+    for read in (adapter.read(again), adapter.read(again, task)):
+        np.testing.assert_equal(
+            [task.encode(x, y) for x, y in zip(read.xs, read.ys, strict=True)],
+            [task.encode(x, y) for x, y in zip(given.xs, outputs, strict=True)],
+        )
+        for x, before in zip(read.xs, given.xs, strict=True):
+            assert list(map(list, task.vectors(x))) == list(map(list, task.vectors(before)))
+        read.check(task)

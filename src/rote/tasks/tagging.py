@@ -7,7 +7,8 @@ has a trait, which is not written out as a table: greedy search can look at four
 
 In a file of columns there is one token per line, its cells apart by tabs if the first row has a
 tab, and otherwise by blanks; a blank line between sequences. The last column is the label; where a
-model is at hand, it may be left out. Outputs are the same lines with one more column. In JSON, a
+model is at hand, it may be left out. Outputs are the same lines with the predicted label as the
+last column. In JSON, a
 token is a list with a text for every column, or a text where there is one.
 """
 
@@ -19,12 +20,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from rote.errors import DataError, LabelError, ModelError, SettingError, check_whole, in_order
+from rote.errors import DataError, LabelError, ModelError, SettingError
 from rote.features import CHUNKING, POS_TAGGING, FeatureReader, Features, Templates
 from rote.io.shapes import shown
 from rote.io.text import line_error
+from rote.settings import FLAG, LIST, Checked, Setting, whole
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.compiled import keep_recent
 from rote.space.global_features import tuples_along
@@ -46,10 +48,11 @@ COLUMNS = ("word", "pos")  # those that follow are c2, c3, …
 MAX_TOKENS = 1000  # of one input of a service
 # Not \s: a token may well be a blank of another alphabet.
 _BLANKS = re.compile(r"[ \t]+")
+_LAST = re.compile(r"[ \t]+[^ \t]+[ \t]*$")
 
 
 @dataclass(frozen=True)
-class Tagging:
+class Tagging(Checked):
     """``order`` 0 scores tokens alone, 1 also pairs of neighbours, 2 also triples, and so on.
 
     ``features`` are templates, or a function from an input to one vector per token. With ``bio``,
@@ -71,15 +74,19 @@ class Tagging:
     rules: Rules | None = None
     wide: int = 0
 
+    checks: ClassVar = {
+        "labels": LIST,
+        "features": Setting(
+            "Templates, or a function from an input to one vector per token",
+            lambda value: callable(value) or isinstance(value, Templates),
+        ),
+        "order": whole(0),
+        "bio": FLAG,
+        "wide": whole(0),
+    }
+
     def __post_init__(self) -> None:
-        check_whole("order", self.order, least=0)
-        check_whole("wide", self.wide, least=0)
-        if not callable(self.features) and not isinstance(self.features, Templates):
-            raise SettingError(
-                "features are Templates, or a function from an input to one vector per token; "
-                f"got {self.features!r:.80}"
-            )
-        object.__setattr__(self, "labels", in_order("labels", self.labels))
+        super().__post_init__()
         if self.bio:
             check_bio(self.labels)
         _vocabulary(self.labels).check(self.rules)
@@ -255,7 +262,7 @@ def _build(examples: Examples, settings: Mapping[str, Any]) -> Tagging:
 
 def _read_columns(path: Path, lines: Sequence[str], task: Tagging | None) -> Examples:
     columns = None if task is None else _columns(task)
-    tabs = _separator(lines) == "\t"
+    tabs = "\t" in next((line for line in lines if not _is_blank(line)), "")
     sequences: list[list[tuple[str, ...]]] = []
     starts: list[int] = []
     width, inside = 0, False
@@ -279,14 +286,23 @@ def _read_columns(path: Path, lines: Sequence[str], task: Tagging | None) -> Exa
             inside = True
         sequences[-1].append(cells)
 
-    def write(outputs: Iterable[Sequence[str]]) -> Iterator[str]:
-        labels = chain.from_iterable(outputs)
-        for line in lines:
-            yield "" if _is_blank(line) else f"{line.rstrip(' ')}{_separator(lines)}{next(labels)}"
-
     bare = columns is not None and width == len(columns)
     xs = tuple(tuple(cells if bare else cells[:-1] for cells in rows) for rows in sequences)
     ys = None if bare else tuple(tuple(cells[-1] for cells in rows) for rows in sequences)
+
+    def write(outputs: Iterable[Sequence[str]]) -> Iterator[str]:
+        said = list(chain.from_iterable(outputs))
+        labels, rows = iter(said), chain.from_iterable(xs)
+        cut = not tabs and any(" " in label for label in said)  # blanks would cut a label in two
+        for line in lines:
+            if _is_blank(line):
+                yield ""
+            elif tabs or cut:
+                yield "\t".join([*next(rows), next(labels)])
+            else:
+                kept = line.rstrip(" \t") if bare else _LAST.sub("", line)
+                yield f"{kept} {next(labels)}"
+
     return Examples(path, xs, ys, tuple(starts), write=write, by_token=True)
 
 
@@ -300,11 +316,6 @@ def _check_width(path: Path, number: int, width: int, columns: Sequence[str] | N
             number,
             f"expected the columns {', '.join(columns)}, and a label or none; got {width} columns",
         )
-
-
-def _separator(lines: Sequence[str]) -> str:
-    first = next((line for line in lines if not _is_blank(line)), "")
-    return "\t" if "\t" in first else " "
 
 
 def _is_blank(line: str) -> bool:
