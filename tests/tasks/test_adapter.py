@@ -195,7 +195,7 @@ def test_extractions_are_written_as_json_lines(file):
 
 def test_a_label_that_a_task_of_sentences_does_not_know_is_named_by_its_line(file):
     task = EntityRelation(entity_labels=("Peop", "Org"), relation_labels=("none",), arguments={})
-    with pytest.raises(LabelError, match="line 1: 'Loc' is no label"):
+    with pytest.raises(LabelError, match="line 1: 'Loc' is not a label"):
         read_examples("entity-relation", file(SENTENCES)).check(task)
 
 
@@ -253,7 +253,7 @@ def test_objects_may_come_without_outputs(file):
         (f'{{"x": [1{"0" * 400}], "y": "a"}}', "the value of a feature is a finite number"),
         ('{"x": [[1]], "y": "a"}', "line 1: the value of a feature is a finite number"),
         ('{"x": [1], "y": "a"}\n\n{"x": [1, 2], "y": "a"}', 'line 3: "x" has 1 numbers'),
-        ('{"x": [1], "y": "a"}\n{"x": ["red"], "y": "a"}', 'line 2: "x" is a list of numbers'),
+        ('{"x": [1], "y": "a"}\n{"x": ["red"], "y": "a"}', 'line 2: "x" has 1 numbers in the first line, got names'),
         ('{"x": [1], "y": "a"}\n{"x": [1]}', 'line 2: "y" is in some lines'),
         ('{"x": [1]}\n{"x": [1], "y": "a"}', 'line 2: "y" is in some lines'),
         ('{"x": [1], "y": 3}', 'line 1: "y" is a text; got 3'),
@@ -488,7 +488,7 @@ def test_graphs_of_one_file_go_together_and_have_a_label_for_each_node(file):
     other = {"x": {"nodes": [[0, 1]], "edges": []}, "y": ["sea"]}
     with pytest.raises(DataError, match='line 2: a row of "nodes" has 1 numbers'):
         read_examples("graph", file(objects(GRAPH_LINE, other)))
-    with pytest.raises(DataError, match='line 1: "y" has a label for each of 2 nodes, got 1'):
+    with pytest.raises(DataError, match='line 1: "y" has a label for each of 2, got 1'):
         read_examples("graph", file(objects({**GRAPH_LINE, "y": ["sea"]})))
     with pytest.raises(LabelError, match="line 1: 'land' is not a label; the labels are sea"):
         read_examples("graph", file(objects(GRAPH_LINE))).check(GraphLabelling(("sea",)))

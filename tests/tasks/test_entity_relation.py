@@ -146,10 +146,10 @@ def test_an_output_by_hand():
     ("y", "message"),
     [
         (EntityRelationOutput(("Peop", "Loc"), {}), "one label per entity; got 2 for 3"),
-        (EntityRelationOutput(("Peop", "Loc", "Town"), {}), "'Town' is no label of an entity"),
+        (EntityRelationOutput(("Peop", "Loc", "Town"), {}), "'Town' is not a label of an entity"),
         (
             EntityRelationOutput(("Peop",) * 3, {(0, 1): "Likes"}),
-            "'Likes' is no label of a relation",
+            "'Likes' is not a label of a relation",
         ),
         (EntityRelationOutput(("Peop",) * 3, {(0, 3): "Kill"}), r"got \(0, 3\)"),
         (

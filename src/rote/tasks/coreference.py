@@ -21,7 +21,7 @@ output is a list of clusters, which are lists of mentions, counted from 0.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -34,7 +34,7 @@ from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import ClusterAgreement
 from rote.space.rule_text import Rules, Vocabulary
-from rote.tasks.adapter import Adapter, Examples, Measured, register
+from rote.tasks.adapter import Adapter, Measured, register
 from rote.tasks.bracketed import bracketed
 from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray
@@ -346,21 +346,20 @@ def _bucket(count: int) -> str:
 
 def _homes(clusters: Collection[Collection[int]], mentions: int) -> list[int]:
     """The number of each mention's cluster; every mention is in one."""
-    home = [-1] * mentions
-    for number, cluster in enumerate(clusters):
-        for mention in cluster:
-            if not 0 <= mention < mentions:
-                raise LabelError(
-                    f"a cluster holds mentions from 0 to {mentions - 1}, got {mention!r}"
-                )
-            if home[mention] >= 0:
-                raise LabelError(f"mention {mention} is in two clusters; it can be in one only")
-            home[mention] = number
-    if -1 in home:
+    home = {mention: number for number, cluster in enumerate(clusters) for mention in cluster}
+    if sum(map(len, clusters)) > len(home):
+        every = [mention for cluster in clusters for mention in cluster]
+        twice = next(mention for mention in every if every.count(mention) > 1)
+        raise LabelError(f"mention {twice} is in two clusters; it can be in one only")
+    stray = home.keys() - range(mentions)
+    if stray:
+        raise LabelError(f"a cluster holds mentions from 0 to {mentions - 1}, got {min(stray)!r}")
+    alone = [mention for mention in range(mentions) if mention not in home]
+    if alone:
         raise LabelError(
-            f"mention {home.index(-1)} is in no cluster; one that stands alone is a cluster of one"
+            f"mention {alone[0]} is in no cluster; one that stands alone is a cluster of one"
         )
-    return home
+    return [home[mention] for mention in range(mentions)]
 
 
 def entity_traits(mentions: Sequence[Described]) -> ClusterAgreement:
@@ -470,10 +469,6 @@ def _clusters(_x: Document, value: Any) -> Clusters:
     return tuple(frozenset(cluster) for cluster in check_shape('"y"', value, [[int]]))
 
 
-def _build(_examples: Examples, settings: Mapping[str, Any]) -> Coreference:
-    return Coreference(**settings)
-
-
 def _measure(_task: Coreference, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
     from rote.metrics.coreference import coreference_scores
 
@@ -494,7 +489,7 @@ register(
         output_from_json=_clusters,
         to_json=lambda _task, _x, y: [sorted(cluster) for cluster in y],
         settings=("max_antecedents",),
-        build=_build,
+        build=lambda _, settings: Coreference(**settings),
         typed=_typed,
         hint=lambda _: "A sentence per line, blanks between words, every mention in brackets.",
         example=lambda _: "[Ada] lost [[her] cat] .\n[She] found [it] in [the garden] .",

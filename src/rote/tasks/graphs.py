@@ -19,7 +19,7 @@ what its neighbours could have told each other through it is not learned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -35,14 +35,13 @@ from rote.space.global_features import LabelCounts
 from rote.space.rule_text import Rules, Vocabulary
 from rote.tasks.adapter import (
     Adapter,
-    Examples,
     Measured,
-    label_list,
+    label_of_each,
     labels_in,
     register,
 )
 from rote.tasks.show import differing, rules_broken
-from rote.tasks.task import Frame, Slot, Task
+from rote.tasks.task import Frame, Slot, Task, positions
 from rote.types import AnyArray, FloatArray, IntArray, readonly
 from rote.viz import Picture, picture_of_grid, picture_of_labels
 
@@ -142,11 +141,7 @@ class GraphLabelling(Checked, Task[Graph, IntArray]):
     def encode(self, x: Graph, y: AnyArray | Sequence[int] | Sequence[str]) -> list[int]:
         labels = np.asarray(y)
         if labels.dtype.kind == "U" and labels.shape == (len(x),):
-            stray = [label for label in labels.tolist() if label not in self.labels]
-            if stray:
-                known = ", ".join(self.labels)
-                raise LabelError(f"{stray[0]!r} is not a label; the labels are {known}")
-            return [self.labels.index(label) for label in labels.tolist()]
+            return positions(self.labels, labels.tolist())
         if labels.shape != (len(x),) or (len(x) and labels.dtype.kind not in "iu"):
             raise LabelError(
                 f"an output has the position of one label for each of {len(x)} nodes; got the "
@@ -287,29 +282,14 @@ def _graph(_task: GraphLabelling | None, value: Any) -> Graph:
     return Graph(rows, np.array(edges), np.array(value.get("edge_features", [])))
 
 
-def _alike(first: Graph, other: Graph) -> None:
-    for name in ("nodes", "edge_features"):
-        widths = [getattr(x, name).shape[1] for x in (first, other)]
-        if widths[0] != widths[1] and len(getattr(other, name)) and len(getattr(first, name)):
-            raise DataError(
-                f'a row of "{name}" has {widths[0]} numbers in the first line, got {widths[1]}'
-            )
-
-
-def _node_labels(x: Graph, value: Any) -> tuple[str, ...]:
-    labels = label_list(x, value)
-    if len(labels) != len(x):
-        raise DataError(f'"y" has a label for each of {len(x)} nodes, got {len(labels)}')
-    return labels
+def _shape(x: Graph) -> dict[str, str]:
+    rows = {"nodes": x.nodes, "edge_features": x.edge_features}
+    return {f'a row of "{k}"': f"{own.shape[1]} numbers" for k, own in rows.items() if len(own)}
 
 
 def _names(task: GraphLabelling, y: Sequence[Any]) -> list[str]:
     """The labels of an output that may be positions."""
     return [label if isinstance(label, str) else task.labels[int(label)] for label in y]
-
-
-def _build(examples: Examples, settings: Mapping[str, Any]) -> GraphLabelling:
-    return GraphLabelling(labels_in(examples.ys), **settings)
 
 
 def _show(task: GraphLabelling, x: Graph, y: Any, gold: Any, facts: Sequence[str]) -> Picture:
@@ -352,11 +332,11 @@ register(
         "graph",
         GraphLabelling,
         from_json=_graph,
-        output_from_json=_node_labels,
+        output_from_json=label_of_each,
         to_json=lambda task, _, y: _names(task, y),
-        alike=_alike,
+        shape=_shape,
         settings=("potts",),
-        build=_build,
+        build=lambda examples, own: GraphLabelling(labels_in(examples.ys), **own),
         hint=lambda _: 'A graph as JSON: features of its nodes, and its edges or "grid".',
         example=lambda _: '{"nodes": [[0.5], [2.0], [1.5], [0]], "grid": [2, 2]}',
         limits=(("nodes", len, MAX_NODES), ("edges", lambda x: len(x.edges), 4 * MAX_NODES)),

@@ -12,19 +12,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from rote.errors import DataError, LabelError, SettingError
 from rote.features import Features
 from rote.io.shapes import shown
-from rote.settings import FLAG, LIST, Checked, check, whole
+from rote.settings import check, whole
 from rote.space import SpaceBuilder
 from rote.space.rule_text import OFF_ON, Rules, Variables, Vocabulary
 from rote.tasks.adapter import Examples, Measured, label_list, labels_in, register
-from rote.tasks.multiclass import ADAPTER, INPUT, with_constant
-from rote.tasks.task import Frame, Slot, Task
+from rote.tasks.multiclass import ADAPTER, INPUT, VectorTask
+from rote.tasks.task import Frame, Slot, positions
 from rote.types import AnyArray, FloatArray
 
 MANY_LABELS = 15  # of a file: more have no factors between them, unless they are asked for
@@ -32,7 +32,7 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class MultiLabel(Checked, Task[Features, tuple[str, ...]]):
+class MultiLabel(VectorTask[tuple[str, ...]]):
     """``pairs`` says which labels have a factor: "complete", "none", or pairs of positions.
 
     With ``constant``, every vector gets one more feature that is always 1: a threshold. ``rules``
@@ -51,8 +51,6 @@ class MultiLabel(Checked, Task[Features, tuple[str, ...]]):
     constant: bool = True
     rules: Rules | None = None
 
-    checks: ClassVar = {"labels": LIST, "constant": FLAG}
-
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.pairs, str):
@@ -61,13 +59,6 @@ class MultiLabel(Checked, Task[Features, tuple[str, ...]]):
             raise SettingError(
                 f"pairs is 'complete', 'none' or a tuple of pairs of positions, got {self.pairs!r}"
             )
-        self._vocabulary.check(self.rules)
-
-    def frame(self, x: Features) -> Frame:
-        return self._frame
-
-    def vectors(self, x: Features) -> list[Features]:
-        return [with_constant(x) if self.constant else x]
 
     def encode(self, x: Features, y: Collection[str] | AnyArray) -> list[int]:
         """From names, or from an array of 0 and 1 with one entry for each label."""
@@ -81,21 +72,11 @@ class MultiLabel(Checked, Task[Features, tuple[str, ...]]):
             return [int(on) for on in y]
         if isinstance(y, str):
             raise LabelError(f"an output is a tuple of labels, got the string {y!r}")
-        on = [0] * len(self.labels)
-        for label in y:
-            if label not in self._positions:
-                raise LabelError(
-                    f"{label!r} is not a label; the labels are {', '.join(self.labels)}"
-                )
-            on[self._positions[label]] = 1
-        return on
+        on = set(positions(self.labels, list(y)))
+        return [int(k in on) for k in range(len(self.labels))]
 
     def decode(self, x: Features, labels: Sequence[int]) -> tuple[str, ...]:
         return tuple(name for name, on in zip(self.labels, labels, strict=True) if on)
-
-    @cached_property
-    def _positions(self) -> Mapping[str, int]:
-        return {label: position for position, label in enumerate(self.labels)}
 
     @property
     def _vocabulary(self) -> Vocabulary:

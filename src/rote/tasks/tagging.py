@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -35,12 +35,12 @@ from rote.tasks.adapter import (
     Adapter,
     Examples,
     Measured,
-    label_list,
+    label_of_each,
     labels_in,
     register,
 )
-from rote.tasks.show import about_gold, rules_broken
-from rote.tasks.task import Frame, Slot
+from rote.tasks.show import explained
+from rote.tasks.task import Frame, Slot, positions
 from rote.viz import Picture, picture_of_tagging
 
 KIND = "token"
@@ -107,20 +107,10 @@ class Tagging(Checked):
     def encode(self, x: Sequence[Any], y: Sequence[str]) -> list[int]:
         if len(y) != len(x):
             raise LabelError(f"an output has one label per token; got {len(y)} for {len(x)} tokens")
-        positions = _positions(self.labels)
-        try:
-            return [positions[label] for label in y]
-        except KeyError as error:
-            known = ", ".join(self.labels)
-            raise LabelError(f"{error.args[0]!r} is not a label; the labels are {known}") from None
+        return positions(self.labels, y)
 
     def decode(self, x: Sequence[Any], labels: Sequence[int]) -> tuple[str, ...]:
         return tuple(self.labels[label] for label in labels)
-
-
-@lru_cache(maxsize=64)
-def _positions(labels: tuple[str, ...]) -> dict[str, int]:
-    return {label: position for position, label in enumerate(labels)}
 
 
 @keep_recent
@@ -263,32 +253,30 @@ def _build(examples: Examples, settings: Mapping[str, Any]) -> Tagging:
 def _read_columns(path: Path, lines: Sequence[str], task: Tagging | None) -> Examples:
     columns = None if task is None else _columns(task)
     tabs = "\t" in next((line for line in lines if not _is_blank(line)), "")
-    sequences: list[list[tuple[str, ...]]] = []
-    starts: list[int] = []
-    width, inside = 0, False
-    for number, line in enumerate(lines, start=1):
-        if _is_blank(line):
-            inside = False
-            continue
-        cells = tuple(line.split("\t") if tabs else _BLANKS.split(line.strip(" \t")))
-        if not width:
-            _check_width(path, number, len(cells), columns)
-            width = len(cells)
-        if len(cells) != width:
-            raise line_error(
-                path, number, f"expected {width} columns as in the first row, got {len(cells)}"
-            )
-        if "" in cells:
-            raise line_error(path, number, f"column {cells.index('') + 1} is empty in {line!r}")
-        if not inside:
-            sequences.append([])
-            starts.append(number)
-            inside = True
-        sequences[-1].append(cells)
 
+    def cells(line: str) -> tuple[str, ...]:
+        if _is_blank(line):
+            return ()
+        return tuple(line.split("\t") if tabs else _BLANKS.split(line.strip(" \t")))
+
+    numbered = [(number, cells(line)) for number, line in enumerate(lines, start=1)]
+    first, width = next(((number, len(row)) for number, row in numbered if row), (0, 0))
+    if columns is None and width == 1:
+        raise line_error(path, first, "expected a token and its label at least, got 1 column")
+    if width and columns is not None and width - len(columns) not in (0, 1):
+        said = f"expected the columns {', '.join(columns)}, and a label or none"
+        raise line_error(path, first, f"{said}; got {width} columns")
+    for number, row in numbered:
+        if row and len(row) != width:
+            said = f"expected {width} columns as in the first row, got {len(row)}"
+            raise line_error(path, number, said)
+        if "" in row:
+            said = f"column {row.index('') + 1} is empty in {lines[number - 1]!r}"
+            raise line_error(path, number, said)
+    found = [list(rows) for there, rows in groupby(numbered, lambda each: each[1] != ()) if there]
     bare = columns is not None and width == len(columns)
-    xs = tuple(tuple(cells if bare else cells[:-1] for cells in rows) for rows in sequences)
-    ys = None if bare else tuple(tuple(cells[-1] for cells in rows) for rows in sequences)
+    xs = tuple(tuple(row if bare else row[:-1] for _, row in rows) for rows in found)
+    ys = None if bare else tuple(tuple(row[-1] for _, row in rows) for rows in found)
 
     def write(outputs: Iterable[Sequence[str]]) -> Iterator[str]:
         said = list(chain.from_iterable(outputs))
@@ -303,19 +291,8 @@ def _read_columns(path: Path, lines: Sequence[str], task: Tagging | None) -> Exa
                 kept = line.rstrip(" \t") if bare else _LAST.sub("", line)
                 yield f"{kept} {next(labels)}"
 
-    return Examples(path, xs, ys, tuple(starts), write=write, by_token=True)
-
-
-def _check_width(path: Path, number: int, width: int, columns: Sequence[str] | None) -> None:
-    if columns is None:
-        if width < 2:
-            raise line_error(path, number, "expected a token and its label at least, got 1 column")
-    elif width not in (len(columns), len(columns) + 1):
-        raise line_error(
-            path,
-            number,
-            f"expected the columns {', '.join(columns)}, and a label or none; got {width} columns",
-        )
+    starts = tuple(rows[0][0] for rows in found)
+    return Examples(path, xs, ys, starts, write=write, by_token=True)
 
 
 def _is_blank(line: str) -> bool:
@@ -367,22 +344,17 @@ def _example(task: Tagging) -> str:
     return "\n".join(" ".join([word, *columns[1:]]) for word in ("the", "dog"))
 
 
-def _alike(first: Sequence[Any], other: Sequence[Any]) -> None:
-    if len(first[0]) != len(other[0]):
-        raise DataError(f"a token has {len(first[0])} texts in the first line, got {len(other[0])}")
-
-
 def _show(
     task: Tagging, x: Sequence[Any], y: Sequence[str], gold: Any, facts: Sequence[str]
 ) -> Picture:
-    broken, about = rules_broken(task, x, y)
+    broken, said = explained(task, x, y, gold, facts)
     return picture_of_tagging(
         words_of(task, x),
         y,
         gold=gold,
         broken=broken,
         labels=task.labels,
-        facts=[*facts, *about_gold(task, x, y, gold), *about],
+        facts=said,
     )
 
 
@@ -408,9 +380,9 @@ register(
         "tagging",
         Tagging,
         from_json=_tokens,
-        output_from_json=label_list,
+        output_from_json=label_of_each,
         to_json=lambda _task, _x, y: list(y),
-        alike=_alike,
+        shape=lambda x: {"a token": f"{len(x[0])} texts"},
         settings=("order", "bio", "columns", "templates"),
         build=_build,
         own_format=_read_columns,

@@ -16,12 +16,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
-from rote.errors import DataError, SettingError, SpaceError
+from rote.errors import DataError, LabelError, SettingError, SpaceError
 from rote.features import CONSTANT, FeatureReader, Features
 from rote.space import Space
 from rote.space.compiled import Forms
@@ -98,7 +98,9 @@ class Frame:
                 f"a frame has one slot per variable and factor of its space, {expected} in all; "
                 f"got {len(self.slots)}"
             )
-        for s, (slot, width) in enumerate(zip(self.slots, self._parts, strict=True)):
+        for s, (slot, width) in enumerate(
+            zip(self.slots, np.diff(self.starts).tolist(), strict=True)
+        ):
             if slot.tied is not None:
                 self._check_tied(s, slot, slot.tied, width)
             if slot.vector is None:
@@ -165,16 +167,8 @@ class Frame:
     @cached_property
     def global_feature_set(self) -> GlobalFeatureSet | None:
         """All traits together; None where there are none."""
-        return (
-            GlobalFeatureSet(self.global_features, len(self.space.variables))
-            if self.global_features
-            else None
-        )
-
-    @property
-    def _parts(self) -> list[int]:
-        """How many labels or label tuples each slot has."""
-        return np.diff(self.starts).tolist()  # type: ignore[no-any-return]
+        families = self.global_features
+        return GlobalFeatureSet(families, len(self.space.variables)) if families else None
 
     @property
     def starts(self) -> IntArray:
@@ -185,7 +179,9 @@ class Frame:
     def widths(self) -> IntArray:
         """How many columns of weights each slot uses."""
         counts = np.diff(self.starts)
-        counts[self._shared[0]] = self._shared[1]
+        for s, slot in enumerate(self.slots):
+            if slot.each or slot.tied is not None:
+                counts[s] = 1 if slot.tied is None else max(slot.tied) + 1
         return readonly(counts)
 
     @cached_property
@@ -200,17 +196,6 @@ class Frame:
         for family in self.global_features:
             found[family.block, CONSTANT, family.width, None] = None
         return tuple(found)
-
-    @cached_property
-    def _shared(self) -> tuple[IntArray, IntArray]:
-        """The slots whose labels share columns, and how many columns each of these has."""
-        pairs = [
-            (s, 1 if slot.each or slot.tied is None else max(slot.tied) + 1)
-            for s, slot in enumerate(self.slots)
-            if slot.each or slot.tied is not None
-        ]
-        places, counts = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        return readonly(places), readonly(counts)
 
 
 class Task(Protocol[X_contra, Y]):
@@ -255,19 +240,29 @@ class WithoutRules:
     def frame(self, x: Any) -> Frame:
         return cast(Frame, self.task.frame(x)).without_rules()
 
-    def vectors(self, x: Any) -> Sequence[Features]:
-        return cast(Sequence[Features], self.task.vectors(x))
-
-    def encode(self, x: Any, y: Any) -> Sequence[int]:
-        return cast(Sequence[int], self.task.encode(x, y))
-
-    def decode(self, x: Any, labels: Sequence[int]) -> Any:
-        return self.task.decode(x, labels)
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "task":  # while a copy is made there is none yet
             raise AttributeError(name)
         return getattr(self.task, name)
+
+
+@lru_cache(maxsize=64)
+def _numbered(labels: tuple[str, ...]) -> dict[str, int]:
+    return {label: position for position, label in enumerate(labels)}
+
+
+def positions(labels: tuple[str, ...], given: Sequence[str], what: str = "a label") -> list[int]:
+    """The positions of some labels; one that does not exist is refused.
+
+    >>> positions(("a", "b"), ["b", "b", "a"])
+    [1, 1, 0]
+    """
+    known = _numbered(labels)
+    try:
+        return [known[label] for label in given]
+    except (KeyError, TypeError):  # a list cannot even be looked up
+        stray = next(label for label in given if label not in labels)
+        raise LabelError(f"{stray!r} is not {what}; the labels are {', '.join(labels)}") from None
 
 
 def labels_of(space: Space, encoded: Sequence[Any]) -> IntArray:
