@@ -13,7 +13,6 @@ from rote.inference.problem import Context
 from rote.learning import Perceptron, StructuredSVM, Subgradient
 from rote.learning.loss_augmented import max_violated, most_violated_of, most_violated_outputs
 from rote.learning.reuse import Reuse
-from rote.model import dataset as prepared_module
 from rote.space import SpaceBuilder
 from rote.space.losses import F1Loss, Hamming, JaccardLoss, ZeroOne
 from rote.tasks.tagging import Tagging
@@ -139,7 +138,7 @@ def test_an_example_for_which_an_engine_finds_nothing_is_named(reuse):
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 @pytest.mark.parametrize("chunk", [1, 30, 1 << 22])
 def test_pieces_and_threads_find_the_same(n_jobs, chunk, monkeypatch):
-    monkeypatch.setattr(prepared_module, "CHUNK", chunk)
+    monkeypatch.setattr("rote.model.batch.CHUNK", chunk)
     task, xs, ys = chains(0, count=20)
     model, prepared = start(task, xs, ys)
     weights = readonly(np.random.default_rng(0).normal(size=prepared.layout.size))

@@ -8,7 +8,6 @@ import pytest
 from rote.datasets import english_sentences
 from rote.errors import DataError, LabelError, SettingError
 from rote.features import HashedIndex, Templates
-from rote.model import dataset as prepared_module
 from rote.model import prepare
 from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import EntityRelation
@@ -318,7 +317,7 @@ def test_of_inputs_that_are_read_together_the_wrong_one_is_named(monkeypatch):
     sentences = english_sentences(40, seed=0)  # of which the first few are read by names
     bad = sentences[30]
     for together in (2, 3, 512):
-        monkeypatch.setattr(prepared_module, "TOGETHER", together)
+        monkeypatch.setattr("rote.model.dataset.TOGETHER", together)
         with pytest.raises(DataError, match=r"^input 30: not this one"):
             prepare(Strict(), sentences)
 

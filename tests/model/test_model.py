@@ -11,7 +11,6 @@ from rote.errors import DataError, InfeasibleSpace, NoSolution, ScoreError, Sett
 from rote.inference import Chain, Engine, Exact, Exhaustive, Solutions, Status
 from rote.inference.approximate import LearnedBeam
 from rote.model import Model
-from rote.model import dataset as prepared_module
 from rote.tasks.tagging import Tagging
 from tests.learning.small import as_given, chains, phi, start
 from tests.strategies import Judge
@@ -129,7 +128,7 @@ def test_answers_do_not_hang_on_how_many_are_asked_at_once(monkeypatch):
     model, xs = random_model(count=12)
     prepared = model.prepare(xs)
     whole = model.answers(prepared)
-    monkeypatch.setattr(prepared_module, "CHUNK", 1)
+    monkeypatch.setattr("rote.model.batch.CHUNK", 1)
     assert all(len(piece) == 1 for group in prepared.groups for piece in group.chunks())
     for (_, one), (_, other) in zip(whole, model.answers(prepared), strict=True):
         for field in dataclasses.fields(one):

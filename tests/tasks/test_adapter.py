@@ -253,7 +253,10 @@ def test_objects_may_come_without_outputs(file):
         (f'{{"x": [1{"0" * 400}], "y": "a"}}', "the value of a feature is a finite number"),
         ('{"x": [[1]], "y": "a"}', "line 1: the value of a feature is a finite number"),
         ('{"x": [1], "y": "a"}\n\n{"x": [1, 2], "y": "a"}', 'line 3: "x" has 1 numbers'),
-        ('{"x": [1], "y": "a"}\n{"x": ["red"], "y": "a"}', 'line 2: "x" has 1 numbers in the first line, got names'),
+        (
+            '{"x": [1], "y": "a"}\n{"x": ["red"], "y": "a"}',
+            'line 2: "x" has 1 numbers in the first line, got names',
+        ),
         ('{"x": [1], "y": "a"}\n{"x": [1]}', 'line 2: "y" is in some lines'),
         ('{"x": [1]}\n{"x": [1], "y": "a"}', 'line 2: "y" is in some lines'),
         ('{"x": [1], "y": 3}', 'line 1: "y" is a text; got 3'),

@@ -17,7 +17,8 @@ import numpy as np
 from rote.errors import InfeasibleSpace, ScoreError, locate, relocate
 from rote.inference import Engine, Exact, Solutions
 from rote.inference.engine import Capability, check_engine, require
-from rote.model.dataset import Batch, Dataset, check_many, prepare
+from rote.model.batch import Batch
+from rote.model.dataset import Dataset, check_many, prepare
 from rote.model.layout import Layout
 from rote.tasks.task import Task, WithoutRules
 from rote.types import FloatArray, readonly
