@@ -84,11 +84,8 @@ class Layout:
         origin = {b.name: self._origin[b.kind] + self._first[b.name] for b in self.blocks}
         stride = {b.name: self._stride[b.kind] for b in self.blocks}
         tied = dict.fromkeys(slot.tied for slot in slots if slot.tied is not None)
-        place = dict(
-            zip(
-                tied, offsets_from_counts([len(columns) for columns in tied]).tolist(), strict=False
-            )
-        )
+        starts = offsets_from_counts([len(columns) for columns in tied]).tolist()
+        place = dict(zip(tied, starts, strict=False))
         return Slots(
             readonly(np.array([-1 if s.vector is None else s.vector for s in slots], np.int64)),
             readonly(np.array([origin[slot.block] for slot in slots], np.int64)),
@@ -124,22 +121,22 @@ class Layout:
         return {block.name: block for block in self.blocks}
 
     @cached_property
-    def _first(self) -> Mapping[str, int]:
-        """The first column of each block in the matrix of its kind."""
-        columns: dict[str, int] = {}
-        first = {}
+    def _columns(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """The first column of each block in the matrix of its kind, and the columns of each kind."""
+        first: dict[str, int] = {}
+        stride: dict[str, int] = {}
         for block in self.blocks:
-            first[block.name] = columns.get(block.kind, 0)
-            columns[block.kind] = first[block.name] + block.width
-        return first
+            first[block.name] = stride.get(block.kind, 0)
+            stride[block.kind] = first[block.name] + block.width
+        return first, stride
 
-    @cached_property
+    @property
+    def _first(self) -> Mapping[str, int]:
+        return self._columns[0]
+
+    @property
     def _stride(self) -> Mapping[str, int]:
-        """How many columns each kind has."""
-        columns: dict[str, int] = {}
-        for block in self.blocks:
-            columns[block.kind] = columns.get(block.kind, 0) + block.width
-        return columns
+        return self._columns[1]
 
     @cached_property
     def _origin(self) -> Mapping[str, int]:

@@ -21,7 +21,8 @@ import numpy as np
 from rote.errors import DataError, LabelError, ScoreError, SettingError
 from rote.settings import LIST, Checked, Setting, number
 from rote.space import Space, Variable
-from rote.types import AnyArray, FloatArray, IntArray, readonly
+from rote.tasks.task import positions
+from rote.types import AnyArray, FloatArray, readonly
 
 FLOOR = -20.0  # how far below the best class of its row a class stands that has no probability
 MAX_STRENGTH = 100.0  # where trust in a source ends that is never wrong, in its own unit
@@ -136,11 +137,10 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
     >>> space.decode(Exact().solve(space, scores).labels)
     [{'step0': 'go', 'step1': 'stop'}, {'step0': 'go', 'step1': 'go'}]
     """
-    found: dict[str, FloatArray] = {}
+    found: dict[str, tuple[tuple[Variable, ...], FloatArray]] = {}
     spoken: dict[int, str] = {}
-    inputs: dict[str, int] = {}
-    groups = {key: _group(space, key) for key in sources}
-    for key, group in groups.items():
+    for key, given in sources.items():
+        group = _group(space, key)
         for variable in group:
             other = spoken.setdefault(variable.index, key)
             if other != key:
@@ -148,21 +148,18 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
                     f"both {other!r} and {key!r} speak of variable {variable.name!r}; mix them "
                     "first, or name variables apart"
                 )
-        found[key] = _cube(space, key, group, sources[key])
-        if group:
-            inputs[key] = len(found[key])
+        found[key] = group, _cube(space, key, group, given)
+    inputs = {key: len(cube) for key, (group, cube) in found.items() if group}
     if len(set(inputs.values())) != 1:
         each = ", ".join(f"{key!r} for {count}" for key, count in inputs.items()) or "none"
         raise ScoreError(f"all sources speak for the same number of inputs; got {each}")
     scores = np.zeros((next(iter(inputs.values())), space.parts))
-    for key, group in groups.items():
+    for key, (group, cube) in found.items():
         for k, variable in enumerate(group):
-            start = int(space.offsets[variable.index])
-            given = sources[key]
-            own = found[key][:, k]
+            start, own, given = int(space.offsets[variable.index]), cube[:, k], sources[key]
             if isinstance(given, ExternalScores):
-                opinion = replace(given, scores=own)
-                own = opinion.columns(variable.labels, f"variable {variable.name!r}")
+                source = replace(given, scores=own)
+                own = source.columns(variable.labels, f"variable {variable.name!r}")
             scores[:, start : start + len(variable.labels)] = own
     return scores
 
@@ -235,7 +232,7 @@ def learn_mixture(
             f"there is one right label for each row of scores, and at least one; got {len(gold)} "
             f"for {stacked.shape[1]} rows"
         )
-    right = _positions(labels, gold)
+    right = np.array(positions(tuple(labels), [str(label) for label in gold]))
     # What counts is how far each label stands above the right one, in units of the source's own,
     # so that the search takes steps of the same size whatever the scale of a source.
     leads = stacked - stacked[:, np.arange(len(right)), right][:, :, None]
@@ -281,7 +278,7 @@ def _group(space: Space, key: str) -> tuple[Variable, ...]:
 
 def _cube(space: Space, key: str, group: Sequence[Variable], given: Given) -> FloatArray:
     """Scores of shape (m, variables, columns)."""
-    scores = given.scores if isinstance(given, ExternalScores) else _finite(given)
+    scores = given.scores if isinstance(given, ExternalScores) else _real(given, finite=True)
     count, shape = len(group), scores.shape
     if not isinstance(given, ExternalScores):
         for variable in group:
@@ -307,7 +304,11 @@ def _stacked(labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
     """The scores of all sources, the sources along the first axis."""
     each: list[FloatArray] = []
     for name, given in sources.items():
-        own = given.columns(labels) if isinstance(given, ExternalScores) else _finite(given)
+        own = (
+            given.columns(labels)
+            if isinstance(given, ExternalScores)
+            else _real(given, finite=True)
+        )
         if own.shape[-1] != len(labels) or own.shape != (each[0].shape if each else own.shape):
             raise ScoreError(
                 f"all sources score the same decisions in {len(labels)} columns; {name!r} has the "
@@ -317,32 +318,17 @@ def _stacked(labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
     return np.stack(each)
 
 
-def _positions(labels: Sequence[str], gold: Sequence[str]) -> IntArray:
-    position = {label: k for k, label in enumerate(labels)}
-    try:
-        return np.array([position[str(label)] for label in gold], dtype=np.int64)
-    except KeyError as error:
-        raise LabelError(
-            f"{error.args[0]!r} is not a label; the labels are {', '.join(labels)}"
-        ) from None
-
-
-def _real(given: Any) -> FloatArray:
+def _real(given: Any, *, finite: bool = False) -> FloatArray:
     try:
         scores = np.asarray(given)
-        if scores.ndim < 1 or scores.dtype.kind not in "fiub":
-            raise TypeError
     except (TypeError, ValueError):
+        scores = np.empty(())
+    if scores.ndim < 1 or scores.dtype.kind not in "fiub":
         raise ScoreError(
             f"scores are an array of real numbers, one row per decision; got {given!r:.80}"
-        ) from None
-    return scores.astype(np.float64)
-
-
-def _finite(given: Any) -> FloatArray:
-    scores = _real(given)
-    if not np.isfinite(scores).all():
+        )
+    if finite and not np.isfinite(scores).all():
         raise ScoreError(
             "scores are finite; an ExternalScores may hold -inf for what is impossible"
         )
-    return scores
+    return scores.astype(np.float64)
