@@ -122,7 +122,7 @@ class Layout:
 
     @cached_property
     def _columns(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """The first column of each block in the matrix of its kind, and the columns of each kind."""
+        """Where each block begins in the matrix of its kind, and the columns of each kind."""
         first: dict[str, int] = {}
         stride: dict[str, int] = {}
         for block in self.blocks:
