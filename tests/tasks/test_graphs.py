@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import numpy as np
 import pytest
 
-from papers.data.msrc21 import CLASSES, Image, image_graph, load_msrc21
+from papers.data.msrc21 import Image, image_graph
 from rote.errors import DataError, LabelError
-from rote.inference import BranchAndBound, Exhaustive
-from rote.learning import Perceptron, StructuredSVM, fit
+from rote.inference import Exhaustive
+from rote.learning import Perceptron, fit
 from rote.model import Model, prepare
 from rote.tasks.graphs import UNLABELLED, Graph, GraphLabelling, drop_unlabelled, grid
 
@@ -183,38 +182,6 @@ def test_neighbours_correct_what_noise_hides():
     some = [x for x, _ in test[:3]]
     for ours, exhaustive in zip(joined.predict(some), slow.predict(some), strict=True):
         assert ours.tolist() == exhaustive.tolist()
-
-
-def test_superpixels_gain_from_their_neighbours():
-    if not os.environ.get("ROTE_DATA"):
-        pytest.skip("the images are read where ROTE_DATA names the folder of msrc21/")
-    data = load_msrc21()
-    names = ("grass", "sky", "other")
-
-    def example(image, labels, joined):
-        y = np.full(len(labels), names.index("other"))
-        for name in ("grass", "sky"):
-            y[labels == CLASSES.index(name)] = names.index(name)
-        y[labels == UNLABELLED] = UNLABELLED
-        described = image_graph(image)
-        if joined:
-            return Graph(image.colors / 255, described.edges, described.edge_features), y
-        return Graph(image.colors / 255, []), y
-
-    # Some graphs are hard while weights are still bad; a limit on nodes gives the same every time.
-    engine = BranchAndBound(node_limit=200)
-    found = {}
-    for joined in (False, True):
-        train = [example(x, y, joined) for x, y in data["train"][::8]]
-        test = [example(x, y, joined) for x, y in data["test"][::8]]
-        xs, ys = zip(*(drop_unlabelled(x, y) for x, y in train), strict=True)
-        learner = StructuredSVM(C=0.01, iterations=15)
-        model = trained(GraphLabelling(names), xs, ys, learner, engine)
-        predicted = np.concatenate(model.predict([x for x, _ in test]))
-        gold = np.concatenate([y for _, y in test])
-        found[joined] = np.mean((predicted == gold)[gold != UNLABELLED])
-    assert found[True] > 0.8  # "other" everywhere has 0.62
-    assert found[True] > found[False]
 
 
 def test_a_histogram_lets_nodes_learn_how_many_of_them_have_a_label():
