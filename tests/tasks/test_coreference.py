@@ -17,7 +17,7 @@ from rote.tasks.coreference import (
     ParsedSentence,
     clusters_of,
     describe,
-    entity_traits,
+    entity_features,
     new_features,
     pair_features,
 )
@@ -165,7 +165,7 @@ def test_a_story_that_was_seen_is_remembered():
 
 
 def test_entities_are_told_by_attributes_of_their_mentions():
-    family = entity_traits([describe(STORY, mention) for mention in STORY.mentions])
+    family = entity_features([describe(STORY, mention) for mention in STORY.mentions])
     # Gender, number, kind, head; the first of each value is 1. A pronoun's head says nothing.
     assert family.attributes == (
         (1, 1, 1, 1),

@@ -76,7 +76,7 @@ def test_the_score_of_an_output_is_the_sum_over_nodes_and_edges():
     assert task.frame(x).space.value(scores, [[0, 1]])[0] == pytest.approx(7 + 26 + 3)
 
 
-def test_with_opinions_labels_share_one_weight_for_each_kind_of_them():
+def test_with_scores_per_label_labels_share_one_weight_for_each_kind_of_them():
     task = GraphLabelling(("land", "sea", "sky"), scores_per_label=True)
     first, second = [1.0, 2.0, 3.0], [10.0, 20.0, 30.0]  # two kinds, each with one of every label
     x = Graph([first + second, second + first], [[0, 1]])

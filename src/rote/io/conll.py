@@ -35,7 +35,15 @@ ROW_COLUMNS, RELATION_COLUMNS = 9, 3
 
 @dataclass(frozen=True)
 class Entity:
-    """``words[start:stop]`` of its sentence, and what they name."""
+    """``words[start:stop]`` of its sentence, and what they name.
+
+    Parameters
+    ----------
+    start, stop
+        The first word, counted from 0, and the one behind the last.
+    label
+        The type of what they name; empty where it is not known.
+    """
 
     start: int
     stop: int
@@ -44,7 +52,15 @@ class Entity:
 
 @dataclass(frozen=True)
 class Relation:
-    """``entities[first]`` stands in this relation to ``entities[second]``."""
+    """``entities[first]`` stands in this relation to ``entities[second]``.
+
+    Parameters
+    ----------
+    first, second
+        The two entities, by their position in the sentence; the order counts.
+    label
+        The type of the relation.
+    """
 
     first: int
     second: int
@@ -53,7 +69,17 @@ class Relation:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence as the corpus has it: words, their tags, entities and relations."""
+    """A sentence as the corpus has it: words, their tags, entities and relations.
+
+    Parameters
+    ----------
+    id
+        Its number in the file.
+    words, pos
+        The words, and a part-of-speech tag for each.
+    entities, relations
+        Spans of words in reading order, and how pairs of them are related.
+    """
 
     id: int
     words: tuple[str, ...]

@@ -22,21 +22,36 @@ from rote.types import FloatArray, offsets_from_counts, readonly
 
 
 class Block(NamedTuple):
-    """The weights of one sort of variable or factor.
+    """The weights of one sort of variable or factor: parameter tying, by a name.
 
-    ``labels`` are those of its columns where every variable of it has the same: a model that was
-    learned with them is not asked about others, nor about the same in another order.
+    Parameters
+    ----------
+    name, kind
+        What slots call it, and the kind of feature vectors that it scores.
+    width
+        Its columns: one per label or label tuple, fewer where these share some.
+    labels
+        Those of its columns where every variable of it has the same: a model that was learned with
+        them is not asked about others, nor about the same in another order.
     """
 
     name: str
     kind: str
-    width: int  # columns: one per label or label tuple, fewer where these share some
+    width: int
     labels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Blocks, and the index of each kind of vector they look at."""
+    """Blocks, and the index of each kind of vector they look at.
+
+    Parameters
+    ----------
+    blocks
+        The blocks; those of one kind lie side by side in one matrix.
+    indices
+        By kind, the row of each feature.
+    """
 
     blocks: tuple[Block, ...]
     indices: Mapping[str, Index]

@@ -2,7 +2,7 @@
 
 score(x, y) = Σ over the slots of x of weights · features,    predict = the best y in its space
 
-Traits are slots as well, and their features are constants.
+Global features of whole outputs are slots as well, and their vectors are constants.
 """
 
 from __future__ import annotations
@@ -32,7 +32,17 @@ Y = TypeVar("Y")
 
 @dataclass(frozen=True, eq=False)
 class Model(Generic[X, Y]):
-    """What predicts: frozen; learners return a new one."""
+    """What predicts: frozen; learners return a new one.
+
+    Parameters
+    ----------
+    task
+        What an input looks like, and what its outputs mean.
+    layout, weights
+        Where each weight lies, and the weights, of shape (layout.size,); finite.
+    engine
+        What finds the best output; exact MAP inference unless given.
+    """
 
     task: Task[X, Y]
     layout: Layout

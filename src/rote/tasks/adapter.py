@@ -38,15 +38,29 @@ _OBJECT = re.compile(r'\s*\{\s*("[^"]*"\s*:|\})')  # how a line of JSON begins, 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """The examples of a file, and what their outputs are written back into."""
+    """The examples of a file, and what their outputs are written back into.
+
+    Parameters
+    ----------
+    path
+        The file.
+    xs, ys
+        Its inputs, and their outputs if it has some.
+    lines
+        The line in which each example begins, counted from 1.
+    objects, write
+        The lines of JSON that outputs are put into, or what writes the lines of another format.
+    by_token
+        Whether each label has a line of its own.
+    """
 
     path: Path
     xs: tuple[Any, ...]
     ys: tuple[Any, ...] | None
-    lines: tuple[int, ...]  # where each example begins
-    objects: Sequence[dict[str, Any]] = ()  # the lines of JSON that outputs are put into, or
-    write: Callable[[Sequence[Any]], Iterable[str]] | None = None  # the lines of another format
-    by_token: bool = False  # each label has a line of its own
+    lines: tuple[int, ...]
+    objects: Sequence[dict[str, Any]] = ()
+    write: Callable[[Sequence[Any]], Iterable[str]] | None = None
+    by_token: bool = False
 
     def __len__(self) -> int:
         return len(self.xs)
@@ -74,7 +88,17 @@ class Examples:
 
 @dataclass(frozen=True)
 class Scores:
-    """Numbers by their name, 1 for a perfect model, and F1 by label where a task has it."""
+    """How good a model is on examples.
+
+    Parameters
+    ----------
+    task, examples
+        The name of the task, and how many examples were looked at.
+    numbers
+        Scores by their name, 1 for a perfect model.
+    tables
+        F1 by label where a task has it.
+    """
 
     task: str
     examples: int
@@ -226,7 +250,13 @@ _ADAPTERS: dict[str, Adapter[Any]] = {}
 
 
 def register(what: Adapter[Any] | type[Any]) -> None:
-    """Make a task known: by its adapter, or by its class alone, so that it can be saved."""
+    """Make a task known to files, the shell, the service and saved models.
+
+    Parameters
+    ----------
+    what
+        An adapter, or the class of a task alone, so that it can be saved.
+    """
     if isinstance(what, Adapter):
         _ADAPTERS[what.name] = what
         what = what.task
@@ -239,7 +269,13 @@ def adapters() -> tuple[Adapter[Any], ...]:
 
 
 def adapter_of(task: Task[Any, Any] | str) -> Adapter[Any]:
-    """The adapter of a task, or the one of this name."""
+    """The adapter that reads and writes the inputs of a task.
+
+    Parameters
+    ----------
+    task
+        A task, or the name that the shell has for one.
+    """
     if isinstance(task, str):
         found = _ADAPTERS.get(task)
         if found is None or found.build is None:
@@ -259,8 +295,19 @@ def adapter_of(task: Task[Any, Any] | str) -> Adapter[Any]:
 def show(
     task: Task[Any, Any], x: Any, y: Any, gold: Any = None, *, facts: Sequence[str] = ()
 ) -> Picture:
-    """A picture of the output y of an input; with a gold output, what differs from it is marked.
+    """A picture of an output.
 
+    Parameters
+    ----------
+    task, x, y
+        The task, an input and an output of it, which may break rules.
+    gold
+        The right output; what differs from it is marked.
+    facts
+        Sentences to be written below.
+
+    Examples
+    --------
     >>> from rote.features import Templates
     >>> from rote.tasks.tagging import Tagging
     >>> task = Tagging(("B-NP", "I-NP", "O"), Templates(("word",), ("word[0]",)), bio=True)

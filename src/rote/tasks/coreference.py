@@ -60,31 +60,64 @@ STEPS = (0, 1, 2, 3, 4, 5, 8, 12, 16, 24, 32, 64)  # where a new bucket of count
 
 @dataclass(frozen=True)
 class ParsedSentence:
-    """Words and what is known of each; all but the words are empty where a set lacks them."""
+    """Words and what is known of each; all but the words are empty where a corpus lacks them.
+
+    Parameters
+    ----------
+    words, lemmas
+        The words, and their dictionary forms.
+    upos, pos
+        Universal part-of-speech tags, and those of the corpus.
+    heads, relations
+        The head of each word, by its place in the sentence, -1 for the root; and the word's
+        relation to it.
+    """
 
     words: tuple[str, ...]
     lemmas: tuple[str, ...] = ()
     upos: tuple[str, ...] = ()
     pos: tuple[str, ...] = ()
-    heads: tuple[int, ...] = ()  # a place in this sentence; -1 for the root
-    relations: tuple[str, ...] = ()  # of each word to its head
+    heads: tuple[int, ...] = ()
+    relations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Mention:
-    """``words[start:stop]`` of one sentence, and what kind of thing they speak of."""
+    """``words[start:stop]`` of one sentence, and what kind of thing they speak of.
+
+    Parameters
+    ----------
+    sentence, start, stop
+        The sentence, its first word of the mention, and the one behind the last.
+    kind
+        The type of entity, such as PER; may be empty.
+    form
+        PROP, NOM or PRON: a name, a noun phrase or a pronoun; if empty, it is guessed.
+    head
+        The place of its head word in the sentence; if -1, it is guessed.
+    """
 
     sentence: int
     start: int
     stop: int
     kind: str
-    form: str = ""  # name, noun phrase or pronoun (PROP, NOM, PRON); LitBank only
-    head: int = -1  # the place of its head word in the sentence; GUM only
+    form: str = ""
+    head: int = -1
 
 
 @dataclass(frozen=True)
 class Document:
-    """A text whose mentions stand in reading order, a longer one before those inside it."""
+    """A text with its mentions.
+
+    Parameters
+    ----------
+    name, genre
+        What it is called, and its genre, which is a feature; both may be empty.
+    sentences
+        Its words.
+    mentions
+        In reading order, a longer one before those inside it.
+    """
 
     name: str
     genre: str
@@ -144,14 +177,21 @@ OPENERS = _words("of in on at to for from with by about who whom which that whos
 
 @dataclass(frozen=True)
 class Coreference(Checked, Task[Document, Clusters]):
-    """A mention may be linked to each of the ``max_antecedents`` mentions before it.
+    """Each mention is linked to a mention before it, or is new.
 
-    With ``entities``, outputs have traits of whole entities
-    (`rote.space.global_features.ClusterAgreement`: gender, number, kind and head, and how many
-    mentions there are), for engines that search (`RGS`). ``rules`` are a text
-    (`rote.space.rule_text`) about mention i, …, or a function that adds rules, given a builder and
-    its variables.
+    Parameters
+    ----------
+    max_antecedents
+        How many mentions back a link may reach, at least 1. Each of them costs a feature vector.
+    entities
+        Whether outputs have global features of whole entities: gender, number, kind and head, and
+        how many mentions there are. They need an engine that searches, such as `RGS`.
+    rules
+        A text (`rote.space.rule_text`) about mention i, …, or a function that adds rules, given a
+        builder and its variables.
 
+    Examples
+    --------
     >>> task = Coreference(max_antecedents=2)
     >>> document = Document("a", "news", (), (Mention(0, 0, 1, "person"),) * 4)
     >>> [variable.labels[1:] for variable in task.frame(document).space.variables]
@@ -174,7 +214,7 @@ class Coreference(Checked, Task[Document, Clusters]):
         if not self.entities:
             return _frame(len(x.mentions), self.max_antecedents, self.rules)
         described = [describe(x, mention) for mention in x.mentions]
-        return _with_entities(self.max_antecedents, self.rules, entity_traits(described))
+        return _with_entities(self.max_antecedents, self.rules, entity_features(described))
 
     def vectors(self, x: Document) -> list[list[str]]:
         described = [describe(x, mention) for mention in x.mentions]
@@ -362,8 +402,8 @@ def _homes(clusters: Collection[Collection[int]], mentions: int) -> list[int]:
     return [home[mention] for mention in range(mentions)]
 
 
-def entity_traits(mentions: Sequence[Described]) -> ClusterAgreement:
-    """The attributes that entities are told by, numbered in the order in which they occur."""
+def entity_features(mentions: Sequence[Described]) -> ClusterAgreement:
+    """The attributes that mentions of an entity agree in, numbered as they occur."""
     numbers: list[dict[str, int]] = [{} for _ in range(4)]
     attributes = []
     for mention in mentions:

@@ -69,8 +69,17 @@ _OUTPUT = {
 
 
 class EntityRelationOutput(NamedTuple):
-    """The label of each entity, and of each ordered pair of entities that is related.
+    """The entities and relations of a sentence.
 
+    Parameters
+    ----------
+    entities
+        The label of each entity.
+    relations
+        The label of each ordered pair of entities, by position, that is related.
+
+    Examples
+    --------
     >>> EntityRelationOutput(("Peop", "Loc"), {(0, 1): "Live_In"})
     EntityRelationOutput(entities=('Peop', 'Loc'), relations={(0, 1): 'Live_In'})
     """
@@ -89,15 +98,26 @@ class EntityRelationOutput(NamedTuple):
 
 @dataclass(frozen=True)
 class EntityRelation(Checked, Task[Sentence, EntityRelationOutput]):
-    """An input is a sentence whose entities' spans are given; nothing else of them is looked at.
+    """Entities and relations together: what each entity is, and how each ordered pair is related.
 
-    ``arguments`` says which labels the two entities of a relation have; a relation that it
-    does not name holds between any two. A relation in ``symmetric``, such as Spouse, has no
-    direction: both pairs of two entities have its label or neither has, and outputs name the pair
-    whose first entity comes first. ``rules`` are a text (`rote.space.rule_text`) about entity i,
-    relation i j, …, or a function that adds rules, given a builder and its variables. Outputs are
-    of the kind `EntityRelationOutput`.
+    An input is a sentence whose entities' spans are given; nothing else of them is looked at.
 
+    Parameters
+    ----------
+    entity_labels, relation_labels
+        The labels of entities, and of relations; the first of the latter means "none".
+    arguments
+        Which labels the two entities of a relation have; a relation that it does not name holds
+        between any two.
+    symmetric
+        Relations that have no direction, such as Spouse: both pairs of two entities have such a
+        label or neither has, and outputs name the pair whose first entity comes first.
+    rules
+        A text (`rote.space.rule_text`) about entity i, relation i j, …, or a function that adds
+        rules, given a builder and its variables.
+
+    Examples
+    --------
     >>> married = EntityRelation(("Peop",), ("none", "Spouse"), {}, symmetric=("Spouse",))
     >>> sentence = Sentence(0, ("Ada", "Bo"), ("", ""), (Entity(0, 1, ""), Entity(1, 2, "")), ())
     >>> [rule.name for rule in married.frame(sentence).space.rules]

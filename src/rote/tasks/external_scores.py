@@ -1,4 +1,4 @@
-"""Scores from elsewhere: rules on top of a model that exists already.
+"""External scores: rules on top of a model that exists already.
 
 A classifier that decides every variable by itself needs no training again to obey rules. What
 it says becomes the scores of a space, and an engine finds the best output that the rules allow:
@@ -32,13 +32,19 @@ MAX_STRENGTH = 100.0  # where trust in a source ends that is never wrong, in its
 class ExternalScores(Checked):
     """What a model says of some decisions: a row for each, a column for each of its classes.
 
-    A label that is no class of the model, and a class whose probability is 0, would have a
-    score of minus infinity; it stands ``floor`` below the best of its row instead, or with the
-    worst of it, if that is lower still.
+    Parameters
+    ----------
+    classes
+        The model's classes, each once.
+    scores
+        Of shape (rows, classes), or (inputs, variables, classes); -inf for what is impossible.
+    floor
+        How far below the best of its row a label stands, a number below 0, that is no class of
+        the model or has the score -inf; where the worst of the row is lower still, it is there.
     """
 
     classes: tuple[str, ...]
-    scores: FloatArray  # (rows, classes), or (inputs, variables, classes)
+    scores: FloatArray
     floor: float = FLOOR
 
     checks: ClassVar = {"classes": LIST, "floor": number(below=0)}
@@ -47,17 +53,17 @@ class ExternalScores(Checked):
         super().__post_init__()
         classes, scores = tuple(map(str, self.classes)), _real(self.scores)
         if not classes or len(set(classes)) != len(classes):
-            raise LabelError(f"an opinion has one or more classes, each once; got {classes}")
+            raise LabelError(f"external scores have one or more classes, each once; got {classes}")
         if scores.shape[-1] != len(classes):
             raise ScoreError(
-                f"an opinion has a column for each of its {len(classes)} classes; got scores of "
-                f"shape {scores.shape}"
+                f"external scores have a column for each of {len(classes)} classes; got the shape "
+                f"{scores.shape}"
             )
         best = scores.max(axis=-1, keepdims=True)
         if not np.isfinite(best).all() or np.isnan(scores).any():
             raise ScoreError(
-                "each row of an opinion has a finite best score; -inf, for what is impossible, is "
-                "the only other number it may hold"
+                "each row of external scores has a finite best score; -inf, for what is "
+                "impossible, is the only other number it may hold"
             )
         least = np.where(np.isinf(scores), np.inf, scores).min(axis=-1, keepdims=True)
         lowest = np.minimum(least, best + self.floor)
@@ -87,6 +93,15 @@ def external_scores_of(classifier: Any, features: Any, floor: float = FLOOR) -> 
 
     The decision function d of two classes becomes the columns -d/2 and d/2, so that their
     difference is d, as it is for log-probabilities.
+
+    Parameters
+    ----------
+    classifier
+        It is fitted, and has ``predict_proba`` or ``decision_function``.
+    features
+        What it is asked about, one row per decision.
+    floor
+        As for `ExternalScores`.
     """
     classes = getattr(classifier, "classes_", None)
     if classes is None:
@@ -115,13 +130,20 @@ def external_scores_of(classifier: Any, features: Any, floor: float = FLOOR) -> 
 def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
     """Scores of shape (m, parts) for m inputs that share a space.
 
-    A key of ``sources`` is the name of a variable, or the beginning of some names and a star:
-    "e*" stands for e0, e1, … in the order of the space. Its value is an
-    `ExternalScores`, or an array
-    whose columns are in the order of the labels, of shape (m, variables, labels), or
-    (m · variables, labels) with all variables of the first input first. Variables that no
-    source speaks of, and factors, score 0; the array is yours to change.
+    Variables that no source speaks of, and factors, score 0; the array is yours to change.
 
+    Parameters
+    ----------
+    space
+        The space that all inputs share.
+    sources
+        A key is the name of a variable, or the beginning of some names and a star: "e*" stands for
+        e0, e1, … in the order of the space. Its value is an `ExternalScores`, or an array whose
+        columns are in the order of the labels, of shape (m, variables, labels), or
+        (m · variables, labels) with all variables of the first input first.
+
+    Examples
+    --------
     >>> from rote import Exact, SpaceBuilder
     >>> from sklearn.linear_model import LogisticRegression
     >>> builder = SpaceBuilder()
@@ -168,7 +190,16 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
 class Mixture(Checked):
     """How far each source is trusted: score = Σ_s weight_s · score_s / temperature.
 
-    The weights are at least 0 and add up to 1. See `learn_mixture`.
+    See `learn_mixture`.
+
+    Parameters
+    ----------
+    names
+        The sources, each once.
+    weights
+        One for each of them, at least 0; they add up to 1.
+    temperature
+        Above 0; the higher, the closer to each other are the scores.
     """
 
     names: tuple[str, ...]
@@ -211,7 +242,7 @@ def learn_mixture(
 ) -> Mixture:
     """The weights and the temperature under which held-out decisions are likeliest.
 
-    ``labels`` are those of the variables; ``gold`` has the right one of each row. We maximise
+    We maximise
 
         Σ_rows log softmax(Σ_s β_s · score_s)[gold]      over β_s ≥ 0,
 
@@ -219,6 +250,15 @@ def learn_mixture(
     nothing to tune; it looks at single decisions and so needs no inference; and it sets the scale
     of the scores, which a perceptron over the sources would leave open. The scale matters as soon
     as mixtures of different sorts of variables meet in one space.
+
+    Parameters
+    ----------
+    labels
+        Those of the variables.
+    sources
+        By name, the scores of held-out decisions.
+    gold
+        The right label of each row.
     """
     from scipy.optimize import minimize
 

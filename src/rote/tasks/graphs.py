@@ -56,9 +56,16 @@ MAX_NODES = 1000  # of one input of a service
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Features of nodes (n, d), edges (m, 2) between them, features of edges (m, k).
+    """Nodes and the edges between them; all arrays are copied and read-only.
 
-    Without edge features, k is 0. All arrays are copied and read-only.
+    Parameters
+    ----------
+    nodes
+        The features of nodes, of shape (n, d).
+    edges
+        Pairs of different nodes, of shape (m, 2), each pair once.
+    edge_features
+        Of shape (m, k); k is 0 where they are left out.
     """
 
     nodes: FloatArray
@@ -92,20 +99,30 @@ class Graph:
 
 @dataclass(frozen=True)
 class GraphLabelling(Checked, Task[Graph, IntArray]):
-    """With ``constant``, nodes and edges get one more feature that is always 1.
+    """A label for every node of a graph, from its features and its neighbours' labels.
 
-    With ``scores_per_label``, the features of a node speak for one label each, those of one kind in
-    the order of labels: all log-probabilities, say, then all probabilities. Labels then share one
-    weight for each kind, instead of a column of U each: far fewer, where another model has learned
-    already.
+    Parameters
+    ----------
+    labels
+        The labels of a node, in an order that counts.
+    constant
+        Whether nodes and edges get one more feature that is always 1.
+    scores_per_label
+        The features of a node speak for one label each, those of one kind in the order of labels:
+        all log-probabilities, say, then all probabilities. Labels then share one weight for each
+        kind, instead of a column of U each: far fewer, where another model has learned already.
+    potts
+        An edge has weights for equal and for different labels only, instead of P for every pair:
+        far fewer, where there are many labels.
+    histogram
+        So many bins score, for every label, which share of the nodes has it: global features, for
+        engines that search (`RGS`). 0 is none.
+    rules
+        A text (`rote.space.rule_text`) about node i and its neighbour node j, or a function that
+        adds rules, given a builder and its variables.
 
-    With ``potts``, an edge has weights for equal and for different labels only, instead of P for
-    every pair: far fewer, where there are many labels. A ``histogram`` of so many bins scores, for
-    every label, which share of the nodes has it, for engines that search (`RGS`).
-
-    ``rules`` are a text (`rote.space.rule_text`) about node i and its neighbour node j, or a
-    function that adds rules, given a builder and its variables.
-
+    Examples
+    --------
     >>> task = GraphLabelling(("land", "sea"))
     >>> task.frame(Graph(np.zeros((6, 3)), grid(2, 3))).space
     Space(6 variables, 7 factors, 0 rules, 40 parts)
@@ -135,7 +152,7 @@ class GraphLabelling(Checked, Task[Graph, IntArray]):
         )
 
     def vectors(self, x: Graph) -> Sequence[Features]:
-        nodes = self._opinions(x.nodes) if self.scores_per_label else self._rows(x.nodes)
+        nodes = self._scores_per_label(x.nodes) if self.scores_per_label else self._rows(x.nodes)
         return [*nodes, *self._rows(x.edge_features)]
 
     def encode(self, x: Graph, y: AnyArray | Sequence[int] | Sequence[str]) -> list[int]:
@@ -162,13 +179,13 @@ class GraphLabelling(Checked, Task[Graph, IntArray]):
     def decode(self, x: Graph, labels: Sequence[int]) -> IntArray:
         return readonly(np.array(labels, dtype=np.int64))
 
-    def _opinions(self, features: FloatArray) -> list[AnyArray]:
+    def _scores_per_label(self, features: FloatArray) -> list[AnyArray]:
         """A vector for every label of every node; a label's constant is one that no other has."""
         nodes, labels = len(features), len(self.labels)
         if features.shape[1] % labels:
             raise DataError(
-                f"opinions are as many for each of {labels} labels; got {features.shape[1]} "
-                "features of nodes"
+                f"with scores_per_label, each of {labels} labels has as many features of a node; "
+                f"got {features.shape[1]} in all"
             )
         kinds = features.reshape(nodes, -1, labels).swapaxes(1, 2).reshape(nodes * labels, -1)
         if not self.constant:
@@ -184,6 +201,13 @@ class GraphLabelling(Checked, Task[Graph, IntArray]):
 def grid(rows: int, columns: int) -> IntArray:
     """The edges of a grid whose nodes are numbered row by row: to the right, then down.
 
+    Parameters
+    ----------
+    rows, columns
+        How many there are, at least 0.
+
+    Examples
+    --------
     >>> grid(2, 2).tolist()
     [[0, 1], [2, 3], [0, 2], [1, 3]]
     """
@@ -196,7 +220,15 @@ def grid(rows: int, columns: int) -> IntArray:
 
 
 def drop_unlabelled(x: Graph, y: AnyArray) -> tuple[Graph, IntArray]:
-    """What can be learned from: the nodes that have a label, and the edges between them."""
+    """What can be learned from: the nodes that have a label, and the edges between them.
+
+    Parameters
+    ----------
+    x
+        The graph.
+    y
+        The position of each node's label, UNLABELLED where nobody said it.
+    """
     labels = np.asarray(y, dtype=np.int64)
     if labels.shape != (len(x),):
         raise LabelError(f"{len(x)} nodes have as many labels, got the shape {labels.shape}")
@@ -301,17 +333,17 @@ def _show(task: GraphLabelling, x: Graph, y: Any, gold: Any, facts: Sequence[str
         raise LabelError(f"gold has one label for each of {len(x)} nodes; got {right.shape}")
     shape = grid_shape(x)
     differ = [] if right is None else ((right >= 0) & (right != labels)).tolist()
-    told = [*facts, *differing(differ, "nodes")]
+    said = [*facts, *differing(differ, "nodes")]
     if shape is None:
         known = None if right is None else np.where(right < 0, labels, right)
-        return picture_of_labels(task.frame(x).space, labels, gold=known, facts=told)
+        return picture_of_labels(task.frame(x).space, labels, gold=known, facts=said)
     broken, about = rules_broken(task, x, y)
     return picture_of_grid(
         labels.reshape(shape),
         task.labels,
         gold=None if right is None else right.reshape(shape),
         broken=broken,
-        facts=[*told, *about],
+        facts=[*said, *about],
     )
 
 

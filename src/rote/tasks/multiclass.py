@@ -59,11 +59,20 @@ class VectorTask(Checked, Task[Features, Y]):
 
 @dataclass(frozen=True)
 class Multiclass(VectorTask[str]):
-    """With ``constant``, every vector gets one more feature that is always 1: a threshold.
+    """One label for each input, which is a feature vector.
 
-    ``rules`` are a text (`rote.space.rule_text`) about the label, as in "label is not spam", or a
-    function that adds rules, given a builder and its variables.
+    Parameters
+    ----------
+    labels
+        The labels, in an order that counts.
+    constant
+        Whether every vector gets one more feature that is always 1: a threshold.
+    rules
+        A text (`rote.space.rule_text`) about the label, as in "label is not spam", or a function
+        that adds rules, given a builder and its variables.
 
+    Examples
+    --------
     >>> task = Multiclass(("ham", "spam"))
     >>> task.vectors(["word=free", "word=prize"])
     [['word=free', 'word=prize', '(always)']]

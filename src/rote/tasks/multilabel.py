@@ -33,12 +33,22 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class MultiLabel(VectorTask[tuple[str, ...]]):
-    """``pairs`` says which labels have a factor: "complete", "none", or pairs of positions.
+    """Any number of labels for each input, which is a feature vector.
 
-    With ``constant``, every vector gets one more feature that is always 1: a threshold. ``rules``
-    are a text (`rote.space.rule_text`) about labels by their names, as in "if beach then not city",
-    or a function that adds rules, given a builder and its variables.
+    Parameters
+    ----------
+    labels
+        The labels, in an order that counts.
+    pairs
+        Which of them have a factor: "complete", "none", or pairs of positions.
+    constant
+        Whether every vector gets one more feature that is always 1: a threshold.
+    rules
+        A text (`rote.space.rule_text`) about labels by their names, as in "if beach then not city",
+        or a function that adds rules, given a builder and its variables.
 
+    Examples
+    --------
     >>> task = MultiLabel(("beach", "sea", "city"), pairs=((0, 1),))
     >>> task.frame([]).space
     Space(3 variables, 1 factors, 0 rules, 10 parts)
@@ -104,11 +114,20 @@ class MultiLabel(VectorTask[tuple[str, ...]]):
 
 
 def correlated_pairs(Y: AnyArray, most: int) -> Pairs:  # noqa: N803
-    """At most so many pairs of columns of Y, a matrix of 0 and 1: the least independent ones.
+    """The pairs of labels that are least independent, for `MultiLabel`.
 
     They are ordered by falling mutual information, Σ p(a, b) log p(a, b) / (p(a) p(b)). Pairs
     that have none are left out.
 
+    Parameters
+    ----------
+    Y
+        A matrix of 0 and 1, with a row for each example and a column for each label.
+    most
+        How many pairs there are at most.
+
+    Examples
+    --------
     >>> correlated_pairs(np.array([[1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 0, 1]]), most=2)
     ((0, 1),)
     """

@@ -3,7 +3,8 @@
 An input is a sequence of tokens; an output is as many labels. The vectors of an input come from
 templates (`rote.features.Templates`) over tokens with named columns, or from a function of the
 whole input, which may return arrays. A factor over k neighbours has one weight per label tuple. So
-has a trait, which is not written out as a table: greedy search can look at four neighbours at once.
+has a global feature, which is not written out as a table: greedy search can look at four neighbours
+at once.
 
 In a file of columns there is one token per line, its cells apart by tabs if the first row has a
 tab, and otherwise by blanks; a blank line between sequences. The last column is the label; where a
@@ -53,14 +54,28 @@ _LAST = re.compile(r"[ \t]+[^ \t]+[ \t]*$")
 
 @dataclass(frozen=True)
 class Tagging(Checked):
-    """``order`` 0 scores tokens alone, 1 also pairs of neighbours, 2 also triples, and so on.
+    """A label for each token of a sequence.
 
-    ``features`` are templates, or a function from an input to one vector per token. With ``bio``,
-    labels I-X may follow only B-X and I-X. ``rules`` are a text (`rote.space.rule_text`) about
-    token i, token i+1, …, or a function that adds rules, given a builder and its variables. Tuples
-    of up to ``wide`` neighbours that no factor has are traits of the output, for engines that
-    search (`RGS`).
+    Parameters
+    ----------
+    labels
+        The labels of a token, in an order that counts.
+    features
+        Templates, or a function from an input to one feature vector per token.
+    order
+        0 scores tokens alone, 1 also pairs of neighbours, 2 also triples, and so on. Exact
+        inference takes time in labels to the power of order + 1.
+    bio
+        Whether labels I-X may follow only B-X and I-X.
+    rules
+        A text (`rote.space.rule_text`) about token i, token i+1, …, or a function that adds rules,
+        given a builder and its variables.
+    wide
+        Tuples of up to so many neighbours that no factor has are global features of the output,
+        for engines that search (`RGS`). 0 is none.
 
+    Examples
+    --------
     >>> from rote.features import Templates
     >>> task = Tagging(("B-NP", "I-NP", "O"), Templates(("word",), ("word[0]",)), bio=True)
     >>> task.frame([["the"], ["dog"]]).space
