@@ -90,7 +90,7 @@ def test_with_scores_per_label_labels_share_one_weight_for_each_kind_of_them():
     # Node 0 is land and node 1 is sky.
     expected = (1 + 0.1 * 10 + 0.01) + (30 + 0.1 * 3 + 0.03)
     assert task.frame(x).space.value(scores, [[0, 2]])[0] == pytest.approx(expected)
-    with pytest.raises(DataError, match=r"as many for each of 3 labels; got 4"):
+    with pytest.raises(DataError, match=r"each of 3 labels has as many features of a node; got 4"):
         task.vectors(Graph(np.zeros((1, 4)), []))
 
 
