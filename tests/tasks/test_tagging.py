@@ -66,10 +66,6 @@ def test_bio_requires_nothing_where_all_spans_have_one_token():
     assert (len(Judge(space).outputs), space.rules) == (4, ())
 
 
-def test_without_bio_every_sequence_is_an_output():
-    assert len(Judge(Tagging(BIO, WORDS).frame([["w"]] * 2).space).outputs) == 25
-
-
 def few(builder, tokens):
     builder.require(at_most(1, [token["a"] for token in tokens]), "one a at most")
 
@@ -94,14 +90,6 @@ def test_vectors_come_from_templates_or_from_a_function():
     ]
     task = Tagging(("a",), lambda x: [np.full(2, len(token[0])) for token in x])
     assert [vector.tolist() for vector in task.vectors([["the"], ["horse"]])] == [[3, 3], [5, 5]]
-
-
-def test_labels_go_to_positions_and_back():
-    task = Tagging(BIO, WORDS)
-    x, y = [["w"]] * 3, ("B-X", "I-X", "O")
-    assert task.encode(x, y) == [1, 2, 0]
-    assert task.decode(x, [1, 2, 0]) == y
-    assert task.encode([], ()) == []
 
 
 def test_outputs_that_do_not_fit_are_refused():
