@@ -91,11 +91,8 @@ class Layout:
                     f"block {block.name!r} was learned with the labels {known.labels}, and a "
                     f"variable of it has {block.labels}; give labels as they were, in that order"
                 )
-        global_features = sum(family.count for family in frame.global_features)
-        slots = [
-            *frame.slots,
-            *(Slot(f.block) for f in frame.global_features for _ in range(f.count)),
-        ]
+        families = [Slot(f.block) for f in frame.global_features for _ in range(f.count)]
+        slots = [*frame.slots, *families]
         origin = {b.name: self._origin[b.kind] + self._first[b.name] for b in self.blocks}
         stride = {b.name: self._stride[b.kind] for b in self.blocks}
         tied = dict.fromkeys(slot.tied for slot in slots if slot.tied is not None)
@@ -107,7 +104,7 @@ class Layout:
             readonly(np.array([stride[slot.block] for slot in slots], np.int64)),
             readonly(np.array([slot.each for slot in slots], np.bool_)),
             readonly(np.array([-1 if s.tied is None else place[s.tied] for s in slots], np.int64)),
-            readonly(np.concatenate([frame.starts, np.repeat(frame.starts[-1:], global_features)])),
+            readonly(np.concatenate([frame.starts, np.repeat(frame.starts[-1:], len(families))])),
             readonly(np.array([column for columns in tied for column in columns], np.int64)),
         )
 

@@ -164,15 +164,11 @@ class GraphLabelling(Checked, Task[Graph, IntArray]):
                 f"an output has the position of one label for each of {len(x)} nodes; got the "
                 f"shape {labels.shape} of {labels.dtype}"
             )
-        if (labels == UNLABELLED).any():
-            raise LabelError(
-                f"node {int(np.argmax(labels == UNLABELLED))} is void: nobody said its label; take "
-                "such nodes out with drop_unlabelled before learning"
-            )
-        wrong = labels[(labels < 0) | (labels >= len(self.labels))]
+        wrong = np.flatnonzero((labels < 0) | (labels >= len(self.labels)))
         if len(wrong):
             raise LabelError(
-                f"labels are positions from 0 to {len(self.labels) - 1}, got {wrong[0]}"
+                f"labels are positions from 0 to {len(self.labels) - 1}, node {wrong[0]} has "
+                f"{labels[wrong[0]]}; take void nodes, which have -1, out with drop_unlabelled"
             )
         return [int(label) for label in labels]
 

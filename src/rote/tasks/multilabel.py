@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise, product
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -148,34 +148,27 @@ def correlated_pairs(Y: AnyArray, most: int) -> Pairs:  # noqa: N803
 
 
 def _mutual_information(on: FloatArray) -> FloatArray:
-    rows = len(on)
-    single = on.mean(axis=0)
-    both = on.T @ on / rows
-    information = np.zeros_like(both)
-    for own, joint in (
-        ((single[:, None], single), both),
-        ((single[:, None], 1 - single), single[:, None] - both),
-        ((1 - single[:, None], single), single - both),
-        ((1 - single[:, None], 1 - single), 1 - single[:, None] - single + both),
-    ):
-        alone = own[0] * own[1]
-        there = joint > 0.5 / rows  # the least joint share but 0 is 1 / rows
-        information[there] += joint[there] * np.log(joint[there] / alone[there])
+    information = np.zeros((on.shape[1],) * 2)
+    for one, other in product((on, 1 - on), repeat=2):
+        joint = one.T @ other / len(on)
+        apart = np.outer(one.mean(axis=0), other.mean(axis=0))
+        there = joint > 0
+        information[there] += joint[there] * np.log(joint[there] / apart[there])
     return information
 
 
 def _checked(pairs: Sequence[Sequence[int]], count: int) -> Pairs:
     """The pairs in order, the smaller position first."""
-    ordered = [tuple(sorted(int(k) for k in pair)) for pair in pairs]
+    ordered = sorted(tuple(sorted(map(int, pair))) for pair in pairs)
     for pair in ordered:
-        if len(pair) != 2 or pair[0] == pair[1] or not 0 <= pair[0] < pair[1] < count:
+        if len(pair) != 2 or not 0 <= pair[0] < pair[1] < count:
             raise SettingError(
                 f"a pair is two different positions from 0 to {count - 1}, got {pair}"
             )
-    if len(set(ordered)) != len(ordered):
-        twice = next(pair for pair in ordered if ordered.count(pair) > 1)
-        raise SettingError(f"the pair {twice} is given twice; name each pair once")
-    return tuple((pair[0], pair[1]) for pair in sorted(ordered))
+    for pair, following in pairwise(ordered):
+        if pair == following:
+            raise SettingError(f"the pair {pair} is given twice; name each pair once")
+    return tuple((pair[0], pair[1]) for pair in ordered)
 
 
 def _label_set(x: Features, value: Any) -> tuple[str, ...]:
