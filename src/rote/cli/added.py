@@ -31,7 +31,7 @@ def add_commands() -> None:
         except Exception as error:  # noqa: BLE001 - no other command is to fail with this package
             why = f"cannot be imported from {entry.value}: {error}"
     there = {one.name or getattr(one.callback, "__name__", "") for one in app.registered_commands}
-    for name in STUDIES.keys() - there:
+    for name in [name for name in STUDIES if name not in there]:
         _add_missing(name, why)
 
 
