@@ -79,7 +79,7 @@ def test_a_function_is_given_again(tmp_path):
 
 
 def test_settings_given_again_are_checked(saved):
-    with pytest.raises(ModelError, match="no setting 'colour'"):
+    with pytest.raises(ModelError, match="colour"):
         BiLSTMTagger.load(saved, colour="red")
     with pytest.raises(ModelError, match="dropout"):
         BiLSTMTagger.load(saved, dropout=2.0)

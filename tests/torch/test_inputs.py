@@ -64,11 +64,6 @@ def test_a_token_with_other_columns_is_refused(token):
         vocabulary.tensors([[token]])
 
 
-def test_counts_belong_to_words():
-    with pytest.raises(DataError, match="one count"):
-        Vocabulary((("a", "b"),), ((1,),))
-
-
 def test_vectors_are_told_from_words():
     assert is_dense([[], np.zeros((2, 3))])
     assert is_dense([[[0.5, 1.0]]])
