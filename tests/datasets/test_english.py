@@ -47,7 +47,7 @@ def test_the_same_seed_gives_the_same_sentences_and_more_when_asked():
     assert english_sentences(20, seed=6) != few
     assert [sentence.id for sentence in few] == list(range(20))
     assert english_sentences(0, seed=5) == ()
-    with pytest.raises(SettingError, match="0 or more; got -1"):
+    with pytest.raises(SettingError, match="count is a whole number of at least 0, got -1"):
         english_sentences(-1, seed=5)
 
 

@@ -101,7 +101,7 @@ def test_other_tags_are_joined_as_asked():
 
 
 def test_tags_that_are_to_be_joined_in_an_unknown_way_are_refused():
-    with pytest.raises(SettingError, match="one of bio, equal, none, or left out; got 'BIO'"):
+    with pytest.raises(SettingError, match="joined is one of bio, equal, none, or None, got 'BIO'"):
         picture_of_tagging(WORDS, ["O"] * 5, joined="BIO")
 
 

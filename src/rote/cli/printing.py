@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -18,6 +19,14 @@ def show_pairs(known: Mapping[str, object], console: Console) -> None:
     for name, said in known.items():
         grid.add_row(name, str(said))
     console.print(grid)
+
+
+def listing(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """A table without lines; its texts are taken as they are, whatever Rich could read in them."""
+    table = Table(*heads, box=None, padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    return table
 
 
 def progress_bar() -> Progress:
