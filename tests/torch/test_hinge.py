@@ -297,6 +297,8 @@ BIO = Tagging(("B-X", "I-X", "O"), list, bio=True).frame(range(2)).space
 def test_what_does_not_fit_is_answered_by_a_sentence(scores, gold, error, words):
     with pytest.raises(error, match=words):
         StructuredHinge()(scores, [BIO], gold)
+    with pytest.raises(ScoreError, match="at least one"):
+        StructuredHinge()([], [], [])
 
 
 def test_the_place_of_a_score_that_is_not_finite_is_named():
@@ -304,11 +306,6 @@ def test_the_place_of_a_score_that_is_not_finite_is_named():
     scores[1][4] = -torch.inf
     with pytest.raises(ScoreError, match="structure 1 has -inf at part 4"):
         StructuredHinge()(scores, [BIO, BIO], [(0, 0), (0, 0)])
-
-
-def test_there_is_no_loss_of_nothing():
-    with pytest.raises(ScoreError, match="at least one"):
-        StructuredHinge()([], [], [])
 
 
 def test_gold_may_break_rules_where_this_is_said():
@@ -343,7 +340,3 @@ def test_a_structure_for_which_an_engine_finds_nothing_is_named():
         hinge.predict([torch.zeros(15)], [BIO])
     with pytest.raises(NoSolution, match=r"^structure 0: "):
         hinge([torch.zeros(15)], [BIO], [(0, 0)])
-
-
-def test_it_is_shown_with_its_engine():
-    assert repr(StructuredHinge()).startswith("StructuredHinge(engine=Exact(")

@@ -75,24 +75,21 @@ def test_every_weight_is_moved_by_the_hinge():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"learns_by": "tokens"}, {"characters": 8, "lower": True}, {"engine": RGS(restarts=5)}],
-    ids=["hinge", "tokens", "characters", "greedy"],
+    ("data", "options"),
+    [
+        (sentences, {}),
+        (sentences, {"learns_by": "tokens"}),
+        (sentences, {"characters": 8, "lower": True}),
+        (sentences, {"engine": RGS(restarts=5)}),
+        (vectors, {}),
+    ],
+    ids=["hinge", "tokens", "characters", "greedy", "vectors"],
 )
-def test_words_that_hang_on_their_neighbours_are_learned(options):
-    xs, ys = sentences(60)
+def test_labels_that_hang_on_their_neighbours_are_learned(data, options):
     training = Training(epochs=15, rate=0.01)
-    tagger = BiLSTMTagger(LABELS, words=16, hidden=16, training=training, **options).fit(xs, ys)
-    more, right = sentences(40, seed=1)
-    assert accuracy(tagger.predict(more), right) > 0.95
-
-
-def test_vectors_are_learned():
-    xs, ys = vectors(60)
-    training = Training(epochs=10, rate=0.01)
-    tagger = BiLSTMTagger(LABELS, words=16, hidden=8, training=training).fit(xs, ys)
-    more, right = vectors(40, seed=1)
-    assert accuracy(tagger.predict(more), right) > 0.95
+    tagger = BiLSTMTagger(LABELS, words=16, hidden=16, training=training, **options)
+    more, right = data(40, seed=1)
+    assert accuracy(tagger.fit(*data(60)).predict(more), right) > 0.95
 
 
 def test_pairs_learn_what_tokens_cannot_see():
