@@ -5,18 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 
-torch = pytest.importorskip("torch")
-
-from safetensors import safe_open  # noqa: E402
-from safetensors.torch import save_file  # noqa: E402
-
-from papers.ma2019.cnn import CNN  # noqa: E402
-from rote import RGS  # noqa: E402
-from rote.errors import ModelError  # noqa: E402
-from rote.space.losses import Hamming  # noqa: E402
-from rote.torch import BiLSTMTagger, Training  # noqa: E402
-from tests.torch.small import LABELS, bars, sentences, vectors  # noqa: E402
+from papers.ma2019.cnn import CNN
+from rote import RGS
+from rote.errors import ModelError
+from rote.space.losses import Hamming
+from rote.torch import BiLSTMTagger, Training
+from tests.torch.small import LABELS, bars, sentences, vectors
 
 SHORT = Training(epochs=1, batch=4)
 tiny = partial(BiLSTMTagger, LABELS, words=4, hidden=4, training=SHORT)

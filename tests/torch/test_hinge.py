@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch")
-
-from rote.errors import (  # noqa: E402
+from rote.errors import (
     LabelError,
     NoSolution,
     ScoreError,
     SettingError,
     UnsupportedSpace,
 )
-from rote.inference import (  # noqa: E402
+from rote.inference import (
     Engine,
     Exact,
     Exhaustive,
@@ -25,16 +24,16 @@ from rote.inference import (  # noqa: E402
     Solutions,
     Status,
 )
-from rote.inference.approximate import RGS  # noqa: E402
-from rote.inference.problem import Context  # noqa: E402
-from rote.inference.wrappers.decomposed import Decomposed, HammingBall  # noqa: E402
-from rote.learning.loss_augmented import max_violated  # noqa: E402
-from rote.space import SpaceBuilder  # noqa: E402
-from rote.space.losses import F1Loss, Hamming, ZeroOne  # noqa: E402
-from rote.tasks.tagging import Tagging  # noqa: E402
-from rote.torch import StructuredHinge  # noqa: E402
-from rote.types import readonly  # noqa: E402
-from tests.strategies import Judge, known_value, spaces  # noqa: E402
+from rote.inference.approximate import RGS
+from rote.inference.problem import Context
+from rote.inference.wrappers.decomposed import Decomposed, HammingBall
+from rote.learning.loss_augmented import max_violated
+from rote.space import SpaceBuilder
+from rote.space.losses import F1Loss, Hamming, ZeroOne
+from rote.tasks.tagging import Tagging
+from rote.torch import StructuredHinge
+from rote.types import readonly
+from tests.strategies import Judge, known_value, spaces
 
 LABELS = ("a", "b", "c")
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from rote.errors import DataError  # noqa: E402
-from rote.torch.inputs import Dense, Vocabulary, is_dense  # noqa: E402
+from rote.errors import DataError
+from rote.torch.inputs import Dense, Vocabulary, is_dense
 
 XS = [[("the", "D"), ("Dog", "N")], [], [("dog", "N")]]
 

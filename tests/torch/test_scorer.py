@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from papers.ma2019.cnn import CNN  # noqa: E402
-from rote.errors import DataError, LabelError, ModelError, SettingError  # noqa: E402
-from rote.torch import BiLSTMTagger, Training  # noqa: E402
-from rote.torch.scorer import batches, cross_entropy  # noqa: E402
-from tests.torch.small import LABELS, accuracy, sentences, vectors  # noqa: E402
+from papers.ma2019.cnn import CNN
+from rote.errors import DataError, LabelError, ModelError, SettingError
+from rote.torch import BiLSTMTagger, Training
+from rote.torch.scorer import batches, cross_entropy
+from tests.torch.small import LABELS, accuracy, sentences, vectors
 
 TINY = {"words": 8, "hidden": 8}
 

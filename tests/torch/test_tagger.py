@@ -7,20 +7,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from rote import RGS, Exact, Model, Perceptron  # noqa: E402
-from rote.errors import LabelError, SettingError  # noqa: E402
-from rote.learning import fit  # noqa: E402
-from rote.model import prepare  # noqa: E402
-from rote.space.losses import Hamming  # noqa: E402
-from rote.tasks.tagging import Tagging  # noqa: E402
-from rote.torch import BiLSTMTagger, StructuredHinge, Training  # noqa: E402
-from rote.torch.inputs import Vocabulary  # noqa: E402
-from rote.torch.tagger import _Words  # noqa: E402
-from tests.strategies import Judge  # noqa: E402
-from tests.torch.small import LABELS, accuracy, sentences, vectors  # noqa: E402
+from rote import RGS, Exact, Model, Perceptron
+from rote.errors import LabelError, SettingError
+from rote.learning import fit
+from rote.model import prepare
+from rote.space.losses import Hamming
+from rote.tasks.tagging import Tagging
+from rote.torch import BiLSTMTagger, StructuredHinge, Training
+from rote.torch.inputs import Vocabulary
+from rote.torch.tagger import _Words
+from tests.strategies import Judge
+from tests.torch.small import LABELS, accuracy, sentences, vectors
 
 SHORT = Training(epochs=2)
 TINY = {"words": 8, "hidden": 8}
