@@ -147,6 +147,10 @@ def test_gradcheck_of_a_ragged_batch(reduction):
 def test_a_ragged_batch_is_its_structures_one_by_one(options):
     scores, shapes, gold = ragged(np.random.default_rng(0), **options)
     each = StructuredHinge(reduction="none")(scores, shapes, gold)
+    assert each.shape == (len(scores),)
+    for reduction in ("mean", "sum"):
+        whole = StructuredHinge(reduction=reduction)(scores, shapes, gold)
+        assert whole.item() == pytest.approx(getattr(each, reduction)().item())
     (each * torch.arange(1.0, len(scores) + 1)).sum().backward()
     for k, (own, space, labels) in enumerate(zip(scores, shapes, gold, strict=True)):
         alone = own.detach().clone().requires_grad_()
@@ -154,15 +158,6 @@ def test_a_ragged_batch_is_its_structures_one_by_one(options):
         loss.backward()
         assert loss.item() == each[k].item()
         assert own.grad.tolist() == [(k + 1) * step for step in alone.grad.tolist()]
-
-
-def test_mean_and_sum_are_those_of_the_single_losses():
-    scores, shapes, gold = ragged(np.random.default_rng(1))
-    each = StructuredHinge(reduction="none")(scores, shapes, gold)
-    assert each.shape == (len(scores),)
-    assert StructuredHinge()(scores, shapes, gold).item() == pytest.approx(each.mean().item())
-    total = StructuredHinge(reduction="sum")(scores, shapes, gold)
-    assert total.item() == pytest.approx(each.sum().item())
 
 
 def test_structures_of_one_space_are_solved_together():
@@ -221,18 +216,6 @@ def test_a_loss_that_does_not_add_up_needs_an_engine_that_takes_terms():
         StructuredHinge(Exact(), F1Loss())(scores, shapes, gold)
 
 
-def test_nothing_moves_where_the_margin_is_kept():
-    space = chain(3)
-    gold = (0, 1, 2)
-    scores = torch.zeros(space.parts, requires_grad=True)
-    with torch.no_grad():
-        scores[torch.from_numpy(space.parts_of([gold])[0].copy())] = 5.0
-    loss = StructuredHinge()([scores], [space], [gold])
-    loss.backward()
-    assert loss.item() == 0
-    assert not scores.grad.any()
-
-
 def test_predictions_are_the_best_outputs():
     rng = np.random.default_rng(8)
     scores, shapes, _ = ragged(rng, bio=False)
@@ -264,14 +247,6 @@ def test_scores_may_come_from_any_graph():
     assert pairs.grad.tolist() == [1, 0, 0, 0, 0, 0, 0, 0, -1]
 
 
-def test_a_structure_without_variables_costs_nothing():
-    shapes = [chain(0), chain(1)]
-    scores = [torch.zeros(space.parts, requires_grad=True) for space in shapes]
-    each = StructuredHinge(reduction="none")(scores, shapes, [(), (0,)])
-    each.sum().backward()
-    assert each.tolist() == [0.0, 1.0]
-
-
 BIO = Tagging(("B-X", "I-X", "O"), list, bio=True).frame(range(2)).space
 
 
@@ -296,35 +271,47 @@ BIO = Tagging(("B-X", "I-X", "O"), list, bio=True).frame(range(2)).space
 def test_what_does_not_fit_is_answered_by_a_sentence(scores, gold, error, words):
     with pytest.raises(error, match=words):
         StructuredHinge()(scores, [BIO], gold)
+
+
+def test_what_else_does_not_fit_is_answered_by_a_sentence():
     with pytest.raises(ScoreError, match="at least one"):
         StructuredHinge()([], [], [])
-
-
-def test_the_place_of_a_score_that_is_not_finite_is_named():
+    with pytest.raises(SettingError, match="reduction is one of mean, sum, none"):
+        StructuredHinge(reduction="max")
     scores = [torch.zeros(15), torch.zeros(15)]
     scores[1][4] = -torch.inf
     with pytest.raises(ScoreError, match="structure 1 has -inf at part 4"):
         StructuredHinge()(scores, [BIO, BIO], [(0, 0), (0, 0)])
 
 
-def test_gold_may_break_rules_where_this_is_said():
-    hinge = StructuredHinge(allow_infeasible_gold=True)
-    assert hinge([torch.zeros(15)], [BIO], [(1, 1)]).item() == 2.0
+@pytest.mark.parametrize(
+    ("best", "loss"),
+    [
+        ({}, 2.0),
+        ({1: 10.0}, 0.0),  # gold, I-X at the start, outscores all that the rules allow
+    ],
+)
+def test_gold_may_break_rules_where_this_is_said_and_what_keeps_the_margin_is_not_moved(best, loss):
+    scores = torch.zeros(15)
+    for part, score in best.items():
+        scores[part] = score
+    scores.requires_grad_()
+    found = StructuredHinge(allow_infeasible_gold=True)([scores], [BIO], [(1, 1)])
+    found.backward()
+    assert found.item() == loss
+    assert bool(scores.grad.any()) == (loss > 0)
 
 
-def test_nothing_moves_where_gold_outscores_all_that_was_found():
-    scores = torch.zeros(15, requires_grad=True)
-    with torch.no_grad():
-        scores[1] = 10.0  # I-X at the start, which the rules forbid
-    loss = StructuredHinge(allow_infeasible_gold=True)([scores], [BIO], [(1, 1)])
-    loss.backward()
-    assert loss.item() == 0
-    assert not scores.grad.any()
-
-
-def test_a_reduction_that_does_not_exist_is_refused():
-    with pytest.raises(SettingError, match="mean, sum, none"):
-        StructuredHinge(reduction="max")
+def test_a_margin_that_is_kept_and_a_structure_without_variables_move_nothing():
+    shapes = [chain(3), chain(0), chain(1)]
+    scores = [torch.zeros(space.parts) for space in shapes]
+    scores[0][torch.from_numpy(shapes[0].parts_of([(0, 1, 2)])[0].copy())] = 5.0
+    for own in scores:
+        own.requires_grad_()
+    each = StructuredHinge(reduction="none")(scores, shapes, [(0, 1, 2), (), (0,)])
+    each.sum().backward()
+    assert each.tolist() == [0.0, 0.0, 1.0]
+    assert not scores[0].grad.any()
 
 
 def test_a_structure_for_which_an_engine_finds_nothing_is_named():

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from rote.errors import DataError, ModelError, SettingError
+from rote.metrics import token_accuracy
 from rote.model import prepare
 from rote.settings import LIST, SEED, Checked, instance_of, number, whole
 from rote.tasks.tagging import Tagging
@@ -31,7 +32,7 @@ from rote.types import FloatArray, IntArray, readonly
 
 MANY = 256  # sequences that are scored at once where nothing is learned
 
-Examples = tuple[Sequence[Any], Sequence[IntArray]]
+Examples = tuple[Sequence[Any], Sequence[Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -147,14 +148,13 @@ class Scorer(Checked, ABC):
         xs: Sequence[Any],
         ys: Sequence[Sequence[str]],
         *,
-        validation: tuple[Sequence[Any], Sequence[Sequence[str]]] | None = None,
+        validation: Examples | None = None,
         watch: Callable[[Epoch], None] | None = None,
     ) -> Self:
         """A copy whose network is trained from scratch; ``watch`` sees every epoch."""
         gold = self._gold(xs, ys, allow_infeasible_gold=not self.learns_under_rules)
-        held_out = None
         if validation is not None:
-            held_out = validation[0], self._gold(*validation, allow_infeasible_gold=True)
+            self._gold(*validation, allow_infeasible_gold=True)
         if not any(len(x) for x in xs):
             raise DataError("there is nothing to learn from: no example has a token")
         with torch.random.fork_rng(devices=[]):
@@ -163,7 +163,7 @@ class Scorer(Checked, ABC):
             network = self.network_of(inputs)
             trained = replace(self, fitted=Fitted(network, inputs))
             kept, best = deepcopy(network.state_dict()), Epoch(0, np.inf, None, best=True)
-            for epoch in _epochs(trained, xs, gold, held_out):
+            for epoch in _epochs(trained, xs, gold, validation):
                 if epoch.best:
                     kept, best = deepcopy(network.state_dict()), epoch
                 if watch is not None:
@@ -244,7 +244,7 @@ class Scorer(Checked, ABC):
 
 
 def _epochs(
-    scorer: Scorer, xs: Sequence[Any], gold: Sequence[IntArray], held_out: Examples | None
+    scorer: Scorer, xs: Sequence[Any], gold: Sequence[IntArray], validation: Examples | None
 ) -> Iterator[Epoch]:
     """Train the network of a scorer, epoch by epoch."""
     assert scorer.fitted is not None
@@ -268,20 +268,11 @@ def _epochs(
             optimizer.step()
             losses.append(loss.item())
         accuracy, best = None, True
-        if held_out is not None:
-            accuracy = _accuracy(scorer, *held_out)
+        if validation is not None:
+            accuracy = token_accuracy(validation[1], scorer.predict(validation[0]))
             best = accuracy > most
             most = max(most, accuracy)
         yield Epoch(epoch, float(np.mean(losses)), accuracy, best)
-
-
-def _accuracy(scorer: Scorer, xs: Sequence[Any], gold: Sequence[IntArray]) -> float:
-    assert scorer.fitted is not None
-    right = 0
-    for members, scores in scorer.scored(xs):
-        found = scorer.best_of(scorer.fitted.network, scores)
-        right += int((found == np.stack([gold[k] for k in members])).sum())
-    return right / max(1, sum(len(labels) for labels in gold))
 
 
 def _no_features(x: Sequence[Any]) -> list[tuple[()]]:

@@ -219,12 +219,11 @@ def picture_of_graph(
 
     def cells(values: AnyArray | Sequence[int]) -> AnyArray:
         given = np.asarray(values)
-        if given.shape != (n,) or (n and given.dtype.kind not in "iu"):
+        if given.shape != (n,):
             raise LabelError(
-                f"{n} nodes have the positions of as many labels; got the shape {given.shape} of "
-                f"{given.dtype}"
+                f"{n} nodes have the positions of as many labels; got the shape {given.shape}"
             )
-        return given.astype(np.int64)[node_of]
+        return given[node_of]
 
     picture = picture_of_grid(
         cells(nodes),
