@@ -132,17 +132,18 @@ def test_a_training_that_is_stopped_says_what_is_left(run, tmp_path, monkeypatch
 
     file, model, state = tmp_path / "train.txt", tmp_path / "model", tmp_path / "state"
     file.write_text(TOKENS, encoding="utf-8")
-    save_state = training.save_state
+    save_state, written = training.save_state, []
 
     def stopping(state, *where):
         save_state(state, *where)
+        written.append(state.iteration)
         if state.iteration == 2:
             raise SystemError("a kernel returned a result") from KeyboardInterrupt()
 
     monkeypatch.setattr(training, "save_state", stopping)
     call = ("train", "tagging", file, "--model", model, "--learner", "local")
-    code, printed, wrong = run(*call, "--checkpoint", state)
-    assert (code, printed) == (130, "")
+    code, printed, wrong = run(*call, "--checkpoint", state, "--every", 2)
+    assert (code, printed, written) == (130, "", [2])
     assert wrong.endswith(f"stopped; {state} holds iteration 2, go on from there with --resume\n")
 
     def at_once(*_: object) -> None:
@@ -198,7 +199,7 @@ def test_training_around_the_right_outputs(run, tmp_path, learner):
     assert weights["far"] == weights["all"]
 
 
-def test_options_of_tasks_and_a_checkpoint_reach_the_training(run, tmp_path):
+def test_options_of_tasks_reach_the_training(run, tmp_path):
     rows = "3\tPeop\t0\tO\tNNP\tAda\tO\tO\tO\n3\tLoc\t1\tO\tNNP\tRome\tO\tO\tO\n\n0\t1\tDwells\n\n"
     graph = {"x": {"nodes": [[1], [0]], "edges": [[0, 1]]}, "y": ["a", "b"]}
     mentions = [{"sentence": 0, "start": k, "stop": k + 1} for k in (0, 2)]
@@ -223,7 +224,6 @@ def test_columns_templates_and_a_checkpoint_reach_the_training(run, tmp_path):
     templates.write_text("tag[0]\n", encoding="utf-8")
     options = ("--columns", "form,tag", "--templates", templates, "--order", 0)
     options = (*options, "--learner", "local", "--checkpoint", tmp_path / "state", "--resume")
-    options = (*options, "--every", 2)
     for iterations in (1, 2):
         code, printed, wrong = run(
             "train", "tagging", file, "--model", model, *options, "--iterations", iterations

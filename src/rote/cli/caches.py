@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAME_SHOWN = 32  # characters of a shelf's name
 
 cache = typer.Typer(
-    help="Look at what amortized inference remembers, forget it, or take it elsewhere.",
+    help="Look at what amortized inference remembers, forget it, or export it.",
     no_args_is_help=True,
 )
 app.add_typer(cache, name="cache")

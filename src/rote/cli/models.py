@@ -192,8 +192,8 @@ def train(
         )
     scores = {} if trained.dev is None else trained.dev.numbers
     known: dict[str, object] = {f"dev {name}": round(n, 4) for name, n in scores.items()}
-    told = trained.measures if verbose else losses(trained.measures)
-    known |= {name: _plain(number) for name, number in told.items()}
+    measures = trained.measures if verbose else losses(trained.measures)
+    known |= {name: _plain(number) for name, number in measures.items()}
     known |= {
         "seconds": round(trained.seconds, 1),
         "examples": trained.examples,

@@ -37,7 +37,7 @@ def progress_bar() -> Progress:
     return Progress(
         console=errors,
         transient=True,
-        # What is printed meanwhile goes above the bar, unless it goes elsewhere.
+        # What is printed meanwhile goes above the bar, unless it goes into a file.
         redirect_stdout=sys.stdout.isatty(),
         disable=not errors.is_terminal,
     )

@@ -48,8 +48,8 @@ class Listing:
             shapes.append(Said(row, column, shortened(name, width), Tone.FAINT))
             shapes.append(Said(row, column + width + 1, text, tone, bold=True))
         left_out = len(self.entries) - len(shown)
-        told = f"… and {left_out} more variables" if left_out else ""
-        more = list(folded(told, columns, "  "))
+        rest = f"… and {left_out} more variables" if left_out else ""
+        more = list(folded(rest, columns, "  "))
         shapes += [Said(row, 0, line, Tone.FAINT) for row, line in enumerate(more, start=down)]
         return Layout(tuple(shapes), down + len(more) + 1, columns)
 

@@ -61,8 +61,8 @@ class Picture:
         """The picture as SVG, for a page or, standalone, for a file."""
         laid = self.layout(columns)
         used = max([1, *(shape.end for shape in laid.shapes)])  # no empty columns on the right
-        told = ". ".join([self.title, *self.facts, *(f"Broken: {b}" for b in self.broken)])
-        return svg_of(laid._replace(columns=used), visible(told), standalone=standalone)
+        title = ". ".join([self.title, *self.facts, *(f"Broken: {b}" for b in self.broken)])
+        return svg_of(laid._replace(columns=used), visible(title), standalone=standalone)
 
     def text(self, columns: int = 80) -> str:
         """The picture as lines of characters without colours."""
@@ -89,12 +89,12 @@ class Picture:
         return self.text(shutil.get_terminal_size().columns)
 
     def _caption(self, columns: int) -> Iterator[tuple[str, Tone]]:
-        said = [("", visible(fact), Tone.PLAIN) for fact in self.facts]
+        texts = [("", visible(fact), Tone.PLAIN) for fact in self.facts]
         for number, rule in enumerate(self.broken[:RULES_SHOWN], start=1):
-            said.append((f"{BROKEN_SIGN}{number} ", visible(rule), Tone.BROKEN))
+            texts.append((f"{BROKEN_SIGN}{number} ", visible(rule), Tone.BROKEN))
         if len(self.broken) > RULES_SHOWN:
             more = f"and {len(self.broken) - RULES_SHOWN} more broken rules"
-            said.append((f"{BROKEN_SIGN} ", more, Tone.BROKEN))
-        for head, text, tone in said:
+            texts.append((f"{BROKEN_SIGN} ", more, Tone.BROKEN))
+        for head, text, tone in texts:
             for line in folded(head + text, columns, " " * (len(head) or 2)):
                 yield line, tone
