@@ -1,4 +1,4 @@
-"""How long `import rote` takes, beside numpy (which it needs) and numba (which waits).
+"""How long all of `rote` takes to import, beside numpy (which it needs) and numba (which waits).
 
 Each time is measured inside a fresh interpreter, around the import alone. The three
 take turns, so that a busy machine is unfair to none of them, and may keep bytecode, as
@@ -27,7 +27,7 @@ PEERS = ("numpy", "numba")
 PROGRAM = """
 import time
 start = time.perf_counter()
-import {module}
+from {module} import *
 print(time.perf_counter() - start)
 """
 

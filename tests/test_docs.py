@@ -35,7 +35,10 @@ def tree_of(module: str) -> ast.Module | None:
     stem = house.joinpath(*module.split("."))
     for path in (stem.with_suffix(".py"), stem / "__init__.py"):
         if path.is_file():
-            return ast.parse(path.read_text(encoding="utf-8"))
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for branch in [node for node in tree.body if isinstance(node, ast.If)]:
+                tree.body += branch.body  # imports for type checkers
+            return tree
     return None
 
 
@@ -63,7 +66,8 @@ def defined(module: str, name: str) -> tuple[list[ast.stmt], int] | None:
             case ast.AnnAssign(target=ast.Name(id=found)) if found == name:
                 return tree.body, at
             case ast.ImportFrom(module=str(source), names=names):
-                if name in [alias.asname or alias.name for alias in names]:
+                found = [alias.asname or alias.name for alias in names]
+                if name in found or (found == ["*"] and defined(source, name)):
                     return defined(source, name)
     return None
 

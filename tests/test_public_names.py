@@ -6,7 +6,6 @@ import importlib
 import inspect
 import tomllib
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -24,12 +23,10 @@ def test_all_is_a_list_of_strings_without_repeats():
 
 
 def test_all_is_what_the_package_holds():
-    held = {
-        name
-        for name, value in vars(rote).items()
-        if not name.startswith("_") and not isinstance(value, ModuleType)
-    }
-    assert set(rote.__all__) == held | {"__version__"}
+    assert [name for name in rote.__all__ if not hasattr(rote, name)] == []
+    assert dir(rote) == sorted(rote.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'magic'"):
+        _ = rote.magic
 
 
 def test_every_error_is_public():

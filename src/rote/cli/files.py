@@ -28,7 +28,7 @@ from rote.tasks.adapter import Examples, Scores, adapter_of
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A model, and what is to be told of its training."""
+    """A model, and what its training was like."""
 
     model: Model[Any, Any]
     examples: int
