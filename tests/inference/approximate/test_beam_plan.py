@@ -20,7 +20,6 @@ from rote.inference.approximate.beam_plan import (
     HeuristicFeatures,
     WeightIndex,
     beam_plan_of,
-    grown,
     in_order,
 )
 from rote.kernels.beam.beam import search_beam
@@ -291,9 +290,3 @@ def test_an_order_names_every_variable_once(order):
     message = re.escape(f"each of the 3 variables once, by number; got {order}")
     with pytest.raises(SettingError, match=message):
         beam_plan_of(chain(3), lambda _: order, None, WeightIndex())
-
-
-def test_weights_grow_by_zeros():
-    some = np.array([1.0, 2.0])
-    assert grown(some, 4).tolist() == [1.0, 2.0, 0.0, 0.0]
-    assert grown(some, 1) is some

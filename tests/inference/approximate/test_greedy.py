@@ -200,9 +200,9 @@ def test_where_every_climb_ends_outside_of_the_rules_there_is_no_answer():
 @pytest.mark.parametrize(
     ("settings_", "match"),
     [
-        ({"alpha": -0.1}, "alpha is a share from 0 to 1"),
-        ({"alpha": 1.5, "classifier": Fixed([0])}, "alpha is a share from 0 to 1"),
-        ({"alpha": "half"}, "alpha is a share from 0 to 1"),
+        ({"alpha": -0.1}, "alpha is a number from 0 to 1"),
+        ({"alpha": 1.5, "classifier": Fixed([0])}, "alpha is a number from 0 to 1"),
+        ({"alpha": "half"}, "alpha is a number from 0 to 1"),
         ({"alpha": 0.5}, "no classifier to start from"),
         ({"restarts": 0}, "restarts is a whole number of at least 1"),
         ({"restarts": 2.5}, "restarts is a whole number of at least 1"),

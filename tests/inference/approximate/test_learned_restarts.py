@@ -222,8 +222,8 @@ def test_without_vectors_or_with_those_of_another_model_it_refuses(world):
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
-        ({"step": 0.0}, "step is above 0 and below 2"),
-        ({"step": 2.0}, "step is above 0 and below 2"),
+        ({"step": 0.0}, "step is a number above 0 and below 2"),
+        ({"step": 2.0}, "step is a number above 0 and below 2"),
         ({"passes": 0}, "passes is a whole number"),
         ({"patience": 1.5}, "patience is a whole number"),
         ({"tolerance": -0.1}, "tolerance is a number of at least 0"),

@@ -70,7 +70,7 @@ def test_closed_labels_are_those_of_rules_and_of_the_input():
 def test_what_only_plain_python_knows_has_no_paths():
     space, scores = grid(2)
     problem = Problem(space, scores, loss_term=Alternations(np.ones(4)))
-    with pytest.raises(UnsupportedSpace, match="terms and traits that kernels know"):
+    with pytest.raises(UnsupportedSpace, match="loss terms and global features"):
         hill_climb(problem, readonly(np.zeros((4, 4), np.int64)))
     builder = SpaceBuilder()
     v = [builder.variable(f"x{j}", "ab") for j in range(4)]

@@ -1,8 +1,7 @@
 """Approximate engines: randomized greedy search, beam search, and learned variants of both."""
 
-from rote.inference.approximate.beam import Beam
+from rote.inference.approximate.beam import Beam, ConstrainedBeam
 from rote.inference.approximate.beam_plan import HeuristicFeatures
-from rote.inference.approximate.constrained_beam import ConstrainedBeam
 from rote.inference.approximate.greedy import RGS
 from rote.inference.approximate.initial import Initializer, UnaryClassifier
 from rote.inference.approximate.learned_beam import LearnedBeam
