@@ -133,7 +133,7 @@ def test_a_share_that_makes_no_sense_is_refused(tmp_path, alpha):
     model = a_model()
     model.with_engine(RGS(0.7, 9, UnaryClassifier(np.zeros(model.layout.size)))).save(tmp_path)
     rewrite(tmp_path, putting(alpha, "engine", "settings", "alpha"))
-    with pytest.raises(ModelError, match="alpha is a share"):
+    with pytest.raises(ModelError, match="alpha is a number from 0 to 1"):
         Model.load(tmp_path)
 
 
@@ -512,8 +512,8 @@ def test_what_a_speedup_has_learned_is_saved_beside_the_weights(tmp_path):
     assert isinstance(found.engine, LearnedBeam)
     assert (found.engine.width, found.engine.theta) == (3, 0.25)
     assert found.engine.inner == Exact()
-    assert found.engine.knowledge[0] == taught.engine.knowledge[0]
-    assert found.engine.weights.tolist() == taught.engine.weights.tolist()
+    for one, other in zip(found.engine.knowledge, taught.engine.knowledge, strict=True):
+        assert np.array_equal(one, other)  # with sums and clock, so that it learns on the same
     assert found.predict(sentences) == taught.predict(sentences)
     path = tmp_path / "model.json"
     saved = json.loads(path.read_text())
