@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -103,11 +102,6 @@ def test_no_variables_no_factors_and_no_input():
     assert components(builder.build(), [0, 1]) == [[0], [1]]
     split = SignedComponents().split(*asked(chain(3), np.zeros((0, 3))))
     assert lists_of(split.sets[0]) == []
-
-
-def test_signed_components_can_be_pickled():
-    kept = pickle.loads(pickle.dumps(SignedComponents([1, -1], fallback=False)))  # noqa: S301
-    assert (kept.signs, kept.fallback) == ([1, -1], False)
 
 
 # -- rules --------------------------------------------------------------------------------------

@@ -89,14 +89,6 @@ def test_the_list_and_the_kernel_say_the_same(found):
     assert listed.tolist() == searched.tolist()
 
 
-def test_all_decompositions_are_listed_together():
-    space, gold = space_of(3), np.zeros((1, 3), dtype=np.int64)
-    problem = Problem(space, np.array([[0, 1, 0, 2, 0, 4.0]]))
-    one, two = as_around([[[0, 1]]]), as_around([[[2], [1]]])
-    assert best_listed(problem, gold, [one, two], settle=True)[0].tolist() == [[0, 0, 1]]
-    assert best_listed(problem, gold, [one], settle=True)[0].tolist() == [[1, 1, 0]]
-
-
 def test_a_term_adds_to_what_outputs_are_worth():
     space, gold = space_of(3), np.array([[1, 1, 0], [0, 0, 0]])
     problem = Problem(space, np.zeros((2, 6)), loss_term=F1Loss().term(gold))

@@ -34,10 +34,10 @@ class Query(Wrapper):
         return self.inner.answer(problem, context)
 
 
-def loop_of(n, labels="ab", rules=()):
+def loop_of(n, labels="ab", rules=(), factors=None):
     builder = SpaceBuilder()
     variables = [builder.variable(f"x{j}", labels) for j in range(n)]
-    for j in range(n):
+    for j in range(n if factors is None else factors):
         builder.factor(variables[j], variables[(j + 1) % n])
     for rule in rules:
         builder.require(rule(variables))
@@ -45,13 +45,7 @@ def loop_of(n, labels="ab", rules=()):
 
 
 def chain_of(n, labels="ab", rules=()):
-    builder = SpaceBuilder()
-    variables = [builder.variable(f"x{j}", labels) for j in range(n)]
-    for j in range(n - 1):
-        builder.factor(variables[j], variables[j + 1])
-    for rule in rules:
-        builder.require(rule(variables))
-    return builder.build()
+    return loop_of(n, labels, rules, n - 1)
 
 
 def at_most_one(variables):

@@ -5,11 +5,11 @@ from rote.inference.wrappers.decomposed.engine import Decomposed
 from rote.inference.wrappers.decomposed.sets import (
     CustomSets,
     Decomposition,
+    HammingBall,
     NeighbourhoodSets,
     Union,
 )
 from rote.inference.wrappers.decomposed.signs import Sign, estimate_signs
-from rote.inference.wrappers.decomposed.subsets import HammingBall
 
 __all__ = [
     "CustomSets",

@@ -1,4 +1,4 @@
-"""S_pair of Samdani & Roth (2012): variables that hang together by factors as they should.
+"""S_pair of Samdani & Roth (2012): variables connected by factors whose sign gold agrees with.
 
 For a gold output y, an edge (u, v) is kept where y_u = y_v and the factor would rather have them
 the same, or where y_u ≠ y_v and it would rather have them different. The sets are the connected
@@ -18,28 +18,36 @@ shown, by looking at rules one at a time, all outputs are looked at instead (``w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from rote.inference.problem import Problem
 from rote.inference.wrappers.decomposed.sets import EVERY, NeighbourhoodSets, no_input
 from rote.inference.wrappers.decomposed.signs import Sign, Signs, signs_of
 from rote.kernels.bundles import VariableSets
 from rote.kernels.neighbourhood.components import may_swap, signed_components
+from rote.settings import FLAG, Checked
 from rote.space.space import Space
 from rote.types import BoolArray, IntArray, readonly
 
 
 @dataclass(frozen=True, eq=False)
-class SignedComponents:
+class SignedComponents(Checked):
     """The connected components of the factors with which the gold output agrees.
 
-    ``signs`` is one `Sign` for all factors, or one for each factor of a space: as a sequence, as a
-    mapping from spaces (see `estimate_signs`), or as a function of the space. ``fallback`` asks for
-    all outputs where rules stand in the way of the theory; without it, sets are used everywhere, as
-    the paper does in its experiments.
+    Parameters
+    ----------
+    signs
+        One `Sign` for all factors, or one for each factor of a space: as a sequence, as a mapping
+        from spaces (see `estimate_signs`), or as a function of the space.
+    fallback
+        Whether all outputs are looked at where rules stand in the way of the theory; without it,
+        sets are used everywhere, as the paper does in its experiments.
     """
 
     signs: Signs = Sign.SAME
     fallback: bool = True
+
+    checks: ClassVar = {"fallback": FLAG}
 
     def split(self, problem: Problem, gold: IntArray) -> NeighbourhoodSets:
         space = problem.space

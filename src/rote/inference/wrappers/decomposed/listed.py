@@ -1,6 +1,7 @@
-"""The outputs around a gold one, written out: slow, and plain.
+"""The outputs around a gold one, enumerated: slow, and plain.
 
-This is for objectives with a term, and for rules that only `Space.holds` can check.
+This is for problems with a loss term or global features, and for rules that only `Space.holds` can
+check.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def best_listed(
     doubtful = np.zeros(len(answers), dtype=np.bool_)
     for i, gold in enumerate(golds):
         outputs = np.concatenate([neighbours(space, gold, around, i) for around in sets])
-        known_value = _worth(problem.rows(np.array([i])), outputs)
+        known_value = _values(problem.rows(np.array([i])), outputs)
         best = known_value.max(initial=-np.inf)
         if best > -np.inf:
             equal = np.unique(outputs[known_value >= best - problem.ties[i]], axis=0)
@@ -67,13 +68,13 @@ def _check_count(space: Space, sets: Sequence[Sequence[int]], most: int) -> None
     if count > MOST:
         raise UnsupportedSpace(
             f"there are up to {count:.2g} outputs around a gold one, and no more than {MOST} are "
-            "written out, as has to be done for terms, traits, and rules with auxiliary "
-            "columns; take smaller sets, or sample some"
+            "written out, as has to be done for loss terms, global features, and rules with "
+            "auxiliary columns; take smaller sets, or sample some"
         )
 
 
-def _worth(problem: Problem, outputs: IntArray) -> FloatArray:
-    """What outputs are worth to one input; -inf for those that are not possible."""
+def _values(problem: Problem, outputs: IntArray) -> FloatArray:
+    """The values of outputs for one input; -inf for those that are infeasible."""
     space = problem.space
     scores = readonly(np.broadcast_to(problem.scores, (len(outputs), space.parts)))
     known_value = space.known_value(scores, outputs)

@@ -64,12 +64,21 @@ def signs_of(space: Space, signs: Signs) -> IntArray:
 def estimate_signs(
     groups: Sequence[tuple[Space, AnyArray]], *, least: float = 0.0, pooled: bool = False
 ) -> dict[Space, IntArray]:
-    """Signs from gold outputs: groups of a space and its labels, of shape (m, variables).
+    """Signs from gold outputs.
 
     Two variables would rather have the same label if they have it more often than they would by
-    chance, given how often each has which label, and different ones if less often. Where their
-    mutual information is not above ``least`` (in bits) the factor counts as absent. ``pooled``
-    takes all factors of all spaces for one, as in a chain, whose factors share their weights.
+    chance, given how often each has which label, and different ones if less often.
+
+    Parameters
+    ----------
+    groups
+        Pairs of a space and its gold labels, of shape (m, variables).
+    least
+        Where the mutual information of two variables is not above this many bits, their factor
+        counts as absent.
+    pooled
+        Whether all factors of all spaces are taken for one, as in a chain, whose factors share
+        their weights.
     """
     groups = [(space, space.as_labels(labels)) for space, labels in groups]
     if not sum(len(labels) for _, labels in groups):
@@ -83,20 +92,11 @@ def estimate_signs(
                 pairs.setdefault(key, []).append(batch[:, list(factor.variables)])
     together = {key: np.concatenate(both) for key, both in pairs.items()}
     found = {key: _sign(both, least) for key, both in together.items() if len(both)}
-    return {
-        space: readonly(
-            np.array(
-                [
-                    found.get(None if pooled else (space, f), Sign.UNKNOWN)
-                    if len(factor.variables) == 2
-                    else Sign.UNKNOWN
-                    for f, factor in enumerate(space.factors)
-                ],
-                dtype=np.int64,
-            )
-        )
-        for space, _ in groups
-    }
+    signs = {}
+    for space, _ in groups:
+        keys = [None if pooled else (space, f) for f in range(len(space.factors))]
+        signs[space] = signs_of(space, [found.get(key, Sign.UNKNOWN) for key in keys])
+    return signs
 
 
 def _sign(both: AnyArray, least: float) -> Sign:
