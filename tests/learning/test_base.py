@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
-from rote.errors import DataError
-from rote.learning import IndependentPerceptron, Perceptron, State, StructuredSVM, fit
+from rote.errors import DataError, SettingError
+from rote.learning import (
+    IndependentPerceptron,
+    Perceptron,
+    State,
+    StructuredSVM,
+    Subgradient,
+    fit,
+)
 from rote.learning.base import iterations_left, pieces_of, shuffled
-from rote.model import prepare
+from rote.space.losses import Hamming
 from tests.learning.small import chains, start
 
 LEARNERS = pytest.mark.parametrize(
@@ -44,40 +49,6 @@ def test_fit_goes_on_from_a_state_and_leaves_a_finished_one_as_it_is(learner):
     np.testing.assert_array_equal(
         fit(learner, model, prepared, state=states[-1]).weights, whole.weights
     )
-
-
-@LEARNERS
-def test_a_state_survives_the_way_through_bytes(learner):
-    task, xs, ys = chains(0)
-    model, prepared = start(task, xs, ys)
-    whole = [state.kept() for state in learner.iterate(model, prepared)]
-    first = pickle.loads(pickle.dumps(whole[0]))  # noqa: S301
-    copied = pickle.loads(pickle.dumps(learner))  # noqa: S301
-    resumed = [state.kept() for state in copied.iterate(model, prepared, first)]
-    np.testing.assert_array_equal(resumed[-1].weights, whole[-1].weights)
-
-
-@LEARNERS
-def test_the_weights_of_a_state_do_not_change_afterwards(learner):
-    task, xs, ys = chains(0)
-    model, prepared = start(task, xs, ys)
-    states, copies = [], []
-    for state in learner.iterate(model, prepared):
-        states.append(state)
-        copies.append(state.weights.copy())
-        assert not state.weights.flags.writeable
-    for state, copy in zip(states, copies, strict=True):
-        np.testing.assert_array_equal(state.weights, copy)
-
-
-@LEARNERS
-def test_nothing_can_be_learned_from_no_examples_or_no_outputs(learner):
-    task, xs, ys = chains(0)
-    model, _ = start(task, xs, ys)
-    with pytest.raises(DataError, match="no examples"):
-        fit(learner, model, prepare(task, [], [], layout=model.layout))
-    with pytest.raises(DataError, match="prepare them with ys"):
-        fit(learner, model, prepare(task, xs, layout=model.layout))
 
 
 def test_a_learner_without_states_returns_the_model_it_was_given():
@@ -148,3 +119,37 @@ def test_a_state_that_was_not_asked_in_time_says_so(learner):
     kept = [state.kept() for state in learner.iterate(model, prepared)]
     assert kept[-1].weights.tobytes() == states[-1].weights.tobytes()
     assert kept[0].weights.tobytes() != kept[-1].weights.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("learner", "names"),
+    [
+        (IndependentPerceptron, ()),
+        (Perceptron, ("update",)),
+        (Subgradient, ("C", "loss", "batch")),
+        (
+            StructuredSVM,
+            ("C", "loss", "batch", "delta", "passes", "online_epochs", "patience", "n_jobs"),
+        ),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(learner, names):
+    wrong = {
+        "C": (0.0, -1.0, np.nan, "1", None, True),
+        "loss": (Hamming, "hamming"),
+        "batch": (0, 1.5),
+        "update": ("late", None),
+        "iterations": (0, 2.5),
+        "seed": (-1, 0.5, "0"),
+        "online_epochs": (-1,),
+    }
+    for name in ("iterations", "seed", *names):
+        for value in wrong.get(name, (0, np.inf if name == "delta" else 1.5)):
+            with pytest.raises(SettingError, match=f"{name} is .*, got "):
+                learner(**{name: value})
+
+
+@pytest.mark.parametrize("other", [{"batch": 2}, {"squared": False}, {"n_jobs": 2}], ids=str)
+def test_reuse_needs_squared_slacks_one_thread_and_no_batch(other):
+    with pytest.raises(SettingError, match="reuse needs squared slacks, one thread and no batch"):
+        StructuredSVM(reuse=True, **other)

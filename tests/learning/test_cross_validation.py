@@ -16,7 +16,7 @@ from rote.errors import DataError, LabelError, NoSolution, SettingError
 from rote.features import Templates
 from rote.inference.stores import MemoryStore, SqliteStore
 from rote.inference.wrappers.amortized import Counters
-from rote.learning import EpsilonSchedule, IndependentPerceptron, Perceptron, adaptive_schedule
+from rote.learning import IndependentPerceptron, Perceptron
 from rote.learning import cross_validation as validation
 from rote.learning.cross_validation import Run, Validation, cross_validate
 from rote.learning.sklearn import StructuredEstimator
@@ -125,13 +125,6 @@ def test_any_learner_and_any_engine_can_be_validated():
     plain, solved = tags(learners), tags(learners, engine=Exhaustive(), cache="none")
     assert results(plain) == results(solved)
     assert {run.setting for run in plain.runs} == set(learners)
-
-
-def test_staged_learners_are_validated_too():
-    learners = {C: EpsilonSchedule(learner, adaptive_schedule()) for C, learner in LEARNERS.items()}
-    found = sentences("auto", "forward", learners=learners)
-    assert found.counters.queries > 0
-    assert 0 <= found.best <= 1
 
 
 def test_more_folds_than_are_kept_ready_change_nothing(monkeypatch):
@@ -266,7 +259,7 @@ def test_what_fails_in_a_process_is_raised_here():
 
 
 def test_settings_that_mean_nothing_are_refused():
-    with pytest.raises(SettingError, match=r"none, reset, forward; got 'keep'"):
+    with pytest.raises(SettingError, match="none, reset, forward, got 'keep'"):
         tags(cache="keep")
     with pytest.raises(SettingError, match="n_jobs"):
         tags(n_jobs=0)
@@ -312,11 +305,11 @@ def test_learners_have_names_and_folds_are_pairs():
     task, xs, ys = TAGGING, *tagged(4)
     folds = [([0, 1], [2, 3])]
     for learners in ([Perceptron()], Perceptron()):
-        with pytest.raises(SettingError, match="a learner by the name of each setting"):
+        with pytest.raises(SettingError, match="learners is a mapping from the name"):
             cross_validate(task, xs, ys, learners, folds, share_of_labels)
-    with pytest.raises(SettingError, match="a learner is one such as"):
+    with pytest.raises(SettingError, match="learners is a mapping"):
         cross_validate(task, xs, ys, {1: Perceptron}, folds, share_of_labels)
-    with pytest.raises(SettingError, match=r"as in KFold\(5\)\.split\(xs\); got 5"):
+    with pytest.raises(SettingError, match=r"as in KFold\(5\)\.split\(xs\), got 5"):
         cross_validate(task, xs, ys, {1: Perceptron()}, 5, share_of_labels)
 
 
@@ -370,5 +363,5 @@ def test_outputs_that_break_a_rule_are_refused_unless_they_are_allowed():
 @pytest.mark.parametrize("wrong", [float("nan"), None, "good"])
 def test_a_score_that_is_no_number_is_refused(wrong):
     learners, folds = {1.0: Perceptron(iterations=1)}, KFold(2).split(XS)
-    with pytest.raises(SettingError, match=f"score gives a number, .*it gave {wrong!r}"):
+    with pytest.raises(SettingError, match=f"score is a number, got {wrong!r}"):
         cross_validate(TAGGING, XS, YS, learners, folds, lambda ys, found: wrong)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote.errors import SettingError
-from rote.learning import IndependentPerceptron, fit
+from rote.learning import IndependentPerceptron
 from rote.learning.base import shuffled
 from tests.learning.small import Links, chains, start
 
@@ -75,41 +74,3 @@ def test_labels_with_a_vector_each_share_one_weight_per_feature():
     last = [state.kept() for state in IndependentPerceptron(3).iterate(model, prepared)][-1]
     np.testing.assert_allclose(last.memory["weights"], weights, atol=1e-9)
     np.testing.assert_allclose(last.weights, np.mean(trail, axis=0), atol=1e-9)
-
-
-def test_separable_data_is_learned_and_then_left_alone():
-    task, xs, ys = chains(1, count=20, noise=0.0)
-    model, prepared = start(task, xs, ys)
-    states = [
-        state.kept() for state in IndependentPerceptron(500, average=False).iterate(model, prepared)
-    ]
-    assert states[-1].done
-    assert states[-1].measures["mistakes"] == 0
-    assert not any(state.done for state in states[:-1])
-    assert model.with_weights(states[-1].weights).predict(xs) == ys
-
-
-@pytest.mark.parametrize("stop", [1, 3])
-def test_a_run_that_is_resumed_makes_the_same_steps_bit_for_bit(stop):
-    task, xs, ys = chains(2, count=10)
-    model, prepared = start(task, xs, ys)
-    whole = [state.kept() for state in IndependentPerceptron(5).iterate(model, prepared)]
-    resumed = [
-        state.kept() for state in IndependentPerceptron(5).iterate(model, prepared, whole[stop - 1])
-    ]
-    assert len(resumed) == 5 - stop
-    for one, other in zip(resumed, whole[stop:], strict=True):
-        np.testing.assert_array_equal(one.weights, other.weights)
-
-
-def test_examples_without_variables_do_no_harm():
-    task, xs, ys = chains(3, count=4)
-    model, prepared = start(task, [*xs, xs[0][:0]], [*ys, ()])
-    learned = fit(IndependentPerceptron(3), model, prepared)
-    assert learned.predict([xs[0][:0]]) == [()]
-    assert np.isfinite(learned.weights).all()
-
-
-def test_there_is_at_least_one_iteration():
-    with pytest.raises(SettingError, match="iterations"):
-        IndependentPerceptron(0)

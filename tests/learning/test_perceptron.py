@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
-from rote.errors import NoSolution, SettingError
-from rote.inference import Engine, Exact, Exhaustive
+from rote.errors import NoSolution
+from rote.inference import Engine, Exact
 from rote.inference.approximate import Beam
 from rote.learning import Perceptron, fit
 from rote.learning.base import shuffled
@@ -132,20 +130,6 @@ def test_on_separable_data_mistakes_are_no_more_than_the_bound(update):
     assert model.with_weights(states[-1].weights).predict(xs) == ys
 
 
-@UPDATES
-@pytest.mark.parametrize("stop", [1, 3])
-def test_a_run_that_is_resumed_makes_the_same_steps_bit_for_bit(update, stop):
-    task, xs, ys = chains(5, count=12)
-    model, prepared = start(task, xs, ys)
-    learner = Perceptron(5, update=update)
-    whole = [state.kept() for state in learner.iterate(model, prepared)]
-    resumed = [state.kept() for state in learner.iterate(model, prepared, whole[stop - 1])]
-    assert len(resumed) == 5 - stop
-    for one, other in zip(resumed, whole[stop:], strict=True):
-        assert one.iteration == other.iteration
-        np.testing.assert_array_equal(one.weights, other.weights)
-
-
 def test_it_begins_from_the_weights_of_the_model():
     task, xs, ys = chains(6, count=8, noise=0.0, order=0)
     model, prepared = start(task, xs, ys)
@@ -153,29 +137,6 @@ def test_it_begins_from_the_weights_of_the_model():
     again = [state.kept() for state in Perceptron(5, average=False).iterate(learned, prepared)]
     assert [state.done for state in again] == [True]
     np.testing.assert_array_equal(again[0].weights, learned.weights)
-
-
-def test_it_learns_what_the_engine_may_answer():
-    # With a rule that no output may break, the same engine is used to learn and to predict.
-    def rules(builder, tokens):
-        for first, second in pairwise(tokens):
-            builder.require(~(first["a"] & second["a"]))
-
-    task, xs, _ = chains(7, count=10, rules=rules)
-    ys = [tuple("ab"[t % 2] for t in range(len(x))) for x in xs]
-    ends = []
-    for engine in (Exact(), Exhaustive()):
-        model, prepared = start(task, xs, ys, engine)
-        ends.append(fit(Perceptron(6), model, prepared))
-    np.testing.assert_allclose(ends[0].weights, ends[1].weights, atol=1e-12)
-    for x, y in zip(xs, ends[0].predict(xs), strict=True):
-        assert task.frame(x).space.holds(np.array(task.encode(x, y))).all()
-
-
-@pytest.mark.parametrize("wrong", [{"iterations": 0}, {"update": "late"}], ids=str)
-def test_settings_outside_what_they_may_be_are_refused(wrong):
-    with pytest.raises(SettingError, match=next(iter(wrong))):
-        Perceptron(**wrong)
 
 
 class Another(Engine):

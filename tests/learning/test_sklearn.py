@@ -16,7 +16,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import (
     check_estimator,
     check_sample_weight_equivalence_on_dense_data,
@@ -108,18 +107,6 @@ def test_without_an_intercept_a_row_of_zeros_scores_zero():
     X, y = points()
     estimator = MulticlassEstimator(intercept=False).fit(X, y)
     assert not estimator.decision_function(np.zeros((1, 6))).any()
-
-
-def test_it_finds_the_optimum_of_crammer_and_singer():
-    X, y = points()
-    ours = MulticlassEstimator(
-        StructuredSVM(C=0.5, squared=False, delta=1e-7, iterations=2000, passes=1000),
-        intercept=False,
-    ).fit(X, y)
-    theirs = LinearSVC(
-        C=0.5, multi_class="crammer_singer", fit_intercept=False, tol=1e-8, max_iter=100_000
-    ).fit(X, y)
-    assert np.abs(ours.coef_ - theirs.coef_).max() < 1e-3
 
 
 def test_sparse_rows_give_the_same_weights_as_dense_ones():
@@ -260,12 +247,6 @@ def test_a_clone_has_the_same_parameters_and_no_model(estimator):
     assert copied is not estimator
     assert copied.get_params() == estimator.get_params()
     assert not hasattr(copied, "model_")
-
-
-def test_a_fitted_estimator_survives_the_way_to_another_process():
-    estimator = StructuredEstimator(TAGGING).fit(XS, YS)
-    sent = pickle.loads(pickle.dumps(estimator))  # noqa: S301
-    assert sent.predict(XS) == estimator.predict(XS)
 
 
 # -- engines that remember --------------------------------------------------------------------

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import numpy as np
 import pytest
 
-from rote.errors import SettingError
 from rote.learning import Subgradient
 from rote.learning.base import pieces_of
 from rote.space.losses import Hamming
@@ -75,37 +72,9 @@ def test_examples_count_the_same_whether_others_share_their_space_or_not():
     assert model.with_weights(state.weights).predict([("w",)]) == [("N",)]
 
 
-def test_more_iterations_than_were_asked_for_at_first_can_be_made():
-    task, xs, ys = chains(5)
-    model, prepared = start(task, xs, ys)
-    *_, short = Subgradient(iterations=2, batch=3).iterate(model, prepared)
-    *_, longer = Subgradient(iterations=5, batch=3).iterate(model, prepared, short)
-    *_, whole = Subgradient(iterations=5, batch=3).iterate(model, prepared)
-    assert longer.weights.tobytes() == whole.weights.tobytes()
-
-
-def test_a_run_that_goes_on_from_a_state_ends_with_the_same_weights():
-    task, xs, ys = chains(5)
-    model, prepared = start(task, xs, ys)
-    learner = Subgradient(iterations=6, batch=3)
-    *_, whole = learner.iterate(model, prepared)
-    (*_, half) = islice(learner.iterate(model, prepared), 3)
-    *_, resumed = learner.iterate(model, prepared, half)
-    assert resumed.weights.tobytes() == whole.weights.tobytes()
-    assert [state.kept() for state in learner.iterate(model, prepared, whole)] == []
-
-
 def test_many_steps_leave_the_scale_in_range():
     task, xs, ys = chains(6, count=4)
     model, prepared = start(task, xs, ys)
     *_, state = Subgradient(C=1e-6, iterations=300, batch=1).iterate(model, prepared)
     assert np.isfinite(state.weights).all()
     assert 1e-7 < float(state.memory["scale"][0]) <= 1.0
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"C": 0.0}, {"iterations": 0}, {"batch": 0}, {"batch": 1.5}, {"C": float("nan")}]
-)
-def test_settings_that_make_no_sense_are_refused(wrong):
-    with pytest.raises(SettingError, match=next(iter(wrong))):
-        Subgradient(**wrong)

@@ -138,7 +138,8 @@ def train(
         typer.Option("--allow-infeasible-gold", help="Learn from examples that break a rule, too."),
     ] = False,
     dev: Annotated[
-        Path | None, typer.Option(help="Other examples, to evaluate the model on at the end.")
+        Path | None,
+        typer.Option(help="Other examples, to evaluate the model on in each iteration."),
     ] = None,
     allow_unknown: Annotated[
         bool,

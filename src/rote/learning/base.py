@@ -1,4 +1,4 @@
-"""The seam of learners: they iterate, and every state they yield is enough to go on from.
+"""What learners have in common: they iterate, and can be resumed from every state they yield.
 
     for state in learner.iterate(model, prepared): ...
 
@@ -18,19 +18,40 @@ import numpy as np
 
 from rote.errors import DataError, SettingError
 from rote.model import Batch, Dataset, Model
+from rote.settings import Setting
 from rote.space.losses import Hamming, Loss
 from rote.types import AnyArray, FloatArray, readonly
 
 Arguments = ParamSpec("Arguments")
+LEARNER = Setting(
+    "one such as StructuredSVM(C=0.1)",
+    lambda value: not isinstance(value, type) and callable(getattr(value, "iterate", None)),
+)
+LOSS = Setting(
+    "one such as Hamming()",
+    lambda value: not isinstance(value, type) and callable(getattr(value, "offsets", None)),
+)
 
 
 class State:
     """A learner after some iterations.
 
-    ``weights`` are what a model should predict with, ``memory`` is what the learner needs to go on.
-    Both are copied when they are first asked for, which is not possible any more once the learner
-    has gone on: ask in time, or collect states with ``[state.kept() for state in …]``. The last
-    state can always be asked.
+    Weights and memory are copied when they are first asked for, which is not possible any more once
+    the learner has gone on: ask in time, or collect states with ``[state.kept() for state in …]``.
+    The last state can always be asked.
+
+    Parameters
+    ----------
+    iteration
+        How many passes over the data were made.
+    weights
+        What a model should predict with, or a function that copies them.
+    done
+        Whether the stop rule is met.
+    measures
+        What the learner measured in this iteration, by name.
+    memory
+        Arrays that the learner needs to go on, by name, or a function that copies them.
     """
 
     def __init__(
@@ -42,7 +63,7 @@ class State:
         memory: Mapping[str, AnyArray] | Callable[[], Mapping[str, AnyArray]] | None = None,
     ) -> None:
         self.iteration = iteration
-        self.done = done  # the stop rule is met
+        self.done = done
         self.measures = {} if measures is None else measures
         self._weights = weights
         self._memory = {} if memory is None else memory
@@ -120,7 +141,21 @@ def fit(
     state: State | None = None,
     watch: Callable[[State], None] | None = None,
 ) -> Model[Any, Any]:
-    """Iterate to the end; ``watch`` sees every state on the way."""
+    """A model with the weights that a learner ends with.
+
+    Parameters
+    ----------
+    learner
+        What moves the weights.
+    model
+        Its engine is used for inference; perceptrons begin with its weights.
+    prepared
+        The examples, with outputs.
+    state
+        A state to go on from; None to begin anew.
+    watch
+        Sees every state on the way.
+    """
     last = state
     for last in learner.iterate(model, prepared, state):
         if watch is not None:
@@ -156,18 +191,6 @@ def check_labels(loss: Loss, labels: Collection[str]) -> None:
             f"the loss has a weight for {unknown[0]!r}, which no variable has for a label; "
             f"labels are {', '.join(sorted(labels)):.200}"
         )
-
-
-def check_learner(learner: object) -> None:
-    """Refuse what is no learner, such as the class of one."""
-    if isinstance(learner, type) or not callable(getattr(learner, "iterate", None)):
-        raise SettingError(f"a learner is one such as StructuredSVM(C=0.1); got {learner!r}")
-
-
-def check_loss(loss: object) -> None:
-    """Refuse what is no loss, such as the class of one."""
-    if isinstance(loss, type) or not callable(getattr(loss, "offsets", None)):
-        raise SettingError(f"loss is one such as Hamming(); got {loss!r}")
 
 
 def half_norm(weights: FloatArray) -> float:

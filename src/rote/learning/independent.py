@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rote.errors import check_whole
 from rote.kernels.learning.perceptron import Average, Decisions, learn_locally
 from rote.learning.base import (
     AveragedWeights,
@@ -25,20 +24,25 @@ from rote.learning.base import (
     shuffled,
 )
 from rote.model import Dataset, Model
+from rote.settings import FLAG, Checked, whole
 from rote.types import offsets_from_counts, readonly
 
 
 @dataclass(frozen=True)
-class IndependentPerceptron:
-    """A perceptron per variable; stops after an iteration without mistakes, or ``iterations``."""
+class IndependentPerceptron(Checked):
+    """A perceptron for every variable by itself; it stops after an iteration without mistakes.
+
+    Parameters
+    ----------
+    iterations, average, seed
+        As those of `Perceptron`.
+    """
 
     iterations: int = 10
     average: bool = True
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_whole("iterations", self.iterations, least=1)
-        check_whole("seed", self.seed, least=0)
+    checks: ClassVar = {"iterations": whole(1), "average": FLAG, "seed": whole(0)}
 
     @expiring
     def iterate(

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
-from rote.errors import SettingError, check_whole
+from rote.errors import SettingError
 from rote.inference import Engine
 from rote.inference.problem import TIE
 from rote.kernels.learning.perceptron import (
@@ -43,27 +43,39 @@ from rote.learning.base import (
 )
 from rote.learning.loss_augmented import max_violated
 from rote.model import Batch, Dataset, Model
+from rote.settings import FLAG, Checked, one_of, whole
 from rote.types import readonly
 
 Update = Literal["full", "early", "largest"]
 
 
 @dataclass(frozen=True)
-class Perceptron:
-    """Stops after an iteration without mistakes, or after ``iterations``."""
+class Perceptron(Checked):
+    """The structured perceptron; it stops after an iteration without mistakes.
+
+    Parameters
+    ----------
+    iterations
+        At most so many passes over the examples, at least 1.
+    average
+        Whether the weights are the mean over all steps, which generalises better.
+    update
+        Which part of a wrong output is learned from: "full", "early" or "largest".
+    seed
+        Of the order of examples; a whole number of at least 0.
+    """
 
     iterations: int = 10
     average: bool = True
     update: Update = "full"
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_whole("iterations", self.iterations, least=1)
-        check_whole("seed", self.seed, least=0)
-        if self.update not in get_args(Update):
-            raise SettingError(
-                f"update is one of {', '.join(get_args(Update))}; got {self.update!r}"
-            )
+    checks: ClassVar = {
+        "iterations": whole(1),
+        "average": FLAG,
+        "update": one_of(*get_args(Update)),
+        "seed": whole(0),
+    }
 
     @expiring
     def iterate(
@@ -98,7 +110,7 @@ class _Steps:
         self.view = readonly(own.weights)  # the same memory: it sees every step
         full = update == "full"
         if not full and any(group.frame.global_features for group in prepared.groups):
-            raise SettingError('prefixes have no traits of whole outputs; take update="full"')
+            raise SettingError('prefixes have no global features; take update="full"')
         self.chains = {
             id(group): engine.chain(group.space)
             if full and not group.frame.global_features
@@ -119,10 +131,8 @@ class _Steps:
     def _step(self, group: Batch, place: int) -> bool:
         one = group.rows(slice(place, place + 1))
         space, slots = group.space, group.slots
-        problem, context = (
-            self.prepared.problem(self.view, one, "example"),
-            self.prepared.context(one),
-        )
+        problem = self.prepared.problem(self.view, one, "example")
+        context = self.prepared.context(one)
         labels, _, _ = max_violated(self.engine, problem, context, None, "example", one.members)
         toward, away = group.gold_slots[place], group.columns(labels)[0]
         if self.update != "full":

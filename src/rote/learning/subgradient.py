@@ -15,22 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rote.errors import check_number, check_whole
 from rote.kernels.learning.linear import move_each
 from rote.learning.base import (
+    LOSS,
     State,
     check_examples,
-    check_loss,
     half_norm,
     iterations_left,
     pieces_of,
 )
 from rote.learning.loss_augmented import most_violated_of
 from rote.model import Dataset, Model
+from rote.settings import FLAG, Checked, number, whole
 from rote.space.losses import Hamming, Loss
 from rote.types import readonly
 
@@ -38,11 +38,23 @@ SMALLEST = 1e-6  # a smaller scale is multiplied into the array
 
 
 @dataclass(frozen=True)
-class Subgradient:
-    """At most ``batch`` examples of one space make a step.
+class Subgradient(Checked):
+    """Stochastic sub-gradient descent; the objective it reports adds up slacks as it met them.
 
-    With ``average``, iterations are averaged, weighed by their number. The objective it reports
-    adds up the slacks as they were seen on the way.
+    Parameters
+    ----------
+    C
+        How much slacks weigh against large weights, above 0.
+    loss
+        How wrong an output is.
+    iterations
+        So many passes over the examples, at least 1.
+    batch
+        At most so many examples of one space make a step, at least 1.
+    average
+        Whether the weights are the mean over iterations, weighed by their number.
+    seed
+        Of the order of examples; a whole number of at least 0.
     """
 
     C: float = 0.1
@@ -52,12 +64,14 @@ class Subgradient:
     average: bool = True
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_number("C", self.C, least=0, above=True)
-        check_whole("seed", self.seed, least=0)
-        check_loss(self.loss)
-        check_whole("iterations", self.iterations, least=1)
-        check_whole("batch", self.batch, least=1)
+    checks: ClassVar = {
+        "C": number(above=0),
+        "loss": LOSS,
+        "iterations": whole(1),
+        "batch": whole(1),
+        "average": FLAG,
+        "seed": whole(0),
+    }
 
     def iterate(
         self, model: Model[Any, Any], prepared: Dataset, state: State | None = None

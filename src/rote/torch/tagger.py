@@ -22,7 +22,8 @@ from torch import Tensor, nn
 
 from rote.errors import LabelError, SettingError, check_number, check_whole
 from rote.inference import Engine, Exact
-from rote.learning.base import check_labels, check_loss
+from rote.learning.base import LOSS, check_labels
+from rote.settings import check
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
 from rote.space.rule_text import Rules
@@ -97,7 +98,7 @@ class BiLSTMTagger(Scorer):
         check_number("dropout", self.dropout, least=0)
         if self.dropout >= 1:
             raise SettingError(f"dropout is a share below 1, got {self.dropout}")
-        check_loss(self.loss)
+        check("loss", self.loss, LOSS)
         check_labels(self.loss, self.labels)
 
     @property

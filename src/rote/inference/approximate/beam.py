@@ -36,8 +36,19 @@ NO_WEIGHTS = readonly(np.empty(0))
 MAX_BYTES = 1 << 34  # of the beams of one batch
 
 
+class _Planned(Engine):
+    """A plan for each space, in the order that an engine has."""
+
+    order: Order | None
+    checks: ClassVar = {"width": whole(1), "order": ORDER, "proof": FLAG}
+
+    @cached_property
+    def _plans(self) -> BeamPlans:
+        return BeamPlans(self.order)
+
+
 @dataclass(frozen=True)
-class Beam(Engine):
+class Beam(_Planned):
     """Beam search by scores; an answer may be missing, and is optimal where it meets its bound.
 
     Parameters
@@ -67,12 +78,6 @@ class Beam(Engine):
     priority: Priority | None = None
     order: Order | None = None
     proof: bool = False
-
-    checks: ClassVar = {"width": whole(1), "order": ORDER, "proof": FLAG}
-
-    @cached_property
-    def _plans(self) -> BeamPlans:
-        return BeamPlans(self.order)
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space, closed, plan = problem.space, problem.closed_labels, self._plans.of(problem.space)
@@ -114,7 +119,7 @@ class Beam(Engine):
 
 
 @dataclass(frozen=True)
-class ConstrainedBeam(Engine):
+class ConstrainedBeam(_Planned):
     """As `Beam`, and every answer is feasible.
 
     Parameters
@@ -135,12 +140,6 @@ class ConstrainedBeam(Engine):
     width: int = 4
     order: Order | None = None
     proof: bool = False
-
-    checks: ClassVar = {"width": whole(1), "order": ORDER, "proof": FLAG}
-
-    @cached_property
-    def _plans(self) -> BeamPlans:
-        return BeamPlans(self.order)
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         plan = self._plans.of(problem.space)
