@@ -14,7 +14,7 @@ from rote.learning import (
     Subgradient,
     fit,
 )
-from rote.learning.base import iterations_left, pieces_of, shuffled
+from rote.learning.base import iterations_left, mini_batches, shuffled
 from rote.space.losses import Hamming
 from tests.learning.small import chains, start
 
@@ -35,20 +35,6 @@ def test_fit_ends_with_the_weights_of_the_last_state_and_shows_every_one(learner
     assert [state.iteration for state in seen] == [1, 2, 3]
     np.testing.assert_array_equal(learned.weights, states[-1].weights)
     assert not model.weights.any()
-
-
-@LEARNERS
-def test_fit_goes_on_from_a_state_and_leaves_a_finished_one_as_it_is(learner):
-    task, xs, ys = chains(0)
-    model, prepared = start(task, xs, ys)
-    states = [state.kept() for state in learner.iterate(model, prepared)]
-    whole = fit(learner, model, prepared)
-    np.testing.assert_array_equal(
-        fit(learner, model, prepared, state=states[0]).weights, whole.weights
-    )
-    np.testing.assert_array_equal(
-        fit(learner, model, prepared, state=states[-1]).weights, whole.weights
-    )
 
 
 def test_a_learner_without_states_returns_the_model_it_was_given():
@@ -94,15 +80,15 @@ def test_the_order_of_examples_depends_on_seed_and_iteration_alone():
 def test_pieces_hold_every_example_once_and_share_a_space():
     task, xs, ys = chains(0, count=25)
     _, prepared = start(task, xs, ys)
-    chunks = pieces_of(prepared, 4, 0, 1)
-    members = [member for piece in chunks for member in piece.members.tolist()]
+    batches = mini_batches(prepared, 4, 0, 1)
+    members = [member for batch in batches for member in batch.members.tolist()]
     assert sorted(members) == list(range(25))
     assert members != list(range(25))
-    for piece in chunks:
-        assert 1 <= len(piece) <= 4
-        assert {len(xs[member]) for member in piece.members} == {len(piece.space.variables)}
-        golds = [task.encode(xs[m], ys[m]) for m in piece.members]
-        assert piece.gold.tolist() == golds
+    for batch in batches:
+        assert 1 <= len(batch) <= 4
+        assert {len(xs[member]) for member in batch.members} == {len(batch.space.variables)}
+        golds = [task.encode(xs[m], ys[m]) for m in batch.members]
+        assert batch.gold.tolist() == golds
 
 
 @LEARNERS

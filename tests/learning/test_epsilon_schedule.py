@@ -95,36 +95,18 @@ def test_exact_at_times_begins_after_so_many_iterations():
         (lambda: geometric(1.0, 0.5, 1.5), "steps is a whole number of at least 1"),
         (lambda: exact_at_times(1.0, 0, 3), "every is a whole number of at least 1"),
         (lambda: exact_at_times(1.0, 3, 0), "after is a whole number of at least 1"),
-        (lambda: EpsilonSchedule(Perceptron(), ()), "one or more of EpsilonStage"),
-        (lambda: EpsilonSchedule(Perceptron(), (1.0,)), "one or more of EpsilonStage"),
-        (
-            lambda: EpsilonSchedule(Perceptron(), [(0.5, 3)]),
-            "one or more of EpsilonStage",
+        *(
+            (lambda stages=stages: EpsilonSchedule(Perceptron(), stages), "of EpsilonStage")
+            for stages in ((), (1.0,), [(0.5, 3)])
         ),
-        (
-            lambda: EpsilonSchedule(Perceptron(), adaptive_schedule(-1.0)),
-            "epsilon is a number of at least 0",
+        *(
+            (lambda epsilon=epsilon: EpsilonStage(epsilon), "epsilon is a number of at least 0")
+            for epsilon in (-1.0, np.inf, np.nan)
         ),
-        (
-            lambda: EpsilonSchedule(Perceptron(), adaptive_schedule(np.inf)),
-            "epsilon is a number of at least 0",
-        ),
-        (
-            lambda: EpsilonSchedule(Perceptron(), adaptive_schedule(np.nan)),
-            "epsilon is a number of at least 0",
-        ),
-        (
-            lambda: EpsilonSchedule(Perceptron(), (EpsilonStage(0.0, 0),)),
-            "iterations is a whole number",
-        ),
-        (
-            lambda: EpsilonSchedule(Perceptron(), (EpsilonStage(0.0, 2.5),)),
-            "iterations is a whole number",
-        ),
-        (
-            lambda: EpsilonSchedule(Perceptron(), (EpsilonStage(1.0, None, 0),)),
-            "exact_period is a whole number",
-        ),
+        (lambda: EpsilonStage(0.0, 0), "iterations is a whole number"),
+        (lambda: EpsilonStage(0.0, 2.5), "iterations is a whole number"),
+        (lambda: EpsilonStage(1.0, None, 0), "exact_period is a whole number"),
+        (lambda: EpsilonSchedule(Perceptron), "learner is one such as"),
     ],
 )
 def test_schedules_that_cannot_be_are_refused(make, message):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rote.learning import Subgradient
-from rote.learning.base import pieces_of
+from rote.learning.base import mini_batches
 from rote.space.losses import Hamming
 from rote.tasks.tagging import Tagging
 from tests.learning.small import Everything, chains, phi, start
@@ -18,11 +18,11 @@ def naive(learner, task, xs, ys, prepared, cost):
     layout = prepared.layout
     weights, mean, step = np.zeros(layout.size), np.zeros(layout.size), 0
     for iteration in range(1, learner.iterations + 1):
-        chunks = pieces_of(prepared, learner.batch, learner.seed, iteration)
-        for piece in chunks:
+        batches = mini_batches(prepared, learner.batch, learner.seed, iteration)
+        for batch in batches:
             step += 1
             change = np.zeros_like(weights)
-            for member in piece.members.tolist():
+            for member in batch.members.tolist():
                 x, gold = xs[member], tuple(task.encode(xs[member], ys[member]))
                 right = phi(task, layout, x, gold)
                 ranked = [
@@ -33,7 +33,7 @@ def naive(learner, task, xs, ys, prepared, cost):
                 if labels != gold and loss + (found - right) @ weights > 0:
                     change += right - found
             weights = (1 - 1 / step) * weights
-            weights += cost * len(chunks) / step * change
+            weights += cost * len(batches) / step * change
         mean += (weights - mean) * 2 / (iteration + 1)
     return weights, mean
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from rote.errors import DataError
 from rote.inference import Exhaustive
 from rote.inference.wrappers.amortized import Amortized
-from rote.learning import Perceptron, StructuredSVM
-from rote.model import prepare
+from rote.learning import StructuredSVM
 from rote.space.losses import F1Loss, Hamming, JaccardLoss, ZeroOne
 from rote.tasks.tagging import Tagging
 from tests.learning.small import Everything, Links, as_given, chains, start
@@ -106,22 +104,6 @@ def test_one_variable_and_plain_slacks_are_the_multiclass_svm_of_crammer_and_sin
 
 
 @SLACKS
-def test_warming_up_changes_the_way_and_not_the_end(squared):
-    task, xs, ys = chains(2, count=20)
-    model, prepared = start(task, xs, ys)
-    ends = [
-        states(StructuredSVM(C=0.2, squared=squared, online_epochs=warm, **TIGHT), model, prepared)[
-            -1
-        ]
-        for warm in (0, 1, 4)
-    ]
-    assert all(end.done for end in ends)
-    for end in ends[1:]:
-        assert end.measures["primal"] == pytest.approx(ends[0].measures["primal"], abs=1e-4)
-        np.testing.assert_allclose(end.weights, ends[0].weights, atol=1e-2)
-
-
-@SLACKS
 def test_a_state_is_not_changed_by_going_on_from_it(squared):
     task, xs, ys = chains(3, count=8)
     model, prepared = start(task, xs, ys)
@@ -131,18 +113,6 @@ def test_a_state_is_not_changed_by_going_on_from_it(squared):
     states(svm, model, prepared, third)
     for name, array in before.items():
         np.testing.assert_array_equal(third.memory[name], array)
-
-
-@SLACKS
-def test_another_seed_comes_to_the_same_optimum(squared):
-    task, xs, ys = chains(5, count=12)
-    model, prepared = start(task, xs, ys)
-    one, other = (
-        states(StructuredSVM(C=0.3, squared=squared, seed=seed, **TIGHT), model, prepared)
-        for seed in (0, 12345)
-    )
-    assert one[-1].measures["primal"] == pytest.approx(other[-1].measures["primal"], abs=1e-4)
-    assert not np.array_equal(one[0].weights, other[0].weights)
 
 
 @SLACKS
@@ -243,33 +213,6 @@ def test_it_stops_when_no_gain_is_above_delta():
     slack = Everything(task, prepared.layout, xs, ys, Hamming(), 0.1).slacks(fine[-1].weights)
     used = fine[-1].memory["total"] / (2 * 0.1)
     assert (slack <= used + 0.01 + 1e-9).all()
-
-
-def test_candidates_that_are_idle_are_let_go():
-    task, xs, ys = chains(8, count=12)
-    model, prepared = start(task, xs, ys)
-    counts = {}
-    for patience in (1, 1000):
-        svm = StructuredSVM(
-            C=1.0, online_epochs=0, delta=1e-5, iterations=60, passes=10, patience=patience
-        )
-        last = states(svm, model, prepared)[-1]
-        counts[patience] = len(last.memory["dual"])
-        assert last.measures["gap"] < 1e-2
-    assert counts[1] < counts[1000]
-
-
-def test_a_state_of_another_learner_or_of_other_examples_is_refused():
-    task, xs, ys = chains(0, count=4)
-    model, prepared = start(task, xs, ys)
-    svm = StructuredSVM()
-    foreign = next(iter(Perceptron().iterate(model, prepared)))
-    with pytest.raises(DataError, match="not that of a structural SVM"):
-        next(iter(svm.iterate(model, prepared, foreign)))
-    own = next(iter(svm.iterate(model, prepared)))
-    fewer = prepare(task, xs[:3], ys[:3], layout=prepared.layout)
-    with pytest.raises(DataError, match="on these examples"):
-        next(iter(svm.iterate(model, fewer, own)))
 
 
 @pytest.mark.parametrize("batch", [1, 3, 100])

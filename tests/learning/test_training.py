@@ -17,7 +17,7 @@ from rote.learning.checkpoints import load_state, save_state
 from rote.learning.training import run_of, train
 from rote.model import Model, prepare
 from rote.space.losses import Hamming
-from tests.small_tasks import LABELS, ORDERS, TAGGING, Order, tagged
+from tests.small_tasks import ORDERS, TAGGING, Order, tagged
 
 XS, YS = tagged(15)
 LEARNERS = [
@@ -314,28 +314,10 @@ def test_settings_and_examples_that_do_not_fit_are_refused(tmp_path):
         train(TAGGING, XS[:1], [("Q",) * len(XS[0])])
 
 
-def test_outputs_that_break_a_rule_are_refused_unless_they_are_allowed():
-    xs, ys = [(("red",),)], [("I-X",)]
-    with pytest.raises(LabelError, match="allow_infeasible_gold=True"):
-        train(TAGGING, xs, ys)
-    model = train(TAGGING, xs, ys, learner=IndependentPerceptron(), allow_infeasible_gold=True)
-    assert set(model.predict(xs)[0]) <= set(LABELS[::2])
-
-
 @pytest.mark.parametrize("learner", [Perceptron, "svm"])
 def test_a_learner_is_made_before_it_learns(learner):
     with pytest.raises(SettingError, match=r"learner is one such as StructuredSVM\(C=0.1\)"):
         train(TAGGING, XS, YS, learner=learner)
-
-
-def test_a_task_is_made_before_it_is_trained():
-    with pytest.raises(SettingError, match="a task is made before it is used"):
-        train(type(TAGGING), XS, YS)
-
-
-def test_an_output_that_cannot_be_read_is_named_by_its_number():
-    with pytest.raises(LabelError, match=r"^example 2: 'nothing' is not a label"):
-        train(TAGGING, XS, [*YS[:2], ("nothing",) * len(XS[2]), *YS[3:]])
 
 
 def test_a_checkpoint_takes_the_place_of_nothing_else(tmp_path):
@@ -359,10 +341,3 @@ def test_where_a_checkpoint_cannot_go_nothing_is_learned(tmp_path):
     with pytest.raises(ModelError, match=r"there is no folder .*nowhere to write the state into"):
         train(TAGGING, XS, YS, watch=seen.append, checkpoint=tmp_path / "nowhere" / "state")
     assert not seen
-
-
-def test_a_single_example_is_not_taken_for_many():
-    with pytest.raises(DataError, match="expected a list of inputs, got 'text'"):
-        train(TAGGING, "text", ["N"])
-    with pytest.raises(DataError, match="expected a list of outputs, got 'N'"):
-        train(TAGGING, ["text"], "N")

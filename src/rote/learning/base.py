@@ -212,7 +212,7 @@ class AveragedWeights:
 
     @staticmethod
     def begun(model: Model[Any, Any], state: State | None) -> AveragedWeights:
-        """Those of a model, or those a state remembers."""
+        """Those of a model, or those in the memory of a state."""
         if state is None:
             return AveragedWeights(model.weights.copy(), np.zeros_like(model.weights), 0.0)
         memory = state.memory
@@ -240,14 +240,14 @@ class AveragedWeights:
         )
 
 
-def pieces_of(prepared: Dataset, most: int, seed: int, iteration: int) -> list[Batch]:
-    """All examples in random order, in pieces of at most so many that share a space."""
+def mini_batches(prepared: Dataset, most: int, seed: int, iteration: int) -> list[Batch]:
+    """All examples in random order, in batches of at most so many that share a space."""
     rng = np.random.default_rng([seed, iteration])
-    chunks = []
+    batches = []
     for group in prepared.groups:
         order = rng.permutation(len(group))
-        chunks += [group.rows(order[k : k + most]) for k in range(0, len(group), most)]
-    return [chunks[k] for k in rng.permutation(len(chunks)).tolist()]
+        batches += [group.rows(order[k : k + most]) for k in range(0, len(group), most)]
+    return [batches[k] for k in rng.permutation(len(batches)).tolist()]
 
 
 def shuffled(count: int, seed: int, iteration: int) -> list[int]:

@@ -10,7 +10,7 @@ solutions are kept (Chang et al. 2015):
 Processes share solved problems through a store. Which of them finds a problem solved by another
 is a matter of time, and so counts differ from one parallel run to the next. Scores and weights do
 not: while ε is 0 they are the same, to the last bit, whatever the policy and however many
-processes there are. With ε above 0 an answer hangs on what is remembered, and scores on it too.
+processes there are. With ε above 0 answers and scores depend on what is in the cache.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
-from uuid import uuid4
 
 import numpy as np
 
@@ -233,7 +232,6 @@ class _Bench:
     cache: Policy
     allow_infeasible_gold: bool
     stores: tuple[Store | None, ...] = ()  # one for each setting
-    name: str = field(default_factory=lambda: uuid4().hex)
     _prepared: dict[int, Dataset] = field(default_factory=dict)
     _engines: dict[int, Amortized] = field(default_factory=dict)
 
@@ -330,19 +328,19 @@ def _made(bench: _Bench, n_jobs: int) -> Iterator[tuple[tuple[int, int], Run[Any
     with TemporaryDirectory(prefix="rote-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "bench"  # all examples, which processes read once and not per run
         file.write_bytes(dumps(bench))
-        yield from parallel(delayed(_run)(bench.name, file, place) for place in bench.places)
+        yield from parallel(delayed(_run)(file, place) for place in bench.places)
 
 
 # The bench of the runs that this process makes for another one. It is read for the first run and
-# kept for those that follow, with what it has prepared and remembers.
-_kept: dict[str, _Bench] = {}
+# kept for those that follow, with its prepared folds and its cache.
+_kept: dict[Path, _Bench] = {}
 
 
-def _run(name: str, file: Path, place: tuple[int, int]) -> tuple[tuple[int, int], Run[Any]]:
-    if name not in _kept:
+def _run(file: Path, place: tuple[int, int]) -> tuple[tuple[int, int], Run[Any]]:
+    if file not in _kept:
         _kept.clear()
-        _kept[name] = pickle.loads(file.read_bytes())  # noqa: S301  # of the process that asks
-    return place, _kept[name].run(*place)
+        _kept[file] = pickle.loads(file.read_bytes())  # noqa: S301  # of the process that asks
+    return place, _kept[file].run(*place)
 
 
 def _places(given: AnyArray, count: int) -> AnyArray:

@@ -9,7 +9,7 @@ structural SVM reaches the optimum of exact training (their Theorem 3).
     EpsilonSchedule(StructuredSVM()) is AI-DCD, EpsilonSchedule(Perceptron()) is AI-SP.
 
 A run that is resumed takes the same steps as one that was not, bit for bit, where ε is 0; where it
-is above, answers depend on what is remembered, and memory begins anew.
+is above, answers depend on the solution cache, which begins anew.
 
 Every state's measures tell what its iteration cost: ``queries``, ``solver_calls``, ``hits``,
 ``distinct_outputs`` (an oracle's calls), ``testing_seconds``, ``solving_seconds``.

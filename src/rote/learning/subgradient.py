@@ -2,12 +2,12 @@
 
     min_w  ½ ‖w‖² + C Σ_i ξ_i        ξ_i = max_y Δ(y_i, y) - w · (φ(x_i, y_i) - φ(x_i, y))
 
-Examples lie in p pieces, each of one space, and every iteration visits all of them in an order of
+Examples lie in p batches, each of one space, and every iteration visits all of them in an order of
 its own. Step t looks at one, with the step size 1/t of the strongly convex objective:
 
     w ← (1 - 1/t) w + (C p / t) Σ (φ(x_i, y_i) - φ(x_i, ŷ_i))      ŷ_i the worst output of i
 
-An example counts the same whether many share its space or none, so pieces need not be of one size.
+An example counts the same whether many share its space or none, so batches need not be of one size.
 The weights are kept as a scale times an array, so that shrinking them costs nothing.
 """
 
@@ -26,7 +26,7 @@ from rote.learning.base import (
     check_examples,
     half_norm,
     iterations_left,
-    pieces_of,
+    mini_batches,
 )
 from rote.learning.loss_augmented import most_violated_of
 from rote.model import Dataset, Model
@@ -86,11 +86,11 @@ class Subgradient(Checked):
         view = readonly(array)  # the same memory, for kernels that only read
         for iteration in iterations_left(state, self.iterations):
             slack = 0.0
-            chunks = pieces_of(prepared, self.batch, self.seed, iteration)
-            for piece in chunks:
+            batches = mini_batches(prepared, self.batch, self.seed, iteration)
+            for batch in batches:
                 step += 1
-                worst = most_violated_of(model.engine, prepared, view, self.loss, piece, scale)
-                positive = np.maximum(worst.slacks, 0.0) * piece.sample_weight
+                worst = most_violated_of(model.engine, prepared, view, self.loss, batch, scale)
+                positive = np.maximum(worst.slacks, 0.0) * batch.sample_weight
                 slack += float(positive.sum())
                 if step == 1:
                     array[:] = 0.0
@@ -99,15 +99,15 @@ class Subgradient(Checked):
                 if scale < SMALLEST:
                     array *= scale
                     scale = 1.0
-                steps = np.where(worst.slacks > 0.0, piece.sample_weight, 0.0)
-                steps *= self.C * len(chunks) / (step * scale)
-                columns = piece.columns(worst.labels)
+                steps = np.where(worst.slacks > 0.0, batch.sample_weight, 0.0)
+                steps *= self.C * len(batches) / (step * scale)
+                columns = batch.columns(worst.labels)
                 move_each(
                     array,
                     prepared.vectors,
-                    piece.slots,
-                    piece.firsts,
-                    piece.gold_slots,
+                    batch.slots,
+                    batch.firsts,
+                    batch.gold_slots,
                     columns,
                     readonly(steps),
                 )

@@ -34,7 +34,7 @@ from rote.learning.base import (
     expiring,
     half_norm,
     iterations_left,
-    pieces_of,
+    mini_batches,
 )
 from rote.learning.loss_augmented import Violation, most_violated_of, most_violated_outputs
 from rote.learning.reuse import Reuse
@@ -224,11 +224,11 @@ class _Run:
     def in_batches(self, iteration: int, most: int) -> int:
         """Both phases for some examples at a time; returns how many candidates came."""
         added = 0
-        for piece in pieces_of(self.prepared, most, self.svm.seed, iteration):
+        for batch in mini_batches(self.prepared, most, self.svm.seed, iteration):
             added += self._add(
-                most_violated_of(self.engine, self.prepared, self.view, self.svm.loss, piece)
+                most_violated_of(self.engine, self.prepared, self.view, self.svm.loss, batch)
             )
-            self._descend(piece.members, BATCH_PASSES, iteration)
+            self._descend(batch.members, BATCH_PASSES, iteration)
         return added
 
     def largest_gain(self) -> float:

@@ -169,7 +169,6 @@ def _bar(learner: Learner, state: State | None, verbose: bool) -> Iterator[Calla
         MofNCompleteColumn,
         Progress,
         TextColumn,
-        TimeElapsedColumn,
         TimeRemainingColumn,
     )
     from rich.table import Column
@@ -179,7 +178,7 @@ def _bar(learner: Learner, state: State | None, verbose: bool) -> Iterator[Calla
         TextColumn("{task.description}", table_column=Column(min_width=len(name), no_wrap=True)),
         BarColumn(bar_width=12),
         MofNCompleteColumn(),
-        TimeElapsedColumn() if verbose else TimeRemainingColumn(elapsed_when_finished=True),
+        TimeRemainingColumn(elapsed_when_finished=True),
         TextColumn("{task.fields[measures]}", table_column=Column(no_wrap=True)),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:

@@ -94,15 +94,6 @@ def test_entities_and_relations_have_the_pairs_and_triples_of_the_paper():
     assert ledger.size == 6 * (4 + 4 + 6) + 6 * (4 * 4 + 4 * 6 + 4 * 6)
 
 
-def test_spaces_of_other_sizes_share_all_patterns():
-    ledger = WeightIndex()
-    seen(entity_relation_space(3), ledger)
-    origins, size = dict(ledger.origins), ledger.size
-    seen(entity_relation_space(4), ledger)
-    seen(entity_relation_space(2), ledger)
-    assert (ledger.origins, ledger.size) == (origins, size)
-
-
 def test_triples_and_tallies_can_be_left_out():
     ledger = WeightIndex()
     _, partners = seen(entity_relation_space(2), ledger, HeuristicFeatures(triples=False))

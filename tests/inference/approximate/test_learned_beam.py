@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rote.errors import InfeasibleSpace, SettingError
 from rote.inference import Exact, FoundBy, Solutions, Status, clamp
 from rote.inference.approximate import RGS, Beam, LearnedBeam
-from rote.inference.engine import Capability, Engine
+from rote.inference.engine import Engine
 from rote.inference.problem import LazyProblem, LazyScores
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
@@ -315,12 +315,6 @@ def test_teachers_that_look_at_features_need_all_of_them():
     assert LearnedBeam(RGS(), theta=0.1).supports
 
 
-def test_whether_it_is_lazy_depends_on_theta():
-    lazy = {Capability.LAZY_SCORES}
-    assert LearnedBeam().supports == set()
-    assert LearnedBeam(theta=0.0).supports == LearnedBeam().with_theta(3.0).supports == lazy
-
-
 # -- learning in service ------------------------------------------------------------------
 
 
@@ -343,16 +337,6 @@ def test_a_share_of_the_inputs_goes_to_the_engine():
     # Which ones depends on their scores alone.
     again = LearnedBeam(Counting(), width=2, share=0.25).solve(space, scores[::-1])
     assert (again.source != FoundBy.BEAM)[::-1].tolist() == by_engine.tolist()
-
-
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_no_share_asks_nothing_and_the_whole_asks_all(share):
-    space, counting = SPACES[1], Counting()
-    speedup = LearnedBeam(counting, share=share)
-    found = speedup.solve(space, inputs(space, 30))
-    assert counting.asked == ([30] if share else [])
-    assert speedup.stats["taught"] == 30 * share
-    assert found.optimal.all() or not share
 
 
 def test_counters_say_what_was_done():
@@ -423,11 +407,10 @@ def test_knowledge_grows_with_spaces_of_another_kind():
         lambda speedup: pickle.loads(pickle.dumps(speedup)),  # noqa: S301
         copy.deepcopy,
         lambda speedup: speedup.with_theta(None),
-        lambda speedup: LearnedBeam(width=4, average=speedup.average).knowing(speedup),
         lambda speedup: replace(speedup, learned=speedup.knowledge),
         lambda speedup: LearnedBeam.restored(*speedup.saved()),
     ],
-    ids=["pickled", "deeply", "with another theta", "knowing", "by its knowledge", "saved"],
+    ids=["pickled", "deeply", "with another theta", "by its knowledge", "saved"],
 )
 def test_a_copy_learns_on_as_the_original_does(copied, average):
     speedup = LearnedBeam(width=4, average=average, share=0.3)

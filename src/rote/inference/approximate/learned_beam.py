@@ -20,7 +20,6 @@ inputs are given to the engine as well, so that learning goes on in service.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, TypeGuard
 
@@ -219,13 +218,7 @@ class LearnedBeam(Engine):
 
     def with_theta(self, theta: float | None) -> LearnedBeam:
         """One that knows as much and has another threshold."""
-        return replace(self, theta=theta).knowing(self)
-
-    def knowing(self, other: LearnedBeam) -> LearnedBeam:
-        """One with these settings that goes on learning from where another one is."""
-        same = replace(self)
-        object.__setattr__(same, "_heuristic", deepcopy(other._heuristic))
-        return same
+        return replace(self, theta=theta, learned=self.knowledge)
 
     def learn(self, space: Space, scores: Problem | AnyArray) -> int:
         """Learn from inputs by the engine's answers to them; how many mistakes there were."""

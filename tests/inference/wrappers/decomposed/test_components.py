@@ -92,18 +92,6 @@ def test_every_input_has_components_of_its_own():
     assert split.whole.tolist() == [False] * 3
 
 
-def test_no_variables_no_factors_and_no_input():
-    none = SpaceBuilder().build()
-    split = SignedComponents().split(*asked(none, np.zeros((2, 0))))
-    assert lists_of(split.sets[0]) == [[], []]
-    builder = SpaceBuilder()
-    builder.variable("x", ["only"])
-    builder.variable("y", "ab")
-    assert components(builder.build(), [0, 1]) == [[0], [1]]
-    split = SignedComponents().split(*asked(chain(3), np.zeros((0, 3))))
-    assert lists_of(split.sets[0]) == []
-
-
 # -- rules --------------------------------------------------------------------------------------
 
 

@@ -341,20 +341,6 @@ def test_a_space_without_variables_has_one_output_around_its_gold_one(kind):
     assert found.value.tolist() == found.bound.tolist() == [0.0] * 3
 
 
-@every_kind
-def test_gold_that_breaks_rules_with_nothing_around_it_is_answered_by_the_engine(kind):
-    builder = SpaceBuilder()
-    variables = [builder.variable(f"x{j}", "ab") for j in range(4)]
-    for x in variables:
-        builder.require(~x["a"])
-    space = builder.build()
-    context = Context(gold=np.array([[0] * 4, [1] * 4]))
-    found = Decomposed(Exact(), kind).solve(space, np.zeros((2, 8)), context)
-    assert found.labels.tolist() == [[1] * 4] * 2
-    assert found.optimal.all()
-    assert found.source[1] == FoundBy.NEIGHBOUR
-
-
 # -- samples ---------------------------------------------------------------------------------------
 
 

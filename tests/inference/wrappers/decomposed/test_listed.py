@@ -118,21 +118,6 @@ def test_rules_that_only_the_rules_themselves_can_check_are_checked():
         assert any(len(neighbourhood(space, row, [[0, 1], [2]])) < 5 for row in gold)
 
 
-def test_no_input_no_variables_and_no_sets():
-    none = SpaceBuilder().build()
-    gold = np.empty((2, 0), np.int64)
-    answers, doubts = best_listed(
-        Problem(none, np.empty((2, 0))), gold, [as_around([[], []])], settle=True
-    )
-    assert answers.shape == (2, 0)
-    assert not doubts.any()
-    problem, gold = Problem(space_of(2), np.eye(4)[:2]), np.array([[1, 1], [1, 0]])
-    answers, _ = best_listed(problem, gold, [as_around([[], []])], settle=True)
-    assert answers.tolist() == [[1, 1], [1, 0]]
-    answers, _ = best_listed(problem.rows([]), gold[:0], [as_around([])], settle=True)
-    assert answers.shape == (0, 2)
-
-
 def test_what_would_not_fit_into_memory_is_refused():
     builder = SpaceBuilder()
     for j in range(40):

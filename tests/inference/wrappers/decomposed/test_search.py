@@ -197,14 +197,6 @@ def test_every_way_leads_to_a_best_output_and_doubts_where_there_are_equals(
             assert tuple(found.labels[i].tolist()) == best.labels
 
 
-def test_a_set_with_one_labelling_is_gold():
-    builder = SpaceBuilder()
-    builder.variable("x", ["only"])
-    builder.variable("y", "ab")
-    found, _, _ = looked(builder.build(), [[[0]], []], few=0, scores=np.eye(3)[:2])
-    assert found.labels.tolist() == [[0, 0], [0, 0]]
-
-
 def test_sets_of_many_variables_do_not_run_over():
     # 3^200 labellings: more than any number of 64 bits.
     space = chain_of(200, "abc")
@@ -213,14 +205,6 @@ def test_sets_of_many_variables_do_not_run_over():
     best = Exact().solve(space, problem)
     assert found.labels.tolist() == best.labels.tolist()
     assert found.values == pytest.approx(best.value)
-
-
-def test_no_input_and_no_variables():
-    found, _, _ = looked(space_of(2), [], scores=np.empty((0, 4)), gold=np.empty((0, 2), np.int64))
-    assert found.labels.shape == (0, 2)
-    none = SpaceBuilder().build()
-    found, _, _ = looked(none, [[], []], scores=np.empty((2, 0)))
-    assert found.found.tolist() == [True, True]
 
 
 def test_several_decompositions_are_looked_into_together():

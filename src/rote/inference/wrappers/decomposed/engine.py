@@ -125,7 +125,7 @@ class Decomposed(Wrapper):
     def _answers(self, problem: Problem, search: Search, kept: IntArray) -> Solutions:
         """What was found around gold, ties broken."""
         labels = search.labels
-        # Ties are told by sums of scores, which loss terms and global features do not enter.
+        # Ties are seen in sums of scores, which loss terms and global features do not enter.
         if search.doubtful.any() and problem.decomposes:
             better = partial(self._some_best, search.context)
             labels = lexicographic_first(problem, labels, search.doubtful, better)
