@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rote.datasets import english_sentences
-from rote.errors import DataError, SettingError
+from rote.errors import SettingError
 from rote.inference import Exact
 from rote.inference.wrappers.amortized import Amortized
 from rote.learning import (
@@ -97,7 +97,7 @@ def test_exact_at_times_begins_after_so_many_iterations():
         (lambda: exact_at_times(1.0, 3, 0), "after is a whole number of at least 1"),
         *(
             (lambda stages=stages: EpsilonSchedule(Perceptron(), stages), "of EpsilonStage")
-            for stages in ((), (1.0,), [(0.5, 3)])
+            for stages in ((), (1.0,), [(0.5, 3)], EpsilonStage(0.5))
         ),
         *(
             (lambda epsilon=epsilon: EpsilonStage(epsilon), "epsilon is a number of at least 0")
@@ -112,13 +112,6 @@ def test_exact_at_times_begins_after_so_many_iterations():
 def test_schedules_that_cannot_be_are_refused(make, message):
     with pytest.raises(SettingError, match=message):
         make()
-
-
-def test_one_stage_may_be_given_by_itself():
-    assert EpsilonSchedule(Perceptron(), EpsilonStage(0.5)).stages == (EpsilonStage(0.5),)
-    assert EpsilonSchedule(
-        Perceptron(), [EpsilonStage(0.5), EpsilonStage(0.0)]
-    ).stages == adaptive_schedule(0.5, 0.0)
 
 
 def test_an_engine_that_remembers_nothing_is_refused():
@@ -208,16 +201,6 @@ def test_what_the_caller_asks_between_iterations_is_not_counted():
         found.append(state.measures["queries"])
         model.with_weights(state.weights).answers(prepared)
     assert found == [len(prepared)] * len(found)
-
-
-def test_states_expire_as_those_of_the_learner_do():
-    model, prepared = begun()
-    states = list(
-        EpsilonSchedule(StructuredSVM(iterations=4, online_epochs=0)).iterate(model, prepared)
-    )
-    with pytest.raises(DataError, match="has gone on since iteration 1"):
-        _ = states[0].weights
-    assert states[-1].weights.any()
 
 
 def test_the_state_at_the_end_of_a_stage_stays_what_it_was():

@@ -252,12 +252,6 @@ def test_the_bar_is_full_when_a_learner_is_done_early(capsys):
     assert "mistakes 0" in shown
 
 
-def test_what_a_learner_measures_is_shown_on_request(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    train(TAGGING, XS, YS, learner=LEARNERS[-1], progress=True, verbose=True)
-    assert "gap" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("verbose", [False, True])
 def test_dev_scores_are_measured_after_every_iteration_and_shown_first(
     verbose, capsys, monkeypatch

@@ -8,7 +8,7 @@ from rote.learning.epsilon_schedule import EpsilonStage as EpsilonStage
 from rote.learning.epsilon_schedule import adaptive_schedule as adaptive_schedule
 from rote.learning.epsilon_schedule import exact_at_times as exact_at_times
 from rote.learning.epsilon_schedule import geometric as geometric
-from rote.learning.independent import IndependentPerceptron as IndependentPerceptron
+from rote.learning.perceptron import IndependentPerceptron as IndependentPerceptron
 from rote.learning.perceptron import Perceptron as Perceptron
 from rote.learning.subgradient import Subgradient as Subgradient
 from rote.learning.svm import StructuredSVM as StructuredSVM

@@ -229,15 +229,17 @@ class AveragedWeights:
         seen = np.array([self.seen])
         return {"weights": self.weights.copy(), "sums": self.sums.copy(), "seen": seen}
 
-    def state(self, iteration: int, mistakes: int, inferences: int, *, average: bool) -> State:
-        """The state after an iteration; it is done when there were no mistakes."""
-        return State(
-            iteration,
-            self.average if average else self.weights.copy,
-            mistakes == 0,
-            {"mistakes": mistakes, "inferences": inferences},
-            self.memory,
-        )
+    def states(
+        self, left: range, epoch: Callable[[int], int], inferences: int, *, average: bool
+    ) -> Iterator[State]:
+        """The state after each iteration, whose mistakes ``epoch`` counts; done without any."""
+        weights = self.average if average else self.weights.copy
+        for iteration in left:
+            mistakes = epoch(iteration)
+            measures = {"mistakes": mistakes, "inferences": inferences}
+            yield State(iteration, weights, mistakes == 0, measures, self.memory)
+            if mistakes == 0:
+                return
 
 
 def mini_batches(prepared: Dataset, most: int, seed: int, iteration: int) -> list[Batch]:

@@ -61,14 +61,11 @@ class EpsilonStage(Checked):
 STAGES = Setting(
     "one or more of EpsilonStage(epsilon), as in adaptive_schedule()",
     lambda value: (
-        isinstance(value, EpsilonStage)
-        or (
-            isinstance(value, Sequence)
-            and len(value) > 0
-            and all(isinstance(stage, EpsilonStage) for stage in value)
-        )
+        isinstance(value, Sequence)
+        and len(value) > 0
+        and all(isinstance(stage, EpsilonStage) for stage in value)
     ),
-    lambda value: (value,) if isinstance(value, EpsilonStage) else tuple(value),
+    tuple,
 )
 
 

@@ -13,6 +13,13 @@ inside: "early" takes the shortest prefix whose labels are wrong and score no le
 ones, "largest" the one whose lead over the right labels is largest (Huang et al. 2012). Only
 prefixes that outscore the right labels are learned from, which keeps the mistake bound when the
 engine does not find the best output.
+
+*Learning only* (LO) decides every variable by itself, without rules and factors:
+
+    ŷ_t = argmax_a w^a · φ(x, t)       if ŷ_t ≠ y_t:  w^{y_t} += φ(x, t),  w^{ŷ_t} -= φ(x, t)
+
+These are the same weights that inference-based training moves. Predicting with them and an
+engine that enforces rules is *learning plus inference* (L+I).
 """
 
 from __future__ import annotations
@@ -21,6 +28,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
+import numpy as np
+
 from rote.errors import SettingError
 from rote.inference import Engine
 from rote.inference.problem import TIE
@@ -28,8 +37,10 @@ from rote.kernels.learning.perceptron import (
     NOTHING,
     WRONG,
     Average,
+    Decisions,
     Example,
     chain_step,
+    learn_locally,
     move_average,
     wrong_prefix,
 )
@@ -44,7 +55,7 @@ from rote.learning.base import (
 from rote.learning.loss_augmented import max_violated
 from rote.model import Batch, Dataset, Model
 from rote.settings import FLAG, Checked, one_of, whole
-from rote.types import readonly
+from rote.types import offsets_from_counts, readonly
 
 Update = Literal["full", "early", "largest"]
 
@@ -84,16 +95,18 @@ class Perceptron(Checked):
         check_examples(prepared)
         own = AveragedWeights.begun(model, state)
         learn = _Steps(self.update, model.engine, prepared, own)
-        for iteration in iterations_left(state, self.iterations):
+
+        def epoch(iteration: int) -> int:
             mistakes = 0
             for number in shuffled(len(prepared), self.seed, iteration):
                 group, place = prepared.places[number]
                 if group.sample_weight[place] > 0:
                     mistakes += learn(group, place)
                 own.seen += 1
-            yield (now := own.state(iteration, mistakes, len(prepared), average=self.average))
-            if now.done:
-                return
+            return mistakes
+
+        left = iterations_left(state, self.iterations)
+        yield from own.states(left, epoch, len(prepared), average=self.average)
 
 
 class _Steps:
@@ -148,3 +161,61 @@ class _Steps:
         return Example(
             group.firsts[place], group.gold_slots[place], group.sample_weight[place], self.own.seen
         )
+
+
+@dataclass(frozen=True)
+class IndependentPerceptron(Checked):
+    """A perceptron for every variable by itself; it stops after an iteration without mistakes.
+
+    Parameters
+    ----------
+    iterations, average, seed
+        As those of `Perceptron`.
+    """
+
+    iterations: int = 10
+    average: bool = True
+    seed: int = 0
+
+    checks: ClassVar = {"iterations": whole(1), "average": FLAG, "seed": whole(0)}
+
+    @expiring
+    def iterate(
+        self, model: Model[Any, Any], prepared: Dataset, state: State | None = None
+    ) -> Iterator[State]:
+        check_examples(prepared)
+        decisions = _decisions(prepared)
+        own = AveragedWeights.begun(model, state)
+        average, vectors = Average(own.weights, own.sums), prepared.vectors
+
+        def epoch(iteration: int) -> int:
+            order = np.array(shuffled(len(prepared), self.seed, iteration), dtype=np.int64)
+            mistakes = learn_locally(average, vectors, decisions, readonly(order), own.seen)
+            own.seen += len(decisions.vector)
+            return mistakes
+
+        left = iterations_left(state, self.iterations)
+        yield from own.states(left, epoch, 0, average=self.average)
+
+
+def _decisions(prepared: Dataset) -> Decisions:
+    counts = np.zeros(len(prepared), dtype=np.int64)
+    for group in prepared.groups:
+        counts[group.members] = len(group.space.variables)
+    ptr = readonly(offsets_from_counts(counts))
+    fields = np.empty((6, int(ptr[-1])), dtype=np.int64)
+    sample_weight = np.empty(len(prepared))
+    for group in prepared.groups:
+        n = len(group.space.variables)
+        sample_weight[group.members] = group.sample_weight
+        own, slots = group.slots.vector[:n], group.slots
+        assert group.gold is not None
+        at = (ptr[group.members][:, None] + np.arange(n)).ravel()
+        vector = np.where(own < 0, 0, group.firsts[:, None] + own)
+        known = (slots.origin[:n], slots.stride[:n], slots.each[:n], group.space.sizes)
+        for field, values in zip(fields, (vector, *known, group.gold), strict=True):
+            field[at] = np.broadcast_to(values, (len(group), n)).ravel()
+    vector, origin, stride, each, width, gold = (readonly(field) for field in fields)
+    return Decisions(
+        ptr, vector, origin, stride, readonly(each > 0), width, gold, readonly(sample_weight)
+    )

@@ -91,13 +91,6 @@ def test_duals_prove_what_parts_by_themselves_do_not():
     assert missed.bound[0] == pytest.approx(3.0)
 
 
-def test_a_bound_that_parts_reach_is_a_proof():
-    space, _ = xor()
-    found = Beam(width=1).solve(space, np.array([1.0, 0, 0, 1.0, 0, 2.0, 0, 0]))
-    assert found.labels.tolist() == [[0, 1]]
-    assert found.status.tolist() == [Status.OPTIMAL]
-
-
 def test_a_priority_of_ones_own_is_told_everything():
     space, scores = xor()
     calls = []
