@@ -1,10 +1,11 @@
 """How docstrings become pages of the reference: an extension of griffe, which mkdocstrings reads.
 
-Docstrings are Markdown, with examples for doctest. Two things are changed on the way:
+Docstrings are Markdown, with examples for doctest. Three things are changed on the way:
 
 - an example, from a line that starts with ``>>>`` to the next blank line, is put into a fenced
   block, or Markdown would take it for a quotation; what doctest alone needs is left out;
-- a field without a docstring is not listed below its class, whose signature has it already.
+- a field without a docstring is not listed below its class, whose signature has it already;
+- a namespace that works out its ``__all__`` exports what it imports.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def fenced(text: str) -> str:
 
 
 class Docstrings(griffe.Extension):
-    """Applies both changes to all that is read."""
+    """Applies these changes to all that is read."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None:
@@ -41,6 +42,9 @@ class Docstrings(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         _drop_fields(pkg)  # not sooner: signatures of dataclasses are made of their fields
+        for module in pkg.modules.values():
+            if module.exports == []:  # of what griffe cannot read
+                module.exports = [name for name, own in module.members.items() if own.is_alias]
 
 
 def _drop_fields(parent: griffe.Module | griffe.Class) -> None:

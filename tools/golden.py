@@ -708,7 +708,7 @@ def speedup_on_spaces() -> Arrays:
         arrays |= {f"{name}/{key}": array for key, array in told(found).items()}
         arrays[f"{name}/mistakes"] = np.array(mistakes)
         arrays[f"{name}/served"] = counted(engine, *SERVED)
-        arrays[f"{name}/weights"] = engine.knowledge[1]
+        arrays[f"{name}/weights"] = engine.weights
     return arrays
 
 
@@ -756,7 +756,7 @@ def speedup(name: str, theta: float, **options: Any) -> Arrays:
     return {
         **arrays,
         "mistakes": np.array(mistakes),
-        "weights": engine.knowledge[1],
+        "weights": engine.weights,
         "lazily_predicted": predicted,
         "served": np.array([counted(each, *SERVED) for each in (engine, lazy)]),
     }

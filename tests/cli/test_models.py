@@ -149,7 +149,7 @@ def test_a_training_that_is_stopped_says_what_is_left(run, tmp_path, monkeypatch
     def at_once(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "_trained", at_once)
+    monkeypatch.setattr(training, "check_examples", at_once)
     code, printed, wrong = run(*call)
     assert (code, printed) == (130, "")
     assert wrong.endswith("stopped; nothing was saved\n")

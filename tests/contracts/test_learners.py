@@ -12,7 +12,7 @@ import inspect
 import numpy as np
 import pytest
 
-import rote.learning
+import rote.learners
 from rote import Amortized, BranchAndBound, Exact, Exhaustive, Milp
 from rote.errors import DataError, SettingError
 from rote.features import Templates
@@ -35,8 +35,8 @@ from tests.small_tasks import ORDERS, TAGGING, Order, Pick, tagged
 
 
 def exported_learners() -> dict[str, type]:
-    """What `rote.learning` promises that iterates, but for the protocol itself."""
-    found = {name: getattr(rote.learning, name) for name in rote.learning.__all__}
+    """What `rote.learners` promises that iterates, but for the protocol itself."""
+    found = {name: getattr(rote.learners, name) for name in rote.learners.__all__}
     return {
         name: kind
         for name, kind in found.items()

@@ -175,7 +175,7 @@ def test_what_an_engine_looks_at_most_is_a_whole_number(engine, most):
 
 
 def test_what_is_searched_amortized_is_an_rgs():
-    with pytest.raises(SettingError, match=r"the inner engine is one such as RGS\(restarts=10\)"):
+    with pytest.raises(SettingError, match=r"inner is one such as RGS\(restarts=10\)"):
         LearnedRestarts(Exact())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,7 +15,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import (
     check_estimator,
     check_sample_weight_equivalence_on_dense_data,
@@ -25,8 +23,6 @@ from sklearn.utils.estimator_checks import (
 
 from rote import Amortized, Exact, Exhaustive
 from rote.errors import DataError, SettingError
-from rote.inference.stores import MemoryStore, SqliteStore
-from rote.inference.wrappers.amortized import Counters
 from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM
 from rote.learning.sklearn import MulticlassEstimator, StructuredEstimator
 from rote.learning.training import train
@@ -108,18 +104,6 @@ def test_without_an_intercept_a_row_of_zeros_scores_zero():
     X, y = points()
     estimator = MulticlassEstimator(intercept=False).fit(X, y)
     assert not estimator.decision_function(np.zeros((1, 6))).any()
-
-
-def test_it_finds_the_optimum_of_crammer_and_singer():
-    X, y = points()
-    ours = MulticlassEstimator(
-        StructuredSVM(C=0.5, squared=False, delta=1e-7, iterations=2000, passes=1000),
-        intercept=False,
-    ).fit(X, y)
-    theirs = LinearSVC(
-        C=0.5, multi_class="crammer_singer", fit_intercept=False, tol=1e-8, max_iter=100_000
-    ).fit(X, y)
-    assert np.abs(ours.coef_ - theirs.coef_).max() < 1e-3
 
 
 def test_sparse_rows_give_the_same_weights_as_dense_ones():
@@ -262,12 +246,6 @@ def test_a_clone_has_the_same_parameters_and_no_model(estimator):
     assert not hasattr(copied, "model_")
 
 
-def test_a_fitted_estimator_survives_the_way_to_another_process():
-    estimator = StructuredEstimator(TAGGING).fit(XS, YS)
-    sent = pickle.loads(pickle.dumps(estimator))  # noqa: S301
-    assert sent.predict(XS) == estimator.predict(XS)
-
-
 # -- engines that remember --------------------------------------------------------------------
 
 
@@ -296,51 +274,6 @@ def test_the_runs_of_a_search_share_what_their_engine_remembers():
             found.cv_results_["mean_test_score"].tolist()
             == plain.cv_results_["mean_test_score"].tolist()
         )
-
-
-def test_processes_of_a_search_share_the_store_of_their_engine(tmp_path):
-    store = SqliteStore(tmp_path / "answers.sqlite")
-    engine = Amortized(Exact(), store, certificate="condition", thrifty=False)
-    plain, first = search(None), search(engine, n_jobs=2, refit=False)
-    assert engine.counters == Counters()  # what other processes count is lost
-    solved = packs(store)
-    assert solved > 0
-    second = search(engine, n_jobs=2)
-    counters = engine.counters  # all by fitting once more, here
-    assert packs(store) - solved == counters.solver_calls - counters.second_bests
-    for found in (first, second):
-        assert (
-            found.cv_results_["mean_test_score"].tolist()
-            == plain.cv_results_["mean_test_score"].tolist()
-        )
-
-
-def test_an_engine_in_the_grid_is_copied_with_its_store():
-    store = MemoryStore()
-    engines = [Amortized(Exact(), store, how, thrifty=False) for how in ("condition", "margin")]
-    estimator = StructuredEstimator(TAGGING, StructuredSVM(iterations=3))
-    found = GridSearchCV(estimator, {"engine": engines}, cv=2, error_score="raise").fit(XS, YS)
-    assert found.best_estimator_.engine.store is store
-    assert packs(store) > 0
-    assert all(engine.counters == Counters() for engine in engines)
-
-
-def test_a_setting_of_the_engine_is_replaced_and_its_store_stays():
-    engine = Amortized(Exact(), MemoryStore())
-    estimator = StructuredEstimator(TAGGING, engine=engine).set_params(engine__epsilon=0.5)
-    assert estimator.get_params()["engine__epsilon"] == 0.5
-    assert estimator.engine.store is engine.store
-    assert engine.epsilon == 0.0
-
-
-def test_a_fitted_estimator_leaves_behind_what_its_engine_remembers(tmp_path):
-    store = SqliteStore(tmp_path / "answers.sqlite")
-    engine = Amortized(Exact(), store, "condition", thrifty=False)
-    estimator = StructuredEstimator(TAGGING, engine=engine).fit(XS, YS)
-    sent = pickle.loads(pickle.dumps(estimator))  # noqa: S301
-    assert sent.model_.engine.counters == Counters()
-    assert packs(sent.engine.store) == packs(engine.store) > 0
-    assert sent.predict(XS) == estimator.predict(XS)
 
 
 def test_rote_and_its_learners_do_not_load_scikit_learn():

@@ -96,7 +96,7 @@ def test_a_speedup_learns_while_it_serves_and_goes_on_after_a_restart(
         speedup = service.model.engine.inner
         assert speedup.stats["taught"] == len(values)
         assert speedup.stats["mistakes"] > 0
-        families, weights = speedup.knowledge
+        families, weights, *_ = speedup.knowledge
         assert np.abs(weights).max() > 0
     with open_service(folder, "speedup", share=0.0, learned=learned) as service:
         again = service.model.engine.inner

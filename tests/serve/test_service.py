@@ -232,7 +232,7 @@ def test_what_a_speedup_has_learned_is_saved_at_the_end(tagger, tmp_path):
         service.predict(["the old dog barked", "a cat"])
         knowledge = service.model.engine.knowledge
         assert service.stats()["speedup"]["taught"] == service.stats()["solved"] == 2
-    families, weights = Model.load(tmp_path / "learned").engine.knowledge
+    families, weights, *_ = Model.load(tmp_path / "learned").engine.knowledge
     assert families == knowledge[0]
     assert (weights == knowledge[1]).all()
 

@@ -107,4 +107,4 @@ def _speedup(model: Model[Any, Any], share: float, learned: Path | None) -> Lear
                 "model; name another folder for what is learned"
             )
         teacher = found
-    return replace(base, share=share, proof=True).knowing(teacher)
+    return replace(base, share=share, proof=True, learned=teacher.knowledge)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from rote.errors import SettingError
 from rote.inference import Engine, Exact
-from rote.learning.base import check_labels, check_loss
+from rote.learning.base import LOSS, check_labels
 from rote.settings import instance_of, number, one_of, optional, whole
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
@@ -100,6 +100,7 @@ class BiLSTMTagger(Scorer):
         "characters": whole(0),
         "dropout": number(least=0, below=1),
         "forget": number(least=0),
+        "loss": LOSS,
         "engine": instance_of(Engine, "Exact()"),
     }
 
@@ -111,7 +112,6 @@ class BiLSTMTagger(Scorer):
                 "a tagger that learns by 'tokens' has no scores of label tuples; leave order out, "
                 "or say learns_by='hinge'"
             )
-        check_loss(self.loss)
         check_labels(self.loss, self.labels)
 
     @property
