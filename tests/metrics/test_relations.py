@@ -117,13 +117,6 @@ def test_random_outputs_agree_with_scikit_learn_over_the_flat_labels():
         assert ours.right > 0
 
 
-def test_strict_is_never_better_and_equal_when_the_entities_are_right():
-    assert relation_f1(GOLD, GOLD, strict=True) == relation_f1(GOLD, GOLD)
-    assert (
-        relation_f1(GOLD, PREDICTED, strict=True).micro.f1 < relation_f1(GOLD, PREDICTED).micro.f1
-    )
-
-
 @pytest.mark.parametrize("pair", [(0, 2), (-1, 0), (1, 1)])
 def test_a_relation_holds_between_two_entities_of_the_sentence(pair):
     with pytest.raises(DataError, match=r"relation 'Kill' of .*: expected the places of two"):

@@ -176,7 +176,7 @@ def test_the_loss_that_adds_up_needs_no_term():
 
 @pytest.mark.parametrize("weight", [-1.0, np.inf, np.nan])
 def test_a_label_costs_no_less_than_nothing(weight):
-    with pytest.raises(SettingError, match="'a' has"):
+    with pytest.raises(SettingError, match="the weight of 'a' is a number of at least 0"):
         Hamming({"a": weight})
 
 

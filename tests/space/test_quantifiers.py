@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from rote.errors import LabelError
-from rote.space import all_different, all_of, any_of, at_most, one_of
-from rote.space.language import And, Linear, Not, Or, Tuples
+from rote.space import all_different, all_of, any_of, one_of
 from tests.space.truth import table
 from tests.strategies import holds
 
@@ -68,11 +67,3 @@ def test_lists_generators_and_single_rules_mix(x, y):
 def test_one_of_refuses_a_label_that_does_not_exist(x, y):
     with pytest.raises(LabelError, match="'y' has no label 'q'"):
         one_of([x, y], [("a", "q")])
-
-
-def test_functions_make_the_nodes_they_say(x, y):
-    assert isinstance(all_of(x["a"]), And)
-    assert isinstance(any_of(x["a"]), Or)
-    assert isinstance(~x["a"], Not)
-    assert isinstance(at_most(1, x["a"]), Linear)
-    assert isinstance(one_of([x], ["a"]), Tuples)

@@ -241,7 +241,6 @@ class Lexicon(Generic[Key]):
         self._describe, self._width = describe, width
         self._places: dict[Key, int] = {}
         self._table = np.empty((width, 0), dtype=np.int64)
-        self._runs = Joined(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
         self._lock = Lock()
 
     def __len__(self) -> int:

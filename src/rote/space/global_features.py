@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rote.errors import SpaceError, check_whole
+from rote.errors import SpaceError
 from rote.kernels.bundles import Items, Wide
 from rote.kernels.local_search.clusters import STATES, cluster_values
 from rote.kernels.local_search.global_features import no_items
+from rote.settings import Checked, whole
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, offsets_from_counts, readonly
 
@@ -92,7 +93,7 @@ class Tuples:
 
 
 @dataclass(frozen=True)
-class LabelCounts:
+class LabelCounts(Checked):
     """For every label, which share of the variables has it, in ``bins``; the first is for none.
 
     All variables have the same labels, so many.
@@ -105,8 +106,7 @@ class LabelCounts:
     labels: int
     bins: int
 
-    def __post_init__(self) -> None:
-        check_whole("bins", self.bins, least=2)
+    checks: ClassVar = {"bins": whole(2)}
 
     @property
     def width(self) -> int:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
 from numbers import Integral
+from operator import iand, ior
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
@@ -32,7 +33,10 @@ def _without_label(operator: str) -> Callable[..., NoReturn]:
     """What an operator does to a variable that stands where a rule belongs."""
 
     def refuse(variable: Variable, *_: object) -> NoReturn:
-        raise _needs_label(variable, operator)
+        raise RuleError(
+            f"{operator} got the variable {variable.name!r}; pick a label: "
+            f"{variable.name}[{variable.labels[0]!r}]"
+        )
 
     return refuse
 
@@ -83,7 +87,45 @@ def _positions(labels: tuple[str, ...]) -> Mapping[str, int]:
     return {label: i for i, label in enumerate(labels)}
 
 
-class Rule:
+class Summable:
+    """What rules and counts share: they add up to counts, and compare to rules."""
+
+    def __add__(self, other: Summable | int) -> Count:
+        one, two = _count(self), _count(other)
+        return Count(one.terms + two.terms, one.constant + two.constant)
+
+    def __radd__(self, other: int) -> Count:
+        return self + other
+
+    def __sub__(self, other: Summable | int) -> Count:
+        return self + _count(other) * -1
+
+    def __rsub__(self, other: int) -> Count:
+        return _count(other) - self
+
+    def __mul__(self, factor: int) -> Count:
+        one, factor = _count(self), whole(factor, "a count is multiplied by")
+        return Count(tuple((factor * c, r) for c, r in one.terms), factor * one.constant)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Count:
+        return self * -1
+
+    def __le__(self, other: Summable | int) -> Linear:
+        return _between(None, self - other, 0)
+
+    def __ge__(self, other: Summable | int) -> Linear:
+        return _between(0, self - other, None)
+
+    def __lt__(self, other: Summable | int) -> Linear:
+        return _between(None, self - other, -1)
+
+    def __gt__(self, other: Summable | int) -> Linear:
+        return _between(1, self - other, None)
+
+
+class Rule(Summable):
     """What every node can do. Concrete nodes are final; see the module's docstring."""
 
     def __and__(self, other: Rule) -> And:
@@ -97,38 +139,6 @@ class Rule:
 
     def __rshift__(self, other: Rule) -> Implies:
         return Implies(self, as_rule(other, ">>"))
-
-    def __add__(self, other: Rule | Count | int) -> Count:
-        return Count(((1, self),)) + other
-
-    def __radd__(self, other: int) -> Count:
-        return self + other
-
-    def __sub__(self, other: Rule | Count | int) -> Count:
-        return Count(((1, self),)) - other
-
-    def __mul__(self, factor: int) -> Count:
-        return Count(((whole(factor, "a rule is multiplied by"), self),))
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> Count:
-        return self * -1
-
-    def __rsub__(self, other: int) -> Count:
-        return _count(other) - self
-
-    def __le__(self, other: Rule | Count | int) -> Linear:
-        return _count(self) <= other
-
-    def __ge__(self, other: Rule | Count | int) -> Linear:
-        return _count(self) >= other
-
-    def __lt__(self, other: Rule | Count | int) -> Linear:
-        return _count(self) < other
-
-    def __gt__(self, other: Rule | Count | int) -> Linear:
-        return _count(self) > other
 
     if not TYPE_CHECKING:  # a type checker sees this mistake before it is made
 
@@ -241,18 +251,14 @@ class Linear(Rule):
         check_exact(sum(abs(int(c)) for c, _ in self.terms) + max(ends, default=0))
 
     def __str__(self) -> str:
-        total = _sum_text(self.terms)
-        if self.lower is not None and self.lower == self.upper:
-            return f"{total} == {self.lower}"
-        if self.lower is None:
-            return f"{total} <= {self.upper}"
-        if self.upper is None:
-            return f"{total} >= {self.lower}"
-        return f"{self.lower} <= {total} <= {self.upper}"
+        low, total, high = self.lower, _sum_text(self.terms), self.upper
+        if low is None or low == high:
+            return f"{total} {'<=' if low is None else '=='} {high}"
+        return f"{total} >= {low}" if high is None else f"{low} <= {total} <= {high}"
 
 
 @dataclass(frozen=True, eq=False)
-class Count:
+class Count(Summable):
     """A whole-number sum of rules; comparing it with a number makes a rule.
 
     >>> from rote import SpaceBuilder
@@ -266,44 +272,8 @@ class Count:
 
     __hash__ = None  # type: ignore[assignment]  # == makes a rule, so counts cannot be keys
 
-    def __add__(self, other: Rule | Count | int) -> Count:
-        count = _count(other)
-        return Count(self.terms + count.terms, self.constant + count.constant)
-
-    __radd__ = __add__
-
-    def __mul__(self, factor: int) -> Count:
-        factor = whole(factor, "a count is multiplied by")
-        return Count(tuple((factor * c, r) for c, r in self.terms), factor * self.constant)
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> Count:
-        return self * -1
-
-    def __sub__(self, other: Rule | Count | int) -> Count:
-        return self + _count(other) * -1
-
-    def __rsub__(self, other: Rule | Count | int) -> Count:
-        return _count(other) - self
-
-    def __le__(self, other: Rule | Count | int) -> Linear:
-        difference = self - other
-        return Linear(difference.terms, None, -difference.constant)
-
-    def __ge__(self, other: Rule | Count | int) -> Linear:
-        difference = self - other
-        return Linear(difference.terms, -difference.constant, None)
-
-    def __lt__(self, other: Rule | Count | int) -> Linear:
-        return self <= _count(other) - 1
-
-    def __gt__(self, other: Rule | Count | int) -> Linear:
-        return self >= _count(other) + 1
-
     def __eq__(self, other: object) -> Linear:  # type: ignore[override]
-        difference = self - _count(other)
-        return Linear(difference.terms, -difference.constant, -difference.constant)
+        return _between(0, self - _count(other), 0)
 
     def __ne__(self, other: object) -> Rule:  # type: ignore[override]
         return ~(self == other)
@@ -329,20 +299,18 @@ def children(rule: Rule) -> tuple[Rule, ...]:
         case Linear(terms=terms):
             return tuple(term for _, term in terms)
         case _:
-            raise RuleError(f"expected a rule such as variable['label'], got {rule!r}")
+            raise no_rule(rule)
 
 
 def _mentioned(rule: Rule) -> Iterator[Variable]:
-    stack = [rule]
-    while stack:
-        node = stack.pop()
-        match node:
-            case Is(variable=variable):
-                yield variable
-            case Tuples(over=over):
-                yield from over
-            case _:
-                stack.extend(children(node))
+    match rule:
+        case Is(variable=variable):
+            yield variable
+        case Tuples(over=over):
+            yield from over
+        case _:
+            for inner in children(rule):
+                yield from _mentioned(inner)
 
 
 def _form(rule: Rule, position: Mapping[int, int]) -> Form:
@@ -365,15 +333,11 @@ def _holds(rule: Rule, columns: Mapping[int, IntArray], m: int) -> BoolArray:
         case Not(of=inner):
             return ~_holds(inner, columns, m)
         case And(of=inner_rules):
-            result = np.ones(m, dtype=np.bool_)
-            for inner in inner_rules:
-                result &= _holds(inner, columns, m)
-            return result
+            every = (_holds(inner, columns, m) for inner in inner_rules)
+            return reduce(iand, every, np.ones(m, dtype=np.bool_))
         case Or(of=inner_rules):
-            result = np.zeros(m, dtype=np.bool_)
-            for inner in inner_rules:
-                result |= _holds(inner, columns, m)
-            return result
+            every = (_holds(inner, columns, m) for inner in inner_rules)
+            return reduce(ior, every, np.zeros(m, dtype=np.bool_))
         case Implies(first=first, then=then):
             return ~_holds(first, columns, m) | _holds(then, columns, m)
         case Tuples(over=over, allowed=allowed):
@@ -386,14 +350,15 @@ def _holds(rule: Rule, columns: Mapping[int, IntArray], m: int) -> BoolArray:
             total = np.zeros(m, dtype=np.int64)
             for coefficient, term in terms:
                 total += coefficient * _holds(term, columns, m)
-            result = np.ones(m, dtype=np.bool_)
-            if lower is not None:
-                result &= total >= lower
-            if upper is not None:
-                result &= total <= upper
-            return result
+            low, high = -EXACT if lower is None else lower, EXACT if upper is None else upper
+            return np.asarray((low <= total) & (total <= high))
         case _:
-            raise RuleError(f"expected a rule such as variable['label'], got {rule!r}")
+            raise no_rule(rule)
+
+
+def no_rule(value: object) -> RuleError:
+    """What is answered to somebody who gives something else for a rule."""
+    return RuleError(f"expected a rule such as variable['label'], got {value!r}")
 
 
 def _parts_of(kind: type[And] | type[Or], rule: Rule) -> tuple[Rule, ...]:
@@ -405,15 +370,14 @@ def as_rule(value: object, operator: str) -> Rule:
     if isinstance(value, Rule):
         return value
     if isinstance(value, Variable):
-        raise _needs_label(value, operator)
+        _without_label(operator)(value)
     raise RuleError(f"{operator} joins two rules such as variable['label'], got {value!r}")
 
 
-def _needs_label(variable: Variable, operator: str) -> RuleError:
-    return RuleError(
-        f"{operator} got the variable {variable.name!r}; pick a label: "
-        f"{variable.name}[{variable.labels[0]!r}]"
-    )
+def _between(lower: int | None, total: Count, upper: int | None) -> Linear:
+    """The sum without its constant, which moves over to the ends."""
+    low = None if lower is None else lower - total.constant
+    return Linear(total.terms, low, None if upper is None else upper - total.constant)
 
 
 def _count(value: object) -> Count:
@@ -445,7 +409,5 @@ def _inside(rule: Rule) -> str:
 
 
 def _sum_text(terms: tuple[tuple[int, Rule], ...]) -> str:
-    if not terms:
-        return "0"
-    words = [_inside(rule) if c == 1 else f"{c}*{_inside(rule)}" for c, rule in terms]
-    return " + ".join(words)
+    words = (_inside(rule) if c == 1 else f"{c}*{_inside(rule)}" for c, rule in terms)
+    return " + ".join(words) or "0"

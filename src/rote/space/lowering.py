@@ -21,6 +21,7 @@ How a rule becomes rows:
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import gcd
@@ -86,6 +87,8 @@ class Sum:
 
 Formula: TypeAlias = Literal | AllOf | AnyOf | Sum
 TRUE, FALSE = AllOf(()), AnyOf(())
+_Weights: TypeAlias = dict[tuple[int, int], float]  # by variable and label
+_Row: TypeAlias = tuple[_Weights, float, float]  # and its two ends
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def lower(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
     """Rows that hold exactly on the outputs that obey ``rules``."""
     writer = _Writer([int(size) for size in sizes])
     for rule in rules:
-        writer.require(writer.normal(rule, True))
+        writer.clauses += writer.clausal(writer.normal(rule, True))
     return writer.rows()
 
 
@@ -140,12 +143,9 @@ class _Writer:
                 return self.simple(literal) if positive else self.negated(literal)
             case Not(of=inner):
                 return self.normal(inner, not positive)
-            case And(of=inner_rules):
-                parts = [self.normal(inner, positive) for inner in inner_rules]
-                return self.all(parts) if positive else self.any(parts)
-            case Or(of=inner_rules):
-                parts = [self.normal(inner, positive) for inner in inner_rules]
-                return self.any(parts) if positive else self.all(parts)
+            case And(of=inner_rules) | Or(of=inner_rules):
+                kind = AllOf if isinstance(rule, And) is positive else AnyOf
+                return self.joined(kind, [self.normal(inner, positive) for inner in inner_rules])
             case Implies(first=first, then=then):
                 return self.normal(Or((Not(first), then)), positive)
             case Tuples(over=over, allowed=allowed):
@@ -161,37 +161,23 @@ class _Writer:
         match formula:
             case Literal(variable=j, labels=labels):
                 return self.simple(Literal(j, frozenset(range(self.sizes[j])) - labels))
-            case AllOf(of=parts):
-                return self.any([self.negated(part) for part in parts])
-            case AnyOf(of=parts):
-                return self.all([self.negated(part) for part in parts])
+            case AllOf(of=parts) | AnyOf(of=parts):
+                kind = AnyOf if isinstance(formula, AllOf) else AllOf
+                return self.joined(kind, [self.negated(part) for part in parts])
             case Sum(terms=terms, lower=low, upper=up):
-                outside: list[Formula] = []
-                if low is not None:
-                    outside.append(Sum(terms, None, low - 1))
-                if up is not None:
-                    outside.append(Sum(terms, up + 1, None))
-                return self.any(outside)
+                below = [] if low is None else [Sum(terms, None, low - 1)]
+                return self.joined(
+                    AnyOf, below + ([] if up is None else [Sum(terms, up + 1, None)])
+                )
 
     def simple(self, literal: Literal) -> Formula:
         if not literal.labels:
             return FALSE
         return TRUE if len(literal.labels) == self.sizes[literal.variable] else literal
 
-    def all(self, parts: Sequence[Formula]) -> Formula:
-        return self.joined(parts, AllOf, TRUE, FALSE)
-
-    def any(self, parts: Sequence[Formula]) -> Formula:
-        return self.joined(parts, AnyOf, FALSE, TRUE)
-
-    def joined(
-        self,
-        parts: Sequence[Formula],
-        kind: type[AllOf] | type[AnyOf],
-        neutral: Formula,
-        end: Formula,
-    ) -> Formula:
+    def joined(self, kind: type[AllOf | AnyOf], parts: Sequence[Formula]) -> Formula:
         """Flattened, with the literals of one variable combined into one."""
+        neutral, end = (TRUE, FALSE) if kind is AllOf else (FALSE, TRUE)
         literals: dict[int, frozenset[int]] = {}
         others: dict[Formula, None] = {}
         stack = list(reversed(parts))
@@ -219,23 +205,20 @@ class _Writer:
         """A list of tuples, label by label of the first variable, equal rests together."""
         if not over or not allowed:
             return TRUE if bool(allowed) == positive else FALSE
-        rests: dict[int, set[tuple[int, ...]]] = {}
+        rests = defaultdict[int, set[tuple[int, ...]]](set)
         for labels in allowed:
-            rests.setdefault(labels[0], set()).add(labels[1:])
-        groups: dict[frozenset[tuple[int, ...]], set[int]] = {}
+            rests[labels[0]].add(labels[1:])
+        groups = defaultdict[frozenset[tuple[int, ...]], set[int]](set)
         for label in range(self.sizes[over[0]]):
-            groups.setdefault(frozenset(rests.get(label, ())), set()).add(label)
+            groups[frozenset(rests[label])].add(label)
         parts = []
         for rest, labels_of_first in groups.items():
             here = Literal(over[0], frozenset(labels_of_first))
             inner = self.tuples(over[1:], rest, positive)
-            parts.append(self.any([self.negated(here), inner]))
-        return self.all(parts)
+            parts.append(self.joined(AnyOf, [self.negated(here), inner]))
+        return self.joined(AllOf, parts)
 
     # -- clauses ----------------------------------------------------------------------
-
-    def require(self, formula: Formula) -> None:
-        self.clauses.extend(self.clausal(formula))
 
     def clausal(self, formula: Formula) -> list[Clause]:
         match formula:
@@ -255,16 +238,17 @@ class _Writer:
                     if crowded or two_sums:
                         clauses = self.clausal(self.auxiliary(part, holds_if_set=True))
                     product = [self.union(a, b) for a in product for b in clauses]
-                return [clause for clause in product if not self.trivial(clause)]
+                return [
+                    clause
+                    for clause in product
+                    if all(len(labels) < self.sizes[j] for j, labels in clause.literals)
+                ]
 
     def union(self, a: Clause, b: Clause) -> Clause:
         literals = dict(a.literals)
         for j, labels in b.literals:
             literals[j] = literals.get(j, frozenset()) | labels
         return Clause(tuple(sorted(literals.items(), key=lambda item: item[0])), a.sum or b.sum)
-
-    def trivial(self, clause: Clause) -> bool:
-        return any(len(labels) == self.sizes[j] for j, labels in clause.literals)
 
     def auxiliary(self, formula: Formula, holds_if_set: bool) -> Literal:
         """A column that is 1 only if (or, else, whenever) the formula holds."""
@@ -277,7 +261,8 @@ class _Writer:
             column = len(self.sizes)
             self.sizes.append(2)
         unset = Literal(column, frozenset([0 if holds_if_set else 1]))
-        self.require(self.any([unset, formula if holds_if_set else self.negated(formula)]))
+        then = formula if holds_if_set else self.negated(formula)
+        self.clauses += self.clausal(self.joined(AnyOf, [unset, then]))
         return column
 
     def over_literals(self, total: Sum) -> Sum:
@@ -288,51 +273,41 @@ class _Writer:
                 terms.append((coefficient, formula))
                 continue
             # Only the direction in which counting wrongly could help must be forbidden.
-            pushes_up = total.lower is not None and coefficient > 0
-            pushes_up |= total.upper is not None and coefficient < 0
-            pushes_down = total.upper is not None and coefficient > 0
-            pushes_down |= total.lower is not None and coefficient < 0
-            if pushes_up and pushes_down:
+            up, down = total.lower, total.upper
+            if coefficient < 0:
+                up, down = down, up
+            if up is not None and down is not None:
                 key = (AllOf((formula, formula)), True)  # a name of its own for both directions
                 if key not in self.named:
                     self.named[key] = self.tied(formula, False, self.tied(formula, True, None))
                 terms.append((coefficient, Literal(self.named[key], frozenset([1]))))
             else:
-                terms.append((coefficient, self.auxiliary(formula, holds_if_set=pushes_up)))
+                terms.append((coefficient, self.auxiliary(formula, holds_if_set=up is not None)))
         return Sum(tuple(terms), total.lower, total.upper)
 
     # -- rows -------------------------------------------------------------------------
 
     def rows(self) -> Rows:
-        plain = _merged([clause for clause in dict.fromkeys(self.clauses) if clause.sum is None])
-        sums = [clause for clause in dict.fromkeys(self.clauses) if clause.sum is not None]
-        offsets = offsets_from_counts(self.sizes[: self.variables])
-        labels = int(offsets[-1])
-        rows: list[tuple[dict[int, float], float, float]] = []
-        for clause in plain:
+        clauses = dict.fromkeys(self.clauses)
+        rows: list[_Row] = []
+        for clause in _merged([clause for clause in clauses if clause.sum is None]):
             weights, constant = self.linear([(1, Literal(*lit)) for lit in clause.literals])
             rows.append((weights, 1 - constant, np.inf))
-        for clause in sums:
-            rows.extend(self.sum_rows(clause))
-
-        def column(variable: int, label: int) -> int:
-            if variable < self.variables:
-                return int(offsets[variable]) + label
-            return labels + variable - self.variables
-
+        for clause in clauses:
+            if clause.sum is not None:
+                rows += self.sum_rows(clause.sum, clause.literals)
         rows = [_reduced(*row) for row in rows]
-        indptr: list[int] = [0]
-        indices: list[int] = []
-        data: list[float] = []
-        for keyed, _, _ in rows:
-            placed = sorted((column(*divmod(key, _STRIDE)), w) for key, w in keyed.items() if w)
-            indices.extend(c for c, _ in placed)
-            data.extend(w for _, w in placed)
-            indptr.append(len(indices))
+        *offsets, labels = offsets_from_counts(self.sizes[: self.variables]).tolist()
+        # An auxiliary column stands for the second label of its variable.
+        offsets += range(labels - 1, labels - 1 + len(self.sizes) - self.variables)
+        placed = [
+            sorted((offsets[j] + label, w) for (j, label), w in weights.items() if w)
+            for weights, _, _ in rows
+        ]
         return Rows(
-            readonly(np.array(indptr, dtype=np.int64)),
-            readonly(np.array(indices, dtype=np.int64)),
-            readonly(np.array(data, dtype=np.float64)),
+            readonly(offsets_from_counts(list(map(len, placed)))),
+            readonly(np.array([column for row in placed for column, _ in row], dtype=np.int64)),
+            readonly(np.array([weight for row in placed for _, weight in row], dtype=np.float64)),
             readonly(np.array([low for _, low, _ in rows], dtype=np.float64)),
             readonly(np.array([up for _, _, up in rows], dtype=np.float64)),
             labels,
@@ -340,9 +315,9 @@ class _Writer:
             len(self.sizes) - self.variables if rows else 0,
         )
 
-    def linear(self, terms: Iterable[tuple[int, Formula]]) -> tuple[dict[int, float], float]:
+    def linear(self, terms: Iterable[tuple[int, Formula]]) -> tuple[_Weights, float]:
         """Σ coefficient · literal as weights on labels and a constant, the sparser way round."""
-        weights: dict[int, float] = {}
+        weights: _Weights = {}
         constant = 0.0
         for coefficient, formula in terms:
             if not isinstance(formula, Literal):
@@ -356,21 +331,19 @@ class _Writer:
                 constant += coefficient
                 coefficient = -coefficient
             for label in labels:
-                key = j * _STRIDE + label
-                weights[key] = weights.get(key, 0.0) + coefficient
+                weights[j, label] = weights.get((j, label), 0.0) + coefficient
         return weights, constant
 
-    def sum_rows(self, clause: Clause) -> list[tuple[dict[int, float], float, float]]:
-        total = clause.sum
-        assert total is not None
+    def sum_rows(self, total: Sum, literals: Iterable[tuple[int, frozenset[int]]]) -> list[_Row]:
+        """The rows of a sum, which need not hold where one of the literals does."""
         weights, constant = self.linear(total.terms)
         low = -np.inf if total.lower is None else total.lower - constant
         up = np.inf if total.upper is None else total.upper - constant
-        if not clause.literals:
+        if not literals:
             return [(weights, low, up)]
         least, most = self.reach(weights)
-        escape, free = self.linear([(1, Literal(*lit)) for lit in clause.literals])
-        found: list[tuple[dict[int, float], float, float]] = []
+        escape, free = self.linear([(1, Literal(*lit)) for lit in literals])
+        found: list[_Row] = []
         if most > up:  # Σ c z <= up + (most - up) · (escape + free)
             room = most - up
             found.append((_plus(weights, escape, -room), -np.inf, up + room * free))
@@ -379,35 +352,20 @@ class _Writer:
             found.append((_plus(weights, escape, room), low - room * free, np.inf))
         return found
 
-    def reach(self, weights: dict[int, float]) -> tuple[float, float]:
+    def reach(self, weights: _Weights) -> tuple[float, float]:
         """The least and the most Σ c z can be, one label per variable."""
-        by_variable: dict[int, dict[int, float]] = {}
-        for key, weight in weights.items():
-            j, label = divmod(key, _STRIDE)
-            by_variable.setdefault(j, {})[label] = weight
-        least = most = 0.0
-        for j, labels in by_variable.items():
-            values = list(labels.values())
-            if len(values) < self.sizes[j]:
-                values.append(0.0)
-            least += min(values)
-            most += max(values)
-        return least, most
+        by_variable = defaultdict[int, list[float]](list)
+        for (j, _), weight in weights.items():
+            by_variable[j].append(weight)
+        each = [own + [0.0] * (len(own) < self.sizes[j]) for j, own in by_variable.items()]
+        return sum(map(min, each)), sum(map(max, each))
 
 
-_STRIDE = 1 << 40  # packs (variable, label) into one integer key
+def _plus(a: _Weights, b: _Weights, scale: float) -> _Weights:
+    return a | {key: a.get(key, 0.0) + scale * weight for key, weight in b.items()}
 
 
-def _plus(a: dict[int, float], b: dict[int, float], scale: float) -> dict[int, float]:
-    joint = dict(a)
-    for key, weight in b.items():
-        joint[key] = joint.get(key, 0.0) + scale * weight
-    return joint
-
-
-def _reduced(
-    weights: dict[int, float], low: float, up: float
-) -> tuple[dict[int, float], float, float]:
+def _reduced(weights: _Weights, low: float, up: float) -> _Row:
     """A row divided by what divides all of its coefficients, its ends rounded inwards."""
     ends = [abs(end) for end in (low, up) if abs(end) < np.inf]
     check_exact(sum(abs(weight) for weight in weights.values()) + max(ends, default=0.0))
@@ -427,21 +385,16 @@ def _merged(clauses: list[Clause]) -> list[Clause]:
     changed = True
     while changed:
         changed = False
-        width = max((len(clause.literals) for clause in clauses), default=0)
-        for place in range(width):
-            groups: dict[object, list[Clause]] = {}
+        for place in range(max((len(clause.literals) for clause in clauses), default=0)):
+            groups = defaultdict[object, list[Clause]](list)
             for clause in clauses:
-                if place < len(clause.literals):
-                    rest = clause.literals[:place] + clause.literals[place + 1 :]
-                    key: object = (clause.literals[place][0], rest)
-                else:
-                    key = clause
-                groups.setdefault(key, []).append(clause)
-            if len(groups) == len(clauses):
-                continue
-            changed = True
-            joint = (_intersected(group, place) for group in groups.values())
-            clauses = list(dict.fromkeys(joint))
+                here, rest = clause.literals[place : place + 1], clause.literals[place + 1 :]
+                key = (here[0][0], clause.literals[:place], rest) if here else clause
+                groups[key].append(clause)
+            if len(groups) < len(clauses):
+                changed = True
+                joint = (_intersected(group, place) for group in groups.values())
+                clauses = list(dict.fromkeys(joint))
     return clauses
 
 

@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rote.errors import RuleError
-from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples
+from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples, no_rule
 from rote.space.space import Space
 from rote.types import AnyArray
 
@@ -76,7 +75,7 @@ def reason(rule: Rule, labels: Sequence[int]) -> Reason:
         case Linear():
             return _of_sum(rule, labels)
         case _:
-            raise RuleError(f"expected a rule such as variable['label'], got {rule!r}")
+            raise no_rule(rule)
 
 
 def _either(rules: Sequence[Rule], labels: Sequence[int], *, decisive: bool) -> Reason:

@@ -13,7 +13,7 @@ from rote.kernels.local_search.global_features import no_traits
 from rote.kernels.local_search.greedy import Ground, all_entries, climb_all, outputs_along
 from rote.kernels.local_search.hash_random import draw_starts, note_starts, seeds_of
 from rote.kernels.local_search.state import NO_TERM
-from rote.space.losses import Overlap, Wrong
+from rote.space.losses import KnownTerm
 from rote.space.network import Network
 from rote.types import BoolArray, FloatArray, IntArray, readonly
 
@@ -175,7 +175,7 @@ def compiled_terms(problem: Problem) -> tuple[int, IntArray | None, Wide] | None
     """The kind of the term, its gold, and the traits; None where kernels do not know them all."""
     term, global_features, network = problem.loss_term, problem.global_scores, problem.space.network
     kind, gold = NO_TERM, None
-    if isinstance(term, Wrong | Overlap):
+    if isinstance(term, KnownTerm):
         # Kernels are compiled anew for arrays that may be written to.
         kind, gold = term.kind, readonly(term.gold)
     elif term is not None:
