@@ -139,8 +139,8 @@ def test_bad_input_is_answered_with_a_sentence(first, second, message):
 
 
 def test_bad_settings_are_refused():
-    with pytest.raises(SettingError, match="resamples is 1 or more, got 0"):
+    with pytest.raises(SettingError, match="resamples is a whole number of at least 1, got 0"):
         compare_systems(FIRST, SECOND, resamples=0)
     for confidence in (0, 1, 95):
-        with pytest.raises(SettingError, match="confidence lies between 0 and 1"):
+        with pytest.raises(SettingError, match="confidence is a number above 0 and below 1"):
             compare_systems(FIRST, SECOND, confidence=confidence)

@@ -22,7 +22,15 @@ from rote.types import AnyArray, IntArray, offsets_from_counts
 
 
 class Runs(NamedTuple):
-    """Some names for each of several things, such as those of all words between two places."""
+    """Some names for each of several things, such as those of all words between two places.
+
+    Parameters
+    ----------
+    numbers
+        The numbers of names, run after run.
+    ptr
+        Where each run begins; one more entry ends the last.
+    """
 
     numbers: IntArray
     ptr: IntArray
@@ -31,8 +39,16 @@ class Runs(NamedTuple):
 class Lines:
     """Vectors of one kind.
 
-    With ``marks``, ``marked`` says of each vector which of them it has, counted from 1, or 0 for
-    none; its first ``alone`` names do not follow behind it.
+    Parameters
+    ----------
+    count
+        How many vectors.
+    marks
+        Prefixes: the names of a vector follow once more behind the one it has.
+    marked
+        For each vector which of the marks it has, counted from 1, or 0 for none.
+    alone
+        How many names of a vector, from its first, do not follow behind its mark.
 
     >>> lines = Lines(2)
     >>> lines.add(7, np.array([1, 2]))
@@ -101,7 +117,15 @@ FeatureReader: TypeAlias = Callable[[Sequence[Any], NamesOf], Reader]
 
 
 def spelled(lines: Lines, names: Names) -> list[list[str]]:
-    """The names of every vector."""
+    """The names of every vector.
+
+    Parameters
+    ----------
+    lines
+        The vectors, by numbers of names.
+    names
+        What the numbers were asked from.
+    """
     numbers, ptr = lines.build()
     every = [name for name in numbers.tolist() if name >= 0]
     by_number = dict(zip(every, names.spelled(every), strict=True))

@@ -33,8 +33,12 @@ CONSTANT = "constant"
 class VectorBuilder:
     """Collects vectors and the indices of their kinds; the constant vector comes first.
 
-    ``hashed`` says for some kinds into how many bits names are hashed, instead of being
-    listed.
+    Parameters
+    ----------
+    indices
+        The index of each kind that has one already; the others begin empty.
+    hashed
+        For some kinds, into how many bits names are hashed instead of being listed.
 
     >>> builder = VectorBuilder()
     >>> builder.add("word", ["word=dog", "shape=x"])

@@ -45,6 +45,11 @@ class Pool:
 class SpaceBuilder:
     """Collects variables, factors and rules, then builds a frozen `Space`.
 
+    Parameters
+    ----------
+    pool
+        What `template` gives, so that its spaces share variables and factors.
+
     >>> builder = SpaceBuilder()
     >>> x = builder.variable("x", ["a", "b"])
     >>> y = builder.variable("y", ["a", "b", "c"])
@@ -154,6 +159,11 @@ def template(
 
     While anybody holds the space of a shape, it is the one that is returned. Beyond that, those
     that were asked for last are kept, within a limit of bytes (`rote.space.compiled`).
+
+    Parameters
+    ----------
+    write
+        Gets a builder and hashable arguments, and adds what the space of this shape has.
 
     >>> @template
     ... def pairs(builder: SpaceBuilder, n: int) -> None:

@@ -184,9 +184,19 @@ class ClusterAgreement:
 
 @dataclass(frozen=True)
 class CustomFeature:
-    """Traits of your own: ``function`` says the value of each for outputs of shape (k, variables).
+    """Global features of your own.
 
-    A function is asked about all outputs around one at once, and about no more than these.
+    Parameters
+    ----------
+    block
+        The name of their weights.
+    width
+        How many values a feature may have, and so how many weights there are.
+    count
+        How many features an output has.
+    function
+        For outputs of shape (k, variables) the values of their features, whole numbers of shape
+        (k, count). It is asked about all outputs around one at once.
 
     >>> same_ends = CustomFeature("ends", 2, 1, lambda y: (y[:, :1] == y[:, -1:]).astype(int))
     >>> same_ends.values(np.array([[0, 1, 0], [0, 1, 1]])).tolist()

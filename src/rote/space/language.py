@@ -43,10 +43,18 @@ def _without_label(operator: str) -> Callable[..., NoReturn]:
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """One decision: a name and the labels it may take.
+    """One decision: a name and the labels it may take. Made by `SpaceBuilder.variable`.
 
-    Made by `SpaceBuilder.variable`; ``owner`` says which builder that was, so
-    that a rule about another space's variable is noticed.
+    Parameters
+    ----------
+    name
+        Different from that of every other variable of the space.
+    labels
+        What it may be.
+    index
+        Its position in the space.
+    owner
+        Who made it, so that a rule about another space's variable is noticed.
     """
 
     name: str

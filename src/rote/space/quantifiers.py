@@ -29,17 +29,41 @@ def count(*rules: Rule | Iterable[Rule]) -> Count:
 
 
 def at_most(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
-    """At most ``k`` of the rules hold."""
+    """At most ``k`` of the rules hold.
+
+    Parameters
+    ----------
+    k
+        A whole number of at least 0.
+    *rules
+        Rules, or lists of rules.
+    """
     return count(*rules) <= _number(k, "at_most takes")
 
 
 def at_least(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
-    """At least ``k`` of the rules hold."""
+    """At least ``k`` of the rules hold.
+
+    Parameters
+    ----------
+    k
+        A whole number of at least 0.
+    *rules
+        Rules, or lists of rules.
+    """
     return count(*rules) >= _number(k, "at_least takes")
 
 
 def exactly(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
-    """Exactly ``k`` of the rules hold."""
+    """Exactly ``k`` of the rules hold.
+
+    Parameters
+    ----------
+    k
+        A whole number of at least 0.
+    *rules
+        Rules, or lists of rules.
+    """
     return count(*rules) == _number(k, "exactly takes")
 
 
@@ -62,7 +86,15 @@ def all_different(*variables: Variable | Iterable[Variable]) -> And:
 
 
 def one_of(variables: Sequence[Variable], tuples: Iterable[Sequence[str]]) -> Tuples:
-    """The labels of ``variables`` form one of ``tuples``."""
+    """The labels of some variables form one of some tuples.
+
+    Parameters
+    ----------
+    variables
+        Different variables.
+    tuples
+        The tuples of labels that may be, one label per variable.
+    """
     over = tuple(variables)
     for variable in over:
         if not isinstance(variable, Variable):

@@ -37,7 +37,15 @@ More = TypeVarTuple("More")
 
 @dataclass(frozen=True)
 class Factor:
-    """Scores for every joint labelling of a few variables."""
+    """Scores for every joint labelling of a few variables.
+
+    Parameters
+    ----------
+    name
+        What it is called in messages and pictures.
+    variables
+        The positions of its variables in the space; labels of the last change fastest.
+    """
 
     name: str
     variables: tuple[int, ...]
@@ -56,6 +64,15 @@ class Space:
     """Variables, factors over them, and the rules every output obeys.
 
     Build one with `SpaceBuilder`. Spaces are equal when their fingerprints are.
+
+    Parameters
+    ----------
+    variables
+        What is decided, in the order of its labels' scores.
+    factors
+        Which variables have scores for their joint labellings, in the order of these scores.
+    rules
+        The constraints, each with the name under which errors speak of it.
     """
 
     variables: tuple[Variable, ...]
