@@ -93,7 +93,7 @@ def test_a_factor_is_over_variables_and_not_over_rules(builder):
 @pytest.mark.parametrize("variables", [32, 64, 65])
 def test_a_factor_with_too_many_label_tuples_is_refused(builder, variables):
     chosen = [builder.variable(f"x{j}", "ab") for j in range(variables)]
-    with pytest.raises(SpaceError, match=f"over these {variables} variables has more; use traits"):
+    with pytest.raises(SpaceError, match=f"over these {variables} variables has more; use global"):
         builder.factor(*chosen)
     builder.factor(*chosen[:31])
     assert builder.build().parts == 2 * variables + 2**31

@@ -233,7 +233,10 @@ def test_of_many_labels_the_first_twenty_are_listed(builder):
         (lambda x, y: count(x["a"]) == None, r"whole number, got None"),  # noqa: E711
         (lambda x, y: all_different(x["a"], y["a"]), r"variable"),
         (lambda x, y: all_different([x, 3]), r"all_different takes variables, got 3"),
-        (lambda x, y: all_different(x, [y, x]), r"all_different got the same variable twice"),
+        (
+            lambda x, y: all_different(x, [y, x]),
+            r"all_different takes variables, got the same variable twice",
+        ),
         (lambda x, y: one_of([x["a"]], ["a"]), r"one_of takes a list of variables first"),
         (lambda x, y: one_of([x, x], ["aa"]), r"the same variable twice; list each variable once"),
         (lambda x, y: one_of([x, y], ["a"]), r"for 2 variables; give one label per variable"),

@@ -127,12 +127,12 @@ def spelled(lines: Lines, names: Names) -> list[list[str]]:
         What the numbers were asked from.
     """
     numbers, ptr = lines.build()
-    every = [name for name in numbers.tolist() if name >= 0]
-    by_number = dict(zip(every, names.spelled(every), strict=True))
+    known = numbers >= 0
+    every = np.full(len(numbers), None, dtype=object)
+    every[known] = names.spelled(numbers[known].tolist())
     found = []
     for begin, end, mark in zip(ptr[:-1], ptr[1:], lines.marked.tolist(), strict=True):
-        own = [by_number[number] for number in numbers[begin:end].tolist() if number >= 0]
-        after = [number for number in numbers[begin + lines.alone : end].tolist() if number >= 0]
-        sign = lines.marks[mark - 1] if mark else ""
-        found.append(own + ([sign + by_number[number] for number in after] if mark else []))
+        own, after = every[begin:end].tolist(), every[begin + lines.alone : end].tolist()
+        more = [lines.marks[mark - 1] + name for name in after if name is not None] if mark else []
+        found.append([name for name in own if name is not None] + more)
     return found

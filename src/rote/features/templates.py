@@ -186,13 +186,11 @@ class Templates(Checked):
             )
         by_column = list(zip(*tokens, strict=True))
         for name, values in zip(self.columns, by_column, strict=True):
-            if set(map(type, values)) != {str}:
-                wrong = [k for k, value in enumerate(values) if not isinstance(value, str)]
-                if wrong:
-                    raise DataError(
-                        f"token {wrong[0]}, column {name}: expected a string, "
-                        f"got {values[wrong[0]]!r}"
-                    )
+            if set(map(type, values)) == {str}:
+                continue
+            for k, value in enumerate(values):
+                if not isinstance(value, str):
+                    raise DataError(f"token {k}, column {name}: expected a string, got {value!r}")
         return by_column
 
 

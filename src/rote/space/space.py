@@ -213,7 +213,7 @@ class Space:
     def holds(self, labels: AnyArray) -> BoolArray:
         """Which outputs of a batch of shape (m, variables) obey every rule."""
         batch = self.as_labels(labels)
-        columns = {v.index: batch[:, v.index] for v in self.variables}
+        columns = dict(enumerate(batch.T))
         result = np.ones(len(batch), dtype=np.bool_)
         for named in self.rules:
             result &= named.rule.holds(columns)
@@ -224,7 +224,7 @@ class Space:
         batch = self.as_labels(labels)
         if len(batch) != 1:
             raise LabelError(f"broken looks at one output, got {len(batch)}; index the batch first")
-        columns = {v.index: batch[:, v.index] for v in self.variables}
+        columns = dict(enumerate(batch.T))
         return tuple(named for named in self.rules if not named.rule.holds(columns).all())
 
     def value(self, scores: AnyArray, labels: AnyArray) -> FloatArray:
@@ -308,13 +308,13 @@ class Space:
         if len(labels) != len(chosen):
             raise LabelError(f"{len(chosen)} variables take {len(chosen)} labels, got {labels!r}")
         scope = tuple(v.index for v in chosen)
-        for f, factor in enumerate(self.factors):
-            if factor.variables == scope:
-                code = 0
-                for variable, label in zip(chosen, labels, strict=True):
-                    code = code * len(variable.labels) + variable.position(label)
-                return int(self.factor_offsets[f]) + code
-        raise LabelError(f"no factor is over ({', '.join(variables)}) in this order")
+        scopes = [factor.variables for factor in self.factors]
+        if scope not in scopes:
+            raise LabelError(f"no factor is over ({', '.join(variables)}) in this order")
+        code = 0
+        for variable, label in zip(chosen, labels, strict=True):
+            code = code * len(variable.labels) + variable.position(label)
+        return int(self.factor_offsets[scopes.index(scope)]) + code
 
     def scores(self, by_name: Mapping[str, Mapping[str, float]] | None = None) -> FloatArray:
         """A score vector: zero but for what ``by_name[variable][label]`` says.
