@@ -49,14 +49,6 @@ def test_names_mappings_arrays_and_sparse_rows_stay_in_order():
     assert builder.indices["dense"] == Positions(4)
 
 
-def test_kinds_have_indices_of_their_own():
-    builder = VectorBuilder()
-    builder.add("one", ["a", "b"])
-    builder.add("two", ["b", "a"])
-    assert rows(builder.build())[1:] == [[(0, 1.0), (1, 1.0)]] * 2
-    assert builder.indices["two"].names() == ("b", "a")
-
-
 def test_names_that_a_frozen_index_does_not_know_are_left_out():
     index = FeatureIndex(["a", "b"])
     index.freeze()

@@ -12,11 +12,6 @@ from rote.space import SpaceBuilder, all_different, all_of, any_of, count, one_o
 from rote.tasks.entity_relation import entity_relation_space
 
 
-@pytest.fixture
-def builder():
-    return SpaceBuilder()
-
-
 def test_parts_are_labels_in_order_then_the_label_tuples_of_factors(builder):
     x, y = builder.variable("x", ["a", "b"]), builder.variable("y", ["a", "b", "c"])
     builder.factor(y, x)
@@ -34,8 +29,7 @@ def test_a_builder_may_go_on_after_a_space_was_built(builder):
     assert len(builder.build().variables) == 2
 
 
-def test_factors_and_rules_have_names_that_can_be_chosen(builder):
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+def test_factors_and_rules_have_names_that_can_be_chosen(builder, x, y):
     builder.factor(x, y)
     builder.factor(y, x, name="back")
     builder.require(x["a"] >> y["b"])
@@ -69,23 +63,20 @@ def test_variables_that_cannot_be_are_refused_and_leave_no_trace(builder, name, 
     assert len(builder.build().variables) == 2
 
 
-def test_a_factor_is_over_two_or_more_different_variables(builder):
-    x = builder.variable("x", "ab")
+def test_a_factor_is_over_two_or_more_different_variables(builder, x):
     for wrong in ([], [x], [x, x]):
         with pytest.raises(SpaceError, match="a factor is over two or more different variables"):
             builder.factor(*wrong)
 
 
-def test_a_factor_twice_over_the_same_variables_is_refused_in_the_same_order_only(builder):
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+def test_a_factor_twice_over_the_same_variables_is_refused_in_the_same_order_only(builder, x, y):
     builder.factor(x, y)
     builder.factor(y, x)
     with pytest.raises(SpaceError, match=r"over \['x', 'y'\] already; add the scores up instead"):
         builder.factor(x, y)
 
 
-def test_a_factor_is_over_variables_and_not_over_rules(builder):
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+def test_a_factor_is_over_variables_and_not_over_rules(builder, x, y):
     with pytest.raises(SpaceError, match=r"over variables made by builder\.variable"):
         builder.factor(x, y["a"])
 
@@ -99,8 +90,7 @@ def test_a_factor_with_too_many_label_tuples_is_refused(builder, variables):
     assert builder.build().parts == 2 * variables + 2**31
 
 
-def test_a_variable_of_another_space_is_refused_even_with_the_same_name(builder):
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+def test_a_variable_of_another_space_is_refused_even_with_the_same_name(builder, x, y):
     foreign = SpaceBuilder().variable("x", "ab")
     for wrong in (
         foreign["a"] >> y["b"],
@@ -139,8 +129,7 @@ def test_require_takes_rules_only(builder, wrong):
         builder.require(x["a"] == x["b"])
 
 
-def test_a_rule_about_nothing_is_left_out_where_it_holds(builder):
-    x = builder.variable("x", "ab")
+def test_a_rule_about_nothing_is_left_out_where_it_holds(builder, x):
     for empty in (all_of(), all_different(x), count() <= 0, one_of([], [()]), ~any_of()):
         builder.require(empty)
     assert builder.build().rules == ()

@@ -143,15 +143,6 @@ def test_untogethera_factor_and_a_rule_have_a_table_each():
     assert network.per_factor_tables.per_factor_tables is network.per_factor_tables
 
 
-def test_rules_over_the_same_variables_share_a_table():
-    builder, (x, y) = chain(2, "abc")
-    for label in "abc":
-        builder.require(x[label] >> ~y[label])
-    (table,) = builder.build().network.tables()
-    assert table.allowed.tolist() == (~np.eye(3, dtype=bool)).tolist()
-    assert table.sources == ()
-
-
 @pytest.mark.parametrize(
     ("variables", "labels", "tabled"),
     [(2, 512, True), (2, 513, False), (4, 11, True), (4, 12, False), (8, 2, True), (9, 2, False)],
