@@ -183,14 +183,6 @@ def test_copies_and_what_travels_between_processes_are_the_same_index(index: Ind
     assert pickle.loads(pickle.dumps(index)) == index  # noqa: S301
 
 
-def test_a_copy_of_a_growing_index_grows_on_its_own():
-    index = FeatureIndex(["a"])
-    other = copy.deepcopy(index)
-    assert other.column("b") == 1
-    assert index.column("c") == 1
-    assert (index.names(), other.names()) == (("a", "c"), ("a", "b"))
-
-
 def test_the_json_form_is_as_documented():
     assert listed(["b", "a"], readonly=True).to_json() == {
         "index": "names",

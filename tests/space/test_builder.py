@@ -12,15 +12,6 @@ from rote.space import SpaceBuilder, all_different, all_of, any_of, count, one_o
 from rote.tasks.entity_relation import entity_relation_space
 
 
-def test_parts_are_labels_in_order_then_the_label_tuples_of_factors(builder):
-    x, y = builder.variable("x", ["a", "b"]), builder.variable("y", ["a", "b", "c"])
-    builder.factor(y, x)
-    space = builder.build()
-    assert [v.name for v in space.variables] == ["x", "y"]
-    assert space.parts == 2 + 3 + 6
-    assert [f.variables for f in space.factors] == [(1, 0)]
-
-
 def test_a_builder_may_go_on_after_a_space_was_built(builder):
     builder.variable("x", "ab")
     first = builder.build()

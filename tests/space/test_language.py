@@ -127,14 +127,6 @@ def test_what_a_rule_prints_reads_back_as_the_same_rule(data):
     assert again.holds(columns).tolist() == rule.holds(columns).tolist()
 
 
-def test_a_form_speaks_of_positions_and_not_of_names(x, y):
-    here = {0: 0, 1: 1}
-    other = SpaceBuilder()
-    u, v = other.variable("u", ["left", "right"]), other.variable("v", ["left", "right"])
-    assert (x["a"] >> y["b"]).form(here) == (u["left"] >> v["right"]).form(here)
-    assert (x["a"] >> y["b"]).form(here) != (x["a"] >> y["b"]).form({0: 1, 1: 0})
-
-
 def test_the_set_of_nodes_is_closed_and_the_tests_know_all_of_it():
     nodes = {kind for kind in vars(language).values() if isinstance(kind, type)}
     known = {kind.__name__ for kind in nodes if issubclass(kind, Rule)} - {"Rule"}

@@ -130,7 +130,7 @@ def test_a_rule_goes_into_the_table_of_a_factor_that_covers_it():
     assert len(table.sources) == 1
 
 
-def test_untogethera_factor_and_a_rule_have_a_table_each():
+def test_taken_apart_a_factor_and_a_rule_have_a_table_each():
     builder, (x, y, z) = chain(3)
     builder.factor(x, y)
     builder.require(at_most(2, x["a"], y["a"], z["a"]))

@@ -10,7 +10,6 @@ import pytest
 from rote.errors import LabelError
 from rote.space import all_different, all_of, any_of, one_of
 from tests.space.truth import table
-from tests.strategies import holds
 
 
 def test_all_different_forbids_labels_of_the_same_name(x, y, z):
@@ -32,20 +31,6 @@ def test_one_of_takes_more_variables_than_tuples_can_be_numbered(builder, labels
     rows[2, -1] = 1
     columns = {v.index: column for v, column in zip(chosen, rows.T, strict=True)}
     assert rule.holds(columns).tolist() == [True, True, False]
-
-
-def test_one_of_lists_the_tuples_that_may_be(x, z):
-    rule = one_of([z, x], [("c", "a"), ("a", "b")])
-    assert [holds(rule, (0, 0, c)) for c in range(3)] == [False, False, True]
-    grid = np.indices((2, 3)).reshape(2, -1)
-    assert rule.holds({x.index: grid[0], z.index: grid[1]}).tolist() == [
-        False,
-        False,
-        True,
-        True,
-        False,
-        False,
-    ]
 
 
 def test_the_empty_forms_are_constants(x):

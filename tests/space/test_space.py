@@ -289,13 +289,6 @@ def test_spaces_are_equal_to_spaces_only(space):
     assert space != small(labels=("a", "c", "b"))
 
 
-def test_labels_and_their_order_enter_the_fingerprint(space):
-    prints = {
-        small(labels=labels).fingerprint for labels in (("a", "b"), ("b", "a"), ("a", "b", "c"))
-    }
-    assert len(prints) == 3
-
-
 def test_factors_rules_and_what_they_say_enter_the_fingerprint():
     def built(factor=None, rule=None, second=None):
         builder = SpaceBuilder()

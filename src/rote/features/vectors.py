@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -215,15 +215,13 @@ class VectorBuilder:
 
 
 def _number(name: str, value: float) -> float:
-    if isinstance(value, str | bytes):  # which float() would read
-        raise DataError(
-            f"feature values are numbers; {name!r} is the text {value!r}; put a text into the "
-            f"name, as in '{name}=...': 1"
-        )
     try:
-        number = float(value)
+        number = nan if isinstance(value, str | bytes) else float(value)  # it would read texts
     except (TypeError, ValueError):
-        raise DataError(f"feature values are numbers; {name!r} is {value!r}") from None
+        number = nan
     if not isfinite(number):
-        raise DataError(f"feature values are finite; {name!r} is {value}")
+        raise DataError(
+            f"feature values are finite numbers; {name!r} is {value!r}; put a text into the name, "
+            f"as in '{name}=...': 1"
+        )
     return number

@@ -168,7 +168,16 @@ class Rule(Summable):
 
     def form(self, position: Mapping[int, int]) -> Form:
         """The rule as nested tuples, variable i called ``position[i]``; names do not enter."""
-        return _form(self, position)
+        match self:
+            case Is(variable=variable, label=label):
+                return ("is", position[variable.index], label)
+            case Tuples(over=over, allowed=allowed):
+                return ("tuples", tuple(position[v.index] for v in over), tuple(sorted(allowed)))
+            case Linear(terms=terms, lower=lower, upper=upper):
+                return ("linear", lower, upper, *((c, term.form(position)) for c, term in terms))
+            case _:
+                kind = type(self).__name__.lower()
+                return (kind, *(inner.form(position) for inner in children(self)))
 
     def holds(self, columns: Mapping[int, IntArray]) -> BoolArray:
         """Whether it holds; ``columns[i]`` are the labels of the variable with index i.
@@ -179,7 +188,34 @@ class Rule(Summable):
         >>> (x["a"] >> y["b"]).holds({0: np.array([0, 0, 1]), 1: np.array([0, 1, 0])})
         array([False,  True,  True])
         """
-        return _holds(self, columns, len(next(iter(columns.values()), ())))
+        m = len(next(iter(columns.values()), ()))
+        match self:
+            case Is(variable=variable, label=label):
+                return np.asarray(columns[variable.index] == label, dtype=np.bool_)
+            case Not(of=inner):
+                return ~inner.holds(columns)
+            case And(of=inner_rules):
+                every = (inner.holds(columns) for inner in inner_rules)
+                return reduce(iand, every, np.ones(m, dtype=np.bool_))
+            case Or(of=inner_rules):
+                every = (inner.holds(columns) for inner in inner_rules)
+                return reduce(ior, every, np.zeros(m, dtype=np.bool_))
+            case Implies(first=first, then=then):
+                return ~first.holds(columns) | then.holds(columns)
+            case Tuples(over=over, allowed=allowed):
+                if not over or not allowed:
+                    return np.full(m, bool(allowed))
+                # Looked up as they are: numbers of tuples of many variables would not fit 64 bits.
+                asked = zip(*(columns[v.index].tolist() for v in over), strict=True)
+                return np.fromiter((labels in allowed for labels in asked), np.bool_, m)
+            case Linear(terms=terms, lower=lower, upper=upper):
+                total = np.zeros(m, dtype=np.int64)
+                for coefficient, term in terms:
+                    total += coefficient * term.holds(columns)
+                low, high = -EXACT if lower is None else lower, EXACT if upper is None else upper
+                return np.asarray((low <= total) & (total <= high))
+            case _:
+                raise no_rule(self)
 
 
 @dataclass(frozen=True)
@@ -319,49 +355,6 @@ def _mentioned(rule: Rule) -> Iterator[Variable]:
         case _:
             for inner in children(rule):
                 yield from _mentioned(inner)
-
-
-def _form(rule: Rule, position: Mapping[int, int]) -> Form:
-    match rule:
-        case Is(variable=variable, label=label):
-            return ("is", position[variable.index], label)
-        case Tuples(over=over, allowed=allowed):
-            return ("tuples", tuple(position[v.index] for v in over), tuple(sorted(allowed)))
-        case Linear(terms=terms, lower=lower, upper=upper):
-            return ("linear", lower, upper, *((c, _form(term, position)) for c, term in terms))
-        case _:
-            kind = type(rule).__name__.lower()
-            return (kind, *(_form(inner, position) for inner in children(rule)))
-
-
-def _holds(rule: Rule, columns: Mapping[int, IntArray], m: int) -> BoolArray:
-    match rule:
-        case Is(variable=variable, label=label):
-            return np.asarray(columns[variable.index] == label, dtype=np.bool_)
-        case Not(of=inner):
-            return ~_holds(inner, columns, m)
-        case And(of=inner_rules):
-            every = (_holds(inner, columns, m) for inner in inner_rules)
-            return reduce(iand, every, np.ones(m, dtype=np.bool_))
-        case Or(of=inner_rules):
-            every = (_holds(inner, columns, m) for inner in inner_rules)
-            return reduce(ior, every, np.zeros(m, dtype=np.bool_))
-        case Implies(first=first, then=then):
-            return ~_holds(first, columns, m) | _holds(then, columns, m)
-        case Tuples(over=over, allowed=allowed):
-            if not over or not allowed:
-                return np.full(m, bool(allowed))
-            # Looked up as they are: numbers of tuples of many variables would not fit 64 bits.
-            asked = zip(*(columns[v.index].tolist() for v in over), strict=True)
-            return np.fromiter((labels in allowed for labels in asked), np.bool_, m)
-        case Linear(terms=terms, lower=lower, upper=upper):
-            total = np.zeros(m, dtype=np.int64)
-            for coefficient, term in terms:
-                total += coefficient * _holds(term, columns, m)
-            low, high = -EXACT if lower is None else lower, EXACT if upper is None else upper
-            return np.asarray((low <= total) & (total <= high))
-        case _:
-            raise no_rule(rule)
 
 
 def no_rule(value: object) -> RuleError:

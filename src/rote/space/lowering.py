@@ -67,12 +67,10 @@ class Literal:
 
 
 @dataclass(frozen=True)
-class AllOf:
-    of: tuple[Formula, ...]
+class Joint:
+    """Every one of some formulas holds, or one of them."""
 
-
-@dataclass(frozen=True)
-class AnyOf:
+    every: bool
     of: tuple[Formula, ...]
 
 
@@ -85,8 +83,8 @@ class Sum:
     upper: int | None
 
 
-Formula: TypeAlias = Literal | AllOf | AnyOf | Sum
-TRUE, FALSE = AllOf(()), AnyOf(())
+Formula: TypeAlias = Literal | Joint | Sum
+TRUE, FALSE = Joint(True, ()), Joint(False, ())
 _Weights: TypeAlias = dict[tuple[int, int], float]  # by variable and label
 _Row: TypeAlias = tuple[_Weights, float, float]  # and its two ends
 
@@ -144,8 +142,8 @@ class _Writer:
             case Not(of=inner):
                 return self.normal(inner, not positive)
             case And(of=inner_rules) | Or(of=inner_rules):
-                kind = AllOf if isinstance(rule, And) is positive else AnyOf
-                return self.joined(kind, [self.normal(inner, positive) for inner in inner_rules])
+                parts = [self.normal(inner, positive) for inner in inner_rules]
+                return self.joined(isinstance(rule, And) is positive, parts)
             case Implies(first=first, then=then):
                 return self.normal(Or((Not(first), then)), positive)
             case Tuples(over=over, allowed=allowed):
@@ -161,13 +159,12 @@ class _Writer:
         match formula:
             case Literal(variable=j, labels=labels):
                 return self.simple(Literal(j, frozenset(range(self.sizes[j])) - labels))
-            case AllOf(of=parts) | AnyOf(of=parts):
-                kind = AnyOf if isinstance(formula, AllOf) else AllOf
-                return self.joined(kind, [self.negated(part) for part in parts])
+            case Joint(every=every, of=parts):
+                return self.joined(not every, [self.negated(part) for part in parts])
             case Sum(terms=terms, lower=low, upper=up):
                 below = [] if low is None else [Sum(terms, None, low - 1)]
                 return self.joined(
-                    AnyOf, below + ([] if up is None else [Sum(terms, up + 1, None)])
+                    False, below + ([] if up is None else [Sum(terms, up + 1, None)])
                 )
 
     def simple(self, literal: Literal) -> Formula:
@@ -175,9 +172,9 @@ class _Writer:
             return FALSE
         return TRUE if len(literal.labels) == self.sizes[literal.variable] else literal
 
-    def joined(self, kind: type[AllOf | AnyOf], parts: Sequence[Formula]) -> Formula:
+    def joined(self, every: bool, parts: Sequence[Formula]) -> Formula:
         """Flattened, with the literals of one variable combined into one."""
-        neutral, end = (TRUE, FALSE) if kind is AllOf else (FALSE, TRUE)
+        neutral, end = (TRUE, FALSE) if every else (FALSE, TRUE)
         literals: dict[int, frozenset[int]] = {}
         others: dict[Formula, None] = {}
         stack = list(reversed(parts))
@@ -185,11 +182,11 @@ class _Writer:
             part = stack.pop()
             if part == end:
                 return end
-            if isinstance(part, kind):
+            if isinstance(part, Joint) and part.every is every:
                 stack.extend(reversed(part.of))
             elif isinstance(part, Literal):
                 known = literals.get(part.variable, part.labels)
-                joint = known & part.labels if kind is AllOf else known | part.labels
+                joint = known & part.labels if every else known | part.labels
                 literals[part.variable] = joint
             else:
                 others[part] = None
@@ -197,7 +194,7 @@ class _Writer:
         if end in simple:
             return end
         kept = (*[part for part in simple if part != neutral], *others)
-        return kept[0] if len(kept) == 1 else kind(kept)
+        return kept[0] if len(kept) == 1 else Joint(every, kept)
 
     def tuples(
         self, over: list[int], allowed: frozenset[tuple[int, ...]], positive: bool
@@ -215,8 +212,8 @@ class _Writer:
         for rest, labels_of_first in groups.items():
             here = Literal(over[0], frozenset(labels_of_first))
             inner = self.tuples(over[1:], rest, positive)
-            parts.append(self.joined(AnyOf, [self.negated(here), inner]))
-        return self.joined(AllOf, parts)
+            parts.append(self.joined(False, [self.negated(here), inner]))
+        return self.joined(True, parts)
 
     # -- clauses ----------------------------------------------------------------------
 
@@ -226,9 +223,9 @@ class _Writer:
                 return [Clause(((j, labels),))]
             case Sum():
                 return [Clause((), self.over_literals(formula))]
-            case AllOf(of=parts):
+            case Joint(every=True, of=parts):
                 return [clause for part in parts for clause in self.clausal(part)]
-            case AnyOf(of=parts):
+            case Joint(of=parts):
                 product = [Clause(())]
                 options = [(self.clausal(part), part) for part in parts]
                 for clauses, part in sorted(options, key=lambda option: len(option[0])):
@@ -262,7 +259,7 @@ class _Writer:
             self.sizes.append(2)
         unset = Literal(column, frozenset([0 if holds_if_set else 1]))
         then = formula if holds_if_set else self.negated(formula)
-        self.clauses += self.clausal(self.joined(AnyOf, [unset, then]))
+        self.clauses += self.clausal(self.joined(False, [unset, then]))
         return column
 
     def over_literals(self, total: Sum) -> Sum:
@@ -277,7 +274,10 @@ class _Writer:
             if coefficient < 0:
                 up, down = down, up
             if up is not None and down is not None:
-                key = (AllOf((formula, formula)), True)  # a name of its own for both directions
+                key = (
+                    Joint(True, (formula, formula)),
+                    True,
+                )  # a name of its own for both directions
                 if key not in self.named:
                     self.named[key] = self.tied(formula, False, self.tied(formula, True, None))
                 terms.append((coefficient, Literal(self.named[key], frozenset([1]))))
