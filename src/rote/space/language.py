@@ -13,7 +13,7 @@ This module knows nothing of parts, columns or scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from numbers import Integral
@@ -163,8 +163,17 @@ class Rule(Summable):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables it speaks of, each once, in the order of the space."""
-        found = {id(variable): variable for variable in _mentioned(self)}
-        return tuple(sorted(found.values(), key=lambda variable: variable.index))
+        found: dict[Variable, None] = {}
+        stack: list[Rule] = [self]
+        while stack:
+            match stack.pop():
+                case Is(variable=variable):
+                    found[variable] = None
+                case Tuples(over=over):
+                    found |= dict.fromkeys(over)
+                case node:
+                    stack += children(node)
+        return tuple(sorted(found, key=lambda variable: variable.index))
 
     def form(self, position: Mapping[int, int]) -> Form:
         """The rule as nested tuples, variable i called ``position[i]``; names do not enter."""
@@ -344,17 +353,6 @@ def children(rule: Rule) -> tuple[Rule, ...]:
             return tuple(term for _, term in terms)
         case _:
             raise no_rule(rule)
-
-
-def _mentioned(rule: Rule) -> Iterator[Variable]:
-    match rule:
-        case Is(variable=variable):
-            yield variable
-        case Tuples(over=over):
-            yield from over
-        case _:
-            for inner in children(rule):
-                yield from _mentioned(inner)
 
 
 def no_rule(value: object) -> RuleError:

@@ -381,19 +381,17 @@ class Space:
             raise LabelError(
                 f"labels are whole numbers, got {batch.dtype}; use space.encode for names"
             )
-        if batch.size and ((batch < 0) | (batch >= self.sizes)).any():
-            raise self._unknown_label(batch)
+        wrong = (batch < 0) | (batch >= self.sizes)
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0].tolist()
+            variable = self.variables[j]
+            error = LabelError(
+                f"a label is below 0 or beyond its variable's last label: {batch[i, j]} is no "
+                f"position of {len(variable.labels)} labels, those of {variable.name!r}"
+            )
+            locate(error, "output", i)
+            raise error
         return batch.astype(np.int64, copy=False)
-
-    def _unknown_label(self, batch: IntArray) -> LabelError:
-        i, j = np.argwhere((batch < 0) | (batch >= self.sizes))[0].tolist()
-        variable = self.variables[j]
-        error = LabelError(
-            f"a label is below 0 or beyond its variable's last label: {batch[i, j]} is no position "
-            f"of {len(variable.labels)} labels, those of {variable.name!r}"
-        )
-        locate(error, "output", i)
-        return error
 
 
 def _rows(space: Space) -> Rows:
