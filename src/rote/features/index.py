@@ -1,4 +1,4 @@
-"""Which column a feature has.
+"""Feature indices: which column a feature has.
 
 An index maps names to columns 0, 1, 2, … A `FeatureIndex` lists its names: it gives each new
 name the next column until it is frozen, and from then on answers -1 for names it does not

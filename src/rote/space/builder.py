@@ -1,4 +1,4 @@
-"""`SpaceBuilder`, the one mutable object of the room, and `template`, its memory."""
+"""`SpaceBuilder` collects variables, factors and constraints; `template` caches spaces by shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables, and the rules people write about them.
+"""Variables and rules: the expressions in which constraints over variables are written.
 
 ``variable["label"]`` is the smallest rule. Rules combine with ``&``, ``|``, ``~``
 and ``>>`` (implies); they add up to counts, ``2 * a + b``, that compare with

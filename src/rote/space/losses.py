@@ -1,4 +1,4 @@
-"""Losses: how wrong an output is, and how inference is made to look for wrong ones.
+"""Losses: how wrong an output is, for evaluation and for loss-augmented inference.
 
 A loss Δ(gold, y) that adds up over variables becomes an offset per label, so that
 loss-augmented inference, max_y score(y) + Δ(gold, y), is inference on scores plus offsets.

@@ -1,4 +1,4 @@
-"""Rules to linear rows: lower <= A z <= upper over the columns of a space.
+"""Constraints as linear rows: lower <= A z <= upper over the columns of a space.
 
 A column is one label of one variable (1 when the variable takes it), or, after
 these, one auxiliary 0/1 column. An output obeys the rules exactly when some

@@ -1,4 +1,4 @@
-"""A space as arrays: variables, tables over a few of them, and rows over many.
+"""A space as a factor graph in arrays: variables, tables over a few of them, rows over many.
 
 A factor is a table of scores. A rule whose variables have few joint labellings
 becomes a *hard table*: a mask of what it allows, merged into a factor or another

@@ -1,4 +1,4 @@
-"""Rules about many: all, any, counts, all different, one of a list.
+"""Constraints over many variables: all, any, counts, all different, one of a list.
 
 Each is a function that makes nodes of `rote.space.language`, and takes rules or lists of rules.
 """

@@ -1,4 +1,4 @@
-"""Why an output breaks a rule: the variables whose labels are enough to break it.
+"""Why an output violates a constraint: the variables whose labels are enough to break it.
 
 Whether a rule holds has a *reason*: a set of variables such that every output with the same labels
 on them agrees on the rule. So no change that leaves the reason alone can mend a broken rule, and a

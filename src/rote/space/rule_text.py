@@ -26,7 +26,8 @@ from functools import lru_cache, partial
 from itertools import permutations
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from rote.errors import RuleError, SettingError
+from rote.errors import RuleError
+from rote.settings import Setting, check, optional
 from rote.space.builder import SpaceBuilder
 from rote.space.language import Or, Rule, Variable
 from rote.space.quantifiers import all_of, any_of, at_least, at_most, exactly
@@ -39,6 +40,12 @@ T = TypeVar("T")
 _Letters: TypeAlias = Mapping[str, int]
 _Node: TypeAlias = Callable[[Variables, _Letters], Rule]
 
+RULES = optional(
+    Setting(
+        "a text, as docs/rules.md shows, or a function of a builder and its variables",
+        lambda rules: isinstance(rules, str) or callable(rules),
+    )
+)
 _COUNTS = {"most": at_most, "least": at_least, "exactly": exactly}
 _WORDS = {"if", "then", "or", "and", "not", "is", "are", "of", "at", "exactly"}
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[(),|:]|[^\s(),|:"#][^\s(),|:"]*|#.*|\S')
@@ -79,13 +86,9 @@ class Vocabulary:
 
     def check(self, rules: Rules | None) -> None:
         """Refuse what are no rules, and texts that cannot be read."""
+        check("rules", rules, RULES)
         if isinstance(rules, str):
             _parsed(rules, tuple(self.kinds.items()))
-        elif rules is not None and not callable(rules):
-            raise SettingError(
-                "rules is a text, as docs/rules.md shows, or a function of a builder and its "
-                f"variables; got {rules!r:.80}"
-            )
 
     def require(
         self,
@@ -176,11 +179,11 @@ class _Parser:
             raise self.error(" or ".join(map(repr, words)))
 
     def line(self) -> _Line:
-        name, colon = self.text.strip(), _Token(":", 0)
-        plain = [token._replace(column=0) for token in self.tokens]
-        if colon in plain:
-            self.at = plain.index(colon) + 1
-            name = self.text[: self.tokens[self.at - 1].column - 1].strip()
+        name = self.text.strip()
+        colons = [k for k, t in enumerate(self.tokens) if t.text == ":" and not t.quoted]
+        if colons:
+            self.at = colons[0] + 1
+            name = self.text[: self.tokens[colons[0]].column - 1].strip()
         if not name:
             raise self.error("a name before the colon", self.tokens[0])
         ground = self.rule()

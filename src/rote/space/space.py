@@ -1,4 +1,4 @@
-"""A `Space` says which outputs are possible, and names their parts; it holds no scores.
+"""A `Space` is a structured output space: the feasible outputs and their parts, without scores.
 
 Parts, in order: every label of every variable, then every label tuple of every
 factor (last variable fastest). A vector of part scores is all an engine needs
