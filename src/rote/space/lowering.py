@@ -107,9 +107,7 @@ def lower(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
 
 def stacked(first: Rows, second: Rows) -> Rows:
     """The rows of both; the second's auxiliary columns come after the first's."""
-    moved = np.where(
-        second.indices < second.labels, second.indices, second.indices + first.auxiliary
-    )
+    moved = second.indices + first.auxiliary * (second.indices >= second.labels)
     return Rows(
         readonly(np.concatenate([first.indptr, second.indptr[1:] + first.indptr[-1]])),
         readonly(np.concatenate([first.indices, moved])),
@@ -127,7 +125,7 @@ class _Writer:
 
     sizes: list[int]
     clauses: list[Clause] = field(default_factory=list)
-    named: dict[tuple[Formula, bool], int] = field(default_factory=dict)
+    named: dict[tuple[Formula, tuple[bool, ...]], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.variables = len(self.sizes)
@@ -162,10 +160,9 @@ class _Writer:
             case Joint(every=every, of=parts):
                 return self.joined(not every, [self.negated(part) for part in parts])
             case Sum(terms=terms, lower=low, upper=up):
-                below = [] if low is None else [Sum(terms, None, low - 1)]
-                return self.joined(
-                    False, below + ([] if up is None else [Sum(terms, up + 1, None)])
-                )
+                outside = [] if low is None else [Sum(terms, None, low - 1)]
+                outside += [] if up is None else [Sum(terms, up + 1, None)]
+                return self.joined(False, outside)
 
     def simple(self, literal: Literal) -> Formula:
         if not literal.labels:
@@ -233,7 +230,7 @@ class _Writer:
                     crowded = len(product) > 1 and len(product) * len(clauses) > MAX_CLAUSES
                     two_sums = any(c.sum for c in product) and any(c.sum for c in clauses)
                     if crowded or two_sums:
-                        clauses = self.clausal(self.auxiliary(part, holds_if_set=True))
+                        clauses = self.clausal(self.auxiliary(part, True))
                     product = [self.union(a, b) for a in product for b in clauses]
                 return [
                     clause
@@ -247,42 +244,27 @@ class _Writer:
             literals[j] = literals.get(j, frozenset()) | labels
         return Clause(tuple(sorted(literals.items(), key=lambda item: item[0])), a.sum or b.sum)
 
-    def auxiliary(self, formula: Formula, holds_if_set: bool) -> Literal:
-        """A column that is 1 only if (or, else, whenever) the formula holds."""
-        if (formula, holds_if_set) not in self.named:
-            self.named[formula, holds_if_set] = self.tied(formula, holds_if_set, None)
-        return Literal(self.named[formula, holds_if_set], frozenset([1]))
-
-    def tied(self, formula: Formula, holds_if_set: bool, column: int | None) -> int:
-        if column is None:
-            column = len(self.sizes)
+    def auxiliary(self, formula: Formula, *directions: bool) -> Literal:
+        """A column that is 1 only if the formula holds (True), whenever it does (False), both."""
+        if (formula, directions) not in self.named:
+            column = self.named[formula, directions] = len(self.sizes)
             self.sizes.append(2)
-        unset = Literal(column, frozenset([0 if holds_if_set else 1]))
-        then = formula if holds_if_set else self.negated(formula)
-        self.clauses += self.clausal(self.joined(False, [unset, then]))
-        return column
+            for only_if in directions:
+                unset = Literal(column, frozenset([0 if only_if else 1]))
+                then = formula if only_if else self.negated(formula)
+                self.clauses += self.clausal(self.joined(False, [unset, then]))
+        return Literal(self.named[formula, directions], frozenset([1]))
 
     def over_literals(self, total: Sum) -> Sum:
         """The same sum with every counted formula replaced by a literal."""
         terms: list[tuple[int, Formula]] = []
         for coefficient, formula in total.terms:
-            if isinstance(formula, Literal) or formula in (TRUE, FALSE):
-                terms.append((coefficient, formula))
-                continue
-            # Only the direction in which counting wrongly could help must be forbidden.
-            up, down = total.lower, total.upper
-            if coefficient < 0:
-                up, down = down, up
-            if up is not None and down is not None:
-                key = (
-                    Joint(True, (formula, formula)),
-                    True,
-                )  # a name of its own for both directions
-                if key not in self.named:
-                    self.named[key] = self.tied(formula, False, self.tied(formula, True, None))
-                terms.append((coefficient, Literal(self.named[key], frozenset([1]))))
-            else:
-                terms.append((coefficient, self.auxiliary(formula, holds_if_set=up is not None)))
+            if not isinstance(formula, Literal) and formula not in (TRUE, FALSE):
+                # Only the direction in which counting wrongly could help must be forbidden.
+                bounded = {coefficient > 0: total.lower, coefficient < 0: total.upper}
+                directions = [way for way in (True, False) if bounded[way] is not None]
+                formula = self.auxiliary(formula, *directions)
+            terms.append((coefficient, formula))
         return Sum(tuple(terms), total.lower, total.upper)
 
     # -- rows -------------------------------------------------------------------------
