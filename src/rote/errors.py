@@ -42,7 +42,7 @@ class RoteError(Exception):
     def __str__(self) -> str:
         # Said here for all: Python's own kinds print other things than the sentence.
         sentence = str(self.args[0]) if self.args else ""
-        return sentence if self.about is None else f"{_named(self.about)}: {sentence}"
+        return sentence if self.about is None else f"{self.about[0]} {self.about[1]}: {sentence}"
 
 
 def locate(error: Exception, what: str, number: int) -> None:
@@ -52,10 +52,10 @@ def locate(error: Exception, what: str, number: int) -> None:
     """
     if not isinstance(error, RoteError):
         notes = getattr(error, "__notes__", [])
-        before = getattr(error, "about", None)
-        if before is not None and notes[-1:] == [_note(before)]:
+        before, after = getattr(error, "about", ("", 0)), (what, number)
+        if notes[-1:] == ["in {} {}".format(*before)]:
             notes.pop()
-        error.add_note(_note((what, number)))
+        error.add_note("in {} {}".format(*after))
     error.about = what, number  # type: ignore[attr-defined]
 
 
@@ -64,15 +64,6 @@ def relocate(error: Exception, what: str, numbers: Sequence[int]) -> None:
     about: tuple[str, int] | None = getattr(error, "about", None)
     if about is not None:
         locate(error, what, int(numbers[about[1]]))
-
-
-def _named(about: tuple[str, int]) -> str:
-    what, number = about
-    return f"{what} {number}"
-
-
-def _note(about: tuple[str, int]) -> str:
-    return f"in {_named(about)}"
 
 
 class SpaceError(RoteError, ValueError):
@@ -148,10 +139,7 @@ class Overloaded(ServiceError):
 
     def __init__(self, sentence: str, seconds: int = 1) -> None:
         self.seconds = seconds
-        super().__init__(sentence)
-
-    def __reduce__(self) -> tuple[type, tuple[str, int], dict[str, object]]:
-        return type(self), (self.args[0], self.seconds), vars(self)
+        super().__init__(sentence, seconds)
 
 
 class MissingDependency(RoteError, ImportError):

@@ -252,7 +252,7 @@ def test_a_feature_vector_that_is_refused_is_named_with_its_input():
         def vectors(self, x):
             return [{word: float("nan") if x == "ww" else 1.0} for word in x]
 
-    with pytest.raises(DataError, match=r"^input 1: feature values are finite; 'w' is nan"):
+    with pytest.raises(DataError, match=r"^input 1: feature values are finite numbers; 'w' is nan"):
         prepare(Bare(), ["w", "ww"])
     with pytest.raises(DataError, match=r"^input 1: token 0: expected a sequence of 1 values"):
         prepare(Tagging(("a", "b"), WORDS), [sentence("the dog"), ["the"]])

@@ -13,7 +13,7 @@ from rote.kernels.local_search.global_features import no_traits
 from rote.kernels.local_search.greedy import Ground, all_entries, climb_all, outputs_along
 from rote.kernels.local_search.hash_random import draw_starts, note_starts, seeds_of
 from rote.kernels.local_search.state import NO_TERM
-from rote.space.losses import Overlap, Wrong
+from rote.space.losses import KnownTerm
 from rote.space.network import Network
 from rote.types import BoolArray, FloatArray, IntArray, readonly
 
@@ -180,7 +180,7 @@ def compiled_terms(problem: Problem) -> tuple[int, IntArray | None, Wide] | None
     if term is None:
         return NO_TERM, None, wide
     # Kernels are compiled anew for arrays that may be written to.
-    return (term.kind, readonly(term.gold), wide) if isinstance(term, Wrong | Overlap) else None
+    return (term.kind, readonly(term.gold), wide) if isinstance(term, KnownTerm) else None
 
 
 def is_paired(network: Network) -> bool:
