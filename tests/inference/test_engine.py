@@ -22,6 +22,7 @@ import rote.inference
 from rote import (
     Amortized,
     BranchAndBound,
+    Chain,
     Decomposed,
     Elimination,
     Exact,
@@ -167,11 +168,26 @@ def test_a_wrapper_wants_an_engine_and_not_its_class(wrapper, engine):
         wrapper(engine)
 
 
-@pytest.mark.parametrize("engine", [Exhaustive, Elimination, BranchAndBound])
-@pytest.mark.parametrize("most", ["a", 0, 0.5, 1e6])
-def test_what_an_engine_looks_at_most_is_a_whole_number(engine, most):
-    with pytest.raises(SettingError, match="is a whole number of at least 1, got"):
-        engine(most)
+@pytest.mark.parametrize(
+    ("engine", "setting", "values", "wanted"),
+    [
+        (Exhaustive, "max_outputs", ["a", 0, 0.5, 1e6], "a whole number of at least 1, got"),
+        (Elimination, "max_candidates", ["a", 0, 0.5], "a whole number of at least 1, got"),
+        (BranchAndBound, "node_limit", [0, 1.5, True], "a whole number of at least 1, or None"),
+        (BranchAndBound, "tie_limit", [0], "a whole number of at least 1, or None"),
+        (BranchAndBound, "time_limit", [0.0, np.nan], "a number above 0, or None"),
+        (BranchAndBound, "eliminate", [1], "True or False"),
+        (Chain, "order", [0, 4, "1", True], "a whole number from 1 to 3, or None"),
+        (Exact, "time_limit", [0.0, -1.0, np.nan, True, "1"], "a number above 0, or None"),
+        (Milp, "solver", ["cplex", None], "one of highs, gurobi"),
+        (Milp, "time_limit", [0.0, np.nan], "a number above 0, or None"),
+        (Milp, "gap", [-0.1, np.inf], "a number of at least 0"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(engine, setting, values, wanted):
+    for value in values:
+        with pytest.raises(SettingError, match=f"{setting} is {wanted}"):
+            engine(**{setting: value})
 
 
 def test_what_is_searched_amortized_is_an_rgs():

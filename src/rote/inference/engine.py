@@ -15,11 +15,11 @@ from enum import Enum
 from threading import RLock
 from typing import Any, ClassVar, TypeVar
 
-from rote.errors import SettingError, UnsupportedSpace
+from rote.errors import UnsupportedSpace
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions
 from rote.kernels.bundles import ChainPlan
-from rote.settings import Checked
+from rote.settings import Checked, check, instance_of
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray
 
@@ -248,5 +248,4 @@ def check_engine(
     what: str, engine: object, kind: type[Engine] = Engine, such_as: str = ANY_ENGINE
 ) -> None:
     """Refuse what is no engine of a kind, such as the class of one."""
-    if not isinstance(engine, kind):
-        raise SettingError(f"{what} is one such as {such_as}; got {engine!r:.80}")
+    check(what, engine, instance_of(kind, such_as))

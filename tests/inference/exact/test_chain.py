@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rote.errors import SettingError, UnsupportedSpace
+from rote.errors import UnsupportedSpace
 from rote.inference.exact import chain
 from rote.inference.exact.chain import Chain
 from rote.inference.problem import clamp
@@ -75,12 +75,6 @@ def test_states_out_of_proportion_are_refused(monkeypatch):
     builder.factor(variables[0], variables[3], name="far")
     with pytest.raises(UnsupportedSpace, match="the factor 'far' leads to"):
         Chain().solve(builder.build(), np.zeros(77))
-
-
-@pytest.mark.parametrize("order", [0, 4, "1"])
-def test_an_order_that_is_none_is_answered_by_a_sentence(order):
-    with pytest.raises(SettingError, match="1, 2, 3 or None"):
-        Chain(order)
 
 
 def test_given_labels_that_break_a_rule_make_one_input_infeasible():

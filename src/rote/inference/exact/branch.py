@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
-from rote.errors import check_whole, positive
 from rote.inference.engine import Capability, Engine
 from rote.inference.exact.duals import Duals, dual_bound, zero_duals
 from rote.inference.exact.plans import no_plan, partial_plan
@@ -23,6 +23,7 @@ from rote.inference.exact.tie_breaking import lexicographic_first
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.dual.ascent import ascend
+from rote.settings import FLAG, LIMIT, check, optional, whole
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
@@ -45,12 +46,12 @@ class BranchAndBound(Engine):
     eliminate: bool = True
     tie_limit: int | None = None
 
-    def __post_init__(self) -> None:
-        for name, limit in (("node_limit", self.node_limit), ("tie_limit", self.tie_limit)):
-            if limit is not None:
-                check_whole(name, limit, least=1)
-        positive("time_limit", self.time_limit)
-
+    checks: ClassVar = {
+        "node_limit": optional(whole(1)),
+        "time_limit": LIMIT,
+        "eliminate": FLAG,
+        "tie_limit": optional(whole(1)),
+    }
     capabilities = frozenset({Capability.WARM_STARTS})
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
@@ -88,7 +89,7 @@ class BranchAndBound(Engine):
         `dual_bound` says what they prove; it never gets worse with more sweeps.
         """
         problem = Problem.of(space, scores)
-        check_whole("sweeps", sweeps, least=0)
+        check("sweeps", sweeps, whole(0))
         if start is None:
             start = zero_duals(space, len(problem))
         bound = dual_bound(space, problem, start)

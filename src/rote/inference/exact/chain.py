@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from rote.errors import SettingError, UnsupportedSpace
+from rote.errors import UnsupportedSpace
 from rote.inference.engine import Engine
 from rote.inference.exact.tables import Refusal, active_tables, runs_of
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions
 from rote.kernels.bundles import ChainPlan
 from rote.kernels.dp.chains import best_chains, chain_max_marginals
+from rote.settings import optional, whole
 from rote.space.network import ALL_ONE, NUMBERS
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, offsets_from_counts, readonly
@@ -32,11 +34,8 @@ class Chain(Engine):
 
     order: int | None = None
 
+    checks: ClassVar = {"order": optional(whole(1, HIGHEST_ORDER))}
     one_pass = True
-
-    def __post_init__(self) -> None:
-        if self.order is True or self.order not in (None, 1, 2, 3):
-            raise SettingError(f"the order of a chain is 1, 2, 3 or None, got {self.order!r}")
 
     def refuses(self, space: Space) -> str | None:
         program = space.once(_program, self._most)

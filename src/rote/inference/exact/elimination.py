@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from rote.errors import UnsupportedSpace, check_whole
+from rote.errors import UnsupportedSpace
 from rote.inference.engine import Engine
 from rote.inference.exact.plans import MAX_CANDIDATES, full_plan
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions
 from rote.kernels.dp.elimination import eliminate
+from rote.settings import whole
 from rote.space.space import Space
 
 
@@ -22,8 +24,7 @@ class Elimination(Engine):
 
     max_candidates: int = MAX_CANDIDATES
 
-    def __post_init__(self) -> None:
-        check_whole("max_candidates", self.max_candidates, least=1)
+    checks: ClassVar = {"max_candidates": whole(1)}
 
     def refuses(self, space: Space) -> str | None:
         if full_plan(space, self.max_candidates) is not None:

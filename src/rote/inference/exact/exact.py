@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
-from rote.errors import positive
 from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
@@ -32,6 +32,7 @@ from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions, Status
 from rote.inference.solvers.milp import Milp
 from rote.kernels.bundles import ChainPlan
+from rote.settings import LIMIT
 from rote.space.space import Space
 from rote.types import IntArray, readonly
 
@@ -54,8 +55,7 @@ class Exact(Engine):
 
     time_limit: float | None = None
 
-    def __post_init__(self) -> None:
-        positive("time_limit", self.time_limit)
+    checks: ClassVar = {"time_limit": LIMIT}
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         if not looks_first(problem.space):

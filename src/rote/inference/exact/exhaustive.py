@@ -7,14 +7,16 @@ use: neither tables nor rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from rote.errors import UnsupportedSpace, check_whole
+from rote.errors import UnsupportedSpace
 from rote.inference.engine import Capability, Engine
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions
 from rote.kernels.dp.enumeration import EndingFactors, best_outputs, outputs_between
+from rote.settings import whole
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, offsets_from_counts, readonly
 
@@ -31,9 +33,7 @@ class Exhaustive(Engine):
 
     max_outputs: int = MAX_OUTPUTS
 
-    def __post_init__(self) -> None:
-        check_whole("max_outputs", self.max_outputs, least=1)
-
+    checks: ClassVar = {"max_outputs": whole(1)}
     capabilities = frozenset({Capability.LOSS_TERMS, Capability.GLOBAL_FEATURES})
 
     def refuses(self, space: Space) -> str | None:
@@ -41,7 +41,7 @@ class Exhaustive(Engine):
             return None
         return (
             f"{space!r} has {space.outputs:.4g} outputs and Exhaustive looks at no more than "
-            f"{self.max_outputs}; use Exact, or raise most_outputs"
+            f"{self.max_outputs}; use Exact, or raise max_outputs"
         )
 
     def answer(self, problem: Problem, context: Context) -> Solutions:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.errors import SettingError, check_whole
+from rote.errors import SettingError
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
+from rote.settings import check, whole
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -40,13 +41,13 @@ def k_best(
     >>> [float(best.value[0]) for best in k_best(space, scores, 3)]
     [3.0, 2.0, 1.0]
     """
-    check_whole("k", k, least=1, most=MOST)
+    check("k", k, whole(1, MOST))
     problem = Problem.of(space, scores)
     engine = engine or Exact()
     ranks = [_proved(engine.solve(space, problem, context))]
-    whole = problem.open_labels()
+    everything = problem.open_labels()
     waiting: list[list[_Found]] = [[] for _ in range(len(problem))]
-    last = [_Found(whole[i], 0, ranks[0], i) for i in range(len(problem))]
+    last = [_Found(everything[i], 0, ranks[0], i) for i in range(len(problem))]
     while len(ranks) < k:
         inputs, parts = [], []
         for i, found in enumerate(last):

@@ -22,11 +22,11 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from time import perf_counter
 from types import MappingProxyType
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from rote.errors import SettingError, UnsupportedSpace, check_number, positive
+from rote.errors import UnsupportedSpace
 from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import Duals
@@ -38,6 +38,7 @@ from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.solvers.gurobi import GurobiSession
 from rote.inference.solvers.highs import HighsSession
 from rote.inference.solvers.integer_program import Outcome, Program, Proof, Session, integer_program
+from rote.settings import LIMIT, number, one_of
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
@@ -72,11 +73,11 @@ class Milp(Engine):
     time_limit: float | None = None
     gap: float = 0.0
 
-    def __post_init__(self) -> None:
-        if self.solver not in SESSIONS:
-            raise SettingError(f"solver is one of {', '.join(SESSIONS)}; got {self.solver!r}")
-        positive("time_limit", self.time_limit)
-        check_number("gap", self.gap, least=0)
+    checks: ClassVar = {
+        "solver": one_of(*SESSIONS),
+        "time_limit": LIMIT,
+        "gap": number(least=0),
+    }
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         """The best output of each input."""
