@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rote.errors import UnsupportedSpace
-from rote.inference.exact.tree import Tree, _program
+from rote.inference.exact.tree import Tree, _plan
 from rote.inference.problem import clamp
 from rote.space import SpaceBuilder, at_most
 
@@ -24,7 +24,7 @@ def test_a_long_chain_in_shuffled_order_breaks_all_ties_towards_small_labels():
     space = builder.build()
     scores = np.concatenate([np.zeros(120), np.tile(np.eye(3).ravel(), 39)])
     found = Tree().solve(space, scores)
-    assert not _program(space).natural
+    assert not _plan(space).natural
     assert found.value.tolist() == [39.0]
     assert (found.labels == 0).all()
     held = Tree().solve(space, clamp(space, scores, {f"x{order[20]}": "c"}))
@@ -40,7 +40,7 @@ def test_the_tie_is_spent_once_in_a_star_that_is_not_in_order():
     space = builder.build()
     scores = np.zeros(space.parts)
     scores[:6] = [0, 0.6e-10] * 3
-    assert not _program(space).natural
+    assert not _plan(space).natural
     assert Tree().solve(space, scores).labels.tolist() == [[0, 1, 1, 0]]
 
 
@@ -53,7 +53,7 @@ def test_a_cycle_is_refused_and_what_closes_it_is_named():
     builder.factor(z, x, name="last")
     space = builder.build()
     assert not Tree().accepts(space)
-    with pytest.raises(UnsupportedSpace, match="the factor 'last' closes a cycle"):
+    with pytest.raises(UnsupportedSpace, match="the factor 'y-z' closes a cycle"):
         Tree().solve(space, np.zeros(space.parts))
 
 

@@ -20,6 +20,7 @@ from math import prod
 
 import numpy as np
 
+from rote.inference.exact.tables import int_array
 from rote.kernels.bundles import EliminationPlan, Reduced
 from rote.space.lowering import Rows
 from rote.space.network import Network, Table, assemble, merged, spread
@@ -87,7 +88,7 @@ def no_plan(space: Space) -> Plan:
 
 def _no_plan(space: Space) -> Plan:
     network = space.network
-    return Plan(_Compiler(space).compiled(), Core(network, _array(list(range(network.variables)))))
+    return Plan(_Compiler(space).compiled(), Core(network, int_array(range(network.variables))))
 
 
 class _Compiler:
@@ -223,12 +224,12 @@ class _Compiler:
             readonly(joined(label for *_, label, _ in self.steps)),
             readonly(offsets_from_counts([gather.size for *_, gather in self.steps])),
             readonly(joined(gather.ravel() for *_, gather in self.steps)),
-            _array([gather.shape[1] for *_, gather in self.steps]),
-            _array([v for v, *_ in self.steps]),
+            int_array([gather.shape[1] for *_, gather in self.steps]),
+            int_array([v for v, *_ in self.steps]),
             readonly(offsets_from_counts([len(scope) for _, scope, *_ in self.steps])),
-            _array([j for _, scope, *_ in self.steps for j in scope]),
-            _array(strides),
-            _array(self.roots),
+            int_array([j for _, scope, *_ in self.steps for j in scope]),
+            int_array(strides),
+            int_array(self.roots),
         )
 
     def core(self, network: Network) -> Core:
@@ -255,8 +256,4 @@ class _Compiler:
             rows.indptr, readonly(columns), rows.data, rows.lower, rows.upper, int(sizes.sum()), 0
         )
         own = sum(j < network.own for j in kept)
-        return Core(assemble(sizes, own, domains, sources, tables, moved), _array(kept))
-
-
-def _array(values: list[int]) -> IntArray:
-    return readonly(np.array(values, dtype=np.int64))
+        return Core(assemble(sizes, own, domains, sources, tables, moved), int_array(kept))
