@@ -151,7 +151,7 @@ def test_a_time_limit_below_a_first_try_ends_with_it(tries):
     assert len(tries) == 1
 
 
-def test_breaking_ties_takes_of_the_time_of_its_input_alone(tries, monkeypatch):
+def test_breaking_ties_ends_when_the_time_is_up(tries, monkeypatch):
     from rote.inference.exact import search
 
     monkeypatch.setattr(search, "NODES_IN_ORDER", -(10**6))
@@ -161,8 +161,8 @@ def test_breaking_ties_takes_of_the_time_of_its_input_alone(tries, monkeypatch):
     every = BranchAndBound(time_limit=1e9).solve(space, scores)
     asked = len(tries)
     tries.clear()
-    some = BranchAndBound(time_limit=0.3).solve(space, scores)  # one question more, for each input
-    assert len(tries) == 1 + 6 < asked
+    some = BranchAndBound(time_limit=0.3).solve(space, scores)
+    assert 1 < len(tries) < asked
     assert every.labels.tolist() == best.labels.tolist()
     assert some.optimal.all()
     assert some.value.tolist() == pytest.approx(best.value.tolist())

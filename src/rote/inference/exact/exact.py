@@ -58,7 +58,7 @@ class Exact(Engine):
     checks: ClassVar = {"time_limit": LIMIT}
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        if not looks_first(problem.space):
+        if not problem.space.once(_looks_first):
             return self._solve(problem)
         seen, hard = argmax_presolve(problem)
         if not len(hard):
@@ -82,26 +82,31 @@ class Exact(Engine):
 def portfolio(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
     """Branch and bound with so many nodes in each turn, and the integer program in between."""
     start = perf_counter()
-    first, *more = turns
-    found = _searched(problem, first)
-    for nodes in more:
+    found = Solutions.none(problem.space, len(problem))
+    left = np.arange(len(problem))
+    for turn, nodes in enumerate(turns):
+        if turn:
+            # What the program proves within as long as everything took so far, it solves again
+            # without a limit: under one, equal outputs may be left in any order.
+            limit = max(SHORTEST, (perf_counter() - start) / len(left))
+            tried = Milp(time_limit=limit).answer(problem.rows(left), NO_CONTEXT)
+            easy = np.setdiff1d(left, left[_unsettled(tried)])
+            found = _solved(found, problem, easy, Milp())
+            left = np.setdiff1d(left, easy)
+        # What is found in few nodes may have equals that take many to tell apart.
+        engine = BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1]))
+        found = _solved(found, problem, left, engine)
         left = _unsettled(found)
         if not len(left):
             return found
-        # What the program proves within as long as everything took so far, it solves again without
-        # a limit: under one, equal outputs may be left in any order.
-        limit = max(SHORTEST, (perf_counter() - start) / len(left))
-        tried = Milp(time_limit=limit).answer(problem.rows(left), NO_CONTEXT)
-        easy = np.setdiff1d(left, left[_unsettled(tried)])
-        if len(easy):
-            found = found.with_rows(easy, Milp().answer(problem.rows(easy), NO_CONTEXT))
-        left = _unsettled(found)
-        if len(left):
-            found = found.with_rows(left, _searched(problem.rows(left), nodes))
-    left = _unsettled(found)
-    return (
-        found.with_rows(left, Milp().answer(problem.rows(left), NO_CONTEXT)) if len(left) else found
-    )
+    return _solved(found, problem, left, Milp())
+
+
+def _solved(found: Solutions, problem: Problem, rows: IntArray, engine: Engine) -> Solutions:
+    """The same with the answers of an engine to some of the inputs."""
+    if not len(rows):
+        return found
+    return found.with_rows(rows, engine.answer(problem.rows(rows), NO_CONTEXT))
 
 
 def _within(seconds: float, problem: Problem) -> Solutions:
@@ -129,21 +134,12 @@ def _better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:
     )
 
 
-def _searched(problem: Problem, nodes: int) -> Solutions:
-    # What is found in few nodes may have equals that take many to tell apart.
-    return BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1])).answer(problem, NO_CONTEXT)
-
-
 def _unsettled(found: Solutions) -> IntArray:
     return np.flatnonzero((found.status != Status.OPTIMAL) & (found.status != Status.INFEASIBLE))
 
 
-def looks_first(space: Space) -> bool:
-    """Whether the best labels may be the answer, and seeing that costs less than solving."""
-    return space.once(_looks_first)
-
-
 def _looks_first(space: Space) -> bool:
+    """Whether the best labels may be the answer, and seeing that costs less than solving."""
     chosen = choice(space)
     one_pass = chosen is not None and chosen.one_pass
     return not (one_pass or space.factors or len(space.network.rows))

@@ -17,11 +17,10 @@ bound within a limit of nodes, and by the solver beyond it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
-from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -29,9 +28,9 @@ import numpy as np
 from rote.errors import UnsupportedSpace
 from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
-from rote.inference.exact.duals import Duals
+from rote.inference.exact.duals import Duals, zero_duals
 from rote.inference.exact.plans import partial_plan
-from rote.inference.exact.search import first_of_equals, search
+from rote.inference.exact.search import search
 from rote.inference.exact.tie_breaking import lexicographic_first
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
@@ -42,9 +41,10 @@ from rote.settings import LIMIT, number, one_of
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
-SESSIONS: Mapping[str, Callable[[Program], Session]] = MappingProxyType(
-    {"highs": HighsSession, "gurobi": GurobiSession}
-)
+SESSIONS: Mapping[str, Callable[[Program], Session]] = {
+    "highs": HighsSession,
+    "gurobi": GurobiSession,
+}
 LARGEST = 20  # bits of the largest score that a solver sees
 NODES_FOR_TIES = 1 << 12
 ROOM = 1.0  # in a solver's units: far above a tie (1e-4), far below the largest score
@@ -81,27 +81,23 @@ class Milp(Engine):
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         """The best output of each input."""
-        space = problem.space
-        m, n = len(problem), len(space.variables)
-        labels = np.full((m, n), -1, dtype=np.int64)
-        bound = np.full(m, -np.inf)
-        status = np.full(m, Status.INFEASIBLE, dtype=np.int64)
-        source = np.full(m, FoundBy.MILP, dtype=np.int64)
-        if n == 0:
-            status[:] = Status.OPTIMAL  # there is nothing to decide
-        elif m:
-            program = integer_program(space)
-            ties = problem.ties.tolist()
-            with closing(SESSIONS[self.solver](program)) as session:
-                search = _Search(space, program, session)
-                for i, tie in enumerate(ties):
-                    question = search.question(problem, i)
-                    found = search.answer(question, tie, self._deadline(), self.gap)
-                    bound[i], status[i], source[i] = found.bound, found.status, found.source
-                    if found.labels is not None:
-                        labels[i] = found.labels
-        answers = Solutions.of(problem, labels, FoundBy.MILP, bound=bound, status=status)
-        return replace(answers, source=readonly(source))
+        m, n = len(problem), len(problem.space.variables)
+        if m == 0 or n == 0:  # there is nothing to decide
+            return Solutions.of(problem, np.empty((m, n), dtype=np.int64), FoundBy.MILP)
+        with self._search(problem.space) as search:
+            found = [
+                search.answer(search.question(problem, i), tie, self._deadline(), self.gap)
+                for i, tie in enumerate(problem.ties.tolist())
+            ]
+        none = np.full(n, -1)
+        answers = Solutions.of(
+            problem,
+            np.array([none if one.labels is None else one.labels for one in found]),
+            FoundBy.MILP,
+            bound=np.array([one.bound for one in found]),
+            status=np.array([one.status for one in found], dtype=np.int64),
+        )
+        return replace(answers, source=readonly(np.array([one.source.value for one in found])))
 
     def duals(self, space: Space, scores: Problem | AnyArray) -> Duals:
         """λ and u of the relaxation, whose `dual_bound` is the relaxation's optimum.
@@ -110,19 +106,24 @@ class Milp(Engine):
         limit.
         """
         problem = Problem.of(space, scores)
-        m = len(problem)
-        messages = np.zeros((m, int(space.network.message_ptr[-1])))
-        multipliers = np.zeros((m, len(space.rows)))
-        if m and space.variables:
-            program = integer_program(space)
-            with closing(SESSIONS[self.solver](program)) as session:
-                search = _Search(space, program, session)
-                for i in range(m):
+        messages, multipliers = (
+            array.copy() for array in vars(zero_duals(space, len(problem))).values()
+        )
+        if len(problem) and space.variables:
+            with self._search(space) as search:
+                program = search.program
+                for i in range(len(problem)):
                     _, duals = search.relaxed(search.question(problem, i), self._deadline())
                     duals = program.admissible(duals)
                     messages[i, program.message_at] = duals[program.message_rows]
                     multipliers[i] = duals[program.rule_rows]
         return Duals(readonly(messages), readonly(multipliers))
+
+    @contextmanager
+    def _search(self, space: Space) -> Iterator[_Search]:
+        program = integer_program(space)
+        with closing(SESSIONS[self.solver](program)) as session:
+            yield _Search(space, program, session)
 
     def _deadline(self) -> float:
         return np.inf if self.time_limit is None else perf_counter() + float(self.time_limit)
@@ -189,11 +190,6 @@ class _Search:
         if not self.doubtful(likely, labels):
             return found
 
-        one = self.problem(question, likely)
-        first = first_of_equals(one, readonly(labels[None]))[0]
-        if (first >= 0).all():
-            return replace(found, labels=first)
-
         def better(problem: Problem, floor: FloatArray, _rows: IntArray) -> IntArray:
             plan = partial_plan(self.space)
             close = search(plan, problem, floor - 0.5 * tie, None, NODES_FOR_TIES)
@@ -201,9 +197,9 @@ class _Search:
                 return close.labels
             # Out of time, the tie stays as it is: the answer is still a best one.
             part = self.best(self.question(problem, 0), tie, deadline, 0.0, float(floor[0]))
-            return _none(self.space) if part.labels is None else part.labels[None]
+            return np.full_like(labels[None], -1) if part.labels is None else part.labels[None]
 
-        smallest = lexicographic_first(one, labels[None], np.ones(1, np.bool_), better)
+        smallest = lexicographic_first(self.problem(question, likely), labels[None], better)
         return replace(found, labels=smallest[0])
 
     def problem(self, question: _Question, open_labels: BoolArray) -> Problem:
@@ -315,8 +311,3 @@ class _Search:
 def _left(deadline: float) -> float:
     """The seconds until then."""
     return max(0.0, deadline - perf_counter())
-
-
-def _none(space: Space) -> IntArray:
-    """The labels of one input that has no output."""
-    return np.full((1, len(space.variables)), -1, dtype=np.int64)
