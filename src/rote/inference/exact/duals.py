@@ -18,7 +18,7 @@ A multiplier is >= 0 on a row without lower end and <= 0 on one without upper en
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -70,14 +70,6 @@ def dual_bound(space: Space, scores: Problem | AnyArray, duals: Duals) -> FloatA
         problem.questions,
         DualRows(readonly(duals.messages), readonly(duals.multipliers)),
         network.graph,
-        SparseRows(
-            rows.indptr,
-            rows.indices,
-            rows.data,
-            rows.lower,
-            rows.upper,
-            rows.labels,
-            rows.auxiliary,
-        ),
+        SparseRows(*(getattr(rows, each.name) for each in fields(rows))),
         network.own,
     )

@@ -106,7 +106,8 @@ def _solved(found: Solutions, problem: Problem, rows: IntArray, engine: Engine) 
     """The same with the answers of an engine to some of the inputs."""
     if not len(rows):
         return found
-    return found.with_rows(rows, engine.answer(problem.rows(rows), NO_CONTEXT))
+    part = problem if len(rows) == len(problem) else problem.rows(rows)
+    return found.with_rows(rows, engine.answer(part, NO_CONTEXT))
 
 
 def _within(seconds: float, problem: Problem) -> Solutions:

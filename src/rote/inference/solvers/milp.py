@@ -205,7 +205,7 @@ class _Search:
     def problem(self, question: _Question, open_labels: BoolArray) -> Problem:
         """The question with no other label open."""
         closed = readonly(~open_labels[None])
-        return Problem.built(self.space, readonly(question.scores[None]), closed)
+        return Problem.built(self.space, readonly(question.scores[None]), closed=closed)
 
     def likely(
         self, question: _Question, labels: IntArray, proof: Proof, floor: float
