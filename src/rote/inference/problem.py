@@ -413,8 +413,8 @@ def clamp(
             variable = space[name]
             own = slice(*space.offsets[variable.index : variable.index + 2])
             row[own] &= np.arange(len(variable.labels)) == variable.position(label)
-    own = readonly(problem.scores.copy())  # the caller's may change after they were checked
-    return problem.changed(scores=own, closed=readonly(~open_labels))
+    scores = readonly(problem.scores.copy())  # the caller's may change after they were checked
+    return problem.changed(scores=scores, closed=readonly(~open_labels))
 
 
 def check_finite(scores: FloatArray, advice: str) -> None:

@@ -1,4 +1,4 @@
-"""`lexicographic_first` turns some optimum into the first, asking as little as it can."""
+"""Some optimum becomes the first of equals, and as little as can be is asked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.inference.exact import search
-from rote.inference.exact.tie_breaking import lexicographic_first
+from rote.inference.exact.tie_breaking import first_by_search
 from rote.inference.problem import Problem
 from rote.space import SpaceBuilder
 from tests.strategies import Judge, problems, row_of, spaces
@@ -39,7 +39,7 @@ def engine_of(judge, asked):
 def first_of(problem, labels, better, nodes=-(10**6)):
     """The search in order is cut short unless it has nodes."""
     with mock.patch.object(search, "NODES_IN_ORDER", nodes):
-        return lexicographic_first(problem, labels, better)
+        return first_by_search(problem, labels, better)
 
 
 @given(problems(spaces(least=1), inputs=3), st.sampled_from([-(10**6), 1, 1 << 10]))

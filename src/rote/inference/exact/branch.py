@@ -8,6 +8,7 @@ and the largest bound of what it had left to look at.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -19,7 +20,7 @@ from rote.inference.engine import Capability, Engine
 from rote.inference.exact.duals import Duals, dual_bound, zero_duals
 from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.exact.search import UNLIMITED, Found, finite_messages, search
-from rote.inference.exact.tie_breaking import lexicographic_first
+from rote.inference.exact.tie_breaking import first_by_search
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.dual.ascent import ascend
@@ -68,7 +69,7 @@ class BranchAndBound(Engine):
         rows = np.flatnonzero(found.doubtful & found.complete & there & (left > 0))
         if len(rows):
             labels, better = labels.copy(), partial(self._better, left[rows])
-            labels[rows] = lexicographic_first(problem.rows(rows), labels[rows], better)
+            labels[rows] = first_by_search(problem.rows(rows), labels[rows], better)
         if found.complete.all():
             return Solutions.of(problem, labels, FoundBy.BRANCH)
         status = np.select(
@@ -107,7 +108,7 @@ class BranchAndBound(Engine):
     def _better(
         self, left: FloatArray, problem: Problem, floor: FloatArray, rows: IntArray
     ) -> IntArray:
-        """What `lexicographic_first` asks for; ties of inputs without time stay as they are."""
+        """What `first_by_search` asks for; ties of inputs without time stay as they are."""
         labels = np.full((len(problem), len(problem.space.variables)), -1, np.int64)
         most = self.tie_limit or self.node_limit or UNLIMITED
         some = np.flatnonzero(left[rows] > 0)
@@ -143,7 +144,7 @@ class BranchAndBound(Engine):
         first = tried(everything, nodes)
         share = (perf_counter() - began) / max(1, len(problem))
         left -= share
-        every = Found(*(array.copy() for array in first))
+        every = deepcopy(first)
         for row in np.flatnonzero(~first.complete)[:, None]:
             found, took = _further(partial(tried, row), nodes, most, share, float(left[row[0]]))
             left[row] -= took

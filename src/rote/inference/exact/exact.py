@@ -27,6 +27,7 @@ from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
+from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions, Status
@@ -58,7 +59,7 @@ class Exact(Engine):
     checks: ClassVar = {"time_limit": LIMIT}
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        if not problem.space.once(_looks_first):
+        if not _looks_first(problem.space):
             return self._solve(problem)
         seen, hard = argmax_presolve(problem)
         if not len(hard):
@@ -139,6 +140,7 @@ def _unsettled(found: Solutions) -> IntArray:
     return np.flatnonzero((found.status != Status.OPTIMAL) & (found.status != Status.INFEASIBLE))
 
 
+@once_per_space
 def _looks_first(space: Space) -> bool:
     """Whether the best labels may be the answer, and seeing that costs less than solving."""
     chosen = choice(space)
@@ -146,11 +148,8 @@ def _looks_first(space: Space) -> bool:
     return not (one_pass or space.factors or len(space.network.rows))
 
 
+@once_per_space
 def choice(space: Space) -> Engine | None:
     """The engine for a space; None stands for branch and bound."""
-    return space.once(_choice)
-
-
-def _choice(space: Space) -> Engine | None:
     options = (Independent(), Chain(order=1), Tree(), Elimination(FEW_CANDIDATES), Chain())
     return next((engine for engine in options if engine.accepts(space)), None)

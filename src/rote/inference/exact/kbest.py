@@ -48,7 +48,9 @@ def k_best(
     engine, everything = engine or Exact(), problem.open_labels()
     ranks = [_proved(engine.solve(space, problem, context))]
     waiting: list[list[_Best]] = [[] for _ in range(len(problem))]
-    last = {i: _Best(everything[i], 0, ranks[0], int(i)) for i in np.flatnonzero(ranks[0].optimal)}
+    last = {
+        i: _Best(everything[i], 0, ranks[0], i) for i in np.flatnonzero(ranks[0].optimal).tolist()
+    }
     while len(ranks) < k:
         parts = [(i, *part) for i, best in last.items() for part in best.others(space)]
         if parts:

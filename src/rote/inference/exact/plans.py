@@ -20,7 +20,7 @@ from math import prod
 
 import numpy as np
 
-from rote.inference.exact.tables import int_array
+from rote.inference.exact.tables import int_array, once_per_space
 from rote.kernels.bundles import EliminationPlan, Reduced
 from rote.space.lowering import Rows
 from rote.space.network import Network, Table, assemble, merged, spread
@@ -50,12 +50,9 @@ class Plan:
         return Reduced(self.steps, core.network.graph, core.variables, len(space.variables))
 
 
+@once_per_space
 def full_plan(space: Space, max_candidates: int = MAX_CANDIDATES) -> Plan | None:
     """A plan that eliminates every variable, or None where that takes too much."""
-    return space.once(_full_plan, max_candidates)
-
-
-def _full_plan(space: Space, max_candidates: int) -> Plan | None:
     if len(space.network.rows):
         return None
     compiler = _Compiler(space)
@@ -67,12 +64,9 @@ def _full_plan(space: Space, max_candidates: int) -> Plan | None:
     return Plan(compiler.compiled(), compiler.core(space.network))
 
 
+@once_per_space
 def partial_plan(space: Space) -> Plan:
     """A plan that eliminates the cheap variables and leaves a core."""
-    return space.once(_partial_plan)
-
-
-def _partial_plan(space: Space) -> Plan:
     compiler = _Compiler(space)
     compiler.held = {int(compiler.owner[c]) for c in space.network.rows.indices}
     compiler.held.update(range(space.network.own, space.network.variables))
@@ -81,12 +75,9 @@ def _partial_plan(space: Space) -> Plan:
     return Plan(compiler.compiled(), compiler.core(space.network))
 
 
+@once_per_space
 def no_plan(space: Space) -> Plan:
     """A plan that eliminates nothing: its core is the whole network."""
-    return space.once(_no_plan)
-
-
-def _no_plan(space: Space) -> Plan:
     network = space.network
     return Plan(_Compiler(space).compiled(), Core(network, int_array(range(network.variables))))
 

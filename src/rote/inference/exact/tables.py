@@ -7,9 +7,10 @@ cannot take.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from rote.inference.solutions import FoundBy, Solutions
 from rote.space.network import ALL_ZERO, Network, split
 from rote.space.space import Space
 from rote.types import BoolArray, IntArray, readonly
+
+Form = TypeVar("Form")
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,16 @@ class Planned(Engine):
     def answer(self, problem: Problem, context: Context) -> Solutions:
         labels = self.best(problem, self.required(problem.space))
         return Solutions.of(problem, labels, self.source)
+
+
+def once_per_space(build: Callable[..., Form]) -> Callable[..., Form]:
+    """A function of a space, and of more that can be hashed, worked out once (`Space.once`)."""
+
+    @wraps(build)
+    def found(space: Space, *more: Any) -> Form:
+        return space.once(build, *more)
+
+    return found
 
 
 def int_array(values: Iterable[int]) -> IntArray:

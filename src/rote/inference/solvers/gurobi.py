@@ -34,7 +34,7 @@ PARAMETERS: Mapping[str, float] = {
 
 
 class GurobiSession:
-    """A `Session` on Gurobi."""
+    """Gurobi with one program loaded; its methods are those of `HighsSession`."""
 
     def __init__(self, program: Program) -> None:
         try:
@@ -103,7 +103,7 @@ class _Model:
         shape = program.rows, program.columns
         matrix = csr_array((program.data, program.indices, program.indptr), shape=shape)
         self._row_of = np.array(rows, dtype=np.int64)
-        self.model.addMConstr(matrix[self._row_of], self.columns, senses, np.array(ends))
+        self.model.addMConstr(matrix[self._row_of], self.columns, np.array(senses), np.array(ends))
         self.model.update()
         self._constraints = self.model.getConstrs()
         self._rows = program.rows

@@ -39,7 +39,7 @@ OPTIONS: Mapping[str, bool | float | str] = {
 
 
 class HighsSession:
-    """A `Session` on HiGHS."""
+    """HiGHS with one program loaded; scores and closed columns change, rows do not."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -48,6 +48,7 @@ class HighsSession:
         self._relaxed = _model(program, np.zeros(program.columns), program.most, whole=False)
 
     def relaxation(self, costs: FloatArray, most: FloatArray, seconds: float) -> Outcome:
+        """The best of all z, whole or not; starts from where the one before ended."""
         model, every = self._relaxed, self._every
         model.changeColsCost(len(every), every, costs)
         if (most != self._most).any():
@@ -64,6 +65,10 @@ class HighsSession:
     def whole(
         self, costs: FloatArray, most: FloatArray, offset: float, seconds: float, gap: float
     ) -> Outcome:
+        """The best z with whole labels and auxiliary columns, or one within ``gap`` of it.
+
+        Values, and so the outcome's bound and the gap, are c·z + offset.
+        """
         model = _model(self._program, costs, np.minimum(most, 1.0), whole=True)
         model.changeObjectiveOffset(offset)
         model.setOptionValue("mip_rel_gap", gap)

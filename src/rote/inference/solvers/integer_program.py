@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
 from rote.errors import UnsupportedSpace
+from rote.inference.exact.tables import once_per_space
 from rote.inference.solutions import Status
 from rote.space.network import Network
 from rote.space.space import Space
@@ -67,25 +67,6 @@ def status_of(
         f"{solver} stopped with {ended}; check that the scores are of moderate size, or try the "
         "other solver of Milp, or another engine"
     )
-
-
-class Session(Protocol):
-    """A solver that has one program loaded; scores and closed columns change, rows do not."""
-
-    def relaxation(self, costs: FloatArray, most: FloatArray, seconds: float) -> Outcome:
-        """The best of all z, whole or not; starts from where the one before ended."""
-        ...
-
-    def whole(
-        self, costs: FloatArray, most: FloatArray, offset: float, seconds: float, gap: float
-    ) -> Outcome:
-        """The best z with whole labels and auxiliary columns, or one within ``gap`` of it.
-
-        Values, and so the outcome's bound and the gap, are c·z + offset.
-        """
-        ...
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,12 +182,9 @@ class Program:
         return np.repeat(np.arange(self.rows), np.diff(self.indptr))
 
 
+@once_per_space
 def integer_program(space: Space) -> Program:
     """The program of a space, compiled once."""
-    return space.once(_program)
-
-
-def _program(space: Space) -> Program:
     network, rules = space.network, space.rows
     n, labels = len(space.variables), space.labels
     scored = np.flatnonzero(np.diff(network.gather_ptr[network.table_ptr])).tolist()

@@ -17,11 +17,11 @@ bound within a limit of nodes, and by the solver beyond it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -31,20 +31,18 @@ from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import Duals, zero_duals
 from rote.inference.exact.plans import partial_plan
 from rote.inference.exact.search import search
-from rote.inference.exact.tie_breaking import lexicographic_first
+from rote.inference.exact.tie_breaking import first_by_search
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.solvers.gurobi import GurobiSession
 from rote.inference.solvers.highs import HighsSession
-from rote.inference.solvers.integer_program import Outcome, Program, Proof, Session, integer_program
+from rote.inference.solvers.integer_program import Outcome, Program, Proof, integer_program
 from rote.settings import LIMIT, number, one_of
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
-SESSIONS: Mapping[str, Callable[[Program], Session]] = {
-    "highs": HighsSession,
-    "gurobi": GurobiSession,
-}
+Session: TypeAlias = HighsSession | GurobiSession
+SESSIONS: Mapping[str, type[Session]] = {"highs": HighsSession, "gurobi": GurobiSession}
 LARGEST = 20  # bits of the largest score that a solver sees
 NODES_FOR_TIES = 1 << 12
 ROOM = 1.0  # in a solver's units: far above a tie (1e-4), far below the largest score
@@ -199,7 +197,7 @@ class _Search:
             part = self.best(self.question(problem, 0), tie, deadline, 0.0, float(floor[0]))
             return np.full_like(labels[None], -1) if part.labels is None else part.labels[None]
 
-        smallest = lexicographic_first(self.problem(question, likely), labels[None], better)
+        smallest = first_by_search(self.problem(question, likely), labels[None], better)
         return replace(found, labels=smallest[0])
 
     def problem(self, question: _Question, open_labels: BoolArray) -> Problem:
