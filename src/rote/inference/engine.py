@@ -188,7 +188,13 @@ E = TypeVar("E", bound=Engine)
 
 
 def layers(engine: Engine) -> Iterator[Engine]:
-    """An engine, the one inside it, and so on to the innermost."""
+    """An engine, the one inside it, and so on to the innermost.
+
+    Parameters
+    ----------
+    engine
+        The outermost layer.
+    """
     layer: Engine | None = engine
     while layer is not None:
         yield layer
@@ -196,7 +202,15 @@ def layers(engine: Engine) -> Iterator[Engine]:
 
 
 def find(engine: Engine, kind: type[E]) -> E | None:
-    """The outermost layer of a kind."""
+    """The outermost layer of a kind, or None.
+
+    Parameters
+    ----------
+    engine
+        The outermost layer of all.
+    kind
+        The class to look for, such as `Amortized`.
+    """
     return next((layer for layer in layers(engine) if isinstance(layer, kind)), None)
 
 

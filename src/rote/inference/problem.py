@@ -267,13 +267,27 @@ class LazyProblem(Problem):
 
 
 class FeatureRows(NamedTuple):
-    """Feature vectors of the inputs of a batch, and which weights each part of a space uses."""
+    """Feature vectors of the inputs of a batch, and which weights each part of a space uses.
+
+    Parameters
+    ----------
+    vectors
+        All feature vectors, sparse, one after the other.
+    slots
+        For each variable and factor, which vector it has and where its weights begin.
+    firsts
+        The first vector of each input.
+    size
+        How many weights there are.
+    global_features
+        Features of whole outputs, whose slots are the last ones; None without any.
+    """
 
     vectors: Vectors
     slots: Slots
-    firsts: IntArray  # the first vector of each input
-    size: int  # how many weights there are
-    global_features: GlobalFeatureSet | None = None  # of the space, whose slots are the last ones
+    firsts: IntArray
+    size: int
+    global_features: GlobalFeatureSet | None = None
 
     def rows(self, index: Index) -> FeatureRows:
         """Some of the inputs."""
@@ -297,7 +311,7 @@ class FeatureRows(NamedTuple):
         return self._replace(slots=slots).scores(weights)
 
     def problem(self, space: Space, weights: FloatArray) -> Problem:
-        """What outputs are worth under some weights."""
+        """The problem of scores, and of global features, under some weights."""
         global_scores = self.global_scores(weights)
         return Problem.built(space, self.scores(weights), global_scores=global_scores)
 
@@ -312,9 +326,17 @@ class FeatureRows(NamedTuple):
 
 
 class WarmStart(NamedTuple):
-    """Where a search may begin: an incumbent output of each input, or duals."""
+    """Where a search may begin: an incumbent output of each input, or duals.
 
-    incumbent: IntArray | None = None  # (m, variables)
+    Parameters
+    ----------
+    incumbent
+        An output of each input, of shape (m, variables).
+    duals
+        Messages and multipliers of each input, from an earlier search or `Milp.duals`.
+    """
+
+    incumbent: IntArray | None = None
     duals: Duals | None = None
 
     def rows(self, index: Index) -> WarmStart:

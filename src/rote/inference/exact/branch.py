@@ -35,11 +35,20 @@ FIRST_NODES = 1 << 8  # the first try under a time limit; each further one has f
 class BranchAndBound(Engine):
     """Branch and bound, after eliminating cheap variables where that helps.
 
-    ``node_limit`` and ``time_limit`` (seconds) hold per input. Which of equal outputs comes first
-    takes searches of its own, each of ``tie_limit`` nodes at most, or as many as the first had.
-    Where that or the time is not enough, the answer is a best output and need not be the first.
-    ``eliminate=False`` keeps every variable in the search; only then can it start from given
-    duals.
+    Where a limit is not enough to tell which of equal outputs comes first, the answer is a best
+    output and need not be the first.
+
+    Parameters
+    ----------
+    node_limit
+        Nodes of the search for one input, at least 1; None is no limit.
+    time_limit
+        Seconds for one input, above 0; None is no limit.
+    eliminate
+        Whether cheap variables are eliminated first. False keeps every variable in the search; a
+        search that starts from given duals does that as well.
+    tie_limit
+        Nodes of each search that tells equal outputs apart, at least 1; None is ``node_limit``.
     """
 
     node_limit: int | None = None
@@ -86,9 +95,18 @@ class BranchAndBound(Engine):
         start: Duals | None = None,
         sweeps: int = 32,
     ) -> Duals:
-        """Duals by so many sweeps of ascent, from ``start`` or from zero.
+        """Duals by ascent; `dual_bound` says what they prove.
 
-        `dual_bound` says what they prove; it never gets worse with more sweeps.
+        Parameters
+        ----------
+        space
+            The space of all inputs.
+        scores
+            Scores of shape (m, parts), or a problem.
+        start
+            The duals to begin with; None is zero.
+        sweeps
+            Passes over all tables and rows; the bound never gets worse with more of them.
         """
         problem = Problem.of(space, scores)
         check("sweeps", sweeps, whole(0))

@@ -34,7 +34,13 @@ class Chain(Planned):
     """Exact for factors and rules over at most ``order + 1`` consecutive variables.
 
     Optimises max_y Σ_t scores_t(y_t) + Σ_t W_t(y_{t-order}, …, y_t), with W_t = -inf
-    where a rule is broken. ``order=None`` takes whatever order the space has, up to 3.
+    where a rule is broken.
+
+    Parameters
+    ----------
+    order
+        How far back factors and rules reach, from 1 to 3; None takes what the space has. Time and
+        memory grow with the number of labels to the power of ``order + 1``.
     """
 
     order: int | None = None

@@ -20,6 +20,12 @@ class Elimination(Planned):
     """Exact by full variable elimination; refuses a space whose tables would grow too large.
 
     Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules.
+
+    Parameters
+    ----------
+    max_candidates
+        How many pairs of a table's entry and a label all steps may list together, at least 1; the
+        time for an input grows with it.
     """
 
     max_candidates: int = MAX_CANDIDATES

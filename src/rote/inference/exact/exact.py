@@ -49,9 +49,12 @@ SHORTEST = 0.1  # seconds: less is not worth building the program
 class Exact(Engine):
     """The best output, proved, by whatever suits the space.
 
-    With a ``time_limit`` (seconds per input) it returns the best output found by then
-    and a bound; branch and bound and the integer program share the time. Spaces that a single pass
-    solves do not look at the clock.
+    Parameters
+    ----------
+    time_limit
+        Seconds for one input, above 0; None is no limit. Branch and bound and the integer program
+        share it, and the best output found by then is returned with a bound. Spaces that a single
+        pass solves do not look at the clock.
     """
 
     time_limit: float | None = None

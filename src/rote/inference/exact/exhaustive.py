@@ -28,9 +28,14 @@ BLOCK = 1 << 16  # outputs whose rules are checked at once
 
 @dataclass(frozen=True)
 class Exhaustive(Engine):
-    """Exact for any space with at most ``max_outputs`` joint labellings.
+    """Exact for any space with few joint labellings, loss terms and global features included.
 
     Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules.
+
+    Parameters
+    ----------
+    max_outputs
+        The most joint labellings that a space may have, at least 1; all are looked at.
     """
 
     max_outputs: int = MAX_OUTPUTS

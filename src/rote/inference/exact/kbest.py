@@ -35,6 +35,20 @@ def k_best(
     The r-th `Solutions` are infeasible for inputs that have fewer outputs than that.
     Outputs within a tie of each other come in lexicographic order.
 
+    Parameters
+    ----------
+    space
+        The space of all inputs.
+    scores
+        Scores of shape (m, parts), or a problem.
+    k
+        How many outputs of each input, at least 1; each takes as many questions to the engine as
+        the space has variables, asked in one batch.
+    engine
+        An engine that proves its answers; None is `Exact`.
+    context
+        What the engine may know beside the scores.
+
     >>> from rote import SpaceBuilder, k_best
     >>> builder = SpaceBuilder()
     >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
@@ -74,7 +88,7 @@ def k_best(
 def bound_of_others(
     problem: Problem, best: IntArray, engine: Engine, context: Context
 ) -> FloatArray:
-    """What no output of each input but its best one is worth more than; -inf without others."""
+    """An upper bound on the value of every output but the best, for each input; -inf without."""
     bounds = np.full(len(problem), -np.inf)
     parts = [
         (i, mask)

@@ -25,6 +25,13 @@ def max_marginals(space: Space, scores: Problem | AnyArray) -> FloatArray:
     Two passes over a chain, a tree or an elimination; where none of these fits, one exact
     search per label.
 
+    Parameters
+    ----------
+    space
+        The space of all inputs.
+    scores
+        Scores of shape (m, parts), or a problem.
+
     >>> from rote import SpaceBuilder, max_marginals
     >>> builder = SpaceBuilder()
     >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")

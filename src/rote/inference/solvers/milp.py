@@ -52,10 +52,16 @@ ROOM = 1.0  # in a solver's units: far above a tie (1e-4), far below the largest
 class Milp(Engine):
     """Integer programming: any space, exact, anytime.
 
-    ``time_limit`` is in seconds per input. When it is hit, the best output found is
-    returned as FEASIBLE with the solver's bound, or TIMED_OUT if there is none. ``gap`` is
-    how far, relative to its value, an answer may stay below the bound; an answer that does
-    is FEASIBLE as well.
+    Parameters
+    ----------
+    solver
+        ``"highs"``, which comes with rote, or ``"gurobi"``, which wants gurobipy and a licence.
+    time_limit
+        Seconds for one input, above 0; None is no limit. When it is hit, the best output found is
+        returned as FEASIBLE with the solver's bound, or TIMED_OUT if there is none.
+    gap
+        How far, relative to its value, an answer may stay below the bound, at least 0; an answer
+        that does is FEASIBLE as well.
 
     >>> from rote import Milp, SpaceBuilder
     >>> builder = SpaceBuilder()
