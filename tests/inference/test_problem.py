@@ -1,4 +1,4 @@
-"""What is maximised and who asks: checks, rows, clamping, ties."""
+"""What is maximised: checks, rows, clamping, ties."""
 
 from __future__ import annotations
 

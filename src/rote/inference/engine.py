@@ -1,7 +1,7 @@
-"""The seam: an engine answers a problem, and a wrapper is an engine around another one.
+"""The interface of MAP inference: an engine answers a problem, a wrapper is one around another.
 
-Engines declare what they can do (`Capability`), and nobody probes. `Engine.solve` is the one door:
-it checks the problem and the context, asks once whether the engine can take them, and says all that
+Engines declare what they can do (`Capability`), and nobody probes. `Engine.solve` is what users
+call: it checks the problem and the context, asks once whether the engine can take them, and says all that
 is missing in one sentence. Behind it, engines and wrappers call each other's `Engine.answer`.
 """
 

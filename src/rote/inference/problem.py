@@ -1,4 +1,4 @@
-"""What is maximised, and who asks: `Problem` and `Context`.
+"""What is maximised, and what an engine may know beside it: `Problem` and `Context`.
 
 We always maximise. A problem has the scores of m inputs that share one space, the labels that are
 closed for single inputs, and what no sum over parts can say: a loss term, and global features of
@@ -349,7 +349,7 @@ class WarmStart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """Who asks: what an engine may know beside the problem.
+    """What an engine may know beside the problem.
 
     Parameters
     ----------

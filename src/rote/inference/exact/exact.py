@@ -42,7 +42,7 @@ FEW_CANDIDATES = 1 << 12
 # Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
 # input that needs more is left to the integer program.
 TURNS = (1 << 16, 1 << 20, 1 << 24)
-SHORTEST = 0.1  # seconds: less is not worth building the program
+SHORTEST = 0.1  # seconds: building the program takes about as long
 
 
 @dataclass(frozen=True)

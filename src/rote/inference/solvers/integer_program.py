@@ -40,7 +40,7 @@ from rote.types import (
 )
 
 WHOLE = 1e-6  # how far from a whole number a column may be
-# Where the coefficients of a rule add up to more, that much of each column is worth half of a whole
+# Where the coefficients of a rule add up to more, that much of each column adds up to half of a whole
 # number: solvers then take outputs that break the rule, and miss others that obey it.
 SAFE = 0.5 / WHOLE
 
@@ -52,7 +52,7 @@ class Outcome:
     status: Status  # OPTIMAL (within the gap asked for), INFEASIBLE, or TIMED_OUT: stopped early
     columns: FloatArray | None = None  # the best found, if any
     duals: FloatArray | None = None  # per row; of a solved relaxation
-    bound: float = np.inf  # no solution is worth more
+    bound: float = np.inf  # an upper bound on the value of every solution
 
 
 def status_of(
@@ -73,8 +73,8 @@ def status_of(
 class Proof:
     """What dual values prove about every output.
 
-    None is worth more than ``bound``, and one that takes label a of variable j is worth no
-    more than ``bound - slack[ja]``.
+    None has a value above ``bound``, and none that takes label a of variable j one above
+    ``bound - slack[ja]``.
     """
 
     bound: float
@@ -153,7 +153,7 @@ class Program:
         Let d = c - Aᵀy over rows 2 and 3 with admissible duals y. Any output z has
         c·z = y·Az + d·z, and d·z is at most d at its label, for each variable, plus
         max(0, d_k), for each auxiliary column, plus max_t d_ft, for each table. So an
-        output is worth at most g, and at most g - (max_b d_jb - d_ja) if it takes label a
+        output has a value of at most g, and at most g - (max_b d_jb - d_ja) if it takes label a
         of variable j. This holds for any y whatever: no tolerance of a solver enters.
         """
         y = self.admissible(duals)

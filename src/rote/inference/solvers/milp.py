@@ -7,7 +7,7 @@ solver's tolerances are absolute, and where a rule mixes coefficients of 1 and 1
 outputs through. Branch and bound, which counts exactly, solves these inputs instead.
 
 Ties are broken with the relaxation's dual values. They prove for each label a of variable
-j that an output with this label is worth at most ``bound - slack[ja]`` (`Program.proof`).
+j that an output with this label has a value of at most ``bound - slack[ja]`` (`Program.proof`).
 With v the value found, a label with ``slack > tie + (bound - v)`` is in no output within a
 tie of v. All such labels are closed; when no label smaller than the one found is left
 open, there is nothing to look at. Otherwise a short search in lexicographic order looks
@@ -214,7 +214,7 @@ class _Search:
     def likely(
         self, question: _Question, labels: IntArray, proof: Proof, floor: float
     ) -> BoolArray:
-        """The labels that may be part of an output worth ``floor``."""
+        """The labels that may be part of an output with a value of ``floor``."""
         likely = question.open & (proof.slack <= proof.bound - floor)
         likely[self.program.chosen(labels)] = True
         return likely
@@ -228,7 +228,7 @@ class _Search:
         """A proof from duals inside the optimal face, where slacks are positive if they can be.
 
         The duals of a vertex leave many labels without slack that no best output takes. If
-        ``labels`` stay the best while every other label is paid a little more, then the
+        ``labels`` stay the best while every other label scores a little more, then the
         duals of that problem give each other label at least this much slack in ours.
         """
         costs = question.costs.copy()
@@ -245,7 +245,7 @@ class _Search:
         gap: float,
         floor: float = -np.inf,
     ) -> _Found:
-        """Some best output; none where the relaxation shows that it is worth less than floor."""
+        """Some best output; none where the relaxation bounds it below ``floor``."""
         outcome, duals = self.relaxed(question, deadline)
         if outcome.status == Status.INFEASIBLE and self.program.trusted:
             return _Found(Status.INFEASIBLE, -np.inf)
