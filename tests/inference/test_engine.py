@@ -1,4 +1,4 @@
-"""Engines and wrappers: capabilities, layers, counts, what is refused, and who may look at an engine's class.
+"""Engines and wrappers: capabilities, layers, counts, refusals, and who may look at a class.
 
 What every engine and wrapper promises is in `tests.contracts.test_engines`.
 """

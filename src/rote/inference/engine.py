@@ -1,8 +1,8 @@
 """The interface of MAP inference: an engine answers a problem, a wrapper is one around another.
 
 Engines declare what they can do (`Capability`), and nobody probes. `Engine.solve` is what users
-call: it checks the problem and the context, asks once whether the engine can take them, and says all that
-is missing in one sentence. Behind it, engines and wrappers call each other's `Engine.answer`.
+call: it checks the problem and the context, asks once whether the engine can take them, and says
+all that is missing in one sentence. Engines and wrappers call each other's `Engine.answer`.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ from rote.types import (
 )
 
 WHOLE = 1e-6  # how far from a whole number a column may be
-# Where the coefficients of a rule add up to more, that much of each column adds up to half of a whole
-# number: solvers then take outputs that break the rule, and miss others that obey it.
+# Where the coefficients of a rule add up to more, that much of each column adds up to half of a
+# whole number: solvers then take outputs that break the rule, and miss others that obey it.
 SAFE = 0.5 / WHOLE
 
 
