@@ -32,15 +32,12 @@ from rote import (
     Milp,
     Periodic,
 )
-from rote.errors import ScoreError, SettingError, UnsupportedSpace
+from rote.errors import ScoreError, SettingError
 from rote.inference.approximate import RGS
 from rote.inference.engine import Engine, Stats, find, layers, persistent, rebuilt
-from rote.inference.exact.independent import Independent
-from rote.inference.problem import Problem
 from rote.inference.solutions import FoundBy, Solutions
 from rote.inference.wrappers.timed import Timed
 from rote.space import SpaceBuilder
-from rote.space.losses import ZeroOne
 
 SOURCE = Path(rote.__file__).parent
 LAYERED = Timed(Amortized(Timed(Decomposed(Periodic(RGS())))))
@@ -78,22 +75,7 @@ def test_an_engine_is_a_class_with_an_answer(space):
         Engine()
 
 
-def test_all_that_an_engine_lacks_is_said_at_once(space):
-    term = ZeroOne().term(np.zeros((1, 2), np.int64))
-    with pytest.raises(UnsupportedSpace) as raised:
-        Independent().solve(space, Problem(space, np.zeros(11), loss_term=term))
-    said = str(raised.value)
-    assert said.startswith("Independent cannot solve this: it does not take a loss that is no sum")
-    assert "; Independent decides every variable by itself, but" in said
-
-
 # -- layers -------------------------------------------------------------------------------
-
-
-def test_layers_go_from_the_outermost_to_the_innermost():
-    kinds = [type(layer) for layer in layers(LAYERED)]
-    assert kinds == [Timed, Amortized, Timed, Decomposed, Periodic, RGS]
-    assert [*layers(Exact())] == [Exact()]
 
 
 def test_the_outermost_layer_of_a_kind_is_found():
@@ -112,25 +94,6 @@ def test_a_layer_is_changed_and_those_around_it_count_on(space):
     assert changed.inner.inner.inner.stats is LAYERED.inner.inner.inner.stats
     assert isinstance(LAYERED.inner.inner.inner.inner, Periodic)
     assert rebuilt(LAYERED, Milp, lambda own: Exact()).solve(space, np.zeros(11)).labels.size == 2
-
-
-@pytest.mark.parametrize(
-    ("engine", "kept"),
-    [
-        (Exact(), [Exact]),
-        (Timed(Timed(RGS())), [RGS]),
-        (LAYERED, [RGS]),
-        (LearnedRestarts(RGS(restarts=3)), [RGS]),
-        (LearnedBeam(Timed(Amortized(Milp()))), [LearnedBeam, Milp]),
-        (Timed(LearnedBeam(Exact())), [LearnedBeam, Exact]),
-        (LearnedBeam(LearnedBeam(Timed())), [LearnedBeam, LearnedBeam, Exact]),
-    ],
-    ids=lambda value: "" if isinstance(value, list) else type(value).__name__,
-)
-def test_only_what_changes_answers_is_persistent(engine, kept):
-    left = persistent(engine)
-    assert [type(layer) for layer in layers(left)] == kept
-    assert persistent(left) is left
 
 
 def test_what_a_persistent_engine_has_learned_stays():

@@ -27,19 +27,10 @@ from rote.inference import (
 from rote.inference.exact import exact
 from rote.inference.exact.exact import FEW_CANDIDATES, _better, choice, portfolio
 from rote.inference.solvers.integer_program import integer_program
-from rote.space import SpaceBuilder, at_most, count, one_of
+from rote.space import SpaceBuilder, count, one_of
 from rote.tasks.entity_relation import entity_relation_space
+from tests.inference.outputs import built, few
 from tests.strategies import forget_compiled
-
-
-def built(n, scopes=(), rules=(), labels="ab"):
-    builder = SpaceBuilder()
-    variables = [builder.variable(f"x{j}", labels) for j in range(n)]
-    for scope in scopes:
-        builder.factor(*(variables[j] for j in scope))
-    for rule in rules:
-        builder.require(rule(variables))
-    return builder.build()
 
 
 def solved(space, seed=0, m=4):
@@ -64,16 +55,12 @@ def solved(space, seed=0, m=4):
         (lambda: built(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]), FoundBy.ELIMINATION),
         (lambda: built(5, [(0, 1, 2), (2, 3, 4)]), FoundBy.ELIMINATION),
         (lambda: built(13, combinations(range(13), 2)), FoundBy.BRANCH),
-        (lambda: built(12, pairwise(range(12)), [at_most_three]), FoundBy.BRANCH),
+        (lambda: built(12, pairwise(range(12)), [few]), FoundBy.BRANCH),
     ],
     ids=["free", "one rule", "chain", "tree", "cycle", "threes", "dense", "a long rule"],
 )
 def test_a_space_is_solved_by_what_suits_it(made, source):
     assert solved(made()) == {source}
-
-
-def at_most_three(variables):
-    return at_most(3, [x["a"] for x in variables])
 
 
 def test_a_chain_of_second_order_with_many_labels_by_viterbi():

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 
 from rote.errors import ScoreError
-from rote.inference import Elimination, Exact, Problem, clamp, max_marginals
+from rote.inference import Chain, Elimination, Exact, Problem, Tree, clamp, max_marginals
 from rote.inference.exact import max_marginals as marginals
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
+from tests.inference.outputs import built
 from tests.strategies import FAMILIES, Judge, chain_spaces, problems, row_of, rules_as_rows, spaces
 
 
@@ -112,9 +113,10 @@ def test_an_input_without_any_output_is_minus_infinity_everywhere():
 
 
 def test_an_empty_batch_and_a_space_without_variables():
-    space = entity_relation_space(2)
-    assert max_marginals(space, np.empty((0, space.parts))).shape == (0, space.labels)
-    assert max_marginals(SpaceBuilder().build(), np.empty((3, 0))).shape == (3, 0)
+    space, nothing = built(3, [(0, 1)]), SpaceBuilder().build()
+    for engine in (Chain(), Tree(), Elimination()):
+        assert engine.max_marginals(space, np.empty((0, space.parts))).shape == (0, space.labels)
+        assert engine.max_marginals(nothing, np.empty((3, 0))).shape == (3, 0)
 
 
 def test_scores_are_checked():
