@@ -102,16 +102,6 @@ def test_a_label_that_no_output_can_have_is_minus_infinity():
     assert values.tolist() == [[0.0, -np.inf, -np.inf, 0.0, -np.inf]]
 
 
-def test_an_input_without_any_output_is_minus_infinity_everywhere():
-    builder = SpaceBuilder()
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
-    builder.require(x["a"] >> y["b"])
-    space = builder.build()
-    values = max_marginals(space, clamp(space, np.zeros((2, 4)), [{"x": "a", "y": "a"}, {}]))
-    assert values[0].tolist() == [-np.inf] * 4
-    assert np.isfinite(values[1]).all()
-
-
 def test_an_empty_batch_and_a_space_without_variables():
     space, nothing = built(3, [(0, 1)]), SpaceBuilder().build()
     for engine in (Chain(), Tree(), Elimination()):
