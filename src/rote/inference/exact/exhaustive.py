@@ -7,14 +7,13 @@ use: neither tables nor rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import ClassVar
 
 import numpy as np
 
 from rote.errors import UnsupportedSpace
 from rote.inference.engine import Capability, Engine
-from rote.inference.exact.tables import int_array
+from rote.inference.exact.tables import int_array, strides_of
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions
 from rote.kernels.dp.enumeration import EndingFactors, best_outputs, outputs_between
@@ -68,15 +67,12 @@ def _factors(space: Space) -> EndingFactors:
     ordered = sorted(pairs, key=lambda pair: max(pair[0].variables))
     scopes = [factor.variables for factor, _ in ordered]
     ends = np.array([max(scope) for scope in scopes], dtype=np.int64)
-    strides = [
-        prod(space.sizes[[*scope[k + 1 :]]].tolist()) for scope in scopes for k in range(len(scope))
-    ]
     return EndingFactors(
         readonly(offsets_from_counts(np.bincount(ends, minlength=len(space.variables)))),
         int_array([first for _, first in ordered]),
         readonly(offsets_from_counts([len(scope) for scope in scopes])),
         int_array([j for scope in scopes for j in scope]),
-        int_array(strides),
+        strides_of(scopes, space.sizes),
     )
 
 

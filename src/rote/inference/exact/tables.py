@@ -7,9 +7,10 @@ cannot take.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from math import prod
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -100,6 +101,13 @@ def once_per_space(build: Callable[..., Form]) -> Callable[..., Form]:
 def int_array(values: Iterable[int]) -> IntArray:
     """Whole numbers that cannot be changed, as kernels take them."""
     return readonly(np.array(values, dtype=np.int64))
+
+
+def strides_of(scopes: Iterable[Sequence[int]], sizes: IntArray) -> IntArray:
+    """How far one label of each variable of each scope moves on in a table over the scope."""
+    return int_array(
+        [prod(sizes[[*scope[k + 1 :]]].tolist()) for scope in scopes for k in range(len(scope))]
+    )
 
 
 def active_tables(network: Network) -> list[tuple[int, tuple[int, ...]]]:

@@ -11,7 +11,7 @@ j that an output with this label has a value of at most ``bound - slack[ja]`` (`
 With v the value found, a label with ``slack > tie + (bound - v)`` is in no output within a
 tie of v. All such labels are closed; when no label smaller than the one found is left
 open, there is nothing to look at. Otherwise a short search in lexicographic order looks
-at what is left; where that is not short, `lexicographic_first` goes label by label, by branch and
+at what is left; where that is not short, `first_by_search` goes label by label, by branch and
 bound within a limit of nodes, and by the solver beyond it.
 """
 
