@@ -568,7 +568,7 @@ def test_an_engine_is_a_frozen_value(make):
             setattr(engine, field.name, None)
 
 
-# -- the door -----------------------------------------------------------------------------
+# -- what is checked first ----------------------------------------------------------------
 
 
 @every_engine
