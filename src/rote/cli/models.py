@@ -123,7 +123,9 @@ def train(
     allow_infeasible_gold: Annotated[
         bool, option("Learn from examples that break a rule, too.", "--allow-infeasible-gold")
     ] = False,
-    dev: Annotated[Path | None, option("Other examples, to evaluate the model on in each iteration.")] = None,
+    dev: Annotated[
+        Path | None, option("Other examples, to evaluate the model on in each iteration.")
+    ] = None,
     allow_unknown: AllowUnknown = False,
     seed: Annotated[int, option("The seed of the random order of examples.")] = 0,
     jobs: Annotated[int | None, option("How many threads to use, for svm; 1 if not given.")] = None,
