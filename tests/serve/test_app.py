@@ -104,7 +104,7 @@ def test_a_bad_request_spoils_none_that_comes_with_it(ask):
 
 
 def test_requests_beyond_a_limit_are_refused(ask):
-    limits = Limits(size=100, inputs=2)
+    limits = Limits(max_bytes=100, inputs=2)
     large, many, long, stats = ask(
         post({"input": "a" * 100}),
         post({"inputs": ["a"] * 3}),

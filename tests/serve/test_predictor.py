@@ -82,7 +82,7 @@ def test_equal_inputs_are_solved_once(tagger):
 
 
 def test_what_was_proved_is_remembered_and_nothing_is_solved_again(tagger):
-    engine = Amortized(Exact(), certificate=EqualScores(), thrifty=False)
+    engine = Amortized(Exact(), certificate=EqualScores(), admission="always")
     batch = answering(tagger.with_engine(engine), AnswerCache("m"))
     first = batch.answers(["the dog", "a cat"])
     assert (engine.counters.queries, engine.counters.solver_calls) == (2, 2)
@@ -165,10 +165,10 @@ def test_an_engine_that_fails_is_no_fault_of_the_input(tagger, error):
 
 def test_a_store_that_fails_costs_memory_and_no_answer(tagger):
     class Full(MemoryStore):
-        def add(self, shelf, packs):
+        def append(self, log, blobs):
             raise StoreError("full")
 
-        def read(self, shelf, after=0):
+        def read(self, log, after=0):
             raise StoreError("gone")
 
     batch = answering(tagger, AnswerCache("m", Full()))

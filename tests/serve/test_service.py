@@ -156,7 +156,7 @@ def test_there_is_room_again_as_soon_as_an_answer_is_there(tagger):
 
 
 def test_answers_say_where_they_come_from_and_counts_agree(extractor, sentences, as_json):
-    engine = Amortized(Exact(), certificate="condition", thrifty=False)
+    engine = Amortized(Exact(), certificate="condition", admission="always")
     with Service(extractor.with_engine(engine)) as service:
         values = [as_json(x) for x in sentences]
         first = service.predict(values)
@@ -237,7 +237,9 @@ def test_what_a_speedup_has_learned_is_saved_at_the_end(tagger, tmp_path):
     assert (weights == knowledge[1]).all()
 
 
-@pytest.mark.parametrize("limit", [{"size": 0}, {"inputs": 1.5}, {"waiting": -1}, {"batch": True}])
+@pytest.mark.parametrize(
+    "limit", [{"max_bytes": 0}, {"inputs": 1.5}, {"waiting": -1}, {"batch": True}]
+)
 def test_a_limit_is_a_whole_number_above_zero(limit):
     with pytest.raises(SettingError, match="whole number of at least 1"):
         Limits(**limit)
