@@ -163,13 +163,13 @@ def test_layers_that_change_no_answer_are_left_out_wherever_they_lie(tmp_path, e
 
 
 def test_of_an_engine_that_remembers_the_one_underneath_is_saved(tmp_path):
-    model = a_model(engine=Amortized(Milp(gap=0.25), epsilon=0.5, thrifty=False))
+    model = a_model(engine=Amortized(Milp(gap=0.25), epsilon=0.5, admission="always"))
     before = model.predict(XS)
     save(model, tmp_path)
     back = load(tmp_path)
     assert back.engine == Milp(gap=0.25)
     assert back.weights.tobytes() == model.weights.tobytes()
-    again = load(tmp_path, engine=Amortized(thrifty=False))
+    again = load(tmp_path, engine=Amortized(admission="always"))
     assert len(before) == len(XS)
     assert again.predict(XS) == load(tmp_path, engine=Exact()).predict(XS)
     assert again.engine.counters.queries == len(XS)

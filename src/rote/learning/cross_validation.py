@@ -229,7 +229,7 @@ class _Bench:
     def _engine(self, at: int) -> Amortized:
         """The engine with what it remembers; that of the last setting only is kept."""
         if self.cache == "none":
-            return Amortized(self.engine.inner, certificate="none", thrifty=False)
+            return Amortized(self.engine.inner, certificate="none", admission="always")
         key = 0 if self.cache == "forward" else at
         if key not in self._engines:
             self._engines.clear()

@@ -532,7 +532,7 @@ def test_under_a_memory():
     """`Amortized` remembers what it answered; the same question is not asked again."""
     space = SPACES[1]
     scores = inputs(space, 20)
-    engine = Amortized(taught(proof=True), thrifty=False)
+    engine = Amortized(taught(proof=True), admission="always")
     first, again = engine.solve(space, scores), engine.solve(space, scores)
     assert space.holds(first.labels).all()
     assert space.holds(again.labels).all()
@@ -546,7 +546,7 @@ def test_under_a_memory():
 
 def test_over_a_memory():
     space = SPACES[1]
-    memory = Amortized(Exact(), thrifty=False)
+    memory = Amortized(Exact(), admission="always")
     speedup, plain = LearnedBeam(memory, step=0.1), LearnedBeam(Exact(), step=0.1)
     for seed in (0, 1, 0):
         scores = inputs(space, 40, seed)

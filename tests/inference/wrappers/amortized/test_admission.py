@@ -187,11 +187,11 @@ def test_answers_are_in_the_order_of_the_inputs_when_only_some_are_tested(clock)
     assert mixed > 0
 
 
-# -- the account itself ----------------------------------------------------------------------
+# -- the policy itself ----------------------------------------------------------------------
 
 
 def measured(solve, test, hits):
-    """An account after enough measurements of the same times and share of hits."""
+    """A policy after enough measurements of the same times and share of hits."""
     admission = AdmissionPolicy(10, Budget())
     for _ in range(60):
         admission.enter_solved(10, 10 * solve)
@@ -242,21 +242,21 @@ def test_as_many_are_tested_at_once_as_were_tested_before():
 
 
 def test_what_testing_may_lose_is_a_share_of_the_time_spent_solving():
-    purse = Budget()
-    admission = AdmissionPolicy(10, purse)
+    budget = Budget()
+    admission = AdmissionPolicy(10, budget)
     admission.enter_solved(1000, 1000.0)
-    assert purse.left == pytest.approx(SHARE * 1000.0)
+    assert budget.left == pytest.approx(SHARE * 1000.0)
     for _ in range(2):
         admission.enter_tested(10, 0, 2.0, 50.0)
-    assert purse.left == pytest.approx(SHARE * 1100.0 - 4.0)
+    assert budget.left == pytest.approx(SHARE * 1100.0 - 4.0)
 
 
-def test_before_anything_was_tested_the_purse_has_to_pay_for_it():
+def test_before_anything_was_tested_the_budget_has_to_pay_for_it():
     admission = AdmissionPolicy(10, Budget())
     for _ in range(2):
         admission.enter_solved(1, admission.test / 10)
     assert admission.next(100) == (100, False)
-    admission._purse.left = FIRST * admission.test
+    admission._budget.left = FIRST * admission.test
     assert admission.next(100) == (FIRST, True)
 
 
@@ -268,26 +268,26 @@ def test_inputs_whose_test_fails_may_be_those_that_take_long_to_solve():
         admission.enter_tested(10, 5, 1.0, 5 * 2.0)
     # Those that were tested took as long as those that were not: half of them twice as long.
     assert admission.gain(1.0) == pytest.approx(-0.1, abs=1e-3)
-    admission._purse.left = 0.0
+    admission._budget.left = 0.0
     assert admission.next(600) == (600, False)
 
 
 def test_tests_that_pay_cost_nothing():
-    purse = Budget()
-    admission = AdmissionPolicy(10, purse)
+    budget = Budget()
+    admission = AdmissionPolicy(10, budget)
     admission.enter_solved(10, 10.0)
     for _ in range(3):
         admission.enter_solved(10, 10.0)
-        before = purse.left
+        before = budget.left
         admission.enter_tested(10, 9, 1.0, 0.0)
-        assert purse.left == before
+        assert budget.left == before
 
 
-def test_with_an_empty_purse_nothing_is_tested_and_with_a_full_one_some():
+def test_with_an_empty_budget_nothing_is_tested_and_with_a_full_one_some():
     admission = measured(1.0, 1.0, 0.0)
-    admission._purse.left = 0.0
+    admission._budget.left = 0.0
     assert admission.next(100) == (100, False)
-    admission._purse.left = 2.0 * SOME
+    admission._budget.left = 2.0 * SOME
     count, tested = admission.next(1000)
     assert tested
     assert SOME <= count <= 2 * SOME
@@ -336,7 +336,7 @@ def test_a_solve_that_was_interrupted_is_not_believed():
     assert admission.solve == pytest.approx(1e3, rel=0.01)
 
 
-def test_a_space_built_again_has_the_same_account(clock):
+def test_a_space_built_again_has_the_same_policy(clock):
     engine = Amortized(Solver(clock, 1.0), certificate=[Test(clock, 10.0)])
     rng = np.random.default_rng(5)
     for _ in range(20):

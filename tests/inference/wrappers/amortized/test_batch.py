@@ -1,4 +1,4 @@
-"""Answers to a batch: what certificates and engines say of it ends up in the right places."""
+"""A batch: what certificates and engines say of it ends up in the right places."""
 
 from __future__ import annotations
 
@@ -8,47 +8,37 @@ import numpy as np
 import pytest
 
 from rote.inference import Exact, FoundBy, Status
-from rote.inference.problem import Problem
+from rote.inference.problem import Context, Problem
 from rote.inference.wrappers.amortized import (
     EqualScores,
     LagrangianCertificate,
     Margin,
     ScoreCondition,
 )
-from rote.inference.wrappers.amortized.answers import Answers
+from rote.inference.wrappers.amortized.batch import Batch
 from rote.inference.wrappers.amortized.certificates import CertificateResult, Query
 from rote.inference.wrappers.amortized.solution_cache import SolutionCache
 from rote.space import SpaceBuilder
 from rote.types import readonly
+from tests.inference.wrappers.amortized.caches import put
+
+SCORES = np.random.default_rng(0).normal(size=(4, 11))
 
 
 @pytest.fixture
-def shelf(space):
+def cache(space):
     return SolutionCache(space)
 
 
-def asking(shelf, scores, epsilon=0.0, starts=None):
+def batch_of(cache, scores, *certificates, epsilon=0.0, starts=None):
     m = len(scores)
     starts = np.full(m, -1) if starts is None else starts
-    return Query(shelf, Problem.of(shelf.space, scores), np.full(m, epsilon), starts)
+    query = Query(cache, Problem.of(cache.space, scores), np.full(m, epsilon), starts)
+    return Batch(query, Context(), certificates)
 
 
-def put(shelf, scores, margins):
-    """Solved problems on a shelf."""
-    labels = Exact().solve(shelf.space, scores).labels
-    m = len(scores)
-    return shelf.put(
-        np.full(m, -1),
-        shelf.numbers(labels)[0],
-        scores,
-        np.zeros((m, shelf.wide[0])),
-        np.zeros((m, shelf.wide[1])),
-        np.array(margins),
-        by_engine=np.ones(m, dtype=np.bool_),
-    )
-
-
-SCORES = np.random.default_rng(0).normal(size=(4, 11))
+def put_solved(cache, scores, margin):
+    return put(cache, Exact().solve(cache.space, scores).labels, scores, margin)
 
 
 @dataclass(frozen=True)
@@ -71,52 +61,51 @@ class Says:
         )
 
 
-def test_nothing_is_known_at_first(shelf):
-    answers = Answers(shelf, 3)
-    assert not answers.taken.any()
-    assert not answers.new.any()
-    found = answers.solutions()
-    assert found.labels.tolist() == [[-1, -1]] * 3
-    assert found.value.tolist() == [-np.inf] * 3
-    assert found.bound.tolist() == [np.inf] * 3
-    assert found.status.tolist() == [Status.TIMED_OUT] * 3
+def test_nothing_is_known_at_first(cache):
+    batch = batch_of(cache, SCORES)
+    assert batch.test() == {}
+    assert not (batch.taken | batch.new).any()
+    found = batch.solutions
+    assert found.labels.tolist() == [[-1, -1]] * 4
+    assert found.value.tolist() == [-np.inf] * 4
+    assert found.bound.tolist() == [np.inf] * 4
+    assert found.status.tolist() == [Status.TIMED_OUT] * 4
 
 
-def test_only_what_is_taken_is_entered_at_its_place(shelf):
-    answers = Answers(shelf, 4)
-    rows = np.array([1, 3])
-    asked = asking(shelf, SCORES).rows(rows)
-    assert answers.test(rows, Says((False, True), 100.0, 1.0), asked) == 1
-    assert answers.taken.tolist() == [False, False, False, True]
-    assert answers.labels[3].tolist() == [0, 0]
-    assert answers.value[3] == shelf.space.value(SCORES[3], np.array([[0, 0]]))[0]
-    assert (answers.labels[:3] == -1).all()
-    assert answers.test(rows, Says((False, False), 0.0, 0.0), asked) == 0
+def test_what_one_certificate_leaves_goes_to_the_next_and_the_rest_to_the_engine(cache):
+    first, second = Says((False, True, False, True), 100.0, 1.0), Says((True, False), 9.0, 1.0)
+    batch = batch_of(cache, SCORES, first, second)
+    assert batch.test() == {"mine": 3}
+    assert batch.taken.tolist() == [True, True, False, True]
+    batch.solve(Exact())
+    assert batch.solved.tolist() == [2]
+    found, solved = batch.solutions, Exact().solve(cache.space, SCORES)
+    zeros = np.zeros((4, 2), dtype=np.int64)
+    for name in ("labels", "value", "bound", "status", "source"):
+        assert getattr(found, name)[2].tolist() == getattr(solved, name)[2].tolist()
+        assert not getattr(found, name).flags.writeable
+    assert found.labels[[0, 1, 3]].tolist() == zeros[:3].tolist()
+    assert found.value[[0, 1, 3]].tolist() == cache.space.value(SCORES, zeros)[[0, 1, 3]].tolist()
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "margin", "status", "proved"),
+    ("epsilon", "margin", "bound", "status"),
     [
-        (0.0, -np.inf, Status.OPTIMAL, True),
-        (0.5, 1.0, Status.OPTIMAL, True),
-        (0.5, 0.0, Status.FEASIBLE, False),
-        (0.5, -np.inf, Status.FEASIBLE, False),
+        (0.0, -np.inf, 9.0, Status.OPTIMAL),
+        (0.5, 1.0, 9.0, Status.OPTIMAL),
+        (0.5, 0.0, 9.0, Status.FEASIBLE),
+        (0.5, -np.inf, 9.0, Status.FEASIBLE),
+        (0.5, -1.0, -50.0, Status.FEASIBLE),
     ],
 )
 def test_an_answer_is_optimal_without_epsilon_or_with_a_margin(
-    shelf, epsilon, margin, status, proved
+    cache, epsilon, margin, bound, status
 ):
-    answers = Answers(shelf, 1)
-    answers.test(np.array([0]), Says((True,), 9.0, margin), asking(shelf, SCORES[:1], epsilon))
-    found = answers.solutions()
-    assert found.status[0] == status
-    assert found.bound[0] == (found.value[0] if proved else 9.0)
-
-
-def test_a_bound_is_never_below_the_value(shelf):
-    answers = Answers(shelf, 1)
-    answers.test(np.array([0]), Says((True,), -50.0, -1.0), asking(shelf, SCORES[:1], 0.5))
-    assert answers.bound[0] == answers.value[0]
+    batch = batch_of(cache, SCORES[:1], Says((True,), bound, margin), epsilon=epsilon)
+    batch.test()
+    assert batch.status[0] == status
+    value = batch.value[0]
+    assert batch.bound[0] == (value if status == Status.OPTIMAL else max(bound, value))
 
 
 @pytest.mark.parametrize(
@@ -131,27 +120,26 @@ def test_a_bound_is_never_below_the_value(shelf):
     ids=str,
 )
 def test_each_certificate_says_where_an_answer_is_from_and_whether_it_is_worth_an_entry(
-    shelf, certificate, source, new
+    cache, certificate, source, new
 ):
-    rows = put(shelf, SCORES, [1e-3] * 4)
-    before = shelf.used[rows].copy()
-    answers = Answers(shelf, 4)
-    assert answers.test(np.arange(4), certificate, asking(shelf, SCORES, starts=rows)) == 4
-    expected = Exact().solve(shelf.space, SCORES)
-    found = answers.solutions()
+    rows = put_solved(cache, SCORES, 1e-3)
+    before = cache.used[rows].copy()
+    batch = batch_of(cache, SCORES, certificate, starts=rows)
+    assert batch.test() == {certificate.name: 4}
+    expected = Exact().solve(cache.space, SCORES)
     for name in ("labels", "value", "bound", "status"):
-        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
-    assert found.source.tolist() == [source] * 4
-    assert answers.new.tolist() == [new] * 4
-    assert (shelf.used[rows] > before).any()
+        assert getattr(batch.solutions, name).tolist() == getattr(expected, name).tolist()
+    assert batch.source.tolist() == [source] * 4
+    assert batch.new.tolist() == [new] * 4
+    assert (cache.used[rows] > before).any()
 
 
-def test_equal_scores_are_a_proof_with_epsilon_and_without_a_margin_too(shelf):
-    put(shelf, SCORES, [-np.inf] * 4)
-    answers = Answers(shelf, 4)
-    answers.test(np.arange(4), EqualScores(), asking(shelf, SCORES, 3.0))
-    assert answers.status.tolist() == [Status.OPTIMAL] * 4
-    assert answers.bound.tolist() == answers.value.tolist()
+def test_equal_scores_are_a_proof_with_epsilon_and_without_a_margin_too(cache):
+    put_solved(cache, SCORES, -np.inf)
+    batch = batch_of(cache, SCORES, EqualScores(), epsilon=3.0)
+    batch.test()
+    assert batch.status.tolist() == [Status.OPTIMAL] * 4
+    assert batch.bound.tolist() == batch.value.tolist()
 
 
 def test_duals_are_kept_also_of_inputs_that_are_not_answered():
@@ -160,42 +148,27 @@ def test_duals_are_kept_also_of_inputs_that_are_not_answered():
     for j, x in enumerate(variables):
         for y in variables[:j]:
             builder.factor(x, y)
-    shelf = SolutionCache(builder.build())
-    assert shelf.wide[0] > 0  # too dense to be eliminated
-    scores = np.random.default_rng(1).normal(size=(3, shelf.space.parts))
-    answers = Answers(shelf, 3)
-    answers.test(np.arange(3), LagrangianCertificate(sweeps=1, failures=0), asking(shelf, scores))
-    assert not answers.taken.all()
-    assert answers.messages.any(axis=1).all()
+    cache = SolutionCache(builder.build())
+    assert cache.dual_sizes[0] > 0  # too dense to be eliminated
+    scores = np.random.default_rng(1).normal(size=(3, cache.space.parts))
+    batch = batch_of(cache, scores, LagrangianCertificate(sweeps=1, failures=0))
+    batch.test()
+    assert not batch.taken.all()
+    assert batch.messages.any(axis=1).all()
 
 
-def test_the_largest_m_is_that_of_the_worst_output_taken(shelf):
-    scores = np.abs(SCORES) + 1.0
-    put(shelf, scores, [0.0] * 4)
-    answers = Answers(shelf, 4)
-    taken = answers.test(np.arange(4), ScoreCondition(), asking(shelf, scores * 1.01, 0.5))
-    assert taken == 4
-    found = answers.solutions()
-    theirs = (found.bound - found.value) / (0.5 * found.value)
-    assert answers.largest_m == pytest.approx(theirs.max())
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_largest_m_is_that_of_the_worst_output_taken_and_values_below_zero_have_none(
+    cache, sign
+):
+    scores = sign * (np.abs(SCORES) + 1.0)
+    put_solved(cache, scores, 0.0)
+    batch = batch_of(cache, scores * 1.01, ScoreCondition(), epsilon=0.5)
+    assert batch.test() == {"condition": 4}
+    if sign < 0:
+        assert batch.largest_m == 0.0
+        return
+    theirs = (batch.bound - batch.value) / (0.5 * batch.value)
+    assert batch.largest_m == pytest.approx(theirs.max())
     # Σ (|c(y)| + max |c|) over the slots is at least twice the value.
-    assert answers.largest_m >= 2.0
-
-
-def test_no_value_above_zero_means_no_m(shelf):
-    scores = -np.abs(SCORES) - 1.0
-    put(shelf, scores, [0.0] * 4)
-    answers = Answers(shelf, 4)
-    assert answers.test(np.arange(4), ScoreCondition(), asking(shelf, scores, 0.5)) == 4
-    assert answers.largest_m == 0.0
-
-
-def test_the_answers_of_an_engine_are_entered_as_they_are(shelf):
-    answers = Answers(shelf, 4)
-    solved = Exact().solve(shelf.space, SCORES[[1, 2]])
-    answers.solved(np.array([2, 0]), solved)
-    found = answers.solutions()
-    for name in ("labels", "value", "bound", "status", "source"):
-        assert getattr(found, name)[[2, 0]].tolist() == getattr(solved, name).tolist()
-        assert not getattr(found, name).flags.writeable
-    assert found.status[[1, 3]].tolist() == [Status.TIMED_OUT] * 2
+    assert batch.largest_m >= 2.0

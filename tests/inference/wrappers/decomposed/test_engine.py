@@ -530,9 +530,9 @@ def test_what_remembers_does_not_take_the_best_of_all_for_the_best_around_gold()
     space, scores = builder.build(), np.tile([0.0, 1.0], 4)[None]
     near = Decomposed(Exact(), HammingBall(1))
     for engine in (
-        Amortized(near, thrifty=False),
-        Decomposed(Amortized(thrifty=False), HammingBall(1)),
-        Amortized(Timed(near), thrifty=False),
+        Amortized(near, admission="always"),
+        Decomposed(Amortized(admission="always"), HammingBall(1)),
+        Amortized(Timed(near), admission="always"),
     ):
         for gold, expected in (([0, 0, 0, 0], [0, 0, 0, 1]), ([1, 1, 0, 0], [1, 1, 0, 1])):
             found = engine.solve(space, scores, Context(gold=np.array([gold])))
