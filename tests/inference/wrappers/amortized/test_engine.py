@@ -40,7 +40,7 @@ from rote.inference.wrappers.amortized import (
     Margin,
     ScoreCondition,
 )
-from rote.inference.wrappers.amortized.engine import CERTIFICATES
+from rote.inference.wrappers.amortized.certificates import CERTIFICATES
 from rote.inference.wrappers.amortized.solution_cache import LOG_PREFIX, Entry
 from rote.inference.wrappers.decomposed import CustomSets, Decomposed, search
 from rote.inference.wrappers.timed import Timed

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -122,7 +122,13 @@ class EqualScores:
 
 @dataclass(frozen=True)
 class ScoreCondition:
-    """Eq. (4), as it stands or relative to the remembered output's own parts."""
+    """Eq. (4) of Chang et al. (2015): no score moved against the remembered output.
+
+    Parameters
+    ----------
+    relative
+        Compare scores relative to those of the remembered output's own parts.
+    """
 
     relative: bool = False
 
@@ -159,10 +165,15 @@ class ScoreCondition:
 
 @dataclass(frozen=True)
 class LagrangianCertificate:
-    """Duals of a similar problem, improved by at most ``sweeps`` sweeps of ascent; then zero.
+    """Duals of a similar problem, improved by dual ascent; then the same beginning with zero.
 
-    Where they do not settle it, labels are supposed one by one, and a label with which nothing can
-    be the best is closed, until ``failures`` suppositions have come to nothing.
+    Parameters
+    ----------
+    sweeps
+        Of ascent, at most.
+    failures
+        Where duals do not settle it, labels are supposed one by one, and a label with which nothing
+        can be the best is closed, until so many suppositions have come to nothing.
     """
 
     sweeps: int = 20
@@ -227,7 +238,13 @@ class LagrangianCertificate:
 
 @dataclass(frozen=True)
 class Margin:
-    """The margin of a remembered problem against how far scores have moved since."""
+    """The margin of a remembered problem against how far scores have moved since.
+
+    Parameters
+    ----------
+    sweeps
+        Of dual ascent, to bound how far they have moved.
+    """
 
     sweeps: int = 2
     name: ClassVar[str] = "margin"
@@ -272,6 +289,23 @@ class Margin:
         found.margin[rows] = -gain
         found.entries[rows] = p
         return found._replace(labels=readonly(labels))
+
+
+CERTIFICATES: Final[dict[str, tuple[Certificate, ...]]] = {
+    "auto": (LagrangianCertificate(), EqualScores()),
+    "condition": (ScoreCondition(), EqualScores()),
+    "relative": (ScoreCondition(relative=True), EqualScores()),
+    "duals": (LagrangianCertificate(),),
+    "margin": (Margin(), EqualScores()),
+    "none": (),
+}
+
+
+def chosen(certificate: Any) -> tuple[Certificate, ...]:
+    """The certificates that a setting names."""
+    if isinstance(certificate, str):
+        return CERTIFICATES[certificate]
+    return tuple(certificate) if isinstance(certificate, list | tuple) else (certificate,)
 
 
 def _outputs(cache: SolutionCache, numbers: IntArray) -> IntArray:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,14 +25,7 @@ from rote.inference.solutions import Solutions
 from rote.inference.stores.base import Store
 from rote.inference.wrappers.amortized.admission import Budget
 from rote.inference.wrappers.amortized.batch import Batch
-from rote.inference.wrappers.amortized.certificates import (
-    Certificate,
-    EqualScores,
-    LagrangianCertificate,
-    Margin,
-    Query,
-    ScoreCondition,
-)
+from rote.inference.wrappers.amortized.certificates import CERTIFICATES, Certificate, Query, chosen
 from rote.inference.wrappers.amortized.counters import AmortizedStats, Counters
 from rote.inference.wrappers.amortized.solution_cache import SolutionCache, SolutionCaches
 from rote.inference.wrappers.decomposed import Decomposed
@@ -40,14 +33,6 @@ from rote.settings import Setting, instance_of, number, one_of, optional, whole
 from rote.types import FloatArray, IntArray
 
 FEW = 8  # inputs asked at once of an empty cache
-CERTIFICATES: Final[dict[str, tuple[Certificate, ...]]] = {
-    "auto": (LagrangianCertificate(), EqualScores()),
-    "condition": (ScoreCondition(), EqualScores()),
-    "relative": (ScoreCondition(relative=True), EqualScores()),
-    "duals": (LagrangianCertificate(),),
-    "margin": (Margin(), EqualScores()),
-    "none": (),
-}
 CHECKS = {
     "inner": instance_of(Engine, ANY_ENGINE),
     "store": Setting(
@@ -60,7 +45,7 @@ CHECKS = {
         lambda value: (
             value in CERTIFICATES
             if isinstance(value, str)
-            else all(callable(getattr(one, "test", None)) for one in _listed(value))
+            else all(callable(getattr(one, "test", None)) for one in chosen(value))
         ),
     ),
     "epsilon": number(least=0),
@@ -217,7 +202,7 @@ class Amortized(Wrapper):
 
     def _undecided(self, problem: Problem, context: Context) -> Solutions:
         """Spaces without variables have one output: this is no call to speak of."""
-        if not _listed(self.certificate):
+        if not chosen(self.certificate):
             return self._untested(problem, context)
         solutions = self.inner.answer(problem, context)
         self._state.stats.add(queries=len(problem))
@@ -257,7 +242,7 @@ class Amortized(Wrapper):
             cache.fetch()
             numbered = cache.forgotten
             query = Query(cache, problem, epsilon, np.where(starts < cache.count, starts, -1))
-            batch = Batch(query, context, _listed(self.certificate))
+            batch = Batch(query, context, chosen(self.certificate))
             hits = batch.test()
         testing = perf_counter() - begun
         begun = perf_counter()
@@ -287,13 +272,6 @@ class Amortized(Wrapper):
                 stats.hit(certificate, count)
             stats.reach(batch.largest_m)
         return batch.solutions, batch.entries
-
-
-def _listed(certificate: Any) -> tuple[Certificate, ...]:
-    """The certificates that a setting names."""
-    if isinstance(certificate, str):
-        return CERTIFICATES[certificate]
-    return tuple(certificate) if isinstance(certificate, list | tuple) else (certificate,)
 
 
 def _rows(problem: Problem, context: Context, rows: IntArray) -> tuple[Problem, Context]:
