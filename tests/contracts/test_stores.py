@@ -104,35 +104,14 @@ def test_a_sequence_separates_what_was_read_from_what_came_after(opened):
     assert store.read("a", later) == ([], later)
 
 
-def test_a_log_that_is_not_there_is_empty_and_leaves_the_mark(opened):
+def test_a_log_that_is_not_there_is_empty_and_leaves_the_number(opened):
     store = opened()
     assert store.read("nowhere") == ([], 0)
     assert store.read("nowhere", 17) == ([], 17)
     assert store.info() == {}
 
 
-def test_logs_are_apart_and_their_sequences_are_one_order(opened):
-    store = opened()
-    store.append("a", [b"a1"])
-    store.append("b", [b"b1", b"b2"])
-    store.append("a", [b"a2"])
-    (of_a, sequence_a), (of_b, sequence_b) = store.read("a"), store.read("b")
-    assert (of_a, of_b) == ([b"a1", b"a2"], [b"b1", b"b2"])
-    assert sequence_a > sequence_b
-    assert store.read("a", sequence_b)[0] == [b"a2"]
-
-
-def test_adding_nothing_changes_nothing(opened):
-    store = opened()
-    store.append("a", [])
-    assert store.info() == {}
-    store.append("b", (b"1",))
-    sequence = store.read("b")[1]
-    store.append("b", ())
-    assert store.read("b", sequence) == ([], sequence)
-
-
-def test_many_blobs_in_one_add_stay_in_order(opened):
+def test_many_blobs_in_one_append_stay_in_order(opened):
     store = opened()
     blobs = [str(i).encode() for i in range(2500)]
     store.append("a", blobs)
@@ -185,50 +164,12 @@ def total(store) -> int:
     return sum(log.size for log in store.info().values())
 
 
-def test_the_oldest_blobs_go_first_whatever_log_they_lie_on(opened):
-    store = opened(10)
-    store.append("a", [b"aaa", b"bbb"])
-    store.append("b", [b"ccc"])
-    assert store.info() == {"a": (2, 6), "b": (1, 3)}
-    store.append("b", [b"dd"])
-    assert (store.read("a")[0], store.read("b")[0]) == ([b"bbb"], [b"ccc", b"dd"])
-    store.append("c", [b"e" * 6])
-    assert store.info() == {"b": (1, 2), "c": (1, 6)}
-    assert store.read("b")[0] == [b"dd"]
-
-
-def test_what_fills_the_store_to_the_limit_is_kept(opened):
-    store = opened(10)
-    store.append("a", [b"12345", b"67890"])
-    assert store.info() == {"a": (2, 10)}
-    store.append("a", [b""])
-    assert store.info() == {"a": (3, 10)}
-
-
-def test_of_an_add_beyond_the_limit_the_last_blobs_stay(opened):
+def test_of_an_append_beyond_the_limit_the_last_blobs_stay(opened):
     store = opened(10)
     store.append("a", [b"old"])
     store.append("b", [b"%04d" % i for i in range(2000)])
     assert store.read("b")[0] == [b"1998", b"1999"]
     assert store.info() == {"b": (2, 8)}
-
-
-def test_a_blob_larger_than_the_limit_is_not_taken_and_drives_nothing_out(opened):
-    store = opened(10)
-    store.append("a", [b"old"])
-    store.append("a", [b"x" * 11])
-    store.append("b", [b"y" * 11])
-    assert store.info() == {"a": (1, 3)}
-    store.append("a", [b"one", b"z" * 11, b"two"])
-    assert store.read("a")[0] == [b"old", b"one", b"two"]
-
-
-def test_a_reader_whose_sequence_is_gone_gets_what_is_left(opened):
-    store = opened(4)
-    store.append("a", [b"1", b"2"])
-    sequence = store.read("a")[1]
-    store.append("a", [b"3", b"4", b"5", b"6", b"7"])
-    assert store.read("a", sequence)[0] == [b"4", b"5", b"6", b"7"]
 
 
 def test_no_limit_is_no_limit(opened):
@@ -244,32 +185,6 @@ def test_a_limit_is_above_zero(opened, limit):
 
 
 # -- forgetting ---------------------------------------------------------------------------
-
-
-def test_clearing_a_log_leaves_the_others(opened):
-    store = opened()
-    store.append("a", [b"1"])
-    store.append("b", [b"2"])
-    store.clear("nowhere")
-    store.clear("a")
-    assert store.info() == {"b": (1, 1)}
-    assert (store.read("a")[0], store.read("b")[0]) == ([], [b"2"])
-    store.clear()
-    store.clear()
-    assert store.info() == {}
-    assert store.read("b")[0] == []
-
-
-def test_what_was_cleared_counts_no_longer(opened):
-    store = opened(10)
-    for _ in range(5):
-        store.append("a", [b"1234"])
-        store.append("b", [b"5678"])
-        store.clear("a")
-        assert store.info() == {"b": (1, 4)}
-        store.append("c", [b"123456"])
-        assert store.info() == {"b": (1, 4), "c": (1, 6)}
-        store.clear()
 
 
 def test_sequences_go_on_after_clearing(opened):
@@ -318,7 +233,7 @@ def test_a_reader_misses_nothing_when_another_handle_clears(two):
 
 
 @pytest.mark.parametrize("kind", SHARED)
-def test_the_limit_is_that_of_whoever_adds(kind, request):
+def test_the_limit_is_that_of_whoever_appends(kind, request):
     opens = opener(kind, request)
     with opens(100) as wide, opens(5) as narrow:
         wide.append("a", [b"123"] * 4)
@@ -385,7 +300,11 @@ def test_threads_keep_the_limit_together(opened):
 
 log_names = st.sampled_from(["a", "b", "c"])
 steps = st.one_of(
-    st.tuples(st.just("append"), log_names, st.lists(st.binary(max_size=14), max_size=4)),
+    st.tuples(
+        st.just("append"),
+        log_names,
+        st.lists(st.binary(max_size=14) | st.just(bytes(41)), max_size=4),
+    ),
     st.tuples(st.just("read"), log_names, st.none()),
     st.tuples(st.just("clear"), log_names | st.none(), st.none()),
 )
@@ -421,7 +340,7 @@ class Model:
 def test_a_store_does_what_a_list_does(opened):
     store = opened(40)
 
-    @settings(max_examples=50, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=100, suppress_health_check=list(HealthCheck))
     @given(st.lists(steps, max_size=15))
     def agrees(steps):
         store.clear()

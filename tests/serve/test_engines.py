@@ -73,18 +73,6 @@ def test_a_restart_remembers_what_is_in_the_store(folder, sentences, as_json, tm
     assert stats["solved"] == 0
 
 
-def test_another_model_does_not_take_the_answers_of_this_one(folder, extractor, tmp_path):
-    store = str(tmp_path / "answers.sqlite")
-    text = "[Maria] lives in [Lincoln] ."
-    with open_service(folder, store=store) as service:
-        value = service.predict([text])[0].value
-    extractor.with_weights(extractor.weights * 2).save(tmp_path / "twice")
-    with open_service(tmp_path / "twice", store=store) as service:
-        answer = service.predict([text])[0]
-    assert answer.source != "cache"
-    assert answer.value == pytest.approx(2 * value)
-
-
 def test_a_speedup_learns_while_it_serves_and_goes_on_after_a_restart(
     extractor, sentences, as_json, tmp_path
 ):
@@ -110,14 +98,6 @@ def test_a_speedup_learns_while_it_serves_and_goes_on_after_a_restart(
         ignorant = service.model.engine.inner.stats["broken"]
     assert taught < ignorant  # it has learned to obey
     assert {answer.source for answer in found} == {"beam", "argmax"}
-
-
-def test_a_share_is_solved_by_the_models_own_engine(folder, sentences, as_json):
-    with open_service(folder, "speedup", share=0.3) as service:
-        service.predict(asked(sentences, as_json))
-        stats = service.stats()
-    assert 0 < stats["solved"] < len(sentences)
-    assert stats["solved"] == stats["speedup"]["taught"]
 
 
 def test_a_saved_speedup_keeps_what_it_knows(extractor, sentences, tmp_path):

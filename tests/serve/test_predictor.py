@@ -16,7 +16,6 @@ from rote import (
     Exact,
     FoundBy,
     LearnedBeam,
-    Milp,
     Solutions,
     Status,
 )
@@ -64,14 +63,6 @@ def test_outputs_are_those_that_the_model_predicts(extractor, sentences, as_json
     assert [answer.output for answer in found] == expected
     assert {answer.status for answer in found} == {"optimal"}
     assert all(answer.gap == 0 for answer in found)
-
-
-def test_values_are_those_of_another_solver(extractor, sentences, as_json):
-    values = [as_json(x) for x in sentences[:5]]
-    ours = answering(extractor).answers(values)
-    theirs = answering(extractor.with_engine(Milp())).answers(values)
-    assert [a.value for a in ours] == pytest.approx([a.value for a in theirs])
-    assert {a.source for a in theirs} == {"milp"}
 
 
 def test_equal_inputs_are_solved_once(tagger):

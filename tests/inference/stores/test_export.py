@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import threading
 
 import numpy as np
 import pytest
 
-from rote.errors import DataError, StoreError
+from rote.errors import DataError
 from rote.inference.stores.base import sealed
 from rote.inference.stores.export import export
 from rote.inference.stores.memory import MemoryStore
@@ -79,41 +77,11 @@ def test_an_empty_store_is_an_empty_file(store, tmp_path):
     assert (tmp_path / "all.jsonl").read_bytes() == b""
 
 
-class Failing(MemoryStore):
-    def read(self, log, after=0):
-        raise StoreError("the server is away")
-
-
-def test_a_store_that_fails_leaves_the_file_as_it_was(tmp_path):
-    store = Failing()
-    store.append("2-a", [blob(ENTRY, "2-a")])
-    file = tmp_path / "all.jsonl"
-    file.write_text("before", encoding="utf-8")
-    with pytest.raises(StoreError, match="the server is away"):
-        export(store, file)
-    assert file.read_text(encoding="utf-8") == "before"
-    assert list(tmp_path.iterdir()) == [file]
-
-
 def test_a_file_that_cannot_be_written_is_named(store, tmp_path):
     for path in (tmp_path, tmp_path / "nowhere" / "all.jsonl"):
         with pytest.raises(DataError, match=f"{path.name}: cannot be written"):
             export(store, path)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_a_pipe_is_written_to_and_stays_a_pipe(store, tmp_path):
-    store.append("2-a", [blob(ENTRY, "2-a")])
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    came = []
-    reader = threading.Thread(target=lambda: came.extend(lines(pipe)))
-    reader.start()
-    assert export(store, pipe) == (1, 0)
-    reader.join()
-    assert came == [{"log": "2-a", **RECORD}]
-    assert pipe.is_fifo()
 
 
 def test_a_store_is_not_replaced_by_what_it_remembers(tmp_path):

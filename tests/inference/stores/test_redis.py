@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -54,14 +52,6 @@ def test_keys_are_those_that_are_documented_and_none_outlives_its_log(server, cl
         store.clear()
         assert client.keys() == [b"rote:2:state"]
         assert client.hget("rote:2:state", "size") == b"0"
-
-
-def test_other_keys_on_the_server_are_left_alone(server, client):
-    client.set("mine", "1")
-    with RedisStore(server, max_bytes=10) as store:
-        store.append("a", [b"12345"] * 5)
-        store.clear()
-    assert client.get("mine") == b"1"
 
 
 def test_sequences_go_on_when_the_server_forgets_everything(server, client):
@@ -210,44 +200,3 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(MissingDependency, match=r"pip install '\.\[redis\]'"):
         RedisStore()
-
-
-FORKING = """
-import os, sys
-from rote.inference.stores.redis import RedisStore
-
-store = RedisStore(sys.argv[1], "forked")
-store.append("main", [b"before"])
-children = []
-for i in range(5):
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            for number in range(20):
-                store.append(f"child{i}", [b"%d" % number])
-                assert store.read("main")[0][0] == b"before"
-            code = 0
-        finally:
-            os._exit(code)
-    children.append(child)
-    store.append("main", [b"%d" % i])
-assert [os.waitpid(child, 0)[1] for child in children] == [0] * 5
-assert store.read("main")[0] == [b"before", *(b"%d" % i for i in range(5))]
-for i in range(5):
-    assert store.read(f"child{i}")[0] == [b"%d" % number for number in range(20)]
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
-def test_a_store_goes_on_in_the_parent_and_in_its_children(server):
-    done = subprocess.run(
-        [sys.executable, "-c", FORKING, server],
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": "src"},
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stderr) == (0, "")

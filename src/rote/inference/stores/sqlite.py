@@ -137,10 +137,9 @@ class SqliteStore(BoundedStore):
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         """The connection, held by this thread, with SQLite's errors as ours."""
-        path = Path(self.path)
-        with self.lock, _sentences_about(path):
+        with self.lock, _sentences_about(self.path):
             if self._connection is None:
-                self._connection = _connect(path)
+                self._connection = _connect(Path(self.path))
             yield self._connection
 
 
@@ -258,7 +257,7 @@ def _code(error: BaseException) -> int:
 
 
 @contextmanager
-def _sentences_about(path: Path) -> Iterator[None]:
+def _sentences_about(path: str | Path) -> Iterator[None]:
     """Turn what SQLite raises into a `StoreError` that names the file."""
     import sqlite3
 

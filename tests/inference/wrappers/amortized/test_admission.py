@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from rote.inference import Exact
 from rote.inference.engine import Engine
 from rote.inference.wrappers.amortized import Amortized, EqualScores
+from rote.inference.wrappers.amortized import admission as admission_module
 from rote.inference.wrappers.amortized import engine as engine_module
 from rote.inference.wrappers.amortized.admission import (
     FEW,
@@ -113,13 +116,6 @@ def test_an_engine_is_never_slowed_down_by_a_tenth(clock, unit, test, hits, size
     assert engine.counters.seconds == pytest.approx(clock.now)
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-5])
-def test_one_large_batch_is_not_slowed_down_either(clock, unit):
-    engine = run(clock, solve=unit, test=10 * unit, hits=0.0, batches=1, size=5000)
-    assert engine.counters.queries == 5000
-    assert clock.now <= 1.1 * 5000 * unit + 10 * unit * 3 * FIRST
-
-
 def test_many_spaces_share_what_may_be_lost(clock):
     spaces = [space_of(labels) for labels in range(2, 42)]
     engine = Amortized(Solver(clock, 1e-5), certificate=[Test(clock, 1e-4)])
@@ -150,21 +146,6 @@ def test_where_testing_begins_to_pay_it_is_found_out(clock):
     last = engine.counters
     engine.solve(SPACE, batch)
     assert (engine.counters - last).solver_calls <= 1
-
-
-def test_where_testing_ceases_to_pay_it_ends(clock):
-    engine = Amortized(Solver(clock, 1.0), certificate=[Test(clock, 0.2)])
-    rng = np.random.default_rng(2)
-    batch = rng.normal(size=(100, SPACE.parts))
-    for _ in range(50):
-        engine.solve(SPACE, batch)
-    for _ in range(20):
-        engine.solve(SPACE, rng.normal(size=batch.shape))
-    last = engine.counters
-    for _ in range(20):
-        engine.solve(SPACE, rng.normal(size=batch.shape))
-    since = engine.counters - last
-    assert since.bypassed >= 0.7 * since.queries
 
 
 def test_with_epsilon_everything_is_tested_whatever_it_costs(clock):
@@ -220,10 +201,6 @@ def test_the_first_test_is_no_measurement():
     assert admission.hits < 0.5
 
 
-def test_larger_spaces_are_taken_to_cost_more():
-    assert AdmissionPolicy(10_000, Budget()).test > 5 * AdmissionPolicy(1000, Budget()).test
-
-
 @pytest.mark.parametrize(
     ("solve", "test", "hits", "pays"),
     [(1.0, 0.1, 0.5, True), (1.0, 0.6, 0.5, False), (0.1, 1.0, 1.0, False), (1.0, 0.9, 1.0, True)],
@@ -270,17 +247,6 @@ def test_inputs_whose_test_fails_may_be_those_that_take_long_to_solve():
     assert admission.gain(1.0) == pytest.approx(-0.1, abs=1e-3)
     admission._budget.left = 0.0
     assert admission.next(600) == (600, False)
-
-
-def test_tests_that_pay_cost_nothing():
-    budget = Budget()
-    admission = AdmissionPolicy(10, budget)
-    admission.enter_solved(10, 10.0)
-    for _ in range(3):
-        admission.enter_solved(10, 10.0)
-        before = budget.left
-        admission.enter_tested(10, 9, 1.0, 0.0)
-        assert budget.left == before
 
 
 def test_with_an_empty_budget_nothing_is_tested_and_with_a_full_one_some():
@@ -336,13 +302,15 @@ def test_a_solve_that_was_interrupted_is_not_believed():
     assert admission.solve == pytest.approx(1e3, rel=0.01)
 
 
-def test_a_space_built_again_has_the_same_policy(clock):
-    engine = Amortized(Solver(clock, 1.0), certificate=[Test(clock, 10.0)])
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        space = space_of(3)
-        engine.solve(space, rng.normal(size=(100, space.parts)))
-    assert clock.now <= 1.1 * 2000 + 10 * 3 * FIRST
+def test_policies_are_one_for_equal_spaces_bounded_and_hold_no_space(monkeypatch):
+    monkeypatch.setattr(admission_module, "MAX_POLICIES", 4)
+    budget, spaces = Budget(), [space_of(labels) for labels in range(2, 12)]
+    policies = [budget.policy(space) for space in spaces]
+    assert [budget.policy(space_of(labels)) for labels in range(8, 12)] == policies[6:]
+    assert len(budget._policies) == 4
+    gone = weakref.ref(spaces.pop(6))
+    gc.collect()
+    assert gone() is None
 
 
 def test_empty_batches_are_no_measurement():
@@ -350,10 +318,3 @@ def test_empty_batches_are_no_measurement():
     for _ in range(3):
         admission.enter_solved(0, 5.0)
     assert admission.solve is None
-
-
-def test_the_latest_measurements_weigh_most():
-    admission = measured(1.0, 0.1, 1.0)
-    for _ in range(30):
-        admission.enter_solved(10, 0.1)
-    assert admission.solve == pytest.approx(0.01, rel=0.2)

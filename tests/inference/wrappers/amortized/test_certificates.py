@@ -205,13 +205,6 @@ def test_closed_labels_are_never_taken(certificate):
     assert proofs.taken[0] == isinstance(certificate, LagrangianCertificate)
 
 
-@every
-def test_names_differ_and_are_in_plain_words(certificate):
-    others = [each.name for each in EVERY if type(each) is not type(certificate)]
-    assert certificate.name
-    assert certificate.name not in others
-
-
 def pair(labels="ab"):
     builder = SpaceBuilder()
     x, y = builder.variable("x", labels), builder.variable("y", labels)
@@ -517,17 +510,6 @@ def test_an_entry_to_begin_with_changes_no_answer(seed):
         checked(found, asked, LagrangianCertificate(sweeps=3))
 
 
-def test_duals_are_handed_back_for_the_next_time():
-    space = joined(4, "ab")
-    found = made(space, 0, "real", problems=2)
-    scores = found.rng.normal(size=(2, space.parts))
-    asked = Query(found.cache, Problem.of(space, scores), np.zeros(2), np.array([0, 1]))
-    proofs = LagrangianCertificate().test(asked)
-    assert proofs.messages.shape == (2, found.cache.dual_sizes[0])
-    assert proofs.multipliers.shape == (2, found.cache.dual_sizes[1])
-    assert proofs.entries.tolist() == [0, 1]
-
-
 # -- equal scores -------------------------------------------------------------------------
 
 
@@ -546,21 +528,6 @@ def test_only_equal_scores_are_the_same(space, seed, kind):
             assert (
                 proofs.bound[i] == space.known_value(scores[i : i + 1], proofs.labels[i : i + 1])[0]
             )
-
-
-def test_the_same_needs_no_margin_and_ties_have_the_answer_they_had():
-    found = remembered(one(), [0], [0.0, 0.0], -np.inf)
-    proofs = EqualScores().test(found.asked(np.zeros((1, 2))))
-    assert proofs.taken[0]
-    assert proofs.labels.tolist() == [[0]]
-
-
-def test_a_digit_more_is_not_the_same():
-    """Without it, the lexicographic answer to a tie would be given where there is none."""
-    found = remembered(one(), [0], [1.0, 1.0], 0.0)
-    scores = np.array([[1.0, 1.0 + 1e-9]])
-    assert exact(found.space, scores) == [1]
-    assert not EqualScores().test(found.asked(scores)).taken[0]
 
 
 # -- what is asked ------------------------------------------------------------------------

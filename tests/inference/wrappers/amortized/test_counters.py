@@ -249,18 +249,3 @@ def test_the_largest_m_of_a_difference_is_of_what_happened_between():
             between = snapshots[end] - snapshots[start]
             assert between.largest_m == max(reached[start:end], default=0.0)
     assert (snapshots[8] - snapshots[7] + (snapshots[6] - snapshots[5])).largest_m == 2.0
-
-
-def test_a_run_does_not_report_the_m_of_runs_before_it():
-    space = entity_relation_space(2)
-    rng = np.random.default_rng(3)
-    engine = Amortized(certificate="condition", epsilon=1.0, admission="always")
-    scores = 1.0 + rng.random(size=(6, space.parts))
-    for _ in range(8):
-        scores = scores + 0.05 * rng.normal(size=scores.shape)
-        engine.solve(space, scores)
-    before = engine.counters
-    assert before.largest_m > 0
-    engine.at(0.0).solve(space, scores)
-    assert (engine.counters - before).queries == 6
-    assert (engine.counters - before).largest_m == 0.0

@@ -32,7 +32,6 @@ from rote.inference import (
 )
 from rote.inference.engine import Engine, Wrapper, find
 from rote.inference.stores import MemoryStore, SqliteStore
-from rote.inference.stores.base import sealed
 from rote.inference.wrappers.amortized import (
     Amortized,
     EqualScores,
@@ -41,7 +40,7 @@ from rote.inference.wrappers.amortized import (
     ScoreCondition,
 )
 from rote.inference.wrappers.amortized.certificates import CERTIFICATES
-from rote.inference.wrappers.amortized.solution_cache import LOG_PREFIX, Entry
+from rote.inference.wrappers.amortized.solution_cache import LOG_PREFIX
 from rote.inference.wrappers.decomposed import CustomSets, Decomposed, search
 from rote.inference.wrappers.timed import Timed
 from rote.learning import Perceptron, StructuredSVM, Subgradient
@@ -336,20 +335,6 @@ def test_weights_are_bit_for_bit_the_same_in_every_iteration(name, learner):
         assert trajectory(learner, task, prepared, Amortized(**options)) == expected, how
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("name", TASKS)
-def test_weights_are_the_same_with_other_data_and_other_orders(name, seed):
-    task, prepared = data(name, seed)
-    for learner in (StructuredSVM(iterations=4, seed=seed), Perceptron(iterations=2, seed=seed)):
-        expected = trajectory(learner, task, prepared, Exact())
-        for certificate in ("auto", "relative"):
-            engine = remembering(certificate=certificate)
-            assert trajectory(learner, task, prepared, engine) == expected
-            # Once more, with everything remembered.
-            assert trajectory(learner, task, prepared, engine) == expected
-            assert sum(engine.counters.hits.values()) > 0
-
-
 @pytest.mark.parametrize("name", ["entities and relations", "labels with pairs"])
 def test_weights_are_the_same_over_an_integer_program(name):
     task, prepared = data(name)
@@ -424,16 +409,6 @@ def test_with_epsilon_the_bound_still_holds_and_only_what_is_proved_is_optimal(
     holds()
 
 
-def test_epsilon_saves_calls_and_costs_value():
-    task, prepared = data("entities and relations")
-    calls = {}
-    for epsilon in (0.0, 1.0):
-        engine = remembering(certificate="condition", epsilon=epsilon)
-        trajectory(StructuredSVM(iterations=8, online_epochs=0), task, prepared, engine)
-        calls[epsilon] = engine.counters.solver_calls
-    assert calls[1.0] < 0.9 * calls[0.0]
-
-
 @pytest.mark.parametrize("every", [1, 3, 5])
 def test_every_so_many_inputs_one_is_exact(every):
     space = entity_relation_space(3)
@@ -464,15 +439,6 @@ def test_another_epsilon_shares_memory_and_counters():
     same_answers(fine.solve(space, scores), Exact().solve(space, scores))
     assert fine.counters == rough.counters
     assert (fine.counters.queries, fine.counters.solver_calls) == (8, 4)
-
-
-def test_all_that_was_solved_is_remembered_while_there_is_room():
-    space = entity_relation_space(2)
-    batches = np.random.default_rng(11).normal(size=(5, 6, space.parts))
-    engine = remembering(certificate=(EqualScores(),))
-    for batch in (*batches, *batches[::-1], *batches):
-        same_answers(engine.solve(space, batch), Exact().solve(space, batch))
-    assert engine.counters.solver_calls == 30
 
 
 @pytest.mark.parametrize("limit", [1, 3_000, 40_000])
@@ -679,14 +645,6 @@ def test_engines_that_share_a_store_share_what_they_solved(certificate):
     assert store.info()[log_name(SPACE)].blobs == 1
 
 
-def test_only_solved_problems_go_to_the_store_and_each_once():
-    store = MemoryStore()
-    engine = remembering(store=store, certificate=(EqualScores(),))
-    for scores in drifting(SPACE, 14, steps=5, inputs=20):
-        engine.solve(SPACE, scores)
-    assert store.info()[log_name(SPACE)].blobs == engine.counters.solver_calls > 0
-
-
 def log_name(space):
     return LOG_PREFIX + space.fingerprint
 
@@ -715,40 +673,6 @@ def test_damaged_blobs_change_no_answer(certificate):
         assert sum(engine.counters.hits.values()) == 1
 
 
-def wrong_entry(space=SPACE, **changes):
-    wide = remembering()._state.caches.of(space).dual_sizes
-    labels = Exact().solve(space, SCORES[0]).labels[0]
-    entry = Entry(labels, SCORES[0], np.zeros(wide[0]), np.zeros(wide[1]), 1.0)
-    return sealed(entry._replace(**changes).encoded(), log_name(space))
-
-
-@every_certificate
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"labels": np.array([0, 0])},
-        {"labels": np.array([0, 0, 0, 6])},
-        {"labels": np.array([0, 0, -1, 0])},
-        {"labels": np.array([1, 1, 1, 0])},  # Loc kills Loc
-        {"scores": np.zeros(SPACE.parts + 1)},
-        {"scores": np.full(SPACE.parts, np.nan)},
-        {"messages": np.zeros(1)},
-        {"multipliers": np.zeros(3)},
-        {"margin": np.nan, "labels": np.array([0, 0, 0, 0])},
-        {"margin": np.nan, "labels": np.array([3, 3, 0, 0])},
-    ],
-    ids=lambda changes: ", ".join(f"{name} {np.shape(it)}" for name, it in changes.items()),
-)
-def test_whole_blobs_that_do_not_fit_change_no_answer(certificate, changes):
-    store = MemoryStore()
-    store.append(log_name(SPACE), [wrong_entry(**changes)])
-    engine = remembering(store=store, certificate=certificate)
-    same_answers(engine.solve(SPACE, SCORES), Exact().solve(SPACE, SCORES))
-    cache = engine._state.caches.of(SPACE)
-    assert SPACE.holds(cache.outputs).all()
-    assert np.isfinite(cache.scores[: cache.count]).all()
-
-
 @every_certificate
 def test_blobs_of_another_space_of_the_same_shape_change_no_answer(certificate):
     def pair(rule):
@@ -766,25 +690,6 @@ def test_blobs_of_another_space_of_the_same_shape_change_no_answer(certificate):
     engine = remembering(store=store, certificate=certificate)
     same_answers(engine.solve(here, scores), Exact().solve(here, scores))
     assert engine.counters.hits.keys() <= {"duals", "condition", "relative condition", "margin"}
-
-
-def test_a_model_predicts_from_what_was_solved_in_training(tmp_path):
-    task, prepared = data("tags")
-    xs, _ = tagged(14)
-    path = tmp_path / "cache.sqlite"
-    learner = Perceptron(iterations=60, average=False)
-    with SqliteStore(path) as store:
-        training = remembering(store=store, certificate=(EqualScores(),))
-        start = Model(task, prepared.layout, prepared.layout.zeros(), training)
-        states = [state.kept() for state in learner.iterate(start, prepared)]
-        model = start.with_weights(states[-1].weights)
-    with SqliteStore(path) as store:
-        engine = remembering(store=store, certificate=(EqualScores(),))
-        found = model.with_engine(engine).predict(xs)
-    assert found == model.with_engine(Exact()).predict(xs)
-    if states[-1].done:  # the last iteration asked the same questions
-        assert engine.counters.solver_calls == 0
-    assert engine.counters.queries == len(xs) == sum(engine.counters.hits.values())
 
 
 # -- settings --------------------------------------------------------------------------------
@@ -813,10 +718,3 @@ def test_a_model_predicts_from_what_was_solved_in_training(tmp_path):
 def test_settings_that_cannot_be_are_refused(wrong, message):
     with pytest.raises(SettingError, match=message):
         Amortized(**wrong)
-
-
-def test_another_epsilon_is_checked_as_well():
-    with pytest.raises(SettingError, match="epsilon"):
-        Amortized().at(-1.0)
-    with pytest.raises(SettingError, match="exact_period"):
-        Amortized().at(1.0, exact_period=0)

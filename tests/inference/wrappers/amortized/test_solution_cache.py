@@ -16,7 +16,6 @@ from rote.inference.stores.base import Log
 from rote.inference.stores.memory import MemoryStore
 from rote.inference.wrappers.amortized import solution_cache as module
 from rote.inference.wrappers.amortized.solution_cache import (
-    FEW,
     LOG_PREFIX,
     Entry,
     SolutionCache,
@@ -105,8 +104,12 @@ class Both:
 
     def forget(self):
         before = self.cache.forgotten
+        self.cache.asked = np.arange(self.cache.count)
         self.cache.forget()
         assert self.cache.forgotten == before + 1
+        assert len(self.cache.asked) == 0  # rows have moved
+        own = self.cache.output_of[self.cache.entry_of_output]
+        assert own.tolist() == list(range(len(self.cache.outputs)))
         dropped = max(1, len(self.entries) // 4)
         order = sorted(range(len(self.entries)), key=lambda row: self.entries[row].used)
         kept = sorted(order[dropped:])
@@ -164,21 +167,6 @@ def test_a_cache_holds_what_was_put_there_less_what_was_used_longest_ago(seed, o
         both.check()
 
 
-def test_room_grows_as_it_is_needed_and_counts_as_size():
-    cache = SolutionCache(joined())
-    rng = np.random.default_rng(0)
-    empty = cache.size
-    scores = rng.normal(size=(5 * FEW, cache.space.parts))
-    for start in range(0, len(scores), 3):
-        part = scores[start : start + 3]
-        put(cache, np.zeros((len(part), 4)), part)
-    assert cache.count == len(scores)
-    assert (cache.scores[: cache.count] == scores).all()
-    assert cache.same(scores).tolist() == list(range(len(scores)))
-    row = 8 * (cache.space.parts + sum(cache.dual_sizes))
-    assert cache.size >= empty + (len(scores) - FEW) * row
-
-
 def test_forgetting_again_and_again_leaves_nothing_and_takes_no_room():
     cache = SolutionCache(joined())
     put(cache, np.zeros((5, 4)), np.random.default_rng(0).normal(size=(5, cache.space.parts)))
@@ -191,29 +179,6 @@ def test_forgetting_again_and_again_leaves_nothing_and_takes_no_room():
     rows = put(cache, [[1, 1, 1, 1]], np.ones(cache.space.parts))
     assert rows.tolist() == [0]
     assert cache.same(np.ones((1, cache.space.parts))).tolist() == [0]
-
-
-def test_what_was_forgotten_is_seen_anew():
-    cache = SolutionCache(joined())
-    labels = readonly(np.eye(4, dtype=np.int64))
-    assert cache.numbers(labels)[1] == 4
-    assert cache.numbers(labels)[1] == 0
-    put(cache, labels[:2], np.zeros((2, cache.space.parts)))
-    cache.use(np.array([1]))
-    cache.forget()
-    assert cache.outputs.tolist() == [[0, 1, 0, 0]]
-    assert cache.numbers(labels)[1] == 3
-
-
-def test_after_forgetting_nothing_points_to_rows_that_moved():
-    cache = SolutionCache(joined())
-    rng = np.random.default_rng(0)
-    put(cache, rng.integers(0, 2, size=(8, 4)), rng.normal(size=(8, cache.space.parts)))
-    cache.asked = np.arange(8)
-    cache.forget()
-    assert len(cache.asked) == 0
-    own = cache.output_of[cache.entry_of_output]
-    assert own.tolist() == list(range(len(cache.outputs)))
 
 
 def test_the_same_row_twice_holds_one_whole_entry():
@@ -243,14 +208,11 @@ def test_messages_that_stand_for_infinity_are_not_kept():
 # -- equal scores -------------------------------------------------------------------------
 
 
-def test_zero_has_two_signs_and_is_the_same():
+def test_scores_one_digit_apart_are_not_the_same_and_zeros_of_two_signs_are():
     cache = SolutionCache(joined())
-    scores = np.zeros((1, cache.space.parts))
-    put(cache, np.zeros((1, 4)), scores)
-    assert cache.same(-scores).tolist() == [0]
-
-
-def test_scores_one_digit_apart_are_not_the_same():
+    zero = np.zeros((1, cache.space.parts))
+    put(cache, np.zeros((1, 4)), zero)
+    assert cache.same(-zero).tolist() == [0]
     cache = SolutionCache(joined())
     scores = np.ones((1, cache.space.parts))
     put(cache, np.zeros((1, 4)), scores)
