@@ -120,20 +120,9 @@ def test_what_was_learned_under_another_model_is_refused(folder, extractor, tmp_
     with pytest.raises(ModelError, match="name another folder for what is learned"):
         open_service(folder, "speedup", learned=tmp_path / "other")
     with pytest.raises(ModelError, match="name another folder for what is learned"):
-        open_service(folder, "speedup", learned=folder)  # a model, and no LearnedBeam
-
-
-@pytest.mark.parametrize(
-    ("engine", "options"),
-    [("quick", {}), ("speedup", {"learned": True}), ("speedup", {"share": 2})],
-)
-def test_what_is_refused_leaves_no_store_behind(folder, tmp_path, engine, options):
-    store = tmp_path / "answers.sqlite"
-    if "learned" in options:
-        options = {"learned": folder}  # a model, and no LearnedBeam
-    with pytest.raises((ModelError, SettingError)):
-        open_service(folder, engine, store=str(store), **options)
-    assert not store.exists()
+        # A model, and no LearnedBeam.
+        open_service(folder, "speedup", learned=folder, store=str(tmp_path / "a.sqlite"))
+    assert not (tmp_path / "a.sqlite").exists()
 
 
 def test_a_task_without_an_adapter_leaves_no_store_behind(tmp_path):
@@ -166,17 +155,21 @@ def test_a_store_is_let_go_if_the_service_does_not_start(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("engine", "options", "said"),
     [
-        ("quick", {}, "amortized, speedup or one of your own; got 'quick'"),
+        ("quick", {"store": "a.sqlite"}, "amortized, speedup or one of your own; got 'quick'"),
         ("amortized", {"share": 0.1}, "for the engine speedup"),
         (Exact(), {"learned": "folder"}, "for the engine speedup"),
         (Exact(), {"store": "a.sqlite"}, "keeps nothing in a store"),
-        ("speedup", {"share": 2.0}, "from 0 to 1"),
+        ("speedup", {"share": 2.0, "store": "a.sqlite"}, "from 0 to 1"),
         ("amortized", {"store": "answers"}, "a store is"),
     ],
 )
-def test_settings_that_do_not_go_together_are_refused(folder, engine, options, said):
+def test_settings_that_do_not_go_together_are_refused_and_no_store_is_made(
+    folder, engine, options, said, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SettingError, match=said):
         open_service(folder, engine, **options)
+    assert not (tmp_path / "a.sqlite").exists()
 
 
 def test_duals_are_tried_only_where_nothing_is_to_be_learned(folder):

@@ -95,29 +95,18 @@ def test_what_was_not_proved_is_not_remembered(tagger):
     assert len(remembered) == optimal
 
 
-def test_an_input_without_an_output_says_so(tagger):
-    answer = answering(tagger.with_engine(Broken())).answers(["the dog"])[0]
-    assert OneAnswer.model_validate(answer).model_dump() == {
-        "output": None,
-        "value": None,
-        "bound": None,
-        "gap": 0.0,
-        "status": "timed_out",
-        "source": "branch",
-    }
-
-
-def test_a_record_has_all_that_is_known():
-    answer = Answer("a", 1.0, 1.5, "feasible", "beam")
-    assert OneAnswer.model_validate(answer).model_dump() == {
-        "output": "a",
-        "value": 1.0,
-        "bound": 1.5,
-        "gap": 0.5,
-        "status": "feasible",
-        "source": "beam",
-    }
-    assert OneAnswer.model_validate(answer._replace(bound=math.inf)).gap is None
+def test_a_record_has_all_that_is_known_and_null_for_numbers_that_json_does_not_have(tagger):
+    none = answering(tagger.with_engine(Broken())).answers(["the dog"])[0]
+    for answer, numbers in (
+        (none, (None, None, 0.0)),
+        (Answer("a", 1.0, 1.5, "feasible", "beam"), (1.0, 1.5, 0.5)),
+        (Answer("a", 1.0, math.inf, "feasible", "beam"), (1.0, None, None)),
+    ):
+        found = OneAnswer.model_validate(answer).model_dump()
+        assert (found["value"], found["bound"], found["gap"]) == numbers
+        assert found["output"] == answer.output
+        assert (found["status"], found["source"]) == (answer.status, answer.source)
+    assert (none.output, none.status, none.source) == (None, "timed_out", "branch")
 
 
 @pytest.mark.parametrize("value", [7, "\ud800"])

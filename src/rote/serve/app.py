@@ -119,9 +119,8 @@ def create_app(service: Service) -> FastAPI:
 
     @app.get("/health")
     async def health() -> JSONResponse:
-        if service.is_open:
-            return JSONResponse({"status": "open"})
-        return JSONResponse({"status": "closed"}, 503)
+        status, code = ("open", 200) if service.is_open else ("closed", 503)
+        return JSONResponse({"status": status}, code)
 
     @app.get("/", include_in_schema=False)
     async def show() -> HTMLResponse:

@@ -40,9 +40,9 @@ class Answer(NamedTuple):
     output
         None where none was found.
     value
-        What the output is worth.
+        The score of the output.
     bound
-        No output is worth more.
+        No output has a higher score.
     status
         The name of a `Status`, in small letters.
     source

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import sqlite3
 import subprocess
 import sys
@@ -170,16 +169,6 @@ def test_no_connection_is_open_while_the_process_forks(path):
             sqlite._go_on_after_fork()
         store.append("a", [b"1"])
         assert store._connection is not None
-
-
-def test_a_copy_in_another_process_writes_to_the_same_file(path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with SqliteStore("store.sqlite", 100) as store:
-        store.append("a", [b"1"])
-        program = "import pickle, sys; pickle.load(sys.stdin.buffer).append('a', [b'2'])"
-        run("-c", program, input=pickle.dumps(store))
-        assert store.read("a")[0] == [b"1", b"2"]
-    assert path.is_file()
 
 
 def test_closing_takes_the_log_along(path):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,7 @@ def export(store: Store, path: str | Path) -> Exported:
     return Exported(found[True], found[False])
 
 
-def _listed(value: object) -> object:
-    numbers = np.asarray(value)
-    return np.where(np.isfinite(numbers), numbers.astype(object), None).tolist()
+def _listed(value: Any) -> Any:
+    numbers = np.asarray(value).astype(object)
+    numbers[~np.isfinite(np.asarray(value))] = None
+    return numbers.tolist()

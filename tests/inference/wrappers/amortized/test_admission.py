@@ -249,16 +249,6 @@ def test_inputs_whose_test_fails_may_be_those_that_take_long_to_solve():
     assert admission.next(600) == (600, False)
 
 
-def test_with_an_empty_budget_nothing_is_tested_and_with_a_full_one_some():
-    admission = measured(1.0, 1.0, 0.0)
-    admission._budget.left = 0.0
-    assert admission.next(100) == (100, False)
-    admission._budget.left = 2.0 * SOME
-    count, tested = admission.next(1000)
-    assert tested
-    assert SOME <= count <= 2 * SOME
-
-
 def test_where_all_are_hits_some_are_solved_now_and_then_and_ever_more_seldom():
     admission = AdmissionPolicy(10, Budget())
     for _ in range(2):

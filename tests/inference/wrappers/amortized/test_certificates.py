@@ -533,18 +533,6 @@ def test_only_equal_scores_are_the_same(space, seed, kind):
 # -- what is asked ------------------------------------------------------------------------
 
 
-def test_some_of_the_inputs_are_asked_like_all_of_them():
-    found = made(joined(3, "ab"), 3, "real")
-    asked = found.asked(found.kin(5), 0.25)
-    index = np.array([4, 1])
-    for part in (asked.rows(index), (asked.remembered, asked.rows(index))[1]):
-        assert len(part) == 2
-        assert part.problem.scores.tolist() == asked.problem.scores[index].tolist()
-        assert part.starts.tolist() == asked.starts[index].tolist()
-        assert part.epsilon.tolist() == [0.25, 0.25]
-        assert part.remembered.tolist() == asked.remembered[index].tolist()
-
-
 @every
 def test_inputs_are_independent_of_each_other(certificate):
     found = made(joined(4, "ab"), 5, "real")

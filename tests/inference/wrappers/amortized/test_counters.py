@@ -169,16 +169,6 @@ def test_differences_of_iterations_add_up_to_the_whole():
     assert whole.seconds == pytest.approx(engine.counters.seconds)
 
 
-@pytest.mark.parametrize("admission", ["adaptive", "always"])
-def test_only_adaptive_admission_leaves_inputs_untested(admission):
-    space = entity_relation_space(2)
-    engine = Amortized(admission=admission)
-    for scores in moving(space):
-        engine.solve(space, scores)
-    assert engine.counters.bypassed <= engine.counters.solver_calls
-    assert (engine.counters.bypassed > 0) == (admission == "adaptive")
-
-
 def test_time_is_spent_testing_or_solving(monkeypatch):
     now = [0.0]
 

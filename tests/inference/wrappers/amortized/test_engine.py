@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.datasets import english_sentences
-from rote.errors import InfeasibleSpace, SettingError, UnsupportedSpace
+from rote.errors import SettingError, UnsupportedSpace
 from rote.inference import (
     BranchAndBound,
     Exact,
@@ -117,18 +117,6 @@ def test_answers_to_drifting_scores_are_those_of_the_engine_underneath(certifica
 
 
 @every_certificate
-def test_orders_and_sizes_of_batches_change_no_answer(certificate):
-    space = entity_relation_space(3)
-    engine, exact, rng = remembering(certificate=certificate), Exact(), np.random.default_rng(1)
-    for scores in drifting(space, 1, steps=4, inputs=12):
-        expected = exact.solve(space, scores)
-        order = rng.permutation(12)
-        same_answers(engine.solve(space, scores[order]), expected.rows(order))
-        for piece in np.array_split(rng.permutation(12), [1, 4]):
-            same_answers(engine.solve(space, scores[piece]), expected.rows(piece))
-
-
-@every_certificate
 def test_closed_labels_are_another_question(certificate):
     space = entity_relation_space(2)
     engine, exact = remembering(certificate=certificate), Exact()
@@ -158,35 +146,6 @@ def test_closed_labels_may_leave_nothing_whatever_is_remembered(certificate):
     closed[0, :4] = True
     asked = Problem(space, scores, closed)
     same_answers(engine.solve(space, asked), exact.solve(space, asked))
-
-
-@every_certificate
-def test_rules_that_cannot_be_obeyed_are_named_every_time(certificate):
-    builder = SpaceBuilder()
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
-    builder.require(x["a"] & y["a"], "both")
-    builder.require(~x["a"], "not x")
-    space = builder.build()
-    engine = remembering(certificate=certificate)
-    for _ in range(3):
-        with pytest.raises(InfeasibleSpace) as raised:
-            engine.solve(space, np.ones((2, space.parts)))
-        assert raised.value.conflicting_rules == ("both", "not x")
-    assert engine.counters.queries == engine.counters.solver_calls == 0
-
-
-@pytest.mark.parametrize("variables", [0, 1])
-def test_spaces_of_no_and_of_one_variable_and_empty_batches(variables):
-    builder = SpaceBuilder()
-    for j in range(variables):
-        builder.variable(f"x{j}", "abc")
-    space = builder.build()
-    engine, exact = remembering(), Exact()
-    for scores in drifting(space, 4, steps=3):
-        same_answers(engine.solve(space, scores), exact.solve(space, scores))
-        assert len(engine.solve(space, scores[:0])) == 0
-        same_answers(engine.solve(space, scores[:1]), exact.solve(space, scores[:1]))
-    assert engine.counters.queries == 5 * 7
 
 
 def test_what_fails_is_not_counted():
@@ -335,16 +294,6 @@ def test_weights_are_bit_for_bit_the_same_in_every_iteration(name, learner):
         assert trajectory(learner, task, prepared, Amortized(**options)) == expected, how
 
 
-@pytest.mark.parametrize("name", ["entities and relations", "labels with pairs"])
-def test_weights_are_the_same_over_an_integer_program(name):
-    task, prepared = data(name)
-    learner = StructuredSVM(C=0.3, iterations=4, online_epochs=0)
-    expected = trajectory(learner, task, prepared, Exact())
-    assert trajectory(learner, task, prepared, Milp()) == expected
-    for options in ({"admission": "always"}, {}, {"certificate": "margin", "admission": "always"}):
-        assert trajectory(learner, task, prepared, Amortized(Milp(), **options)) == expected
-
-
 @pytest.mark.parametrize("name", ["entities and relations", "tags"])
 @every_certificate
 def test_threads_that_share_an_engine_change_no_weight(name, certificate):
@@ -358,21 +307,6 @@ def test_threads_that_share_an_engine_change_no_weight(name, certificate):
 
 
 # -- what an answer says of itself -----------------------------------------------------------
-
-
-def test_the_source_says_what_found_an_answer():
-    space = entity_relation_space(2)
-    scores = np.random.default_rng(8).normal(size=(3, space.parts))
-    solved = BranchAndBound().solve(space, scores)
-    for certificate, source in (("condition", FoundBy.CACHE), ("duals", FoundBy.CERTIFICATE)):
-        engine = remembering(BranchAndBound(), certificate=certificate)
-        engine.solve(space, scores)
-        found = engine.solve(space, scores)
-        assert set(found.source.tolist()) == {source}
-        same_answers(found, solved)
-    engine = remembering(BranchAndBound(), certificate="none")
-    for _ in range(2):
-        assert set(engine.solve(space, scores).source.tolist()) == {FoundBy.BRANCH}
 
 
 @pytest.mark.parametrize(
@@ -671,25 +605,6 @@ def test_damaged_blobs_change_no_answer(certificate):
     same_answers(engine.solve(SPACE, SCORES), Exact().solve(SPACE, SCORES))
     if certificate in ("condition", "relative", "margin"):
         assert sum(engine.counters.hits.values()) == 1
-
-
-@every_certificate
-def test_blobs_of_another_space_of_the_same_shape_change_no_answer(certificate):
-    def pair(rule):
-        builder = SpaceBuilder()
-        x, y = builder.variable("x", "abc"), builder.variable("y", "abc")
-        builder.factor(x, y)
-        builder.require(rule(x, y))
-        return builder.build()
-
-    here, there = pair(lambda x, y: ~(x["a"] & y["a"])), pair(lambda x, y: ~(x["b"] & y["b"]))
-    scores = np.random.default_rng(16).normal(size=(30, here.parts))
-    store, other = MemoryStore(), MemoryStore()
-    remembering(store=other, certificate="condition").solve(there, scores)
-    store.append(log_name(here), other.read(log_name(there))[0])
-    engine = remembering(store=store, certificate=certificate)
-    same_answers(engine.solve(here, scores), Exact().solve(here, scores))
-    assert engine.counters.hits.keys() <= {"duals", "condition", "relative condition", "margin"}
 
 
 # -- settings --------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class Batch:
         self.bound = np.full(m, np.inf)
         self.status = np.full(m, Status.TIMED_OUT.value)
         self.source = np.full(m, FoundBy.CACHE.value)
-        self.margin = np.full(m, -np.inf)  # every other output is worth less by so much
+        self.margin = np.full(m, -np.inf)  # the value of every other output is less by so much
         self.messages = np.zeros((m, cache.dual_sizes[0]))
         self.multipliers = np.zeros((m, cache.dual_sizes[1]))
         self.entries = np.full(m, -1, dtype=np.int64)
@@ -157,7 +157,7 @@ class Batch:
     def _find_margins(self, inner: Engine, solved: IntArray) -> int:
         """Margins of solved problems; how many were searched for.
 
-        Duals prove most of them; what other outputs are worth at most, by the inner engine, tells
+        Duals prove most of them; a bound on the value of other outputs, by the inner engine, tells
         the others. Each of those counts as one more call.
         """
         cache, problem = self.query.cache, self.query.problem

@@ -14,7 +14,7 @@ for any y, summing over the parts in which y and y_p differ,
     c_q·z(y) - c_q·z(y_p) <= c_p·z(y) - c_p·z(y_p) + ε Σ (|c_q| at y + |c_q| at y_p)
 
 and the first difference on the right is at most minus the margin of p. With S = Σ_slots
-(|c_q(y_p)| + max |c_q|), no output is worth more than c_q·z(y_p) + ε S; with M = S / c_q·z(y_p),
+(|c_q(y_p)| + max |c_q|), no value is above c_q·z(y_p) + ε S; with M = S / c_q·z(y_p),
 y_p is a 1 / (1 + M ε)-approximation (Theorem 1).
 
 *Relative condition.* Adding a constant to all labels of a variable (or all tuples of a factor)
@@ -87,7 +87,7 @@ class CertificateResult(NamedTuple):
     taken: BoolArray  # the output may be returned
     labels: IntArray  # -1 where there is no output
     bound: FloatArray
-    margin: FloatArray  # every other output is worth less by so much at least
+    margin: FloatArray  # the value of every other output is less by so much at least
     entries: IntArray  # what was of use, or -1
     messages: FloatArray | None = None
     multipliers: FloatArray | None = None

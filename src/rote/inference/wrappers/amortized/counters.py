@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from rote.inference.engine import Stats
 
-SUMS = (
-    "queries",
-    "solver_calls",
-    "bypassed",
-    "distinct_outputs",
-    "second_bests",
-    "testing_seconds",
-    "solving_seconds",
-)
 HITS = "hits by "  # how the names of a certificate's hits begin
 
 
@@ -79,6 +70,10 @@ class Counters:
     def seconds(self) -> float:
         """All time spent on inference."""
         return self.testing_seconds + self.solving_seconds
+
+
+OTHERS = {"hits", "largest_m", "maxima"}
+SUMS = tuple(each.name for each in fields(Counters) if each.name not in OTHERS)
 
 
 class AmortizedStats(Stats):

@@ -33,8 +33,9 @@ KEYS = readonly(np.random.default_rng(0).integers(1 << 63, size=1 << 16, dtype=n
 class Entry(NamedTuple):
     """The best output ``labels`` of a problem with these ``scores``.
 
-    ``messages`` and ``multipliers`` are duals of what `partial_plan` leaves of the space. Every
-    other output is worth less by ``margin`` at least; where this is not above 0, nothing is known.
+    ``messages`` and ``multipliers`` are duals of what `partial_plan` leaves of the space. The
+    value of every other output is less by ``margin`` at least; if this is not above 0, nothing is
+    known.
     """
 
     labels: IntArray
@@ -57,8 +58,10 @@ class Entry(NamedTuple):
         lengths = numbers[1:5]
         if not (lengths >= 0).all() or lengths.sum() != len(numbers) - 5:
             return None
-        labels, *others = np.split(numbers[5:], np.cumsum(lengths[:3]).astype(np.int64))
-        return cls(labels.astype(np.int64), *others, margin=float(numbers[0]))
+        labels, scores, messages, multipliers = np.split(
+            numbers[5:], np.cumsum(lengths[:3]).astype(np.int64)
+        )
+        return cls(labels.astype(np.int64), scores, messages, multipliers, float(numbers[0]))
 
 
 class SolutionCache:
