@@ -3,19 +3,24 @@
 Under one model an input has one best output, so what was proved optimal can be said again without
 a proof. Answers are kept as bytes up to a limit, beyond which those not asked for longest go. With
 a store they outlive the process and are shared, in a log whose name has a digest of the model; the
-contents of a blob are a key (a digest of the input's JSON) and JSON [output, value, bound].
+contents of a blob are a key (a digest of the input's JSON) and JSON [output, value, bound]. A store
+that fails is logged, and costs no answer.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
 
+from rote.errors import StoreError
 from rote.inference.stores.base import Log, Store
 
+LOG = logging.getLogger(__name__)
 LOG_PREFIX = "answers-2-"  # with the number of the format
 MAX_BYTES = 1 << 26  # in memory
 KEY = 20
@@ -57,13 +62,15 @@ class AnswerCache:
         for contents in new:
             self._keep(contents)
         if self.log is not None:
-            self.log.append(new)
+            with _survived("answers cannot be kept beyond this process"):
+                self.log.append(new)
 
     def fetch(self) -> None:
         """Take from the store what others have put there since the last time."""
         if self.log is not None:
-            for contents in self.log.news():
-                self._keep(contents)
+            with _survived("what others have remembered cannot be read"):
+                for contents in self.log.news():
+                    self._keep(contents)
 
     def _keep(self, contents: bytes) -> None:
         key = contents[:KEY]
@@ -71,6 +78,15 @@ class AnswerCache:
         self._kept[key] = contents
         while self._size > self.max_bytes:
             self._size -= len(self._kept.popitem(last=False)[1])
+
+
+@contextmanager
+def _survived(said: str) -> Iterator[None]:
+    """Log that a store has failed, and go on without it."""
+    try:
+        yield
+    except StoreError:
+        LOG.warning(said, exc_info=True)
 
 
 def key_of(value: Any) -> bytes:

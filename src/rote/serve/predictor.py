@@ -20,7 +20,6 @@ from rote.errors import (
     ModelError,
     RoteError,
     ServiceError,
-    StoreError,
     relocate,
 )
 from rote.inference import FoundBy, Solutions, Status
@@ -29,6 +28,7 @@ from rote.serve.answer_cache import AnswerCache, key_of
 from rote.tasks.adapter import Adapter, describe
 
 LOG = logging.getLogger(__name__)
+OPTIMAL = Status.OPTIMAL.name.lower()
 WITHOUT = (Status.INFEASIBLE, Status.TIMED_OUT)  # an output
 
 
@@ -84,37 +84,22 @@ class Predictor:
             places = sorted(new.values())
             found = self._solved([values[place] for place in places], places)
             solved = {keys[place]: answer for place, answer in zip(places, found, strict=True)}
-            self._remember(solved)
             known |= solved
+            if self.cache is not None:  # no later answer can better what is optimal
+                best = {key: found[:3] for key, found in solved.items() if found.status == OPTIMAL}
+                self.cache.put(best)
         return [known[key] for key in keys]
 
     def _recalled(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
         if self.cache is None:
             return {}
-        try:
-            self.cache.fetch()
-        except StoreError:
-            LOG.warning("what others have remembered cannot be read", exc_info=True)
+        self.cache.fetch()
         recalled = {key: self.cache.get(key) for key in set(keys)}
         return {
-            key: Answer(*found, Status.OPTIMAL.name.lower(), FoundBy.CACHE.name.lower())
+            key: Answer(*found, OPTIMAL, FoundBy.CACHE.name.lower())
             for key, found in recalled.items()
             if found is not None
         }
-
-    def _remember(self, solved: dict[bytes, Answer]) -> None:
-        """Keep what no later answer can better."""
-        if self.cache is None:
-            return
-        best = {
-            key: answer[:3]
-            for key, answer in solved.items()
-            if answer.status == Status.OPTIMAL.name.lower()
-        }
-        try:
-            self.cache.put(best)
-        except StoreError:
-            LOG.warning("answers cannot be kept beyond this process", exc_info=True)
 
     def _solved(self, values: Sequence[Any], places: Sequence[int]) -> list[Answer]:
         xs = [self._read(value, place) for value, place in zip(values, places, strict=True)]

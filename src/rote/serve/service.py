@@ -203,9 +203,8 @@ class Service:
 
     def _work(self) -> None:
         while jobs := self._next():
-            gone = [job for job in jobs if not job.future.set_running_or_notify_cancel()]
-            self._no_longer_waits(gone)
-            taken = [job for job in jobs if not job.future.cancelled()]
+            taken = [job for job in jobs if job.future.set_running_or_notify_cancel()]
+            self._no_longer_waits([job for job in jobs if job.future.cancelled()])
             if taken:
                 self._answer(taken)
 

@@ -93,7 +93,8 @@ class SqliteStore(BoundedStore):
 
     def _append(self, log: str, blobs: Sequence[bytes]) -> None:
         name = encoded(log)
-        with self._connected() as connection, _transaction(connection):
+        with self._connected() as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
             connection.executemany(
                 "INSERT INTO blobs (log, size, blob) VALUES (?, ?, ?)",
                 ((name, len(blob), blob) for blob in blobs),
@@ -116,7 +117,8 @@ class SqliteStore(BoundedStore):
 
     def clear(self, log: str | None = None) -> None:
         with self._connected() as connection:
-            with _transaction(connection):
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
                 if log is None:
                     connection.execute("DELETE FROM blobs")
                 else:
@@ -197,13 +199,15 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if path.stat().st_size == 0:
         # Gives the disk back what was cleared. Too late once anything was read or written.
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    with _transaction(connection, "DEFERRED"):
+    with connection:
+        connection.execute("BEGIN")
         there = _is_there(connection, path)
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
     connection.execute("PRAGMA synchronous = NORMAL")
     if there:
         return
-    with _transaction(connection):
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
         if _is_there(connection, path):
             return  # another process was faster
         for statement in TABLES:
@@ -231,18 +235,6 @@ def _is_there(connection: sqlite3.Connection, path: Path) -> bool:
             f"{FORMAT}; it was left as it is, name another file or use the release that wrote it"
         )
     return True
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
-    connection.execute(f"BEGIN {kind}")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _is_busy(error: BaseException) -> bool:
