@@ -34,22 +34,6 @@ def test_the_models_own_engine_is_amortized_unless_another_is_given(folder):
         assert isinstance(service.model.engine, Milp)
 
 
-def test_every_way_of_serving_gives_outputs_of_the_same_worth(folder, sentences, as_json):
-    values = asked(sentences, as_json)
-    known_value = {}
-    for engine in ("amortized", "speedup", Milp(), Exact()):
-        with open_service(folder, engine) as service:
-            known_value[str(engine)] = [
-                (a.value, a.bound, a.status) for a in service.predict(values)
-            ]
-    best = [value for value, _, _ in known_value[str(Exact())]]
-    for answers in known_value.values():
-        for right, (value, bound, status) in zip(best, answers, strict=True):
-            assert value <= right + 1e-9 <= bound + 2e-9
-            if status == "optimal":
-                assert value == pytest.approx(right)
-
-
 def test_an_engine_alone_remembers_nothing(folder, sentences, as_json):
     values = asked(sentences[:3], as_json)
     with open_service(folder, Exact()) as service:

@@ -11,7 +11,6 @@ import pytest
 from rote import Amortized, Engine, Exact, LearnedBeam
 from rote.errors import DataError, InputTooLarge, ModelError, Overloaded, ServiceError, SettingError
 from rote.inference.stores import MemoryStore
-from rote.model import Model
 from rote.serve import Limits, Service
 from rote.tasks.adapter import Adapter, adapter_of
 from rote.tasks.tagging import Tagging
@@ -223,18 +222,6 @@ def test_the_store_is_let_go_even_if_what_was_learned_cannot_be_saved(tagger, tm
     with pytest.raises(Exception, match="cannot be written"):
         service.close()
     assert store.closed
-
-
-def test_what_a_speedup_has_learned_is_saved_at_the_end(tagger, tmp_path):
-    with Service(
-        tagger.with_engine(LearnedBeam(share=1.0)), learned=tmp_path / "learned"
-    ) as service:
-        service.predict(["the old dog barked", "a cat"])
-        knowledge = service.model.engine.knowledge
-        assert service.stats()["speedup"]["taught"] == service.stats()["solved"] == 2
-    families, weights = Model.load(tmp_path / "learned").engine.knowledge
-    assert families == knowledge[0]
-    assert (weights == knowledge[1]).all()
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,7 @@ import sys
 import pytest
 
 from rote.errors import SettingError, StoreError
-from rote.inference.stores import MemoryStore, RedisStore, SqliteStore, open_store
-
-
-def test_memory_is_a_store_in_memory():
-    assert isinstance(open_store("memory"), MemoryStore)
+from rote.inference.stores import RedisStore, SqliteStore, open_store
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,6 @@ import time
 from rote.inference.stores.memory import MemoryStore
 
 
-def test_each_store_is_one_of_its_own():
-    one, other = MemoryStore(), MemoryStore()
-    one.append("a", [b"1"])
-    assert other.info() == {}
-
-
 def test_the_store_in_its_place_counts_on_from_where_one_was():
     first = MemoryStore()
     first.append("a", [b"1"])

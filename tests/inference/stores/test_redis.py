@@ -32,15 +32,6 @@ def client(server):
         yield plain
 
 
-def test_prefixes_keep_stores_apart(server, client):
-    with RedisStore(server, "one") as one, RedisStore(server, "other") as other:
-        one.append("a", [b"1"])
-        assert other.info() == {}
-        other.append("a", [b"2"])
-        one.clear()
-        assert other.read("a")[0] == [b"2"]
-
-
 def test_keys_are_those_that_are_documented_and_none_outlives_its_log(server, client):
     with RedisStore(server, "rote", 10) as store:
         store.append("a", [b"12345"])

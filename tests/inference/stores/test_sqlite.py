@@ -262,12 +262,6 @@ def test_a_store_of_another_format_is_refused_and_left_as_it_is(path):
         assert store.read("a")[0] == [b"1"]
 
 
-def test_an_empty_file_becomes_a_store(path):
-    path.touch()
-    check_writable(path)
-    check_sound(path)
-
-
 @pytest.mark.parametrize(
     ("file", "said"),
     [("nowhere/store.sqlite", "there is no folder .*nowhere"), (".", "cannot be used as a store")],
