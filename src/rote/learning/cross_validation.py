@@ -281,7 +281,7 @@ def _shared(bench: _Bench, n_jobs: int) -> Iterator[_Bench]:
     with TemporaryDirectory(prefix="rote-", ignore_cleanup_errors=True) as folder:
 
         def store(name: int) -> Store:
-            return SqliteStore(Path(folder) / f"{name}.sqlite", bench.engine.limit)
+            return SqliteStore(Path(folder) / f"{name}.sqlite", bench.engine.max_bytes)
 
         settings = range(len(bench.learners))
         forward = bench.cache == "forward"
