@@ -70,7 +70,7 @@ class Method:
     def engine(self, base: Engine) -> Amortized:
         """A new engine over another, which remembers nothing yet."""
         engine = Amortized(base, certificate=self.certificate, admission="always")
-        return engine if self.limit is None else replace(engine, limit=self.limit)
+        return engine if self.limit is None else replace(engine, max_bytes=self.limit)
 
 
 BASELINE = Method("baseline", "none")
