@@ -6,7 +6,7 @@ in the same order, beginning with an empty memory. All of them must give the sam
 
     Exact, Milp           the engine alone
     Amortized(…)          the same engine underneath; tests where that pays
-    …, tests everything   thrifty=False: what is paid and gained by testing
+    …, tests everything   admission="always": what is paid and gained by testing
 
 Times are processor times, which others on the machine disturb least: medians over turns, per
 problem; engines take turns. Where the engine underneath is fast, testing does not pay, and the
@@ -177,7 +177,7 @@ def measure(training: Training, base: type[Exact] | type[Milp], repeats: int) ->
     makers: dict[str, Callable[[], Engine]] = {
         f"Amortized({name})": lambda: Amortized(base()),
         name: base,
-        f"Amortized({name}), tests everything": lambda: Amortized(base(), thrifty=False),
+        f"Amortized({name}), tests everything": lambda: Amortized(base(), admission="always"),
     }
     for make in makers.values():  # compile, and read what is compiled from the disk
         take_turn(make, Training("warm up", training.questions[: len(training.questions) // 4]))

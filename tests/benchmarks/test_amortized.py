@@ -38,7 +38,7 @@ def test_what_a_training_asks_is_written_down_batch_by_batch(monkeypatch):
 
 def test_a_turn_begins_with_an_empty_memory(training):
     def make():
-        return Amortized(Exact(), certificate="condition", thrifty=False)
+        return Amortized(Exact(), certificate="condition", admission="always")
 
     first, second = take_turn(make, training), take_turn(make, training)
     assert first.calls == second.calls > 0

@@ -46,7 +46,7 @@ def tags(learners=LEARNERS, folds=3, **options):
 
 def sentences(certificate, policy, epsilon=0.0, n_jobs=1, store=None, learners=LEARNERS, **options):
     engine = Amortized(
-        Exact(), certificate=certificate, epsilon=epsilon, thrifty=False, store=store
+        Exact(), certificate=certificate, epsilon=epsilon, admission="always", store=store
     )
     return cross_validate(
         EntityRelation(),
@@ -155,8 +155,8 @@ def test_folds_share_what_is_remembered_and_settings_only_when_it_is_forwarded()
     # Folds are equal, and so is every training of a setting: all but the first find all solved.
     folds = [(range(20), range(20, 24))] * 3
     learners = {"first": LEARNERS[1.0], "again": LEARNERS[1.0]}
-    engine = Amortized(Exact(), certificate=(), thrifty=False)
-    same = Amortized(Exact(), certificate="condition", thrifty=False)
+    engine = Amortized(Exact(), certificate=(), admission="always")
+    same = Amortized(Exact(), certificate="condition", admission="always")
     counted = [run.counters for run in tags(folds=folds, engine=engine).runs]
     assert [each.solver_calls for each in counted] == [each.queries for each in counted]
     assert len(counted) == 6
@@ -170,7 +170,7 @@ def test_folds_share_what_is_remembered_and_settings_only_when_it_is_forwarded()
 
 
 def test_the_engine_that_was_given_is_left_as_it_was():
-    engine = Amortized(Exact(), thrifty=False)
+    engine = Amortized(Exact(), admission="always")
     tags(engine=engine)
     assert engine.counters == Counters()
 
@@ -198,7 +198,7 @@ def test_processes_find_the_same_scores_and_weights(policy):
 def test_processes_share_the_store_of_the_engine(tmp_path):
     store = SqliteStore(tmp_path / "answers.sqlite")
     first = sentences("condition", "forward", n_jobs=2, store=store)
-    assert sum(size.packs for size in store.info().values()) > 0
+    assert sum(size.blobs for size in store.info().values()) > 0
     second = sentences("condition", "forward", n_jobs=2, store=store)
     assert results(first) == results(second)
     assert calls(second) == 0

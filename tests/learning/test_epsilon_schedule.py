@@ -46,7 +46,7 @@ def sentences(count=10):
 
 
 def remembering(certificate="auto", **settings):
-    return Amortized(certificate=certificate, thrifty=False, **settings)
+    return Amortized(certificate=certificate, admission="always", **settings)
 
 
 def begun(engine=None, data=None):

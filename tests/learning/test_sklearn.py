@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,6 +24,8 @@ from sklearn.utils.estimator_checks import (
 
 from rote import Amortized, Exact, Exhaustive
 from rote.errors import DataError, SettingError
+from rote.inference.stores import MemoryStore, SqliteStore
+from rote.inference.wrappers.amortized import Counters
 from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM
 from rote.learning.sklearn import MulticlassEstimator, StructuredEstimator
 from rote.learning.training import train
@@ -255,13 +258,13 @@ def search(engine, **options):
     return GridSearchCV(estimator, grid, cv=3, error_score="raise", **options).fit(XS, YS)
 
 
-def packs(store):
-    return sum(size.packs for size in store.info().values())
+def blobs(store):
+    return sum(size.blobs for size in store.info().values())
 
 
 def test_the_runs_of_a_search_share_what_their_engine_remembers():
     plain = search(None)
-    engine = Amortized(Exact(), certificate="condition", thrifty=False)
+    engine = Amortized(Exact(), certificate="condition", admission="always")
     first = search(engine)
     before = engine.counters
     assert 0 < before.solver_calls < before.queries
@@ -274,6 +277,53 @@ def test_the_runs_of_a_search_share_what_their_engine_remembers():
             found.cv_results_["mean_test_score"].tolist()
             == plain.cv_results_["mean_test_score"].tolist()
         )
+
+
+def test_processes_of_a_search_share_the_store_of_their_engine(tmp_path):
+    store = SqliteStore(tmp_path / "answers.sqlite")
+    engine = Amortized(Exact(), store, certificate="condition", admission="always")
+    plain, first = search(None), search(engine, n_jobs=2, refit=False)
+    assert engine.counters == Counters()  # what other processes count is lost
+    solved = blobs(store)
+    assert solved > 0
+    second = search(engine, n_jobs=2)
+    counters = engine.counters  # all by fitting once more, here
+    assert blobs(store) - solved == counters.solver_calls - counters.second_bests
+    for found in (first, second):
+        assert (
+            found.cv_results_["mean_test_score"].tolist()
+            == plain.cv_results_["mean_test_score"].tolist()
+        )
+
+
+def test_an_engine_in_the_grid_is_copied_with_its_store():
+    store = MemoryStore()
+    engines = [
+        Amortized(Exact(), store, how, admission="always") for how in ("condition", "margin")
+    ]
+    estimator = StructuredEstimator(TAGGING, StructuredSVM(iterations=3))
+    found = GridSearchCV(estimator, {"engine": engines}, cv=2, error_score="raise").fit(XS, YS)
+    assert found.best_estimator_.engine.store is store
+    assert blobs(store) > 0
+    assert all(engine.counters == Counters() for engine in engines)
+
+
+def test_a_setting_of_the_engine_is_replaced_and_its_store_stays():
+    engine = Amortized(Exact(), MemoryStore())
+    estimator = StructuredEstimator(TAGGING, engine=engine).set_params(engine__epsilon=0.5)
+    assert estimator.get_params()["engine__epsilon"] == 0.5
+    assert estimator.engine.store is engine.store
+    assert engine.epsilon == 0.0
+
+
+def test_a_fitted_estimator_leaves_behind_what_its_engine_remembers(tmp_path):
+    store = SqliteStore(tmp_path / "answers.sqlite")
+    engine = Amortized(Exact(), store, "condition", admission="always")
+    estimator = StructuredEstimator(TAGGING, engine=engine).fit(XS, YS)
+    sent = pickle.loads(pickle.dumps(estimator))  # noqa: S301
+    assert sent.model_.engine.counters == Counters()
+    assert blobs(sent.engine.store) == blobs(engine.store) > 0
+    assert sent.predict(XS) == estimator.predict(XS)
 
 
 def test_rote_and_its_learners_do_not_load_scikit_learn():

@@ -235,7 +235,7 @@ def test_batches_of_any_size_come_to_the_same_optimum(squared, batch):
 @pytest.mark.parametrize("batch", [None, 1, 5])
 def test_every_inference_is_counted(batch):
     model, prepared = start(*chains(3, count=12))
-    counted = Amortized(certificate="none", thrifty=False)
+    counted = Amortized(certificate="none", admission="always")
     learner = StructuredSVM(C=0.5, iterations=200, batch=batch)
     told = [s.measures for s in learner.iterate(model.with_engine(counted), prepared)]
     assert sum(each["inferences"] for each in told) == counted.counters.queries

@@ -255,7 +255,7 @@ def test_wrappers_that_need_no_scores_ask_for_no_more_of_them(around):
 def test_wrappers_that_look_at_scores_have_all_of_them():
     model = model_of(EntityRelation(), SENTENCES, theta=0.05)
     remembering = model.with_engine(
-        Amortized(model.engine, certificate=EqualScores(), thrifty=False)
+        Amortized(model.engine, certificate=EqualScores(), admission="always")
     )
     assert Capability.LAZY_SCORES not in Wrapper.passes
     assert remembering.prepare(SENTENCES).skipped == 0.0

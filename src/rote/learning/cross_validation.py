@@ -272,7 +272,7 @@ class _Bench:
     def _engine(self, at: int) -> Amortized:
         """The engine with its cache; that of the last setting only is kept."""
         if self.cache == "none":
-            return Amortized(self.engine.inner, certificate="none", thrifty=False)
+            return Amortized(self.engine.inner, certificate="none", admission="always")
         key = 0 if self.cache == "forward" else at
         if key not in self._engines:
             self._engines.clear()
@@ -313,7 +313,8 @@ def _shared(bench: _Bench, n_jobs: int) -> Iterator[_Bench]:
     with TemporaryDirectory(prefix="rote-", ignore_cleanup_errors=True) as folder:
         numbers = [0 if bench.cache == "forward" else at for at in range(len(bench.learners))]
         files = (Path(folder) / f"{number}.sqlite" for number in numbers)
-        yield replace(bench, stores=tuple(SqliteStore(file, bench.engine.limit) for file in files))
+        stores = tuple(SqliteStore(file, bench.engine.max_bytes) for file in files)
+        yield replace(bench, stores=stores)
 
 
 def _made(bench: _Bench, n_jobs: int) -> Iterator[tuple[tuple[int, int], Run[Any]]]:
