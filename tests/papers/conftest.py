@@ -1,25 +1,20 @@
-"""What tests of experiments share: a run on made-up data, and who watches it."""
+"""What tests of studies share: the outcome of the study a module names, and no data sets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from papers.base import Outcome, Settings
+from papers.records import Record
+from tests.papers.studies import studied
 
 
 @pytest.fixture(scope="module")
-def steps() -> list[tuple[int, int]]:
-    """What a module's run has told of its progress."""
-    return []
+def outcome(request) -> Record:
+    """The record of ``STUDY``, as small as it goes and on made-up data."""
+    return studied(request.module.STUDY).record
 
 
-def on_made_up(
-    compare: Callable[[Any, Settings], Outcome], plan: Any, steps: list[tuple[int, int]]
-) -> Outcome:
-    """A run without data sets; ``steps`` takes down its progress."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return compare(plan, Settings(progress=lambda *step: steps.append(step)))
+@pytest.fixture
+def no_data(monkeypatch) -> None:
+    """ROTE_DATA is not set."""
+    monkeypatch.delenv("ROTE_DATA", raising=False)

@@ -57,7 +57,7 @@ def test_reproduce_says_on_its_bar_what_is_done_and_below_its_table_what_it_mean
     from papers.base import Experiment, Outcome, Settings
     from papers.records import Row
 
-    def watched(settings: Settings) -> Outcome:
+    def watched(_: object, settings: Settings) -> Outcome:
         settings.doing("looking around")
         settings.progress(1, 2)
         return Outcome({}, [Row("LO", {"f1": 1.5})], [])
@@ -96,12 +96,12 @@ def test_reproduce_all_tells_of_each_and_its_exit_code_of_failures(run, tmp_path
     from papers.records import Claim
     from rote import DataError
 
-    def failing(_: object) -> Outcome:
+    def failing(*_: object) -> Outcome:
         raise DataError("there is\nno such folder")
 
     claims = [Claim("one", True, ""), Claim("two", False, "")]
     fine = Outcome({"data": "made up, as ROTE_DATA is not set"}, [], claims)
-    good = Experiment("good", "Nobody (2005)", "", lambda _: fine, plan=lambda _: {})
+    good = Experiment("good", "Nobody (2005)", "", lambda *_: fine, plan=lambda _: {})
     there = {"bad": Experiment("bad", "Nobody (2005)", "", failing, plan=lambda _: {})}
     for module in (registry, suite):
         monkeypatch.setattr(module, "EXPERIMENTS", there | {"good": good})

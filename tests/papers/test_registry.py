@@ -21,7 +21,7 @@ from papers.registry import (
 from rote import DataError, MissingDependency, SettingError
 
 
-def found(settings: Settings) -> Outcome:
+def found(_: object, settings: Settings) -> Outcome:
     settings.progress(1, 1)
     return Outcome(
         {"seed": settings.seed}, [Row("LO", {"f1": 1.0})], [Claim("it works", True, "1.0.")]
@@ -153,8 +153,8 @@ def test_a_record_is_found_to_be_of_an_experiment_and_a_case():
 
 
 def test_a_quick_run_does_not_take_the_place_of_a_whole_one(monkeypatch, tmp_path):
-    def said(settings: Settings) -> Outcome:
-        return replace(found(settings), settings={"quick": settings.quick})
+    def said(plan: object, settings: Settings) -> Outcome:
+        return replace(found(plan, settings), settings={"quick": settings.quick})
 
     monkeypatch.setattr(registry, "EXPERIMENTS", {TINY.name: replace(TINY, run=said)})
     file = reproduce(TINY.name, Settings(), tmp_path).file
@@ -171,6 +171,6 @@ def test_a_quick_run_does_not_take_the_place_of_a_whole_one(monkeypatch, tmp_pat
 
 def test_nothing_is_run_where_the_record_cannot_go(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(registry, "EXPERIMENTS", {TINY.name: replace(TINY, run=lambda _: 1 / 0)})
+    monkeypatch.setattr(registry, "EXPERIMENTS", {TINY.name: replace(TINY, run=lambda *_: 1 / 0)})
     with pytest.raises(DataError, match=r"a-tiny-one\.json cannot be written"):
         reproduce(TINY.name, Settings(), tmp_path / "file")

@@ -20,7 +20,7 @@ Runs = list[tuple[str, ...]]
 def counting(name: str, runs: Runs, failure: Exception | None = None) -> Experiment:
     """An experiment that takes down that it ran."""
 
-    def run(settings: Settings) -> Outcome:
+    def run(_: object, settings: Settings) -> Outcome:
         runs.append((name, *settings.cases))
         settings.progress(1, 1)
         if failure is not None:

@@ -6,27 +6,19 @@ import json
 
 import pytest
 
-from papers.base import Settings
 from papers.chang2015.entity_relation import (
     ALL,
     FULL,
     IN_PAPER,
-    QUICK,
     RELATED,
     STRICT_IN_PAPER,
     Case,
-    Plan,
     cases,
-    compare,
-    draw,
-    run,
 )
-from papers.records import Record
-from rote import SettingError
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(
-    related=15, everything=15, iterations=4, epsilons=(1.0, 3.0), gaps=(0.01, 0.1), sample=5
-)
+STUDY = "chang2015-er"
+TINY = PLANS[STUDY]
 FIELDS = [
     "sentences",
     "solver",
@@ -44,21 +36,6 @@ FIELDS = [
     "same_weights",
 ]
 CASES = list(cases(TINY))
-
-
-@pytest.fixture(scope="module")
-def told():
-    """An outcome, and the steps that were told on the way."""
-    steps = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        found = compare(TINY, Settings(progress=lambda done, of: steps.append((done, of))))
-    return found, steps
-
-
-@pytest.fixture(scope="module")
-def outcome(told):
-    return told[0]
 
 
 def rows_of(outcome):
@@ -143,36 +120,6 @@ def test_a_plain_integer_program_is_timed_beside_ours(outcome):
     assert plain["times auto over Milp"] == pytest.approx(plain["plain"] / plain["amortized"])
     assert outcome.rows[-1].method == "plain MIP call"
     json.dumps(outcome.settings)
-
-
-def test_paper_s_numbers_stand_beside_whole_runs_only(outcome):
-    assert all(row.paper == {} for row in outcome.rows)
-    assert IN_PAPER["epsilon=10"]["dual_lost_percent"] == pytest.approx(2.61, abs=0.01)
-    assert STRICT_IN_PAPER["baseline"]["dual_lost_percent"] == 0
-
-
-def test_the_figure_has_a_point_per_approximation(outcome):
-    record = Record("chang2015-er", "", outcome.settings, outcome.rows, outcome.claims, {}, 0)
-    (axes,) = draw(record).axes
-    theirs, ours, *single = axes.lines
-    # ε = 0.1 and 10 are of the table, 1 is of both.
-    assert [text.get_text() for text in axes.texts] == ["0.1", "1", "3", "10", "0.01", "0.1"]
-    assert (len(theirs.get_xdata()), len(ours.get_xdata()), len(single)) == (4, 2, 3)
-
-
-def test_progress_is_told(told):
-    total = sum(map(len, cases(TINY).values())) + 1
-    assert told[1] == [(k, total) for k in range(1, total + 1)]
-
-
-def test_there_are_no_trials():
-    with pytest.raises(SettingError, match="trials"):
-        run(Settings(trials=3))
-
-
-def test_a_quick_plan_is_a_small_one():
-    assert QUICK.related < FULL.related / 10
-    assert QUICK.iterations < FULL.iterations
 
 
 def test_all_sentences_take_fewer_iterations_and_fewest_with_the_slow_solver():

@@ -5,19 +5,13 @@ from __future__ import annotations
 import pytest
 
 from papers.base import Settings
-from papers.chang2015.perceptron import FIXED, METHODS, Plan, compare, learner_of, run
+from papers.chang2015.perceptron import FIXED, METHODS, Plan, learner_of
 from papers.chang2015.shared import AUTO
-from rote import SettingError
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(sentences=20, iterations=3)
+STUDY = "chang2015-perceptron"
+TINY = PLANS[STUDY]
 TIMED = ("inference_seconds", "training_seconds", "speedup")
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return compare(TINY, Settings())
 
 
 def rows_of(outcome):
@@ -55,16 +49,3 @@ def test_violations_are_fixed_by_the_largest_one():
     assert learner_of(AUTO, TINY, Settings(seed=4)).update == "full"
     assert learner_of(AUTO, TINY, Settings(seed=4)).seed == 4
     assert learner_of(AUTO, Plan(), Settings(), "Milp").iterations < Plan().iterations
-
-
-def test_progress_is_told(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-    steps = []
-    small = Plan(sentences=10, iterations=1, solvers=("Exact",))
-    compare(small, Settings(progress=lambda done, of: steps.append((done, of))))
-    assert steps == [(k, 4) for k in range(1, 5)]
-
-
-def test_there_are_no_trials():
-    with pytest.raises(SettingError, match="one trial"):
-        run(Settings(trials=3))

@@ -7,18 +7,12 @@ import os
 import numpy as np
 import pytest
 
-from papers.base import Settings
-from papers.chang2015.scene import FULL, METHODS, Plan, compare, run, scene_bench, scenes_of
-from rote import Model, SettingError
+from papers.chang2015.scene import FULL, METHODS, Plan, scene_bench, scenes_of
+from rote import Model
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(train=30, test=30, iterations=10)
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return compare(TINY, Settings())
+STUDY = "chang2015-scene"
+TINY = PLANS[STUDY]
 
 
 def rows_of(outcome):
@@ -67,19 +61,6 @@ def test_made_up_points_have_labels_that_go_together(monkeypatch):
 def test_learning_beats_the_empty_output(outcome):
     loss = rows_of(outcome)["Exact", "baseline"]["hamming_loss"]
     assert loss < outcome.settings["hamming loss of the empty output"]
-
-
-def test_progress_is_told(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-    steps = []
-    small = Plan(train=10, test=5, iterations=2, solvers=("Exact",))
-    compare(small, Settings(progress=lambda done, of: steps.append((done, of))))
-    assert steps == [(k, 5) for k in range(1, 6)]
-
-
-def test_there_are_no_trials():
-    with pytest.raises(SettingError, match="one trial"):
-        run(Settings(trials=3))
 
 
 @pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")

@@ -153,8 +153,8 @@ def test_without_linear_rules_every_variable_follows_its_own_score():
     [
         ({"examples": -1}, "examples is a whole number of at least 0, got -1"),
         ({"test": -1}, "test is a whole number of at least 0"),
-        ({"kappa": 1.5}, "kappa is a fraction of the examples, from 0 to 1; got 1.5"),
-        ({"kappa": float("nan")}, "kappa is a fraction"),
+        ({"kappa": 1.5}, "kappa is a number from 0 to 1, got 1.5"),
+        ({"kappa": float("nan")}, "kappa is a number"),
         ({"c": 0}, "c is a whole number from 1 to 16, got 0"),
         ({"c": 17}, "c is a whole number from 1 to 16, got 17"),
         ({"d": 0}, "d is a whole number of at least 1, got 0"),

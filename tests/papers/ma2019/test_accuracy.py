@@ -8,7 +8,6 @@ from papers.base import Settings
 from papers.ma2019 import accuracy as ma_accuracy
 from papers.ma2019.accuracy import (
     BARS,
-    EXPERIMENT,
     FULL,
     IN_PAPER,
     QUICK,
@@ -19,26 +18,20 @@ from papers.ma2019.accuracy import (
     _claims,
     _rows,
     case_named,
+    compare,
     limited,
     made_up_case,
-    run,
 )
 from papers.ma2019.structures import STRUCTURES
 from papers.ma2019.tasks import CASES
 from rote import MissingDependency
 
+STUDY = "ma2019-accuracy"
+
 
 @pytest.fixture(autouse=True)
 def without_data(monkeypatch):
     monkeypatch.delenv("ROTE_DATA", raising=False)
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    pytest.importorskip("torch")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return run(Settings(quick=True))
 
 
 def result(case, method, values, *, alpha=0.5, paper=None):
@@ -74,28 +67,14 @@ def test_alpha_is_the_best_on_validation_examples(outcome):
         assert sweep[f"{alpha:g}"] == max(sweep.values())
 
 
-def test_a_run_without_data_says_so(outcome):
-    assert outcome.settings["data"].startswith("made up")
-
-
 def test_without_the_package_for_networks_everything_else_is_there(monkeypatch):
     def missing(*args):
         raise MissingDependency("no torch")
 
     monkeypatch.setattr(ma_accuracy, "bilstm", missing)
-    outcome = run(Settings(quick=True))
+    outcome = compare(QUICK, Settings(quick=True))
     assert outcome.settings["left out"] == ["stress: no torch"]
     assert {row.method for row in outcome.rows} == {"IID", "RGS(0)", "RGS(α)", "Exact"}
-
-
-def test_trials_can_be_asked_for(monkeypatch):
-    seen = []
-    monkeypatch.setattr(ma_accuracy, "compare", lambda plan, settings: seen.append(plan))
-    EXPERIMENT.run(Settings(trials=7))
-    EXPERIMENT.run(Settings(quick=True))
-    own = [seen[0].usual, *seen[0].searching.values()]
-    assert {searching.trials for searching in own} == {7}
-    assert seen[1] == QUICK
 
 
 def test_choices_are_never_made_on_test_examples():

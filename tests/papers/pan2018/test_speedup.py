@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from papers.base import Settings
 from papers.pan2018.methods import (
     BOX,
     CONSTRAINED,
@@ -18,36 +17,21 @@ from papers.pan2018.methods import (
     CustomSets,
     Method,
     Reached,
-    Trial,
     name_of,
 )
 from papers.pan2018.speedup import (
-    EXPERIMENT,
-    FULL,
     IN_PAPER,
-    QUICK,
     Found,
     _claims,
     _rows,
-    compare,
-    run,
 )
 from papers.pan2018.stream import CITATIONS, SENTENCES, Share, ready
-from rote import EntityRelationOutput, Exact, SettingError
-from tests.papers.conftest import on_made_up
+from rote import EntityRelationOutput, Exact
+from tests.papers.studies import TINY as PLANS
 
-TINY = {
-    SENTENCES: Trial(
-        Share(150, 200, 4, (0.1,)), (1, 2), (0.03,), (0.0, 0.05, 5.0), (1, 2), epochs=2, runs=2
-    ),
-    CITATIONS: Trial(Share(12, 12, 1), (2,), (0.03,), epochs=1, runs=2),
-}
+STUDY = "pan2018-speedup"
+TINY = PLANS[STUDY]
 CHOSEN = {2: CustomSets(0.01, 90.0, 1.0, 0.1, 35.0), 8: CustomSets(0.01, 95.0, 1.0, 0.1, 5.0)}
-
-
-@pytest.fixture(scope="module")
-def outcome(steps):
-    return on_made_up(compare, TINY, steps)
 
 
 @pytest.fixture(scope="module")
@@ -160,10 +144,6 @@ def test_settings_say_what_was_done_and_progress_is_told(outcome, steps):
     assert steps == [(k, 7) for k in range(1, 8)]
 
 
-def test_the_papers_numbers_do_not_stand_beside_made_up_sentences(outcome):
-    assert all(row.paper == {} for row in outcome.rows)
-
-
 def test_the_papers_numbers_stand_beside_the_corpus(case):
     real = replace(case, source="conll04 and entity_stream")
     rows = {row.method: row for row in _rows(found_on(real, gurobi={}), whole=True)}
@@ -242,15 +222,6 @@ def test_where_no_theta_is_good_enough_nothing_is_skipped(case):
     (*_, claim) = _claims(found_on(case)._replace(chosen=one))
     assert claim.held
     assert "b = 8" not in claim.evidence
-
-
-def test_plans_have_both_cases_and_there_are_no_trials():
-    assert set(FULL) == set(QUICK) == {SENTENCES, CITATIONS}
-    assert EXPERIMENT.cases is not None
-    with pytest.raises(SettingError, match="one trial"):
-        run(Settings(trials=3))
-    with pytest.raises(SettingError, match=r"the cases are conll04, cora; got 'moon'"):
-        run(Settings(cases=("moon",)))
 
 
 def test_of_widths_that_agree_as_well_the_one_whose_outputs_obey_is_chosen(case):

@@ -16,26 +16,16 @@ from papers.punyakanok2005.conll04_learners import (
     FULL,
     MADE_UP,
     QUICK,
-    Plan,
     learn_all,
-    run,
     sentences_of,
 )
-from rote import SettingError
 from rote.io.conll import Relation
 from rote.metrics import EntityRelations
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(
-    train=60, dev=20, test=40, perceptron_iterations=3, svm_iterations=3, C=(0.1,), cost=(1.0, 2.0)
-)
+STUDY = "conll04-learners"
+TINY = PLANS[STUDY]
 METHODS = ["LO", "L+I", "IBT", "structural SVM"]
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return learn_all(TINY, Settings())
 
 
 def rows_of(outcome):
@@ -100,16 +90,6 @@ def test_what_is_chosen_does_not_hang_on_the_test_sentences(outcome, monkeypatch
     assert other.settings["judged on"] == "test, 5 sentences"
 
 
-def test_the_same_seed_gives_the_same_figures_and_progress_is_told(outcome, monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-    steps = []
-    again = learn_all(TINY, Settings(progress=lambda done, of: steps.append((done, of))))
-    assert steps == [(k, 7) for k in range(1, 8)]
-    for one, two in zip(outcome.rows, again.rows, strict=True):
-        timed = {"training_seconds": 0.0}
-        assert {**one.metrics, **timed} == {**two.metrics, **timed}
-
-
 def test_sentences_that_break_a_rule_are_not_learned_from(monkeypatch):
     monkeypatch.delenv("ROTE_DATA", raising=False)
     given = sentences_of(TINY, 0)
@@ -132,11 +112,6 @@ def test_counts_are_of_true_predicted_and_strictly_right_relations():
         EntityRelations(["Loc"], {}),
     ]
     assert conll04_learners._counts(gold, found).tolist() == [[1, 1, 0], [1, 2, 1], [0, 0, 0]]
-
-
-def test_there_is_one_trial():
-    with pytest.raises(SettingError, match="one split"):
-        run(Settings(trials=3))
 
 
 def test_made_up_sentences_are_split_without_overlap(monkeypatch):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
-from papers.base import Settings
 from papers.samdani2012.multilabel import (
-    EXPERIMENT,
     FULL,
     IN_PAPER,
     METHODS,
@@ -22,25 +20,19 @@ from papers.samdani2012.multilabel import (
     Trained,
     _claims,
     _rows,
-    compare,
     documents_of,
-    run,
 )
-from rote import BranchAndBound, Exact, SettingError, SpaceBuilder
-from tests.papers.conftest import on_made_up
+from rote import BranchAndBound, Exact, SpaceBuilder
+from tests.papers.studies import TINY as PLANS
 
 needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
-TINY = Plan(20, 12, 14, labels=4, C=(0.1, 1.0), iterations=6, timed=2)
+STUDY = "samdani2012-multilabel"
+TINY = PLANS[STUDY]
 
 
 @pytest.fixture
 def made_up(monkeypatch):
     monkeypatch.delenv("ROTE_DATA", raising=False)
-
-
-@pytest.fixture(scope="module")
-def outcome(steps):
-    return on_made_up(compare, TINY, steps)
 
 
 @pytest.fixture(scope="module")
@@ -75,41 +67,6 @@ def test_c_is_chosen_by_ll_and_by_decl_2_for_all_with_pairs(outcome):
     assert costs["LL"] in TINY.C
     assert costs["DecL-2"] in TINY.C
     assert costs["DecL-1"] == costs["DecL-3"] == costs["GL"] == costs["DecL-2"]
-
-
-def test_settings_say_what_was_done(outcome):
-    assert outcome.settings["plan"] == asdict(TINY)
-    assert outcome.settings["data"].startswith("made-up points")
-    assert 0 < outcome.settings["labels per example"] < TINY.labels
-    times = outcome.settings["milliseconds of one inference of GL, with its last weights"]
-    assert list(times) == ["Exact", "Milp"]
-    assert min(times.values()) > 0
-
-
-def test_progress_is_told_by_method(outcome, steps):
-    assert steps == [(k, 5) for k in range(1, 6)]
-
-
-def test_the_papers_numbers_do_not_stand_beside_made_up_points(outcome):
-    assert not outcome.settings["quick"]
-    assert not any(row.paper for row in outcome.rows)
-
-
-def test_there_are_no_trials():
-    with pytest.raises(SettingError, match="one trial"):
-        run(Settings(trials=3))
-
-
-@pytest.mark.parametrize("quick", [True, False])
-def test_a_quick_run_is_smaller(monkeypatch, quick):
-    plans = []
-    monkeypatch.setattr(
-        "papers.samdani2012.multilabel.compare", lambda plan, settings: plans.append(plan)
-    )
-    EXPERIMENT.run(Settings(quick=quick))
-    (plan,) = plans
-    assert (plan == FULL) is not quick
-    assert plan.train <= FULL.train
 
 
 # Data
