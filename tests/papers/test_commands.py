@@ -149,7 +149,6 @@ def test_report_of_a_folder_without_records_is_one_line(run, tmp_path):
 
 
 def test_data_without_a_folder_says_that_all_is_missing_and_where_to_get_it(run, monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "300")
     code, printed, wrong = run("data")
     assert (code, wrong) == (0, "")

@@ -111,8 +111,7 @@ def test_cases_of_an_experiment_that_has_none_are_refused():
         run_experiment(TINY, Settings(cases=("one",)))
 
 
-def test_a_record_says_all_that_its_run_was_asked_for(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_a_record_says_all_that_its_run_was_asked_for():
     record = run_experiment(BY_CASE, Settings(quick=True, seed=3, cases=("one",)))
     told = dict(record.settings["asked"])
     assert len(told.pop("plan")) == 16
@@ -120,7 +119,6 @@ def test_a_record_says_all_that_its_run_was_asked_for(monkeypatch):
 
 
 def test_another_plan_or_other_data_ask_for_something_else(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     first = asked(TINY, Settings())
     assert asked(TINY, Settings()) == first
     assert asked(replace(TINY, plan=lambda _: {"size": 3}), Settings()) != first

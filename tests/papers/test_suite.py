@@ -63,7 +63,6 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(put, tmp_path):
 
 @pytest.mark.parametrize("change", ["seed", "plan", "version", "data", "damage"])
 def test_a_record_of_something_else_is_made_again(put, tmp_path, monkeypatch, change):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     runs: Runs = []
     one = counting("a", runs)
     put(one)

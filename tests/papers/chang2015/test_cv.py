@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from papers.chang2015 import cv as chang_cv
@@ -125,7 +123,7 @@ def test_the_score_is_the_mean_of_two_f1():
     assert chang_cv.mean_f1(gold, half) == pytest.approx(75)
 
 
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.usefixtures("real_data")
 def test_the_folds_are_of_all_related_sentences_that_obey_the_rules():
     given = chang_cv.related_sentences(FULL.sentences, 0)
     assert len(given.learn) + len(given.judge) == 1441

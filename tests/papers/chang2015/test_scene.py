@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -34,8 +32,7 @@ def test_auto_learns_the_same_weights_with_few_calls(outcome, solver):
     assert outcome.claims[0].held
 
 
-def test_the_loss_is_a_share_of_labels_and_the_same_as_a_number_of_labels(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_the_loss_is_a_share_of_labels_and_the_same_as_a_number_of_labels():
     scenes = scenes_of(TINY, 0)
     bench = scene_bench(scenes)
     on = np.zeros(bench.model.layout.size)
@@ -48,8 +45,7 @@ def test_the_loss_is_a_share_of_labels_and_the_same_as_a_number_of_labels(monkey
     assert bench.about["hamming loss of the empty output"] == pytest.approx(scenes.Y_test.mean())
 
 
-def test_made_up_points_have_labels_that_go_together(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_made_up_points_have_labels_that_go_together():
     scenes = scenes_of(Plan(train=400, test=100), 0)
     assert scenes.Y.shape == (400, 6)
     assert scenes.Y_test.shape == (100, 6)
@@ -63,7 +59,7 @@ def test_learning_beats_the_empty_output(outcome):
     assert loss < outcome.settings["hamming loss of the empty output"]
 
 
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.usefixtures("real_data")
 def test_the_paper_s_loss_cannot_be_a_share_of_labels():
     scenes = scenes_of(FULL, 0)
     assert scenes.source == "scene"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -27,9 +25,7 @@ SVM = StructuredSVM(0.1, delta=0.1, iterations=8, online_epochs=0)
 
 @pytest.fixture(scope="module")
 def bench():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return sentence_bench(related_sentences(40, 0))
+    return sentence_bench(related_sentences(40, 0))
 
 
 @pytest.fixture(scope="module")
@@ -104,8 +100,7 @@ def test_judging_tells_f1_of_entities_and_relations(bench, found):
     assert all(0 < value <= 100 for value in judged.values())
 
 
-def test_related_sentences_have_relations_and_are_split_without_overlap(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_related_sentences_have_relations_and_are_split_without_overlap():
     given = related_sentences(50, 0)
     assert (len(given.learn), len(given.judge)) == (40, 10)
     assert all(sentence.relations for sentence in given.learn + given.judge)
@@ -114,14 +109,13 @@ def test_related_sentences_have_relations_and_are_split_without_overlap(monkeypa
     assert given == related_sentences(50, 0)
 
 
-def test_all_sentences_are_not_only_related_ones(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_all_sentences_are_not_only_related_ones():
     given = all_sentences(50, 0)
     assert (len(given.learn), len(given.judge)) == (40, 10)
     assert not all(sentence.relations for sentence in given.learn)
 
 
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.usefixtures("real_data")
 def test_the_corpus_is_split_as_everybody_does_where_all_of_it_is_asked_for():
     related, everything = related_sentences(1441, 0), all_sentences(5516, 0)
     assert related.source == "conll04, common split"

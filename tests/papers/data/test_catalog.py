@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections import Counter
 
@@ -106,16 +105,14 @@ def test_the_folder_is_the_one_that_rote_data_names(toy, folder, monkeypatch):
     assert look() == [(toy, Presence.PRESENT, ())]
 
 
-def test_without_a_folder_everything_is_missing(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_without_a_folder_everything_is_missing():
     found = look(check=True)
     assert [one.entry.name for one in found] == NAMES
     assert {one.state for one in found} == {Presence.MISSING}
 
 
+@pytest.mark.usefixtures("real_data")
 def test_the_real_files_are_those_of_the_catalog():
-    if not os.environ.get("ROTE_DATA"):
-        pytest.skip("the real files are compared where ROTE_DATA names their folder")
     found = look(check=True)
     assert [one for one in found if one.state is Presence.DIFFERS] == []
     assert any(one.state is Presence.PRESENT for one in found)

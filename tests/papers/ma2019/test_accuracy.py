@@ -29,11 +29,6 @@ from rote import MissingDependency
 STUDY = "ma2019-accuracy"
 
 
-@pytest.fixture(autouse=True)
-def without_data(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-
-
 def result(case, method, values, *, alpha=0.5, paper=None):
     trials = [{"accuracy": value} for value in values]
     return Result(case, method, trials, 1.0, 2.0, {"alpha": alpha}, paper or {})

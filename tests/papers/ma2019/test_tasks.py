@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -24,7 +22,6 @@ from papers.ma2019.tasks import (
 )
 from rote import MultiLabel, SettingError, StructuredSVM, Tagging, train
 
-needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 NONE = Examples([], [])
 WORDS = ("oak", "ash", "elm", "fir", "yew", "bay", "fig", "tea", "rye", "oat")
 SIZES = {  # train, validation, test, whole
@@ -210,7 +207,7 @@ def test_vectors_of_bibtex_are_as_long_as_was_chosen_and_those_of_yeast_are_as_t
     np.testing.assert_array_equal(np.array(case_of("yeast").whole().xs), plain)
 
 
-@needs_data
+@pytest.mark.usefixtures("real_data")
 @pytest.mark.parametrize("name", CASES)
 def test_real_parts_are_as_large_as_in_the_paper(name):
     found = case_of(name)

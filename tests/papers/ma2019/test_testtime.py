@@ -90,8 +90,7 @@ def test_there_is_a_claim_for_each_harder_case_and_two_for_all(outcome):
     assert len(told) == 4
 
 
-def test_the_papers_numbers_stand_beside_whole_data(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_the_papers_numbers_stand_beside_whole_data():
     case = replace(ready(IMAGES, Share(2, 2, iterations=1)), source=IMAGES)
     same = reached()
     found = found_on(case, ours=same, theirs=same, led=same, drawn=same)
@@ -104,8 +103,7 @@ def test_the_papers_numbers_stand_beside_whole_data(monkeypatch):
 @pytest.mark.parametrize(
     ("seconds", "accuracy", "held"), [(1.0, 79.5, True), (1.1, 80, False), (1.0, 79.4, False)]
 )
-def test_the_claim_wants_speed_and_accuracy(monkeypatch, seconds, accuracy, held):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_the_claim_wants_speed_and_accuracy(seconds, accuracy, held):
     case = ready(DOCUMENTS, Share(2, 2, iterations=1))
     ours, theirs = reached(accuracy, seconds=seconds), reached(seconds=3.0)
     (claim, *_) = _claims([found_on(case, ours=ours, theirs=theirs, led=ours, drawn=theirs)], 20)
@@ -131,7 +129,6 @@ def test_the_claim_wants_speed_and_accuracy(monkeypatch, seconds, accuracy, held
 def test_of_all_that_is_as_good_on_held_out_inputs_the_cheapest_is_chosen(
     monkeypatch, led, drawn, expected
 ):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     share = Share(10, 2, iterations=1, restarts=1)
     case, plan = ready(YEAST, share), replace(TINY, patiences=(1, 2, 3))
     judged = []
@@ -148,8 +145,7 @@ def test_of_all_that_is_as_good_on_held_out_inputs_the_cheapest_is_chosen(
     assert set(judged) == {(8, 2, 2)}  # no test input is looked at
 
 
-def test_few_restarts_are_not_enough_if_what_they_find_is_worse(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_few_restarts_are_not_enough_if_what_they_find_is_worse():
     case = ready(HANDWRITING, Share(2, 2, iterations=1))
     led, drawn = reached(values=(1.0, 1.0), needed=(1, 1)), reached(values=(1.0, 2.0))
     found = found_on(case, ours=led, theirs=drawn, led=led, drawn=drawn)

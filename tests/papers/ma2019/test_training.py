@@ -21,8 +21,7 @@ STUDY = "ma2019-training"
 
 
 @pytest.fixture
-def learned(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def learned():
 
     def both(name, *, ours, theirs):
         share = Share(2, 2, iterations=1)

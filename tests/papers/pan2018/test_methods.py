@@ -49,9 +49,7 @@ TRIAL = Trial(Share(250, 200, 5, (0.1,)), (1, 2), (0.1, 0.01), (0.0, 0.1, 5.0), 
 
 @pytest.fixture(scope="module")
 def case():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return ready(SENTENCES, TRIAL.share, 0)
+    return ready(SENTENCES, TRIAL.share, 0)
 
 
 @pytest.fixture(scope="module")

@@ -37,9 +37,7 @@ CHOSEN = {2: CustomSets(0.01, 90.0, 1.0, 0.1, 35.0), 8: CustomSets(0.01, 95.0, 1
 @pytest.fixture(scope="module")
 def case():
     """Sentences whose outputs are written by hand below."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        made = ready(SENTENCES, Share(10, 0, 1, (0.1,)), 0)
+    made = ready(SENTENCES, Share(10, 0, 1, (0.1,)), 0)
     xs = [x for x in made.test.xs if len(x.entities) >= 2][:2]
     return replace(made, test=made.test._replace(xs=xs, ys=[right(x) for x in xs]))
 

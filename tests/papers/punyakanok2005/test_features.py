@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from itertools import product
 
@@ -27,11 +26,6 @@ from tests.papers.studies import TINY as PLANS
 
 STUDY = "punyakanok2005-features"
 TINY = PLANS[STUDY]
-
-
-@pytest.fixture(autouse=True)
-def no_data(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +115,8 @@ def test_claims_follow_from_who_is_ahead_where(trained, helped, held):
     assert claims(trained, helped) == held
 
 
-DATA = os.environ.get("ROTE_DATA")
-
-
-@pytest.mark.skipif(not DATA, reason="needs ROTE_DATA")
-def test_the_corpus_is_taken_where_there_is_one(monkeypatch):
-    monkeypatch.setenv("ROTE_DATA", DATA)
+@pytest.mark.usefixtures("real_data")
+def test_the_corpus_is_taken_where_there_is_one():
     source, sentences = sentences_of(TINY, 0)
     assert source == CORPUS
     assert len({sentence.id for sentence in sentences}) == 30

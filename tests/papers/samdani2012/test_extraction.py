@@ -56,8 +56,7 @@ def test_more_trials_than_there_are_samples_are_refused():
         plan_of(Settings(trials=6))
 
 
-def test_gl_and_decl_do_not_learn_from_what_breaks_a_rule(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_gl_and_decl_do_not_learn_from_what_breaks_a_rule():
     trial = next(trials_of(replace(TINY, sizes=(3,)), 0))
     x, y = trial.train[0]
     torn = x, (*y[:-1], "author")  # authors at both ends

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 
 import numpy as np
 import pytest
@@ -29,7 +28,6 @@ from papers.samdani2012.fields import (
 )
 from rote import Exact, LabelError, Model, Tagging, one_of, prepare
 
-needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 REFERENCE = "A . Quill . On maps , 1997 , pp . 3-9 ."
 FIELDS = ["author"] * 4 + ["title"] * 3 + ["date"] * 2 + ["pages"] * 4
 
@@ -217,7 +215,7 @@ def test_a_line_of_an_announcement_keeps_to_its_rules(text, labels, is_feasible)
         assert seminars(one_block).is_feasible(tokens(text), named) == is_feasible
 
 
-@needs_data
+@pytest.mark.usefixtures("real_data")
 def test_rules_are_broken_by_few_citations():
     from papers.data.cora_citations import load_cora_citations
 

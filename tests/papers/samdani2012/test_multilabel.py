@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from itertools import product
 
@@ -25,21 +24,13 @@ from papers.samdani2012.multilabel import (
 from rote import BranchAndBound, Exact, SpaceBuilder
 from tests.papers.studies import TINY as PLANS
 
-needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 STUDY = "samdani2012-multilabel"
 TINY = PLANS[STUDY]
 
 
-@pytest.fixture
-def made_up(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-
-
 @pytest.fixture(scope="module")
 def bench():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return Bench(documents_of(TINY, 0), TINY)
+    return Bench(documents_of(TINY, 0), TINY)
 
 
 def rows_of(outcome):
@@ -72,7 +63,7 @@ def test_c_is_chosen_by_ll_and_by_decl_2_for_all_with_pairs(outcome):
 # Data
 
 
-def test_every_second_made_up_label_goes_with_the_one_before(made_up):
+def test_every_second_made_up_label_goes_with_the_one_before():
     plan = Plan(500, 50, 50, labels=21)
     documents = documents_of(plan, 0)
     assert documents.Y.shape == (600, 21)
@@ -84,7 +75,7 @@ def test_every_second_made_up_label_goes_with_the_one_before(made_up):
     assert not np.array_equal(other.Y, documents.Y)
 
 
-@needs_data
+@pytest.mark.usefixtures("real_data")
 def test_documents_have_the_labels_that_are_most_frequent():
     documents = documents_of(FULL, 0)
     assert documents.source == NAME
@@ -104,7 +95,7 @@ def test_local_learning_scores_no_pairs(bench):
     assert len(spaces["complete"].factors) == 6
 
 
-def test_looking_at_all_labels_is_global_learning(made_up):
+def test_looking_at_all_labels_is_global_learning():
     plan = replace(TINY, labels=3)
     bench = Bench(documents_of(plan, 0), plan)
     around, whole = (bench.trained(method, 1.0) for method in ("DecL-3", "GL"))

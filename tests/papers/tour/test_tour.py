@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -78,8 +77,7 @@ def test_the_same_weights_reach_the_same(outcome, rows):
     assert all(claim.held for claim in same)
 
 
-def test_every_stretch_has_its_name_and_kernels_come_first(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_every_stretch_has_its_name_and_kernels_come_first():
     told, done = [], []
 
     def ahead(step):
@@ -123,15 +121,14 @@ def test_run_compiles_ahead_and_then_goes_round(monkeypatch):
     assert EXPERIMENT.run(TINY, Settings()) == (TINY, tour.compile_ahead)
 
 
-def test_made_up_sentences_are_split_without_overlap(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_made_up_sentences_are_split_without_overlap():
     given = sentences_of(TINY, 0)
     assert [len(part) for part in given[1:]] == [40, 40, 30]
     assert len({sentence.id for part in given[1:] for sentence in part}) == 110
     assert given != sentences_of(TINY, 1)
 
 
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.usefixtures("real_data")
 def test_the_corpus_is_taken_where_it_is_there():
     given = sentences_of(Plan(), 0)
     assert given.source == CORPUS
