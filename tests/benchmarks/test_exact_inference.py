@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from io import StringIO
@@ -15,16 +14,17 @@ from rich.console import Console
 
 from benchmarks import exact_inference, problems
 from benchmarks.exact_inference import (
+    COLUMNS,
     Batches,
     OneAtATime,
     SolverRow,
     Turn,
-    as_table,
     bar_of,
     compete,
 )
 from benchmarks.peers import PeerFailed, all_peers
 from benchmarks.problems import random_entities
+from benchmarks.table import framed
 from rote import Exact, Status
 
 LIMIT = 20.0
@@ -76,8 +76,7 @@ def test_ours_and_every_installed_peer_have_equal_optima_and_the_json_has_its_sh
 ):
     monkeypatch.setattr(exact_inference, "CASES", {"tiny": lambda _: TINY})
     path = tmp_path / "rows.json"
-    monkeypatch.setattr(sys, "argv", ["exact_inference", "--quick", "--json", str(path)])
-    exact_inference.main()
+    exact_inference.main(["--quick", "--json", str(path)])
 
     written = json.loads(path.read_text(encoding="utf-8"))
     rows = {row["engine"]: row for row in written["rows"]}
@@ -221,15 +220,14 @@ def test_the_table_says_what_was_measured_and_what_was_not():
         SolverRow("a", "slow", 2e7, 1620745.5, None, "1 of 1 stopped", at_least=True),
         SolverRow("b", "absent", None, None, None, "not there"),
     ]
-    console.print(as_table(rows))
+    console.print(framed(rows, COLUMNS, note=lambda row: row.note))
     lines = [line.split() for line in console.export_text().splitlines()]
     assert ["a", "Exact", "12.3", "1.00", "-", "0.0e+00"] in lines
     assert ["slow", ">20,000,000", ">1,620,746", "-", "-", "1", "of", "1", "stopped"] in lines
     assert ["b", "absent", "-", "-", "-", "-", "not", "there"] in lines
 
 
-def test_a_time_limit_that_is_no_time_is_answered_by_a_sentence(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["exact_inference", "--time-limit", "0"])
+def test_a_time_limit_that_is_no_time_is_answered_by_a_sentence(capsys):
     with pytest.raises(SystemExit):
-        exact_inference.main()
+        exact_inference.main(["--time-limit", "0"])
     assert "--time-limit is more than 0" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 
 import pytest
@@ -130,8 +129,7 @@ def test_every_row_has_times_and_their_deviations(outcome):
             assert row.metrics[f"{name}_deviation"] >= 0
 
 
-def test_settings_say_what_was_done_and_progress_is_told(outcome, steps):
-    json.dumps(outcome.settings)
+def test_settings_say_what_was_done(outcome):
     assert outcome.settings["plan"] == {name: asdict(trial) for name, trial in TINY.items()}
     said = outcome.settings["cases"][SENTENCES]
     assert said["learned from"] == 105
@@ -139,7 +137,6 @@ def test_settings_say_what_was_done_and_progress_is_told(outcome, steps):
     assert said["of these held out to choose by"] == 21
     assert said["chosen by held-out examples"]["b = 2"]["step"] == 0.03
     assert [len(made) for made in said["mistakes in each epoch"].values()] == [2, 2]
-    assert steps == [(k, 7) for k in range(1, 8)]
 
 
 def test_the_papers_numbers_stand_beside_the_corpus(case):
