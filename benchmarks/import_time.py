@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from benchmarks.table import Bar, Columns, Row, end, in_turn, number, options, show
 
@@ -41,10 +42,14 @@ def seconds(module: str) -> float:
     return float(done.stdout)
 
 
+def _again(module: str, _: int) -> float:
+    return seconds(module)
+
+
 def measure(repeats: int) -> list[Row]:
     """Medians over ``repeats`` fresh interpreters, after one round that warms the disk."""
     modules = (OURS, *PEERS)
-    turns = in_turn({m: lambda _, m=m: seconds(m) for m in modules}, repeats + 1)
+    turns = in_turn({m: partial(_again, m) for m in modules}, repeats + 1)
     median = {m: 1e6 * statistics.median(own[1:]) for m, own in turns.items()}
     # An import has no answer to be wrong.
     return [Row("import", m, median[m], median[m] / median[OURS], None) for m in modules]

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from papers.base import Experiment, Outcome, Settings
 from papers.chang2015.shared import (
@@ -47,7 +47,6 @@ from rote import (
 )
 from rote.io import Sentence
 from rote.learners import Run, Validation
-from rote.learning.cross_validation import Policy
 from rote.metrics import EntityRelations, entity_f1, relation_f1
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ class Job(NamedTuple):
     """One cross-validation."""
 
     method: Method
-    policy: Policy
+    policy: Literal["none", "reset", "forward"]
     processes: int = 1
 
     @property
@@ -191,7 +190,7 @@ def _all_validated(
     """All jobs: first those of one process, side by side, and then the others."""
     from joblib import Parallel, delayed
 
-    policies: tuple[Policy, ...] = ("reset", "forward")
+    policies: tuple[Literal["reset", "forward"], ...] = ("reset", "forward")
     alone = [none, *(Job(method, policy) for method in METHODS for policy in policies)]
     shared = [Job(method, "forward", plan.processes) for method in METHODS]
     runs = plan.folds * len(plan.C)

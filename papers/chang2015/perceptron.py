@@ -32,7 +32,6 @@ from papers.chang2015.shared import (
 )
 from papers.records import Claim, Row
 from rote import Perceptron
-from rote.learning.perceptron import Update
 
 FIXED = Method("epsilon=1, violations fixed", epsilons=(1.0,))
 METHODS = (BASELINE, condition(1.0), FIXED, AUTO)
@@ -98,11 +97,10 @@ def compare(plan: Plan, settings: Settings) -> Outcome:
 
 
 def learner_of(method: Method, plan: Plan, settings: Settings, solver: str = "Exact") -> Perceptron:
-    update: Update = "largest" if method == FIXED else "full"
     most = plan.iterations
     if solver == "Milp":
         most = min(most, plan.milp_iterations)
-    return Perceptron(most, update=update, seed=settings.seed)
+    return Perceptron(most, update="largest" if method == FIXED else "full", seed=settings.seed)
 
 
 EXPERIMENT = Experiment(

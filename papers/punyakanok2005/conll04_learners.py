@@ -39,10 +39,9 @@ from rote import (
     fit,
 )
 from rote.datasets import english_sentences
-from rote.io import Sentence
+from rote.io import RELATIONS, Sentence
 from rote.metrics import EntityRelations, compare_systems, entity_f1, f1_of_sums, relation_f1
 from rote.model import Model, prepare
-from rote.tasks.entity_relation import ARGUMENTS
 from rote.types import IntArray
 
 CORPUS = "conll04, common split"
@@ -242,7 +241,7 @@ def _perceptron(iterations: int, settings: Settings) -> Perceptron:
 def _svm(plan: Plan, slack: float, cost: float, settings: Settings) -> StructuredSVM:
     return StructuredSVM(
         C=slack,
-        loss=Hamming(dict.fromkeys(ARGUMENTS, cost)),
+        loss=Hamming(dict.fromkeys(RELATIONS, cost)),
         delta=plan.delta,
         iterations=plan.svm_iterations,
         seed=settings.seed,

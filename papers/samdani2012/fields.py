@@ -48,7 +48,6 @@ from rote.settings import LIST, Checked
 from rote.space.compiled import keep_recent
 from rote.space.reasons import BrokenConstraint
 from rote.tasks.show import differing, rules_broken
-from rote.tasks.tagging import words_of
 from rote.viz import Picture, picture_of_tagging
 
 KIND = "segment"
@@ -174,7 +173,7 @@ class Fields(Checked, Task[Sequence[Any], Sequence[str]]):
             ]
         differ = [] if gold is None else [a != b for a, b in zip(y, gold, strict=True)]
         return picture_of_tagging(
-            words_of(self, x),
+            [str(token[0]) for token in x],
             y,
             gold=gold,
             broken=broken,

@@ -81,15 +81,6 @@ def test_reproduce_says_on_its_bar_what_is_done_and_below_its_table_what_it_mean
     assert ["F1", "how", "good", "it", "is"] in lines
 
 
-def test_reproduce_refuses_a_single_trial_in_one_line(run, tmp_path):
-    code, _, wrong = run(
-        "reproduce", "punyakanok2005-synthetic", "--trials", "1", "--out", tmp_path
-    )
-    assert code == 2
-    assert is_one_line(wrong)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_reproduce_all_tells_of_each_and_its_exit_code_of_failures(run, tmp_path, monkeypatch):
     from papers import registry, suite
     from papers.base import Experiment, Outcome

@@ -53,10 +53,6 @@ def test_every_experiment_has_a_name_for_a_file_and_says_what_it_is_about():
         assert experiment(name) is one
 
 
-def test_the_figures_of_the_paper_are_there():
-    assert {"punyakanok2005-synthetic", "punyakanok2005-features"} <= set(EXPERIMENTS)
-
-
 def test_an_unknown_name_is_answered_with_those_there_are():
     with pytest.raises(SettingError, match=r"punyakanok2005-synthetic.*'nothing-2005'"):
         experiment("nothing-2005")

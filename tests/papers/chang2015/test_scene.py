@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from papers.chang2015.scene import FULL, METHODS, Plan, scene_bench, scenes_of
+from papers.chang2015.scene import FULL, METHODS, scene_bench, scenes_of
 from rote import Model
 from tests.papers.studies import TINY as PLANS
 
@@ -43,15 +43,6 @@ def test_the_loss_is_a_share_of_labels_and_the_same_as_a_number_of_labels():
     assert judged["hamming_loss"] == pytest.approx(scenes.Y_test.mean())
     assert judged["wrong_labels"] == pytest.approx(scenes.Y_test.sum(axis=1).mean())
     assert bench.about["hamming loss of the empty output"] == pytest.approx(scenes.Y_test.mean())
-
-
-def test_made_up_points_have_labels_that_go_together():
-    scenes = scenes_of(Plan(train=400, test=100), 0)
-    assert scenes.Y.shape == (400, 6)
-    assert scenes.Y_test.shape == (100, 6)
-    together = np.corrcoef(scenes.Y.T)
-    assert together[0, 1] > 0.2
-    assert not np.array_equal(scenes.X, scenes_of(Plan(train=400, test=100), 1).X)
 
 
 def test_learning_beats_the_empty_output(outcome):

@@ -94,12 +94,6 @@ def test_only_one_epsilon_of_a_condition_has_the_guarantee_of_theorem_1(found, b
     assert by_gap.guarantee == {}
 
 
-def test_judging_tells_f1_of_entities_and_relations(bench, found):
-    judged = bench.judged(found["baseline"])
-    assert list(judged) == ["entity_f1", "relation_f1"]
-    assert all(0 < value <= 100 for value in judged.values())
-
-
 def test_related_sentences_have_relations_and_are_split_without_overlap():
     given = related_sentences(50, 0)
     assert (len(given.learn), len(given.judge)) == (40, 10)

@@ -84,16 +84,6 @@ def test_arrays_that_do_not_fit_together_are_a_data_error(write, changes, reason
         read_ocr(write(**changes))
 
 
-def test_a_missing_or_cut_off_file_is_a_data_error(write):
-    path = write()
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(DataError, match=r"not a whole .npz file"):
-        load_ocr(path.parent)
-    path.unlink()
-    with pytest.raises(DataError, match="there is no such file"):
-        load_ocr(path.parent)
-
-
 def test_other_words_are_not_taken_for_the_real_ones(write, monkeypatch):
     folder = write().parent
     with pytest.raises(DataError, match="all words: 6877 expected, 3 found; all letters: 52152"):

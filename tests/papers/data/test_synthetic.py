@@ -49,14 +49,6 @@ def test_kappa_is_the_part_of_examples_whose_local_answer_is_infeasible(kappa, m
         assert sum(differs) == wanted
 
 
-def test_infeasible_local_answers_stand_at_random_places():
-    data = binary_constrained(400, 0.5, seed=0)
-    local = np.array(local_values(data, data.train.points)) > 0
-    places = np.flatnonzero((local != data.train.labels).any(axis=1))
-    assert len(places) == 200
-    assert 80 <= (places < 200).sum() <= 120
-
-
 @pytest.mark.parametrize(("c", "fraction", "size"), [(5, 0.5, 16), (3, 0.25, 2), (1, 0.5, 1)])
 def test_the_feasible_outputs_are_a_random_fraction_of_all(c, fraction, size):
     chosen = set()
@@ -95,21 +87,6 @@ def test_the_same_seed_gives_the_same_data_and_nobody_can_change_it():
             assert not array.flags.writeable
 
 
-def test_train_and_test_are_different_examples():
-    data = binary_constrained(10, 0.0, seed=2, test=10)
-    assert (data.train.points != data.test.points).all()
-    other = linear_constrained(10, seed=2, validation=10, test=10)
-    assert (other.train.points != other.test.points).all()
-    assert (other.validation.points != other.test.points).all()
-
-
-def test_no_examples_are_empty_arrays_of_the_right_shape():
-    data = binary_constrained(0, 0.5, seed=0, d=3, test=0)
-    assert data.train.points.shape == (0, 5, 3)
-    assert data.test.labels.shape == (0, 5)
-    assert linear_constrained(0, seed=0).train.labels.shape == (0, 10)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_linear_rules_allow_what_is_listed_and_enough_of_it(seed):
     data = linear_constrained(5, seed)
@@ -140,12 +117,6 @@ def test_labels_under_linear_rules_are_the_best_feasible_outputs():
             assert max(gain, key=gain.__getitem__) == tuple(map(int, label))
             changed += tuple(int(s > 0) for s in scores) != tuple(map(int, label))
     assert changed > 60  # of 125: the rules do forbid what each variable wants by itself
-
-
-def test_without_linear_rules_every_variable_follows_its_own_score():
-    data = linear_constrained(30, seed=0, variables=4, rules=0, least=16)
-    assert len(data.feasible) == 16
-    np.testing.assert_array_equal(data.train.labels, data.train.points @ data.weights.T > 0)
 
 
 @pytest.mark.parametrize(

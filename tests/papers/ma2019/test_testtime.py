@@ -84,12 +84,6 @@ def test_curves_go_through_the_climbs_of_the_plan_and_time_passes(outcome):
         assert points[-1]["accuracy"] == rows_of(outcome, name)[LONG]["accuracy"]
 
 
-def test_there_is_a_claim_for_each_harder_case_and_two_for_all(outcome):
-    told = [claim.claim for claim in outcome.claims]
-    assert [claim.split(":")[0] for claim in told[:2]] == [IMAGES, DOCUMENTS]
-    assert len(told) == 4
-
-
 def test_the_papers_numbers_stand_beside_whole_data():
     case = replace(ready(IMAGES, Share(2, 2, iterations=1)), source=IMAGES)
     same = reached()

@@ -41,7 +41,6 @@ from rote import (
     MissingDependency,
     UnsupportedSpace,
     distill,
-    prepare,
 )
 
 TRIAL = Trial(Share(250, 200, 5, (0.1,)), (1, 2), (0.1, 0.01), (0.0, 0.1, 5.0), (1,), runs=2)
@@ -211,38 +210,6 @@ def test_validity_is_told_before_and_after_repair_and_what_was_skipped(case, str
     vectors = sum(len(x.entities) ** 2 for x in case.test.xs)
     assert reached["some"].skipped == pytest.approx(100 * left_out / vectors)
     assert 0 < left_out < sum(int(beams.skipped.sum()) for beams in searched)
-
-
-def test_what_is_skipped_is_counted_vector_by_vector(case, stream, monkeypatch):
-    speedup = LearnedBeam(Exact(), 1, step=0.01)
-    distill(case.trial.with_engine(speedup), stream, epochs=1)
-    model = case.black_box.with_engine(speedup.with_theta(0.02))
-    read = []
-    given = model.task.feature_reader
-
-    def watched(xs, names):
-        reader = given(xs, names)
-        lines = reader.lines
-        reader.lines = lambda inputs, vectors: read.append(len(inputs)) or lines(inputs, vectors)
-        return reader
-
-    is_feasible, skipped = skipping(model, case.test.xs)
-    monkeypatch.setattr(type(model.task), "feature_reader", property(lambda _: watched))
-    model.predict(case.test.xs)
-    vectors = sum(len(x.entities) ** 2 for x in case.test.xs)
-    assert skipped == pytest.approx(100 * (1 - sum(read) / vectors))
-    assert 0 < is_feasible < 1
-
-
-def test_lazy_prediction_is_the_same_as_searching_prepared_inputs(case, stream):
-    """What thetas are chosen by, and what is timed and judged."""
-    speedup = LearnedBeam(Exact(), 2, step=0.01)
-    distill(case.trial.with_engine(speedup), stream, epochs=2)
-    for theta in (0.0, 0.02, 0.1, 1.0):
-        model = case.black_box.with_engine(speedup.with_theta(theta))
-        xs = case.test.xs
-        whole = prepare(model.task, xs, layout=model.layout)
-        assert model.decode(xs, model.answers(whole)) == model.predict(xs)
 
 
 def test_validity_is_a_share_of_outputs(case):

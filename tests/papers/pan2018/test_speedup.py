@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 
@@ -26,10 +26,8 @@ from papers.pan2018.speedup import (
 )
 from papers.pan2018.stream import CITATIONS, SENTENCES, Share, ready
 from rote import EntityRelationOutput, Exact
-from tests.papers.studies import TINY as PLANS
 
 STUDY = "pan2018-speedup"
-TINY = PLANS[STUDY]
 CHOSEN = {2: CustomSets(0.01, 90.0, 1.0, 0.1, 35.0), 8: CustomSets(0.01, 95.0, 1.0, 0.1, 5.0)}
 
 
@@ -107,11 +105,6 @@ def test_all_answers_of_speed_ups_obey_and_search_by_itself_does_not(outcome):
     assert rows[SEARCH]["validity"] < rows[name_of(2)]["validity_before"] <= 1
 
 
-def test_the_speed_up_agrees_more_with_the_program_than_search_does(outcome):
-    rows = rows_of(outcome, SENTENCES)
-    assert rows[name_of(2)]["relation_f1_ilp"] > rows[SEARCH]["relation_f1_ilp"]
-
-
 def test_more_is_skipped_the_smaller_theta_is(outcome):
     rows = rows_of(outcome, SENTENCES)
     for width in (1, 2):
@@ -120,23 +113,6 @@ def test_more_is_skipped_the_smaller_theta_is(outcome):
         assert skipped == sorted(skipped, reverse=True)
         assert skipped[0] > 0
         assert rows[name_of(width)]["skipped_percent"] == 0
-
-
-def test_every_row_has_times_and_their_deviations(outcome):
-    for row in outcome.rows:
-        for name in ("milliseconds", "search_milliseconds"):
-            assert row.metrics[name] > 0
-            assert row.metrics[f"{name}_deviation"] >= 0
-
-
-def test_settings_say_what_was_done(outcome):
-    assert outcome.settings["plan"] == {name: asdict(trial) for name, trial in TINY.items()}
-    said = outcome.settings["cases"][SENTENCES]
-    assert said["learned from"] == 105
-    assert said["judged on"] == 45
-    assert said["of these held out to choose by"] == 21
-    assert said["chosen by held-out examples"]["b = 2"]["step"] == 0.03
-    assert [len(made) for made in said["mistakes in each epoch"].values()] == [2, 2]
 
 
 def test_the_papers_numbers_stand_beside_the_corpus(case):

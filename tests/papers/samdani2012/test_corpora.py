@@ -48,11 +48,6 @@ def test_made_up_trials_learn_from_others_and_are_judged_on_the_same(made_up):
     assert line.test == other.test
 
 
-def test_the_seed_makes_the_same_trials_up_again(made_up):
-    assert list(trials_of(FEW, 0)) == made_up
-    assert list(trials_of(FEW, 1)) != made_up
-
-
 def test_lines_of_an_announcement_have_slots_for_labels():
     example = TaggedExample(
         (("Room", "3"), ("12", "3"), ("at", "4"), ("5", "4")),

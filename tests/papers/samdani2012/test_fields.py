@@ -95,12 +95,6 @@ def test_words_of_a_citation_leave_some_labels_open():
     assert opened[9] == ("pages",)
 
 
-def test_an_output_that_obeys_goes_there_and_back():
-    task, x = citations(), tokens(REFERENCE)
-    assert task.is_feasible(x, FIELDS)
-    assert task.decode(x, task.encode(x, FIELDS)) == tuple(FIELDS)
-
-
 @pytest.mark.parametrize(
     ("begin", "end", "label"),
     [(0, 4, "title"), (1, 2, "editor"), (7, 9, "note"), (9, 13, "author")],

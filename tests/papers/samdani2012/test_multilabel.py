@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from papers.samdani2012.multilabel import (
     METHODS,
     NAME,
     Bench,
-    Plan,
     Proving,
     Trained,
     _claims,
@@ -46,13 +44,6 @@ def test_there_is_a_row_for_each_method_with_all_its_numbers(outcome):
         assert 0 <= metrics["proved_percent"] <= 100
 
 
-def test_times_of_inference_stand_beside_that_of_decl_2(outcome):
-    rows = rows_of(outcome)
-    base = rows["DecL-2"]["inference_seconds"]
-    assert rows["DecL-2"]["inference_ratio"] == 1
-    assert rows["GL"]["inference_ratio"] == pytest.approx(rows["GL"]["inference_seconds"] / base)
-
-
 def test_c_is_chosen_by_ll_and_by_decl_2_for_all_with_pairs(outcome):
     costs = {method: metrics["C"] for method, metrics in rows_of(outcome).items()}
     assert costs["LL"] in TINY.C
@@ -61,18 +52,6 @@ def test_c_is_chosen_by_ll_and_by_decl_2_for_all_with_pairs(outcome):
 
 
 # Data
-
-
-def test_every_second_made_up_label_goes_with_the_one_before():
-    plan = Plan(500, 50, 50, labels=21)
-    documents = documents_of(plan, 0)
-    assert documents.Y.shape == (600, 21)
-    assert len(documents.X) == 600
-    together = np.diag(np.corrcoef(documents.Y.T), 1)
-    assert together[::2].mean() > 0.3 > 0.1 > abs(together[1::2].mean())
-    again, other = (documents_of(plan, seed) for seed in (0, 1))
-    assert np.array_equal(again.Y, documents.Y)
-    assert not np.array_equal(other.Y, documents.Y)
 
 
 @pytest.mark.usefixtures("real_data")
@@ -102,36 +81,6 @@ def test_looking_at_all_labels_is_global_learning():
     assert whole.proved == 100
     assert np.any(whole.model.weights)
     assert around.model.weights == pytest.approx(whole.model.weights)
-
-
-def test_f1_is_the_mean_over_examples(bench):
-    model = bench.trained("GL", 1.0).model
-    task, _ = bench.learned["complete"]
-    outputs = list(product((0, 1), repeat=TINY.labels))
-
-    def score(x, y):
-        own = sum(
-            np.append(x, 1.0) @ model.layout.block(model.weights, slot.block)[:, y[k]]
-            for k, slot in enumerate(task.frame(x).slots[: TINY.labels])
-        )
-        pairs = [(a, b) for a in range(TINY.labels) for b in range(a + 1, TINY.labels)]
-        return own + sum(
-            model.layout.block(model.weights, slot.block).ravel()[2 * y[a] + y[b]]
-            for (a, b), slot in zip(pairs, task.frame(x).slots[TINY.labels :], strict=True)
-        )
-
-    f1 = []
-    for k in bench.test.tolist():
-        gold = bench.documents.Y[k].tolist()
-        found = max(outputs, key=lambda y, x=bench.documents.X[k]: score(x, y))
-        right = sum(a and b for a, b in zip(gold, found, strict=True))
-        f1.append(2 * right / (sum(gold) + sum(found)) if any(gold) or any(found) else 1.0)
-    assert bench.judged(model, bench.test) == pytest.approx(100 * np.mean(f1))
-
-
-def test_parts_of_the_data_do_not_overlap(bench):
-    assert bench.validation.tolist() == list(range(20, 32))
-    assert bench.test.tolist() == list(range(32, 46))
 
 
 def test_the_best_on_validation_is_taken(bench):
