@@ -68,30 +68,28 @@ def test_a_run_is_recorded_with_its_environment_and_time():
     assert seen == [(1, 1)]
 
 
-def test_an_experiment_without_a_figure_leaves_a_record(tmp_path, tiny):
-    tiny(TINY)
+def drawn(record):
+    curve = Curve("LO", (1, 2), (1, 2), (1, 2), (1, 2))
+    return draw_panels([Panel(record.name, [curve])], "x", "y")
+
+
+def lacking(_: object) -> None:
+    raise MissingDependency("install it")
+
+
+@pytest.mark.parametrize(
+    ("draw", "figure", "missing"),
+    [(None, None, None), (drawn, "a-tiny-one.png", None), (lacking, None, "install it")],
+)
+def test_a_record_is_left_with_its_figure_or_why_there_is_none(
+    tmp_path, tiny, draw, figure, missing
+):
+    tiny(replace(TINY, draw=draw))
     written = reproduce("a-tiny-one", Settings(), tmp_path)
     assert written.file == tmp_path / "a-tiny-one.json"
     assert read_record(written.file) == written.record
-    assert (written.figure, written.missing) == (None, None)
-
-
-def test_an_experiment_with_a_figure_leaves_both(tmp_path, tiny):
-    curve = Curve("LO", (1, 2), (1, 2), (1, 2), (1, 2))
-    tiny(replace(TINY, draw=lambda record: draw_panels([Panel(record.name, [curve])], "x", "y")))
-    written = reproduce("a-tiny-one", Settings(), tmp_path)
-    assert written.figure == tmp_path / "a-tiny-one.png"
-    assert written.figure.read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_record_stays_when_the_figure_lacks_a_package(tmp_path, tiny):
-    def lacking(_: object) -> None:
-        raise MissingDependency("install it")
-
-    tiny(replace(TINY, draw=lacking))
-    written = reproduce("a-tiny-one", Settings(), tmp_path)
-    assert read_record(written.file) == written.record
-    assert (written.figure, written.missing) == (None, "install it")
+    assert written.figure == (figure and tmp_path / figure)
+    assert written.missing == missing
 
 
 def test_a_record_of_some_cases_does_not_stand_in_for_the_whole(tiny, tmp_path):

@@ -101,12 +101,3 @@ def test_columns_that_do_not_fit_follow_in_a_table_of_their_own():
     ours = [line.split() for line in lines if line.startswith("ours")]
     assert [cell for row in ours for cell in row[2:]] == [f"{10 + k}" for k in range(12)]
     assert max(map(len, lines)) <= 80
-
-
-def test_a_small_number_keeps_three_digits():
-    (line,) = (
-        line
-        for line in shown(replace(RECORD, rows=[Row("ours", {"share": 0.05381})]))
-        if "ours" in line
-    )
-    assert line.split() == ["ours", "0.0538"]

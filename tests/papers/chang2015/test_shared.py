@@ -19,6 +19,7 @@ from papers.chang2015.shared import (
     sentence_bench,
 )
 from rote import Exact, StructuredSVM, fit
+from tests.papers.studies import studied
 
 SVM = StructuredSVM(0.1, delta=0.1, iterations=8, online_epochs=0)
 
@@ -107,6 +108,20 @@ def test_all_sentences_are_not_only_related_ones():
     given = all_sentences(50, 0)
     assert (len(given.learn), len(given.judge)) == (40, 10)
     assert not all(sentence.relations for sentence in given.learn)
+
+
+@pytest.mark.parametrize("study", ["chang2015-perceptron", "chang2015-scene"])
+def test_auto_learns_the_same_weights_with_fewer_calls_whatever_the_solver(study):
+    record = studied(study).record
+    rows = {(row.metrics["solver"], row.method): row.metrics for row in record.rows}
+    methods = list(dict.fromkeys(method for _, method in rows))
+    assert list(rows) == [(solver, name) for solver in ("Exact", "Milp") for name in methods]
+    for solver in ("Exact", "Milp"):
+        baseline, auto = rows[solver, "baseline"], rows[solver, "auto"]
+        assert baseline["solver_calls"] == baseline["inferences"] == auto["inferences"]
+        assert auto["same_weights"] == "yes"
+        assert auto["solver_calls"] < auto["inferences"]
+    assert record.claims[0].held
 
 
 @pytest.mark.usefixtures("real_data")

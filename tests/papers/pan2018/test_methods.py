@@ -19,7 +19,6 @@ from papers.pan2018.methods import (
     CustomSets,
     Licensed,
     Method,
-    OneByOne,
     Trial,
     choose,
     differences,
@@ -135,15 +134,6 @@ def test_what_the_licence_does_not_allow_is_answered_all_the_same(case, monkeypa
     model = case.black_box.with_engine(engine)
     assert model.predict(case.test.xs) == case.black_box.predict(case.test.xs)
     assert engine.gurobi.solved == 2 * sum(allowed)
-
-
-def test_programs_solved_one_by_one_give_the_same_answers(case):
-    prepared = case.black_box.prepare(case.test.xs)
-    for group in prepared.groups:
-        problem = prepared.problem(case.black_box.weights, group)
-        one, other = (engine.solve(group.space, problem) for engine in (OneByOne(), Exact()))
-        np.testing.assert_allclose(one.value, other.value)
-        assert group.space.holds(one.labels).all()
 
 
 def test_methods_have_rows_in_the_order_of_the_tables(case):

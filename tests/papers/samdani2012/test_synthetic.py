@@ -47,13 +47,6 @@ def test_there_is_a_row_for_each_method_and_size_and_one_for_integer_programs(ou
     assert found == [*wanted, ("GL with Milp", None)]
 
 
-def test_what_is_wrong_is_in_per_cent_and_inside_its_interval(outcome):
-    for row in outcome.rows[:-1]:
-        low, mean, high = (row.metrics[f"hamming_loss{end}"] for end in ("_low", "", "_high"))
-        assert low <= mean <= high
-        assert 0 < mean < 60
-
-
 def test_times_stand_where_something_was_learned_from_the_most_examples(outcome):
     timed = {(row.method, row.metrics.get("examples")) for row in outcome.rows if is_timed(row)}
     assert timed == {*((method, 12) for method in LEARNED), ("GL with Milp", None)}
