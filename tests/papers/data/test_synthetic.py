@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -119,42 +120,36 @@ def test_labels_under_linear_rules_are_the_best_feasible_outputs():
     assert changed > 60  # of 125: the rules do forbid what each variable wants by itself
 
 
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [
-        ({"examples": -1}, "examples is a whole number of at least 0, got -1"),
-        ({"test": -1}, "test is a whole number of at least 0"),
-        ({"kappa": 1.5}, "kappa is a number from 0 to 1, got 1.5"),
-        ({"kappa": float("nan")}, "kappa is a number"),
-        ({"c": 0}, "c is a whole number from 1 to 16, got 0"),
-        ({"c": 17}, "c is a whole number from 1 to 16, got 17"),
-        ({"d": 0}, "d is a whole number of at least 1, got 0"),
-        ({"fraction": 0.01}, "leaves at least one; got 0.01"),
-        ({"fraction": 1.2}, "above 0 and up to 1"),
-        ({"fraction": 1.0}, "set kappa=0 or a smaller fraction"),
-    ],
-)
-def test_settings_of_the_binary_generator_that_cannot_be_are_answered(settings, reason):
-    with pytest.raises(SettingError, match=reason):
-        binary_constrained(**{"examples": 5, "kappa": 0.5, "seed": 0, **settings})
+BINARY = partial(binary_constrained, examples=5, kappa=0.5, seed=0)
+LINEAR = partial(linear_constrained, examples=5, seed=0)
 
 
 @pytest.mark.parametrize(
-    ("settings", "reason"),
+    ("make", "settings", "reason"),
     [
-        ({"examples": -1}, "examples is a whole number of at least 0, got -1"),
-        ({"validation": -2}, "validation is a whole number of at least 0"),
-        ({"variables": 0}, "variables is a whole number from 1 to 16"),
-        ({"dimensions": 2.5}, "dimensions is a whole number of at least 1, got 2.5"),
-        ({"dimensions": 0}, "dimensions is a whole number of at least 1"),
-        ({"rules": -1}, "rules is a whole number of at least 0"),
-        ({"least": 1025}, "least is a whole number from 1 to 1024, got 1025"),
-        ({"rules": 30, "least": 900}, "ask for fewer rules or a smaller least"),
+        (BINARY, {"examples": -1}, "examples is a whole number of at least 0, got -1"),
+        (BINARY, {"test": -1}, "test is a whole number of at least 0"),
+        (BINARY, {"kappa": 1.5}, "kappa is a number from 0 to 1, got 1.5"),
+        (BINARY, {"kappa": float("nan")}, "kappa is a number"),
+        (BINARY, {"c": 0}, "c is a whole number from 1 to 16, got 0"),
+        (BINARY, {"c": 17}, "c is a whole number from 1 to 16, got 17"),
+        (BINARY, {"d": 0}, "d is a whole number of at least 1, got 0"),
+        (BINARY, {"fraction": 0.01}, "leaves at least one; got 0.01"),
+        (BINARY, {"fraction": 1.2}, "above 0 and up to 1"),
+        (BINARY, {"fraction": 1.0}, "set kappa=0 or a smaller fraction"),
+        (LINEAR, {"examples": -1}, "examples is a whole number of at least 0, got -1"),
+        (LINEAR, {"validation": -2}, "validation is a whole number of at least 0"),
+        (LINEAR, {"variables": 0}, "variables is a whole number from 1 to 16"),
+        (LINEAR, {"dimensions": 2.5}, "dimensions is a whole number of at least 1, got 2.5"),
+        (LINEAR, {"dimensions": 0}, "dimensions is a whole number of at least 1"),
+        (LINEAR, {"rules": -1}, "rules is a whole number of at least 0"),
+        (LINEAR, {"least": 1025}, "least is a whole number from 1 to 1024, got 1025"),
+        (LINEAR, {"rules": 30, "least": 900}, "ask for fewer rules or a smaller least"),
     ],
 )
-def test_settings_of_the_linear_generator_that_cannot_be_are_answered(settings, reason):
+def test_settings_that_cannot_be_are_answered(make, settings, reason):
     with pytest.raises(SettingError, match=reason):
-        linear_constrained(**{"examples": 5, "seed": 0, **settings})
+        make(**settings)
 
 
 def test_a_hypothesis_under_which_one_side_hardly_occurs_is_answered():

@@ -10,13 +10,6 @@ import pytest
 from papers.ma2019.tasks import Examples
 from papers.pan2018 import methods as pan_methods
 from papers.pan2018.methods import (
-    BOX,
-    CONSTRAINED,
-    GUROBI,
-    HIGHS,
-    ONE_BY_ONE,
-    SEARCH,
-    CustomSets,
     Licensed,
     Method,
     Trial,
@@ -24,10 +17,7 @@ from papers.pan2018.methods import (
     differences,
     gurobi_for,
     in_turn,
-    name_of,
-    plain_methods,
     skipping,
-    speedups,
     validity,
 )
 from papers.pan2018.stream import SENTENCES, Share, ready
@@ -134,26 +124,6 @@ def test_what_the_licence_does_not_allow_is_answered_all_the_same(case, monkeypa
     model = case.black_box.with_engine(engine)
     assert model.predict(case.test.xs) == case.black_box.predict(case.test.xs)
     assert engine.gurobi.solved == 2 * sum(allowed)
-
-
-def test_methods_have_rows_in_the_order_of_the_tables(case):
-    plain = [method.name for method in plain_methods(case, Licensed())]
-    assert plain == [HIGHS, GUROBI, ONE_BY_ONE, BOX, SEARCH, CONSTRAINED]
-    assert GUROBI not in [method.name for method in plain_methods(case, None)]
-    taught = {b: LearnedBeam(Exact(), b) for b in (1, 2)}
-    chosen = {1: CustomSets(0.1, 90.0, 1.0, 0.3), 2: CustomSets(0.01, 95.0, 1.0)}
-    learned = list(speedups(taught, chosen, TRIAL))
-    assert [method.name for method in learned] == [
-        "speed-up (b = 1)",
-        "speed-up (b = 2)",
-        "speed-up (b = 1, theta = 0)",
-        "speed-up (b = 1, theta = 0.25)",
-        "speed-up (b = 1, theta = 0.5)",
-        "speed-up (b = 1, theta chosen)",
-    ]
-    assert learned[-1].about == {"width": 1, "step": 0.1, "theta": 0.3}
-    assert learned[-1].engine.theta == 0.3
-    assert name_of(4) == "speed-up (b = 4)"
 
 
 def test_methods_are_timed_in_turn_and_the_first_run_is_left_out(case):
