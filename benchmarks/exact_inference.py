@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.util import find_spec
 from math import inf
 from time import perf_counter
 from typing import Protocol
@@ -30,7 +29,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from benchmarks.peers import Peer, PeerFailed, Unfit, all_peers
 from benchmarks.problems import CASES, Case
-from benchmarks.table import Bar, Columns, Row, end, number, options, say, show, wide_console
+from benchmarks.table import (
+    Bar,
+    Columns,
+    Row,
+    end,
+    is_installed,
+    number,
+    options,
+    say,
+    show,
+    wide_console,
+)
 from rote import DataError, Exact, Solutions
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -348,11 +358,9 @@ def run(
     with ExitStack() as stack:
         peers = []
         for peer in all_peers():
-            if find_spec(peer.package) is None:
-                console.print(f"{peer.name} is left out: {peer.package} is not installed")
-                continue
-            stack.callback(peer.close)
-            peers.append(Beside(peer, limit))
+            if is_installed(console, peer.name, peer.package):
+                stack.callback(peer.close)
+                peers.append(Beside(peer, limit))
         ours = Batches(limit)
         contestants: list[Contestant] = [ours, OneAtATime(ours), *peers]
         # Drawn between turns only: a thread that draws would share the clock with ours.

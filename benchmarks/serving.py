@@ -38,6 +38,7 @@ from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from rote import EntityRelation, EntityRelationOutput, Model, StructuredSVM, train
 from rote.datasets import english_sentences
+from rote.errors import ServiceError
 from rote.io.conll import Sentence
 from rote.serve.run import check_extra
 from rote.tasks.adapter import adapter_of
@@ -114,8 +115,10 @@ def running(folder: Path, engine: str) -> Iterator[str]:
     ) as process:
         assert process.stdout is not None
         try:
-            words = process.stdout.readline().split()
-            address = next(word for word in words if word.startswith("http://"))
+            said_first = process.stdout.readline()
+            address = next((w for w in said_first.split() if w.startswith("http://")), None)
+            if address is None:
+                raise ServiceError("the service did not start; what it said is above")
             yield urlsplit(address.rstrip(";")).netloc
         finally:
             process.terminate()

@@ -23,7 +23,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -36,6 +35,7 @@ from benchmarks.table import (
     Row,
     end,
     in_turn,
+    is_installed,
     median_turn,
     number,
     options,
@@ -188,14 +188,7 @@ def bar_of(rows: Sequence[LearnerRow]) -> Bar:
 
 def installed(console: Console) -> list[str]:
     """The engines that can be had here; says of others why not."""
-    found = []
-    for engine in TAGGERS:
-        package = PACKAGES.get(engine)
-        if package is not None and find_spec(package) is None:
-            console.print(f"{engine} is left out: {package} is not installed")
-            continue
-        found.append(engine)
-    return found
+    return [each for each in TAGGERS if is_installed(console, each, PACKAGES.get(each, "rote"))]
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -12,6 +12,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -70,6 +71,14 @@ def _at_least_one(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"a whole number of at least 1, got {text}")
     return int(text)
+
+
+def is_installed(console: Console, engine: str, package: str) -> bool:
+    """Whether an engine can take part; says why not."""
+    if find_spec(package) is not None:
+        return True
+    say(console, f"{engine} is left out: {package} is not installed")
+    return False
 
 
 def in_turn(contestants: Mapping[str, Callable[[int], T]], repeats: int) -> dict[str, list[T]]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -29,6 +28,7 @@ from benchmarks.table import (
     Row,
     end,
     in_turn,
+    is_installed,
     number,
     options,
     say,
@@ -92,9 +92,7 @@ def perceptron(epochs: int) -> Ours:
 def entries(corpus: Corpus, epochs: int, console: Console) -> list[Entry]:
     """Ours first, then the peer if it is installed, then ours with 1/8, 1/4 and 1/2 of the data."""
     found = [Entry(corpus.name, corpus, perceptron(epochs))]
-    if find_spec(CRFsuite.package) is None:
-        console.print(f"{PEER} is left out: {CRFsuite.package} is not installed")
-    else:
+    if is_installed(console, PEER, CRFsuite.package):
         found.append(Entry(corpus.name, corpus, CRFsuite(PEER, "ap", max_iterations=epochs)))
     for parts in PARTS:
         share = corpus.share(parts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from io import StringIO
 from math import isinf
 
 import numpy as np
@@ -14,7 +13,6 @@ from rich.console import Console
 
 from benchmarks import exact_inference, problems
 from benchmarks.exact_inference import (
-    COLUMNS,
     Batches,
     OneAtATime,
     SolverRow,
@@ -24,7 +22,6 @@ from benchmarks.exact_inference import (
 )
 from benchmarks.peers import PeerFailed, all_peers
 from benchmarks.problems import random_entities
-from benchmarks.table import framed
 from rote import Exact, Status
 
 LIMIT = 20.0
@@ -106,7 +103,7 @@ def test_a_case_without_its_data_is_skipped_with_a_sentence(monkeypatch, capsys)
 
 
 def test_a_peer_that_is_not_installed_is_left_out_with_a_sentence(monkeypatch, capsys):
-    monkeypatch.setattr(exact_inference, "find_spec", lambda _: None)
+    monkeypatch.setattr("benchmarks.table.find_spec", lambda _: None)
     monkeypatch.setattr(exact_inference, "CASES", {"tiny": lambda _: TINY})
     rows, bars = exact_inference.run(["tiny"], quick=True, limit=LIMIT, console=Console(width=300))
     assert [row.engine for row in rows] == ["Exact", "Exact, one at a time"]
@@ -211,20 +208,6 @@ def test_a_case_in_which_ours_was_stopped_misses_its_bar():
     rows = [SolverRow("grid", "Exact", 10.0, 1.0, None, "1 of 2 stopped", at_least=True)]
     bar = bar_of("grid", rows)
     assert (bar.met, bar.says) == (False, "ours: 1 of 2 stopped")
-
-
-def test_the_table_says_what_was_measured_and_what_was_not():
-    console = Console(width=120, record=True, file=StringIO())
-    rows = [
-        SolverRow("a", "Exact", 12.34, 1.0, 0.0),
-        SolverRow("a", "slow", 2e7, 1620745.5, None, "1 of 1 stopped", at_least=True),
-        SolverRow("b", "absent", None, None, None, "not there"),
-    ]
-    console.print(framed(rows, COLUMNS, note=lambda row: row.note))
-    lines = [line.split() for line in console.export_text().splitlines()]
-    assert ["a", "Exact", "12.3", "1.00", "-", "0.0e+00"] in lines
-    assert ["slow", ">20,000,000", ">1,620,746", "-", "-", "1", "of", "1", "stopped"] in lines
-    assert ["b", "absent", "-", "-", "-", "-", "not", "there"] in lines
 
 
 def test_a_time_limit_that_is_no_time_is_answered_by_a_sentence(capsys):

@@ -7,7 +7,6 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from benchmarks import svm_speed
 from benchmarks.svm_speed import Files, Gap, Turn, measure, take_turn
@@ -82,13 +81,6 @@ def test_the_whole_run_prints_and_writes_its_rows(monkeypatch, capsys, tmp_path,
     assert rows[0]["ratio_to_ours"] == rows[0]["peak_ratio_to_ours"] == 1.0
     printed = capsys.readouterr().out
     assert "twitter_pos: met: StructuredSVM to a gap of 1%" in printed
-
-
-def test_what_is_not_installed_is_left_out_with_a_sentence(monkeypatch, capsys):
-    monkeypatch.setattr(svm_speed, "find_spec", lambda _: None)
-    ours = [svm_speed.OURS, svm_speed.SHORT, svm_speed.PRICE]
-    assert svm_speed.installed(Console(width=300)) == ours
-    assert "LinearSVC is left out: sklearn is not installed" in capsys.readouterr().out
 
 
 def test_without_data_there_is_a_sentence(monkeypatch, capsys):

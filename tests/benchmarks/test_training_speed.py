@@ -82,7 +82,7 @@ def test_the_bar_is_twice_the_time_at_an_accuracy_within_a_standard_error(second
 
 
 def test_without_the_peer_there_is_a_sentence_and_no_bar_met(monkeypatch, capsys):
-    monkeypatch.setattr(training_speed, "find_spec", lambda _: None)
+    monkeypatch.setattr("benchmarks.table.find_spec", lambda _: None)
     monkeypatch.setattr(training_speed, "CASES", {"tiny": lambda: TINY})
     rows, bars = training_speed.run(["tiny"], quick=True, repeats=1, console=Console(width=300))
     assert {row.engine for row in rows} == {"Perceptron"}
