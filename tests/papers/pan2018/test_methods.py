@@ -12,6 +12,7 @@ from papers.pan2018 import methods as pan_methods
 from papers.pan2018.methods import (
     Licensed,
     Method,
+    OneByOne,
     Trial,
     choose,
     differences,
@@ -190,3 +191,12 @@ def test_answers_that_differ_from_the_programs_are_counted(case, stream, monkeyp
     assert 0 < differ <= looked_at
     monkeypatch.setattr(pan_methods, "SAMPLE", 10)
     assert differences(case.trial, stream, 0) == (0, 10)
+
+
+def test_programs_solved_one_by_one_give_the_same_answers(case):
+    prepared = case.black_box.prepare(case.test.xs)
+    for group in prepared.groups:
+        problem = prepared.problem(case.black_box.weights, group)
+        one, other = (engine.solve(group.space, problem) for engine in (OneByOne(), Exact()))
+        np.testing.assert_allclose(one.value, other.value)
+        assert group.space.holds(one.labels).all()
