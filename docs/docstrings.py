@@ -1,20 +1,35 @@
 """How docstrings become pages of the reference: an extension of griffe, which mkdocstrings reads.
 
-Docstrings are Markdown, with examples for doctest. Two things are changed on the way:
+Docstrings are Markdown with numpydoc sections, and examples for doctest. On the way:
 
 - an example, from a line that starts with ``>>>`` to the next blank line, is put into a fenced
   block, or Markdown would take it for a quotation; what doctest alone needs is left out;
-- a field without a docstring is not listed below its class, whose signature has it already.
+- examples below a section, such as Parameters, get a section of their own;
+- a field without a docstring is not listed below its class, whose signature has it already;
+- a name that a package exports is what it imports, also where a module of it has the same name.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import griffe
 
+SECTION = re.compile(r"^[A-Z][a-z ]+\n---+$", re.MULTILINE)
 PROMPT = ">>>"
 BLANK = "<BLANKLINE>"
+
+
+def readable(text: str) -> str:
+    """A docstring as griffe and Markdown read it."""
+    section = SECTION.search(text)
+    if section is None:
+        return fenced(text)
+    start, rest = text[: section.start()], text[section.start() :]
+    if "Examples\n---" not in rest:
+        rest = re.sub(rf"^(?={PROMPT})", "Examples\n--------\n", rest, count=1, flags=re.MULTILINE)
+    return fenced(start) + ("\n" if start else "") + rest
 
 
 def fenced(text: str) -> str:
@@ -33,14 +48,26 @@ def fenced(text: str) -> str:
 
 
 class Docstrings(griffe.Extension):
-    """Applies both changes to all that is read."""
+    """Applies these changes to all that is read."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None:
-            obj.docstring.value = fenced(obj.docstring.value)
+            obj.docstring.value = readable(obj.docstring.value)
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        _follow_imports(pkg)
         _drop_fields(pkg)  # not sooner: signatures of dataclasses are made of their fields
+
+
+def _follow_imports(package: griffe.Module) -> None:
+    for name, member in list(package.members.items()):
+        if member.is_alias or not isinstance(member, griffe.Module):
+            continue
+        if name in (package.exports or ()) and name in package.imports:
+            package.del_member(name)
+            package.set_member(name, griffe.Alias(name, package.imports[name]))
+        else:
+            _follow_imports(member)
 
 
 def _drop_fields(parent: griffe.Module | griffe.Class) -> None:
