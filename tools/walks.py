@@ -26,7 +26,7 @@ SECTION = re.compile(
 )
 STEP = re.compile(r"^\d+\. `(\S+): (\S+)` →\s+`(\S+): (\S+)`: ((?:.+)(?:\n   .+)*)", re.MULTILINE)
 FILE = re.compile(r"`([a-z_/0-9]+\.py)(?:: [\w.]+)?`")
-LANE, ROW, TOP, WORDS = 66, 26, 44, 380
+LANE, ROW, TOP, WORDS = 66, 26, 44, 320
 STYLE = """
     .lane { stroke: #c3cddb; stroke-width: 1; }
     text { font: 12px system-ui, sans-serif; fill: #38434f; }
