@@ -145,6 +145,13 @@ def test_pages_and_examples_import_promised_names_only(page):
     assert [pair for pair in imports(page.read_text(encoding="utf-8")) if pair not in known] == []
 
 
+def test_what_users_read_first_needs_the_library_alone():
+    first = [ROOT / "README.md", DOCS / "index.md", DOCS / "tutorial.md"]
+    pages = [*first, *(DOCS / "howto").glob("*.md"), *(ROOT / "examples").glob("*.py")]
+    studies = re.compile(r"^\s*(from|import) papers\b", re.MULTILINE)
+    assert [page for page in pages if studies.search(page.read_text(encoding="utf-8"))] == []
+
+
 @pytest.mark.parametrize("page", PAPERS, ids=lambda page: page.stem)
 def test_what_a_page_about_a_paper_points_to_is_there(page):
     text = page.read_text(encoding="utf-8")

@@ -1,41 +1,29 @@
 """The walks of docs/design.md, run and traced: the lists are true, and no step goes back.
 
-A call is a frame of rote that begins; its caller is the next frame of rote that waits for it, those
-of other packages passed over. A *step back* is a call from a room into a room to its right, in the
-order of imports. To call what was handed over is none: a function of `HANDED` calls a function, a
-class or an iterator that its own caller gave to it, which is of the caller's room or of one to the
-left. Calls while a module is imported are left out.
+A *step back* is a call from a room into a room to its right, in the order of imports; `tools.trace`
+says what a call is. To call what was handed over is none: a function of `HANDED` calls a function,
+a class or an iterator that its own caller gave to it, which is of the caller's room or of one to
+the left.
 """
 
 from __future__ import annotations
 
 import ast
-import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import rote
-import rote.cli
-from rote import Model, StructuredSVM, Tagging, Templates, train
-from rote.cli.app import app
+from rote import Model, train
 from rote.datasets import english_sentences
 from rote.tasks import EntityRelation, EntityRelationOutput
-from tools.walks import DOCS, Place, Walk, drawn, layers, room_of, walks
+from tools.trace import RUNS, SOURCE, Call, calls_of, entered, traced
+from tools.walks import DOCS, EVERYWHERE, Place, Walk, drawn, layers, room_of, walks, with_files
 
-SOURCE = Path(rote.__file__).parent
-WALKS = {
-    walk.drawing.partition("-")[2].removesuffix(".svg"): walk
-    for walk in walks((DOCS / "design.md").read_text(encoding="utf-8"))
-}
+PAGE = (DOCS / "design.md").read_text(encoding="utf-8")
+WALKS = {walk.name: walk for walk in walks(PAGE)}
 RANK = {room: place for place, row in enumerate(layers()) for room in row}
-EVERYWHERE = set(layers()[0])  # which all rooms use, at every step
 HANDED = {
     ("features/trie.py", "Lexicon"): "what a task's reader says of a word",
     ("features/trie.py", "Names"): "the texts of names, one after the other",
@@ -46,50 +34,6 @@ HANDED = {
     ("space/compiled.py", "keep_recent"): "what builds a frame or a space",
     ("types.py", "joined"): "arrays, one after the other",
 }
-
-
-class Call(NamedTuple):
-    """What was called, and the functions that wait for it, the caller first."""
-
-    called: Place
-    waiting: tuple[Place, ...]
-
-
-@cache
-def place_of(code: CodeType) -> Place | None:
-    """Where code of rote stands; None for that of others."""
-    try:
-        file = Path(code.co_filename).relative_to(SOURCE).as_posix()
-    except ValueError:
-        return None
-    return Place(file, code.co_qualname.replace("<locals>.", ""))
-
-
-def traced(run: Callable[[Callable[[], None]], Any]) -> list[Call]:
-    """All calls of a run in all threads that it starts; it may say when the walk begins."""
-    calls: list[Call] = []
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        if event != "call" or (called := place_of(frame.f_code)) is None:
-            return
-        waiting = []
-        below = frame.f_back
-        while below is not None:
-            place = place_of(below.f_code)
-            if place is not None:
-                waiting.append(place)
-            below = below.f_back
-        if not any(place.function == "<module>" for place in (called, *waiting)):
-            calls.append(Call(called, tuple(waiting)))
-
-    threading.setprofile(note)
-    sys.setprofile(note)
-    try:
-        run(calls.clear)
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
-    return calls
 
 
 def steps_back(calls: Iterable[Call]) -> Iterator[Call]:
@@ -114,56 +58,6 @@ def is_named(place: Place, name: Place) -> bool:
 # -- the walks -------------------------------------------------------------------------------------
 
 
-def tagger(kind: str) -> tuple[Tagging, list[list[list[str]]], list[list[str]]]:
-    """A task whose labels no other test has, and two examples."""
-    features = Templates(("word",), ("word[0]", "word[-1]", "suffix2(word[0])"))
-    xs = [[[f"{kind}{word}"] for word in words] for words in ("abc", "ad")]
-    ys = [[f"B-{kind}", f"I-{kind}", "O"], [f"B-{kind}", f"I-{kind}"]]
-    return Tagging((f"B-{kind}", f"I-{kind}", "O"), features, bio=True), xs, ys
-
-
-def walk_predict(kind: str, folder: Path) -> list[Call]:
-    task, xs, ys = tagger(kind)
-    train(task, xs, ys).save(folder / kind)
-    (folder / "new.txt").write_text("".join(f"{kind}{word}\n" for word in "abcde"))
-    command = ["predict", str(folder / kind), str(folder / "new.txt")]
-    return traced(lambda _: CliRunner().invoke(app, command, catch_exceptions=False))
-
-
-def walk_train(kind: str, _: Path) -> list[Call]:
-    return traced(lambda _: train(*tagger(kind), learner=StructuredSVM(C=1.0, iterations=2)))
-
-
-def walk_serve(kind: str, folder: Path) -> list[Call]:
-    testclient = pytest.importorskip("starlette.testclient")
-    from rote.serve import open_service
-    from rote.serve.app import create_app
-
-    task, xs, ys = tagger(kind)
-    train(task, xs, ys).save(folder / kind)
-
-    def run(begin: Callable[[], None]) -> None:
-        service = open_service(folder / kind)
-        with testclient.TestClient(create_app(service)) as page:
-            begin()
-            assert page.post("/predict", json={"input": f"{kind}a {kind}b {kind}c"}).is_success
-            assert page.get("/stats").json()["asked"] == 1
-            assert page.get("/").is_success
-
-    return traced(run)
-
-
-RUNS = {"predict": walk_predict, "train": walk_train, "serve": walk_serve}
-
-
-@cache
-def calls_of(name: str, folder: Path) -> list[Call]:
-    """The calls of a walk, which was walked before, so that everything is imported."""
-    for kind in (f"{name}ed", name):  # labels of their own: no space is there yet
-        calls = RUNS[name](kind, folder)
-    return calls
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("walks")
@@ -172,16 +66,26 @@ def folder(tmp_path_factory):
 @pytest.fixture(params=RUNS)
 def walked(request, folder):
     """A walk as the page has it, and as it is."""
+    if request.param == "serve":
+        pytest.importorskip("starlette.testclient")
     return WALKS[request.param], calls_of(request.param, folder)
-
-
-def entered(calls: Iterable[Call]) -> set[str]:
-    return {call.called.file for call in calls if call.called.room not in EVERYWHERE}
 
 
 def test_the_page_names_the_files_that_are_entered_and_no_other(walked):
     walk, calls = walked
     assert {file for file in walk.files if room_of(file) not in EVERYWHERE} == entered(calls)
+
+
+def test_files_below_a_list_are_written_anew():
+    walk = WALKS["train"]
+    files = {"model/model.py", "cli/app.py", "io/text.py"}
+    text = with_files(PAGE, walk, files)
+    assert text.count("\n\nOn the way: `io/text.py`, `cli/app.py`.\n\n") == 1
+    assert {other.name: other.files == WALKS[other.name].files for other in walks(text)} == {
+        "predict": True,
+        "train": False,
+        "serve": True,
+    }
 
 
 def test_every_step_is_taken_in_this_order(walked):

@@ -1,6 +1,6 @@
-"""Draw the walks of docs/design.md: which room calls which, and what is handed over.
+"""The walks of docs/design.md: which room calls which, and what is handed over.
 
-    python -m tools.walks
+    python -m tools.walks     after a change of code: the files below a list, and drawings
 
 A walk is a section with a drawing and a numbered list. Each line of the list is one call,
 
@@ -17,6 +17,8 @@ import re
 import tomllib
 from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import wrap
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
@@ -72,6 +74,11 @@ class Walk(NamedTuple):
     steps: tuple[Step, ...]
     files: frozenset[str]
 
+    @property
+    def name(self) -> str:
+        """What the drawing is called."""
+        return self.drawing.removeprefix("walk-").removesuffix(".svg")
+
 
 def room_of(file: str) -> str:
     """The room of a file, by its path below src/rote."""
@@ -83,6 +90,9 @@ def layers() -> list[list[str]]:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     rows = tomllib.loads(text)["tool"]["importlinter"]["contracts"][0]["layers"]
     return [[name.strip(" ()") for name in re.split("[|:]", row)] for row in reversed(rows)]
+
+
+EVERYWHERE = frozenset(layers()[0])  # rooms that all others use, at every step
 
 
 def walks(text: str) -> list[Walk]:
@@ -144,10 +154,28 @@ def described(walk: Walk) -> str:
     )
 
 
+def with_files(text: str, walk: Walk, entered: set[str]) -> str:
+    """The page with the files below a list that its steps do not name."""
+    rank = {room: place for place, row in enumerate(layers()) for room in row}
+    named = {place.file for step in walk.steps for place in step[:2]}
+    others = sorted(entered - named, key=lambda file: (rank[room_of(file)], file))
+    said = "On the way: " + ", ".join(f"`{file}`" for file in others) + "."
+    line = "\n".join(wrap(said, 108, break_on_hyphens=False, break_long_words=False))
+    start, drawing, rest = text.partition(f"({walk.drawing})")
+    return start + drawing + re.sub(r"(?ms)^On the way: .*?(?=\n\n)", line, rest, count=1)
+
+
 def main() -> None:
-    """Draw all walks of the page about the design."""
-    for walk in walks((DOCS / "design.md").read_text(encoding="utf-8")):
-        (DOCS / walk.drawing).write_text(drawn(walk), encoding="utf-8")
+    """Run all walks of the page about the design, name their files and draw them."""
+    from tools.trace import calls_of, entered
+
+    page = DOCS / "design.md"
+    text = page.read_text(encoding="utf-8")
+    with TemporaryDirectory() as folder:
+        for walk in walks(text):
+            text = with_files(text, walk, entered(calls_of(walk.name, Path(folder))))
+            (DOCS / walk.drawing).write_text(drawn(walk), encoding="utf-8")
+    page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
