@@ -153,6 +153,20 @@ def test_the_changelog_speaks_of_this_version_or_of_what_comes():
     )
 
 
+def test_the_changelog_names_what_is_promised():
+    text = text_of("CHANGELOG.md")
+    gone = {
+        name
+        for was in re.findall(r"^  \| (.*) \| .* \|$", text, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", was)
+    }
+    known = {name for names in promised().values() for name in names} | {"GridSearchCV"}
+    named = set(re.findall(r"`([A-Z]\w*[a-z]\w*)(?:\([^`]*\))?`", text))
+    assert len(named) > 60
+    assert named - known <= gone
+    assert gone & known == set()
+
+
 def test_the_import_contract_has_the_rooms_in_order_and_no_exception():
     layers = next(contract for contract in contracts() if contract["type"] == "layers")
     found = [{name.strip(" ()") for name in re.split("[|:]", layer)} for layer in layers["layers"]]
