@@ -5,7 +5,9 @@ Docstrings are Markdown with numpydoc sections, and examples for doctest. On the
 - an example, from a line that starts with ``>>>`` to the next blank line, is put into a fenced
   block, or Markdown would take it for a quotation; what doctest alone needs is left out;
 - examples below a section, such as Parameters, get a section of their own;
+- a named tuple has a signature, as a dataclass has;
 - a field without a docstring is not listed below its class, whose signature has it already;
+- a module that works out its ``__all__`` exports what it imports as itself;
 - a name that a package exports is what it imports, also where a module of it has the same name.
 """
 
@@ -54,8 +56,18 @@ class Docstrings(griffe.Extension):
         if obj.docstring is not None:
             obj.docstring.value = readable(obj.docstring.value)
 
+    def on_module_members(self, *, mod: griffe.Module, **_: Any) -> None:
+        if mod.exports == []:  # of an expression; not later: others import all names of it
+            mod.exports = [name for name, member in mod.members.items() if member.is_alias]
+
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         _follow_imports(pkg)
+        for name in pkg.exports or ():
+            member = pkg.members.get(str(name))
+            if member is not None and member.is_alias and member.is_module:  # as it was before
+                pkg.del_member(name)
+                pkg.set_member(name, griffe.Alias(name, member.target_path))
+        _sign_tuples(pkg)
         _drop_fields(pkg)  # not sooner: signatures of dataclasses are made of their fields
 
 
@@ -68,6 +80,26 @@ def _follow_imports(package: griffe.Module) -> None:
             package.set_member(name, griffe.Alias(name, package.imports[name]))
         else:
             _follow_imports(member)
+
+
+def _sign_tuples(parent: griffe.Module | griffe.Class) -> None:
+    for member in list(parent.members.values()):
+        if member.is_alias or not isinstance(member, griffe.Module | griffe.Class):
+            continue
+        _sign_tuples(member)
+        if isinstance(member, griffe.Class) and "NamedTuple" in map(str, member.bases):
+            member.labels.add("dataclass")  # its fields are those of one
+            given = griffe.ParameterKind.positional_or_keyword
+            fields = [
+                griffe.Parameter(
+                    field.name, annotation=field.annotation, kind=given, default=field.value
+                )
+                for field in member.attributes.values()
+                if field.annotation is not None and "property" not in field.labels
+            ]
+            own = griffe.Parameter("self", kind=given)
+            init = griffe.Function("__init__", parameters=griffe.Parameters(own, *fields))
+            member.set_member("__init__", init)
 
 
 def _drop_fields(parent: griffe.Module | griffe.Class) -> None:
