@@ -52,5 +52,3 @@ from rote.inference.wrappers.decomposed import Union as Union
 from rote.inference.wrappers.decomposed import estimate_signs as estimate_signs
 from rote.inference.wrappers.periodic import Periodic as Periodic
 from rote.inference.wrappers.timed import Timed as Timed
-
-__all__ = [name for name in dir() if name[0] != "_"]

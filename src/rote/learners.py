@@ -25,5 +25,3 @@ from rote.model import Block as Block
 from rote.model import Dataset as Dataset
 from rote.model import Layout as Layout
 from rote.model import prepare as prepare
-
-__all__ = [name for name in dir() if name[0] != "_"]

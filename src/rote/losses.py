@@ -6,5 +6,3 @@ from rote.space.losses import JaccardLoss as JaccardLoss
 from rote.space.losses import Loss as Loss
 from rote.space.losses import LossTerm as LossTerm
 from rote.space.losses import ZeroOne as ZeroOne
-
-__all__ = [name for name in dir() if name[0] != "_"]
