@@ -35,7 +35,7 @@ PROMISED = (
 def promised() -> dict[str, list[str]]:
     """The names that each promised namespace exports, read and not imported.
 
-    They stand in ``__all__``, or where that is not a list of texts, are imported as themselves.
+    They stand in ``__all__``, or where there is none, are imported as themselves.
     """
     found: dict[str, list[str]] = {}
     for module in PROMISED:

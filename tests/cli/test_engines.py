@@ -56,7 +56,7 @@ def test_an_engine_that_will_not_do_is_one_line(run, uai, options, said):
 
 def test_every_learner_has_a_name():
     assert set(LEARNERS.values()) == {IndependentPerceptron, Perceptron, StructuredSVM, Subgradient}
-    learners = {name for name in promised.__all__ if hasattr(getattr(promised, name), "iterate")}
+    learners = {name for name in dir(promised) if hasattr(getattr(promised, name), "iterate")}
     wrappers = {"Learner", "EpsilonSchedule"}
     assert {make.__name__ for make in LEARNERS.values()} == learners - wrappers
 

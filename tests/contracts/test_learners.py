@@ -36,7 +36,7 @@ from tests.small_tasks import ORDERS, TAGGING, Order, Pick, tagged
 
 def exported_learners() -> dict[str, type]:
     """What `rote.learners` promises that iterates, but for the protocol itself."""
-    found = {name: getattr(rote.learners, name) for name in rote.learners.__all__}
+    found = {name: getattr(rote.learners, name) for name in dir(rote.learners)}
     return {
         name: kind
         for name, kind in found.items()

@@ -6,13 +6,11 @@ import ast
 from importlib import import_module
 from pathlib import Path
 
+from tools.reference import promised
+
 PAPERS = Path(__file__).parents[2] / "papers"
-MODULES = (
-    "errors",
-    "settings",
-    "types",
-    "datasets",
-)  # rooms that are one module: all of their names are open
+EXPORTED = promised()
+OPEN = ("rote.errors", "rote.settings")
 
 # By name, which modules of papers import what is not promised.
 NOT_PROMISED = {
@@ -48,14 +46,12 @@ NOT_PROMISED = {
 }
 
 
-def promised(module: str, name: str) -> bool:
-    """Whether ``rote`` has the name on its list, or a room of it on its own."""
-    if module == "rote":
-        return name in import_module(module).__all__
-    room = module.removeprefix("rote.")
-    if room in MODULES:
+def is_promised(module: str, name: str) -> bool:
+    """Whether a namespace or a room exports the name, or all names of its module are open."""
+    if module in OPEN:
         return not name.startswith("_")
-    return "." not in room and name in getattr(import_module(module), "__all__", ())
+    rooms = module.count(".") == 1 and getattr(import_module(module), "__all__", ())
+    return name in EXPORTED.get(module, rooms or ())
 
 
 def imported() -> set[tuple[str, str, str]]:
@@ -74,7 +70,7 @@ def imported() -> set[tuple[str, str, str]]:
 
 
 def test_papers_import_promised_names_but_for_this_list():
-    found = {each for each in imported() if not promised(*each[1:])}
+    found = {each for each in imported() if not is_promised(*each[1:])}
     listed = {
         (own, *name.rsplit(".", 1)) for name, users in NOT_PROMISED.items() for own in users.split()
     }
@@ -83,10 +79,10 @@ def test_papers_import_promised_names_but_for_this_list():
 
 
 def test_names_are_promised_by_rote_and_by_its_rooms_alone():
-    assert promised("rote", "Exact")
-    assert promised("rote.model", "Dataset")
-    assert promised("rote.types", "FloatArray")
-    assert not promised("rote", "no_such_name")
-    assert not promised("rote.types", "_hidden")
-    assert not promised("rote.model", "write_whole")
-    assert not promised("rote.inference.approximate", "UnaryClassifier")
+    assert is_promised("rote", "Exact")
+    assert is_promised("rote.model", "Dataset")
+    assert is_promised("rote.types", "FloatArray")
+    assert not is_promised("rote", "no_such_name")
+    assert not is_promised("rote.types", "_hidden")
+    assert not is_promised("rote.model", "write_whole")
+    assert not is_promised("rote.inference.approximate", "UnaryClassifier")
