@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from math import inf, log
 from pathlib import Path
@@ -226,6 +227,17 @@ def wcsp_text(sizes, scopes, tables, top):
     return " ".join(map(str, words))
 
 
+def cfn_text(sizes, scopes, tables, bound):
+    functions = [
+        {"scope": list(map(int, scope)), "costs": np.ravel(table).tolist()}
+        for scope, table in zip(scopes, tables, strict=True)
+    ]
+    named = {f"f{k}": function for k, function in enumerate(functions)}
+    problem = {"name": "random", "mustbe": bound}
+    variables = {f"v{j}": size for j, size in enumerate(sizes)}
+    return json.dumps({"problem": problem, "variables": variables, "functions": named})
+
+
 def check(path, expected):
     """The default engine finds ``expected``, or that nothing is within the bound."""
     if expected is None:
@@ -248,6 +260,22 @@ def test_random_cost_files_are_solved_to_their_least_cost(write):
         infeasible += expected is None
         check(write(wcsp_text(sizes, scopes, tables, top), "r.wcsp"), expected)
     assert 5 < infeasible < 50
+
+
+@pytest.mark.parametrize("sense", ["<", ">"])
+def test_random_decimal_files_are_solved_to_their_best_total(write, sense):
+    rng = np.random.default_rng(12)
+    best = min if sense == "<" else max
+    infeasible = 0
+    for _ in range(40):
+        sizes, scopes, tables = random_tables(rng, whole=False)
+        bound = round(float(rng.normal(0, 4)), 2)
+        found = best(totals(sizes, scopes, tables))
+        good = found < bound if sense == "<" else found > bound
+        infeasible += not good
+        text = cfn_text(sizes, scopes, tables, f"{sense}{bound}")
+        check(write(text, "r.cfn"), found if good else None)
+    assert 0 < infeasible < 30
 
 
 def test_random_probability_files_are_solved_to_their_likeliest_output():
