@@ -146,7 +146,7 @@ def test_settings_of_training_are_checked(wrong):
 
 
 @pytest.mark.parametrize("kind", [BiLSTMTagger, CNN])
-@pytest.mark.parametrize("labels", [("a",), ("a", "a"), (), {"a", "b"}, "ab"], ids=str)
+@pytest.mark.parametrize("labels", [("a",), ("a", "a"), (), {"a", "b"}, "ab"])
 def test_labels_are_two_or_more_in_an_order(kind, labels):
     with pytest.raises(SettingError, match=r"two or more|labels is a list"):
         kind(labels)
