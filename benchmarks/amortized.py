@@ -6,7 +6,7 @@ in the same order, beginning with an empty memory. All of them must give the sam
 
     Exact, Milp           the engine alone
     Amortized(…)          the same engine underneath; tests where that pays
-    …, tests everything   thrifty=False: what is paid and gained by testing
+    …, tests everything   admission="always": what is paid and gained by testing
 
 Times are processor times, which others on the machine disturb least: medians over turns, per
 problem; engines take turns. Where the engine underneath is fast, testing does not pay, and the
@@ -17,19 +17,17 @@ wrapper must be seen to stay out of the way.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
+from benchmarks.table import Bar, Columns, Row, end, number, options, say, show, wide_console
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from papers.data.multilabel import load_multilabel
@@ -177,7 +175,7 @@ def measure(training: Training, base: type[Exact] | type[Milp], repeats: int) ->
     makers: dict[str, Callable[[], Engine]] = {
         f"Amortized({name})": lambda: Amortized(base()),
         name: base,
-        f"Amortized({name}), tests everything": lambda: Amortized(base(), thrifty=False),
+        f"Amortized({name}), tests everything": lambda: Amortized(base(), admission="always"),
     }
     for make in makers.values():  # compile, and read what is compiled from the disk
         take_turn(make, Training("warm up", training.questions[: len(training.questions) // 4]))
@@ -229,43 +227,31 @@ def bars_of(rows: Sequence[AmortizedRow]) -> list[Bar]:
     return bars
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.amortized")
-    parser.add_argument("--quick", action="store_true", help="few examples, few iterations")
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument("--case", choices=CASES, action="append")
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table and the bars; with --json also write them."""
+    about = "What Amortized costs and saves on the inferences of trainings."
+    parser = options(about, repeats=REPEATS, quick="few examples, few iterations", cases=CASES)
     parser.add_argument("--base", choices=("Exact", "Milp"), help="one engine underneath alone")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args(argv)
-    console = wide_console()
+    chosen = parser.parse_args(argv)
     rows: list[AmortizedRow] = []
-    for name in options.case or CASES:
+    for name in chosen.case or CASES:
         if name not in MADE_UP and not os.environ.get(VARIABLE):
-            say(console, f"{name}: left out, as {VARIABLE} is not set")
+            say(wide_console(), f"{name}: left out, as {VARIABLE} is not set")
             continue
         make, bases = CASES[name]
-        training = make(options.quick)
+        training = make(chosen.quick)
         for base in bases:
-            if options.base in (None, base.__name__):
-                rows += measure(training, base, options.repeats)
-    console.print(
-        framed(
-            rows,
-            (
-                ("problems", lambda row: str(row.problems)),
-                ("median us", lambda row: number(row.median_us, ".1f")),
-                ("ratio", lambda row: number(row.ratio_to_ours, ".2f")),
-                ("solver calls %", lambda row: number(row.calls_percent, ".2f")),
-                ("other answers", lambda row: number(row.max_error, ".0f")),
-            ),
-        )
+            if chosen.base in (None, base.__name__):
+                rows += measure(training, base, chosen.repeats)
+    columns: Columns[AmortizedRow] = (
+        ("problems", lambda row: str(row.problems)),
+        ("median us", lambda row: number(row.median_us, ".1f")),
+        ("ratio", lambda row: number(row.ratio_to_ours, ".2f")),
+        ("solver calls %", lambda row: number(row.calls_percent, ".2f")),
+        ("other answers", lambda row: number(row.max_error, ".0f")),
     )
-    bars = bars_of(rows)
-    say_bars(console, bars)
-    if options.json:
-        write_json(options.json, rows, bars)
-    return 0
+    show(rows, columns, bars_of(rows), chosen.json)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    end(main)

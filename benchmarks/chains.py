@@ -9,25 +9,35 @@ optima are compared. torch-struct also runs on a graphics card, where this says 
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.table import Table
 
-from benchmarks.table import Row, framed, number, say, wide_console, write_json
+from benchmarks.table import (
+    Bar,
+    Columns,
+    Row,
+    end,
+    in_turn,
+    number,
+    options,
+    say,
+    show,
+    wide_console,
+)
 from rote import Exact, Space, Tagging
 from rote.types import FloatArray
 
 OURS, PEER = "Exact", "torch-struct"
 PACKAGE = "torch_struct"
 REPEATS = 5
+FASTER = 10.0  # than torch-struct, at least
+EQUAL = 1e-9
 
 
 class Shape(NamedTuple):
@@ -96,13 +106,14 @@ def measure(shape: Shape, repeats: int) -> list[ChainRow]:
     space, scores = problem(shape, seed=0)
     engines = solvers(shape, space, scores)
     values = {name: solve() for name, solve in engines.items()}  # compiles
-    seconds: dict[str, list[float]] = {name: [] for name in engines}
-    for _ in range(repeats):
-        for name, solve in engines.items():
-            start = process_time()
-            solve()
-            seconds[name].append(process_time() - start)
-    median = {name: statistics.median(own) for name, own in seconds.items()}
+
+    def seconds(solve: Callable[[], FloatArray]) -> float:
+        start = process_time()
+        solve()
+        return process_time() - start
+
+    turns = {name: lambda _, solve=solve: seconds(solve) for name, solve in engines.items()}
+    median = {name: statistics.median(own) for name, own in in_turn(turns, repeats).items()}
     return [
         ChainRow(
             shape.case,
@@ -116,33 +127,31 @@ def measure(shape: Shape, repeats: int) -> list[ChainRow]:
     ]
 
 
-def as_table(rows: Sequence[ChainRow]) -> Table:
-    return framed(
-        rows,
-        [
-            ("µs per\nchain", lambda row: number(row.median_us, ".1f")),
-            ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".1f")),
-            ("largest\ndifference", lambda row: number(row.max_error, ".0e")),
-        ],
-    )
+def bar_of(rows: Sequence[ChainRow]) -> Bar:
+    """Judge the rows of one shape, the first of which is ours."""
+    if len(rows) == 1:
+        return Bar(rows[0].case, met=False, says=f"{PEER} was not measured")
+    ratio, error = rows[1].ratio_to_ours or 0.0, rows[1].max_error or 0.0
+    says = f"{ratio:.0f} times faster than {PEER}, at least {FASTER:.0f} asked for"
+    optima = f"optima differ by {error:.0e} at most"
+    return Bar(rows[0].case, ratio >= FASTER and error <= EQUAL, f"{says}; {optima}")
 
 
-def main() -> None:
-    """Print the table; with --json also write it."""
-    parser = argparse.ArgumentParser(description="The best labels of chains, beside torch-struct.")
-    parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help="turns of each")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
-    chosen = parser.parse_args()
-    if chosen.repeats < 1:
-        parser.error(f"--repeats is at least 1, got {chosen.repeats}")
-    console = wide_console()
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table and the bars; with --json also write them."""
+    parser = options("The best labels of chains, beside torch-struct.", repeats=REPEATS)
+    chosen = parser.parse_args(argv)
     if find_spec(PACKAGE) is None:
-        say(console, f"{PEER} is left out: run pip install torch-struct")
-    rows = [row for shape in SHAPES for row in measure(shape, chosen.repeats)]
-    console.print(as_table(rows))
-    if chosen.json:
-        write_json(chosen.json, rows)
+        say(wide_console(), f"{PEER} is left out: run pip install torch-struct")
+    measured = [measure(shape, chosen.repeats) for shape in SHAPES]
+    columns: Columns[ChainRow] = (
+        ("µs per\nchain", lambda row: number(row.median_us, ".1f")),
+        ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".1f")),
+        ("largest\ndifference", lambda row: number(row.max_error, ".0e")),
+    )
+    rows = [row for own in measured for row in own]
+    show(rows, columns, list(map(bar_of, measured)), chosen.json)
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

@@ -14,26 +14,33 @@ need more than twice the time of the fastest peer. Everywhere, all optima are eq
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.util import find_spec
 from math import inf
-from pathlib import Path
 from time import perf_counter
 from typing import Protocol
 
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from benchmarks.peers import Peer, PeerFailed, Unfit, all_peers
 from benchmarks.problems import CASES, Case
-from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
+from benchmarks.table import (
+    Bar,
+    Columns,
+    Row,
+    end,
+    is_installed,
+    number,
+    options,
+    say,
+    show,
+    wide_console,
+)
 from rote import DataError, Exact, Solutions
 from rote.types import BoolArray, FloatArray, IntArray
 
@@ -308,19 +315,6 @@ def bar_of(case: str, rows: Sequence[SolverRow]) -> Bar:
     return Bar(case, ratio * PEER_TIMES >= 1 and equal, says)
 
 
-def as_table(rows: Sequence[SolverRow]) -> Table:
-    return framed(
-        rows,
-        [
-            ("median µs\nper problem", lambda row: _at_least(row, _time(row.median_us))),
-            ("ratio\nto ours", lambda row: _at_least(row, _ratio(row.ratio_to_ours))),
-            ("slowest\nproblem", lambda row: _at_least(row, _time(row.slowest_us))),
-            ("max\nerror", lambda row: number(row.max_error, ".1e")),
-        ],
-        note=lambda row: row.note,
-    )
-
-
 def _at_least(row: SolverRow, shown: str) -> str:
     return f">{shown}" if row.at_least and shown != "-" else shown
 
@@ -331,6 +325,14 @@ def _time(microseconds: float | None) -> str:
 
 def _ratio(ratio: float | None) -> str:
     return number(ratio, ",.2f" if (ratio or 0) < 10 else ",.0f")
+
+
+COLUMNS: Columns[SolverRow] = (
+    ("median µs\nper problem", lambda row: _at_least(row, _time(row.median_us))),
+    ("ratio\nto ours", lambda row: _at_least(row, _ratio(row.ratio_to_ours))),
+    ("slowest\nproblem", lambda row: _at_least(row, _time(row.slowest_us))),
+    ("max\nerror", lambda row: number(row.max_error, ".1e")),
+)
 
 
 def cases(names: Sequence[str], *, quick: bool, console: Console) -> Iterator[Case]:
@@ -356,11 +358,9 @@ def run(
     with ExitStack() as stack:
         peers = []
         for peer in all_peers():
-            if find_spec(peer.package) is None:
-                console.print(f"{peer.name} is left out: {peer.package} is not installed")
-                continue
-            stack.callback(peer.close)
-            peers.append(Beside(peer, limit))
+            if is_installed(console, peer.name, peer.package):
+                stack.callback(peer.close)
+                peers.append(Beside(peer, limit))
         ours = Batches(limit)
         contestants: list[Contestant] = [ours, OneAtATime(ours), *peers]
         # Drawn between turns only: a thread that draws would share the clock with ours.
@@ -382,26 +382,21 @@ def run(
     return rows, bars
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the table and the bars; with --json also write them."""
-    parser = argparse.ArgumentParser(description="Exact inference beside other solvers.")
-    parser.add_argument("--case", choices=list(CASES), help="run one case only")
-    parser.add_argument("--quick", action="store_true", help="fewer problems and rounds")
+    parser = options(
+        "Exact inference beside other solvers.", quick="fewer problems and rounds", cases=CASES
+    )
     parser.add_argument(
         "--time-limit", type=float, default=20.0, metavar="S", help="seconds per problem"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(argv)
     if not chosen.time_limit > 0:
         parser.error(f"--time-limit is more than 0, got {chosen.time_limit}")
-    console = wide_console()
-    names = [chosen.case] if chosen.case else list(CASES)
-    rows, bars = run(names, quick=chosen.quick, limit=chosen.time_limit, console=console)
-    console.print(as_table(rows))
-    say_bars(console, bars)
-    if chosen.json:
-        write_json(chosen.json, rows, bars)
+    names = chosen.case or list(CASES)
+    rows, bars = run(names, quick=chosen.quick, limit=chosen.time_limit, console=wide_console())
+    show(rows, COLUMNS, bars, chosen.json)
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

@@ -13,18 +13,27 @@ turns, and times are medians over turns.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
+from benchmarks.table import (
+    Bar,
+    Columns,
+    Row,
+    end,
+    in_turn,
+    number,
+    options,
+    say,
+    show,
+    wide_console,
+)
 from papers.data.folder import VARIABLE
 from papers.data.multilabel import load_multilabel
 from papers.data.synthetic import linked_labels
@@ -103,15 +112,17 @@ def measure(name: str, given: Batch, repeats: int) -> list[GreedyRow]:
     problem, context, classifier = given
     best = Exact().solve(problem.space, problem).value.sum() if name in SOLVED else None
     searches = {f"RGS({a:g})": _search(a, classifier) for a in (0.0, 0.5, 0.9)}
-    times: dict[str, list[float]] = {each: [] for each in searches}
-    reached = {}
-    for each, search in searches.items():  # compile
-        reached[each] = float(search(MANY).solve(problem.space, problem, context).value.sum())
-    for _ in range(repeats):
-        for each, search in searches.items():
-            one, many = (_seconds(search(k), problem, context) for k in (1, 1 + MANY))
-            times[each].append(1e6 * (many - one) / MANY / len(problem))
-    medians = {each: statistics.median(took) for each, took in times.items()}
+    reached = {
+        each: float(search(MANY).solve(problem.space, problem, context).value.sum())  # compiles
+        for each, search in searches.items()
+    }
+
+    def restart(search: Callable[[int], RGS]) -> float:
+        one, many = (_seconds(search(k), problem, context) for k in (1, 1 + MANY))
+        return 1e6 * (many - one) / MANY / len(problem)
+
+    turns = {each: lambda _, search=search: restart(search) for each, search in searches.items()}
+    medians = {each: statistics.median(took) for each, took in in_turn(turns, repeats).items()}
     ours = medians["RGS(0)"]
     return [
         GreedyRow(
@@ -153,37 +164,25 @@ def bars_of(rows: Sequence[GreedyRow]) -> list[Bar]:
     return bars
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.greedy")
-    parser.add_argument("--quick", action="store_true", help="few examples")
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument("--case", choices=CASES, action="append")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args(argv)
-    console = wide_console()
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table and the bars; with --json also write them."""
+    about = "What a restart of greedy search costs, and how near it comes to the best output."
+    parser = options(about, repeats=REPEATS, quick="few examples", cases=CASES)
+    chosen = parser.parse_args(argv)
     rows: list[GreedyRow] = []
-    for name in options.case or CASES:
+    for name in chosen.case or CASES:
         if name != MADE_UP and not os.environ.get(VARIABLE):
-            say(console, f"{name}: left out, as {VARIABLE} is not set")
+            say(wide_console(), f"{name}: left out, as {VARIABLE} is not set")
             continue
-        rows += measure(name, problem(name, options.quick), options.repeats)
-    console.print(
-        framed(
-            rows,
-            (
-                ("problems", lambda row: str(row.problems)),
-                ("us a restart", lambda row: number(row.median_us, ".1f")),
-                ("ratio", lambda row: number(row.ratio_to_ours, ".2f")),
-                ("best value %", lambda row: number(row.value_percent, ".3f")),
-            ),
-        )
+        rows += measure(name, problem(name, chosen.quick), chosen.repeats)
+    columns: Columns[GreedyRow] = (
+        ("problems", lambda row: str(row.problems)),
+        ("us a restart", lambda row: number(row.median_us, ".1f")),
+        ("ratio", lambda row: number(row.ratio_to_ours, ".2f")),
+        ("best value %", lambda row: number(row.value_percent, ".3f")),
     )
-    bars = bars_of(rows)
-    say_bars(console, bars)
-    if options.json:
-        write_json(options.json, rows, bars)
-    return 0
+    show(rows, columns, bars_of(rows), chosen.json)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    end(main)

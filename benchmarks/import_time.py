@@ -1,4 +1,4 @@
-"""How long `import rote` takes, beside numpy (which it needs) and numba (which waits).
+"""How long all of `rote` takes to import, beside numpy (which it needs) and numba (which waits).
 
 Each time is measured inside a fresh interpreter, around the import alone. The three
 take turns, so that a busy machine is unfair to none of them, and may keep bytecode, as
@@ -9,17 +9,14 @@ users do. Numba is beside us to show what rote would pay for if it imported numb
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 
-from rich.table import Table
-
-from benchmarks.table import Row, framed, number, wide_console, write_json
+from benchmarks.table import Bar, Columns, Row, end, in_turn, number, options, show
 
 OURS = "rote"
 PEERS = ("numpy", "numba")
@@ -27,7 +24,7 @@ PEERS = ("numpy", "numba")
 PROGRAM = """
 import time
 start = time.perf_counter()
-import {module}
+from {module} import *
 print(time.perf_counter() - start)
 """
 
@@ -45,38 +42,35 @@ def seconds(module: str) -> float:
     return float(done.stdout)
 
 
+def _again(module: str, _: int) -> float:
+    return seconds(module)
+
+
 def measure(repeats: int) -> list[Row]:
     """Medians over ``repeats`` fresh interpreters, after one round that warms the disk."""
     modules = (OURS, *PEERS)
-    rounds = [{module: seconds(module) for module in modules} for _ in range(repeats + 1)][1:]
-    median = {m: 1e6 * statistics.median(taken[m] for taken in rounds) for m in modules}
+    turns = in_turn({m: partial(_again, m) for m in modules}, repeats + 1)
+    median = {m: 1e6 * statistics.median(own[1:]) for m, own in turns.items()}
     # An import has no answer to be wrong.
     return [Row("import", m, median[m], median[m] / median[OURS], None) for m in modules]
 
 
-def as_table(rows: Sequence[Row]) -> Table:
-    return framed(
-        rows,
-        [
-            ("median µs", lambda row: number(row.median_us, ",.0f")),
-            ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".2f")),
-        ],
-    )
+def bar_of(rows: Sequence[Row]) -> Bar:
+    """Numba is not imported, so it takes longer than all of rote."""
+    numba = next(row.ratio_to_ours or 0.0 for row in rows if row.engine == "numba")
+    return Bar("import", numba >= 1, f"numba takes {numba:.2f} times as long, at least 1 asked for")
 
 
-def main() -> None:
-    """Print the table; with --json also write it."""
-    parser = argparse.ArgumentParser(description="The time it takes to import rote.")
-    parser.add_argument("--repeats", type=int, default=9, help="fresh interpreters per module")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
-    chosen = parser.parse_args()
-    if chosen.repeats < 1:
-        parser.error(f"--repeats is at least 1, got {chosen.repeats}")
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table and the bar; with --json also write them."""
+    chosen = options("The time it takes to import rote.", repeats=9).parse_args(argv)
     rows = measure(chosen.repeats)
-    wide_console().print(as_table(rows))
-    if chosen.json:
-        write_json(chosen.json, rows)
+    columns: Columns[Row] = (
+        ("median µs", lambda row: number(row.median_us, ",.0f")),
+        ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".2f")),
+    )
+    show(rows, columns, [bar_of(rows)], chosen.json)
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

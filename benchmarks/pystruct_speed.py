@@ -16,10 +16,8 @@ an interpreter of its own:
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-import statistics
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,10 +27,20 @@ from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.table import Table
 
 from benchmarks.svm_speed import Gap
-from benchmarks.table import Row, framed, number, say, wide_console, write_json
+from benchmarks.table import (
+    Bar,
+    Columns,
+    Row,
+    end,
+    median_turn,
+    number,
+    options,
+    say,
+    show,
+    wide_console,
+)
 from benchmarks.taggers import pixels
 from papers.data import ocr
 from papers.data.examples import DataSet, Labels
@@ -47,6 +55,7 @@ DELTA = 0.01  # small enough for the gap to be reached before the learner is don
 MAX_ITERATIONS = 500
 LIMIT = 300.0
 REPEATS = 3
+FASTER = 10.0  # than each of pystruct's learners, at least
 PEER = Path(__file__).parent / "peers" / "pystruct_turn.py"
 Words = DataSet[ocr.Images, Labels]
 
@@ -133,10 +142,7 @@ def measure(words: Words, python: Path | None, repeats: int, limit: float) -> li
                 assert python is not None
                 theirs = ask(python, name, path, GAP * own.primal, limit, repeat)
                 turns.setdefault(name, []).append(theirs)
-    median = {
-        name: Turn(*(statistics.median(values) for values in zip(*own, strict=True)))
-        for name, own in turns.items()
-    }
+    median = {name: median_turn(own) for name, own in turns.items()}
     return [row_of(name, own, median[OURS], repeats, limit) for name, own in median.items()]
 
 
@@ -157,30 +163,26 @@ def row_of(name: str, turn: Turn, ours: Turn, repeats: int, limit: float) -> Wor
     )
 
 
-def as_table(rows: Sequence[WordsRow]) -> Table:
-    return framed(
-        rows,
-        [
-            ("seconds", lambda row: f"{'> ' if row.at_least else ''}{row.seconds:.1f}"),
-            ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".1f")),
-            ("primal", lambda row: f"{row.primal:.1f}"),
-            ("gap", lambda row: f"{row.gap:.1f}"),
-            ("accuracy", lambda row: f"{row.accuracy:.2%}"),
-            ("iterations", lambda row: str(row.iterations)),
-        ],
-    )
+def bars_of(rows: Sequence[WordsRow]) -> list[Bar]:
+    """Judge the rows, the first of which is ours."""
+    if len(rows) == 1:
+        return [Bar(ocr.NAME, met=False, says="pystruct was not measured")]
+    return [
+        Bar(
+            ocr.NAME,
+            (row.ratio_to_ours or 0.0) >= FASTER,
+            f"{row.ratio_to_ours:.0f} times faster than {row.engine}, at least {FASTER:.0f}",
+        )
+        for row in rows[1:]
+    ]
 
 
-def main() -> None:
-    """Print the table; with --json also write it."""
-    parser = argparse.ArgumentParser(description="The structural SVM beside pystruct's.")
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table and the bars; with --json also write them."""
+    parser = options("The structural SVM beside pystruct's.", repeats=REPEATS)
     parser.add_argument("--python", type=Path, metavar="FILE", help="one that has pystruct")
-    parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help="turns of each")
     parser.add_argument("--limit", type=float, default=LIMIT, metavar="S", help="seconds of a peer")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
-    chosen = parser.parse_args()
-    if chosen.repeats < 1:
-        parser.error(f"--repeats is at least 1, got {chosen.repeats}")
+    chosen = parser.parse_args(argv)
     console = wide_console()
     try:
         words = ocr.load_ocr().small(0)
@@ -190,10 +192,16 @@ def main() -> None:
     if chosen.python is None:
         say(console, "pystruct is left out: --python names no interpreter that has it")
     rows = measure(words, chosen.python, chosen.repeats, chosen.limit)
-    console.print(as_table(rows))
-    if chosen.json:
-        write_json(chosen.json, rows)
+    columns: Columns[WordsRow] = (
+        ("seconds", lambda row: f"{'> ' if row.at_least else ''}{row.seconds:.1f}"),
+        ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".1f")),
+        ("primal", lambda row: f"{row.primal:.1f}"),
+        ("gap", lambda row: f"{row.gap:.1f}"),
+        ("accuracy", lambda row: f"{row.accuracy:.2%}"),
+        ("iterations", lambda row: str(row.iterations)),
+    )
+    show(rows, columns, bars_of(rows), chosen.json)
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

@@ -17,7 +17,6 @@ over turns, per answer. All outputs must be those that the model predicts.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -34,12 +33,14 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.table import Bar, Row, framed, number, say_bars, wide_console, write_json
+from benchmarks.table import Bar, Columns, Row, end, number, options, show
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from rote import EntityRelation, EntityRelationOutput, Model, StructuredSVM, train
 from rote.datasets import english_sentences
+from rote.errors import ServiceError
 from rote.io.conll import Sentence
+from rote.serve.run import check_extra
 from rote.tasks.adapter import adapter_of
 
 REPEATS = 5
@@ -114,8 +115,10 @@ def running(folder: Path, engine: str) -> Iterator[str]:
     ) as process:
         assert process.stdout is not None
         try:
-            words = process.stdout.readline().split()
-            address = next(word for word in words if word.startswith("http://"))
+            said_first = process.stdout.readline()
+            address = next((w for w in said_first.split() if w.startswith("http://")), None)
+            if address is None:
+                raise ServiceError("the service did not start; what it said is above")
             yield urlsplit(address.rstrip(";")).netloc
         finally:
             process.terminate()
@@ -209,14 +212,14 @@ def bars_of(rows: Sequence[ServingRow]) -> list[Bar]:
     return bars
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.serving")
-    parser.add_argument("--quick", action="store_true", help="few sentences, a smaller model")
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args(argv)
-    each = TOGETHER if options.quick else 2 * TOGETHER
-    served = prepared(options.repeats * each * len(WAYS), 100 if options.quick else None)
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table and the bars; with --json also write them."""
+    about = "What an answer of a running service costs, the first time and the second."
+    parser = options(about, repeats=REPEATS, quick="few sentences, a smaller model")
+    chosen = parser.parse_args(argv)
+    check_extra()
+    each = TOGETHER if chosen.quick else 2 * TOGETHER
+    served = prepared(chosen.repeats * each * len(WAYS), 100 if chosen.quick else None)
     with tempfile.TemporaryDirectory() as folder:
         served.model.save(folder)
         with (
@@ -227,24 +230,14 @@ def main(argv: Sequence[str] | None = None) -> int:
                 fifty_in_one(address)(list(map(said, english_sentences(TOGETHER, 1))))
             asks = {way: (make(ours), make(alone)) for way, make in WAYS.items()}
             rows = measure(served, asks, each)
-    console = wide_console()
-    console.print(
-        framed(
-            rows,
-            (
-                ("median us", lambda row: number(row.median_us, ".0f")),
-                ("ratio", lambda row: number(row.ratio_to_ours, ".2f")),
-                ("answers per s", lambda row: number(row.answers_per_second, ".0f")),
-                ("other outputs", lambda row: number(row.max_error, ".0f")),
-            ),
-        )
+    columns: Columns[ServingRow] = (
+        ("median us", lambda row: number(row.median_us, ".0f")),
+        ("ratio", lambda row: number(row.ratio_to_ours, ".2f")),
+        ("answers per s", lambda row: number(row.answers_per_second, ".0f")),
+        ("other outputs", lambda row: number(row.max_error, ".0f")),
     )
-    bars = bars_of(rows)
-    say_bars(console, bars)
-    if options.json:
-        write_json(options.json, rows, bars)
-    return 0
+    show(rows, columns, bars_of(rows), chosen.json)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    end(main)

@@ -19,20 +19,30 @@ import argparse
 import json
 import math
 import resource
-import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks.table import Row, framed, number, say, wide_console, write_json
+from benchmarks.table import (
+    Bar,
+    Columns,
+    Row,
+    end,
+    in_turn,
+    is_installed,
+    median_turn,
+    number,
+    options,
+    say,
+    show,
+    wide_console,
+)
 from benchmarks.taggers import CRFsuite, Ours, Tagger, TokenByToken, tweets
 from papers.data import twitter_pos
 from papers.data.folder import data_folder
@@ -143,14 +153,8 @@ def measure(engines: Sequence[str], files: Files, repeats: int) -> list[LearnerR
     """One row per engine; the first one is ours."""
     for engine in (OURS, PRICE):
         turn_apart(engine, files, 0)  # where kernels are compiled, which takes memory
-    turns: dict[str, list[Turn]] = {engine: [] for engine in engines}
-    for repeat in range(repeats):
-        for engine in engines:
-            turns[engine].append(turn_apart(engine, files, repeat))
-    median = {
-        engine: Turn(*(statistics.median(values) for values in zip(*own, strict=True)))
-        for engine, own in turns.items()
-    }
+    takes = {e: lambda seed, e=e: turn_apart(e, files, seed) for e in engines}
+    median = {engine: median_turn(own) for engine, own in in_turn(takes, repeats).items()}
     ours = median[engines[0]]
     return [
         LearnerRow(
@@ -170,43 +174,30 @@ def measure(engines: Sequence[str], files: Files, repeats: int) -> list[LearnerR
     ]
 
 
-def as_table(rows: Sequence[LearnerRow]) -> Table:
-    return framed(
-        rows,
-        [
-            ("seconds", lambda row: f"{row.seconds:.2f}"),
-            ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".2f")),
-            ("peak MB", lambda row: f"{row.peak_mb:.0f}"),
-            ("ratio\nto ours", lambda row: f"{row.peak_ratio_to_ours:.2f}"),
-            ("accuracy", lambda row: f"{row.accuracy:.2%}"),
-            ("iterations", lambda row: str(row.iterations)),
-        ],
+def bar_of(rows: Sequence[LearnerRow]) -> Bar:
+    """Ours to a gap is as good as the best of the others."""
+    ours, *others = rows
+    best = max(others, key=lambda row: row.accuracy)
+    times = ours.seconds / next(row.seconds for row in rows if row.engine == PRICE)
+    says = (
+        f"{OURS} to a gap of {GAP:.0%} has {ours.accuracy:.2%} right, {best.engine} has "
+        f"{best.accuracy:.2%}; it takes {times:.1f} times the time of {EPOCHS} epochs of {PRICE}"
     )
+    return Bar(twitter_pos.NAME, ours.accuracy >= best.accuracy, says)
 
 
 def installed(console: Console) -> list[str]:
     """The engines that can be had here; says of others why not."""
-    found = []
-    for engine in TAGGERS:
-        package = PACKAGES.get(engine)
-        if package is not None and find_spec(package) is None:
-            console.print(f"{engine} is left out: {package} is not installed")
-            continue
-        found.append(engine)
-    return found
+    return [each for each in TAGGERS if is_installed(console, each, PACKAGES.get(each, "rote"))]
 
 
-def main() -> None:
-    """Print the table; with --json also write it."""
-    parser = argparse.ArgumentParser(description="The structural SVM beside other taggers.")
-    parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help="turns of each")
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table and the bar; with --json also write them."""
+    parser = options("The structural SVM beside other taggers.", repeats=REPEATS)
     parser.add_argument("--train", type=Path, metavar="FILE", help="other tweets to train on")
     parser.add_argument("--test", type=Path, metavar="FILE", help="other tweets to test on")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
     parser.add_argument("--turn", nargs=2, metavar=("ENGINE", "SEED"), help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.repeats < 1:
-        parser.error(f"--repeats is at least 1, got {chosen.repeats}")
+    chosen = parser.parse_args(argv)
     if (chosen.train is None) != (chosen.test is None):
         parser.error("--train and --test are given together")
     console = wide_console()
@@ -220,15 +211,15 @@ def main() -> None:
         print(json.dumps(take_turn(engine, files, int(seed))))
         return
     rows = measure(installed(console), files, chosen.repeats)
-    console.print(as_table(rows))
-    seconds = {row.engine: row.seconds for row in rows}
-    times = seconds[OURS] / seconds[PRICE]
-    say(
-        console,
-        f"{OURS} to a gap of {GAP:.0%}: {times:.1f} times the time of {EPOCHS} epochs of {PRICE}",
+    columns: Columns[LearnerRow] = (
+        ("seconds", lambda row: f"{row.seconds:.2f}"),
+        ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".2f")),
+        ("peak MB", lambda row: f"{row.peak_mb:.0f}"),
+        ("ratio\nto ours", lambda row: f"{row.peak_ratio_to_ours:.2f}"),
+        ("accuracy", lambda row: f"{row.accuracy:.2%}"),
+        ("iterations", lambda row: str(row.iterations)),
     )
-    if chosen.json:
-        write_json(chosen.json, rows)
+    show(rows, columns, [bar_of(rows)], chosen.json)
 
 
 def tweets_here() -> Files:
@@ -238,4 +229,4 @@ def tweets_here() -> Files:
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

@@ -1,4 +1,4 @@
-"""What every benchmark shows: one row per case and engine, as a table and as JSON.
+"""What all benchmarks share: options, turns, and one row per case and engine as a table and JSON.
 
 A time is a median over repeats; a ratio is a row's time over ours in the same case and
 run, so that ours has 1 and a slower engine has more.
@@ -6,16 +6,21 @@ run, so that ours has 1 and a slower engine has more.
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
-from collections.abc import Callable, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+
+from rote import RoteError
 
 WIDTH = 110  # of a table that goes to a file
 
@@ -41,6 +46,82 @@ class Bar:
 
 
 R = TypeVar("R", bound=Row)
+T = TypeVar("T")
+Columns: TypeAlias = Sequence[tuple[str, Callable[[R], str]]]
+
+
+def options(
+    about: str, *, repeats: int | None = None, quick: str = "", cases: Iterable[str] = ()
+) -> argparse.ArgumentParser:
+    """A parser that knows --json, and --repeats, --quick and --case where they are asked for."""
+    parser = argparse.ArgumentParser(description=about)
+    if repeats is not None:
+        parser.add_argument(
+            "--repeats", type=_at_least_one, default=repeats, metavar="N", help="turns of each"
+        )
+    if quick:
+        parser.add_argument("--quick", action="store_true", help=quick)
+    if cases:
+        parser.add_argument("--case", choices=list(cases), action="append", help="only these cases")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
+    return parser
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number of at least 1, got {text}")
+    return int(text)
+
+
+def is_installed(console: Console, engine: str, package: str) -> bool:
+    """Whether an engine can take part; says why not."""
+    if find_spec(package) is not None:
+        return True
+    say(console, f"{engine} is left out: {package} is not installed")
+    return False
+
+
+def in_turn(contestants: Mapping[str, Callable[[int], T]], repeats: int) -> dict[str, list[T]]:
+    """What each gives in every round; each is told the number of the round, for a seed."""
+    found: dict[str, list[T]] = {name: [] for name in contestants}
+    for repeat in range(repeats):
+        for name, take in contestants.items():
+            found[name].append(take(repeat))
+    return found
+
+
+def median_turn(turns: Sequence[Any]) -> Any:
+    """Of named tuples of numbers the one with the median of each."""
+    return type(turns[0])(*(statistics.median(values) for values in zip(*turns, strict=True)))
+
+
+def show(
+    rows: Sequence[R],
+    columns: Columns[R],
+    bars: Sequence[Bar],
+    json_file: Path | None,
+    **more: object,
+) -> None:
+    """Print the table and a line for each bar, and write both where a file is named."""
+    console = wide_console()
+    noted = any(hasattr(row, "note") for row in rows)
+    console.print(framed(rows, columns, note=_note if noted else None))
+    for bar in bars:
+        say(console, f"{bar.case}: {'met' if bar.met else 'NOT MET'}: {bar.says}")
+    if json_file is not None:
+        write_json(json_file, rows, bars, **more)
+
+
+def _note(row: Any) -> str:
+    return str(row.note)
+
+
+def end(main: Callable[[], object]) -> None:
+    """Run a benchmark; what rote refuses, for want of a package or data, ends it by one line."""
+    try:
+        main()
+    except RoteError as error:
+        raise SystemExit(str(error)) from None
 
 
 def wide_console() -> Console:
@@ -54,14 +135,9 @@ def say(console: Console, sentence: str) -> None:
     console.print(sentence, markup=False, highlight=False)
 
 
-def say_bars(console: Console, bars: Sequence[Bar]) -> None:
-    for bar in bars:
-        say(console, f"{bar.case}: {'met' if bar.met else 'NOT MET'}: {bar.says}")
-
-
 def framed(
     rows: Sequence[R],
-    columns: Sequence[tuple[str, Callable[[R], str]]],
+    columns: Columns[R],
     note: Callable[[R], str] | None = None,
 ) -> Table:
     """Case and engine, then these columns of numbers, then the note; a line between cases."""
@@ -88,19 +164,17 @@ def number(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
 
 
-def write_json(
-    path: Path, rows: Sequence[Row], bars: Sequence[Bar] | None = None, **more: object
-) -> None:
-    """``{"rows": [...]}``, the bars if there are any to meet, and whatever ``more`` holds.
+def write_json(path: Path, rows: Sequence[Row], bars: Sequence[Bar], **more: object) -> None:
+    """``{"rows": [...], "bars": [...]}`` and whatever ``more`` holds.
 
     JSON has no infinity, so that is null.
     """
-    written: dict[str, object] = {
-        "rows": [{key: _finite(value) for key, value in asdict(row).items()} for row in rows]
+    written = {
+        "rows": [{key: _finite(value) for key, value in asdict(row).items()} for row in rows],
+        "bars": [asdict(bar) for bar in bars],
+        **more,
     }
-    if bars is not None:
-        written["bars"] = [asdict(bar) for bar in bars]
-    text = json.dumps({**written, **more}, indent=2, allow_nan=False)
+    text = json.dumps(written, indent=2, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
 
 

@@ -14,19 +14,27 @@ than a standard error of a share of that many tokens.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks.table import Bar, Row, framed, number, say, say_bars, wide_console, write_json
+from benchmarks.table import (
+    Bar,
+    Columns,
+    Row,
+    end,
+    in_turn,
+    is_installed,
+    number,
+    options,
+    say,
+    show,
+    wide_console,
+)
 from benchmarks.taggers import (
     Corpus,
     CRFsuite,
@@ -84,9 +92,7 @@ def perceptron(epochs: int) -> Ours:
 def entries(corpus: Corpus, epochs: int, console: Console) -> list[Entry]:
     """Ours first, then the peer if it is installed, then ours with 1/8, 1/4 and 1/2 of the data."""
     found = [Entry(corpus.name, corpus, perceptron(epochs))]
-    if find_spec(CRFsuite.package) is None:
-        console.print(f"{PEER} is left out: {CRFsuite.package} is not installed")
-    else:
+    if is_installed(console, PEER, CRFsuite.package):
         found.append(Entry(corpus.name, corpus, CRFsuite(PEER, "ap", max_iterations=epochs)))
     for parts in PARTS:
         share = corpus.share(parts)
@@ -98,10 +104,8 @@ def compete(entered: Sequence[Entry], repeats: int) -> list[EpochRow]:
     """One row per entry; the first one is ours with all the data."""
     for entry in entered:
         entry.tagger.load(entry.corpus)
-    turns: list[list[Learned]] = [[] for _ in entered]
-    for repeat in range(repeats):
-        for entry, own in zip(entered, turns, strict=True):
-            own.append(entry.tagger.learn(repeat))
+    takes = {f"{k}": entry.tagger.learn for k, entry in enumerate(entered)}
+    turns = list(in_turn(takes, repeats).values())
     ours = _per_epoch(turns[0]), len(entered[0].corpus.train)
     return [row_of(entry, own, *ours) for entry, own in zip(entered, turns, strict=True)]
 
@@ -152,18 +156,14 @@ def bar_of(case: str, rows: Sequence[EpochRow]) -> Bar:
     return Bar(case, met, says)
 
 
-def as_table(rows: Sequence[EpochRow]) -> Table:
-    return framed(
-        rows,
-        [
-            ("training\nsequences", lambda row: f"{row.sequences:,}"),
-            ("seconds\nper epoch", lambda row: f"{row.seconds_per_epoch:.3f}"),
-            ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".2f")),
-            ("growth", lambda row: number(row.growth, ".2f")),
-            ("accuracy", lambda row: f"{row.accuracy:.2%}"),
-            ("chunk F1", lambda row: number(row.chunk_f1, ".2%")),
-        ],
-    )
+COLUMNS: Columns[EpochRow] = (
+    ("training\nsequences", lambda row: f"{row.sequences:,}"),
+    ("seconds\nper epoch", lambda row: f"{row.seconds_per_epoch:.3f}"),
+    ("ratio\nto ours", lambda row: number(row.ratio_to_ours, ".2f")),
+    ("growth", lambda row: number(row.growth, ".2f")),
+    ("accuracy", lambda row: f"{row.accuracy:.2%}"),
+    ("chunk F1", lambda row: number(row.chunk_f1, ".2%")),
+)
 
 
 def run(
@@ -188,25 +188,17 @@ def run(
     return rows, bars
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the table and the bars; with --json also write them."""
-    parser = argparse.ArgumentParser(description="The averaged perceptron beside CRFsuite's.")
-    parser.add_argument("--case", choices=list(CASES), help="run one case only")
-    parser.add_argument("--quick", action="store_true", help="less data and fewer epochs")
-    parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help="turns of each")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
-    chosen = parser.parse_args()
-    if chosen.repeats < 1:
-        parser.error(f"--repeats is at least 1, got {chosen.repeats}")
+    about = "The averaged perceptron beside CRFsuite's."
+    parser = options(about, repeats=REPEATS, quick="less data and fewer epochs", cases=CASES)
+    chosen = parser.parse_args(argv)
     console = wide_console()
-    names = [chosen.case] if chosen.case else list(CASES)
+    names = chosen.case or list(CASES)
     rows, bars = run(names, quick=chosen.quick, repeats=chosen.repeats, console=console)
-    console.print(as_table(rows))
-    say_bars(console, bars)
     say(console, ABSENT)
-    if chosen.json:
-        write_json(chosen.json, rows, bars, note=ABSENT)
+    show(rows, COLUMNS, bars, chosen.json, note=ABSENT)
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

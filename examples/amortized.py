@@ -17,9 +17,11 @@ def trained(engine: Engine) -> tuple[FloatArray, float]:
     return model.weights, process_time() - begin
 
 
-trained(Amortized(Milp(), thrifty=False))  # compiles
+trained(Amortized(Milp(), admission="always"))  # compiles
 weights, slow = trained(Milp())
-engine = Amortized(Milp(), thrifty=False)  # always tests, so that its counts do not hang on times
+engine = Amortized(
+    Milp(), admission="always"
+)  # always tests, so that its counts do not hang on times
 same, fast = trained(engine)
 
 done = engine.counters

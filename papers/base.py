@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from papers.records import Claim, Record, Row
 from rote import SettingError
-from rote.errors import check_whole
+from rote.settings import SEED, Checked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,7 @@ def untold(what: str) -> None:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """What every experiment can be asked for; without ``trials``, it takes as many as it should.
 
     ``quick`` is for a first look: less data and fewer trials, so that it ends within a minute.
@@ -42,13 +42,15 @@ class Settings:
     cases: tuple[str, ...] = ()
     doing: Doing = untold
 
+    checks: ClassVar = {"seed": SEED}
+
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.trials is not None and self.trials < 2:
             raise SettingError(
                 "claims are judged by how trials differ, which takes two of them at least; "
                 f"got trials={self.trials}"
             )
-        check_whole("seed", self.seed, least=0)
 
     def among(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of an experiment's cases that are to be done, in its own order."""
@@ -72,16 +74,17 @@ class Outcome:
 class Experiment:
     """A table or a figure of a paper, by its name.
 
-    ``plan`` says how much is done under settings, and ``cases``, where cases can be chosen, which
-    there are in a plan. ``legend`` says what methods and metrics are, to those who have not read
-    the paper.
+    ``plan`` says how much is done under settings, and ``run`` does it. ``cases`` says which cases
+    there are in a plan, where they can be chosen, and ``one_trial`` that the data have one split.
+    ``legend`` says what methods and metrics are, to those who have not read the paper.
     """
 
     name: str
     paper: str
     about: str
-    run: Callable[[Settings], Outcome]
+    run: Callable[[Any, Settings], Outcome]
     draw: Callable[[Record], Figure] | None = None
     plan: Callable[[Settings], Any] = field(kw_only=True)
     cases: Callable[[Any], Iterable[str]] | None = None
+    one_trial: bool = False
     legend: Mapping[str, str] = field(default_factory=dict)

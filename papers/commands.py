@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -161,11 +162,10 @@ def data(
 ) -> None:
     """List the data sets: which are here, which are missing, and where people get those."""
     from papers.data.catalog import look
-    from rote.io.text import json_text
 
     found = look(check=check)
     if as_json:
-        typer.echo(json_text([_data_record(one) for one in found], indent=2))
+        typer.echo(json.dumps([_data_record(one) for one in found], indent=2))
     else:
         _show_data(found, Console())
 

@@ -118,8 +118,12 @@ def run_experiment(chosen: Experiment, settings: Settings) -> Record:
     """Run an experiment, and say with what and for how long it ran."""
     if settings.cases and chosen.cases is None:
         raise SettingError(f"{chosen.name} has no cases to choose from; leave them out")
+    if settings.trials is not None and chosen.one_trial:
+        raise SettingError(
+            f"{chosen.name} has one trial; leave trials out, and choose another seed"
+        )
     start = perf_counter()
-    outcome = chosen.run(settings)
+    outcome = chosen.run(chosen.plan(settings), settings)
     return Record(
         name_of(chosen, settings),
         chosen.paper,

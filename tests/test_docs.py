@@ -35,7 +35,10 @@ def tree_of(module: str) -> ast.Module | None:
     stem = house.joinpath(*module.split("."))
     for path in (stem.with_suffix(".py"), stem / "__init__.py"):
         if path.is_file():
-            return ast.parse(path.read_text(encoding="utf-8"))
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for branch in [node for node in tree.body if isinstance(node, ast.If)]:
+                tree.body += branch.body  # imports for type checkers
+            return tree
     return None
 
 
@@ -63,7 +66,8 @@ def defined(module: str, name: str) -> tuple[list[ast.stmt], int] | None:
             case ast.AnnAssign(target=ast.Name(id=found)) if found == name:
                 return tree.body, at
             case ast.ImportFrom(module=str(source), names=names):
-                if name in [alias.asname or alias.name for alias in names]:
+                found = [alias.asname or alias.name for alias in names]
+                if name in found or (found == ["*"] and defined(source, name)):
                     return defined(source, name)
     return None
 
@@ -109,6 +113,21 @@ def test_the_reference_has_a_page_for_every_namespace():
     }
 
 
+def test_what_the_reference_picks_out_of_a_module_is_there():
+    picked = [
+        (module, name)
+        for page in (DOCS / "reference").glob("*.md")
+        for module, members in re.findall(
+            r"^::: (\S+)\n    options:\n        members:\n((?: +- \w+\n?)+)",
+            page.read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+        for name in re.findall(r"- (\w+)", members)
+    ]
+    assert len(picked) > 10
+    assert [pair for pair in picked if defined(*pair) is None] == []
+
+
 def imports(text: str) -> list[tuple[str, str]]:
     """The names of rote that code imports, with where from."""
     found = re.findall(r"^\s*from (rote[\w.]*) import (\([^)]*\)|[^\n]*)", text, re.MULTILINE)
@@ -128,6 +147,13 @@ def imports(text: str) -> list[tuple[str, str]]:
 def test_pages_and_examples_import_promised_names_only(page):
     known = {(module, name) for module, name in PUBLIC} | {("rote", "__version__")}
     assert [pair for pair in imports(page.read_text(encoding="utf-8")) if pair not in known] == []
+
+
+def test_what_users_read_first_needs_the_library_alone():
+    first = [ROOT / "README.md", DOCS / "index.md", DOCS / "tutorial.md"]
+    pages = [*first, *(DOCS / "howto").glob("*.md"), *(ROOT / "examples").glob("*.py")]
+    studies = re.compile(r"^\s*(from|import) papers\b", re.MULTILINE)
+    assert [page for page in pages if studies.search(page.read_text(encoding="utf-8"))] == []
 
 
 @pytest.mark.parametrize("page", PAPERS, ids=lambda page: page.stem)
@@ -207,6 +233,90 @@ def test_examples_of_a_docstring_stand_in_fenced_blocks(extension):
         "```pycon\n>>> print('a\\n\\nb')\na\n\nb\n```"
     )
     assert extension.fenced("No example.\n\nNone.") == "No example.\n\nNone."
+
+
+def test_examples_below_a_section_have_a_section_of_their_own(extension):
+    parameters = "Adds.\n\nParameters\n----------\na\n    A number.\n\n"
+    assert extension.readable(f"{parameters}>>> 1\n1") == (
+        f"{parameters}Examples\n--------\n>>> 1\n1"
+    )
+    assert extension.readable("Adds.\n\n>>> 1\n1") == extension.fenced("Adds.\n\n>>> 1\n1")
+    assert extension.readable(parameters) == parameters
+
+
+def test_a_name_is_what_a_package_imports_and_not_a_module_of_that_name(extension, tmp_path):
+    import griffe
+
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "__init__.py").write_text('from shop.till import sell\n\n__all__ = ["sell"]\n')
+    (shop / "till.py").write_text("def sell() -> None: ...\n")
+    (shop / "sell.py").write_text("")
+    loaded = griffe.load(
+        "shop", search_paths=[tmp_path], extensions=griffe.load_extensions(DOCS / "docstrings.py")
+    )
+    assert loaded["sell"].final_target.path == "shop.till.sell"
+    (tmp_path / "town").mkdir()
+    shop.rename(tmp_path / "town" / "shop")
+    (tmp_path / "town" / "shop" / "__init__.py").write_text(
+        'from town.shop.till import sell\n\n__all__ = ["sell"]\n'
+    )
+    (tmp_path / "town" / "__init__.py").write_text(
+        'from town.shop import *\n\n__all__ = ["sell"]\n'
+    )
+    loaded = griffe.load(
+        "town", search_paths=[tmp_path], extensions=griffe.load_extensions(DOCS / "docstrings.py")
+    )
+    assert loaded["sell"].final_target.path == "town.shop.till.sell"
+
+
+def test_a_module_that_works_out_its_names_exports_what_it_imports(extension, tmp_path):
+    import griffe
+
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "__init__.py").write_text('from shop.names import *\n\n__all__ = ["sell"]\n')
+    (shop / "names.py").write_text(
+        "from shop.till import sell as sell\n\n__all__ = [n for n in dir() if n[0] != '_']\n"
+    )
+    (shop / "till.py").write_text("def sell() -> None: ...\n")
+    loaded = griffe.load(
+        "shop", search_paths=[tmp_path], extensions=griffe.load_extensions(DOCS / "docstrings.py")
+    )
+    assert loaded["sell"].final_target.path == "shop.till.sell"
+
+
+def test_every_section_of_a_docstring_is_read(extension, caplog):
+    import griffe
+
+    house = griffe.load(
+        "rote",
+        search_paths=[SOURCE],
+        extensions=griffe.load_extensions("dataclasses", DOCS / "docstrings.py"),
+        resolve_aliases=True,
+    )
+    caplog.clear()  # of what cannot be found outside of rote
+    for module, name in PUBLIC:
+        thing = house[f"{module}.{name}".partition(".")[2]]
+        members = thing.members.values() if thing.is_class else ()
+        for one in (thing, *members):
+            if one.docstring is not None and not one.name.startswith("_"):
+                one.docstring.parse("numpy")
+    assert [said.getMessage() for said in caplog.records] == []
+
+
+def test_a_named_tuple_has_a_signature(extension, tmp_path):
+    import griffe
+
+    (tmp_path / "pair.py").write_text(
+        "from typing import NamedTuple\n\n\nclass Pair(NamedTuple):\n    left: int\n"
+        "    right: int = 0\n\n    @property\n    def both(self) -> int: ...\n"
+    )
+    pair = griffe.load(
+        "pair", search_paths=[tmp_path], extensions=griffe.load_extensions(DOCS / "docstrings.py")
+    )["Pair"]
+    assert [(p.name, p.default) for p in pair.parameters][1:] == [("left", None), ("right", "0")]
+    assert {"__init__", "both"} == set(pair.members)
 
 
 def test_fields_are_in_the_signature_and_not_listed_again(extension, tmp_path):

@@ -13,83 +13,28 @@ from pathlib import Path
 import pytest
 
 import rote
+from tools.reference import promised
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "rote"
 TESTS = ROOT / "tests"
 MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 
-GLOSSARY = [
-    "variable",
-    "label",
-    "part",
-    "factor",
-    "table",
-    "rule",
-    "row",
-    "space",
-    "fingerprint",
-    "scores",
-    "problem",
-    "output",
-    "labels",
-    "solution",
-    "value",
-    "bound",
-    "gap",
-    "status",
-    "source",
-    "engine",
-    "wrapper",
-    "tie",
-    "margin",
-    "duals",
-    "messages",
-    "multipliers",
-    "core",
-    "entry",
-    "certificate",
-    "cache",
-    "store",
-    "shelf",
-    "pack",
-    "mark",
-    "template",
-    "term",
-    "task",
-    "input",
-    "frame",
-    "slot",
-    "feature vector",
-    "kind",
-    "index",
-    "block",
-    "weights",
-    "layout",
-    "model",
-    "learner",
-    "stage",
-    "state",
-    "importance",
-    "loss",
-    "slack",
-    "candidate",
-    "atom",
-    "record",
-    "picture",
-    "blame",
-    "claim",
-    "case",
-    "report",
-    "exhibit",
-    "beam",
-    "node",
-    "course",
-    "pattern",
-    "habit",
-    "service",
-    "request",
-    "form",
+# Words of the field that a reader looks for; each entry leads to where the thing is.
+FIELD = [
+    "MAP inference",
+    "factor graph",
+    "constraint",
+    "constrained conditional model",
+    "dual decomposition",
+    "Lagrangian bound",
+    "marginals",
+    "loss-augmented inference",
+    "cutting plane",
+    "working set",
+    "warm start",
+    "incumbent",
+    "admission policy",
 ]
 
 # Modules without a mirrored test file, and the file that tests them instead.
@@ -129,9 +74,39 @@ def contracts() -> list[dict[str, object]]:
     return tomllib.loads(text_of("pyproject.toml"))["tool"]["importlinter"]["contracts"]
 
 
-@pytest.mark.parametrize("word", GLOSSARY)
-def test_the_glossary_defines_the_word(word):
-    assert re.search(rf"^{word}\n: \S", text_of("docs/glossary.md"), re.MULTILINE)
+def glossary() -> dict[str, dict[str, str]]:
+    """The entries of each section."""
+    sections = re.split(r"^## (.+)\n", text_of("docs/glossary.md"), flags=re.MULTILINE)[1:]
+    entry = re.compile(r"^(\S.*)\n: ((?:.+\n)(?:  .+\n)*)", re.MULTILINE)
+    return {
+        title: {word: " ".join(text.split()) for word, text in entry.findall(body)}
+        for title, body in zip(sections[::2], sections[1::2], strict=True)
+    }
+
+
+def test_the_glossary_is_in_order_and_has_each_word_once():
+    sections = glossary()
+    for words in sections.values():
+        assert list(words) == sorted(words, key=str.lower)
+    found = [word for words in sections.values() for word in words]
+    assert len(found) > 80
+    assert len(found) == len(set(found))
+    lines = re.findall(r"^: ", text_of("docs/glossary.md"), re.MULTILINE)
+    assert len(found) == len(lines)  # none is left out here
+
+
+@pytest.mark.parametrize("word", FIELD)
+def test_a_word_of_the_field_leads_to_where_it_is(word):
+    (text,) = (words[word] for words in glossary().values() if word in words)
+    assert "*Also called* " in text
+    names = re.findall(r"\]\[([\w.]+)\]", text)
+    pages = re.findall(r"\]\(([\w/-]+\.md)[)#]", text)
+    files = re.findall(r"`([\w/]+\.py)`", text)
+    assert names or files
+    promises = {f"{module}.{name}" for module, names in promised().items() for name in names}
+    assert [name for name in names if name not in promises] == []
+    assert [page for page in pages if not (ROOT / "docs" / page).is_file()] == []
+    assert [file for file in files if not (SOURCE / file).is_file()] == []
 
 
 def test_the_glossary_defines_every_status_and_source():
@@ -147,16 +122,25 @@ def test_a_module_states_what_it_is(module):
 
 
 def test_every_module_has_a_test_file_that_mirrors_it():
-    studies = [path.relative_to(ROOT) for path in sorted((ROOT / "papers").rglob("*.py"))]
     wanted = {
         module.as_posix(): TESTED_ELSEWHERE.get(
             module.as_posix(), (module.parent / f"test_{module.name}").as_posix()
         )
-        for module in [*MODULES, *studies]
+        for module in MODULES
         if not module.name.startswith("__")
     }
-    assert len(studies) > 50
     assert [module for module, test in wanted.items() if not (TESTS / test).is_file()] == []
+
+
+def test_every_module_of_the_papers_is_tested():
+    tests = {path.relative_to(TESTS): text_of(path) for path in (TESTS / "papers").rglob("*.py")}
+    texts = "\n".join(tests.values())
+    studies = [path.relative_to(ROOT) for path in sorted((ROOT / "papers").rglob("*.py"))]
+    assert len(studies) > 50
+    for module in studies:
+        imported = rf"from {'.'.join(module.parent.parts)}(\.| import .*\b){module.stem}\b"
+        mirrored = module.parent / f"test_{module.name}"
+        assert module.name[:2] == "__" or mirrored in tests or re.search(imported, texts), module
 
 
 def test_the_table_of_modules_tested_elsewhere_has_no_stale_entry():
@@ -176,6 +160,20 @@ def test_the_changelog_speaks_of_this_version_or_of_what_comes():
         text_of("CHANGELOG.md"),
         re.MULTILINE,
     )
+
+
+def test_the_changelog_names_what_is_promised():
+    text = text_of("CHANGELOG.md")
+    gone = {
+        name
+        for was in re.findall(r"^  \| (.*) \| .* \|$", text, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", was)
+    }
+    known = {name for names in promised().values() for name in names} | {"GridSearchCV"}
+    named = set(re.findall(r"`([A-Z]\w*[a-z]\w*)(?:\([^`]*\))?`", text))
+    assert len(named) > 60
+    assert named - known <= gone
+    assert gone & known == set()
 
 
 def test_the_import_contract_has_the_rooms_in_order_and_no_exception():

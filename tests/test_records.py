@@ -84,35 +84,31 @@ def test_the_picture_of_the_readme_is_that_of_the_record():
 # -- the tables ------------------------------------------------------------------------------
 
 
+LEARNERS = ("LO", "L+I", "IBT", "structural SVM")
+
+
 @pytest.mark.parametrize("page", [PUNYAKANOK, "docs/benchmarks.md"])
 def test_entities_and_relations_by_learner(page):
     shown = table(page, "entity F1", "relation F1", "outputs that break a rule")
-    assert len(shown) == 4
-    for cells, method in zip(shown.values(), ("LO", "L+I", "IBT", "structural SVM"), strict=True):
+    for cells, method in zip(shown.values(), LEARNERS, strict=True):
         found = row("conll04-learners", method).metrics
-        assert list(cells.values()) == [
-            one(found["entity_f1"]),
-            one(found["relation_f1"]),
-            str(found["broken_outputs"]),
-        ]
+        f1 = [one(found[name]) for name in ("entity_f1", "relation_f1")]
+        assert list(cells.values()) == [*f1, str(found["broken_outputs"])]
 
 
-def test_easy_and_hard_decisions():
+def test_easy_and_hard_decisions_and_few_and_many_features():
     shown = table(PUNYAKANOK, "LO", "L+I", "IBT")
     assert len(shown) == 6
     for label, cells in shown.items():
         kappa, examples = re.fullmatch(r"κ = ([\d.]+), ([\d,]+) examples", label).groups()
+        where = {"kappa": float(kappa), "examples": int(examples.replace(",", ""))}
         for method, cell in cells.items():
-            where = {"kappa": float(kappa), "examples": int(examples.replace(",", ""))}
             found = row("punyakanok2005-synthetic", method, **where)
             assert cell == one(found.metrics["accuracy"])
-
-
-def test_few_and_many_features():
     shown = table(PUNYAKANOK, "IBT minus L+I, 95 %")
     assert len(shown) == 5
     for label, cells in shown.items():
-        for method in ("LO", "L+I", "IBT"):
+        for method in LEARNERS[:3]:
             features = int(label.replace(",", ""))
             found = row("punyakanok2005-features", method, features=features)
             assert cells[method] == one(found.metrics["f1"])
@@ -130,38 +126,26 @@ def case_of(label: str) -> str:
     return f"{case}-coref" if case in ("litbank", "gum") else case
 
 
-TABLE_1 = {
-    label: f"ma2019-accuracy-{case_of(label)}" for label in table(GREEDY, "RGS(0)", "RGS(α)")
-}
-OTHER_DATA = ("delicious", "litbank-coref", "gum-coref")  # of which the paper does not speak
+ALONE = "best label of each alone"
 
 
-@pytest.mark.parametrize("label", TABLE_1)
+@pytest.mark.parametrize("label", table(GREEDY, "RGS(0)", "RGS(α)"))
 def test_greedy_search_beside_the_paper(label):
-    cells = table(GREEDY, "RGS(0)", "RGS(α)")[label]
-    for column, method in {
-        "RGS(0)": "RGS(0)",
-        "RGS(α)": "RGS(α)",
-        "best label of each alone": "IID",
-        "exact inference": "Exact",
-    }.items():
+    cells, name = table(GREEDY, "RGS(0)", "RGS(α)")[label], f"ma2019-accuracy-{case_of(label)}"
+    methods = {"RGS(0)": "RGS(0)", "RGS(α)": "RGS(α)", ALONE: "IID", "exact inference": "Exact"}
+    for column, method in methods.items():
         if cells[column]:
-            found = row(TABLE_1[label], method)
-            said = [one(judged_by(found)), one(found.metrics["deviation"])]
+            found = row(name, method)
             shown = cells[column].split(" ± ")
+            said = [one(judged_by(found)), one(found.metrics["deviation"])]
             assert shown == said[: len(shown)]
-    assert float(cells["α"]) == row(TABLE_1[label], "RGS(α)").metrics["alpha"]
+    assert float(cells["α"]) == row(name, "RGS(α)").metrics["alpha"]
 
 
-@pytest.mark.parametrize("label", table(GREEDY, "BiLSTM", "BiLSTM-RGS"))
-def test_networks_with_and_without_search(label):
-    cells = table(GREEDY, "BiLSTM", "BiLSTM-RGS")[label]
-    for method in ("BiLSTM", "BiLSTM-RGS"):
-        assert cells[method] == one(row(f"ma2019-accuracy-{label}", method).metrics["accuracy"])
-
-
-def test_greedy_search_on_the_page_of_its_paper():
-    shown = table(MA, "RGS(α)", "best label of each alone")
+def test_networks_and_greedy_search_on_the_page_of_its_paper():
+    for label, cells in table(GREEDY, "BiLSTM", "BiLSTM-RGS").items():
+        for method in ("BiLSTM", "BiLSTM-RGS"):
+            assert cells[method] == one(row(f"ma2019-accuracy-{label}", method).metrics["accuracy"])
     cases = [
         "hw-small",
         "hw-large",
@@ -173,41 +157,31 @@ def test_greedy_search_on_the_page_of_its_paper():
         "bibtex",
         "msrc21",
     ]
-    for cells, case in zip(shown.values(), cases, strict=True):
-        found = row(f"ma2019-accuracy-{case}", "RGS(α)")
-        assert cells["RGS(α)"] == one(judged_by(found))
-        alone = judged_by(row(f"ma2019-accuracy-{case}", "IID"))
-        assert cells["best label of each alone"] == one(alone)
+    for cells, case in zip(table(MA, "RGS(α)", ALONE).values(), cases, strict=True):
+        for column, method in (("RGS(α)", "RGS(α)"), (ALONE, "IID")):
+            assert cells[column] == one(judged_by(row(f"ma2019-accuracy-{case}", method)))
 
 
-TRAININGS = {
-    "conll04, sentences with relations": ("chang2015-er", {"sentences": "related", "delta": 0.1}),
-    "conll04, all sentences, 30 iterations": ("chang2015-er", {"sentences": "all", "delta": 0.1}),
-    "scene, every two of six labels scored": ("chang2015-scene", {}),
-}
-
-
-@pytest.mark.parametrize("label", TRAININGS)
-def test_what_amortized_training_saves(label):
-    name, where = TRAININGS[label]
-    cells = table("docs/amortized.md", "inferences", "solved by `Amortized`")[label]
-    found = row(name, "auto", solver="Milp", **where).metrics
-    calls, percent = found["solver_calls"], found["calls_percent"]
-    assert list(cells.values()) == [
-        f"{found['inferences']:,}",
-        f"{calls} ({percent:.2f} %)",
-    ]
-
-
-def test_calls_on_the_page_of_amortized_learning():
-    shown = table("docs/papers/chang2015.md", "duals")
-    for label, name, where in (
-        ("entities and relations", "chang2015-er", {"sentences": "related", "delta": 0.1}),
-        ("scene", "chang2015-scene", {}),
+def test_what_amortized_training_saves():
+    shown = table("docs/amortized.md", "inferences", "solved by `Amortized`")
+    on_page = table("docs/papers/chang2015.md", "duals")
+    related, everything = ({"sentences": each, "delta": 0.1} for each in ("related", "all"))
+    for label, other, name, where in (
+        (
+            "conll04, sentences with relations",
+            "entities and relations",
+            "chang2015-er",
+            related,
+        ),
+        ("conll04, all sentences, 30 iterations", None, "chang2015-er", everything),
+        ("scene, every two of six labels scored", "scene", "chang2015-scene", {}),
     ):
         found = row(name, "auto", solver="Milp", **where).metrics
-        said = f"{found['calls_percent']:.2f} % of {found['inferences']:,}"
-        assert shown[label]["duals"] == said
+        inferences, percent = f"{found['inferences']:,}", f"{found['calls_percent']:.2f} %"
+        calls = f"{found['solver_calls']} ({percent})"
+        assert list(shown[label].values()) == [inferences, calls]
+        if other is not None:
+            assert on_page[other]["duals"] == f"{percent} of {inferences}"
 
 
 SPEEDUP = {
@@ -251,18 +225,15 @@ def test_starts_that_are_learned():
         needed = [row(name, f"{method} (20)").metrics for method in ("RGS", "A-RGS")]
         restarts = [f"{each['required_restarts']:.2f}" for each in needed]
         assert [cells["required restarts, RGS"], cells["A-RGS"]] == restarts
-        assert cells["A-RGS is faster by"] == one(led["speed_up"])
-        assert cells["accuracy, RGS (50)"] == one(drawn["accuracy"])
-        assert cells["accuracy, A-RGS"] == one(led["accuracy"])
-
-
-def test_learning_with_starts_that_are_learned():
+        columns = ("A-RGS is faster by", "accuracy, RGS (50)", "accuracy, A-RGS")
+        said = led["speed_up"], drawn["accuracy"], led["accuracy"]
+        assert [cells[column] for column in columns] == [*map(one, said)]
     shown = table(GREEDY, "accuracy, RGS", "accuracy, A-RGS", "A-RGS is faster by")
     for label, cells in shown.items():
-        drawn, led = record(f"ma2019-training-{case_of(label)}").rows
-        assert cells["A-RGS is faster by"] == one(led.metrics["speed_up"])
-        assert cells["accuracy, RGS"] == one(drawn.metrics["accuracy"])
-        assert cells["accuracy, A-RGS"] == one(led.metrics["accuracy"])
+        drawn, led = (each.metrics for each in record(f"ma2019-training-{case_of(label)}").rows)
+        columns = ("A-RGS is faster by", "accuracy, RGS", "accuracy, A-RGS")
+        said = led["speed_up"], drawn["accuracy"], led["accuracy"]
+        assert [cells[column] for column in columns] == [*map(one, said)]
 
 
 def test_prediction_and_generation_by_share_of_likely_labels():

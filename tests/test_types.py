@@ -8,37 +8,19 @@ import pytest
 from rote.types import joined, offsets_from_counts, readonly
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.bool_])
-def test_the_values_and_the_type_stay(dtype):
-    given = np.arange(6).reshape(2, 3).astype(dtype)
+@pytest.mark.parametrize(
+    "given",
+    [np.arange(6.0).reshape(2, 3), np.zeros((4, 4), dtype=np.bool_)[:, ::2], np.eye(3, 2).T],
+)
+def test_the_same_values_are_read_only_and_contiguous_and_the_callers_array_stays(given):
     result = readonly(given)
-    assert result.dtype == dtype
-    assert result.tolist() == given.tolist()
-
-
-def test_it_cannot_be_written():
-    result = readonly(np.zeros(3))
+    assert (result.dtype, result.tolist()) == (given.dtype, given.tolist())
+    assert result.flags.c_contiguous
     with pytest.raises(ValueError, match="read-only"):
-        result[0] = 1.0
-
-
-@pytest.mark.parametrize("given", [np.zeros((4, 4))[:, ::2], np.zeros((3, 2)).T])
-def test_it_is_contiguous(given):
-    assert readonly(given).flags.c_contiguous
-    assert readonly(given).shape == given.shape
-
-
-def test_the_callers_array_stays_his_own():
-    given = np.zeros(3)
-    readonly(given)
-    given[0] = 1.0
-    assert given[0] == 1.0
-
-
-def test_freezing_twice_changes_nothing():
-    once = readonly(np.arange(3))
-    assert readonly(once).tolist() == [0, 1, 2]
-    assert not readonly(once).flags.writeable
+        result[0] = 1
+    assert not readonly(result).flags.writeable
+    given[0] = 1
+    assert given[0].all()
 
 
 @pytest.mark.parametrize(

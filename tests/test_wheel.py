@@ -57,10 +57,10 @@ def test_the_wheel_of_the_library_has_nothing_but_the_library(tmp_path):
     names = wheel_of(everything, tmp_path / "wheels")
     whole = {name for name in names if ".dist-info/" not in name}
     assert {name for name in whole if name.endswith(".py")} == modules(ROOT / "src")
-    assert {name.split("/")[0] for name in whole} == {"rote", "rote_command.py"}
+    assert {name.split("/")[0] for name in whole} == {"rote"}
     assert {"rote/py.typed", "rote/serve/page.html"} <= whole
     (points,) = (text for name, text in names.items() if name.endswith("entry_points.txt"))
-    assert points.split() == ["[console_scripts]", "rote", "=", "rote_command:main"]
+    assert points.split() == ["[console_scripts]", "rote", "=", "rote.__main__:main"]
 
 
 def test_the_wheel_of_the_studies_has_all_of_them_and_adds_their_commands(tmp_path):

@@ -3,9 +3,11 @@
     python -m tools.fresh --list             what would be run
     python -m tools.fresh                    all of it, before a release: an hour or more
     python -m tools.fresh --only 'examples'  commands that contain this pattern
+    python -m tools.fresh --long             also make test, make bench and all experiments
 
 The clone holds what is committed. A command runs in a virtual environment that has the extras of
-`NEEDS` and nothing else; `make` sets up its own, and `pip` has an empty one. Files that a page
+`NEEDS` and nothing else; each target of `make` has a clone of its own, where it sets up the
+environment by itself, and `pip` has an empty environment. Files that a page
 shows under their names are there when its commands run, and so are those of `SAMPLES`, which pages
 speak of without showing them.
 """
@@ -27,8 +29,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ("make", "pip", "python", "rote")
-# What of a command tells that it needs an extra.
+# What of a command tells that it needs an extra, or the package of the studies.
 NEEDS = {
+    r"^rote (reproduce|report|data)\b": "papers",
     r"^rote serve\b|serve_it\.py": "serve",
     r"redis://": "redis",
     r"--engine gurobi": "gurobi",
@@ -42,8 +45,8 @@ LEFT_OUT = {
     r"redis://cache\.example": "needs a server",
     r"benchmarks\.(chains|pystruct_speed)": "needs a package that is no extra",
     r"^rote reproduce --all(?!.*--quick)": "takes hours",
-    r"^make clean": "removes what others need",
 }
+LONG = re.compile(r"^make (bench|coverage|test)\b|^rote reproduce --all|^rote report results\b")
 UNTIL_STOPPED = re.compile(r"^rote serve\b")
 SECONDS_UP = 20  # a service that is still up then is well
 _TAGS = "the DT B-NP\ndog NN I-NP\nruns VB O\n\na DT B-NP\ncat NN I-NP\n"
@@ -51,7 +54,9 @@ _FACTS = (
     "0\tPeop\t0\tO\tNNP\tAda\tO\tO\tO\n0\tO\t1\tO\tVBZ\tlikes\tO\tO\tO\n"
     "0\tLoc\t2\tO\tNNP\tRome\tO\tO\tO\n\n0\t2\tLive_In\n\n"
 )
+_MARKOV = "MARKOV\n2\n2 2\n2\n1 0\n2 0 1\n2 0.4 0.6\n4 1 1 2 1\n"
 SAMPLES = {
+    "problem.uai": _MARKOV,
     **dict.fromkeys(("train.txt", "dev.txt", "test.txt", "new.txt"), _TAGS),
     **dict.fromkeys(("train.conll", "new.conll"), _FACTS),
 }
@@ -77,7 +82,7 @@ def collect(pages: Mapping[str, str]) -> list[Command]:
         blocks = re.findall(r"^```(?:sh|bash|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         lines = [line for block in blocks for line in block.splitlines()]
         plain = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-        lines += re.findall(r"`(make [a-z]+|pip install \S+|python -m benchmarks\.\w+)`", plain)
+        lines += re.findall(r"`(make [a-z]+|pip install [^`]+|python -m benchmarks\.\w+)`", plain)
         scripts = re.findall(r"\((?:\.\./)*(?:examples/)?(\w+\.py)\)", plain)
         lines += [f"python examples/{name}" for name in scripts]
         for line in lines:
@@ -98,9 +103,10 @@ def shown(text: str) -> dict[str, str]:
 
 
 def pages_of(root: Path) -> dict[str, str]:
-    """README.md, and all pages of docs/ and examples/."""
+    """README.md, CONTRIBUTING.md, and all pages of docs/ and examples/."""
     paths = [
         root / "README.md",
+        root / "CONTRIBUTING.md",
         *sorted((root / "docs").rglob("*.md")),
         root / "examples/README.md",
     ]
@@ -146,20 +152,28 @@ def run(line: str, folder: Path, binaries: Path | None, limit: float) -> Outcome
     return Outcome(seconds, (printed.strip().splitlines() or ["it printed nothing"])[-1])
 
 
-def environment(folder: Path, clone: Path, command: Command) -> Path | None:
+def cloned(folder: Path) -> Path:
+    """What is committed, in a folder that was not there."""
+    git = shutil.which("git") or "git"
+    subprocess.run([git, "clone", "--quiet", str(ROOT), str(folder)], check=True)
+    return folder
+
+
+def environment(folder: Path, clone: Path, command: Command) -> Path:
     """The programs of an environment with the extras of a command; made once for each set."""
     program = command.line.split()[0]
-    if program == "make":
-        return None
     name = re.sub(r"\W+", "-", command.line) if program == "pip" else "-".join(command.extras)
     binaries = folder / f"venv-{name}" / "bin"
     if not binaries.exists():
         subprocess.run([sys.executable, "-m", "venv", str(binaries.parent)], check=True)
         if program == "pip":
             return binaries
-        wanted = str(clone) + (f"[{','.join(command.extras)}]" if command.extras else "")
+        extras = [extra for extra in command.extras if extra != "papers"]
+        wanted = [str(clone) + (f"[{','.join(extras)}]" if extras else "")]
+        if "papers" in command.extras:
+            wanted.append(str(clone / "papers"))
         install = [str(binaries / "pip"), "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, wanted], check=True)
+        subprocess.run([*install, *wanted], check=True)
     return binaries
 
 
@@ -168,28 +182,35 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--list", action="store_true", help="show what would be run")
     parser.add_argument("--only", default="", metavar="PATTERN", help="commands with this pattern")
+    parser.add_argument("--long", action="store_true", help="also what takes long")
     parser.add_argument("--limit", type=float, default=1800, metavar="S", help="seconds for each")
     asked = parser.parse_args(arguments)
     pages = pages_of(ROOT)
     commands = [one for one in collect(pages) if re.search(asked.only, one.line)]
+    skipped = {one: one.left_out for one in commands}
+    if not asked.long:
+        skipped |= {one: "takes long; say --long" for one in commands if LONG.search(one.line)}
     if asked.list:
         for one in commands:
-            note = one.left_out or ", ".join(one.extras)
+            note = skipped[one] or ", ".join(one.extras)
             print(f"{one.page:32} {one.line}" + (f"   ({note})" if note else ""))
         return 0
     failed = 0
     with TemporaryDirectory(prefix="rote-fresh-") as temporary:
-        clone = Path(temporary) / "clone"
-        git = shutil.which("git") or "git"
-        subprocess.run([git, "clone", "--quiet", str(ROOT), str(clone)], check=True)
+        folder = Path(temporary)
+        clone = cloned(folder / "clone")
         for one in commands:
-            if one.left_out:
-                print(f"{'-':>8}  left out  {one.line}   ({one.left_out})", flush=True)
+            if skipped[one]:
+                print(f"{'-':>8}  left out  {one.line}   ({skipped[one]})", flush=True)
                 continue
-            for name, content in {**SAMPLES, **shown(pages[one.page])}.items():
-                (clone / name).write_text(content, encoding="utf-8")
-            binaries = environment(Path(temporary), clone, one)
-            seconds, wrong = run(one.line, clone, binaries, asked.limit)
+            if one.line.startswith("make "):
+                own = cloned(folder / "make")
+                seconds, wrong = run(one.line, own, None, asked.limit)
+                shutil.rmtree(own)
+            else:
+                for name, content in {**SAMPLES, **shown(pages[one.page])}.items():
+                    (clone / name).write_text(content, encoding="utf-8")
+                seconds, wrong = run(one.line, clone, environment(folder, clone, one), asked.limit)
             failed += wrong is not None
             said = "ok" if wrong is None else "failed"
             why = "" if wrong is None else f"   ({wrong})"

@@ -559,8 +559,8 @@ ENGINES: dict[str, Callable[[], Any]] = {
     "greedy": lambda: RGS(restarts=6, seed=3),
     "greedy_once": lambda: RGS(restarts=1),
     "exact_every": lambda: Periodic(RGS(restarts=2), every=3),
-    "amortized": lambda: Amortized(Exact(), thrifty=False),
-    "amortized_margin": lambda: Amortized(certificate="margin", thrifty=False),
+    "amortized": lambda: Amortized(Exact(), admission="always"),
+    "amortized_margin": lambda: Amortized(certificate="margin", admission="always"),
 }
 
 
@@ -676,7 +676,7 @@ def stream(certificate: str, epsilon: float, exact_period: int | None = None) ->
         certificate=certificate,
         epsilon=epsilon,
         exact_period=exact_period,
-        thrifty=False,
+        admission="always",
     )
     for space, problem in [*middle()[:4], *middle()[-4:], *small()[:30:3]]:
         plain = problem.scores
@@ -708,7 +708,7 @@ def speedup_on_spaces() -> Arrays:
         arrays |= {f"{name}/{key}": array for key, array in told(found).items()}
         arrays[f"{name}/mistakes"] = np.array(mistakes)
         arrays[f"{name}/served"] = counted(engine, *SERVED)
-        arrays[f"{name}/weights"] = engine.knowledge[1]
+        arrays[f"{name}/weights"] = engine.weights
     return arrays
 
 
@@ -756,7 +756,7 @@ def speedup(name: str, theta: float, **options: Any) -> Arrays:
     return {
         **arrays,
         "mistakes": np.array(mistakes),
-        "weights": engine.knowledge[1],
+        "weights": engine.weights,
         "lazily_predicted": predicted,
         "served": np.array([counted(each, *SERVED) for each in (engine, lazy)]),
     }
@@ -815,7 +815,7 @@ def stored() -> Arrays:
     """What a second engine makes of a store that a first one has filled."""
     store, arrays, name = MemoryStore(), {}, "english"
     for turn in ("first", "second"):
-        engine = Amortized(Milp(), store, "margin", thrifty=False)
+        engine = Amortized(Milp(), store, "margin", admission="always")
         model = model_of(name, engine, weights_of(name) * (1.0 if turn == "first" else 1.01))
         found = answers(model, prepared_of(name))
         arrays |= {f"{turn}/{key}": array for key, array in found.items()}
@@ -832,7 +832,7 @@ def validated(policy: Any) -> Arrays:
     def right(gold: Sequence[Any], found: Sequence[Any]) -> float:
         return sum(a == b for a, b in zip(gold, found, strict=True)) / len(gold)
 
-    engine = Amortized(Exact(), certificate="margin", thrifty=False)
+    engine = Amortized(Exact(), certificate="margin", admission="always")
     runs = cross_validate(task, xs, ys, learners, folds, right, engine=engine, cache=policy).runs
     counts = [[run.counters.queries, run.counters.solver_calls, run.iterations] for run in runs]
     return {"score": np.array([run.score for run in runs]), "counts": np.array(counts)}
@@ -900,7 +900,7 @@ class Case(NamedTuple):
     rules: bool = True
 
 
-amortized = partial(Amortized, thrifty=False)
+amortized = partial(Amortized, admission="always")
 CERTIFICATES = ("auto", "condition", "relative", "duals", "margin", "none")
 DECOMPOSITIONS: dict[str, Callable[[], Any]] = {
     "singles": lambda: Decomposed(Exact(), HammingBall(1)),
@@ -941,7 +941,7 @@ CASES: dict[str, Case] = {
         for certificate in ("auto", "relative")
     },
     "amortized_milp/english": Case("english", SVM(), lambda: amortized(Milp())),
-    "amortized_small_limit/english": Case("english", SVM(), partial(amortized, limit=20_000)),
+    "amortized_small_limit/english": Case("english", SVM(), partial(amortized, max_bytes=20_000)),
     "amortized_perceptron/english": Case("english", Perceptron(iterations=4), amortized),
     "amortized_subgradient/graphs": Case("graphs", Subgradient(iterations=4), amortized),
     "staged_adaptive/english": Case(

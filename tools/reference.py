@@ -33,15 +33,22 @@ PROMISED = (
 
 
 def promised() -> dict[str, list[str]]:
-    """The names in ``__all__`` of each promised namespace, read and not imported."""
+    """The names that each promised namespace exports, read and not imported.
+
+    They stand in ``__all__``, or where there is none, are imported as themselves.
+    """
     found: dict[str, list[str]] = {}
     for module in PROMISED:
         stem = SOURCE.joinpath(*module.split("."))
         path = stem / "__init__.py" if stem.is_dir() else stem.with_suffix(".py")
+        names = []
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-                names = [name for name in ast.literal_eval(node.value) if not name.startswith("__")]
-                found[module] = sorted(names, key=str.lower)
+            match node:
+                case ast.Assign(targets=[ast.Name("__all__")], value=ast.List()):
+                    names = ast.literal_eval(node.value)
+                case ast.ImportFrom():
+                    names += [alias.name for alias in node.names if alias.asname == alias.name]
+        found[module] = sorted((name for name in names if name[:2] != "__"), key=str.lower)
     return found
 
 

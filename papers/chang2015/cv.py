@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from papers.base import Experiment, Outcome, Settings
 from papers.chang2015.shared import (
@@ -41,14 +41,12 @@ from rote import (
     EntityRelationOutput,
     EpsilonSchedule,
     Exact,
-    SettingError,
     StructuredSVM,
     adaptive_schedule,
     cross_validate,
 )
 from rote.io import Sentence
 from rote.learners import Run, Validation
-from rote.learning.cross_validation import Policy
 from rote.metrics import EntityRelations, entity_f1, relation_f1
 
 if TYPE_CHECKING:
@@ -94,7 +92,7 @@ class Job(NamedTuple):
     """One cross-validation."""
 
     method: Method
-    policy: Policy
+    policy: Literal["none", "reset", "forward"]
     processes: int = 1
 
     @property
@@ -108,13 +106,6 @@ class Job(NamedTuple):
 def plan_of(settings: Settings) -> Plan:
     """How much is done under these settings."""
     return QUICK if settings.quick else FULL
-
-
-def run(settings: Settings) -> Outcome:
-    """Choose C under every policy."""
-    if settings.trials is not None:
-        raise SettingError("the folds are the trials of a cross-validation; leave trials out")
-    return choose(plan_of(settings), settings)
 
 
 def draw(record: Record) -> Figure:
@@ -156,16 +147,6 @@ def draw(record: Record) -> Figure:
     return figure
 
 
-EXPERIMENT = Experiment(
-    "chang2015-cv",
-    PAPER,
-    "cross-validation with cache resetting and cache forwarding",
-    run,
-    draw,
-    plan=plan_of,
-)
-
-
 def choose(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     given = related_sentences(plan.sentences, settings.seed)
@@ -192,13 +173,24 @@ def choose(plan: Plan, settings: Settings) -> Outcome:
     )
 
 
+EXPERIMENT = Experiment(
+    "chang2015-cv",
+    PAPER,
+    "cross-validation with cache resetting and cache forwarding",
+    choose,
+    draw,
+    plan=plan_of,
+    one_trial=True,
+)
+
+
 def _all_validated(
     none: Job, sentences: Sequence[Sentence], plan: Plan, settings: Settings
 ) -> dict[Job, Validation[float]]:
     """All jobs: first those of one process, side by side, and then the others."""
     from joblib import Parallel, delayed
 
-    policies: tuple[Policy, ...] = ("reset", "forward")
+    policies: tuple[Literal["reset", "forward"], ...] = ("reset", "forward")
     alone = [none, *(Job(method, policy) for method in METHODS for policy in policies)]
     shared = [Job(method, "forward", plan.processes) for method in METHODS]
     runs = plan.folds * len(plan.C)

@@ -29,7 +29,7 @@ from papers.chang2015.shared import (
     sentence_bench,
 )
 from papers.records import Claim, Record, Row
-from rote import Exact, SettingError, StructuredSVM
+from rote import Exact, StructuredSVM
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,13 +54,6 @@ QUICK = Plan(sentences=150, iterations=30)
 def plan_of(settings: Settings) -> Plan:
     """How much is done under these settings."""
     return QUICK if settings.quick else FULL
-
-
-def run(settings: Settings) -> Outcome:
-    """Three trainings."""
-    if settings.trials is not None:
-        raise SettingError("a figure shows one training of each kind; leave trials out")
-    return trace(plan_of(settings), settings)
 
 
 def trace(plan: Plan, settings: Settings) -> Outcome:
@@ -123,9 +116,10 @@ EXPERIMENT = Experiment(
     "chang2015-figure1",
     f"{PAPER}, Figure 1",
     "Solver calls along training: raw, oracle, the paper's condition and our certificates",
-    run,
+    trace,
     draw,
     plan=plan_of,
+    one_trial=True,
 )
 
 

@@ -31,8 +31,7 @@ from papers.chang2015.shared import (
     sentence_bench,
 )
 from papers.records import Claim, Row
-from rote import Perceptron, SettingError
-from rote.learning.perceptron import Update
+from rote import Perceptron
 
 FIXED = Method("epsilon=1, violations fixed", epsilons=(1.0,))
 METHODS = (BASELINE, condition(1.0), FIXED, AUTO)
@@ -76,13 +75,6 @@ def plan_of(settings: Settings) -> Plan:
     return QUICK if settings.quick else FULL
 
 
-def run(settings: Settings) -> Outcome:
-    """All methods with each solver."""
-    if settings.trials is not None:
-        raise SettingError("there is one trial; leave trials out, and choose others with seed")
-    return compare(plan_of(settings), settings)
-
-
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     sentences = related_sentences(plan.sentences, settings.seed)
@@ -105,19 +97,19 @@ def compare(plan: Plan, settings: Settings) -> Outcome:
 
 
 def learner_of(method: Method, plan: Plan, settings: Settings, solver: str = "Exact") -> Perceptron:
-    update: Update = "largest" if method == FIXED else "full"
     most = plan.iterations
     if solver == "Milp":
         most = min(most, plan.milp_iterations)
-    return Perceptron(most, update=update, seed=settings.seed)
+    return Perceptron(most, update="largest" if method == FIXED else "full", seed=settings.seed)
 
 
 EXPERIMENT = Experiment(
     "chang2015-perceptron",
     f"{PAPER}, Table 1, averaged perceptron",
     "Solver calls and time of training a perceptron with amortized inference",
-    run,
+    compare,
     plan=plan_of,
+    one_trial=True,
 )
 
 Judged = Mapping[tuple[str, str], Mapping[str, float]]

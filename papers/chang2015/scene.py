@@ -45,7 +45,7 @@ from papers.data.folder import VARIABLE
 from papers.data.multilabel import load_multilabel
 from papers.data.synthetic import linked_labels
 from papers.records import Claim, Metric, Row
-from rote import Model, MultiLabel, SettingError, StructuredSVM, prepare
+from rote import Model, MultiLabel, StructuredSVM, prepare
 from rote.metrics import example_scores
 from rote.types import AnyArray, FloatArray
 
@@ -108,13 +108,6 @@ def plan_of(settings: Settings) -> Plan:
     return QUICK if settings.quick else FULL
 
 
-def run(settings: Settings) -> Outcome:
-    """All methods with each solver."""
-    if settings.trials is not None:
-        raise SettingError("there is one split of scene, and so one trial; leave trials out")
-    return compare(plan_of(settings), settings)
-
-
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     scenes = scenes_of(plan, settings.seed)
@@ -140,8 +133,9 @@ EXPERIMENT = Experiment(
     "chang2015-scene",
     f"{PAPER}, Table 1, multi-label classification",
     "Solver calls and time of training with amortized inference on scene",
-    run,
+    compare,
     plan=plan_of,
+    one_trial=True,
 )
 
 

@@ -3,7 +3,7 @@
 A method is an `Amortized` engine with its certificates, and the ε of each stage of learning. All
 inferences of all methods go through such an engine, also those of the baseline, whose engine has
 no certificate: so they are counted and timed in one way. An engine tests every input
-(``thrifty=False``), as its counts would hang on the clock otherwise.
+(``admission="always"``), as its counts would hang on the clock otherwise.
 
 Kernels are compiled and spaces planned before anything is timed (`online_epochs`).
 """
@@ -69,8 +69,8 @@ class Method:
 
     def engine(self, base: Engine) -> Amortized:
         """A new engine over another, which remembers nothing yet."""
-        engine = Amortized(base, certificate=self.certificate, thrifty=False)
-        return engine if self.limit is None else replace(engine, limit=self.limit)
+        engine = Amortized(base, certificate=self.certificate, admission="always")
+        return engine if self.limit is None else replace(engine, max_bytes=self.limit)
 
 
 BASELINE = Method("baseline", "none")

@@ -19,7 +19,7 @@ from papers.data.checks import check_counts, part_sizes
 from papers.data.columns import Row, read_table, spelled
 from papers.data.examples import DataSet, Labels, TaggedExample, Tokens
 from papers.data.folder import data_folder
-from rote.errors import SettingError
+from rote.settings import check, one_of
 
 NAME = "nettalk"
 # Both in the order of ASCII.
@@ -52,8 +52,7 @@ def load_nettalk(
 
     The parts are train and test, with 1,000 words each, and full, the whole list.
     """
-    if output not in OUTPUTS:
-        raise SettingError(f"output is one of {', '.join(OUTPUTS)}, got {output!r}")
+    check("output", output, one_of(*OUTPUTS))
     folder = data_folder(NAME) if folder is None else Path(folder)
     parts = {
         part: read_spoken(folder / file, columns, output) for part, (file, columns) in FILES.items()

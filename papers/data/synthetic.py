@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rote import SettingError
-from rote.errors import check_whole
+from rote.settings import FRACTION, check, whole
 from rote.types import FloatArray, IntArray, readonly
 
 MAX_VARIABLES = 16  # all 2^n outputs are listed
@@ -97,12 +97,11 @@ def binary_constrained(
     >>> data.train.points.shape, data.train.labels.shape, data.feasible.shape
     ((20, 5, 100), (20, 5), (16, 5))
     """
-    check_whole("examples", examples, least=0)
-    check_whole("test", test, least=0)
-    check_whole("c", c, least=1, most=MAX_VARIABLES)
-    check_whole("d", d, least=1)
-    if not 0 <= kappa <= 1:
-        raise SettingError(f"kappa is a fraction of the examples, from 0 to 1; got {kappa}")
+    check("examples", examples, whole(0))
+    check("test", test, whole(0))
+    check("c", c, whole(1, MAX_VARIABLES))
+    check("d", d, whole(1))
+    check("kappa", kappa, FRACTION)
     size = round(fraction * 2**c) if 0 < fraction <= 1 else 0
     if not size:
         raise SettingError(
@@ -160,13 +159,13 @@ def linear_constrained(
     >>> data.train.points.shape, data.train.labels.shape, len(data.feasible) >= 50
     ((20, 20), (20, 10), True)
     """
-    check_whole("examples", examples, least=0)
-    check_whole("validation", validation, least=0)
-    check_whole("test", test, least=0)
-    check_whole("variables", variables, least=1, most=MAX_VARIABLES)
-    check_whole("dimensions", dimensions, least=1)
-    check_whole("rules", rules, least=0)
-    check_whole("least", least, least=1, most=2**variables)
+    check("examples", examples, whole(0))
+    check("validation", validation, whole(0))
+    check("test", test, whole(0))
+    check("variables", variables, whole(1, MAX_VARIABLES))
+    check("dimensions", dimensions, whole(1))
+    check("rules", rules, whole(0))
+    check("least", least, whole(1, 2**variables))
     hidden, held_out, tuning, given = map(
         np.random.default_rng, np.random.SeedSequence(seed).spawn(4)
     )

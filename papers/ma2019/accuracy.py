@@ -165,11 +165,6 @@ def plan_of(settings: Settings) -> Plan:
     return plan
 
 
-def run(settings: Settings) -> Outcome:
-    """All cases."""
-    return compare(plan_of(settings), settings)
-
-
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     made_up = settings.quick and not os.environ.get(VARIABLE)
@@ -207,7 +202,7 @@ EXPERIMENT = Experiment(
     "ma2019-accuracy",
     f"{PAPER}, Table 1",
     "Accuracy of greedy search with drawn and with likely starts, on twelve data sets",
-    run,
+    compare,
     plan=plan_of,
     cases=lambda plan: plan.cases,
 )

@@ -102,11 +102,6 @@ def plan_of(settings: Settings) -> Plan:
     return plan
 
 
-def run(settings: Settings) -> Outcome:
-    """All cases."""
-    return trace(plan_of(settings), settings)
-
-
 def trace(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     made_up = settings.quick and not os.environ.get(VARIABLE)
@@ -221,7 +216,7 @@ EXPERIMENT = Experiment(
     "ma2019-alpha",
     f"{PAPER}, Figure 2",
     "Prediction and generation accuracy of greedy search, by the share of likely labels in starts",
-    run,
+    trace,
     draw,
     plan=plan_of,
     cases=lambda plan: [part.case for part in plan.parts],

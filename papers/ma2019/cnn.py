@@ -14,12 +14,23 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rote import DataError, SettingError
-from rote.errors import check_number, check_whole
+from rote import DataError
+from rote.settings import Setting, check, number, whole
 from rote.torch.files import KINDS
 from rote.torch.inputs import Dense, Inputs
 from rote.torch.scorer import Scorer, cross_entropy
 from rote.types import IntArray
+
+SETTINGS = {
+    "shape": Setting(
+        "an even height and width",
+        lambda shape: len(shape) == 2 and all(side >= 2 and side % 2 == 0 for side in shape),
+    ),
+    "channels": whole(1),
+    "hidden": whole(1),
+    "shift": whole(0),
+    "dropout": number(least=0, below=1),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +50,8 @@ class CNN(Scorer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.shape) != 2 or any(side < 2 or side % 2 for side in self.shape):
-            raise SettingError(f"the shape is an even height and width, got {self.shape}")
-        for name in ("channels", "hidden"):
-            check_whole(name, getattr(self, name), least=1)
-        check_whole("shift", self.shift, least=0)
-        check_number("dropout", self.dropout, least=0)
-        if self.dropout >= 1:
-            raise SettingError(f"dropout is a share below 1, got {self.dropout}")
+        for name, setting in SETTINGS.items():
+            check(name, getattr(self, name), setting)
 
     def inputs_of(self, xs: Sequence[Any]) -> Inputs:
         found, wanted = Dense.of(xs), self.shape[0] * self.shape[1]

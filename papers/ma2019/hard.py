@@ -164,8 +164,6 @@ def ready(name: str, share: Share, seed: int = SEED) -> Ready:
 
 def each_case(shares: Mapping[str, Share], settings: Settings) -> Iterator[tuple[Ready, Share]]:
     """The cases to be done, one after the other, each with its share."""
-    if settings.trials is not None:
-        raise SettingError("each case has one split, and so one trial; leave trials out")
     names = settings.among(shares)
     for done, name in enumerate(names, start=1):
         yield ready(name, shares[name], settings.seed), shares[name]

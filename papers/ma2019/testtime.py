@@ -180,11 +180,6 @@ def plan_of(settings: Settings) -> Plan:
     return QUICK if settings.quick else FULL
 
 
-def run(settings: Settings) -> Outcome:
-    """All cases and searches."""
-    return compare(plan_of(settings), settings)
-
-
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     found = [
@@ -210,9 +205,10 @@ EXPERIMENT = Experiment(
     "ma2019-testtime",
     f"{PAPER}, Figures 3 and 4, Tables 2 and 3",
     "Greedy search whose starts are learned, at test time: time, accuracy and required restarts",
-    run,
+    compare,
     draw,
     plan=plan_of,
+    one_trial=True,
     cases=lambda plan: plan.shares,
 )
 

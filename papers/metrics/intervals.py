@@ -8,7 +8,8 @@ from math import sqrt
 
 import numpy as np
 
-from rote.errors import DataError, SettingError
+from rote.errors import DataError
+from rote.settings import check, number
 from rote.types import AnyArray
 
 
@@ -31,8 +32,7 @@ def mean_interval(values: AnyArray | Sequence[float], confidence: float = 0.95) 
     from scipy.special import stdtrit
 
     array = np.asarray(values, dtype=np.float64)
-    if not 0 < confidence < 1:
-        raise SettingError(f"confidence lies between 0 and 1, such as 0.95, got {confidence}")
+    check("confidence", confidence, number(above=0, below=1))
     if array.ndim != 1 or len(array) < 2 or not np.isfinite(array).all():
         raise DataError(
             "an interval needs the finite results of two trials at least, in one row, got the "

@@ -113,11 +113,6 @@ def plan_of(settings: Settings) -> Plan:
     return plan if settings.trials is None else replace(plan, trials=settings.trials)
 
 
-def run(settings: Settings) -> Outcome:
-    """The curve over numbers of features."""
-    return compare(plan_of(settings), settings)
-
-
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     source, sentences = sentences_of(plan, settings.seed)
@@ -274,7 +269,7 @@ EXPERIMENT = Experiment(
     "punyakanok2005-features",
     "Punyakanok et al. (2005), Figure 1",
     "LO, L+I and IBT by the number of features, on entities and relations",
-    run,
+    compare,
     draw,
     plan=plan_of,
 )

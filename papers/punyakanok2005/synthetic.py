@@ -74,11 +74,6 @@ def plan_of(settings: Settings) -> Plan:
     return plan if settings.trials is None else replace(plan, trials=settings.trials)
 
 
-def run(settings: Settings) -> Outcome:
-    """All panels."""
-    return compare(plan_of(settings), settings)
-
-
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     measured = measure(plan, settings)
@@ -171,7 +166,7 @@ EXPERIMENT = Experiment(
     "punyakanok2005-synthetic",
     "Punyakanok et al. (2005), Figure 3",
     "LO, L+I and IBT by the number of examples, where local decisions are easy and hard",
-    run,
+    compare,
     draw,
     plan=plan_of,
 )

@@ -35,7 +35,7 @@ import numpy as np
 
 from rote import DataError, Loss, Problem, ScoreError, SettingError, UnsupportedSpace
 from rote.engines import Decomposition
-from rote.inference.wrappers.decomposed.sets import Function, NeighbourhoodSets, as_decomposition
+from rote.inference.wrappers.decomposed.sets import NeighbourhoodSets
 from rote.kernels.learning.linear import add_label
 from rote.learning.base import check_examples
 from rote.model import Batch, Dataset
@@ -65,7 +65,7 @@ class Exactness:
 
 def is_exact(
     prepared: Dataset,
-    decomposition: Decomposition | Function,
+    decomposition: Decomposition,
     loss: Loss | None,
     *,
     cone: AnyArray | None = None,
@@ -78,7 +78,7 @@ def is_exact(
     importance are left out. Sets that are drawn anew for other scores are those for zero scores.
     """
     check_examples(prepared, loss)
-    listed = list(_listed(prepared, as_decomposition(decomposition), loss, max_outputs))
+    listed = list(_listed(prepared, decomposition, loss, max_outputs))
     conditions = _conditions(cone, prepared.layout.size)
     if not listed:
         return Exactness(True)

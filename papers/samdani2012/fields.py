@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -44,11 +44,10 @@ from rote import (
     count,
     register,
 )
-from rote.errors import in_order
+from rote.settings import LIST, Checked
 from rote.space.compiled import keep_recent
 from rote.space.reasons import BrokenConstraint
 from rote.tasks.show import differing, rules_broken
-from rote.tasks.tagging import words_of
 from rote.viz import Picture, picture_of_tagging
 
 KIND = "segment"
@@ -92,7 +91,7 @@ def by_starts(builder: SpaceBuilder, segments: Sequence[Variable], label: str) -
 
 
 @dataclass(frozen=True)
-class Fields(Task[Sequence[Any], Sequence[str]]):
+class Fields(Checked, Task[Sequence[Any], Sequence[str]]):
     """An input is a sequence of tokens, an output one label per token.
 
     ``features`` gives one mapping per token, ``read`` the sketch of an input. All ``labels`` but
@@ -105,8 +104,7 @@ class Fields(Task[Sequence[Any], Sequence[str]]):
     rules: Rules | None = None
     one_block: OneBlock = by_rows
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", in_order("labels", self.labels))
+    checks: ClassVar = {"labels": LIST}
 
     def frame(self, x: Sequence[Any]) -> Frame:
         return _frame(self.read(x), self.labels, self.rules, self.one_block)
@@ -175,7 +173,7 @@ class Fields(Task[Sequence[Any], Sequence[str]]):
             ]
         differ = [] if gold is None else [a != b for a, b in zip(y, gold, strict=True)]
         return picture_of_tagging(
-            words_of(self, x),
+            [str(token[0]) for token in x],
             y,
             gold=gold,
             broken=broken,

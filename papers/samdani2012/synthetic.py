@@ -126,11 +126,6 @@ def plan_of(settings: Settings) -> Plan:
     return plan
 
 
-def run(settings: Settings) -> Outcome:
-    """All methods."""
-    return compare(plan_of(settings), settings)
-
-
 def compare(plan: Plan, settings: Settings) -> Outcome:
     """The experiment, as large as a plan says."""
     measured = measure(plan, settings)
@@ -259,7 +254,7 @@ EXPERIMENT = Experiment(
     f"{PAPER}, Figure 2 and Table 1",
     "Wrong variables by the number of examples, and training times, of local, decomposed and "
     "global learning",
-    run,
+    compare,
     draw,
     plan=plan_of,
 )

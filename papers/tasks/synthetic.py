@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from rote import (
     one_of,
     register,
 )
-from rote.space.compiled import keep_recent
 from rote.types import AnyArray, FloatArray
 
 POINT = "point"
@@ -72,13 +72,13 @@ class BinaryPoints(Task[AnyArray, Sequence[int]]):
         return tuple(labels)
 
 
-@keep_recent
+@lru_cache(maxsize=64)
 def _frame(variables: int, feasible: Outputs | None) -> Frame:
     slots = tuple(Slot(f"variable {i}", i) for i in range(variables))
     return Frame(_space(variables, feasible), slots, (POINT,) * variables)
 
 
-@keep_recent
+@lru_cache(maxsize=64)
 def _space(variables: int, feasible: Outputs | None) -> Space:
     builder = SpaceBuilder()
     chosen = [builder.variable(str(i), LABELS) for i in range(variables)]
@@ -127,7 +127,7 @@ class BinaryVector(Task[AnyArray, Sequence[int]]):
         return tuple(labels)
 
 
-@keep_recent
+@lru_cache(maxsize=64)
 def _ruled_frame(variables: int, rules: Linear) -> Frame:
     builder = SpaceBuilder()
     chosen = [builder.variable(str(i), LABELS) for i in range(variables)]

@@ -40,7 +40,7 @@ def errands() -> dict[str, Callable[[], None]]:
     """What compiles something that no other does, what takes longest first."""
     return {
         "Exact": lambda: _learn(Perceptron(2), Exact()),
-        "certificates": lambda: _predict(Amortized(Milp(), thrifty=False)),
+        "certificates": lambda: _predict(Amortized(Milp(), admission="always")),
         "greedy search": lambda: _predict(RGS(restarts=2)),
         "repairs": lambda: _predict(LearnedBeam(Exact(), width=1)),
         "beams": _teach,

@@ -222,7 +222,7 @@ def take(
     yield Taken(HIGHS, learned, bench.predict(learned.weights, highs, highs))
 
     doing(AMORTIZED)
-    remembering, other = (Amortized(highs, thrifty=False) for _ in range(2))
+    remembering, other = (Amortized(highs, admission="always") for _ in range(2))
     learned = bench.learn(svm, remembering, highs, step)
     yield Taken(AMORTIZED, learned, bench.predict(learned.weights, remembering, highs, other))
 

@@ -1,104 +1,22 @@
 """Structured prediction under constraints, whose inference gets cheaper with use.
 
-What is listed here is promised; deeper paths stay importable and may change.
+What is listed here is promised; deeper paths stay importable and may change. A name is looked up in
+its namespace when it is first used, so that `import rote` loads nothing else.
 """
 
-from rote.errors import (
-    DataError,
-    InfeasibleSpace,
-    InputTooLarge,
-    LabelError,
-    MissingDependency,
-    ModelError,
-    NoSolution,
-    Overloaded,
-    RoteError,
-    RuleError,
-    ScoreError,
-    ServiceError,
-    SettingError,
-    SpaceError,
-    StoreError,
-    UnsupportedSpace,
-)
-from rote.features import Templates
-from rote.inference import (
-    BranchAndBound,
-    Chain,
-    Duals,
-    Elimination,
-    Engine,
-    Exact,
-    Exhaustive,
-    FoundBy,
-    Independent,
-    Milp,
-    Problem,
-    Solutions,
-    Status,
-    Tree,
-    clamp,
-    dual_bound,
-    k_best,
-    max_marginals,
-)
-from rote.inference.approximate import (
-    RGS,
-    Beam,
-    ConstrainedBeam,
-    HeuristicFeatures,
-    LearnedBeam,
-    LearnedRestarts,
-)
-from rote.inference.engine import Capability, Stats, Wrapper
-from rote.inference.problem import Context
-from rote.inference.wrappers.amortized import Amortized
-from rote.inference.wrappers.decomposed import Decomposed, HammingBall, SignedComponents
-from rote.inference.wrappers.periodic import Periodic
-from rote.inference.wrappers.timed import Timed
-from rote.learning import (
-    EpsilonSchedule,
-    EpsilonStage,
-    IndependentPerceptron,
-    Learner,
-    Perceptron,
-    State,
-    StructuredSVM,
-    Subgradient,
-    adaptive_schedule,
-    fit,
-)
-from rote.learning.cross_validation import cross_validate
-from rote.learning.distill import distill
-from rote.learning.training import train
-from rote.learning.unary_classifier import fit_unary_classifier
-from rote.model import Model, prepare
-from rote.space import (
-    Factor,
-    Rule,
-    Space,
-    SpaceBuilder,
-    Variable,
-    all_different,
-    all_of,
-    any_of,
-    at_least,
-    at_most,
-    count,
-    exactly,
-    one_of,
-    template,
-)
-from rote.space.losses import F1Loss, Hamming, JaccardLoss, Loss, ZeroOne
-from rote.tasks.adapter import Adapter, adapter_of, register, show
-from rote.tasks.coreference import Coreference
-from rote.tasks.entity_relation import EntityRelation, EntityRelationOutput
-from rote.tasks.graphs import GraphLabelling
-from rote.tasks.multiclass import Multiclass
-from rote.tasks.multilabel import MultiLabel
-from rote.tasks.tagging import Tagging
-from rote.tasks.task import Frame, Slot, Task, WithoutRules
-from rote.viz import Picture
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rote.engines import *
+    from rote.errors import *
+    from rote.features import *
+    from rote.learners import *
+    from rote.losses import *
+    from rote.model import *
+    from rote.space import *
+    from rote.tasks import *
+    from rote.viz import *
 
 __version__ = "0.1.0"
 
@@ -207,3 +125,17 @@ __all__ = [
     "template",
     "train",
 ]
+
+_ROOMS = ("errors", "space", "features", "losses", "viz", "engines", "tasks", "model", "learners")
+
+if not TYPE_CHECKING:  # for a type checker, names come from the imports above
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module 'rote' has no attribute {name!r}")
+        modules = (import_module(f"rote.{module}") for module in _ROOMS)
+        value = next(getattr(module, name) for module in modules if hasattr(module, name))
+        return globals().setdefault(name, value)
+
+    def __dir__() -> list[str]:
+        return __all__

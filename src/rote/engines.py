@@ -1,102 +1,54 @@
 """Engines: MAP inference, exact and approximate, wrappers around engines, and what they return."""
 
-from rote.inference.approximate import (
-    RGS,
-    Beam,
-    ConstrainedBeam,
-    HeuristicFeatures,
-    Initializer,
-    LearnedBeam,
-    LearnedRestarts,
-    UnaryClassifier,
-)
-from rote.inference.engine import Capability, Engine, Stats, Wrapper, find, layers
-from rote.inference.exact.branch import BranchAndBound
-from rote.inference.exact.chain import Chain
-from rote.inference.exact.duals import Duals, dual_bound, zero_duals
-from rote.inference.exact.elimination import Elimination
-from rote.inference.exact.exact import Exact
-from rote.inference.exact.exhaustive import Exhaustive
-from rote.inference.exact.independent import Independent
-from rote.inference.exact.kbest import k_best
-from rote.inference.exact.max_marginals import max_marginals
-from rote.inference.exact.tree import Tree
-from rote.inference.infeasibility import find_conflict
-from rote.inference.problem import Context, FeatureRows, Problem, WarmStart, clamp
-from rote.inference.solutions import FoundBy, Solutions, Status
-from rote.inference.solvers.milp import Milp
-from rote.inference.wrappers.amortized import (
-    Amortized,
-    Counters,
-    EqualScores,
-    LagrangianCertificate,
-    Margin,
-    ScoreCondition,
-)
-from rote.inference.wrappers.decomposed import (
-    CustomSets,
-    Decomposed,
-    Decomposition,
-    HammingBall,
-    Sign,
-    SignedComponents,
-    Union,
-    estimate_signs,
-)
-from rote.inference.wrappers.periodic import Periodic
-from rote.inference.wrappers.timed import Timed
-
-__all__ = [
-    "RGS",
-    "Amortized",
-    "Beam",
-    "BranchAndBound",
-    "Capability",
-    "Chain",
-    "ConstrainedBeam",
-    "Context",
-    "Counters",
-    "CustomSets",
-    "Decomposed",
-    "Decomposition",
-    "Duals",
-    "Elimination",
-    "Engine",
-    "EqualScores",
-    "Exact",
-    "Exhaustive",
-    "FeatureRows",
-    "FoundBy",
-    "HammingBall",
-    "HeuristicFeatures",
-    "Independent",
-    "Initializer",
-    "LagrangianCertificate",
-    "LearnedBeam",
-    "LearnedRestarts",
-    "Margin",
-    "Milp",
-    "Periodic",
-    "Problem",
-    "ScoreCondition",
-    "Sign",
-    "SignedComponents",
-    "Solutions",
-    "Stats",
-    "Status",
-    "Timed",
-    "Tree",
-    "UnaryClassifier",
-    "Union",
-    "WarmStart",
-    "Wrapper",
-    "clamp",
-    "dual_bound",
-    "estimate_signs",
-    "find",
-    "find_conflict",
-    "k_best",
-    "layers",
-    "max_marginals",
-    "zero_duals",
-]
+from rote.inference.approximate import RGS as RGS
+from rote.inference.approximate import Beam as Beam
+from rote.inference.approximate import ConstrainedBeam as ConstrainedBeam
+from rote.inference.approximate import HeuristicFeatures as HeuristicFeatures
+from rote.inference.approximate import Initializer as Initializer
+from rote.inference.approximate import LearnedBeam as LearnedBeam
+from rote.inference.approximate import LearnedRestarts as LearnedRestarts
+from rote.inference.approximate import UnaryClassifier as UnaryClassifier
+from rote.inference.engine import Capability as Capability
+from rote.inference.engine import Engine as Engine
+from rote.inference.engine import Stats as Stats
+from rote.inference.engine import Wrapper as Wrapper
+from rote.inference.engine import find as find
+from rote.inference.engine import layers as layers
+from rote.inference.exact.branch import BranchAndBound as BranchAndBound
+from rote.inference.exact.chain import Chain as Chain
+from rote.inference.exact.duals import Duals as Duals
+from rote.inference.exact.duals import dual_bound as dual_bound
+from rote.inference.exact.duals import zero_duals as zero_duals
+from rote.inference.exact.elimination import Elimination as Elimination
+from rote.inference.exact.exact import Exact as Exact
+from rote.inference.exact.exhaustive import Exhaustive as Exhaustive
+from rote.inference.exact.independent import Independent as Independent
+from rote.inference.exact.kbest import k_best as k_best
+from rote.inference.exact.max_marginals import max_marginals as max_marginals
+from rote.inference.exact.tree import Tree as Tree
+from rote.inference.infeasibility import find_conflict as find_conflict
+from rote.inference.problem import Context as Context
+from rote.inference.problem import FeatureRows as FeatureRows
+from rote.inference.problem import Problem as Problem
+from rote.inference.problem import WarmStart as WarmStart
+from rote.inference.problem import clamp as clamp
+from rote.inference.solutions import FoundBy as FoundBy
+from rote.inference.solutions import Solutions as Solutions
+from rote.inference.solutions import Status as Status
+from rote.inference.solvers.milp import Milp as Milp
+from rote.inference.wrappers.amortized import Amortized as Amortized
+from rote.inference.wrappers.amortized import Counters as Counters
+from rote.inference.wrappers.amortized import EqualScores as EqualScores
+from rote.inference.wrappers.amortized import LagrangianCertificate as LagrangianCertificate
+from rote.inference.wrappers.amortized import Margin as Margin
+from rote.inference.wrappers.amortized import ScoreCondition as ScoreCondition
+from rote.inference.wrappers.decomposed import CustomSets as CustomSets
+from rote.inference.wrappers.decomposed import Decomposed as Decomposed
+from rote.inference.wrappers.decomposed import Decomposition as Decomposition
+from rote.inference.wrappers.decomposed import HammingBall as HammingBall
+from rote.inference.wrappers.decomposed import Sign as Sign
+from rote.inference.wrappers.decomposed import SignedComponents as SignedComponents
+from rote.inference.wrappers.decomposed import Union as Union
+from rote.inference.wrappers.decomposed import estimate_signs as estimate_signs
+from rote.inference.wrappers.periodic import Periodic as Periodic
+from rote.inference.wrappers.timed import Timed as Timed

@@ -1,4 +1,4 @@
-"""Every exception rote raises on purpose, and the checks of settings that all rooms make.
+"""Every exception rote raises on purpose.
 
     RoteError
     ├── SpaceError               a space that cannot be built
@@ -8,26 +8,21 @@
     ├── SettingError             an option outside what it may be
     ├── UnsupportedSpace         an engine was given a space it cannot solve
     ├── InfeasibleSpace          no output obeys the rules; carries the conflict
-    ├── NoSolution                 an engine found no output for an input
+    ├── NoSolution               an engine found no output for an input
     ├── DataError                a file that is missing or damaged, or an input that cannot be read
-    │   └── InputTooLarge             an input or a request beyond a limit
+    │   └── InputTooLarge        an input or a request beyond a limit
     ├── ModelError               a saved model or state that is damaged, foreign or of another task
     ├── StoreError               a store that cannot be opened, read or written
     ├── ServiceError             a service that cannot answer: its engine failed
     │   └── Overloaded           it has too much to do, or is closing; try again later
-    └── MissingDependency             an optional package is not installed
+    └── MissingDependency        an optional package is not installed
 
 Each message says what was expected, what came, and what to do.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence, Set
-from numbers import Integral, Real
-from typing import TypeVar
-
-Value = TypeVar("Value")
+from collections.abc import Sequence
 
 
 class RoteError(Exception):
@@ -42,7 +37,7 @@ class RoteError(Exception):
     def __str__(self) -> str:
         # Said here for all: Python's own kinds print other things than the sentence.
         sentence = str(self.args[0]) if self.args else ""
-        return sentence if self.about is None else f"{_named(self.about)}: {sentence}"
+        return sentence if self.about is None else f"{self.about[0]} {self.about[1]}: {sentence}"
 
 
 def locate(error: Exception, what: str, number: int) -> None:
@@ -52,10 +47,10 @@ def locate(error: Exception, what: str, number: int) -> None:
     """
     if not isinstance(error, RoteError):
         notes = getattr(error, "__notes__", [])
-        before = getattr(error, "about", None)
-        if before is not None and notes[-1:] == [_note(before)]:
+        before, after = getattr(error, "about", ("", 0)), (what, number)
+        if notes[-1:] == ["in {} {}".format(*before)]:
             notes.pop()
-        error.add_note(_note((what, number)))
+        error.add_note("in {} {}".format(*after))
     error.about = what, number  # type: ignore[attr-defined]
 
 
@@ -64,15 +59,6 @@ def relocate(error: Exception, what: str, numbers: Sequence[int]) -> None:
     about: tuple[str, int] | None = getattr(error, "about", None)
     if about is not None:
         locate(error, what, int(numbers[about[1]]))
-
-
-def _named(about: tuple[str, int]) -> str:
-    what, number = about
-    return f"{what} {number}"
-
-
-def _note(about: tuple[str, int]) -> str:
-    return f"in {_named(about)}"
 
 
 class SpaceError(RoteError, ValueError):
@@ -148,20 +134,11 @@ class Overloaded(ServiceError):
 
     def __init__(self, sentence: str, seconds: int = 1) -> None:
         self.seconds = seconds
-        super().__init__(sentence)
-
-    def __reduce__(self) -> tuple[type, tuple[str, int], dict[str, object]]:
-        return type(self), (self.args[0], self.seconds), vars(self)
+        super().__init__(sentence, seconds)
 
 
 class MissingDependency(RoteError, ImportError):
     """An optional package is needed and not installed."""
-
-
-def positive(name: str, value: float | None) -> None:
-    """Refuse a limit that is not above zero; None is no limit."""
-    if value is not None and not (is_number(value) and value > 0):
-        raise SettingError(f"{name} is a number above 0, or None for no limit; got {value!r}")
 
 
 def was_interrupted(error: BaseException | None) -> bool:
@@ -171,36 +148,3 @@ def was_interrupted(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def is_number(value: object, kind: type = Real) -> bool:
-    """Whether a setting is a number; True and False are none, though Python counts with them."""
-    return isinstance(value, kind) and not isinstance(value, bool)
-
-
-def check_whole(name: str, value: int, *, least: int, most: int | None = None) -> None:
-    """Refuse a setting that is not a whole number of at least ``least``, and at most ``most``."""
-    if is_number(value, Integral) and least <= value and (most is None or value <= most):
-        return
-    wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
-    raise SettingError(f"{name} is a whole number {wanted}, got {value!r}")
-
-
-def check_number(name: str, value: float, *, least: float, above: bool = False) -> None:
-    """Refuse a setting that is not a finite number of at least ``least``, or above it."""
-    if is_number(value) and least <= value < math.inf and not (above and value == least):
-        return
-    wanted = "above" if above else "of at least"
-    raise SettingError(f"{name} is a number {wanted} {least}, got {value!r}")
-
-
-def in_order(name: str, values: Iterable[Value]) -> tuple[Value, ...]:
-    """The values of a setting whose order counts; what has no order of its own is refused."""
-    if not isinstance(values, Iterable):
-        raise SettingError(f"{name} is a list, got {values!r:.80}")
-    if isinstance(values, Set):
-        raise SettingError(
-            f"{name} is a list, because its order counts, and a set has another order in every "
-            f"process; got {type(values).__name__}; say {name}=sorted(...)"
-        )
-    return tuple(values)

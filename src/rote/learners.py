@@ -1,50 +1,27 @@
 """Learners: how weights are learned from examples, and what training returns."""
 
-from rote.learning import (
-    EpsilonSchedule,
-    EpsilonStage,
-    IndependentPerceptron,
-    Learner,
-    Perceptron,
-    State,
-    StructuredSVM,
-    Subgradient,
-    adaptive_schedule,
-    exact_at_times,
-    fit,
-    geometric,
-)
-from rote.learning.checkpoints import load_state, save_state
-from rote.learning.cross_validation import Run, Validation, cross_validate
-from rote.learning.distill import distill
-from rote.learning.training import train
-from rote.learning.unary_classifier import fit_unary_classifier
-from rote.model import Batch, Block, Dataset, Layout, prepare
-
-__all__ = [
-    "Batch",
-    "Block",
-    "Dataset",
-    "EpsilonSchedule",
-    "EpsilonStage",
-    "IndependentPerceptron",
-    "Layout",
-    "Learner",
-    "Perceptron",
-    "Run",
-    "State",
-    "StructuredSVM",
-    "Subgradient",
-    "Validation",
-    "adaptive_schedule",
-    "cross_validate",
-    "distill",
-    "exact_at_times",
-    "fit",
-    "fit_unary_classifier",
-    "geometric",
-    "load_state",
-    "prepare",
-    "save_state",
-    "train",
-]
+from rote.learning import EpsilonSchedule as EpsilonSchedule
+from rote.learning import EpsilonStage as EpsilonStage
+from rote.learning import IndependentPerceptron as IndependentPerceptron
+from rote.learning import Learner as Learner
+from rote.learning import Perceptron as Perceptron
+from rote.learning import State as State
+from rote.learning import StructuredSVM as StructuredSVM
+from rote.learning import Subgradient as Subgradient
+from rote.learning import adaptive_schedule as adaptive_schedule
+from rote.learning import exact_at_times as exact_at_times
+from rote.learning import fit as fit
+from rote.learning import geometric as geometric
+from rote.learning.checkpoints import load_state as load_state
+from rote.learning.checkpoints import save_state as save_state
+from rote.learning.cross_validation import Run as Run
+from rote.learning.cross_validation import Validation as Validation
+from rote.learning.cross_validation import cross_validate as cross_validate
+from rote.learning.distill import distill as distill
+from rote.learning.training import train as train
+from rote.learning.unary_classifier import fit_unary_classifier as fit_unary_classifier
+from rote.model import Batch as Batch
+from rote.model import Block as Block
+from rote.model import Dataset as Dataset
+from rote.model import Layout as Layout
+from rote.model import prepare as prepare

@@ -1,20 +1,20 @@
 """Stores: where solved problems are kept beyond a process, and shared."""
 
 from rote.inference.stores import (
-    LIMIT,
+    MAX_BYTES,
+    LogSize,
     MemoryStore,
     RedisStore,
-    ShelfSize,
     SqliteStore,
     Store,
     open_store,
 )
 
 __all__ = [
-    "LIMIT",
+    "MAX_BYTES",
+    "LogSize",
     "MemoryStore",
     "RedisStore",
-    "ShelfSize",
     "SqliteStore",
     "Store",
     "open_store",

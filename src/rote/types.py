@@ -25,7 +25,12 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def readonly(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """The same values, contiguous and read-only; the array given stays as it was.
+    """The same values, contiguous and read-only.
+
+    Parameters
+    ----------
+    array
+        It stays as it was; it is copied only if it is not contiguous.
 
     >>> readonly(np.zeros(2)).flags.writeable
     False
@@ -37,6 +42,11 @@ def readonly(array: NDArray[Scalar]) -> NDArray[Scalar]:
 
 def offsets_from_counts(counts: AnyArray | Sequence[int]) -> IntArray:
     """Where each of some runs starts, one after the other; one more entry ends the last.
+
+    Parameters
+    ----------
+    counts
+        How long each run is.
 
     >>> offsets_from_counts([2, 0, 3]).tolist()
     [0, 2, 2, 5]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 
-import numpy as np
 import pytest
 
 from benchmarks import chains
@@ -38,19 +36,9 @@ def test_without_torch_struct_ours_is_measured_alone_and_that_is_said(
     monkeypatch.setattr(chains, "find_spec", lambda _: None)
     monkeypatch.setattr(chains, "SHAPES", [SMALL])
     path = tmp_path / "rows.json"
-    monkeypatch.setattr(sys, "argv", ["chains", "--repeats", "2", "--json", str(path)])
-    chains.main()
+    chains.main(["--repeats", "2", "--json", str(path)])
     (row,) = json.loads(path.read_text())["rows"]
     assert (row["engine"], row["ratio_to_ours"], row["repeats"]) == (OURS, 1.0, 2)
-    assert "torch-struct is left out" in capsys.readouterr().out
-
-
-def test_no_turn_at_all_is_refused(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["chains", "--repeats", "0"])
-    with pytest.raises(SystemExit):
-        chains.main()
-    assert "at least 1" in capsys.readouterr().err
-
-
-def test_scores_are_drawn_anew_from_a_seed():
-    assert not np.array_equal(problem(SMALL, 0)[1], problem(SMALL, 1)[1])
+    printed = capsys.readouterr().out
+    assert "torch-struct is left out" in printed
+    assert "2 labels: NOT MET: torch-struct was not measured" in printed

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from io import StringIO
 from math import isinf
 
 import numpy as np
@@ -19,7 +17,6 @@ from benchmarks.exact_inference import (
     OneAtATime,
     SolverRow,
     Turn,
-    as_table,
     bar_of,
     compete,
 )
@@ -76,8 +73,7 @@ def test_ours_and_every_installed_peer_have_equal_optima_and_the_json_has_its_sh
 ):
     monkeypatch.setattr(exact_inference, "CASES", {"tiny": lambda _: TINY})
     path = tmp_path / "rows.json"
-    monkeypatch.setattr(sys, "argv", ["exact_inference", "--quick", "--json", str(path)])
-    exact_inference.main()
+    exact_inference.main(["--quick", "--json", str(path)])
 
     written = json.loads(path.read_text(encoding="utf-8"))
     rows = {row["engine"]: row for row in written["rows"]}
@@ -107,7 +103,7 @@ def test_a_case_without_its_data_is_skipped_with_a_sentence(monkeypatch, capsys)
 
 
 def test_a_peer_that_is_not_installed_is_left_out_with_a_sentence(monkeypatch, capsys):
-    monkeypatch.setattr(exact_inference, "find_spec", lambda _: None)
+    monkeypatch.setattr("benchmarks.table.find_spec", lambda _: None)
     monkeypatch.setattr(exact_inference, "CASES", {"tiny": lambda _: TINY})
     rows, bars = exact_inference.run(["tiny"], quick=True, limit=LIMIT, console=Console(width=300))
     assert [row.engine for row in rows] == ["Exact", "Exact, one at a time"]
@@ -214,22 +210,7 @@ def test_a_case_in_which_ours_was_stopped_misses_its_bar():
     assert (bar.met, bar.says) == (False, "ours: 1 of 2 stopped")
 
 
-def test_the_table_says_what_was_measured_and_what_was_not():
-    console = Console(width=120, record=True, file=StringIO())
-    rows = [
-        SolverRow("a", "Exact", 12.34, 1.0, 0.0),
-        SolverRow("a", "slow", 2e7, 1620745.5, None, "1 of 1 stopped", at_least=True),
-        SolverRow("b", "absent", None, None, None, "not there"),
-    ]
-    console.print(as_table(rows))
-    lines = [line.split() for line in console.export_text().splitlines()]
-    assert ["a", "Exact", "12.3", "1.00", "-", "0.0e+00"] in lines
-    assert ["slow", ">20,000,000", ">1,620,746", "-", "-", "1", "of", "1", "stopped"] in lines
-    assert ["b", "absent", "-", "-", "-", "-", "not", "there"] in lines
-
-
-def test_a_time_limit_that_is_no_time_is_answered_by_a_sentence(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["exact_inference", "--time-limit", "0"])
+def test_a_time_limit_that_is_no_time_is_answered_by_a_sentence(capsys):
     with pytest.raises(SystemExit):
-        exact_inference.main()
+        exact_inference.main(["--time-limit", "0"])
     assert "--time-limit is more than 0" in capsys.readouterr().err

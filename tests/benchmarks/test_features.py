@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import re
 
 import pytest
 
@@ -43,12 +43,8 @@ def test_bars_are_met_where_times_are_as_they_must_be(batch, one, met):
     assert [bar.met for bar in bars(rows)] == met
 
 
-def test_the_table_is_printed_and_written(monkeypatch, tmp_path, capsys):
+def test_the_table_is_printed_and_written(tmp_path, capsys):
     path = tmp_path / "features.json"
-    monkeypatch.setattr(sys, "argv", ["features", "--repeats", "1", "--json", str(path)])
-    main()
-    assert "FEATURES: batch at least 3 times as fast" in capsys.readouterr().out
+    main(["--repeats", "1", "--json", str(path)])
+    assert re.search("FEATURES: (met|NOT MET): a batch is read", capsys.readouterr().out)
     assert len(json.loads(path.read_text())["rows"]) == 12
-    monkeypatch.setattr(sys, "argv", ["features", "--repeats", "0"])
-    with pytest.raises(SystemExit):
-        main()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import pystruct_speed
-from benchmarks.pystruct_speed import C, Ours, Turn, ask, measure, write_words
+from benchmarks.pystruct_speed import C, Ours, Turn, ask, bars_of, measure, write_words
 from papers.data import ocr
 from papers.data.examples import DataSet, Example
 
@@ -65,6 +65,7 @@ def test_a_peer_gets_our_gap_and_its_median_is_shown(monkeypatch, words):
     ours, *theirs = measure(words, sys.executable, repeats=3, limit=10.0)
     assert [row.engine for row in theirs] == list(pystruct_speed.PEERS)
     assert all(row.seconds == 20.0 and row.at_least for row in theirs)
+    assert len(bars_of([ours, *theirs])) == 2
     assert gaps[0] == pytest.approx(0.01 * ours.primal, rel=0.05)  # of that turn, not the median
 
 
@@ -72,3 +73,4 @@ def test_without_an_interpreter_ours_stands_alone(words):
     (ours,) = measure(words, None, repeats=1, limit=1.0)
     assert ours.ratio_to_ours == 1.0
     assert not ours.at_least
+    assert [bar.met for bar in bars_of([ours])] == [False]

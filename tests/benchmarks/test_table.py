@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from importlib import import_module
 from io import StringIO
 from math import inf, nan
+from pathlib import Path
+from typing import NamedTuple
 
+import pytest
 from rich.console import Console
 
-from benchmarks.table import Bar, Row, framed, number, say_bars, write_json
+from benchmarks import serving, table
+from benchmarks.table import Bar, Row, end, framed, in_turn, median_turn, number, show, write_json
 
 ROWS = [
     Row("a", "ours", 12.34, 1.0, 0.0),
@@ -25,6 +30,11 @@ COLUMNS = [
 @dataclass(frozen=True)
 class Noted(Row):
     note: str
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
 
 
 def lines_of(table):
@@ -47,10 +57,45 @@ def test_a_note_stands_last():
     assert ["b", "absent", "-", "-", "not", "there"] in lines
 
 
-def test_a_bar_is_met_or_not_and_says_why(capsys):
+def test_the_table_ends_with_a_line_for_each_bar(capsys):
     bars = [Bar("a", met=True, says="[2] times faster"), Bar("b", met=False, says="too slow")]
-    say_bars(Console(width=120), bars)
-    assert capsys.readouterr().out == "a: met: [2] times faster\nb: NOT MET: too slow\n"
+    show(ROWS, COLUMNS, bars, None)
+    assert capsys.readouterr().out.endswith("a: met: [2] times faster\nb: NOT MET: too slow\n")
+
+
+def test_contestants_take_turns_and_know_the_round():
+    asked = []
+    found = in_turn({name: lambda k, name=name: asked.append((name, k)) or k for name in "ab"}, 2)
+    assert asked == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+    assert found == {"a": [0, 1], "b": [0, 1]}
+    turn = median_turn([Point(1, 9), Point(2, 5), Point(7, 7)])
+    assert turn == Point(2, 7)
+
+
+MODULES = [
+    path.stem
+    for path in sorted(Path(table.__file__).parent.glob("*.py"))
+    if "options(" in path.read_text() and path.stem != "table"
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_benchmark_knows_its_options_and_refuses_no_turn_at_all(name, capsys):
+    main = import_module(f"benchmarks.{name}").main
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    assert stopped.value.code == 0
+    assert "--json FILE" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--repeats", "0"])
+    assert "at least 1, got 0" in capsys.readouterr().err or name == "exact_inference"
+    assert len(MODULES) == 10
+
+
+def test_what_is_missing_ends_a_benchmark_by_one_line(monkeypatch):
+    monkeypatch.setattr("rote.serve.run.find_spec", lambda _: None)
+    with pytest.raises(SystemExit, match=r"^a service needs the packages fastapi and uvicorn"):
+        end(lambda: serving.main(["--quick"]))
 
 
 def test_json_has_the_rows_and_more_and_no_infinity(tmp_path):
@@ -76,9 +121,3 @@ def test_json_has_the_rows_and_more_and_no_infinity(tmp_path):
     }
     assert (written["rows"][3]["ratio_to_ours"], written["rows"][3]["max_error"]) == (None, None)
     assert written["rows"][4]["note"] == "fine"
-
-
-def test_without_bars_to_meet_json_has_none(tmp_path):
-    path = tmp_path / "rows.json"
-    write_json(path, ROWS)
-    assert list(json.loads(path.read_text(encoding="utf-8"))) == ["rows"]

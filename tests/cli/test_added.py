@@ -1,4 +1,4 @@
-"""Commands that other packages bring, and what is said where one is missing."""
+"""Commands that other packages bring, and what is said where one is missing or broken."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ import pytest
 from rote.cli.added import GROUP, STUDIES
 from tests.cli.lines import is_one_line
 
-# A shell as it is where the studies are not installed: no entry point names them.
-WITHOUT = f"""
+# The command line with other entry points than those that are installed.
+OTHER = f"""
 import importlib.metadata as metadata
 found = metadata.entry_points
-metadata.entry_points = lambda **chosen: () if chosen == {{"group": {GROUP!r}}} else found(**chosen)
-from rote.cli import main
+broken = [metadata.EntryPoint("papers", "papers.no_such_module", {GROUP!r})]
+metadata.entry_points = lambda **given: %s if given == {{"group": {GROUP!r}}} else found(**given)
+from rote.__main__ import main
 main()
 """
+NONE, BROKEN = OTHER % "()", OTHER % "broken"
+STUDY_CALLS = [["reproduce", "tour", "--quick"], ["report", "x"], ["data"]]
 
 
 def test_the_studies_of_the_papers_bring_their_commands(run):
@@ -26,11 +29,22 @@ def test_the_studies_of_the_papers_bring_their_commands(run):
     assert [name for name in STUDIES if name not in printed] == []
 
 
-@pytest.mark.parametrize("arguments", [["reproduce", "tour", "--quick"], ["report", "x"], ["data"]])
-def test_without_the_studies_a_command_says_in_one_line_how_to_get_them(arguments):
+@pytest.mark.parametrize("arguments", STUDY_CALLS, ids=lambda call: call[0])
+@pytest.mark.parametrize(
+    ("program", "said"), [(NONE, "pip install ./papers"), (BROKEN, "papers.no_such_module")]
+)
+def test_a_study_that_is_missing_or_broken_is_one_line_when_it_is_called(program, said, arguments):
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT, *arguments], check=False, capture_output=True, text=True
+        [sys.executable, "-c", program, *arguments], check=False, capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert is_one_line(done.stderr)
-    assert "pip install ./papers" in done.stderr
+    assert said in done.stderr
+
+
+def test_studies_that_cannot_be_imported_leave_all_other_commands():
+    for arguments in (["--version"], ["solve", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-c", BROKEN, *arguments], check=False, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stderr) == (0, "")

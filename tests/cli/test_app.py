@@ -15,13 +15,6 @@ def test_the_version_is_printed(run):
     assert run("--version") == (0, f"rote {rote.__version__}\n", "")
 
 
-def test_help_names_the_commands(run):
-    code, printed, _ = run("--help")
-    assert code == 0
-    assert "demo" in printed
-    assert "solve" in printed
-
-
 def test_a_flag_is_named_as_the_shell_writes_it(run, monkeypatch):
     def refused() -> None:
         raise rote.SettingError("leave n_jobs out, or say allow_infeasible_gold=True; got x=2")
@@ -36,26 +29,6 @@ def test_ctrl_c_within_a_kernel_is_no_traceback(run, monkeypatch):
 
     monkeypatch.setattr("rote.cli.app.app", interrupted)
     assert run() == (130, "", "")
-
-
-WITHOUT_EXPERIMENTS = """
-import sys
-from importlib import metadata
-metadata.entry_points = lambda **_: ()
-sys.modules["papers"] = None
-from rote import cli
-def failing():
-    raise SystemError("a kernel returned a result") from KeyboardInterrupt
-cli.app.app = failing
-cli.main()
-"""
-
-
-def test_an_unexpected_error_is_told_without_experiments_too():
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_EXPERIMENTS], check=False, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 INTERRUPTED = """

@@ -14,35 +14,38 @@ from tests.cli.lines import is_one_line
 
 @pytest.fixture
 def remembered(tmp_path):
-    """A store in a file: two entries and a damaged pack on one shelf, one entry on another."""
+    """A store in a file: two entries and a damaged blob in one log, one entry in another."""
     import numpy as np
 
     from rote.inference.stores import SqliteStore
-    from rote.inference.wrappers.amortized.blobs import Entry, pack
+    from rote.inference.stores.base import sealed
+    from rote.inference.wrappers.amortized.solution_cache import Entry
 
     entry = Entry(np.array([1]), np.array([0.5, 2.0]), np.array([]), np.array([]), math.inf)
-    file, long = tmp_path / "store.sqlite", "1-abc" + "0" * 60
+    file, long = tmp_path / "store.sqlite", "2-abc" + "0" * 60
     with SqliteStore(file) as store:
-        store.add(long, [pack(entry, long), pack(entry, long), b"damaged"])
-        store.add("1-abd", [pack(entry, "1-abd")])
-    return file, len(pack(entry, long))
+        store.append(
+            long, [sealed(entry.encoded(), long), sealed(entry.encoded(), long), b"damaged"]
+        )
+        store.append("2-abd", [sealed(entry.encoded(), "2-abd")])
+    return file, len(sealed(entry.encoded(), long))
 
 
-def test_cache_info_lists_the_shelves_with_their_entries_and_sizes(run, remembered, monkeypatch):
+def test_cache_info_lists_the_logs_with_their_entries_and_sizes(run, remembered, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     file, size = remembered
     code, printed, wrong = run("cache", "info", file)
     assert (code, wrong) == (0, "")
     rows = [line.split() for line in printed.splitlines()]
     assert rows[1:] == [
-        ["1-abc" + "0" * 27 + "…", "3", str(2 * size + 7), "bytes"],
-        ["1-abd", "1", str(size), "bytes"],
+        ["2-abc" + "0" * 27 + "…", "3", str(2 * size + 7), "bytes"],
+        ["2-abd", "1", str(size), "bytes"],
         ["2", "in", "all", "4", str(3 * size + 7), "bytes"],
     ]
     records = json.loads(run("cache", "info", f"sqlite:{file}", "--json")[1])
     assert records == [
-        {"shelf": "1-abc" + "0" * 60, "entries": 3, "bytes": 2 * size + 7},
-        {"shelf": "1-abd", "entries": 1, "bytes": size},
+        {"log": "2-abc" + "0" * 60, "entries": 3, "bytes": 2 * size + 7},
+        {"log": "2-abd", "entries": 1, "bytes": size},
     ]
 
 
@@ -50,24 +53,24 @@ def test_cache_info_writes_out_what_a_terminal_would_take_as_a_command(run, tmp_
     from rote.inference.stores import SqliteStore
 
     with SqliteStore(tmp_path / "odd.db") as store:
-        store.add("\x1b[31m[red]\n\udcff", [b"1"])
+        store.append("\x1b[31m[red]\n\udcff", [b"1"])
     code, printed, _ = run("cache", "info", tmp_path / "odd.db")
     assert code == 0
     assert "\\x1b[31m[red]\\n\\udcff" in printed
     assert "\x1b" not in printed
 
 
-def test_cache_clear_forgets_one_shelf_or_all(run, remembered):
+def test_cache_clear_forgets_one_log_or_all(run, remembered):
     file, _ = remembered
 
-    def shelves():
+    def logs():
         records = json.loads(run("cache", "info", file, "--json")[1])
-        return [one["shelf"] for one in records]
+        return [one["log"] for one in records]
 
-    assert run("cache", "clear", file, "--shelf", "1-abc", "--yes") == (0, "forgot 3 entries\n", "")
-    assert shelves() == ["1-abd"]
+    assert run("cache", "clear", file, "--log", "2-abc", "--yes") == (0, "forgot 3 entries\n", "")
+    assert logs() == ["2-abd"]
     assert run("cache", "clear", file, "--yes") == (0, "forgot 1 entry\n", "")
-    assert shelves() == []
+    assert logs() == []
     assert run("cache", "clear", file, "--yes")[0] == 0
 
 
@@ -89,7 +92,7 @@ def test_cache_export_writes_json_lines_and_says_what_was_damaged(run, remembere
     assert words == [["entries", "3"], ["damaged,", "left", "out", "1"]]
     lines = (tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
-    assert [record["shelf"][:5] for record in records] == ["1-abc", "1-abc", "1-abd"]
+    assert [record["log"][:5] for record in records] == ["2-abc", "2-abc", "2-abd"]
     assert (records[0]["labels"], records[0]["scores"]) == ([1], [0.5, 2.0])
     assert records[0]["margin"] is None
 
@@ -103,8 +106,8 @@ def test_cache_export_writes_json_lines_and_says_what_was_damaged(run, remembere
         (["info", "thesis.db"], "thesis.db is no SQLite file"),
         (["info", "unix:///nowhere/redis.sock"], "cannot be reached"),
         (["clear", "nowhere.sqlite", "--yes"], "nowhere.sqlite: there is no such file"),
-        (["clear", "store.sqlite", "--yes", "--shelf", "2"], "none of them begin with '2'"),
-        (["clear", "store.sqlite", "--yes", "--shelf", "1-ab"], "2 of them begin with '1-ab'"),
+        (["clear", "store.sqlite", "--yes", "--log", "1"], "none of them begin with '1'"),
+        (["clear", "store.sqlite", "--yes", "--log", "2-ab"], "2 of them begin with '2-ab'"),
         (["export", "nowhere.sqlite", "out.jsonl"], "nowhere.sqlite: there is no such file"),
         (["export", "store.sqlite", "nowhere/out.jsonl"], "out.jsonl: cannot be written"),
         (["export", "store.sqlite", "."], ".: cannot be written"),

@@ -89,11 +89,3 @@ def test_the_text_fits_a_terminal_of_80_columns(text):
     assert len(text.splitlines()) <= 42
     # Nothing is folded: every row of the table is one line.
     assert sum(" * " in f"{line} " for line in text.splitlines()) == 4
-
-
-def test_a_terminal_that_knows_ascii_only_is_served_too(result):
-    raw = io.BytesIO()
-    stream = io.TextIOWrapper(raw, encoding="ascii")
-    render(result, Console(file=stream, width=80))
-    stream.flush()
-    assert b"London -> Herald" in raw.getvalue()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 import rote
-from rote import learning
+from rote import learners as promised
 from rote.cli.engines import ANYTIME, LEARNERS, UNTIMED, learner_named
 from rote.errors import SettingError
 from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM, Subgradient
+from rote.tasks.adapter import adapters
 from tests.cli.lines import is_one_line
 
 
@@ -23,24 +24,39 @@ def test_every_public_engine_can_be_named():
     assert made == {value for value in public if hasattr(value, "solve")} - wrappers
 
 
-def test_a_time_limit_for_an_engine_that_has_none_is_one_line(run, uai):
-    code, printed, wrong = run("solve", uai, "--time-limit", "5", "--engine", "chain")
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("solve", [*ANYTIME, *UNTIMED]),
+        ("serve", ["amortized", "speedup", *ANYTIME, *UNTIMED]),
+        ("train", [*ANYTIME, *UNTIMED, *LEARNERS, *(adapter.name for adapter in adapters())]),
+    ],
+)
+def test_help_names_every_engine_learner_and_task(run, monkeypatch, command, names):
+    monkeypatch.setenv("COLUMNS", "300")
+    code, printed, _ = run(command, "--help")
+    assert code == 0
+    assert [name for name in names if name not in printed] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--time-limit 5 --engine chain", "--engine chain cannot stop early"),
+        ("--engine magic", "one of exact, branch"),
+        ("--engine separable", "Independent"),
+    ],
+)
+def test_an_engine_that_will_not_do_is_one_line(run, uai, options, said):
+    code, printed, wrong = run("solve", uai, *options.split())
     assert (code, printed) == (2, "")
     assert is_one_line(wrong)
-    assert "--engine chain cannot stop early" in wrong
-
-
-def test_an_unknown_engine_is_one_line_with_the_names_there_are(run, uai):
-    code, _, wrong = run("solve", uai, "--engine", "magic")
-    assert code == 2
-    assert is_one_line(wrong)
-    assert "branch" in wrong
-    assert "'magic'" in wrong
+    assert said in wrong
 
 
 def test_every_learner_has_a_name():
     assert set(LEARNERS.values()) == {IndependentPerceptron, Perceptron, StructuredSVM, Subgradient}
-    learners = {name for name in learning.__all__ if hasattr(getattr(learning, name), "iterate")}
+    learners = {name for name in dir(promised) if hasattr(getattr(promised, name), "iterate")}
     wrappers = {"Learner", "EpsilonSchedule"}
     assert {make.__name__ for make in LEARNERS.values()} == learners - wrappers
 

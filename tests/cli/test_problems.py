@@ -9,9 +9,8 @@ import signal
 import pytest
 
 import rote
-from rote.cli.engines import ANYTIME, UNTIMED
+from rote.cli.engines import ANYTIME
 from rote.errors import DataError
-from tests.cli.lines import is_one_line
 
 # Two variables that must differ; label 1 of the first costs 3, label 1 of the second 1.
 WCSP = """differ 2 2 3 100
@@ -33,13 +32,6 @@ INFEASIBLE = """never 1 2 2 100
 1 0 0 1
 1 100
 """
-
-
-def test_help_of_solve_names_every_engine(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "300")
-    code, printed, _ = run("solve", "--help")
-    assert code == 0
-    assert [name for name in [*ANYTIME, *UNTIMED] if name not in printed] == []
 
 
 def test_the_demo_shows_a_sentence_with_and_without_rules(run):
@@ -96,27 +88,6 @@ def test_solve_gives_the_same_answer_by_any_engine(run, uai, name):
     assert list(record["labels"].values()) == ["1", "0"]
 
 
-def test_solve_stops_early_when_asked(run, uai):
-    code, printed, _ = run("solve", uai, "--time-limit", "5", "--engine", "branch", "--json")
-    assert code == 0
-    assert json.loads(printed)["status"] == "optimal"
-
-
-def test_a_space_the_engine_cannot_solve_is_one_line(run, uai):
-    code, _, wrong = run("solve", uai, "--engine", "separable")
-    assert code == 2
-    assert is_one_line(wrong)
-
-
-def test_a_damaged_file_is_one_line_that_names_it(run, tmp_path):
-    file = tmp_path / "broken.uai"
-    file.write_text("MARKOV\n2\n2 x\n", encoding="utf-8")
-    code, printed, wrong = run("solve", file)
-    assert (code, printed) == (2, "")
-    assert is_one_line(wrong)
-    assert "broken.uai" in wrong
-
-
 def test_conflicting_rules_stand_below_each_other(run, tmp_path):
     file = tmp_path / "never.wcsp"
     file.write_text(INFEASIBLE, encoding="utf-8")
@@ -128,14 +99,10 @@ def test_conflicting_rules_stand_below_each_other(run, tmp_path):
     assert all(rule.startswith("  - ") for rule in rules)
 
 
-def test_a_file_that_is_not_there_is_a_mistake_in_the_call(run, tmp_path):
-    code, _, wrong = run("solve", tmp_path / "nowhere.uai")
-    assert code == 2
-    assert "Traceback" not in wrong
-
-
-def test_a_negative_time_limit_is_a_mistake_in_the_call(run, uai):
-    code, _, wrong = run("solve", uai, "--time-limit", "-1")
+@pytest.mark.parametrize("arguments", ["nowhere.uai", "problem.uai --time-limit -1"])
+def test_a_mistake_in_the_call_is_no_traceback(run, uai, monkeypatch, arguments):
+    monkeypatch.chdir(uai.parent)
+    code, _, wrong = run("solve", *arguments.split())
     assert code == 2
     assert "Traceback" not in wrong
 

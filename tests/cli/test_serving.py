@@ -8,7 +8,6 @@ import sys
 import pytest
 
 import rote
-from rote.cli.engines import ANYTIME, UNTIMED
 from tests.cli.lines import is_one_line
 
 
@@ -50,10 +49,3 @@ def test_settings_of_serve_that_do_not_fit_are_answered_by_one_line(run, lights,
     assert code == 2
     assert said in wrong
     assert is_one_line(wrong)
-
-
-def test_help_of_serve_names_every_engine(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "300")
-    code, printed, _ = run("serve", "--help")
-    assert code == 0
-    assert [n for n in ["amortized", "speedup", *ANYTIME, *UNTIMED] if n not in printed] == []

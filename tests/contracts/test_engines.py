@@ -88,7 +88,7 @@ ALONE = {
     "LearnedRestarts": lambda: LearnedRestarts(RGS(restarts=4)),
 }
 AROUND = {
-    "Amortized": lambda inner: Amortized(inner, thrifty=False),
+    "Amortized": lambda inner: Amortized(inner, admission="always"),
     "Decomposed": lambda inner: Decomposed(inner, HammingBall(1)),
     "Periodic": lambda inner: Periodic(inner, every=2),
     "LearnedBeam": lambda inner: LearnedBeam(inner, width=2, share=0.3),
@@ -101,15 +101,17 @@ VARIANTS = {
     "Chain(order=1)": lambda: Chain(order=1),
     "Chain(order=2)": lambda: Chain(order=2),
     "Exact(time_limit)": lambda: Exact(time_limit=60.0),
-    "Amortized(thrifty)": Amortized,
-    "Amortized(condition)": lambda: Amortized(Exhaustive(), certificate="condition", thrifty=False),
-    "Amortized(relative)": lambda: Amortized(
-        BranchAndBound(), certificate="relative", thrifty=False
+    "Amortized(adaptive)": Amortized,
+    "Amortized(condition)": lambda: Amortized(
+        Exhaustive(), certificate="condition", admission="always"
     ),
-    "Amortized(duals)": lambda: Amortized(Milp(), certificate="duals", thrifty=False),
-    "Amortized(margin)": lambda: Amortized(certificate="margin", thrifty=False),
+    "Amortized(relative)": lambda: Amortized(
+        BranchAndBound(), certificate="relative", admission="always"
+    ),
+    "Amortized(duals)": lambda: Amortized(Milp(), certificate="duals", admission="always"),
+    "Amortized(margin)": lambda: Amortized(certificate="margin", admission="always"),
     "Decomposed(signed)": lambda: Decomposed(
-        Amortized(thrifty=False), SignedComponents(fallback=False)
+        Amortized(admission="always"), SignedComponents(fallback=False)
     ),
     "Beam(proof)": lambda: Beam(width=2, proof=True),
     "Beam(priority)": lambda: Beam(priority=by_score),
@@ -126,16 +128,16 @@ PAIRS = {
 }
 TRIPLES = {
     "Timed(Amortized(Timed(Decomposed(Exact))))": lambda: Timed(
-        Amortized(Timed(Decomposed(Exact())), thrifty=False)
+        Amortized(Timed(Decomposed(Exact())), admission="always")
     ),
     "Amortized(Decomposed(Periodic(RGS)))": lambda: Amortized(
-        Decomposed(Periodic(RGS(restarts=4), 3)), thrifty=False
+        Decomposed(Periodic(RGS(restarts=4), 3)), admission="always"
     ),
     "Decomposed(Amortized(Timed(Milp)))": lambda: Decomposed(
-        Amortized(Timed(Milp()), thrifty=False)
+        Amortized(Timed(Milp()), admission="always")
     ),
     "Periodic(LearnedBeam(Amortized(Exact)))": lambda: Periodic(
-        LearnedBeam(Amortized(thrifty=False), share=0.5), 3
+        LearnedBeam(Amortized(admission="always"), share=0.5), 3
     ),
 }
 MAKE = {**ALONE, **VARIANTS, **PAIRS, **TRIPLES}
@@ -568,7 +570,7 @@ def test_an_engine_is_a_frozen_value(make):
             setattr(engine, field.name, None)
 
 
-# -- the door -----------------------------------------------------------------------------
+# -- what is checked first ----------------------------------------------------------------
 
 
 @every_engine

@@ -12,7 +12,7 @@ import inspect
 import numpy as np
 import pytest
 
-import rote.learning
+import rote.learners
 from rote import Amortized, BranchAndBound, Exact, Exhaustive, Milp
 from rote.errors import DataError, SettingError
 from rote.features import Templates
@@ -35,8 +35,8 @@ from tests.small_tasks import ORDERS, TAGGING, Order, Pick, tagged
 
 
 def exported_learners() -> dict[str, type]:
-    """What `rote.learning` promises that iterates, but for the protocol itself."""
-    found = {name: getattr(rote.learning, name) for name in rote.learning.__all__}
+    """What `rote.learners` promises that iterates, but for the protocol itself."""
+    found = {name: getattr(rote.learners, name) for name in dir(rote.learners)}
     return {
         name: kind
         for name, kind in found.items()
@@ -97,7 +97,7 @@ def begun(learner, task, prepared, engine=None):
     """A model with zero weights, and an engine that the learner takes."""
     engine = engine or Exact()
     if isinstance(learner, EpsilonSchedule) and not isinstance(engine, Amortized):
-        engine = Amortized(engine, thrifty=False)
+        engine = Amortized(engine, admission="always")
     return Model(task, prepared.layout, prepared.layout.zeros(), engine)
 
 
@@ -427,8 +427,8 @@ def test_what_remembers_changes_the_time_of_decomposed_learning_and_not_the_weig
         trained(learner, TAGGING, XS, YS, engine).weights.tobytes()
         for engine in (
             Decomposed(Exact(), SignedComponents()),
-            Amortized(Decomposed(Exact(), SignedComponents()), thrifty=False),
-            Decomposed(Amortized(thrifty=False), SignedComponents()),
+            Amortized(Decomposed(Exact(), SignedComponents()), admission="always"),
+            Decomposed(Amortized(admission="always"), SignedComponents()),
         )
     )
     assert above == plain

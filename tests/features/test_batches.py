@@ -171,13 +171,3 @@ def test_a_reader_that_uses_other_marks_than_it_asked_with_is_refused(readonly):
 def test_every_vector_has_one_of_the_marks_or_none(marked):
     with pytest.raises(DataError, match="marked has a number between 0 and 2 for each of 2"):
         Lines(2, MARKS, np.array(marked))
-
-
-def test_runs_may_be_shared():
-    lines = Lines(3)
-    lines.add_runs(Runs(np.array([5, 6, 7]), np.array([0, 1, 3])), np.array([1, 0, 1]))
-    lines.add(9)
-    numbers, ptr = lines.build()
-    assert numbers.tolist() == [6, 7, 9, 5, 9, 6, 7, 9]
-    assert ptr.tolist() == [0, 3, 5, 8]
-    assert len(lines) == 3

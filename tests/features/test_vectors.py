@@ -49,14 +49,6 @@ def test_names_mappings_arrays_and_sparse_rows_stay_in_order():
     assert builder.indices["dense"] == Positions(4)
 
 
-def test_kinds_have_indices_of_their_own():
-    builder = VectorBuilder()
-    builder.add("one", ["a", "b"])
-    builder.add("two", ["b", "a"])
-    assert rows(builder.build())[1:] == [[(0, 1.0), (1, 1.0)]] * 2
-    assert builder.indices["two"].names() == ("b", "a")
-
-
 def test_names_that_a_frozen_index_does_not_know_are_left_out():
     index = FeatureIndex(["a", "b"])
     index.freeze()
@@ -127,9 +119,9 @@ def test_a_long_random_sequence_is_that_of_a_dictionary():
         (np.zeros(2), np.array(["a", "b"]), "real numbers"),
         (np.zeros(2), sparse.csr_array(np.zeros((2, 2))), "one row, got 2"),
         (["a"], [1, 2], "names of features are strings, .*make it a numpy array"),
-        (["a"], {"zip": "90210"}, "'zip' is the text '90210'; put a text into the name"),
-        (["a"], {"zip": b"90210"}, "'zip' is the text b'90210'"),
-        (["a"], {"b": None}, "feature values are numbers; 'b' is None"),
+        (["a"], {"zip": "90210"}, "'zip' is '90210'; put a text into the name"),
+        (["a"], {"zip": b"90210"}, "'zip' is b'90210'"),
+        (["a"], {"b": None}, "feature values are finite numbers; 'b' is None"),
         (["a"], {"b", "c"}, "put them into a list, in an order of your own"),
         (["a"], frozenset("a"), "put them into a list, in an order of your own"),
     ],

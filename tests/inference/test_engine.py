@@ -1,4 +1,4 @@
-"""The seam: capabilities, layers, counts, what is refused, and who may look at an engine's class.
+"""Engines and wrappers: capabilities, layers, counts, refusals, and who may look at a class.
 
 What every engine and wrapper promises is in `tests.contracts.test_engines`.
 """
@@ -22,6 +22,7 @@ import rote.inference
 from rote import (
     Amortized,
     BranchAndBound,
+    Chain,
     Decomposed,
     Elimination,
     Exact,
@@ -31,15 +32,12 @@ from rote import (
     Milp,
     Periodic,
 )
-from rote.errors import ScoreError, SettingError, UnsupportedSpace
+from rote.errors import ScoreError, SettingError
 from rote.inference.approximate import RGS
 from rote.inference.engine import Engine, Stats, find, layers, persistent, rebuilt
-from rote.inference.exact.independent import Independent
-from rote.inference.problem import Problem
 from rote.inference.solutions import FoundBy, Solutions
 from rote.inference.wrappers.timed import Timed
 from rote.space import SpaceBuilder
-from rote.space.losses import ZeroOne
 
 SOURCE = Path(rote.__file__).parent
 LAYERED = Timed(Amortized(Timed(Decomposed(Periodic(RGS())))))
@@ -77,22 +75,7 @@ def test_an_engine_is_a_class_with_an_answer(space):
         Engine()
 
 
-def test_all_that_an_engine_lacks_is_said_at_once(space):
-    term = ZeroOne().term(np.zeros((1, 2), np.int64))
-    with pytest.raises(UnsupportedSpace) as raised:
-        Independent().solve(space, Problem(space, np.zeros(11), loss_term=term))
-    said = str(raised.value)
-    assert said.startswith("Independent cannot solve this: it does not take a loss that is no sum")
-    assert "; Independent decides every variable by itself, but" in said
-
-
 # -- layers -------------------------------------------------------------------------------
-
-
-def test_layers_go_from_the_outermost_to_the_innermost():
-    kinds = [type(layer) for layer in layers(LAYERED)]
-    assert kinds == [Timed, Amortized, Timed, Decomposed, Periodic, RGS]
-    assert [*layers(Exact())] == [Exact()]
 
 
 def test_the_outermost_layer_of_a_kind_is_found():
@@ -111,25 +94,6 @@ def test_a_layer_is_changed_and_those_around_it_count_on(space):
     assert changed.inner.inner.inner.stats is LAYERED.inner.inner.inner.stats
     assert isinstance(LAYERED.inner.inner.inner.inner, Periodic)
     assert rebuilt(LAYERED, Milp, lambda own: Exact()).solve(space, np.zeros(11)).labels.size == 2
-
-
-@pytest.mark.parametrize(
-    ("engine", "kept"),
-    [
-        (Exact(), [Exact]),
-        (Timed(Timed(RGS())), [RGS]),
-        (LAYERED, [RGS]),
-        (LearnedRestarts(RGS(restarts=3)), [RGS]),
-        (LearnedBeam(Timed(Amortized(Milp()))), [LearnedBeam, Milp]),
-        (Timed(LearnedBeam(Exact())), [LearnedBeam, Exact]),
-        (LearnedBeam(LearnedBeam(Timed())), [LearnedBeam, LearnedBeam, Exact]),
-    ],
-    ids=lambda value: "" if isinstance(value, list) else type(value).__name__,
-)
-def test_only_what_changes_answers_is_persistent(engine, kept):
-    left = persistent(engine)
-    assert [type(layer) for layer in layers(left)] == kept
-    assert persistent(left) is left
 
 
 def test_what_a_persistent_engine_has_learned_stays():
@@ -167,15 +131,30 @@ def test_a_wrapper_wants_an_engine_and_not_its_class(wrapper, engine):
         wrapper(engine)
 
 
-@pytest.mark.parametrize("engine", [Exhaustive, Elimination, BranchAndBound])
-@pytest.mark.parametrize("most", ["a", 0, 0.5, 1e6])
-def test_what_an_engine_looks_at_most_is_a_whole_number(engine, most):
-    with pytest.raises(SettingError, match="is a whole number of at least 1, got"):
-        engine(most)
+@pytest.mark.parametrize(
+    ("engine", "setting", "values", "wanted"),
+    [
+        (Exhaustive, "max_outputs", ["a", 0, 0.5, 1e6], "a whole number of at least 1, got"),
+        (Elimination, "max_candidates", ["a", 0, 0.5], "a whole number of at least 1, got"),
+        (BranchAndBound, "node_limit", [0, 1.5, True], "a whole number of at least 1, or None"),
+        (BranchAndBound, "tie_limit", [0], "a whole number of at least 1, or None"),
+        (BranchAndBound, "time_limit", [0.0, np.nan], "a number above 0, or None"),
+        (BranchAndBound, "eliminate", [1], "True or False"),
+        (Chain, "order", [0, 4, "1", True], "a whole number from 1 to 3, or None"),
+        (Exact, "time_limit", [0.0, -1.0, np.nan, True, "1"], "a number above 0, or None"),
+        (Milp, "solver", ["cplex", None], "one of highs, gurobi"),
+        (Milp, "time_limit", [0.0, np.nan], "a number above 0, or None"),
+        (Milp, "gap", [-0.1, np.inf], "a number of at least 0"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(engine, setting, values, wanted):
+    for value in values:
+        with pytest.raises(SettingError, match=f"{setting} is {wanted}"):
+            engine(**{setting: value})
 
 
 def test_what_is_searched_amortized_is_an_rgs():
-    with pytest.raises(SettingError, match=r"the inner engine is one such as RGS\(restarts=10\)"):
+    with pytest.raises(SettingError, match=r"inner is one such as RGS\(restarts=10\)"):
         LearnedRestarts(Exact())
 
 

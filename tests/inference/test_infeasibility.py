@@ -115,19 +115,3 @@ def test_a_conflict_runs_through_the_rules_of_the_task_where_it_must():
     )
     names = [rule.name for rule in find_conflict(space)]
     assert names == ['r0_1["Kill"] >> (e0["Peop"] & e1["Peop"])', "a killing", "nobody"]
-
-
-def test_the_error_of_an_engine_names_what_find_conflict_finds():
-    space = sentence(
-        3,
-        also={
-            0: ("a killing", lambda e, r: r[0, 1]["Kill"]),
-            1: ("back again", lambda e, r: r[1, 0]["Located_In"]),
-        },
-    )
-    conflict = tuple(rule.name for rule in find_conflict(space))
-    with pytest.raises(InfeasibleSpace) as raised:
-        Exact().solve(space, [0.0] * space.parts)
-    assert raised.value.conflicting_rules == conflict
-    assert {"a killing", "back again"} < set(conflict)
-    assert len(conflict) == 3

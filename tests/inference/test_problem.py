@@ -1,4 +1,4 @@
-"""What is maximised and who asks: checks, rows, clamping, ties."""
+"""What is maximised: checks, rows, clamping, ties."""
 
 from __future__ import annotations
 
@@ -88,34 +88,23 @@ def test_a_tie_grows_with_the_largest_score_of_the_input():
     assert Problem(NOTHING, np.empty((2, 0))).ties.tolist() == [TIE, TIE]
 
 
-def test_rows_picks_inputs(space):
-    scores = np.arange(33.0).reshape(3, 11)
-    closed = np.zeros((3, 5), dtype=np.bool_)
-    closed[2, 0] = True
-    picked = Problem(space, scores, closed).rows(np.array([2, 0]))
-    assert picked.scores.tolist() == scores[[2, 0]].tolist()
-    assert picked.closed.tolist() == closed[[2, 0]].tolist()
-    assert Problem(space, scores).rows(np.array([1])).closed is None
+ONE = [1, np.int64(1), np.array(1), -3, [1], slice(1, 2), np.arange(4) == 1]
 
 
 @pytest.mark.parametrize(
-    "index", [1, np.int64(1), np.array(1), -3, [1], slice(1, 2), np.arange(4) == 1]
+    ("index", "rows"), [*((one, [1]) for one in ONE), ([], []), (slice(0), []), ([3, 0], [3, 0])]
 )
-def test_one_row_of_a_batch_is_a_batch_of_one(space, index):
+def test_rows_of_a_batch_are_a_batch(space, index, rows):
     gold = np.array([[0, 0], [1, 1], [0, 2], [1, 0]])
     scores = np.arange(44.0).reshape(4, 11)
-    problem = clamp(space, Problem(space, scores, loss_term=F1Loss().term(gold)), {})
+    given_labels = [{}, {"x": "a"}, {"x": "b"}, {"y": "c"}]
+    problem = clamp(space, Problem(space, scores, loss_term=F1Loss().term(gold)), given_labels)
     part, context = problem.rows(index), Context(gold=gold).rows(index)
-    assert len(part) == len(part.closed) == len(part.loss_term) == len(context.gold) == 1
-    assert part.scores.tolist() == scores[1:2].tolist()
-    assert context.gold.tolist() == [[1, 1]]
-
-
-def test_no_row_of_a_batch_is_an_empty_batch(space):
-    problem = Problem(space, np.zeros((4, 11)))
-    for none in ([], np.empty(0, dtype=np.int64), slice(0)):
-        assert problem.rows(none).scores.shape == (0, 11)
-        assert Context(gold=np.zeros((4, 2), int)).rows(none).gold.shape == (0, 2)
+    assert len(part) == len(part.loss_term) == len(rows)
+    assert part.scores.tolist() == scores[rows].tolist()
+    assert part.closed.tolist() == problem.closed[rows].tolist()
+    assert context.gold.tolist() == gold[rows].tolist()
+    assert Problem(space, scores).rows(index).closed is None
 
 
 def test_problems_cannot_be_changed(space):

@@ -30,6 +30,18 @@ print(json.dumps(answers))
 
 
 @pytest.fixture
+def write(tmp_path, request):
+    """Writes a text into a file, whose name ends as the module's own files do."""
+
+    def write_text(text, name=None):
+        path = tmp_path / (name or request.module.NAME)
+        path.write_text(text, newline="")
+        return path
+
+    return write_text
+
+
+@pytest.fixture
 def toulbar2():
     """Labels and cost of each file by pytoulbar2, or None where it finds the file infeasible."""
     if find_spec("pytoulbar2") is None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-
 import pytest
 
 from rote.errors import DataError
 from rote.io.conll import Entity, Relation, numbered_sentences
 from tests.io.damage import damaged, refused
 
+NAME = "sample.corp"
 # Two sentences of our own, with what the corpus has: entities of several words, a comma, a
 # lone slash, too few and too many tags, and a sentence without relations.
 SAMPLE = """\
@@ -27,16 +26,6 @@ SAMPLE = """\
 
 
 """
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_text(text, name="sample.corp"):
-        path = tmp_path / name
-        path.write_text(text, newline="")
-        return path
-
-    return write_text
 
 
 def read_sentences(path):
@@ -62,11 +51,8 @@ def test_a_sentence_has_words_tags_spans_and_relations(write):
     assert (second.id, second.words, second.relations) == (7, ("/", "Danish"), ())
 
 
-def test_compressed_files_and_other_line_ends_read_the_same(write, tmp_path):
+def test_other_line_ends_read_the_same(write):
     plain = read_sentences(write(SAMPLE))
-    packed = tmp_path / "sample.corp.gz"
-    packed.write_bytes(gzip.compress(SAMPLE.encode()))
-    assert read_sentences(packed) == plain
     assert read_sentences(write(SAMPLE.replace("\n", "\r\n"))) == plain
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
-from rote.errors import DataError
-from rote.learning import IndependentPerceptron, Perceptron, State, StructuredSVM, fit
-from rote.learning.base import iterations_left, pieces_of, shuffled
-from rote.model import prepare
+from rote.errors import DataError, SettingError
+from rote.learning import (
+    IndependentPerceptron,
+    Perceptron,
+    State,
+    StructuredSVM,
+    Subgradient,
+    fit,
+)
+from rote.learning.base import iterations_left, mini_batches, shuffled
+from rote.space.losses import Hamming
 from tests.learning.small import chains, start
 
 LEARNERS = pytest.mark.parametrize(
@@ -30,54 +35,6 @@ def test_fit_ends_with_the_weights_of_the_last_state_and_shows_every_one(learner
     assert [state.iteration for state in seen] == [1, 2, 3]
     np.testing.assert_array_equal(learned.weights, states[-1].weights)
     assert not model.weights.any()
-
-
-@LEARNERS
-def test_fit_goes_on_from_a_state_and_leaves_a_finished_one_as_it_is(learner):
-    task, xs, ys = chains(0)
-    model, prepared = start(task, xs, ys)
-    states = [state.kept() for state in learner.iterate(model, prepared)]
-    whole = fit(learner, model, prepared)
-    np.testing.assert_array_equal(
-        fit(learner, model, prepared, state=states[0]).weights, whole.weights
-    )
-    np.testing.assert_array_equal(
-        fit(learner, model, prepared, state=states[-1]).weights, whole.weights
-    )
-
-
-@LEARNERS
-def test_a_state_survives_the_way_through_bytes(learner):
-    task, xs, ys = chains(0)
-    model, prepared = start(task, xs, ys)
-    whole = [state.kept() for state in learner.iterate(model, prepared)]
-    first = pickle.loads(pickle.dumps(whole[0]))  # noqa: S301
-    copied = pickle.loads(pickle.dumps(learner))  # noqa: S301
-    resumed = [state.kept() for state in copied.iterate(model, prepared, first)]
-    np.testing.assert_array_equal(resumed[-1].weights, whole[-1].weights)
-
-
-@LEARNERS
-def test_the_weights_of_a_state_do_not_change_afterwards(learner):
-    task, xs, ys = chains(0)
-    model, prepared = start(task, xs, ys)
-    states, copies = [], []
-    for state in learner.iterate(model, prepared):
-        states.append(state)
-        copies.append(state.weights.copy())
-        assert not state.weights.flags.writeable
-    for state, copy in zip(states, copies, strict=True):
-        np.testing.assert_array_equal(state.weights, copy)
-
-
-@LEARNERS
-def test_nothing_can_be_learned_from_no_examples_or_no_outputs(learner):
-    task, xs, ys = chains(0)
-    model, _ = start(task, xs, ys)
-    with pytest.raises(DataError, match="no examples"):
-        fit(learner, model, prepare(task, [], [], layout=model.layout))
-    with pytest.raises(DataError, match="prepare them with ys"):
-        fit(learner, model, prepare(task, xs, layout=model.layout))
 
 
 def test_a_learner_without_states_returns_the_model_it_was_given():
@@ -123,15 +80,15 @@ def test_the_order_of_examples_depends_on_seed_and_iteration_alone():
 def test_pieces_hold_every_example_once_and_share_a_space():
     task, xs, ys = chains(0, count=25)
     _, prepared = start(task, xs, ys)
-    chunks = pieces_of(prepared, 4, 0, 1)
-    members = [member for piece in chunks for member in piece.members.tolist()]
+    batches = mini_batches(prepared, 4, 0, 1)
+    members = [member for batch in batches for member in batch.members.tolist()]
     assert sorted(members) == list(range(25))
     assert members != list(range(25))
-    for piece in chunks:
-        assert 1 <= len(piece) <= 4
-        assert {len(xs[member]) for member in piece.members} == {len(piece.space.variables)}
-        golds = [task.encode(xs[m], ys[m]) for m in piece.members]
-        assert piece.gold.tolist() == golds
+    for batch in batches:
+        assert 1 <= len(batch) <= 4
+        assert {len(xs[member]) for member in batch.members} == {len(batch.space.variables)}
+        golds = [task.encode(xs[m], ys[m]) for m in batch.members]
+        assert batch.gold.tolist() == golds
 
 
 @LEARNERS
@@ -148,3 +105,37 @@ def test_a_state_that_was_not_asked_in_time_says_so(learner):
     kept = [state.kept() for state in learner.iterate(model, prepared)]
     assert kept[-1].weights.tobytes() == states[-1].weights.tobytes()
     assert kept[0].weights.tobytes() != kept[-1].weights.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("learner", "names"),
+    [
+        (IndependentPerceptron, ()),
+        (Perceptron, ("update",)),
+        (Subgradient, ("C", "loss", "batch")),
+        (
+            StructuredSVM,
+            ("C", "loss", "batch", "delta", "passes", "online_epochs", "patience", "n_jobs"),
+        ),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(learner, names):
+    wrong = {
+        "C": (0.0, -1.0, np.nan, "1", None, True),
+        "loss": (Hamming, "hamming"),
+        "batch": (0, 1.5),
+        "update": ("late", None),
+        "iterations": (0, 2.5),
+        "seed": (-1, 0.5, "0"),
+        "online_epochs": (-1,),
+    }
+    for name in ("iterations", "seed", *names):
+        for value in wrong.get(name, (0, np.inf if name == "delta" else 1.5)):
+            with pytest.raises(SettingError, match=f"{name} is .*, got "):
+                learner(**{name: value})
+
+
+@pytest.mark.parametrize("other", [{"batch": 2}, {"squared": False}, {"n_jobs": 2}], ids=str)
+def test_reuse_needs_squared_slacks_one_thread_and_no_batch(other):
+    with pytest.raises(SettingError, match="reuse needs squared slacks, one thread and no batch"):
+        StructuredSVM(reuse=True, **other)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -10,13 +9,13 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
-from rote import Amortized, Engine, Exact, Exhaustive, Status, StructuredSVM
+from rote import Amortized, Exact, StructuredSVM
 from rote.datasets import english_sentences
-from rote.errors import DataError, LabelError, NoSolution, SettingError
+from rote.errors import DataError, LabelError, SettingError
 from rote.features import Templates
 from rote.inference.stores import MemoryStore, SqliteStore
 from rote.inference.wrappers.amortized import Counters
-from rote.learning import EpsilonSchedule, IndependentPerceptron, Perceptron, adaptive_schedule
+from rote.learning import Perceptron
 from rote.learning import cross_validation as validation
 from rote.learning.cross_validation import Run, Validation, cross_validate
 from rote.learning.sklearn import StructuredEstimator
@@ -47,7 +46,7 @@ def tags(learners=LEARNERS, folds=3, **options):
 
 def sentences(certificate, policy, epsilon=0.0, n_jobs=1, store=None, learners=LEARNERS, **options):
     engine = Amortized(
-        Exact(), certificate=certificate, epsilon=epsilon, thrifty=False, store=store
+        Exact(), certificate=certificate, epsilon=epsilon, admission="always", store=store
     )
     return cross_validate(
         EntityRelation(),
@@ -120,20 +119,6 @@ def test_folds_may_be_of_any_kind():
     assert [run.counters.queries // run.iterations for run in by_hand.runs] == [10, 12] * 2
 
 
-def test_any_learner_and_any_engine_can_be_validated():
-    learners = {"alone": IndependentPerceptron(2), "perceptron": Perceptron(3)}
-    plain, solved = tags(learners), tags(learners, engine=Exhaustive(), cache="none")
-    assert results(plain) == results(solved)
-    assert {run.setting for run in plain.runs} == set(learners)
-
-
-def test_staged_learners_are_validated_too():
-    learners = {C: EpsilonSchedule(learner, adaptive_schedule()) for C, learner in LEARNERS.items()}
-    found = sentences("auto", "forward", learners=learners)
-    assert found.counters.queries > 0
-    assert 0 <= found.best <= 1
-
-
 def test_more_folds_than_are_kept_ready_change_nothing(monkeypatch):
     kept = tags()
     monkeypatch.setattr(validation, "KEPT", 1)
@@ -170,8 +155,8 @@ def test_folds_share_what_is_remembered_and_settings_only_when_it_is_forwarded()
     # Folds are equal, and so is every training of a setting: all but the first find all solved.
     folds = [(range(20), range(20, 24))] * 3
     learners = {"first": LEARNERS[1.0], "again": LEARNERS[1.0]}
-    engine = Amortized(Exact(), certificate=(), thrifty=False)
-    same = Amortized(Exact(), certificate="condition", thrifty=False)
+    engine = Amortized(Exact(), certificate=(), admission="always")
+    same = Amortized(Exact(), certificate="condition", admission="always")
     counted = [run.counters for run in tags(folds=folds, engine=engine).runs]
     assert [each.solver_calls for each in counted] == [each.queries for each in counted]
     assert len(counted) == 6
@@ -185,7 +170,7 @@ def test_folds_share_what_is_remembered_and_settings_only_when_it_is_forwarded()
 
 
 def test_the_engine_that_was_given_is_left_as_it_was():
-    engine = Amortized(Exact(), thrifty=False)
+    engine = Amortized(Exact(), admission="always")
     tags(engine=engine)
     assert engine.counters == Counters()
 
@@ -210,16 +195,10 @@ def test_processes_find_the_same_scores_and_weights(policy):
     assert parallel.counters.queries == serial.counters.queries
 
 
-def test_processes_keep_most_of_what_forwarding_saves():
-    none, serial = (calls(validated("condition", policy, 1.0)) for policy in ("none", "forward"))
-    parallel = calls(sentences("condition", "forward", 1.0, n_jobs=2))
-    assert none - parallel > 0.8 * (none - serial)
-
-
 def test_processes_share_the_store_of_the_engine(tmp_path):
     store = SqliteStore(tmp_path / "answers.sqlite")
     first = sentences("condition", "forward", n_jobs=2, store=store)
-    assert sum(size.packs for size in store.info().values()) > 0
+    assert sum(size.blobs for size in store.info().values()) > 0
     second = sentences("condition", "forward", n_jobs=2, store=store)
     assert results(first) == results(second)
     assert calls(second) == 0
@@ -266,7 +245,7 @@ def test_what_fails_in_a_process_is_raised_here():
 
 
 def test_settings_that_mean_nothing_are_refused():
-    with pytest.raises(SettingError, match=r"none, reset, forward; got 'keep'"):
+    with pytest.raises(SettingError, match="none, reset, forward, got 'keep'"):
         tags(cache="keep")
     with pytest.raises(SettingError, match="n_jobs"):
         tags(n_jobs=0)
@@ -312,18 +291,12 @@ def test_learners_have_names_and_folds_are_pairs():
     task, xs, ys = TAGGING, *tagged(4)
     folds = [([0, 1], [2, 3])]
     for learners in ([Perceptron()], Perceptron()):
-        with pytest.raises(SettingError, match="a learner by the name of each setting"):
+        with pytest.raises(SettingError, match="learners is a mapping from the name"):
             cross_validate(task, xs, ys, learners, folds, share_of_labels)
-    with pytest.raises(SettingError, match="a learner is one such as"):
+    with pytest.raises(SettingError, match="learners is a mapping"):
         cross_validate(task, xs, ys, {1: Perceptron}, folds, share_of_labels)
-    with pytest.raises(SettingError, match=r"as in KFold\(5\)\.split\(xs\); got 5"):
+    with pytest.raises(SettingError, match=r"as in KFold\(5\)\.split\(xs\), got 5"):
         cross_validate(task, xs, ys, {1: Perceptron()}, 5, share_of_labels)
-
-
-def test_a_single_example_is_not_taken_for_many():
-    for xs, ys, what in (("text", YS, "inputs"), (XS, {"a": "N"}, "outputs")):
-        with pytest.raises(DataError, match=f"expected a list of {what}"):
-            cross_validate(TAGGING, xs, ys, LEARNERS, KFold(2).split(XS), share_of_labels)
 
 
 def test_an_example_that_is_refused_is_called_by_its_number_among_all():
@@ -331,25 +304,6 @@ def test_an_example_that_is_refused_is_called_by_its_number_among_all():
     for folds in ([(np.arange(12, 24), np.arange(12))], [(np.arange(23, 11, -1), np.arange(12))]):
         with pytest.raises(LabelError, match=r"^example 20: 'no label' is not a label"):
             cross_validate(TAGGING, XS, ys, LEARNERS, folds, share_of_labels)
-
-
-def test_an_input_that_cannot_be_judged_is_called_by_its_number_among_all():
-    xs = [*XS[:20], 7, *XS[21:]]
-    folds = [(np.arange(12), np.arange(12, 24))]
-    with pytest.raises(TypeError) as raised:
-        cross_validate(TAGGING, xs, YS, LEARNERS, folds, share_of_labels)
-    assert raised.value.__notes__ == ["in example 20"]
-
-
-def test_an_example_without_output_is_called_by_its_number_among_all():
-    class Late(Engine):
-        def answer(self, problem, context):
-            found = Exact().answer(problem, context)
-            return replace(found, status=np.full_like(found.status, Status.TIMED_OUT))
-
-    folds = [(np.arange(12, 24), np.arange(12))]
-    with pytest.raises(NoSolution, match=r"^example (1[2-9]|2[0-3]): "):
-        tags({1.0: Perceptron(iterations=1)}, folds, engine=Late(), cache="none")
 
 
 def test_outputs_that_break_a_rule_are_refused_unless_they_are_allowed():
@@ -370,5 +324,5 @@ def test_outputs_that_break_a_rule_are_refused_unless_they_are_allowed():
 @pytest.mark.parametrize("wrong", [float("nan"), None, "good"])
 def test_a_score_that_is_no_number_is_refused(wrong):
     learners, folds = {1.0: Perceptron(iterations=1)}, KFold(2).split(XS)
-    with pytest.raises(SettingError, match=f"score gives a number, .*it gave {wrong!r}"):
+    with pytest.raises(SettingError, match=f"score is a number, got {wrong!r}"):
         cross_validate(TAGGING, XS, YS, learners, folds, lambda ys, found: wrong)

@@ -15,7 +15,13 @@ from sklearn.svm import LinearSVC
 
 from papers.samdani2012.exactness import is_exact
 from rote.inference import Exact
-from rote.inference.wrappers.decomposed import Decomposed, HammingBall, Sign, SignedComponents
+from rote.inference.wrappers.decomposed import (
+    CustomSets,
+    Decomposed,
+    HammingBall,
+    Sign,
+    SignedComponents,
+)
 from rote.learning import Perceptron, StructuredSVM, fit
 from rote.learning.base import shuffled
 from rote.space import any_of, at_most, count, exactly
@@ -99,8 +105,8 @@ def test_there_are_weights_without_slack_around_gold_and_with_slack_elsewhere():
         sets = random_sets(np.random.default_rng(seed), 4)
         xs, ys = drawn(space, seed)
         prepared = ready(space, xs, ys)
-        found.append(exact(prepared, lambda *_, sets=sets: sets))
-        assert exact(prepared, lambda *_: [range(4)])
+        found.append(exact(prepared, CustomSets(lambda *_, sets=sets: sets)))
+        assert exact(prepared, CustomSets(lambda *_: [range(4)]))
     assert not all(found)
 
 

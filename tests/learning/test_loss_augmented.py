@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import NoSolution, ScoreError, UnsupportedSpace
+from rote.errors import NoSolution, ScoreError
 from rote.inference import Engine, Exact, Exhaustive, Problem, Solutions, Status
 from rote.inference.problem import Context
 from rote.learning import Perceptron, StructuredSVM, Subgradient
 from rote.learning.loss_augmented import max_violated, most_violated_of, most_violated_outputs
 from rote.learning.reuse import Reuse
-from rote.model import dataset as prepared_module
 from rote.space import SpaceBuilder
 from rote.space.losses import F1Loss, Hamming, JaccardLoss, ZeroOne
 from rote.tasks.tagging import Tagging
@@ -71,37 +70,6 @@ def test_no_output_has_a_larger_slack_than_the_one_found(loss, engine, space, se
         assert slacks[i] == pytest.approx(top, abs=1e-9)
 
 
-def test_the_zero_one_loss_looks_beyond_the_right_output():
-    builder = SpaceBuilder()
-    builder.variable("x", "ab")
-    builder.variable("y", "ab")
-    space = builder.build()
-    gold = np.zeros((3, 2), dtype=np.int64)
-    scores = np.array([[0.5, 0, 3, 0], [3, 0, 3, 0], [0, 0.5, 3, 0]], dtype=np.float64)
-    labels, slacks, losses = worst(Exact(), space, scores, gold, ZeroOne())
-    assert labels.tolist() == [[1, 0], [0, 0], [1, 0]]
-    assert slacks.tolist() == [0.5, 0.0, 1.5]
-    assert losses.tolist() == [1.0, 0.0, 1.0]
-
-
-def test_the_zero_one_loss_of_the_only_output_is_nothing():
-    builder = SpaceBuilder()
-    x = builder.variable("x", "ab")
-    builder.require(x["a"])
-    labels, slacks, _ = worst(
-        Exact(), builder.build(), np.zeros((2, 2)), np.zeros((2, 1), dtype=np.int64), ZeroOne()
-    )
-    assert labels.tolist() == [[0], [0]]
-    assert slacks.tolist() == [0.0, 0.0]
-
-
-def test_losses_that_do_not_add_up_need_an_engine_that_takes_terms():
-    builder = SpaceBuilder()
-    builder.variable("x", "ab")
-    with pytest.raises(UnsupportedSpace, match="Exhaustive"):
-        worst(Exact(), builder.build(), np.zeros((1, 2)), np.zeros((1, 1), np.int64), F1Loss())
-
-
 @pytest.mark.parametrize("status", [Status.TIMED_OUT, Status.INFEASIBLE])
 def test_an_engine_that_finds_nothing_is_an_error(status):
     class Empty(Engine):
@@ -139,7 +107,7 @@ def test_an_example_for_which_an_engine_finds_nothing_is_named(reuse):
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 @pytest.mark.parametrize("chunk", [1, 30, 1 << 22])
 def test_pieces_and_threads_find_the_same(n_jobs, chunk, monkeypatch):
-    monkeypatch.setattr(prepared_module, "CHUNK", chunk)
+    monkeypatch.setattr("rote.model.batch.CHUNK", chunk)
     task, xs, ys = chains(0, count=20)
     model, prepared = start(task, xs, ys)
     weights = readonly(np.random.default_rng(0).normal(size=prepared.layout.size))
@@ -191,15 +159,6 @@ def test_scores_that_overflow_are_told_with_their_example_whoever_looks_for_the_
         most_violated_of(Exact(), prepared, weights, Hamming(), group)
     with pytest.raises(ScoreError, match=r"example 5: scores are finite .* scale the features"):
         Reuse().most_violated_of(Exact(), prepared, weights, Hamming(), group, np.zeros(len(group)))
-
-
-def test_losses_are_not_added_to_the_scores_given():
-    task, xs, ys = chains(2)
-    _, prepared = start(task, xs, ys)
-    group = prepared.groups[0]
-    scores = np.ones((len(group), group.space.parts))
-    worst(Exact(), group.space, readonly(scores), group.gold, Hamming())
-    assert (scores == 1.0).all()
 
 
 def test_a_loss_that_is_not_finite_is_refused():

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
-from rote.errors import NoSolution, SettingError
-from rote.inference import Engine, Exact, Exhaustive
+from rote.errors import NoSolution
+from rote.inference import Engine, Exact
 from rote.inference.approximate import Beam
-from rote.learning import Perceptron, fit
+from rote.learning import IndependentPerceptron, Perceptron, fit
 from rote.learning.base import shuffled
 from rote.tasks.tagging import Tagging
-from tests.learning.small import as_given, chains, phi, start
+from tests.learning.small import Links, as_given, chains, phi, start
 from tests.strategies import Judge
 
 UPDATES = pytest.mark.parametrize("update", ["full", "early", "largest"])
@@ -132,20 +130,6 @@ def test_on_separable_data_mistakes_are_no_more_than_the_bound(update):
     assert model.with_weights(states[-1].weights).predict(xs) == ys
 
 
-@UPDATES
-@pytest.mark.parametrize("stop", [1, 3])
-def test_a_run_that_is_resumed_makes_the_same_steps_bit_for_bit(update, stop):
-    task, xs, ys = chains(5, count=12)
-    model, prepared = start(task, xs, ys)
-    learner = Perceptron(5, update=update)
-    whole = [state.kept() for state in learner.iterate(model, prepared)]
-    resumed = [state.kept() for state in learner.iterate(model, prepared, whole[stop - 1])]
-    assert len(resumed) == 5 - stop
-    for one, other in zip(resumed, whole[stop:], strict=True):
-        assert one.iteration == other.iteration
-        np.testing.assert_array_equal(one.weights, other.weights)
-
-
 def test_it_begins_from_the_weights_of_the_model():
     task, xs, ys = chains(6, count=8, noise=0.0, order=0)
     model, prepared = start(task, xs, ys)
@@ -153,29 +137,6 @@ def test_it_begins_from_the_weights_of_the_model():
     again = [state.kept() for state in Perceptron(5, average=False).iterate(learned, prepared)]
     assert [state.done for state in again] == [True]
     np.testing.assert_array_equal(again[0].weights, learned.weights)
-
-
-def test_it_learns_what_the_engine_may_answer():
-    # With a rule that no output may break, the same engine is used to learn and to predict.
-    def rules(builder, tokens):
-        for first, second in pairwise(tokens):
-            builder.require(~(first["a"] & second["a"]))
-
-    task, xs, _ = chains(7, count=10, rules=rules)
-    ys = [tuple("ab"[t % 2] for t in range(len(x))) for x in xs]
-    ends = []
-    for engine in (Exact(), Exhaustive()):
-        model, prepared = start(task, xs, ys, engine)
-        ends.append(fit(Perceptron(6), model, prepared))
-    np.testing.assert_allclose(ends[0].weights, ends[1].weights, atol=1e-12)
-    for x, y in zip(xs, ends[0].predict(xs), strict=True):
-        assert task.frame(x).space.holds(np.array(task.encode(x, y))).all()
-
-
-@pytest.mark.parametrize("wrong", [{"iterations": 0}, {"update": "late"}], ids=str)
-def test_settings_outside_what_they_may_be_are_refused(wrong):
-    with pytest.raises(SettingError, match=next(iter(wrong))):
-        Perceptron(**wrong)
 
 
 class Another(Engine):
@@ -210,3 +171,69 @@ def test_an_example_for_which_a_search_finds_nothing_is_not_learned_from(update)
     model = model.with_weights(np.array([3.0, 0.0, 3.0, 0.0]))
     with pytest.raises(NoSolution, match=r"^example 1: .* by beam; widen the beam"):
         list(Perceptron(update=update).iterate(model, prepared))
+
+
+def naive_per_variable(layout, xs, golds, iterations, sample_weight=None):
+    """The weights of the block "label" after every decision, and the mistakes per iteration."""
+    size = layout.block(layout.zeros(), "label").shape
+    weights, trail, mistakes = np.zeros(size), [], []
+    for iteration in range(1, iterations + 1):
+        wrong = 0
+        for number in shuffled(len(xs), 0, iteration):
+            share = 1.0 if sample_weight is None else sample_weight[number]
+            for features, gold in zip(xs[number], golds[number], strict=True):
+                found = int((features @ weights).argmax())
+                if found != gold and share:
+                    wrong += 1
+                    weights = weights.copy()
+                    weights[:, gold] += share * features
+                    weights[:, found] -= share * features
+                trail.append(weights)
+        mistakes.append(wrong)
+        if not wrong:
+            break
+    return trail, mistakes
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("weighed", [False, True])
+def test_every_iteration_is_that_of_a_naive_perceptron_per_variable(seed, weighed):
+    task, xs, ys = chains(seed, count=10)
+    sample_weight = np.random.default_rng(seed).integers(0, 3, size=10) / 2 if weighed else None
+    model, prepared = start(task, xs, ys, sample_weight=sample_weight)
+    golds = [task.encode(x, y) for x, y in zip(xs, ys, strict=True)]
+    trail, mistakes = naive_per_variable(prepared.layout, xs, golds, 4, sample_weight)
+    plain = [
+        state.kept() for state in IndependentPerceptron(4, average=False).iterate(model, prepared)
+    ]
+    averaged = [state.kept() for state in IndependentPerceptron(4).iterate(model, prepared)]
+    assert [state.measures["mistakes"] for state in plain] == mistakes
+    decisions = sum(map(len, xs))
+    for k, (one, mean) in enumerate(zip(plain, averaged, strict=True), start=1):
+        block = prepared.layout.block(one.weights, "label")
+        np.testing.assert_allclose(block, trail[k * decisions - 1], atol=1e-9)
+        block = prepared.layout.block(mean.weights, "label")
+        np.testing.assert_allclose(block, np.mean(trail[: k * decisions], axis=0), atol=1e-9)
+        assert not prepared.layout.block(mean.weights, "2 labels").any()
+        assert one.measures["inferences"] == 0
+
+
+def test_labels_with_a_vector_each_share_one_weight_per_feature():
+    rng = np.random.default_rng(0)
+    task = Links()
+    xs = [rng.normal(size=(3, 2)) for _ in range(6)]
+    ys = [tuple(int(rng.integers(t + 1)) for t in range(3)) for _ in xs]
+    model, prepared = start(task, xs, ys)
+    assert prepared.layout.size == 4
+    weights, trail = np.zeros(4), []
+    for iteration in (1, 2, 3):
+        for number in shuffled(6, 0, iteration):
+            x, gold = xs[number], ys[number]
+            for t in range(3):
+                options = [np.concatenate([x[s], x[t]]) for s in range(t + 1)]
+                found = int(np.argmax([weights @ option for option in options]))
+                weights = weights + options[gold[t]] - options[found]
+                trail.append(weights)
+    last = [state.kept() for state in IndependentPerceptron(3).iterate(model, prepared)][-1]
+    np.testing.assert_allclose(last.memory["weights"], weights, atol=1e-9)
+    np.testing.assert_allclose(last.weights, np.mean(trail, axis=0), atol=1e-9)

@@ -28,7 +28,7 @@ def _made_ready() -> tuple[MultiLabel, Model, object]:
 def test_a_remembered_output_above_its_bar_is_taken_without_solving() -> None:
     _, model, prepared = _made_ready()
     group = prepared.groups[0]
-    counted = Amortized(Exact(), certificate="none", thrifty=False)
+    counted = Amortized(Exact(), certificate="none", admission="always")
     reuse = Reuse()
     weights = readonly(model.weights)
     low, high = np.full(len(group), -np.inf), np.full(len(group), np.inf)
@@ -60,7 +60,7 @@ def test_slacks_and_losses_are_those_of_the_outputs_returned() -> None:
 
 def test_training_with_reuse_reaches_the_same_optimum_and_solves_less_often() -> None:
     _, model, prepared = _made_ready()
-    counted = Amortized(Exact(), certificate="none", thrifty=False)
+    counted = Amortized(Exact(), certificate="none", admission="always")
     options = {"C": 1.0, "delta": 1e-4, "iterations": 2000, "online_epochs": 0, "passes": 50}
     one = fit(StructuredSVM(**options), model, prepared)
     learner = StructuredSVM(**options, reuse=True)
@@ -80,7 +80,7 @@ def test_the_primal_is_unknown_where_outputs_were_taken_again() -> None:
 
 def test_examples_are_asked_for_or_taken_again_and_both_are_counted() -> None:
     _, model, prepared = _made_ready()
-    counted = Amortized(Exact(), certificate="none", thrifty=False)
+    counted = Amortized(Exact(), certificate="none", admission="always")
     learner = StructuredSVM(C=0.5, delta=0.01, online_epochs=1, reuse=True)
     told = [s.measures for s in learner.iterate(model.with_engine(counted), prepared)]
     assert sum(each["inferences"] for each in told) == counted.counters.queries

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import numpy as np
 import pytest
 
-from rote.errors import SettingError
 from rote.learning import Subgradient
-from rote.learning.base import pieces_of
+from rote.learning.base import mini_batches
 from rote.space.losses import Hamming
 from rote.tasks.tagging import Tagging
 from tests.learning.small import Everything, chains, phi, start
@@ -21,11 +18,11 @@ def naive(learner, task, xs, ys, prepared, cost):
     layout = prepared.layout
     weights, mean, step = np.zeros(layout.size), np.zeros(layout.size), 0
     for iteration in range(1, learner.iterations + 1):
-        chunks = pieces_of(prepared, learner.batch, learner.seed, iteration)
-        for piece in chunks:
+        batches = mini_batches(prepared, learner.batch, learner.seed, iteration)
+        for batch in batches:
             step += 1
             change = np.zeros_like(weights)
-            for member in piece.members.tolist():
+            for member in batch.members.tolist():
                 x, gold = xs[member], tuple(task.encode(xs[member], ys[member]))
                 right = phi(task, layout, x, gold)
                 ranked = [
@@ -36,7 +33,7 @@ def naive(learner, task, xs, ys, prepared, cost):
                 if labels != gold and loss + (found - right) @ weights > 0:
                     change += right - found
             weights = (1 - 1 / step) * weights
-            weights += cost * len(chunks) / step * change
+            weights += cost * len(batches) / step * change
         mean += (weights - mean) * 2 / (iteration + 1)
     return weights, mean
 
@@ -75,37 +72,9 @@ def test_examples_count_the_same_whether_others_share_their_space_or_not():
     assert model.with_weights(state.weights).predict([("w",)]) == [("N",)]
 
 
-def test_more_iterations_than_were_asked_for_at_first_can_be_made():
-    task, xs, ys = chains(5)
-    model, prepared = start(task, xs, ys)
-    *_, short = Subgradient(iterations=2, batch=3).iterate(model, prepared)
-    *_, longer = Subgradient(iterations=5, batch=3).iterate(model, prepared, short)
-    *_, whole = Subgradient(iterations=5, batch=3).iterate(model, prepared)
-    assert longer.weights.tobytes() == whole.weights.tobytes()
-
-
-def test_a_run_that_goes_on_from_a_state_ends_with_the_same_weights():
-    task, xs, ys = chains(5)
-    model, prepared = start(task, xs, ys)
-    learner = Subgradient(iterations=6, batch=3)
-    *_, whole = learner.iterate(model, prepared)
-    (*_, half) = islice(learner.iterate(model, prepared), 3)
-    *_, resumed = learner.iterate(model, prepared, half)
-    assert resumed.weights.tobytes() == whole.weights.tobytes()
-    assert [state.kept() for state in learner.iterate(model, prepared, whole)] == []
-
-
 def test_many_steps_leave_the_scale_in_range():
     task, xs, ys = chains(6, count=4)
     model, prepared = start(task, xs, ys)
     *_, state = Subgradient(C=1e-6, iterations=300, batch=1).iterate(model, prepared)
     assert np.isfinite(state.weights).all()
     assert 1e-7 < float(state.memory["scale"][0]) <= 1.0
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"C": 0.0}, {"iterations": 0}, {"batch": 0}, {"batch": 1.5}, {"C": float("nan")}]
-)
-def test_settings_that_make_no_sense_are_refused(wrong):
-    with pytest.raises(SettingError, match=next(iter(wrong))):
-        Subgradient(**wrong)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from rote import RGS, Model, Perceptron, StructuredSVM, Subgradient, fit_unary_classifier
+from rote import fit_unary_classifier
 from rote.errors import SettingError
 from rote.inference.problem import Problem
-from rote.learning import fit
 from rote.model import prepare
 from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence
 from rote.tasks.multilabel import MultiLabel
@@ -102,19 +101,6 @@ def test_labels_with_vectors_of_their_own_are_told_apart():
     prepared = prepare(task, xs, ys)
     found = initials(fit_unary_classifier(prepared, cost=100.0), prepared)
     assert found == [list(task.encode(x, y)) for x, y in zip(xs, ys, strict=True)]
-
-
-@pytest.mark.parametrize(
-    "learner", [StructuredSVM(C=1.0, iterations=20), Perceptron(10), Subgradient(iterations=20)]
-)
-def test_learners_start_from_it(learner):
-    xs, ys = sentences(40)
-    prepared = prepare(TASK, xs, ys)
-    engine = RGS(0.8, 5, fit_unary_classifier(prepared))
-    start = Model(TASK, prepared.layout, prepared.layout.zeros(), engine)
-    model = fit(learner, start, prepared)
-    found, gold = ([tag for y in outputs for tag in y] for outputs in (model.predict(xs), ys))
-    assert np.mean([a == b for a, b in zip(found, gold, strict=True)]) > 0.85
 
 
 def test_settings_that_make_no_sense_are_refused():

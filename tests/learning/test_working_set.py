@@ -7,7 +7,7 @@ import pytest
 
 from rote.errors import DataError
 from rote.kernels.learning.dual_descent import descend
-from rote.kernels.learning.working_set import Candidates, Dual, Offers, add_candidates
+from rote.kernels.learning.working_set import Dual, Offers, add_candidates
 from rote.learning.working_set import WorkingSet
 from rote.types import readonly
 from tests.kernels.parts import random_columns, random_parts, whole
@@ -47,16 +47,6 @@ class Run:
 
 def content(working):
     return {name: array.tolist() for name, array in working.saved().items()}
-
-
-def test_it_begins_with_nothing():
-    working = WorkingSet(4, 7)
-    assert (working.count, working.atoms) == (0, 0)
-    assert working.dual(np.zeros(7), np.ones(4), squared=True) == 0.0
-    saved = working.saved()
-    assert set(saved) == {*Candidates._fields, "idle"}
-    assert saved["total"].tolist() == [0.0] * 4
-    assert len(saved["dual"]) == 0
 
 
 def test_what_is_in_it_stays_while_it_grows():

@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from rote.errors import DataError, SettingError
 from rote.metrics import compare, compare_systems, f1_of_sums
@@ -47,18 +46,6 @@ def test_few_swaps_are_all_tried_and_many_come_near_all_of_them(data, statistic,
     assert found.p_value == pytest.approx(expected)
     some = compare_systems(*data, statistic=statistic, resamples=50)
     assert some.p_value == pytest.approx(expected, abs=0.15)
-
-
-def test_swaps_of_scores_agree_with_scipy():
-    first, second = np.random.default_rng(2).normal(size=(2, 10))
-    second += 0.8
-    theirs = stats.permutation_test(
-        (first, second),
-        lambda a, b: b.mean() - a.mean(),
-        permutation_type="samples",
-        n_resamples=np.inf,
-    ).pvalue
-    assert compare_systems(first, second).p_value == pytest.approx(theirs)
 
 
 def test_resamples_come_near_the_exhaustive_bootstrap():
@@ -139,8 +126,8 @@ def test_bad_input_is_answered_with_a_sentence(first, second, message):
 
 
 def test_bad_settings_are_refused():
-    with pytest.raises(SettingError, match="resamples is 1 or more, got 0"):
+    with pytest.raises(SettingError, match="resamples is a whole number of at least 1, got 0"):
         compare_systems(FIRST, SECOND, resamples=0)
     for confidence in (0, 1, 95):
-        with pytest.raises(SettingError, match="confidence lies between 0 and 1"):
+        with pytest.raises(SettingError, match="confidence is a number above 0 and below 1"):
             compare_systems(FIRST, SECOND, confidence=confidence)

@@ -133,20 +133,15 @@ def test_a_share_that_makes_no_sense_is_refused(tmp_path, alpha):
     model = a_model()
     model.with_engine(RGS(0.7, 9, UnaryClassifier(np.zeros(model.layout.size)))).save(tmp_path)
     rewrite(tmp_path, putting(alpha, "engine", "settings", "alpha"))
-    with pytest.raises(ModelError, match="alpha is a share"):
+    with pytest.raises(ModelError, match="alpha is a number from 0 to 1"):
         Model.load(tmp_path)
-
-
-def test_of_wrappers_for_learning_the_engine_underneath_is_saved(tmp_path):
-    engine = Timed(Decomposed(Amortized(Milp(gap=0.25)), HammingBall(2)))
-    save(a_model(engine=engine), tmp_path)
-    assert load(tmp_path).engine == Milp(gap=0.25)
 
 
 @pytest.mark.parametrize(
     ("engine", "kept"),
     [
         (Timed(), [Exact]),
+        (Timed(Decomposed(Amortized(Milp(gap=0.25)), HammingBall(2))), [Milp]),
         (Amortized(Timed(Milp(gap=0.25))), [Milp]),
         (Timed(Amortized(RGS(restarts=3))), [RGS]),
         (LearnedBeam(Timed()), [LearnedBeam, Exact]),
@@ -160,19 +155,6 @@ def test_layers_that_change_no_answer_are_left_out_wherever_they_lie(tmp_path, e
     back = Model.load(tmp_path)
     assert [type(layer) for layer in layers(back.engine)] == kept
     assert back.predict(XS) == model.predict(XS)
-
-
-def test_of_an_engine_that_remembers_the_one_underneath_is_saved(tmp_path):
-    model = a_model(engine=Amortized(Milp(gap=0.25), epsilon=0.5, thrifty=False))
-    before = model.predict(XS)
-    save(model, tmp_path)
-    back = load(tmp_path)
-    assert back.engine == Milp(gap=0.25)
-    assert back.weights.tobytes() == model.weights.tobytes()
-    again = load(tmp_path, engine=Amortized(thrifty=False))
-    assert len(before) == len(XS)
-    assert again.predict(XS) == load(tmp_path, engine=Exact()).predict(XS)
-    assert again.engine.counters.queries == len(XS)
 
 
 def test_an_engine_of_a_users_own_must_be_given_again(tmp_path):
@@ -379,19 +361,13 @@ def test_saving_over_a_file_is_refused(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_json_cut_off_anywhere_is_refused(folder):
+def test_json_cut_off_anywhere_or_without_end_or_no_text_is_refused(folder):
     path = folder / "model.json"
     content = path.read_bytes()
-    for length in [0, 1, len(content) // 3, len(content) - 1]:
-        path.write_bytes(content[:length])
+    cuts = [content[:length] for length in (0, 1, len(content) // 3, len(content) - 1)]
+    for damaged in (*cuts, b"[" * 100_000, b"\xff\xfe\x00"):
+        path.write_bytes(damaged)
         with pytest.raises(ModelError, match=r"model\.json: is damaged, it is not JSON"):
-            load(folder)
-
-
-def test_json_that_nests_without_end_or_is_no_text_is_refused(folder):
-    for content in (b"[" * 100_000, b"\xff\xfe\x00"):
-        (folder / "model.json").write_bytes(content)
-        with pytest.raises(ModelError, match="is damaged"):
             load(folder)
 
 
@@ -480,24 +456,15 @@ def test_missing_or_damaged_weights_are_refused(folder):
         ({"bias": np.zeros(2)}, r"expected an array 'weights' of float64, got \['bias'\]"),
         ({"weights": np.zeros(2, np.float32)}, "expected an array 'weights' of float64"),
         ({"weights": np.zeros(2)}, r"the array has the shape \(2,\)"),
+        ({"weights": np.array([np.inf])}, "weights has numbers that are not finite"),
     ],
-    ids=["no safetensors", "other name", "other type", "other shape"],
+    ids=["no safetensors", "other name", "other type", "other shape", "not finite"],
 )
 def test_weights_that_do_not_fit_are_refused_even_with_the_right_digest(folder, arrays, match):
     content = arrays if isinstance(arrays, bytes) else packed(arrays)
     weights_file(folder).write_bytes(content)
     rewrite(folder, putting(hashlib.sha256(content).hexdigest(), "weights", "sha256"))
     with pytest.raises(ModelError, match=match):
-        load(folder)
-
-
-def test_weights_that_are_not_finite_are_refused(folder):
-    weights = load(folder).weights.copy()
-    weights[0] = np.inf
-    content = packed({"weights": weights})
-    weights_file(folder).write_bytes(content)
-    rewrite(folder, putting(hashlib.sha256(content).hexdigest(), "weights", "sha256"))
-    with pytest.raises(ModelError, match="weights has numbers that are not finite"):
         load(folder)
 
 
@@ -512,8 +479,8 @@ def test_what_a_speedup_has_learned_is_saved_beside_the_weights(tmp_path):
     assert isinstance(found.engine, LearnedBeam)
     assert (found.engine.width, found.engine.theta) == (3, 0.25)
     assert found.engine.inner == Exact()
-    assert found.engine.knowledge[0] == taught.engine.knowledge[0]
-    assert found.engine.knowledge[1].tolist() == taught.engine.knowledge[1].tolist()
+    for one, other in zip(found.engine.knowledge, taught.engine.knowledge, strict=True):
+        assert np.array_equal(one, other)  # with sums and clock, so that it learns on the same
     assert found.predict(sentences) == taught.predict(sentences)
     path = tmp_path / "model.json"
     saved = json.loads(path.read_text())

@@ -7,11 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rote.errors import DataError, InfeasibleSpace, NoSolution, ScoreError, SettingError
+from rote.errors import InfeasibleSpace, NoSolution, ScoreError, SettingError
 from rote.inference import Chain, Engine, Exact, Exhaustive, Solutions, Status
 from rote.inference.approximate import LearnedBeam
 from rote.model import Model
-from rote.model import dataset as prepared_module
 from rote.tasks.tagging import Tagging
 from tests.learning.small import as_given, chains, phi, start
 from tests.strategies import Judge
@@ -129,18 +128,11 @@ def test_answers_do_not_hang_on_how_many_are_asked_at_once(monkeypatch):
     model, xs = random_model(count=12)
     prepared = model.prepare(xs)
     whole = model.answers(prepared)
-    monkeypatch.setattr(prepared_module, "CHUNK", 1)
+    monkeypatch.setattr("rote.model.batch.CHUNK", 1)
     assert all(len(piece) == 1 for group in prepared.groups for piece in group.chunks())
     for (_, one), (_, other) in zip(whole, model.answers(prepared), strict=True):
         for field in dataclasses.fields(one):
             assert getattr(one, field.name).tolist() == getattr(other, field.name).tolist()
-
-
-def test_several_jobs_have_a_piece_each():
-    model, xs = random_model()
-    (group,) = model.prepare([xs[0]] * 7).groups
-    assert [len(piece) for piece in group.chunks()] == [7]
-    assert [len(piece) for piece in group.chunks(3)] == [3, 3, 1]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -157,16 +149,6 @@ def test_a_model_wants_an_engine_and_not_its_class(engine):
     model, _ = random_model()
     with pytest.raises(SettingError, match=r"the engine of a model is one such as Exact\(\)"):
         model.with_engine(engine)
-
-
-@pytest.mark.parametrize(
-    "engine", [Exact(), LearnedBeam(Exact(), theta=0.5)], ids=["all", "lazily"]
-)
-def test_a_single_input_is_not_taken_for_many(engine):
-    model, _ = random_model()
-    for single in ("server down", {"a": 1.0}):
-        with pytest.raises(DataError, match=r"expected a list of inputs.*as in \[x\]"):
-            model.with_engine(engine).predict(single)
 
 
 @pytest.mark.parametrize("engine", [Exact(), Exhaustive(), LearnedBeam(theta=1.0)])

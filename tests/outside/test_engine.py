@@ -38,7 +38,7 @@ def test_it_solves_as_others_do_alone_and_inside_a_wrapper():
     space = space_of()
     scores = np.random.default_rng(0).normal(size=(20, space.parts))
     expected = Exact().solve(space, scores)
-    for engine in (Listing(), Amortized(Listing(), thrifty=False)):
+    for engine in (Listing(), Amortized(Listing(), admission="always")):
         assert (engine.solve(space, scores).labels == expected.labels).all()
         assert list(layers(engine))[-1] == Listing()
     best = k_best(space, scores, 3, Listing())

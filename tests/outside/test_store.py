@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote import Amortized, Exact, SpaceBuilder, at_most
-from rote.stores import ShelfSize, Store
+from rote.stores import LogSize, Store
 
 
 class Lists(Store):
@@ -15,22 +15,22 @@ class Lists(Store):
         self.kept: dict[str, list[tuple[int, bytes]]] = {}
         self.last = 0
 
-    def add(self, shelf, packs):
-        for pack in packs:
+    def append(self, log, blobs):
+        for blob in blobs:
             self.last += 1
-            self.kept.setdefault(shelf, []).append((self.last, pack))
+            self.kept.setdefault(log, []).append((self.last, blob))
 
-    def read(self, shelf, after=0):
-        return [pack for mark, pack in self.kept.get(shelf, []) if mark > after], self.last
+    def read(self, log, after=0):
+        return [blob for sequence, blob in self.kept.get(log, []) if sequence > after], self.last
 
     def info(self):
         return {
-            shelf: ShelfSize(len(kept), sum(len(pack) for _, pack in kept))
-            for shelf, kept in self.kept.items()
+            log: LogSize(len(kept), sum(len(blob) for _, blob in kept))
+            for log, kept in self.kept.items()
         }
 
-    def clear(self, shelf=None):
-        for name in [shelf] if shelf is not None else list(self.kept):
+    def clear(self, log=None):
+        for name in [log] if log is not None else list(self.kept):
             self.kept.pop(name, None)
 
     def close(self):
@@ -44,10 +44,10 @@ def test_what_one_engine_solved_another_one_need_not_solve():
     space = builder.build()
     scores = np.random.default_rng(1).normal(size=(12, space.parts))
     store = Lists()
-    first = Amortized(Exact(), store, certificate="condition", thrifty=False)
+    first = Amortized(Exact(), store, certificate="condition", admission="always")
     found = first.solve(space, scores)
-    assert sum(size.packs for size in store.info().values()) > 0
-    second = Amortized(Exact(), store, certificate="condition", thrifty=False)
+    assert sum(size.blobs for size in store.info().values()) > 0
+    second = Amortized(Exact(), store, certificate="condition", admission="always")
     assert (second.solve(space, scores).labels == found.labels).all()
     assert second.counters.solver_calls == 0
     store.clear()

@@ -1,25 +1,34 @@
-"""What tests of experiments share: a run on made-up data, and who watches it."""
+"""What tests of studies share: made-up data unless asked for real ones, and a study's outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import os
 
 import pytest
 
-from papers.base import Outcome, Settings
+from papers.records import Record
+from tests.papers.studies import studied
+
+DATA = os.environ.get("ROTE_DATA")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def made_up_data():
+    """Without ROTE_DATA everything is made up."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ROTE_DATA", raising=False)
+        yield
+
+
+@pytest.fixture
+def real_data(monkeypatch):
+    """ROTE_DATA as it was given; without it a test is skipped."""
+    if not DATA:
+        pytest.skip("ROTE_DATA names no folder of data sets")
+    monkeypatch.setenv("ROTE_DATA", DATA)
 
 
 @pytest.fixture(scope="module")
-def steps() -> list[tuple[int, int]]:
-    """What a module's run has told of its progress."""
-    return []
-
-
-def on_made_up(
-    compare: Callable[[Any, Settings], Outcome], plan: Any, steps: list[tuple[int, int]]
-) -> Outcome:
-    """A run without data sets; ``steps`` takes down its progress."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return compare(plan, Settings(progress=lambda *step: steps.append(step)))
+def outcome(request) -> Record:
+    """The record of ``STUDY``, as small as it goes."""
+    return studied(request.module.STUDY).record

@@ -57,7 +57,7 @@ def test_reproduce_says_on_its_bar_what_is_done_and_below_its_table_what_it_mean
     from papers.base import Experiment, Outcome, Settings
     from papers.records import Row
 
-    def watched(settings: Settings) -> Outcome:
+    def watched(_: object, settings: Settings) -> Outcome:
         settings.doing("looking around")
         settings.progress(1, 2)
         return Outcome({}, [Row("LO", {"f1": 1.5})], [])
@@ -81,27 +81,18 @@ def test_reproduce_says_on_its_bar_what_is_done_and_below_its_table_what_it_mean
     assert ["F1", "how", "good", "it", "is"] in lines
 
 
-def test_reproduce_refuses_a_single_trial_in_one_line(run, tmp_path):
-    code, _, wrong = run(
-        "reproduce", "punyakanok2005-synthetic", "--trials", "1", "--out", tmp_path
-    )
-    assert code == 2
-    assert is_one_line(wrong)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_reproduce_all_tells_of_each_and_its_exit_code_of_failures(run, tmp_path, monkeypatch):
     from papers import registry, suite
     from papers.base import Experiment, Outcome
     from papers.records import Claim
     from rote import DataError
 
-    def failing(_: object) -> Outcome:
+    def failing(*_: object) -> Outcome:
         raise DataError("there is\nno such folder")
 
     claims = [Claim("one", True, ""), Claim("two", False, "")]
     fine = Outcome({"data": "made up, as ROTE_DATA is not set"}, [], claims)
-    good = Experiment("good", "Nobody (2005)", "", lambda _: fine, plan=lambda _: {})
+    good = Experiment("good", "Nobody (2005)", "", lambda *_: fine, plan=lambda _: {})
     there = {"bad": Experiment("bad", "Nobody (2005)", "", failing, plan=lambda _: {})}
     for module in (registry, suite):
         monkeypatch.setattr(module, "EXPERIMENTS", there | {"good": good})
@@ -149,7 +140,6 @@ def test_report_of_a_folder_without_records_is_one_line(run, tmp_path):
 
 
 def test_data_without_a_folder_says_that_all_is_missing_and_where_to_get_it(run, monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "300")
     code, printed, wrong = run("data")
     assert (code, wrong) == (0, "")

@@ -46,13 +46,6 @@ def test_curves_differ_by_colour_marker_and_line():
     assert len(set(COLOURS)) == len(COLOURS)
 
 
-def test_ticks_are_the_places_as_plain_numbers():
-    figure = draw_panels([Panel("", [CURVE])], "x", "y")
-    figure.draw_without_rendering()
-    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    assert labels == ["20", "100", "500"]
-
-
 @pytest.mark.parametrize(("suffix", "magic"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
 def test_a_figure_is_written_by_the_ending_of_its_path(tmp_path, suffix, magic):
     figure = draw_panels([Panel("", [CURVE])], "x", "y")

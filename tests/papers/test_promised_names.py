@@ -6,132 +6,52 @@ import ast
 from importlib import import_module
 from pathlib import Path
 
-PAPERS = Path(__file__).parents[2] / "papers"
-MODULES = "errors", "types", "datasets"  # rooms that are one module: all of their names are open
+from tools.reference import promised
 
-# By module and name, which modules of papers import what is not promised.
+PAPERS = Path(__file__).parents[2] / "papers"
+EXPORTED = promised()
+OPEN = ("rote.errors", "rote.settings")
+
+# By name, which modules of papers import what is not promised.
 NOT_PROMISED = {
-    "rote.cli.app": {
-        "app": ("commands",),
-    },
-    "rote.cli.printing": {
-        "progress_bar": ("commands",),
-    },
-    "rote.inference.approximate.search_trace": {
-        "RestartResult": (
-            "ma2019.testtime",
-            "metrics.searches",
-        ),
-    },
-    "rote.inference.solvers.highs": {
-        "HighsSession": ("chang2015.plain_mip",),
-    },
-    "rote.inference.solvers.integer_program": {
-        "integer_program": ("chang2015.plain_mip",),
-    },
-    "rote.inference.wrappers.decomposed.sets": {
-        "Function": ("samdani2012.exactness",),
-        "NeighbourhoodSets": ("samdani2012.exactness",),
-        "as_decomposition": ("samdani2012.exactness",),
-    },
-    "rote.io.atomic": {
-        "write_whole": (
-            "records",
-            "report.page",
-        ),
-    },
-    "rote.io.conll": {
-        "numbered_sentences": ("data.conll04",),
-    },
-    "rote.io.text": {
-        "json_text": ("commands",),
-        "line_error": (
-            "data.checks",
-            "data.cmu_seminar",
-            "data.columns",
-            "data.conll04",
-            "data.cora_citations",
-            "data.coreference",
-            "data.entity_stream",
-            "data.protein",
-            "data.up_english_ewt",
-        ),
-        "numbered_lines": (
-            "data.columns",
-            "data.conll04",
-            "data.coreference",
-        ),
-        "read_text": ("data.entity_stream",),
-    },
-    "rote.kernels.learning.linear": {
-        "add_label": ("samdani2012.exactness",),
-    },
-    "rote.learning.base": {
-        "check_examples": ("samdani2012.exactness",),
-    },
-    "rote.learning.cross_validation": {
-        "Policy": ("chang2015.cv",),
-    },
-    "rote.learning.perceptron": {
-        "Update": ("chang2015.perceptron",),
-    },
-    "rote.space.compiled": {
-        "keep_recent": (
-            "samdani2012.fields",
-            "tasks.synthetic",
-        ),
-    },
-    "rote.space.reasons": {
-        "BrokenConstraint": ("samdani2012.fields",),
-    },
-    "rote.tasks.coreference": {
-        "clusters_of": (
-            "ma2019.hard",
-            "ma2019.structures",
-        ),
-    },
-    "rote.tasks.entity_relation": {
-        "ARGUMENTS": ("punyakanok2005.conll04_learners",),
-    },
-    "rote.tasks.entity_relation_features": {
-        "ENTITY": ("punyakanok2005.features",),
-        "PAIR": ("punyakanok2005.features",),
-    },
-    "rote.tasks.graphs": {
-        "UNLABELLED": (
-            "data.msrc21",
-            "ma2019.structures",
-        ),
-    },
-    "rote.tasks.show": {
-        "differing": ("samdani2012.fields",),
-        "rules_broken": ("samdani2012.fields",),
-    },
-    "rote.tasks.tagging": {
-        "words_of": ("samdani2012.fields",),
-    },
-    "rote.torch.files": {
-        "KINDS": ("ma2019.cnn",),
-    },
-    "rote.torch.inputs": {
-        "Dense": ("ma2019.cnn",),
-        "Inputs": ("ma2019.cnn",),
-    },
-    "rote.torch.scorer": {
-        "Scorer": ("ma2019.cnn",),
-        "cross_entropy": ("ma2019.cnn",),
-    },
+    "rote.cli.app.app": "commands",
+    "rote.cli.printing.progress_bar": "commands",
+    "rote.inference.approximate.search_trace.RestartResult": "ma2019.testtime metrics.searches",
+    "rote.inference.solvers.highs.HighsSession": "chang2015.plain_mip",
+    "rote.inference.solvers.integer_program.integer_program": "chang2015.plain_mip",
+    "rote.inference.wrappers.decomposed.sets.NeighbourhoodSets": "samdani2012.exactness",
+    "rote.io.atomic.write_whole": "records report.page",
+    "rote.io.conll.numbered_sentences": "data.conll04",
+    "rote.io.text.line_error": (
+        "data.checks data.cmu_seminar data.columns data.conll04 data.cora_citations "
+        "data.coreference data.entity_stream data.protein data.up_english_ewt"
+    ),
+    "rote.io.text.numbered_lines": "data.columns data.conll04 data.coreference",
+    "rote.io.text.read_text": "data.entity_stream",
+    "rote.kernels.learning.linear.add_label": "samdani2012.exactness",
+    "rote.learning.base.check_examples": "samdani2012.exactness",
+    "rote.space.compiled.keep_recent": "samdani2012.fields",
+    "rote.space.reasons.BrokenConstraint": "samdani2012.fields",
+    "rote.tasks.coreference.clusters_of": "ma2019.hard ma2019.structures",
+    "rote.tasks.entity_relation_features.ENTITY": "punyakanok2005.features",
+    "rote.tasks.entity_relation_features.PAIR": "punyakanok2005.features",
+    "rote.tasks.graphs.UNLABELLED": "data.msrc21 ma2019.structures",
+    "rote.tasks.show.differing": "samdani2012.fields",
+    "rote.tasks.show.rules_broken": "samdani2012.fields",
+    "rote.torch.files.KINDS": "ma2019.cnn",
+    "rote.torch.inputs.Dense": "ma2019.cnn",
+    "rote.torch.inputs.Inputs": "ma2019.cnn",
+    "rote.torch.scorer.Scorer": "ma2019.cnn",
+    "rote.torch.scorer.cross_entropy": "ma2019.cnn",
 }
 
 
-def promised(module: str, name: str) -> bool:
-    """Whether ``rote`` has the name on its list, or a room of it on its own."""
-    if module == "rote":
-        return name in import_module(module).__all__
-    room = module.removeprefix("rote.")
-    if room in MODULES:
+def is_promised(module: str, name: str) -> bool:
+    """Whether a namespace or a room exports the name, or all names of its module are open."""
+    if module in OPEN:
         return not name.startswith("_")
-    return "." not in room and name in getattr(import_module(module), "__all__", ())
+    rooms = module.count(".") == 1 and getattr(import_module(module), "__all__", ())
+    return name in EXPORTED.get(module, rooms or ())
 
 
 def imported() -> set[tuple[str, str, str]]:
@@ -150,22 +70,19 @@ def imported() -> set[tuple[str, str, str]]:
 
 
 def test_papers_import_promised_names_but_for_this_list():
-    found = {each for each in imported() if not promised(*each[1:])}
+    found = {each for each in imported() if not is_promised(*each[1:])}
     listed = {
-        (own, module, name)
-        for module, names in NOT_PROMISED.items()
-        for name, users in names.items()
-        for own in users
+        (own, *name.rsplit(".", 1)) for name, users in NOT_PROMISED.items() for own in users.split()
     }
     assert found - listed == set()
     assert listed - found == set()  # no longer needed: take it off the list
 
 
 def test_names_are_promised_by_rote_and_by_its_rooms_alone():
-    assert promised("rote", "Exact")
-    assert promised("rote.model", "Dataset")
-    assert promised("rote.types", "FloatArray")
-    assert not promised("rote", "no_such_name")
-    assert not promised("rote.types", "_hidden")
-    assert not promised("rote.model", "write_whole")
-    assert not promised("rote.inference.approximate", "UnaryClassifier")
+    assert is_promised("rote", "Exact")
+    assert is_promised("rote.model", "Dataset")
+    assert is_promised("rote.types", "FloatArray")
+    assert not is_promised("rote", "no_such_name")
+    assert not is_promised("rote.types", "_hidden")
+    assert not is_promised("rote.model", "write_whole")
+    assert not is_promised("rote.inference.approximate", "UnaryClassifier")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import platform
 import re
 from dataclasses import replace
@@ -63,10 +62,6 @@ def test_a_record_is_read_back_as_it_was_written(tmp_path):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_record_can_be_sent_to_another_process():
-    assert pickle.loads(pickle.dumps(RECORD)) == RECORD  # noqa: S301
-
-
 def test_a_record_that_is_no_json_leaves_the_old_file_alone(tmp_path):
     path = write_record(RECORD, tmp_path)
     with pytest.raises(DataError, match="cannot be written as JSON"):
@@ -86,12 +81,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_scrap(tmp_path, monkeypat
         write_record(replace(RECORD, seconds=9.0), tmp_path)
     assert read_record(path) == RECORD
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_folder_that_is_a_file_is_a_data_error(tmp_path):
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(DataError, match="cannot be written"):
-        write_record(RECORD, tmp_path / "file")
 
 
 @pytest.mark.parametrize("name", ["", "../up", "Upper", "two words", "a--b", "-a"])
@@ -144,24 +133,26 @@ def test_a_damaged_record_is_refused_with_its_file_and_the_reason(tmp_path, chan
         read_record(path)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"name": ', "\ud800".encode("utf-8", "surrogatepass")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"[]",
+        b'{"name": ',
+        "\ud800".encode("utf-8", "surrogatepass"),
+        json.dumps(RECORD.to_json()).replace("61.5", "NaN").encode(),
+        b"[" * 100_000,
+        b"1" * 5000,
+        f'{{"seconds": {10**400}}}'.encode(),
+        None,
+    ],
+)
 def test_what_is_no_record_is_refused(tmp_path, text):
     path = tmp_path / "other.json"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    if text is not None:
+        path.write_bytes(text)
     with pytest.raises(DataError, match=r"other\.json"):
         read_record(path)
-
-
-def test_a_number_that_is_not_finite_is_refused_in_a_file(tmp_path):
-    path = tmp_path / "infinite.json"
-    path.write_text(json.dumps(as_json()).replace("61.5", "NaN"), encoding="utf-8")
-    with pytest.raises(DataError, match="finite"):
-        read_record(path)
-
-
-def test_a_file_that_is_not_there_is_a_data_error(tmp_path):
-    with pytest.raises(DataError, match="cannot be read"):
-        read_record(tmp_path / "nowhere.json")
 
 
 def test_the_environment_says_versions_and_no_name_of_a_machine_or_a_path():
@@ -174,18 +165,3 @@ def test_the_environment_says_versions_and_no_name_of_a_machine_or_a_path():
     text = json.dumps(found)
     assert "/" not in text
     assert platform.node() not in text
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5000, f'{{"seconds": {10**400}}}'])
-def test_json_that_python_cannot_hold_is_no_record(tmp_path, text):
-    path = tmp_path / "a.json"
-    path.write_text(text)
-    with pytest.raises(DataError, match=r"a\.json: "):
-        read_record(path)
-
-
-def test_a_number_beyond_floats_is_refused(tmp_path):
-    path = write_record(RECORD, tmp_path)
-    path.write_text(re.sub(r'"seconds": [^\n]*', f'"seconds": {10**400}', path.read_text()))
-    with pytest.raises(DataError, match="'seconds' of a record is a number of at least 0"):
-        read_record(path)

@@ -21,7 +21,7 @@ from papers.registry import (
 from rote import DataError, MissingDependency, SettingError
 
 
-def found(settings: Settings) -> Outcome:
+def found(_: object, settings: Settings) -> Outcome:
     settings.progress(1, 1)
     return Outcome(
         {"seed": settings.seed}, [Row("LO", {"f1": 1.0})], [Claim("it works", True, "1.0.")]
@@ -53,10 +53,6 @@ def test_every_experiment_has_a_name_for_a_file_and_says_what_it_is_about():
         assert experiment(name) is one
 
 
-def test_the_figures_of_the_paper_are_there():
-    assert {"punyakanok2005-synthetic", "punyakanok2005-features"} <= set(EXPERIMENTS)
-
-
 def test_an_unknown_name_is_answered_with_those_there_are():
     with pytest.raises(SettingError, match=r"punyakanok2005-synthetic.*'nothing-2005'"):
         experiment("nothing-2005")
@@ -72,30 +68,28 @@ def test_a_run_is_recorded_with_its_environment_and_time():
     assert seen == [(1, 1)]
 
 
-def test_an_experiment_without_a_figure_leaves_a_record(tmp_path, tiny):
-    tiny(TINY)
+def drawn(record):
+    curve = Curve("LO", (1, 2), (1, 2), (1, 2), (1, 2))
+    return draw_panels([Panel(record.name, [curve])], "x", "y")
+
+
+def lacking(_: object) -> None:
+    raise MissingDependency("install it")
+
+
+@pytest.mark.parametrize(
+    ("draw", "figure", "missing"),
+    [(None, None, None), (drawn, "a-tiny-one.png", None), (lacking, None, "install it")],
+)
+def test_a_record_is_left_with_its_figure_or_why_there_is_none(
+    tmp_path, tiny, draw, figure, missing
+):
+    tiny(replace(TINY, draw=draw))
     written = reproduce("a-tiny-one", Settings(), tmp_path)
     assert written.file == tmp_path / "a-tiny-one.json"
     assert read_record(written.file) == written.record
-    assert (written.figure, written.missing) == (None, None)
-
-
-def test_an_experiment_with_a_figure_leaves_both(tmp_path, tiny):
-    curve = Curve("LO", (1, 2), (1, 2), (1, 2), (1, 2))
-    tiny(replace(TINY, draw=lambda record: draw_panels([Panel(record.name, [curve])], "x", "y")))
-    written = reproduce("a-tiny-one", Settings(), tmp_path)
-    assert written.figure == tmp_path / "a-tiny-one.png"
-    assert written.figure.read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_record_stays_when_the_figure_lacks_a_package(tmp_path, tiny):
-    def lacking(_: object) -> None:
-        raise MissingDependency("install it")
-
-    tiny(replace(TINY, draw=lacking))
-    written = reproduce("a-tiny-one", Settings(), tmp_path)
-    assert read_record(written.file) == written.record
-    assert (written.figure, written.missing) == (None, "install it")
+    assert written.figure == (figure and tmp_path / figure)
+    assert written.missing == missing
 
 
 def test_a_record_of_some_cases_does_not_stand_in_for_the_whole(tiny, tmp_path):
@@ -111,8 +105,7 @@ def test_cases_of_an_experiment_that_has_none_are_refused():
         run_experiment(TINY, Settings(cases=("one",)))
 
 
-def test_a_record_says_all_that_its_run_was_asked_for(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_a_record_says_all_that_its_run_was_asked_for():
     record = run_experiment(BY_CASE, Settings(quick=True, seed=3, cases=("one",)))
     told = dict(record.settings["asked"])
     assert len(told.pop("plan")) == 16
@@ -120,7 +113,6 @@ def test_a_record_says_all_that_its_run_was_asked_for(monkeypatch):
 
 
 def test_another_plan_or_other_data_ask_for_something_else(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     first = asked(TINY, Settings())
     assert asked(TINY, Settings()) == first
     assert asked(replace(TINY, plan=lambda _: {"size": 3}), Settings()) != first
@@ -153,8 +145,8 @@ def test_a_record_is_found_to_be_of_an_experiment_and_a_case():
 
 
 def test_a_quick_run_does_not_take_the_place_of_a_whole_one(monkeypatch, tmp_path):
-    def said(settings: Settings) -> Outcome:
-        return replace(found(settings), settings={"quick": settings.quick})
+    def said(plan: object, settings: Settings) -> Outcome:
+        return replace(found(plan, settings), settings={"quick": settings.quick})
 
     monkeypatch.setattr(registry, "EXPERIMENTS", {TINY.name: replace(TINY, run=said)})
     file = reproduce(TINY.name, Settings(), tmp_path).file
@@ -171,6 +163,6 @@ def test_a_quick_run_does_not_take_the_place_of_a_whole_one(monkeypatch, tmp_pat
 
 def test_nothing_is_run_where_the_record_cannot_go(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(registry, "EXPERIMENTS", {TINY.name: replace(TINY, run=lambda _: 1 / 0)})
+    monkeypatch.setattr(registry, "EXPERIMENTS", {TINY.name: replace(TINY, run=lambda *_: 1 / 0)})
     with pytest.raises(DataError, match=r"a-tiny-one\.json cannot be written"):
         reproduce(TINY.name, Settings(), tmp_path / "file")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from papers.records import Claim, Record, Row
-from papers.show import is_end, show_record
+from papers.show import show_record
 
 RECORD = Record(
     "a-table",
@@ -40,13 +40,6 @@ def test_the_table_has_the_papers_number_beside_ours_and_intervals_in_one_column
     assert rows["IBT"] == ["IBT", "0.1", "1,000", "70", "72.1"]
     assert rows["other"] == ["other", "0.1", "none", "3"]
     assert "Some and Others (2005)" in lines[0]
-
-
-def test_an_end_of_an_interval_has_a_metric_and_another_end():
-    assert is_end("f1_low", ["f1", "f1_low", "f1_high"])
-    assert is_end("f1_high", ["f1", "f1_low", "f1_high"])
-    assert not is_end("f1", ["f1", "f1_low", "f1_high"])
-    assert not is_end("heat_low", ["heat", "heat_low"])
 
 
 def test_every_claim_has_its_verdict_and_its_evidence():
@@ -108,12 +101,3 @@ def test_columns_that_do_not_fit_follow_in_a_table_of_their_own():
     ours = [line.split() for line in lines if line.startswith("ours")]
     assert [cell for row in ours for cell in row[2:]] == [f"{10 + k}" for k in range(12)]
     assert max(map(len, lines)) <= 80
-
-
-def test_a_small_number_keeps_three_digits():
-    (line,) = (
-        line
-        for line in shown(replace(RECORD, rows=[Row("ours", {"share": 0.05381})]))
-        if "ours" in line
-    )
-    assert line.split() == ["ours", "0.0538"]

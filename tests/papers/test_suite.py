@@ -11,7 +11,7 @@ import pytest
 from papers import registry, suite
 from papers.base import Experiment, Outcome, Settings, unwatched
 from papers.records import Row, read_record, write_record
-from papers.suite import Finished, Job, jobs, reproduce_all
+from papers.suite import Finished, jobs, reproduce_all
 from rote import DataError
 
 Runs = list[tuple[str, ...]]
@@ -20,7 +20,7 @@ Runs = list[tuple[str, ...]]
 def counting(name: str, runs: Runs, failure: Exception | None = None) -> Experiment:
     """An experiment that takes down that it ran."""
 
-    def run(settings: Settings) -> Outcome:
+    def run(_: object, settings: Settings) -> Outcome:
         runs.append((name, *settings.cases))
         settings.progress(1, 1)
         if failure is not None:
@@ -63,7 +63,6 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(put, tmp_path):
 
 @pytest.mark.parametrize("change", ["seed", "plan", "version", "data", "damage"])
 def test_a_record_of_something_else_is_made_again(put, tmp_path, monkeypatch, change):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     runs: Runs = []
     one = counting("a", runs)
     put(one)
@@ -83,17 +82,6 @@ def test_a_record_of_something_else_is_made_again(put, tmp_path, monkeypatch, ch
     assert [each.kept for each in done(tmp_path, settings)] == [False]
     assert [each.kept for each in done(tmp_path, settings)] == [True]
     assert runs == [("a",), ("a",)]
-
-
-def test_a_quick_run_does_not_take_the_place_of_a_whole_one(put, tmp_path):
-    runs: Runs = []
-    put(counting("a", runs))
-    done(tmp_path)
-    assert done(tmp_path, Settings(quick=True))[0].kept
-    assert read_record(tmp_path / "a.json").settings["quick"] is False
-    (tmp_path / "a.json").unlink()
-    assert not done(tmp_path, Settings(quick=True))[0].kept
-    assert not done(tmp_path)[0].kept  # and a whole one does take the place of a quick one
 
 
 @pytest.mark.parametrize(
@@ -120,12 +108,9 @@ def test_a_run_that_is_stopped_within_a_kernel_stops_all(put, tmp_path):
     assert runs == [("a",)]
 
 
-def test_whoever_watches_is_told_of_every_job_and_of_its_steps(put, tmp_path):
-    put(counting("a", []), counting("e", []))
-    seen: list[tuple[int, str, int, int]] = []
-
-    def watch(number: int, job: Job) -> Callable[[int, int], None]:
-        return lambda at, of: seen.append((number, job.name, at, of))
-
-    list(reproduce_all(jobs(Settings()), tmp_path, watch))
-    assert seen == [(0, "a", 1, 1), (1, "e", 1, 1)]
+def test_a_quick_run_does_not_take_the_place_of_a_whole_one_but_the_other_way_round(put, tmp_path):
+    put(counting("a", []))
+    quick = Settings(quick=True)
+    assert [done(tmp_path, each)[0].kept for each in (quick, Settings())] == [False, False]
+    assert done(tmp_path, quick)[0].kept
+    assert read_record(tmp_path / "a.json").settings["quick"] is False

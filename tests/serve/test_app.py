@@ -65,17 +65,6 @@ def test_one_input_and_many_are_answered_alike(ask):
     assert ask(post({"inputs": []}))[0].json() == {"answers": []}
 
 
-def test_fifty_requests_at_once_get_each_its_own_answer(ask, tagger):
-    texts = [
-        f"{a} {b} {c}" for a in ("the", "a") for b in ("old", "dog", "saw") for c in "0123456789"
-    ]
-    replies = ask(*(post({"input": text}) for text in texts), together=True)
-    expected = tagger.predict([[[word] for word in text.split()] for text in texts])
-    assert [reply.json()["answers"][0]["output"] for reply in replies] == [
-        list(y) for y in expected
-    ]
-
-
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -97,14 +86,8 @@ def test_what_cannot_be_read_is_answered_by_a_sentence(ask, body, said):
     assert stats.json()["refused"] == {"not understood": 1}
 
 
-def test_a_bad_request_spoils_none_that_comes_with_it(ask):
-    bodies = [{"input": "the dog"}, {"input": 7}, {"input": "a cat"}] * 5
-    replies = ask(*map(post, bodies), together=True)
-    assert [reply.status_code for reply in replies] == [200, 422, 200] * 5
-
-
 def test_requests_beyond_a_limit_are_refused(ask):
-    limits = Limits(size=100, inputs=2)
+    limits = Limits(max_bytes=100, inputs=2)
     large, many, long, stats = ask(
         post({"input": "a" * 100}),
         post({"inputs": ["a"] * 3}),
@@ -173,16 +156,6 @@ def test_an_adapter_that_fails_is_a_500_with_a_sentence(ask, adapter, said):
     assert reply.status_code == 500
     assert said in reply.json()["error"]
     assert stats.json()["input"] == {"hint": "anything", "example": "anything"}
-
-
-def test_stats_say_what_serves_and_what_it_did(ask):
-    _, _, reply = ask(post({"input": "the dog"}), post({"input": "the dog"}), STATS, name="chunker")
-    stats = reply.json()
-    assert (stats["model"], stats["task"], stats["engine"]) == ("chunker", "Tagging", "Exact")
-    assert (stats["asked"], stats["requests"], stats["solved"]) == (2, 2, 1)
-    assert stats["by_source"]["cache"] == 1
-    assert sum(answers for answers, _ in stats["curve"]) == 2
-    assert stats["waiting"] == 0
 
 
 def test_the_service_is_closed_with_the_application(tagger):

@@ -11,7 +11,6 @@ import pytest
 from rote import Amortized, Engine, Exact, LearnedBeam
 from rote.errors import DataError, InputTooLarge, ModelError, Overloaded, ServiceError, SettingError
 from rote.inference.stores import MemoryStore
-from rote.model import Model
 from rote.serve import Limits, Service
 from rote.tasks.adapter import Adapter, adapter_of
 from rote.tasks.tagging import Tagging
@@ -156,7 +155,7 @@ def test_there_is_room_again_as_soon_as_an_answer_is_there(tagger):
 
 
 def test_answers_say_where_they_come_from_and_counts_agree(extractor, sentences, as_json):
-    engine = Amortized(Exact(), certificate="condition", thrifty=False)
+    engine = Amortized(Exact(), certificate="condition", admission="always")
     with Service(extractor.with_engine(engine)) as service:
         values = [as_json(x) for x in sentences]
         first = service.predict(values)
@@ -225,19 +224,9 @@ def test_the_store_is_let_go_even_if_what_was_learned_cannot_be_saved(tagger, tm
     assert store.closed
 
 
-def test_what_a_speedup_has_learned_is_saved_at_the_end(tagger, tmp_path):
-    with Service(
-        tagger.with_engine(LearnedBeam(share=1.0)), learned=tmp_path / "learned"
-    ) as service:
-        service.predict(["the old dog barked", "a cat"])
-        knowledge = service.model.engine.knowledge
-        assert service.stats()["speedup"]["taught"] == service.stats()["solved"] == 2
-    families, weights = Model.load(tmp_path / "learned").engine.knowledge
-    assert families == knowledge[0]
-    assert (weights == knowledge[1]).all()
-
-
-@pytest.mark.parametrize("limit", [{"size": 0}, {"inputs": 1.5}, {"waiting": -1}, {"batch": True}])
+@pytest.mark.parametrize(
+    "limit", [{"max_bytes": 0}, {"inputs": 1.5}, {"waiting": -1}, {"batch": True}]
+)
 def test_a_limit_is_a_whole_number_above_zero(limit):
     with pytest.raises(SettingError, match="whole number of at least 1"):
         Limits(**limit)

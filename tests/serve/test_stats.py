@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rote.serve.predictor import Answer
-from rote.serve.stats import Curve, Stats
+from rote.serve.stats import Curve, ServiceStats
 
 
 def test_a_point_is_a_batch_until_there_are_too_many():
@@ -24,12 +24,12 @@ def test_however_long_it_runs_nothing_is_lost_and_the_curve_is_short():
     for k in range(1000):
         curve.add(1 + k % 3, 0.5)
     assert 5 <= len(curve.points) <= 10
-    assert sum(point.answers for point in curve.points) == sum(1 + k % 3 for k in range(1000))
-    assert sum(point.seconds for point in curve.points) == pytest.approx(500)
+    assert sum(answers for answers, _ in curve.points) == sum(1 + k % 3 for k in range(1000))
+    assert sum(seconds for _, seconds in curve.points) == pytest.approx(500)
 
 
 def test_counts_are_kept_by_source_status_and_reason():
-    stats = Stats()
+    stats = ServiceStats()
     assert stats.seconds_per_answer == 0
     best = Answer("a", 1.0, 1.0, "optimal", "cache")
     stats.enter(2, [best, best._replace(source="beam", status="feasible"), best], 0.6)

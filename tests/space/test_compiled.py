@@ -131,15 +131,6 @@ def test_threads_that_ask_for_forms_of_different_spaces_do_not_wait_for_each_oth
         assert waiting.result()
 
 
-def test_a_form_may_be_built_from_another_one():
-    space = pair()
-
-    def outer(space: Space) -> tuple[Form]:
-        return (space.once(Form),)
-
-    assert space.once(outer)[0] is space.once(Form)
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_fork_does_not_wait_for_threads_that_it_has_not():
     space, held, done = pair(), Event(), Event()

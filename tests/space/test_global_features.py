@@ -1,4 +1,4 @@
-"""Traits: their values by hand, what they are worth, and what is refused."""
+"""Global features: their values by hand, what they add to scores, and what is refused."""
 
 from __future__ import annotations
 

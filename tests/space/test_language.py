@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.errors import LabelError, RoteError, RuleError
+from rote.errors import LabelError, RuleError
 from rote.space import (
     SpaceBuilder,
     all_different,
@@ -22,25 +22,13 @@ from rote.space import (
     language,
     one_of,
 )
-from rote.space.language import And, Is, Linear, Or, Rule
+from rote.space.language import And, Linear, Or, Rule
+from rote.space.lowering import lower
+from rote.space.reasons import reason
 from tests.space.truth import table
 from tests.strategies import LETTERS, Judge, holds, rules
 
 # -- meaning ------------------------------------------------------------------------------
-
-
-def test_a_label_of_a_variable_is_the_smallest_rule(x):
-    assert isinstance(x["b"], Is)
-    assert table(x["b"], 2) == [0, 1]
-
-
-def test_truth_tables_of_the_operators(x, y):
-    p, q = x["b"], y["b"]  # columns: x=a y=a, x=a y=b, x=b y=a, x=b y=b
-    assert table(p & q, 2, 2) == [0, 0, 0, 1]
-    assert table(p | q, 2, 2) == [0, 1, 1, 1]
-    assert table(p >> q, 2, 2) == [1, 1, 0, 1]
-    assert table(~(p & q), 2, 2) == [1, 1, 1, 0]
-    assert table(~p & q, 2, 2) == [0, 1, 0, 0]
 
 
 def test_truth_tables_of_the_counts(x, y):
@@ -60,31 +48,15 @@ def test_truth_tables_of_the_counts(x, y):
     assert table(1 - p <= q + 0, 2, 2) == [0, 1, 1, 1]
     assert table(count(p) <= count(q), 2, 2) == [1, 1, 0, 1]
     assert table(1 <= count(p, q), 2, 2) == [0, 1, 1, 1]
-
-
-def test_a_single_rule_compares_like_a_count_of_one(x, y):
-    assert table(x["b"] <= 0, 2) == [1, 0]
-    assert table(x["b"] >= 1, 2) == [0, 1]
-    assert table(x["b"] < 1, 2) == [1, 0]
-    assert table(x["b"] > 0, 2) == [0, 1]
-    assert table(x["b"] <= y["b"], 2, 2) == [1, 1, 0, 1]
-
-
-def test_sum_adds_rules_up(x, y):
-    total = sum(variable["b"] for variable in (x, y))
-    assert table(total >= 2, 2, 2) == [0, 0, 0, 1]
+    assert table(sum([p, q]) >= 2, 2, 2) == [0, 0, 0, 1]
+    assert [table(r, 2) for r in (p <= 0, p >= 1, p < 1, p > 0)] == [[1, 0], [0, 1]] * 2
+    assert table(p <= q, 2, 2) == [1, 1, 0, 1]
 
 
 def test_operators_do_not_nest_what_is_flat(x, y, z):
     assert len((x["a"] & y["a"] & z["a"]).of) == 3
     assert len((x["a"] | y["a"] | z["a"]).of) == 3
     assert (~~x["a"]) == x["a"]
-
-
-def test_rules_with_the_same_content_are_equal_and_hash_alike(x, y):
-    assert (x["a"] >> y["b"]) == (x["a"] >> y["b"])
-    assert hash(x["a"] & y["b"]) == hash(x["a"] & y["b"])
-    assert (x["a"] >> y["b"]) != (y["b"] >> x["a"])
 
 
 def test_a_rule_knows_its_variables_once_and_in_order(x, y, z):
@@ -104,12 +76,6 @@ def test_nested_rules_hold_where_a_plain_recursion_says_so(data):
     columns = dict(enumerate(np.array(everything).T))
     assert rule.holds(columns).tolist() == [holds(rule, labels) for labels in everything]
     assert (~rule).holds(columns).tolist() == [not holds(rule, labels) for labels in everything]
-
-
-def test_holds_answers_a_batch_of_any_length(x):
-    assert x["a"].holds({0: np.empty(0, dtype=np.int64)}).tolist() == []
-    assert x["a"].holds({0: np.array([0])}).tolist() == [True]
-    assert (x["a"] & ~x["a"]).holds({0: np.zeros(3, dtype=np.int64)}).tolist() == [False] * 3
 
 
 # -- how rules read -----------------------------------------------------------------------
@@ -161,54 +127,29 @@ def test_what_a_rule_prints_reads_back_as_the_same_rule(data):
     assert again.holds(columns).tolist() == rule.holds(columns).tolist()
 
 
-def test_a_form_speaks_of_positions_and_not_of_names(x, y):
-    here = {0: 0, 1: 1}
-    other = SpaceBuilder()
-    u, v = other.variable("u", ["left", "right"]), other.variable("v", ["left", "right"])
-    assert (x["a"] >> y["b"]).form(here) == (u["left"] >> v["right"]).form(here)
-    assert (x["a"] >> y["b"]).form(here) != (x["a"] >> y["b"]).form({0: 1, 1: 0})
-
-
-def test_every_node_has_a_form_of_its_own(x, y):
-    a, b = x["a"], y["a"]
-    different = [
-        a,
-        b,
-        ~a,
-        a & b,
-        a | b,
-        a >> b,
-        b >> a,
-        one_of([x, y], [("a", "a")]),
-        one_of([x, y], [("a", "b")]),
-        at_most(1, a, b),
-        at_least(1, a, b),
-        exactly(1, a, b),
-        2 * a + b <= 1,
-    ]
-    forms = {rule.form({0: 0, 1: 1}) for rule in different}
-    assert len(forms) == len(different)
-
-
 def test_the_set_of_nodes_is_closed_and_the_tests_know_all_of_it():
     nodes = {kind for kind in vars(language).values() if isinstance(kind, type)}
     known = {kind.__name__ for kind in nodes if issubclass(kind, Rule)} - {"Rule"}
     assert known == {"Is", "Not", "And", "Or", "Implies", "Tuples", "Linear"}
 
 
-@pytest.mark.parametrize("question", ["children", "holds", "form"])
-def test_a_node_from_outside_is_refused_by_name(question):
+@pytest.mark.parametrize(
+    "ask",
+    [
+        language.children,
+        lambda rule: rule.holds({0: np.zeros(1, dtype=np.int64)}),
+        lambda rule: rule.form({}),
+        lambda rule: lower([2], [rule]),
+        lambda rule: reason(rule, [0]),
+    ],
+)
+def test_a_node_from_outside_is_refused_by_name(ask):
     class Maybe(Rule):
         def __repr__(self):
             return "Maybe()"
 
-    asked = {
-        "children": lambda: language.children(Maybe()),
-        "holds": lambda: Maybe().holds({0: np.zeros(1, dtype=np.int64)}),
-        "form": lambda: Maybe().form({}),
-    }
     with pytest.raises(RuleError, match=r"Maybe\(\)"):
-        asked[question]()
+        ask(Maybe())
 
 
 # -- what is refused ----------------------------------------------------------------------
@@ -217,13 +158,9 @@ def test_a_node_from_outside_is_refused_by_name(question):
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda x, y: bool(x["a"]),
         lambda x, y: x["a"] and y["a"],
-        lambda x, y: x["a"] or y["a"],
         lambda x, y: not x["a"],
-        lambda x, y: 1 if x["a"] >> y["a"] else 2,
         lambda x, y: 1 <= count(x["a"], y["a"]) <= 2,
-        lambda x, y: 0 <= x["a"] + y["a"] <= 1,
     ],
 )
 def test_the_truth_of_a_rule_is_answered_by_a_sentence_that_teaches(wrong, x, y):
@@ -288,7 +225,10 @@ def test_of_many_labels_the_first_twenty_are_listed(builder):
         (lambda x, y: count(x["a"]) == None, r"whole number, got None"),  # noqa: E711
         (lambda x, y: all_different(x["a"], y["a"]), r"variable"),
         (lambda x, y: all_different([x, 3]), r"all_different takes variables, got 3"),
-        (lambda x, y: all_different(x, [y, x]), r"all_different got the same variable twice"),
+        (
+            lambda x, y: all_different(x, [y, x]),
+            r"all_different takes variables, got the same variable twice",
+        ),
         (lambda x, y: one_of([x["a"]], ["a"]), r"one_of takes a list of variables first"),
         (lambda x, y: one_of([x, x], ["aa"]), r"the same variable twice; list each variable once"),
         (lambda x, y: one_of([x, y], ["a"]), r"for 2 variables; give one label per variable"),
@@ -312,19 +252,6 @@ def test_a_variable_is_not_a_sequence_of_its_labels(x):
 def test_counts_cannot_be_keys_because_comparing_them_makes_rules(x):
     with pytest.raises(TypeError, match="unhashable"):
         hash(x["a"] + 0)
-
-
-def test_nodes_are_frozen(x):
-    for node in (x, x["a"], ~x["a"], x["a"] & x["b"], x["a"] + 0 <= 1, x["a"] + 0):
-        with pytest.raises(AttributeError):
-            node.of = ()
-
-
-def test_every_refusal_is_a_rote_error(x):
-    with pytest.raises(RoteError):
-        x["q"]
-    with pytest.raises(RoteError):
-        bool(x["a"])
 
 
 @pytest.mark.parametrize("large", [2**53, 2**61, 2**63, 2**64, 10**400])

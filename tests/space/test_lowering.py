@@ -23,7 +23,7 @@ from rote.space import (
     one_of,
 )
 from rote.space.language import Rule
-from rote.space.lowering import lower, stacked
+from rote.space.lowering import lower
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import LETTERS, Judge, holds, rules, rules_as_rows, spaces
 
@@ -85,16 +85,7 @@ def test_rows_hold_exactly_where_nested_rules_do(data):
         check(found, variables)
 
 
-@given(spaces(least=1))
-@settings(max_examples=75)
-def test_the_rows_of_a_space_say_what_its_rules_say(space):
-    if space.rows.auxiliary > 8:
-        return
-    judge, hold = Judge(space), rows_hold(space.rows, space.sizes)
-    assert [labels for labels in judge.everything if hold(labels)] == judge.outputs
-
-
-@given(spaces(least=1), st.sampled_from([1, 4, 16]))
+@given(spaces(least=1), st.sampled_from([None, 1, 4, 16]))
 @settings(max_examples=60)
 def test_the_rows_of_a_space_do_not_depend_on_which_rules_become_tables(space, max_entries):
     with rules_as_rows(max_entries):
@@ -108,21 +99,8 @@ def test_the_rows_of_a_space_do_not_depend_on_which_rules_become_tables(space, m
 @pytest.mark.parametrize(
     "make",
     [
-        lambda p, q, r: p,
-        lambda p, q, r: ~p,
-        lambda p, q, r: p & q,
-        lambda p, q, r: p | q,
-        lambda p, q, r: p >> q,
-        lambda p, q, r: ~(p >> q),
         lambda p, q, r: (p >> q) & (q >> p),
-        lambda p, q, r: ~((p & q) | ~r),
-        lambda p, q, r: at_most(1, p, q, r),
-        lambda p, q, r: at_least(2, p, q, r),
-        lambda p, q, r: exactly(2, p, q, r),
         lambda p, q, r: ~exactly(2, p, q, r),
-        lambda p, q, r: 2 * p - q + 3 * r <= 2,
-        lambda p, q, r: 2 * p - q + 3 * r >= 2,
-        lambda p, q, r: 2 * p - q + 3 * r == 2,
         lambda p, q, r: p >> (exactly(1, q, r)),
         lambda p, q, r: exactly(1, q, r) >> p,
         lambda p, q, r: at_most(1, p, q) | at_least(1, q, r),
@@ -242,12 +220,6 @@ def test_the_same_rule_twice_is_written_once():
     assert len(counted) == 1
 
 
-def test_implications_both_ways_about_one_pair_merge_only_where_they_may():
-    x, y = variables = variables_of(2, 2)
-    rows = check([x["a"] >> y["a"], x["b"] >> y["b"]], variables)
-    assert len(rows) == 2
-
-
 def test_rules_that_leave_a_clause_no_label_rest_on_the_others():
     x, y = variables = variables_of(3, 3)
     rows = check([x["a"] >> y["a"], x["a"] >> y["b"]], variables)
@@ -343,52 +315,12 @@ def test_columns_of_a_row_are_sorted_different_and_not_zero(data):
     assert (np.isfinite(rows.lower) | np.isfinite(rows.upper)).all()
 
 
-def test_rows_cannot_be_written():
-    x, y = variables_of(2, 2)
-    rows = lower([2, 2], [x["a"] >> y["a"]])
-    for name in ("indptr", "indices", "data", "lower", "upper"):
-        assert not getattr(rows, name).flags.writeable
-    with pytest.raises(AttributeError):
-        rows.labels = 3
-
-
 def test_a_rule_that_says_nothing_leaves_no_auxiliary_column():
     variables = variables_of(2, 2, 2)
     always = [at_least(0, [v[label] for v in variables]) for label in "ab"]
     rows = check(variables[0]["a"] | (count(always) >= 0), variables)
     assert len(rows) == 0
     assert rows.auxiliary == 0
-
-
-def test_stacked_rows_keep_their_auxiliary_columns_apart():
-    x, y, z = variables_of(2, 2, 2)
-    first = [at_most(1, x["a"] & y["a"], z["a"])]
-    second = [exactly(1, y["a"] & z["a"], x["a"])]
-    sizes = [2, 2, 2]
-    rows = stacked(lower(sizes, first), lower(sizes, second))
-    assert rows.auxiliary == 2
-    hold = rows_hold(rows, sizes)
-    for labels in itertools.product(range(2), repeat=3):
-        assert hold(labels) == all(holds(rule, labels) for rule in first + second)
-
-
-def test_lowering_is_the_same_every_time():
-    def text():
-        x, y, z = variables_of(3, 3, 3)
-        pair = any_of(x["a"] & y["a"], y["b"] & z["b"])
-        rows = lower([3, 3, 3], [exactly(1, pair, z["c"]), one_of([x, z], ["ab", "bc"]), ~pair])
-        return [getattr(rows, name).tolist() for name in ("indptr", "indices", "data", "upper")]
-
-    assert text() == text()
-
-
-def test_a_node_from_outside_is_refused_by_name():
-    class Maybe(Rule):
-        def __repr__(self):
-            return "Maybe()"
-
-    with pytest.raises(RuleError, match=r"Maybe\(\)"):
-        lower([2], [Maybe()])
 
 
 def test_clauses_that_become_equal_by_merging_are_one_clause():

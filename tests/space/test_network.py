@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.space import SpaceBuilder, any_of, at_least, at_most, exactly, network, one_of
-from rote.space.network import NUMBERS, Table, assemble, merged, split, spread
+from rote.space.network import NUMBERS, Table, assemble, split, spread
 from tests.strategies import Judge, known_value, rules_as_rows, spaces
 
 
@@ -130,7 +130,7 @@ def test_a_rule_goes_into_the_table_of_a_factor_that_covers_it():
     assert len(table.sources) == 1
 
 
-def test_untogethera_factor_and_a_rule_have_a_table_each():
+def test_taken_apart_a_factor_and_a_rule_have_a_table_each():
     builder, (x, y, z) = chain(3)
     builder.factor(x, y)
     builder.require(at_most(2, x["a"], y["a"], z["a"]))
@@ -141,35 +141,6 @@ def test_untogethera_factor_and_a_rule_have_a_table_each():
     assert network.per_factor_tables.rows is network.rows
     # Where nothing was merged there is nothing to take apart.
     assert network.per_factor_tables.per_factor_tables is network.per_factor_tables
-
-
-def test_two_factors_over_the_same_variables_share_a_table():
-    builder, (x, y) = chain(2, "abc")
-    builder.factor(x, y)
-    builder.factor(y, x)
-    space = builder.build()
-    (table,) = space.network.tables()
-    assert len(table.sources) == 2
-    parts = [[int(source[a, b]) for source in table.sources] for a, b in [(0, 1), (2, 0)]]
-    assert [sorted(found) for found in parts] == [
-        [
-            space.part(["x0", "x1"], ["a", "b"]),
-            space.part(["x1", "x0"], ["b", "a"]),
-        ],
-        [
-            space.part(["x0", "x1"], ["c", "a"]),
-            space.part(["x1", "x0"], ["a", "c"]),
-        ],
-    ]
-
-
-def test_rules_over_the_same_variables_share_a_table():
-    builder, (x, y) = chain(2, "abc")
-    for label in "abc":
-        builder.require(x[label] >> ~y[label])
-    (table,) = builder.build().network.tables()
-    assert table.allowed.tolist() == (~np.eye(3, dtype=bool)).tolist()
-    assert table.sources == ()
 
 
 @pytest.mark.parametrize(
@@ -212,15 +183,6 @@ def test_an_auxiliary_column_becomes_a_variable_with_two_labels():
     assert net.rows.labels == net.labels == 38
     own = net.rows.indices[net.rows.indices >= space.labels]
     assert (own % 2 == 1).all()  # the second label stands for 1
-
-
-def test_scores_of_auxiliary_variables_are_gathered_from_nowhere():
-    builder, variables = chain(10)
-    builder.require(exactly(2, [x["a"] & y["a"] for x, y in itertools.pairwise(variables)]))
-    net = builder.build().network
-    counts = np.diff(net.gather_ptr)
-    assert (counts[: net.offsets[net.own]] == 1).all()
-    assert (counts[net.offsets[net.own] : net.labels] == 0).all()
 
 
 def test_networks_of_spaces_without_variables_and_without_anything_to_join():
@@ -298,22 +260,6 @@ def test_spread_puts_axes_where_a_larger_scope_has_them():
     assert placed.shape == (3, 1, 2)
     for a, b in itertools.product(range(2), range(3)):
         assert placed[b, 0, a] == array[a, b]
-
-
-def test_togethertables_forbid_what_either_forbids():
-    rng = np.random.default_rng(0)
-    large = Table((2, 0, 1), rng.random((2, 3, 2)) < 0.7, (np.arange(12).reshape(2, 3, 2),))
-    small = Table((0, 2), rng.random((3, 2)) < 0.7, (100 + np.arange(6).reshape(3, 2),))
-    apart = Table((1, 3), rng.random((2, 2)) < 0.7)
-    found = merged([small, apart, large])
-    assert sorted(table.scope for table in found) == [(1, 3), (2, 0, 1)]
-    joint = next(table for table in found if table.scope == (2, 0, 1))
-    for c, a, b in itertools.product(range(2), range(3), range(2)):
-        assert joint.allowed[c, a, b] == (large.allowed[c, a, b] and small.allowed[a, c])
-        assert {int(s[c, a, b]) for s in joint.sources} == {
-            int(large.sources[0][c, a, b]),
-            int(small.sources[0][a, c]),
-        }
 
 
 # -- what networks share ------------------------------------------------------------------

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from rote.errors import LabelError
-from rote.space import all_different, all_of, any_of, at_most, one_of
-from rote.space.language import And, Linear, Not, Or, Tuples
+from rote.space import all_different, all_of, any_of, one_of
 from tests.space.truth import table
-from tests.strategies import holds
 
 
 def test_all_different_forbids_labels_of_the_same_name(x, y, z):
@@ -35,20 +33,6 @@ def test_one_of_takes_more_variables_than_tuples_can_be_numbered(builder, labels
     assert rule.holds(columns).tolist() == [True, True, False]
 
 
-def test_one_of_lists_the_tuples_that_may_be(x, z):
-    rule = one_of([z, x], [("c", "a"), ("a", "b")])
-    assert [holds(rule, (0, 0, c)) for c in range(3)] == [False, False, True]
-    grid = np.indices((2, 3)).reshape(2, -1)
-    assert rule.holds({x.index: grid[0], z.index: grid[1]}).tolist() == [
-        False,
-        False,
-        True,
-        True,
-        False,
-        False,
-    ]
-
-
 def test_the_empty_forms_are_constants(x):
     assert table(all_of() & x["a"], 2) == table(x["a"], 2)
     assert table(any_of() | x["a"], 2) == table(x["a"], 2)
@@ -68,11 +52,3 @@ def test_lists_generators_and_single_rules_mix(x, y):
 def test_one_of_refuses_a_label_that_does_not_exist(x, y):
     with pytest.raises(LabelError, match="'y' has no label 'q'"):
         one_of([x, y], [("a", "q")])
-
-
-def test_functions_make_the_nodes_they_say(x, y):
-    assert isinstance(all_of(x["a"]), And)
-    assert isinstance(any_of(x["a"]), Or)
-    assert isinstance(~x["a"], Not)
-    assert isinstance(at_most(1, x["a"]), Linear)
-    assert isinstance(one_of([x], ["a"]), Tuples)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from rote import SpaceBuilder, all_different, all_of, any_of, at_least, at_most, exactly, one_of
-from rote.errors import RuleError
 from rote.space.language import Rule
 from rote.space.reasons import BrokenConstraint, reason, violations
 
@@ -94,8 +93,3 @@ def test_broken_rules_have_their_names_and_leave_out_who_is_not_to_blame():
         BrokenConstraint("at most one", (0, 2)),
     )
     assert violations(space, [1, 1, 1, 1]) == ()
-
-
-def test_what_is_no_rule_is_refused():
-    with pytest.raises(RuleError, match="expected a rule"):
-        reason("x is a", [0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-import pickle
 import subprocess
 import sys
 import time
@@ -16,7 +15,7 @@ from hypothesis import given, settings
 
 from rote.errors import LabelError, ScoreError
 from rote.inference.exact.exact import Exact
-from rote.space import Space, SpaceBuilder, at_most, one_of
+from rote.space import SpaceBuilder, at_most, one_of
 from tests.strategies import Judge, holds, known_value, spaces
 
 
@@ -68,10 +67,6 @@ def test_the_number_of_outputs_may_be_huge():
     assert builder.build().outputs == np.inf
 
 
-def test_repr_says_how_large_it_is(space):
-    assert repr(space) == "Space(2 variables, 2 factors, 2 rules, 17 parts)"
-
-
 @given(spaces(least=1))
 @settings(max_examples=60)
 def test_an_output_has_one_part_per_variable_and_factor_and_is_worth_their_sum(space):
@@ -114,16 +109,6 @@ def test_holds_is_that_every_rule_holds(space):
     assert result.dtype == np.bool_
     was_feasible = set(judge.outputs)
     assert result.tolist() == [labels in was_feasible for labels in judge.everything]
-
-
-def test_parts_start_variable_by_variable_and_then_factor_by_factor():
-    builder = SpaceBuilder()
-    x, y, z = (builder.variable(name, "ab") for name in "xyz")
-    builder.factor(x, y)
-    builder.factor(y, z)
-    space = builder.build()
-    assert space.starts.tolist() == [0, 2, 4, 6, 10, 14]
-    assert space.starts[-1] == space.parts
 
 
 @given(spaces(least=1))
@@ -263,13 +248,6 @@ def test_a_space_cannot_be_changed(space):
         assert not array.flags.writeable
 
 
-def test_what_is_compiled_is_compiled_once(space):
-    assert space.rows is space.rows
-    assert space.network is space.network
-    assert space.network.graph is space.network.graph
-    assert space.fingerprint is space.fingerprint
-
-
 # -- fingerprint --------------------------------------------------------------------------
 
 # A change of this literal breaks every store that holds answers under fingerprints: raise
@@ -309,13 +287,6 @@ def test_names_do_not_enter_the_fingerprint(space):
 def test_spaces_are_equal_to_spaces_only(space):
     assert space != "space"
     assert space != small(labels=("a", "c", "b"))
-
-
-def test_labels_and_their_order_enter_the_fingerprint(space):
-    prints = {
-        small(labels=labels).fingerprint for labels in (("a", "b"), ("b", "a"), ("a", "b", "c"))
-    }
-    assert len(prints) == 3
 
 
 def test_factors_rules_and_what_they_say_enter_the_fingerprint():
@@ -358,78 +329,30 @@ def test_the_order_in_which_tuples_are_listed_does_not_matter():
     assert built(["ab", "bc", "ca"]) == built(["ca", "ab", "bc", "ab"])
 
 
-def test_labels_of_any_script_have_a_fingerprint():
-    builder = SpaceBuilder()
-    builder.variable("x", ["Ä", "日本", '"quoted"', "\n"])
-    assert len(builder.build().fingerprint) == 64
-
-
-def test_a_space_survives_the_way_to_another_process(space):
-    came = pickle.loads(pickle.dumps(space))  # noqa: S301
-    assert came == space
-    scores = np.random.default_rng(0).normal(size=(5, space.parts))
-    assert (
-        Exact().solve(came, scores).labels.tolist() == Exact().solve(space, scores).labels.tolist()
-    )
-
-
 # -- size ---------------------------------------------------------------------------------
 
 
-def seconds(function):
+def test_a_million_parts_are_built_and_solved_in_seconds():
     began = time.perf_counter()
-    result = function()
-    return result, time.perf_counter() - began
-
-
-def wide() -> Space:
-    builder = SpaceBuilder()
-    labels = [str(a) for a in range(1000)]
-    builder.factor(builder.variable("x", labels), builder.variable("y", labels))
-    return builder.build()
-
-
-def long() -> Space:
     builder = SpaceBuilder()
     variables = [builder.variable(f"x{j}", "0123456789") for j in range(9100)]
     for x, y in itertools.pairwise(variables):
         builder.factor(x, y)
-    return builder.build()
-
-
-@pytest.mark.parametrize("make", [wide, long])
-def test_a_space_with_a_million_parts_builds_and_solves_in_seconds(make):
-    space, built_in = seconds(make)
+    space = builder.build()
     assert space.parts > 1_000_000
-    assert built_in < 5
     scores = np.random.default_rng(0).normal(size=space.parts)
-    solutions, solved_in = seconds(lambda: Exact().solve(space, scores))
-    assert solved_in < 20
-    assert solutions.optimal.all()
-    if make is wide:
-        table = scores[2000:].reshape(1000, 1000) + scores[:1000, None] + scores[None, 1000:2000]
-        assert solutions.value[0] == pytest.approx(table.max())
-        assert solutions.labels[0].tolist() == [int(k) for k in divmod(table.argmax(), 1000)]
-    else:
-        unary = scores[:91000].reshape(9100, 10)
-        pairwise = scores[91000:].reshape(9099, 10, 10)
-        best = unary[0]
-        for own, table in zip(unary[1:], pairwise, strict=True):
-            best = (best[:, None] + table).max(axis=0) + own
-        assert solutions.value[0] == pytest.approx(best.max())
+    assert Exact().solve(space, scores).optimal.all()
+    assert time.perf_counter() - began < 20
 
 
-@pytest.mark.parametrize("given", [[{"x": {"a": 1.0}}], 3.0, "x"])
-def test_scores_by_name_are_for_one_input(given):
-    builder = SpaceBuilder()
-    builder.variable("x", "ab")
-    with pytest.raises(ScoreError, match=r"scores by name are .* for one input; got"):
-        builder.build().scores(given)
-
-
-@pytest.mark.parametrize("given", [[1.0, 2.0], 3.0])
-def test_scores_of_a_variable_name_its_labels(given):
-    builder = SpaceBuilder()
-    builder.variable("x", "ab")
-    with pytest.raises(ScoreError, match=r"the scores of variable 'x' are .*label.*score.*, got"):
-        builder.build().scores({"x": given})
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ([{"x": {"a": 1.0}}], r"scores by name are .* for one input; got"),
+        (3.0, r"scores by name are .* for one input; got"),
+        ({"x": [1.0, 2.0]}, r"the scores of variable 'x' are .*label.*score.*, got"),
+    ],
+)
+def test_scores_by_name_are_for_one_input_and_name_labels(space, given, match):
+    with pytest.raises(ScoreError, match=match):
+        space.scores(given)

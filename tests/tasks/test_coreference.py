@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
-from papers.data.coreference import load_gum_coref, load_litbank_coref
 from rote.errors import LabelError, SettingError
 from rote.inference import FoundBy
 from rote.inference.approximate import RGS
 from rote.learning import Perceptron, fit
-from rote.metrics import coreference_scores
 from rote.model import Model, prepare
 from rote.tasks.coreference import (
     Coreference,
@@ -21,7 +17,7 @@ from rote.tasks.coreference import (
     ParsedSentence,
     clusters_of,
     describe,
-    entity_traits,
+    entity_features,
     new_features,
     pair_features,
 )
@@ -168,28 +164,8 @@ def test_a_story_that_was_seen_is_remembered():
     assert set(solutions.source.tolist()) == {FoundBy.ARGMAX}
 
 
-@pytest.mark.parametrize("name", ["litbank_coref", "gum_coref"])
-def test_real_documents_are_read_better_than_with_one_cluster_or_none(name):
-    if not os.environ.get("ROTE_DATA"):
-        pytest.skip(f"the documents are read where ROTE_DATA names the folder of {name}/")
-    if name == "litbank_coref":
-        documents = load_litbank_coref()["all"]
-        train, test = documents[:6], documents[50:54]
-    else:
-        data = load_gum_coref()
-        train, test = data["train"][::30], data["dev"][::8]
-    model = trained(Coreference(max_antecedents=40), train, Perceptron(5))
-    gold = [clusters_of(y) for _, y in test]
-    sizes = [len(x.mentions) for x, _ in test]
-    ours = coreference_scores(gold, model.predict([x for x, _ in test])).conll
-    alone = coreference_scores(gold, [clusters_of(range(n)) for n in sizes]).conll
-    together = coreference_scores(gold, [clusters_of([0] * n) for n in sizes]).conll
-    assert ours > 0.55
-    assert ours > max(alone, together) + 0.1
-
-
 def test_entities_are_told_by_attributes_of_their_mentions():
-    family = entity_traits([describe(STORY, mention) for mention in STORY.mentions])
+    family = entity_features([describe(STORY, mention) for mention in STORY.mentions])
     # Gender, number, kind, head; the first of each value is 1. A pronoun's head says nothing.
     assert family.attributes == (
         (1, 1, 1, 1),

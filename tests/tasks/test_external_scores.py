@@ -219,7 +219,7 @@ def test_sources_that_do_not_fit_are_refused(sources, error, says):
 @pytest.mark.parametrize(
     ("classes", "scores", "floor", "error", "says"),
     [
-        (("a", "b"), [[0.0, 1.0, 2.0]], -1.0, ScoreError, "column for each of its 2 classes"),
+        (("a", "b"), [[0.0, 1.0, 2.0]], -1.0, ScoreError, "column for each of 2 classes"),
         (("a", "a"), [[0.0, 1.0]], -1.0, LabelError, "each once"),
         ((), np.zeros((1, 0)), -1.0, LabelError, "one or more"),
         (("a", "b"), [[np.nan, 1.0]], -1.0, ScoreError, "finite best"),
@@ -230,7 +230,7 @@ def test_sources_that_do_not_fit_are_refused(sources, error, says):
     ],
     ids=range(8),
 )
-def test_opinions_that_make_no_sense_are_refused(classes, scores, floor, error, says):
+def test_external_scores_that_make_no_sense_are_refused(classes, scores, floor, error, says):
     with pytest.raises(error, match=says):
         ExternalScores(classes, scores, floor)
 
@@ -354,7 +354,7 @@ def test_mixing_is_a_weighted_sum_over_the_temperature():
 @pytest.mark.parametrize(
     ("names", "weights", "temperature", "says"),
     [
-        ((), (), 1.0, "one weight per source"),
+        ((), (), 1.0, "add up to 1"),
         (("a", "a"), (0.5, 0.5), 1.0, "named once"),
         (("a", "b"), (1.0,), 1.0, "one weight per source"),
         (("a", "b"), (1.5, -0.5), 1.0, "at least 0"),

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import time
-
 import numpy as np
 import pytest
 
-from papers.data.multilabel import load_multilabel
 from rote.errors import DataError, LabelError, SettingError
-from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM, fit
-from rote.metrics import multilabel_scores
+from rote.learning import StructuredSVM, fit
 from rote.model import Model, prepare
 from rote.tasks.multilabel import MultiLabel, correlated_pairs
 
@@ -21,10 +16,6 @@ ABC = ("a", "b", "c")
 def trained(task, xs, ys, learner):
     prepared = prepare(task, xs, ys)
     return fit(learner, Model(task, prepared.layout, prepared.layout.zeros()), prepared)
-
-
-def as_rows(task, outputs):
-    return np.array([task.encode([], y) for y in outputs])
 
 
 @pytest.mark.parametrize(
@@ -119,32 +110,3 @@ def test_pairs_say_what_no_label_knows_by_itself():
     apart = trained(MultiLabel(labels, "none"), xs, ys, learner).predict(xs)
     assert [apart[0], apart[-1]] == [ys[0], ys[-1]]
     assert ("middle",) not in apart[10:20]
-
-
-def test_scenes_gain_from_pairs_of_labels():
-    if not os.environ.get("ROTE_DATA"):
-        pytest.skip("the scenes are read where ROTE_DATA names the folder of scene/")
-    data = load_multilabel("scene")
-    train, test = data["train"], data["test"]
-    found = {}
-    for pairs in ("none", "complete"):
-        task = MultiLabel(data.label_names, pairs)
-        model = trained(task, list(train.X), list(train.Y), Perceptron(5))
-        found[pairs] = multilabel_scores(test.Y, as_rows(task, model.predict(list(test.X))))
-    assert found["complete"].example_f1 > 0.6  # no label at all has 0, all of them 0.3
-    assert found["complete"].exact_match > found["none"].exact_match
-
-
-def test_159_labels_without_pairs_are_learned_in_seconds():
-    if not os.environ.get("ROTE_DATA"):
-        pytest.skip("the articles are read where ROTE_DATA names the folder of bibtex/")
-    data = load_multilabel("bibtex")
-    train, test = data["train"], data["test"]
-    rows = [train.X[[i]] for i in range(1500)]
-    task = MultiLabel(data.label_names, "none")
-    began = time.process_time()
-    model = trained(task, rows, list(train.Y[:1500]), IndependentPerceptron(5))
-    predicted = model.predict([test.X[[i]] for i in range(500)])
-    assert time.process_time() - began < 30
-    scores = multilabel_scores(test.Y[:500], as_rows(task, predicted))
-    assert scores.example_f1 > 0.25

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rote.errors import DataError, InfeasibleSpace, SettingError
+from rote.errors import InfeasibleSpace, SettingError
 from rote.inference import Engine, FoundBy, Solutions, Status
 from rote.inference.exact.exhaustive import Exhaustive
 from rote.io.networks.table import Measure, cost_network, numbered, probability_network
@@ -118,19 +118,6 @@ def test_a_gain_file_is_valued_by_its_gain_under_its_own_names(write):
     assert answer.value == answer.cost == pytest.approx(0.0)
 
 
-def test_an_engine_of_ones_own_is_used(write):
-    answer = solve_file(write(SMALL, "small.wcsp"), engine=Exhaustive())
-    assert answer.source is FoundBy.ENUMERATION
-    assert answer.cost == 3
-
-
-def test_a_time_limit_goes_to_the_default_engine_only(write):
-    path = write(SMALL, "small.wcsp")
-    assert solve_file(path, time_limit=10.0).cost == 3
-    with pytest.raises(SettingError, match="give it to your engine instead"):
-        solve_file(path, engine=Exhaustive(), time_limit=10.0)
-
-
 def test_tables_that_conflict_are_named(write):
     # x0 = x1, x1 = x2, x0 != x2; and a fourth table that has no part in it.
     same, other = "0 1 9  1 0 9", "0 0 9  1 1 9"
@@ -189,28 +176,25 @@ class Hasty(Engine):
 LIMITED = "l 2 2 3 10  2 2  1 0 4 1 1 5  1 1 4 1 1 6  2 0 1 0 1 0 0 2"  # optimum 9 at (1, 0)
 
 
-def test_an_answer_that_is_not_proved_keeps_its_bound(write):
-    answer = solve_file(write(LIMITED, "l.wcsp"), engine=Hasty(Status.FEASIBLE, [1, 0], -2.0))
-    assert answer.status is Status.FEASIBLE
-    assert (answer.cost, answer.bound) == (9, -2)
-    assert dict(answer.labels) == {"x0": "1", "x1": "0"}
-
-
-def test_an_output_at_the_bound_of_the_file_is_not_passed_off_as_an_answer(write):
-    answer = solve_file(write(LIMITED, "l.wcsp"), engine=Hasty(Status.FEASIBLE, [0, 0], -2.0))
-    assert answer.status is Status.TIMED_OUT
-    assert (dict(answer.labels), answer.value, answer.cost) == ({}, -inf, inf)
-
-
-def test_nothing_found_in_time_is_said(write):
-    answer = solve_file(write(LIMITED, "l.wcsp"), engine=Hasty(Status.TIMED_OUT, [-1, -1], inf))
-    assert answer.status is Status.TIMED_OUT
-    assert (dict(answer.labels), answer.bound) == ({}, inf)
-
-
-def test_a_damaged_file_is_a_data_error(write):
-    with pytest.raises(DataError, match="line 1"):
-        solve_file(write(SMALL[:-3], "cut.wcsp"))
+@pytest.mark.parametrize(
+    ("engine", "status", "labels", "cost", "bound"),
+    [
+        (Hasty(Status.FEASIBLE, [1, 0], -2.0), Status.FEASIBLE, ["1", "0"], 9, -2),
+        (Hasty(Status.FEASIBLE, [0, 0], -2.0), Status.TIMED_OUT, [], inf, -2),
+        (Hasty(Status.TIMED_OUT, [-1, -1], inf), Status.TIMED_OUT, [], inf, inf),
+        (Exhaustive(), Status.OPTIMAL, ["1", "0"], 9, -9),
+    ],
+    ids=["not proved", "at the bound of the file", "nothing in time", "proved"],
+)
+def test_an_engine_of_ones_own_is_used_and_its_answer_is_what_it_proved(
+    write, engine, status, labels, cost, bound
+):
+    path = write(LIMITED, "l.wcsp")
+    answer = solve_file(path, engine=engine)
+    assert (answer.status, answer.cost, answer.bound) == (status, cost, bound)
+    assert list(answer.labels.values()) == labels
+    with pytest.raises(SettingError, match="give it to your engine instead"):
+        solve_file(path, engine=engine, time_limit=10.0)
 
 
 # -- random files -------------------------------------------------------------------------

@@ -66,10 +66,6 @@ def test_bio_requires_nothing_where_all_spans_have_one_token():
     assert (len(Judge(space).outputs), space.rules) == (4, ())
 
 
-def test_without_bio_every_sequence_is_an_output():
-    assert len(Judge(Tagging(BIO, WORDS).frame([["w"]] * 2).space).outputs) == 25
-
-
 def few(builder, tokens):
     builder.require(at_most(1, [token["a"] for token in tokens]), "one a at most")
 
@@ -96,25 +92,12 @@ def test_vectors_come_from_templates_or_from_a_function():
     assert [vector.tolist() for vector in task.vectors([["the"], ["horse"]])] == [[3, 3], [5, 5]]
 
 
-def test_labels_go_to_positions_and_back():
-    task = Tagging(BIO, WORDS)
-    x, y = [["w"]] * 3, ("B-X", "I-X", "O")
-    assert task.encode(x, y) == [1, 2, 0]
-    assert task.decode(x, [1, 2, 0]) == y
-    assert task.encode([], ()) == []
-
-
 def test_outputs_that_do_not_fit_are_refused():
     task = Tagging(("a", "b"), WORDS)
     with pytest.raises(LabelError, match="got 1 for 2 tokens"):
         task.encode([["w"]] * 2, ("a",))
     with pytest.raises(LabelError, match="'c' is not a label; the labels are a, b"):
         task.encode([["w"]], ("c",))
-
-
-def test_an_order_below_nothing_is_refused():
-    with pytest.raises(SettingError, match="order"):
-        Tagging(("a",), WORDS, order=-1)
 
 
 def test_wide_tuples_are_those_that_no_factor_has():
@@ -129,20 +112,21 @@ def test_wide_tuples_are_those_that_no_factor_has():
     assert [family.count for family in task.frame("xx").global_features] == [0, 0]
     assert task.frame("xxxxx") is frame
     assert Tagging(("a", "b"), lambda x: [], order=2, wide=3).frame("xxx").global_features == ()
-    with pytest.raises(SettingError, match="wide is a whole number"):
-        Tagging(("a", "b"), lambda x: [], wide=-1)
 
 
-@pytest.mark.parametrize("order", [-1, "1", 0.5])
-def test_an_order_is_a_whole_number(order):
-    with pytest.raises(SettingError, match="order is a whole number of at least 0, got"):
-        Tagging(("a", "b"), lambda x: x, order=order)
-
-
-@pytest.mark.parametrize("features", [None, "word[0]"])
-def test_features_are_templates_or_a_function(features):
-    with pytest.raises(SettingError, match="features are Templates, or a function"):
-        Tagging(("a", "b"), features)
+@pytest.mark.parametrize(
+    ("wrong", "wanted"),
+    [
+        ({"order": -1}, "order is a whole number of at least 0, got -1"),
+        ({"order": 0.5}, "order is a whole number of at least 0, got 0.5"),
+        ({"wide": -1}, "wide is a whole number of at least 0, got -1"),
+        ({"features": "word[0]"}, "features is Templates, or a function"),
+        ({"bio": "yes"}, "bio is True or False"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(wrong, wanted):
+    with pytest.raises(SettingError, match=wanted):
+        Tagging(**{"labels": ("B-a", "I-a"), "features": lambda x: x, **wrong})
 
 
 @pytest.mark.parametrize("columns", [("form",), ("pos", "word"), ("a", "b", "c", "d")])

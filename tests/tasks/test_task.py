@@ -110,9 +110,9 @@ def test_a_set_is_refused_where_the_order_counts(what):
     name, make = TAKE_A_LIST[what]
     values = ("a[0]", "b[0]") if what == "templates" else ("a", "b")
     for given in (set(values), frozenset(values), dict.fromkeys(values).keys()):
-        with pytest.raises(SettingError, match=rf"{name} is a list, .*say {name}=sorted"):
+        with pytest.raises(SettingError, match=rf"{name} is a list, .*say .*sorted"):
             make(given)
-    with pytest.raises(SettingError, match=f"{name} is a list, got 3"):
+    with pytest.raises(SettingError, match=f"{name} is a list.* got 3"):
         make(3)
     assert getattr(make(iter(values)), name) == values
     assert getattr(make(list(values)), name) == values

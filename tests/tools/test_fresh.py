@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -59,6 +60,31 @@ def test_the_documentation_is_read():
     assert found["python examples/serve_it.py"].extras == ("serve",)
     assert found["rote reproduce --all --out results"].left_out == "takes hours"
     assert found["rote reproduce --list"].left_out is None
+
+
+def test_all_targets_of_make_are_there_and_the_long_ones_are_asked_for(capsys):
+    makefile = (fresh.ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[0].split())
+    for options, long in (([], {"bench", "test"}), (["--long"], set())):
+        assert main(["--list", "--only", "^make ", *options]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert {line.split()[2] for line in lines} == targets - {"coverage"}
+        assert {line.split()[2] for line in lines if "takes long" in line} == long
+
+
+def test_a_target_of_make_has_a_clone_of_its_own(capsys, monkeypatch):
+    seen = []
+    monkeypatch.setattr(fresh, "cloned", lambda folder: folder.mkdir() or folder)
+
+    def run(line, folder, binaries, _limit):
+        seen.append((line, folder.name, binaries, (folder / ".venv").exists()))
+        (folder / ".venv").mkdir()
+        return fresh.Outcome(1.0, None if line == "make docs" else "no docs")
+
+    monkeypatch.setattr(fresh, "run", run)
+    assert main(["--only", "^make (docs|check)"]) == 1
+    assert seen == [(f"make {name}", "make", None, False) for name in ("docs", "check")]
+    assert capsys.readouterr().out.endswith("2 commands, 1 failed\n")
 
 
 def test_what_would_be_run_is_listed(capsys):

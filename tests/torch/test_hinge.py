@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch")
-
-from rote.errors import (  # noqa: E402
+from rote.errors import (
     LabelError,
     NoSolution,
     ScoreError,
     SettingError,
     UnsupportedSpace,
 )
-from rote.inference import (  # noqa: E402
+from rote.inference import (
     Engine,
     Exact,
     Exhaustive,
@@ -25,16 +24,16 @@ from rote.inference import (  # noqa: E402
     Solutions,
     Status,
 )
-from rote.inference.approximate import RGS  # noqa: E402
-from rote.inference.problem import Context  # noqa: E402
-from rote.inference.wrappers.decomposed import Decomposed, HammingBall  # noqa: E402
-from rote.learning.loss_augmented import max_violated  # noqa: E402
-from rote.space import SpaceBuilder  # noqa: E402
-from rote.space.losses import F1Loss, Hamming, ZeroOne  # noqa: E402
-from rote.tasks.tagging import Tagging  # noqa: E402
-from rote.torch import StructuredHinge  # noqa: E402
-from rote.types import readonly  # noqa: E402
-from tests.strategies import Judge, known_value, spaces  # noqa: E402
+from rote.inference.approximate import RGS
+from rote.inference.problem import Context
+from rote.inference.wrappers.decomposed import Decomposed, HammingBall
+from rote.learning.loss_augmented import max_violated
+from rote.space import SpaceBuilder
+from rote.space.losses import F1Loss, Hamming, ZeroOne
+from rote.tasks.tagging import Tagging
+from rote.torch import StructuredHinge
+from rote.types import readonly
+from tests.strategies import Judge, known_value, spaces
 
 LABELS = ("a", "b", "c")
 
@@ -148,6 +147,10 @@ def test_gradcheck_of_a_ragged_batch(reduction):
 def test_a_ragged_batch_is_its_structures_one_by_one(options):
     scores, shapes, gold = ragged(np.random.default_rng(0), **options)
     each = StructuredHinge(reduction="none")(scores, shapes, gold)
+    assert each.shape == (len(scores),)
+    for reduction in ("mean", "sum"):
+        whole = StructuredHinge(reduction=reduction)(scores, shapes, gold)
+        assert whole.item() == pytest.approx(getattr(each, reduction)().item())
     (each * torch.arange(1.0, len(scores) + 1)).sum().backward()
     for k, (own, space, labels) in enumerate(zip(scores, shapes, gold, strict=True)):
         alone = own.detach().clone().requires_grad_()
@@ -155,15 +158,6 @@ def test_a_ragged_batch_is_its_structures_one_by_one(options):
         loss.backward()
         assert loss.item() == each[k].item()
         assert own.grad.tolist() == [(k + 1) * step for step in alone.grad.tolist()]
-
-
-def test_mean_and_sum_are_those_of_the_single_losses():
-    scores, shapes, gold = ragged(np.random.default_rng(1))
-    each = StructuredHinge(reduction="none")(scores, shapes, gold)
-    assert each.shape == (len(scores),)
-    assert StructuredHinge()(scores, shapes, gold).item() == pytest.approx(each.mean().item())
-    total = StructuredHinge(reduction="sum")(scores, shapes, gold)
-    assert total.item() == pytest.approx(each.sum().item())
 
 
 def test_structures_of_one_space_are_solved_together():
@@ -222,18 +216,6 @@ def test_a_loss_that_does_not_add_up_needs_an_engine_that_takes_terms():
         StructuredHinge(Exact(), F1Loss())(scores, shapes, gold)
 
 
-def test_nothing_moves_where_the_margin_is_kept():
-    space = chain(3)
-    gold = (0, 1, 2)
-    scores = torch.zeros(space.parts, requires_grad=True)
-    with torch.no_grad():
-        scores[torch.from_numpy(space.parts_of([gold])[0].copy())] = 5.0
-    loss = StructuredHinge()([scores], [space], [gold])
-    loss.backward()
-    assert loss.item() == 0
-    assert not scores.grad.any()
-
-
 def test_predictions_are_the_best_outputs():
     rng = np.random.default_rng(8)
     scores, shapes, _ = ragged(rng, bio=False)
@@ -265,14 +247,6 @@ def test_scores_may_come_from_any_graph():
     assert pairs.grad.tolist() == [1, 0, 0, 0, 0, 0, 0, 0, -1]
 
 
-def test_a_structure_without_variables_costs_nothing():
-    shapes = [chain(0), chain(1)]
-    scores = [torch.zeros(space.parts, requires_grad=True) for space in shapes]
-    each = StructuredHinge(reduction="none")(scores, shapes, [(), (0,)])
-    each.sum().backward()
-    assert each.tolist() == [0.0, 1.0]
-
-
 BIO = Tagging(("B-X", "I-X", "O"), list, bio=True).frame(range(2)).space
 
 
@@ -299,36 +273,45 @@ def test_what_does_not_fit_is_answered_by_a_sentence(scores, gold, error, words)
         StructuredHinge()(scores, [BIO], gold)
 
 
-def test_the_place_of_a_score_that_is_not_finite_is_named():
+def test_what_else_does_not_fit_is_answered_by_a_sentence():
+    with pytest.raises(ScoreError, match="at least one"):
+        StructuredHinge()([], [], [])
+    with pytest.raises(SettingError, match="reduction is one of mean, sum, none"):
+        StructuredHinge(reduction="max")
     scores = [torch.zeros(15), torch.zeros(15)]
     scores[1][4] = -torch.inf
     with pytest.raises(ScoreError, match="structure 1 has -inf at part 4"):
         StructuredHinge()(scores, [BIO, BIO], [(0, 0), (0, 0)])
 
 
-def test_there_is_no_loss_of_nothing():
-    with pytest.raises(ScoreError, match="at least one"):
-        StructuredHinge()([], [], [])
+@pytest.mark.parametrize(
+    ("best", "loss"),
+    [
+        ({}, 2.0),
+        ({1: 10.0}, 0.0),  # gold, I-X at the start, outscores all that the rules allow
+    ],
+)
+def test_gold_may_break_rules_where_this_is_said_and_what_keeps_the_margin_is_not_moved(best, loss):
+    scores = torch.zeros(15)
+    for part, score in best.items():
+        scores[part] = score
+    scores.requires_grad_()
+    found = StructuredHinge(allow_infeasible_gold=True)([scores], [BIO], [(1, 1)])
+    found.backward()
+    assert found.item() == loss
+    assert bool(scores.grad.any()) == (loss > 0)
 
 
-def test_gold_may_break_rules_where_this_is_said():
-    hinge = StructuredHinge(allow_infeasible_gold=True)
-    assert hinge([torch.zeros(15)], [BIO], [(1, 1)]).item() == 2.0
-
-
-def test_nothing_moves_where_gold_outscores_all_that_was_found():
-    scores = torch.zeros(15, requires_grad=True)
-    with torch.no_grad():
-        scores[1] = 10.0  # I-X at the start, which the rules forbid
-    loss = StructuredHinge(allow_infeasible_gold=True)([scores], [BIO], [(1, 1)])
-    loss.backward()
-    assert loss.item() == 0
-    assert not scores.grad.any()
-
-
-def test_a_reduction_that_does_not_exist_is_refused():
-    with pytest.raises(SettingError, match="mean, sum, none"):
-        StructuredHinge(reduction="max")
+def test_a_margin_that_is_kept_and_a_structure_without_variables_move_nothing():
+    shapes = [chain(3), chain(0), chain(1)]
+    scores = [torch.zeros(space.parts) for space in shapes]
+    scores[0][torch.from_numpy(shapes[0].parts_of([(0, 1, 2)])[0].copy())] = 5.0
+    for own in scores:
+        own.requires_grad_()
+    each = StructuredHinge(reduction="none")(scores, shapes, [(0, 1, 2), (), (0,)])
+    each.sum().backward()
+    assert each.tolist() == [0.0, 0.0, 1.0]
+    assert not scores[0].grad.any()
 
 
 def test_a_structure_for_which_an_engine_finds_nothing_is_named():
@@ -343,7 +326,3 @@ def test_a_structure_for_which_an_engine_finds_nothing_is_named():
         hinge.predict([torch.zeros(15)], [BIO])
     with pytest.raises(NoSolution, match=r"^structure 0: "):
         hinge([torch.zeros(15)], [BIO], [(0, 0)])
-
-
-def test_it_is_shown_with_its_engine():
-    assert repr(StructuredHinge()).startswith("StructuredHinge(engine=Exact(")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from rote.errors import DataError  # noqa: E402
-from rote.torch.inputs import Dense, Vocabulary, is_dense  # noqa: E402
+from rote.errors import DataError
+from rote.torch.inputs import Dense, Vocabulary, is_dense
 
 XS = [[("the", "D"), ("Dog", "N")], [], [("dog", "N")]]
 
@@ -62,11 +61,6 @@ def test_a_token_with_other_columns_is_refused(token):
     vocabulary = Vocabulary.of(XS, characters=False, lower=False)
     with pytest.raises(DataError, match="2 texts"):
         vocabulary.tensors([[token]])
-
-
-def test_counts_belong_to_words():
-    with pytest.raises(DataError, match="one count"):
-        Vocabulary((("a", "b"),), ((1,),))
 
 
 def test_vectors_are_told_from_words():

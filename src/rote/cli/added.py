@@ -1,8 +1,8 @@
 """Commands that other packages add, by an entry point in the group `rote.commands`.
 
 Importing the module that an entry point names adds its commands to `rote.cli.app.app`. The studies
-of the papers come that way: `reproduce`, `report` and `data`. Where they are not installed, these
-commands say how to get them.
+of the papers come that way: `reproduce`, `report` and `data`. Where they are not installed, or
+cannot be imported, each of these commands says so when it is called.
 """
 
 from __future__ import annotations
@@ -24,28 +24,26 @@ STUDIES = {
 
 def add_commands() -> None:
     """Add what installed packages bring, and a sentence in place of each study that is missing."""
+    why = "are not installed; run: pip install ./papers in a checkout of rote"
     for entry in entry_points(group=GROUP):
-        entry.load()
-    there = {
-        command.name or command.callback.__name__
-        for command in app.registered_commands
-        if command.callback is not None
-    }
-    for name, about in STUDIES.items():
-        if name not in there:
-            _add_missing(name, about)
+        try:
+            entry.load()
+        except Exception as error:  # noqa: BLE001 - no other command is to fail with this package
+            why = f"cannot be imported from {entry.value}: {error}"
+    there = {one.name or getattr(one.callback, "__name__", "") for one in app.registered_commands}
+    for name in [name for name in STUDIES if name not in there]:
+        _add_missing(name, why)
 
 
-def _add_missing(name: str, about: str) -> None:
+def _add_missing(name: str, why: str) -> None:
     @app.command(
         name,
-        help=f"{about} (Not installed: it comes with a checkout of rote.)",
+        help=f"{STUDIES[name]} (It cannot be used here: the studies of the papers {why})",
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     )
     def missing(_context: typer.Context) -> None:
         raise MissingDependency(
-            f"rote {name} is one of the studies of the papers, which are not installed; "
-            "run: pip install ./papers in a checkout of rote"
+            f"rote {name} is one of the studies of the papers, which {' '.join(why.split())}"
         )
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -25,6 +26,16 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
+
+
+def option(about: str, *names: str, **more: Any) -> Any:
+    """An option with a help text; of a flag, the one name that turns it on."""
+    return typer.Option(*names, help=about, **more)
+
+
+# What several commands take.
+ModelFolder = Annotated[Path, typer.Argument(help="The folder of a saved model.")]
+AsJson = Annotated[bool, option("Print JSON, for programs.", "--json")]
 
 
 def main() -> None:
@@ -52,9 +63,7 @@ def _show_version(asked: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Print the version and leave."
-        ),
+        option("Print the version and leave.", "--version", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
     pass

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from rote.cli.app import app
-from rote.cli.printing import show_pairs
+from rote.cli.app import AsJson, app, option
+from rote.cli.printing import listing, show_pairs
 
 if TYPE_CHECKING:
-    from rote.inference.stores import ShelfSize
+    from rote.inference.stores import LogSize
 
 
-NAME_SHOWN = 32  # characters of a shelf's name
+NAME_SHOWN = 32  # characters of a log's name
 
 cache = typer.Typer(
-    help="Look at what amortized inference remembers, forget it, or take it elsewhere.",
+    help="Look at what amortized inference remembers, forget it, or export it.",
     no_args_is_help=True,
 )
 app.add_typer(cache, name="cache")
@@ -30,7 +28,6 @@ StoreAddress = Annotated[
     typer.Argument(
         metavar="STORE",
         help="sqlite:PATH, a path that ends in .sqlite, .sqlite3 or .db, or redis://…",
-        show_default=False,
     ),
 ]
 
@@ -38,41 +35,35 @@ StoreAddress = Annotated[
 @cache.command()
 def info(
     store: StoreAddress,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List the shelves of a store: what is remembered of each feasible set."""
+    """List the logs of a store: what is remembered of each feasible set."""
     from rote.inference.stores import open_store
     from rote.io.text import json_text
 
     with open_store(store, existing=True) as opened:
-        shelves = opened.info()
+        logs = opened.info()
     if as_json:
         records = [
-            {"shelf": shelf, "entries": there.packs, "bytes": there.size}
-            for shelf, there in shelves.items()
+            {"log": log, "entries": there.blobs, "bytes": there.size} for log, there in logs.items()
         ]
         typer.echo(json_text(records, indent=2))
     else:
-        _show_shelves(shelves, Console())
+        _show_logs(logs, Console())
 
 
 @cache.command()
 def clear(
     store: StoreAddress,
-    shelf: Annotated[
-        str | None,
-        typer.Option(
-            help="Only this shelf: its name, or a unique prefix of it.", show_default="all"
-        ),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    log: Annotated[str | None, option("Only this log: its name, or a unique prefix of it.")] = None,
+    yes: Annotated[bool, option("Do not ask first.", "--yes")] = False,
 ) -> None:
-    """Forget what lies on one shelf of a store, or on all of them."""
-    from rote.inference.stores import open_store, shelf_called
+    """Forget what is in one log of a store, or in all of them."""
+    from rote.inference.stores import log_named, open_store
 
     with open_store(store, existing=True) as opened:
-        name = None if shelf is None else shelf_called(opened, shelf)
-        entries = sum(size.packs for one, size in opened.info().items() if name in (None, one))
+        name = None if log is None else log_named(opened, log)
+        entries = sum(size.blobs for one, size in opened.info().items() if name in (None, one))
         if not yes:
             typer.confirm(f"Entries to forget: {entries}. Go on?", abort=True)
         opened.clear(name)
@@ -82,9 +73,7 @@ def clear(
 @cache.command()
 def export(
     store: StoreAddress,
-    file: Annotated[
-        Path, typer.Argument(help="The file to write, JSON lines.", show_default=False)
-    ],
+    file: Annotated[Path, typer.Argument(help="The file to write, JSON lines.")],
 ) -> None:
     """Write all that a store remembers to a file, one entry per line."""
     from rote.inference.stores import open_store
@@ -95,17 +84,15 @@ def export(
     show_pairs({"entries": written.entries, "damaged, left out": written.damaged}, Console())
 
 
-def _show_shelves(shelves: Mapping[str, ShelfSize], console: Console) -> None:
+def _show_logs(logs: Mapping[str, LogSize], console: Console) -> None:
     from rich.filesize import decimal
 
-    table = Table("shelf", box=None, padding=(0, 2, 0, 0))
-    table.add_column("entries", justify="right")
-    table.add_column("size", justify="right")
-    for shelf, there in sorted(shelves.items(), key=lambda item: -item[1].size):
-        short = shelf if len(shelf) <= NAME_SHOWN else f"{shelf[:NAME_SHOWN]}…"
+    rows = []
+    for log, there in sorted(logs.items(), key=lambda item: -item[1].size):
+        short = log if len(log) <= NAME_SHOWN else f"{log[:NAME_SHOWN]}…"
         # A name may be any string; what a terminal would take as a command is written out.
         name = ascii(short)[1:-1] if not short.isprintable() else short
-        table.add_row(Text(name), str(there.packs), decimal(there.size))
-    entries, size = (sum(column) for column in zip((0, 0), *shelves.values(), strict=True))
-    table.add_row(f"{len(shelves)} in all", str(entries), decimal(size))
-    console.print(table)
+        rows.append((name, there.blobs, decimal(there.size)))
+    entries, size = (sum(column) for column in zip((0, 0), *logs.values(), strict=True))
+    rows.append((f"{len(logs)} in all", entries, decimal(size)))
+    console.print(listing(["log", "entries", "size"], rows))

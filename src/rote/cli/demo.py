@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rote.inference.exact.exact import Exact
+from rote.inference.exact.independent import Independent
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.io.conll import Entity, Sentence
 from rote.space import Space
@@ -48,7 +49,12 @@ class Demo:
     scores: FloatArray  # (parts,)
     without_rules: IntArray  # (variables,) the best label of each decision by itself
     with_rules: Solutions  # of one input
-    changed: tuple[str, ...]  # the variables on which the two answers differ
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The variables on which the two answers differ."""
+        differ = np.flatnonzero(self.without_rules != self.with_rules.labels[0])
+        return tuple(self.space.variables[j].name for j in differ)
 
 
 def demo() -> Demo:
@@ -60,18 +66,8 @@ def demo() -> Demo:
     sentence = Sentence(0, words, ("",) * len(words), entities, ())
     space = EntityRelation().frame(sentence).space
     scores = space.scores(SCORES)
-    ends = zip(space.offsets[:-1], space.offsets[1:], strict=True)
-    alone = np.array([int(scores[start:stop].argmax()) for start, stop in ends])
-    solutions = Exact().solve(space, scores)
-    differ = np.flatnonzero(alone != solutions.labels[0])
-    return Demo(
-        sentence,
-        space,
-        readonly(scores),
-        readonly(alone),
-        solutions,
-        tuple(space.variables[j].name for j in differ),
-    )
+    alone = Independent().solve(space.without_rules(), scores).labels[0]
+    return Demo(sentence, space, readonly(scores), alone, Exact().solve(space, scores))
 
 
 def render(result: Demo, console: Console) -> None:
@@ -106,11 +102,8 @@ def _table(result: Demo) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("decision", no_wrap=True)
-    table.add_column("scores, best first")
-    table.add_column("without rules", no_wrap=True)
-    table.add_column("with rules", no_wrap=True)
+    heads = ("decision", "scores, best first", "without rules", "with rules")
+    table = Table(*heads, box=SIMPLE_HEAD, pad_edge=False)
     names = [*ENTITIES, *(f"{ENTITIES[i]} -> {ENTITIES[j]}" for i, j in pairs(len(ENTITIES)))]
     answers = zip(result.without_rules, result.with_rules.labels[0], strict=True)
     for name, variable, (alone, ruled) in zip(names, result.space.variables, answers, strict=True):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import rote
+from rote.cli.app import option
 from rote.errors import SettingError
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ LEARNERS: Mapping[str, Callable[..., rote.Learner]] = {
     "local": rote.IndependentPerceptron,
     "subgradient": rote.Subgradient,
 }
+# What several commands take.
+EngineName = Annotated[str, option(f"What to solve with: {', '.join([*ANYTIME, *UNTIMED])}.")]
+StoreAddress = Annotated[
+    str | None,
+    option("Remember what is slow to solve in a store: FILE.sqlite, redis://HOST or memory."),
+]
 
 
 def engine_named(name: str, seconds: float | None, others: Sequence[str] = ()) -> rote.Engine:
@@ -51,7 +58,7 @@ def engine_named(name: str, seconds: float | None, others: Sequence[str] = ()) -
     return UNTIMED[name]()
 
 
-def store_at(address: str) -> Store:
+def opened_store(address: str) -> Store:
     from rote.inference.stores import open_store
 
     return open_store(address)

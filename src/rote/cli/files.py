@@ -28,7 +28,7 @@ from rote.tasks.adapter import Examples, Scores, adapter_of
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A model, and what is to be told of its training."""
+    """A model, and what its training was like."""
 
     model: Model[Any, Any]
     examples: int
@@ -75,16 +75,23 @@ def train_file(
         held_out.check(task, allow_unknown=allow_unknown)
     _check_folder(Path(folder))
     measures: dict[str, float] = {}
+
+    def dev_scores(model: Model[Any, Any]) -> Mapping[str, float]:
+        assert held_out is not None
+        return evaluate(model, held_out, allow_unknown=allow_unknown).numbers
+
     try:
         model = train(
             task,
             examples.xs,
             examples.ys or (),
             watch=lambda state: measures.update(state.measures),
+            dev_scores=None if held_out is None else dev_scores,
             **options,
         )
     except RoteError as error:
-        relocate(error, f"{path}, the example that begins in line", examples.lines)
+        if error.about and error.about[0] in ("example", "input"):  # and not of the dev file
+            relocate(error, f"{path}, the example that begins in line", examples.lines)
         raise
     model.save(folder)
     seconds = perf_counter() - start

@@ -9,18 +9,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 import rote
-from rote.cli.app import app
-from rote.cli.engines import ANYTIME, UNTIMED, engine_named, learner_named, store_at
-from rote.cli.printing import show_pairs
-from rote.errors import SettingError, check_whole, was_interrupted
+from rote.cli.app import AsJson, ModelFolder, app, option
+from rote.cli.engines import (
+    LEARNERS,
+    EngineName,
+    StoreAddress,
+    engine_named,
+    learner_named,
+    opened_store,
+)
+from rote.cli.printing import listing, show_pairs
+from rote.errors import SettingError, was_interrupted
+from rote.settings import check, optional, whole
 
 if TYPE_CHECKING:
     from rote.inference.wrappers.amortized.counters import Counters
     from rote.tasks.adapter import Scores
+
+AllowUnknown = Annotated[
+    bool,
+    option(
+        "Labels that the model does not know count as errors instead of stopping.",
+        "--allow-unknown",
+    ),
+]
 
 
 @app.command()
@@ -28,8 +42,7 @@ def train(
     task: Annotated[
         str,
         typer.Argument(
-            help="tagging, entity-relation, multilabel, multiclass, graph or coreference.",
-            show_default=False,
+            help="tagging, entity-relation, multilabel, multiclass, graph or coreference."
         ),
     ],
     file: Annotated[
@@ -43,158 +56,107 @@ def train(
             "columns per word or entity, and below them a row per relation. If labels are not "
             "those of conll04, a relation that joins the same two labels of entities in all of "
             "FILE never joins others.",
-            show_default=False,
         ),
     ],
-    model: Annotated[
-        Path, typer.Option(help="The folder to save the model into.", show_default=False)
-    ],
-    learner: Annotated[
-        str, typer.Option(help="How to learn: svm, perceptron, local or subgradient.")
-    ] = "svm",
-    engine: Annotated[
-        str, typer.Option(help=f"What to solve with: {', '.join([*ANYTIME, *UNTIMED])}.")
-    ] = "exact",
-    cache: Annotated[
-        str | None,
-        typer.Option(
-            help="Remember what is slow to solve in a store: FILE.sqlite, redis://HOST or memory."
-        ),
-    ] = None,
+    model: Annotated[Path, option("The folder to save the model into.")],
+    learner: Annotated[str, option(f"How to learn: {', '.join(LEARNERS)}.")] = "svm",
+    engine: EngineName = "exact",
+    cache: StoreAddress = None,
     around: Annotated[
         int | None,
-        typer.Option(
-            help="Compare the right output only with outputs that differ from it in at most N "
-            "labels.",
+        option(
+            "Compare the right output only with outputs that differ from it in at most N labels.",
             metavar="N",
-            show_default=False,
         ),
     ] = None,
     C: Annotated[  # noqa: N803
         float | None,
-        typer.Option(
+        option(
+            "How closely to fit the examples, for svm and subgradient: the larger, the closer; 0.1 "
+            "if not given.",
             "--C",
-            help="How closely to fit the examples, for svm and subgradient: the larger, the "
-            "closer; 0.1 if not given.",
         ),
     ] = None,
     iterations: Annotated[
         int | None,
-        typer.Option(
-            help="At most N passes over the examples; else as many as the learner has by default.",
+        option(
+            "At most N passes over the examples; else as many as the learner has by default.",
             metavar="N",
         ),
     ] = None,
     order: Annotated[
         int | None,
-        typer.Option(
-            help="Tagging: a label may depend on the N labels before it; 1 if not given.",
-            metavar="N",
-        ),
+        option("Tagging: a label may depend on the N before it; 1 if not given.", metavar="N"),
     ] = None,
-    bio: Annotated[
-        bool, typer.Option("--bio", help="Tagging: a rule that I-X follows only B-X or I-X.")
-    ] = False,
+    bio: Annotated[bool, option("Tagging: I-X follows only B-X or I-X.", "--bio")] = False,
     columns: Annotated[
         str | None,
-        typer.Option(
-            help="Tagging: names of all columns but the label, with commas between them; "
-            "word,pos,c2,… if not given."
+        option(
+            "Tagging: names of all columns but the label, with commas between them; word,pos,c2,… "
+            "if not given."
         ),
     ] = None,
     templates: Annotated[
-        Path | None, typer.Option(help="Tagging: a file of feature templates, one per line.")
+        Path | None, option("Tagging: a file of feature templates, one per line.")
     ] = None,
     pairs: Annotated[
         str | None,
-        typer.Option(
-            help="Multilabel: complete, to score every two labels together, or none; if not given, "
+        option(
+            "Multilabel: complete, to score every two labels together, or none; if not given, "
             "complete unless there are many labels."
         ),
     ] = None,
     symmetric: Annotated[
         str | None,
-        typer.Option(
-            help="Entity-relation: relations without a direction, with commas between them."
-        ),
+        option("Entity-relation: relations without a direction, with commas between them."),
     ] = None,
     potts: Annotated[
-        bool,
-        typer.Option("--potts", help="Graph: weights for equal and different neighbours only."),
+        bool, option("Graph: weights for equal and different neighbours only.", "--potts")
     ] = False,
     antecedents: Annotated[
         int | None,
-        typer.Option(
-            help="Coreference: a mention may be linked to the N before it; 50 if not given.",
-            metavar="N",
-        ),
+        option("Coreference: how many mentions back one may be linked to; 50 if not given."),
     ] = None,
     rules: Annotated[
-        Path | None,
-        typer.Option(help="A file of rules that outputs obey, one per line; see docs/rules.md."),
+        Path | None, option("A file of rules that outputs obey, one per line; see docs/rules.md.")
     ] = None,
     allow_infeasible_gold: Annotated[
-        bool,
-        typer.Option("--allow-infeasible-gold", help="Learn from examples that break a rule, too."),
+        bool, option("Learn from examples that break a rule, too.", "--allow-infeasible-gold")
     ] = False,
     dev: Annotated[
-        Path | None, typer.Option(help="Other examples, to evaluate the model on at the end.")
+        Path | None, option("Other examples, to evaluate the model on in each iteration.")
     ] = None,
-    allow_unknown: Annotated[
-        bool,
-        typer.Option(
-            "--allow-unknown",
-            help="Labels in the dev file that FILE does not have count as errors instead of "
-            "stopping.",
-        ),
-    ] = False,
-    seed: Annotated[
-        int, typer.Option(help="The seed of the random order in which examples are taken.")
-    ] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(help="How many threads to use, for svm; 1 if not given.")
-    ] = None,
+    allow_unknown: AllowUnknown = False,
+    seed: Annotated[int, option("The seed of the random order of examples.")] = 0,
+    jobs: Annotated[int | None, option("How many threads to use, for svm; 1 if not given.")] = None,
     checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="A file to save the training to after every iteration, for --resume."),
+        Path | None, option("A file to save the training to after every iteration, for --resume.")
     ] = None,
     every: Annotated[
         int | None,
-        typer.Option(
-            help="Save to the file of --checkpoint after every N iterations; 1 if not given.",
-            metavar="N",
-        ),
+        option("Save to that file after every N iterations only.", metavar="N"),
     ] = None,
     resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Go on from the file of --checkpoint, if it is there."),
+        bool, option("Go on from the file of --checkpoint, if it is there.", "--resume")
     ] = False,
     overwrite: Annotated[
         bool,
-        typer.Option(
+        option(
+            "Begin anew, even if the file of --checkpoint is that of another training.",
             "--overwrite",
-            help="Begin anew, even if the file of --checkpoint is that of another training.",
         ),
     ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Tell all that the learner measures.")
-    ] = False,
+    verbose: Annotated[bool, option("Tell all that the learner measures.", "--verbose")] = False,
 ) -> None:
     """Learn a model from a file of examples and save it into a folder."""
     from rote.cli.files import read_templates, train_file
     from rote.learning.training import losses
     from rote.tasks.adapter import adapter_of
 
-    if resume and checkpoint is None:
-        raise SettingError("--resume goes on from a file; name it with --checkpoint FILE")
-    if every is not None:
-        if checkpoint is None:
-            raise SettingError("--every is about a file; name it with --checkpoint FILE")
-        check_whole("--every", every, least=1)
-    if resume and overwrite:
-        raise SettingError("--resume goes on from a file and --overwrite loses it; say only one")
-    if around is not None:
-        check_whole("--around", around, least=1)
+    if checkpoint is None and (resume or every is not None):
+        raise SettingError("--resume and --every are about a file; name it with --checkpoint FILE")
+    check("--every", every, optional(whole(1)))
+    check("--around", around, optional(whole(1)))
     settings = {
         "order": order,
         "bio": bio or None,
@@ -206,9 +168,8 @@ def train(
         "max_antecedents": antecedents,
     }
     chosen = engine_named(engine, None)
-    remembering = None
-    if cache is not None:
-        chosen = remembering = rote.Amortized(chosen, store_at(cache))
+    remembering = None if cache is None else rote.Amortized(chosen, opened_store(cache))
+    chosen = remembering or chosen
     if around is not None:
         chosen = rote.Decomposed(chosen, rote.HammingBall(around))
     learning = learner_named(learner, C=C, iterations=iterations, seed=seed, n_jobs=jobs)
@@ -233,8 +194,8 @@ def train(
         )
     scores = {} if trained.dev is None else trained.dev.numbers
     known: dict[str, object] = {f"dev {name}": round(n, 4) for name, n in scores.items()}
-    told = trained.measures if verbose else losses(trained.measures)
-    known |= {name: _plain(number) for name, number in told.items()}
+    measures = trained.measures if verbose else losses(trained.measures)
+    known |= {name: _plain(number) for name, number in measures.items()}
     known |= {
         "seconds": round(trained.seconds, 1),
         "examples": trained.examples,
@@ -281,22 +242,16 @@ def _remembered(counters: Counters) -> str:
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(help="The folder of a saved model.", show_default=False)],
+    model: ModelFolder,
     file: Annotated[
         Path,
         typer.Argument(
             help="Inputs in the format that `rote train` reads; outputs may be left out. - is the "
-            "standard input.",
-            show_default=False,
+            "standard input."
         ),
     ],
-    out: Annotated[str, typer.Option(help="The file to write; - is the standard output.")] = "-",
-    cache: Annotated[
-        str | None,
-        typer.Option(
-            help="Remember what is slow to solve in a store: FILE.sqlite, redis://HOST or memory."
-        ),
-    ] = None,
+    out: Annotated[str, option("The file to write; - is the standard output.")] = "-",
+    cache: StoreAddress = None,
 ) -> None:
     """Write what a model says of the inputs of a file.
 
@@ -306,7 +261,7 @@ def predict(
     """
     from rote.cli.files import predict_file, write_outputs
 
-    text = predict_file(model, file, None if cache is None else store_at(cache))
+    text = predict_file(model, file, None if cache is None else opened_store(cache))
     if out == "-":
         typer.echo(text, nl=False)
     else:
@@ -315,19 +270,10 @@ def predict(
 
 @app.command()
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="The folder of a saved model.", show_default=False)],
-    file: Annotated[
-        Path,
-        typer.Argument(help="Examples in the format that `rote train` reads.", show_default=False),
-    ],
-    allow_unknown: Annotated[
-        bool,
-        typer.Option(
-            "--allow-unknown",
-            help="Labels that the model does not know count as errors instead of stopping.",
-        ),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
+    model: ModelFolder,
+    file: Annotated[Path, typer.Argument(help="Examples in the format that `rote train` reads.")],
+    allow_unknown: AllowUnknown = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say how well a model does on the examples of a file."""
     from rote.cli.files import evaluate_file
@@ -344,11 +290,10 @@ def _show_scores(scores: Scores, console: Console) -> None:
     numbers = {name: f"{number:.4f}" for name, number in scores.numbers.items()}
     show_pairs({"examples": scores.examples, **numbers}, console)
     for name, table in scores.tables.items():
-        shown = Table(name, "precision", "recall", "F1", "true", "predicted", box=None)
-        shown.padding = (0, 2, 0, 0)
         rows = [*table.by_label.items(), ("all", table.micro), ("mean", table.macro)]
-        for label, f1 in rows:
-            ratios = [f"{ratio:.4f}" for ratio in (f1.precision, f1.recall, f1.f1)]
-            shown.add_row(Text(str(label)), *ratios, str(f1.true), str(f1.predicted))
+        shown = [
+            (label, *(f"{n:.4f}" for n in (f1.precision, f1.recall, f1.f1)), f1.true, f1.predicted)
+            for label, f1 in rows
+        ]
         console.print()
-        console.print(shown)
+        console.print(listing([name, "precision", "recall", "F1", "true", "predicted"], shown))

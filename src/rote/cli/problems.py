@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from rote.cli.app import app
-from rote.cli.engines import ANYTIME, UNTIMED, engine_named
+from rote.cli.app import AsJson, app, option
+from rote.cli.engines import EngineName, engine_named
+from rote.cli.printing import listing, show_pairs
 
 if TYPE_CHECKING:
     from rote.tasks.network_files import FileAnswer
@@ -39,29 +38,22 @@ def solve(
             help="A problem: a file in .uai, .wcsp or .cfn, plain or with .gz or .xz behind it.",
             exists=True,
             dir_okay=False,
-            readable=True,
-            show_default=False,
         ),
     ],
     time_limit: Annotated[
         float | None,
-        typer.Option(
-            help="Stop after about this many seconds, with the best output so far.", min=0.001
-        ),
+        option("Stop after about this many seconds, with the best output so far.", min=0.001),
     ] = None,
-    engine: Annotated[
-        str, typer.Option(help=f"What to solve with: {', '.join([*ANYTIME, *UNTIMED])}.")
-    ] = "exact",
+    engine: EngineName = "exact",
     evidence: Annotated[
         Path | None,
-        typer.Option(
-            help="A file that fixes the labels of some variables, for a .uai file.",
+        option(
+            "A file that fixes the labels of some variables, for a .uai file.",
             exists=True,
             dir_okay=False,
-            readable=True,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find the best output of a problem file, and say what is known of it."""
     from rote.io.text import json_text
@@ -90,17 +82,10 @@ def _stoppable() -> Iterator[None]:
 
 def _record(answer: FileAnswer) -> dict[str, object]:
     """The answer for JSON, which has no infinite numbers: they become null."""
-    numbers = {
-        name: number if number is not None and isfinite(number) else None
-        for name, number in (
-            ("value", answer.value),
-            ("bound", answer.bound),
-            ("cost", answer.cost),
-        )
-    }
+    numbers = {name: getattr(answer, name) for name in ("value", "bound", "cost")}
     return {
         "labels": dict(answer.labels),
-        **numbers,
+        **{name: n if n is not None and isfinite(n) else None for name, n in numbers.items()},
         "status": answer.status.name.lower(),
         "source": answer.source.name.lower(),
         "seconds": answer.seconds,
@@ -108,13 +93,10 @@ def _record(answer: FileAnswer) -> dict[str, object]:
 
 
 def _show(answer: FileAnswer, console: Console) -> None:
-    known = Table.grid(padding=(0, 2))
-    for name, said in _record(answer).items():
-        if name != "labels" and said is not None:
-            known.add_row(name, f"{said:.10g}" if isinstance(said, float) else str(said))
-    console.print(known)
-    labels = Table("variable", "label", box=None, padding=(0, 2, 0, 0))
-    for name, label in answer.labels.items():
-        labels.add_row(Text(name), Text(label))
+    known = {name: said for name, said in _record(answer).items() if said is not None}
+    del known["labels"]
+    show_pairs(
+        {name: f"{n:.10g}" if isinstance(n, float) else n for name, n in known.items()}, console
+    )
     if answer.labels:
-        console.print(labels)
+        console.print(listing(["variable", "label"], answer.labels.items()))

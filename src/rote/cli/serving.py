@@ -7,37 +7,33 @@ from typing import Annotated
 
 import typer
 
-from rote.cli.app import app
+from rote.cli.app import ModelFolder, app, option
 from rote.cli.engines import ANYTIME, UNTIMED, engine_named
 
 
 @app.command()
 def serve(
-    model: Annotated[Path, typer.Argument(help="The folder of a saved model.", show_default=False)],
+    model: ModelFolder,
     host: Annotated[
-        str,
-        typer.Option(help="The address to listen on; use 0.0.0.0 to accept other machines."),
+        str, option("The address to listen on; use 0.0.0.0 to accept other machines.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on; 0 is any that is free.")] = 8000,
+    port: Annotated[int, option("The port to listen on; 0 is any that is free.")] = 8000,
     engine: Annotated[
         str,
-        typer.Option(
-            help="amortized: the model's own engine, with a memory of what it has solved. speedup: "
-            "a search that learns from that engine's answers. Or an engine without a memory: "
+        option(
+            "amortized: the model's own engine, with a memory of what it has solved. speedup: a "
+            "search that learns from that engine's answers. Or an engine without a memory: "
             f"{', '.join([*ANYTIME, *UNTIMED])}."
         ),
     ] = "amortized",
     store: Annotated[
-        str | None,
-        typer.Option(help="Keep answers beyond a restart: FILE.sqlite or redis://HOST."),
+        str | None, option("Keep answers beyond a restart: FILE.sqlite or redis://HOST.")
     ] = None,
     share: Annotated[
-        float | None,
-        typer.Option(help="The fraction of inputs that speedup learns from; 0.05 if not given."),
+        float | None, option("The fraction of inputs that speedup learns from; 0.05 if not given.")
     ] = None,
     learned: Annotated[
-        Path | None,
-        typer.Option(help="The folder to keep what speedup has learned in.", file_okay=False),
+        Path | None, option("The folder to keep what speedup has learned in.", file_okay=False)
     ] = None,
 ) -> None:
     """Answer requests with a model over HTTP, and show on a page what that costs."""
@@ -49,11 +45,5 @@ def serve(
     remembering = (AMORTIZED, SPEEDUP)
     chosen = engine if engine in remembering else engine_named(engine, None, remembering)
     service = open_service(model, chosen, store=store, share=share, learned=learned)
-    run(
-        service,
-        host,
-        port,
-        lambda address: typer.echo(
-            f"{service.name} is served by {service.engine} at {address}; stop with Ctrl-C"
-        ),
-    )
+    said = f"{service.name} is served by {service.engine} at {{}}; stop with Ctrl-C"
+    run(service, host, port, lambda address: typer.echo(said.format(address)))

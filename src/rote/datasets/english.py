@@ -29,8 +29,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from rote.errors import SettingError
 from rote.io.conll import ENTITIES, Entity, Relation, Sentence
+from rote.settings import check, whole
 
 Item = TypeVar("Item")
 
@@ -94,7 +94,14 @@ def _words() -> _Words:
 
 
 def english_sentences(count: int, seed: int) -> tuple[Sentence, ...]:
-    """That many sentences; the same seed gives the same ones, and more of them when asked.
+    """Made-up sentences; of the same seed, fewer are the first of more.
+
+    Parameters
+    ----------
+    count
+        How many, 0 or more.
+    seed
+        The seed of all that is drawn.
 
     >>> only = english_sentences(1, seed=8)[0]
     >>> " ".join(only.words[:9])
@@ -102,8 +109,7 @@ def english_sentences(count: int, seed: int) -> tuple[Sentence, ...]:
     >>> [(only.text(entity), entity.label) for entity in only.entities]
     [('Porsche', 'Peop'), ('Saint Paul', 'Loc'), ('Dallas', 'Loc')]
     """
-    if count < 0:
-        raise SettingError(f"count is how many sentences to make, 0 or more; got {count}")
+    check("count", count, whole(0))
     rng = np.random.default_rng(seed)
     return tuple(_sentence(rng, number) for number in range(count))
 
@@ -178,13 +184,8 @@ class _Writer:
         self.pos.append(tag)
 
     def sentence(self, number: int) -> Sentence:
-        return Sentence(
-            number,
-            tuple(self.words),
-            tuple(self.pos),
-            tuple(self.entities),
-            tuple(self.relations),
-        )
+        words, pos = tuple(self.words), tuple(self.pos)
+        return Sentence(number, words, pos, tuple(self.entities), tuple(self.relations))
 
 
 def _name(rng: np.random.Generator, kind: str) -> str:
@@ -206,9 +207,6 @@ def _pick(rng: np.random.Generator, items: Sequence[Item]) -> Item:
 def _parsed(line: str) -> _Template:
     text, _, related = line.partition(" =")
     chunks = tuple(text.split())
-    relations = []
-    for relation in related.split(";"):
-        if relation.strip():
-            label, first, second = relation.split()
-            relations.append(Relation(int(first), int(second), label))
-    return _Template(chunks, tuple(relations), sum(piece in KINDS for piece in chunks))
+    triples = (relation.split() for relation in related.split(";") if relation.strip())
+    relations = tuple(Relation(int(first), int(second), label) for label, first, second in triples)
+    return _Template(chunks, relations, sum(piece in KINDS for piece in chunks))

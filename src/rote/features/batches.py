@@ -22,7 +22,15 @@ from rote.types import AnyArray, IntArray, offsets_from_counts
 
 
 class Runs(NamedTuple):
-    """Some names for each of several things, such as those of all words between two places."""
+    """Some names for each of several things, such as those of all words between two places.
+
+    Parameters
+    ----------
+    numbers
+        The numbers of names, run after run.
+    ptr
+        Where each run begins; one more entry ends the last.
+    """
 
     numbers: IntArray
     ptr: IntArray
@@ -31,8 +39,16 @@ class Runs(NamedTuple):
 class Lines:
     """Vectors of one kind.
 
-    With ``marks``, ``marked`` says of each vector which of them it has, counted from 1, or 0 for
-    none; its first ``alone`` names do not follow behind it.
+    Parameters
+    ----------
+    count
+        How many vectors.
+    marks
+        Prefixes: the names of a vector follow once more behind the one it has.
+    marked
+        For each vector which of the marks it has, counted from 1, or 0 for none.
+    alone
+        How many names of a vector, from its first, do not follow behind its mark.
 
     >>> lines = Lines(2)
     >>> lines.add(7, np.array([1, 2]))
@@ -101,14 +117,22 @@ FeatureReader: TypeAlias = Callable[[Sequence[Any], NamesOf], Reader]
 
 
 def spelled(lines: Lines, names: Names) -> list[list[str]]:
-    """The names of every vector."""
+    """The names of every vector.
+
+    Parameters
+    ----------
+    lines
+        The vectors, by numbers of names.
+    names
+        What the numbers were asked from.
+    """
     numbers, ptr = lines.build()
-    every = [name for name in numbers.tolist() if name >= 0]
-    by_number = dict(zip(every, names.spelled(every), strict=True))
+    known = numbers >= 0
+    every = np.full(len(numbers), None, dtype=object)
+    every[known] = names.spelled(numbers[known].tolist())
     found = []
     for begin, end, mark in zip(ptr[:-1], ptr[1:], lines.marked.tolist(), strict=True):
-        own = [by_number[number] for number in numbers[begin:end].tolist() if number >= 0]
-        after = [number for number in numbers[begin + lines.alone : end].tolist() if number >= 0]
-        sign = lines.marks[mark - 1] if mark else ""
-        found.append(own + ([sign + by_number[number] for number in after] if mark else []))
+        own, after = every[begin:end].tolist(), every[begin + lines.alone : end].tolist()
+        more = [lines.marks[mark - 1] + name for name in after if name is not None] if mark else []
+        found.append([name for name in own if name is not None] + more)
     return found

@@ -1,4 +1,4 @@
-"""Which column a feature has.
+"""Feature indices: which column a feature has.
 
 An index maps names to columns 0, 1, 2, … A `FeatureIndex` lists its names: it gives each new
 name the next column until it is frozen, and from then on answers -1 for names it does not
@@ -14,10 +14,11 @@ All three have a JSON form, told apart by the key "index":
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar
 from zlib import crc32
 
 import numpy as np
@@ -26,47 +27,51 @@ from rote.errors import DataError, SettingError
 from rote.features.batches import Lines, Runs
 from rote.features.trie import UNKNOWN, Names
 from rote.kernels.features.trie import NEW, packed
+from rote.settings import Checked, whole
 
 MAX_BITS = 30
 FEW = 16  # inputs for which names are not listed: these are read name by name
 
 
-class Index(Protocol):
-    """A map from feature names to columns."""
+class Index(ABC):
+    """A map from feature names to columns; this one is frozen from the start."""
 
     @property
     def frozen(self) -> bool:
         """Whether a new name is answered with -1, or no name is ever new."""
-        ...
+        return True
 
-    def freeze(self) -> None:
+    def freeze(self) -> None:  # noqa: B027
         """Take no new names from now on; doing so again changes nothing."""
-        ...
 
     def column(self, name: str) -> int:
         """The column of a name."""
-        ...
+        return self.columns((name,))[0]
 
+    @abstractmethod
     def columns(self, names: Iterable[str]) -> list[int]:
         """The column of each name, repeated where a name is."""
-        ...
 
+    @abstractmethod
     def names(self) -> tuple[str, ...]:
         """All names, in the order of their columns."""
-        ...
 
     def name(self, column: int) -> str:
         """The name that has this column."""
-        ...
+        names = self.names()
+        if not 0 <= column < len(names):
+            raise SettingError(f"column is below {len(names)}, counted from 0, got {column}")
+        return names[column]
 
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """What `index_from_json` reads."""
-        ...
 
+    @abstractmethod
     def __len__(self) -> int:
         """How many columns there are."""
-        ...
 
+    @abstractmethod
     def __contains__(self, name: object) -> bool: ...
 
 
@@ -120,8 +125,13 @@ class Listing:
         return int((self._table >= 0).sum()) == count
 
 
-class FeatureIndex:
-    """Names in the order in which they were first seen.
+class FeatureIndex(Index):
+    """Names in the order in which they were first seen, until it is frozen.
+
+    Parameters
+    ----------
+    names
+        Those it begins with, each once: the first has column 0.
 
     >>> index = FeatureIndex()
     >>> index.columns(["bias", "word=dog", "bias"])
@@ -154,9 +164,6 @@ class FeatureIndex:
             every = self._listings.items()
             self._listings = {key: own for key, own in every if own.settled(len(self))}
 
-    def column(self, name: str) -> int:
-        return self._columns[name]
-
     def columns(self, names: Iterable[str]) -> list[int]:
         _refuse_text(names)
         # No Python code runs for a name that is known, whether the index grows or not.
@@ -180,10 +187,6 @@ class FeatureIndex:
         if len(self._ordered) != len(self._columns):
             self._ordered = tuple(self._columns)
         return self._ordered
-
-    def name(self, column: int) -> str:
-        _check_column(column, len(self))
-        return self.names()[column]
 
     def to_json(self) -> dict[str, Any]:
         return {"index": "names", "names": list(self._columns), "frozen": self.frozen}
@@ -212,12 +215,17 @@ class FeatureIndex:
 
 
 @dataclass(frozen=True)
-class HashedIndex:
-    """The column of a name is its hash, one of ``2**bits``: nothing to keep, nothing to grow.
+class HashedIndex(Checked, Index):
+    """The column of a name is its hash: nothing to keep, nothing to grow.
 
-    Names that fall on one column share it, and what they stand for adds up there; the more
-    columns for each name, the rarer. The hash is the same in every process and on every
-    machine.
+    Names that fall on one column share it, and what they stand for adds up there. The hash is the
+    same in every process and on every machine.
+
+    Parameters
+    ----------
+    bits
+        From 1 to 30: there are ``2**bits`` columns. The more columns for each name, the fewer share
+        one.
 
     >>> HashedIndex(18).columns(["bias", "word=dog"])
     [223835, 116408]
@@ -225,43 +233,17 @@ class HashedIndex:
 
     bits: int
 
-    def __post_init__(self) -> None:
-        if type(self.bits) is not int or not 1 <= self.bits <= MAX_BITS:
-            raise SettingError(
-                f"bits must be a whole number between 1 and {MAX_BITS}, got {self.bits!r}"
-            )
-
-    @property
-    def frozen(self) -> bool:
-        return True
-
-    def freeze(self) -> None:
-        """A hashed index is frozen from the start."""
-
-    def column(self, name: str) -> int:
-        return self.columns((name,))[0]
+    checks: ClassVar = {"bits": whole(1, MAX_BITS)}
 
     def columns(self, names: Iterable[str]) -> list[int]:
-        _refuse_text(names)
         mask = (1 << self.bits) - 1
-        found = []
-        for name in names:
-            if not isinstance(name, str):
-                raise _no_name(name)
-            # Half of a surrogate pair is no UTF-8, yet may be part of a str that JSON brought.
-            found.append(crc32(name.encode("utf-8", "surrogatepass")) & mask)
-        return found
+        # Half of a surrogate pair is no UTF-8, yet may be part of a str that JSON brought.
+        return [crc32(n.encode("utf-8", "surrogatepass")) & mask for n in _checked(names)]
 
     def names(self) -> tuple[str, ...]:
         raise SettingError(
-            "a hashed index keeps no names, so they cannot be listed; use a FeatureIndex to see "
-            "which feature has which column"
-        )
-
-    def name(self, column: int) -> str:
-        raise SettingError(
-            f"a hashed index keeps no names, so column {column} has none; use a FeatureIndex to "
-            "see which feature has which column"
+            "a hashed index keeps no names, so columns have none; use a FeatureIndex to see which "
+            "feature has which column"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -275,8 +257,13 @@ class HashedIndex:
 
 
 @dataclass(frozen=True)
-class Positions:
-    """The columns of arrays with ``width`` entries; their names are "0", "1", "2" and so on.
+class Positions(Checked, Index):
+    """The columns of arrays; their names are "0", "1", "2" and so on.
+
+    Parameters
+    ----------
+    width
+        How many entries an array has, and so columns.
 
     >>> Positions(3).names()
     ('0', '1', '2')
@@ -286,39 +273,17 @@ class Positions:
 
     width: int
 
-    def __post_init__(self) -> None:
-        if type(self.width) is not int or self.width < 0:
-            raise SettingError(
-                f"width must be a whole number that is not negative, got {self.width!r}"
-            )
-
-    @property
-    def frozen(self) -> bool:
-        return True
-
-    def freeze(self) -> None:
-        """The positions of an array are fixed from the start."""
-
-    def column(self, name: str) -> int:
-        if not isinstance(name, str):
-            raise _no_name(name)
-        # The length comes first: Python refuses to read a number of very many digits.
-        if len(name) <= len(str(self.width)) and name.isascii() and name.isdecimal():
-            column = int(name)
-            if column < self.width and str(column) == name:
-                return column
-        return UNKNOWN
+    checks: ClassVar = {"width": whole(0)}
 
     def columns(self, names: Iterable[str]) -> list[int]:
-        _refuse_text(names)
-        return [self.column(name) for name in names]
+        # The length comes first: Python refuses to read a number of very many digits.
+        longest = len(str(self.width))
+        short = [n if len(n) <= longest and n.isdecimal() else "-1" for n in _checked(names)]
+        columns = [int(name) if name == str(int(name)) else UNKNOWN for name in short]
+        return [column if column < self.width else UNKNOWN for column in columns]
 
     def names(self) -> tuple[str, ...]:
         return tuple(map(str, range(self.width)))
-
-    def name(self, column: int) -> str:
-        _check_column(column, self.width)
-        return str(column)
 
     def to_json(self) -> dict[str, Any]:
         return {"index": "positions", "width": self.width}
@@ -331,7 +296,13 @@ class Positions:
 
 
 def index_from_json(value: Any) -> Index:
-    """The index that ``to_json`` wrote, with everything checked."""
+    """The index that ``to_json`` wrote, with everything checked.
+
+    Parameters
+    ----------
+    value
+        What JSON was read into, in one of the forms that the module's docstring shows.
+    """
     try:
         match value:
             case {"index": "names", "names": list(names), "frozen": bool(is_frozen)} if len(
@@ -380,6 +351,11 @@ def _refuse_text(names: Iterable[str]) -> None:
         raise DataError(f"expected a list of names, got the string {names!r}; put it into a list")
 
 
-def _check_column(column: int, count: int) -> None:
-    if not 0 <= column < count:
-        raise SettingError(f"there are {count} columns, counted from 0, and none is {column}")
+def _checked(names: Iterable[str]) -> list[str]:
+    _refuse_text(names)
+    listed = list(names)
+    if not set(map(type, listed)) <= {str}:  # no Python code runs for each name
+        for name in listed:
+            if not isinstance(name, str):
+                raise _no_name(name)
+    return listed

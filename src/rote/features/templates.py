@@ -27,16 +27,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain, compress, pairwise
+from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, SettingError, in_order
+from rote.errors import DataError, SettingError
 from rote.features.batches import FeatureReader, Lines, Runs
 from rote.features.trie import UNKNOWN, Lexicon, Names, NamesOf
-from rote.features.words import CUTS, SIGNS, TEXTS
+from rote.features.words import SIGNS, TEXTS
 from rote.kernels.features.trie import ChainPlan
+from rote.settings import Checked, Setting
 from rote.types import IntArray, offsets_from_counts
 
 EDGE = "<edge>"
@@ -50,79 +52,63 @@ PLACES: Mapping[str, Callable[[int], bool]] = MappingProxyType(
         "is_last": lambda place: bool(place & 2),
     }
 )
-FUNCTIONS = (*TEXTS, *(f"{name}N" for name in CUTS), *SIGNS)
+FUNCTIONS = (*TEXTS, "prefixN", "suffixN", *SIGNS)
 
 _NAME = re.compile(r"[^\W\d]\w*")
-_OFFSET = re.compile(r"0(?!\d)|-?[1-9]\d?(?!\d)")
-_CUT = re.compile(rf"({'|'.join(CUTS)})([1-9]\d?)")
+_TERM = re.compile(rf"((?:{_NAME.pattern}\()*)({_NAME.pattern})(?:\[(0|-?[1-9]\d?)\])?(\)*)")
+_CUT = re.compile(r"(prefix|suffix)([1-9]\d?)")
 
-CHUNKING = (
-    "bias",
-    "word[-2]",
-    "word[-1]",
-    "word[0]",
-    "word[1]",
-    "word[2]",
-    "word[-1]|word[0]",
-    "word[0]|word[1]",
-    "pos[-2]",
-    "pos[-1]",
-    "pos[0]",
-    "pos[1]",
-    "pos[2]",
-    "pos[-2]|pos[-1]",
-    "pos[-1]|pos[0]",
-    "pos[0]|pos[1]",
-    "pos[1]|pos[2]",
-    "pos[-2]|pos[-1]|pos[0]",
-    "pos[-1]|pos[0]|pos[1]",
-    "pos[0]|pos[1]|pos[2]",
+
+def _listed(templates: str) -> tuple[str, ...]:
+    return tuple(templates.split())
+
+
+CHUNKING = _listed(
+    """
+    bias
+    word[-2] word[-1] word[0] word[1] word[2]
+    word[-1]|word[0] word[0]|word[1]
+    pos[-2] pos[-1] pos[0] pos[1] pos[2]
+    pos[-2]|pos[-1] pos[-1]|pos[0] pos[0]|pos[1] pos[1]|pos[2]
+    pos[-2]|pos[-1]|pos[0] pos[-1]|pos[0]|pos[1] pos[0]|pos[1]|pos[2]
+    """
 )
 """Words and tags around a token, for columns word and pos: what chunkers commonly look at."""
 
-POS_TAGGING = (
-    "bias",
-    "is_first",
-    "is_last",
-    "word[0]",
-    "lower(word[0])",
-    "shape(word[0])",
-    "short_shape(word[0])",
-    "digits(lower(word[0]))",
-    "prefix1(lower(word[0]))",
-    "prefix2(lower(word[0]))",
-    "prefix3(lower(word[0]))",
-    "prefix4(lower(word[0]))",
-    "suffix1(lower(word[0]))",
-    "suffix2(lower(word[0]))",
-    "suffix3(lower(word[0]))",
-    "suffix4(lower(word[0]))",
-    "lower(word[-2])",
-    "lower(word[-1])",
-    "lower(word[1])",
-    "lower(word[2])",
-    "suffix2(lower(word[-1]))",
-    "suffix2(lower(word[1]))",
-    "short_shape(word[-1])",
-    "short_shape(word[1])",
-    "has_digit(word[0])",
-    "has_hyphen(word[0])",
-    "is_capital(word[0])",
-    "is_title(word[0])",
-    "is_upper(word[0])",
-    "is_symbol(word[0])",
-    "is_hashtag(word[0])",
-    "is_mention(word[0])",
-    "is_url(word[0])",
+POS_TAGGING = _listed(
+    """
+    bias is_first is_last
+    word[0] lower(word[0]) shape(word[0]) short_shape(word[0]) digits(lower(word[0]))
+    prefix1(lower(word[0])) prefix2(lower(word[0])) prefix3(lower(word[0])) prefix4(lower(word[0]))
+    suffix1(lower(word[0])) suffix2(lower(word[0])) suffix3(lower(word[0])) suffix4(lower(word[0]))
+    lower(word[-2]) lower(word[-1]) lower(word[1]) lower(word[2])
+    suffix2(lower(word[-1])) suffix2(lower(word[1]))
+    short_shape(word[-1]) short_shape(word[1])
+    has_digit(word[0]) has_hyphen(word[0]) is_capital(word[0]) is_title(word[0]) is_upper(word[0])
+    is_symbol(word[0]) is_hashtag(word[0]) is_mention(word[0]) is_url(word[0])
+    """
 )
 """A word's letters, its look and its neighbours, for a column word: news as well as tweets."""
 
 _Function: TypeAlias = Callable[[Any], str | bool]
 
 
+def _are_texts(values: Any) -> bool:
+    strings = isinstance(values, Sequence) and not isinstance(values, str)
+    strings = strings and all(isinstance(value, str) for value in values)
+    return strings and 0 < len(values) == len(set(values))
+
+
 @dataclass(frozen=True)
-class Templates:
-    """Templates over the named ``columns`` of tokens, read once.
+class Templates(Checked):
+    """Templates over the columns of tokens, read once.
+
+    Parameters
+    ----------
+    columns
+        What the values of a token are called, in their order: names of letters, digits and _.
+    templates
+        Which features a token has, one for each template; the module's docstring has the language.
 
     >>> pairs = Templates(("word", "pos"), ("word[0]", "pos[-1]|pos[0]", "is_title(word[0])"))
     >>> for row in pairs.rows([("Dogs", "NNS"), ("bark", "VBP")]):
@@ -135,20 +121,17 @@ class Templates:
     templates: tuple[str, ...]
     plan: _Plan = field(init=False, repr=False, compare=False)
 
+    checks: ClassVar = {
+        "columns": Setting(
+            "a list of different names of letters, digits and _, with no digit first",
+            lambda values: _are_texts(values) and all(map(_NAME.fullmatch, values)),
+            tuple,
+        ),
+        "templates": Setting("a list of different texts, one at least", _are_texts, tuple),
+    }
+
     def __post_init__(self) -> None:
-        for name, given in (("columns", self.columns), ("templates", self.templates)):
-            values = () if isinstance(given, str) else in_order(name, given)
-            if not values or not all(isinstance(value, str) for value in values):
-                raise SettingError(f"{name} must be a sequence of one or more strings: {given!r}")
-            twice = next((value for value in values if values.count(value) > 1), None)
-            if twice is not None:
-                raise SettingError(f"{name} must differ, and {twice!r} is there twice")
-            object.__setattr__(self, name, values)
-        for column in self.columns:
-            if not _NAME.fullmatch(column):
-                raise SettingError(
-                    f"a column is named by letters, digits and _, with no digit first: {column!r}"
-                )
+        super().__post_init__()
         object.__setattr__(self, "plan", _planned(self.columns, self.templates))
 
     def __reduce__(self) -> tuple[type, tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -203,13 +186,11 @@ class Templates:
             )
         by_column = list(zip(*tokens, strict=True))
         for name, values in zip(self.columns, by_column, strict=True):
-            if set(map(type, values)) != {str}:
-                wrong = [k for k, value in enumerate(values) if not isinstance(value, str)]
-                if wrong:
-                    raise DataError(
-                        f"token {wrong[0]}, column {name}: expected a string, "
-                        f"got {values[wrong[0]]!r}"
-                    )
+            if set(map(type, values)) == {str}:
+                continue
+            for k, value in enumerate(values):
+                if not isinstance(value, str):
+                    raise DataError(f"token {k}, column {name}: expected a string, got {value!r}")
         return by_column
 
 
@@ -297,7 +278,7 @@ def _planned(columns: tuple[str, ...], templates: tuple[str, ...]) -> _Plan:
     texts: list[list[tuple[int, int, int]]] = []
     signs: list[list[tuple[int, int, int]]] = []
     for template in templates:
-        terms = _Reader(template, columns).terms()
+        terms = [_term(template, text, columns) for text in template.split("|")]
         joined, slots = len(terms) > 1, []
         alone = terms[0].is_sign and not joined
         start: str | None = template if alone else f"{template}="
@@ -319,94 +300,37 @@ def _planned(columns: tuple[str, ...], templates: tuple[str, ...]) -> _Plan:
     )
 
 
-class _Reader:
-    """Reads one template from left to right; a mistake is answered with its place."""
-
-    def __init__(self, template: str, columns: tuple[str, ...]) -> None:
-        self.template = template
-        self.columns = columns
-        self.at = 0
-
-    def terms(self) -> list[_Term]:
-        terms = [self.term()]
-        while self.at < len(self.template):
-            self.expect("|", "| and another term, or the end")
-            terms.append(self.term())
-        return terms
-
-    def term(self) -> _Term:
-        calls: list[tuple[str, _Function]] = []
-        while True:
-            start = self.at
-            name = self.take(_NAME, "a column, a function or a sign")
-            if not self.follows("("):
-                break
-            calls.append((name, self.function(name, start)))
-            self.at += 1
-        term = self.column(name, start) if self.follows("[") else self.place(name, start)
-        for name, function in reversed(calls):
-            if term.is_sign:
-                what = self.template[start : self.at]
-                raise self.error(start, f"{name} is a function of a text, and {what} is a sign")
-            self.expect(")", ")")
-            start -= len(f"{name}(")
-            term = term._replace(functions=(*term.functions, function), is_sign=name in SIGNS)
-        return term
-
-    def function(self, name: str, start: int) -> _Function:
-        function = _function(name)
-        if function is None:
-            raise self.error(start, f"{name!r} is not a function; there are {', '.join(FUNCTIONS)}")
-        return function
-
-    def column(self, name: str, start: int) -> _Term:
-        if name not in self.columns:
-            known = ", ".join(self.columns)
-            raise self.error(start, f"{name!r} is not a column; the columns are {known}")
-        self.at += 1
-        offset = int(self.take(_OFFSET, "a whole number from -99 to 99, as in 2, 0 or -1"))
-        self.expect("]", "]")
-        return _Term(self.columns.index(name), offset, (), is_sign=False)
-
-    def place(self, name: str, start: int) -> _Term:
-        if name in PLACES:
-            return _Term(len(self.columns), 0, (PLACES[name],), is_sign=True)
-        if name in self.columns:
-            hint = f"a column needs a place, as in {name}[0]"
-        elif _function(name):
-            hint = f"a function needs a term, as in {name}({self.columns[0]}[0])"
-        else:
-            hint = f"what stands alone is one of {', '.join(PLACES)}"
-        raise self.error(start, f"{name!r} cannot stand alone; {hint}")
-
-    def follows(self, sign: str) -> bool:
-        return self.template.startswith(sign, self.at)
-
-    def expect(self, sign: str, what: str) -> None:
-        if not self.follows(sign):
-            raise self.unexpected(what)
-        self.at += len(sign)
-
-    def take(self, pattern: re.Pattern[str], what: str) -> str:
-        found = pattern.match(self.template, self.at)
-        if found is None:
-            raise self.unexpected(what)
-        self.at = found.end()
-        return found.group()
-
-    def unexpected(self, what: str) -> SettingError:
-        rest = self.template[self.at :]
-        return self.error(self.at, f"expected {what}, got {repr(rest) if rest else 'the end'}")
-
-    def error(self, at: int, reason: str) -> SettingError:
-        return SettingError(f"template {self.template!r}, character {at + 1}: {reason}")
+def _term(template: str, text: str, columns: tuple[str, ...]) -> _Term:
+    found = _TERM.fullmatch(text)
+    calls = found[1].split("(")[-2::-1] if found else []  # innermost first
+    functions = [_function(name) for name in calls]
+    if found is None or len(found[4]) != len(calls):
+        reason = "expected a term such as word[0], shape(word[-1]) or bias, places from -99 to 99"
+    elif None in functions:
+        name = calls[functions.index(None)]
+        reason = f"{name!r} is not a function; there are {', '.join(FUNCTIONS)}"
+    elif any(name in SIGNS for name in calls[:-1]) or (calls and not found[3]):
+        reason = f"{calls[-1]} is a function of a text, and what it is given is a sign"
+    elif not found[3] and found[2] in PLACES:
+        return _Term(len(columns), 0, (PLACES[found[2]],), is_sign=True)
+    elif not found[3]:
+        reason = f"what stands alone is one of {', '.join(PLACES)}; a column needs a place, as in "
+        reason += f"{columns[0]}[0], and a function a term, as in lower({columns[0]}[0])"
+    elif found[2] not in columns:
+        reason = f"{found[2]!r} is not a column; the columns are {', '.join(columns)}"
+    else:
+        known = tuple(function for function in functions if function)
+        is_sign = bool(calls) and calls[-1] in SIGNS
+        return _Term(columns.index(found[2]), int(found[3]), known, is_sign)
+    raise SettingError(f"template {template!r}, term {text!r}: {reason}")
 
 
 @cache  # one function object for each name, so that equal steps are found equal
 def _function(name: str) -> _Function | None:
     cut = _CUT.fullmatch(name)
     if cut:
-        return partial(CUTS[cut[1]], length=int(cut[2]))
+        length = int(cut[2])
+        return itemgetter(slice(length) if cut[1] == "prefix" else slice(-length, None))
     return TEXTS.get(name) or SIGNS.get(name)
 
 

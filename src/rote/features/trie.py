@@ -52,7 +52,15 @@ class NamesOf(Protocol):
 
 
 class Span(NamedTuple):
-    """For each k the texts from ``begins[k]`` up to ``ends[k]``."""
+    """For each k the texts from one place up to another.
+
+    Parameters
+    ----------
+    texts
+        The numbers of texts.
+    begins, ends
+        Where the texts of each k begin and end among them.
+    """
 
     texts: IntArray
     begins: IntArray
@@ -61,6 +69,13 @@ class Span(NamedTuple):
 
 class Names:
     """Numbers of names.
+
+    Parameters
+    ----------
+    known
+        All names there are, and any other is -1; without them, new names are listed.
+    separator
+        What stands between the texts of a name.
 
     >>> names = Names()
     >>> one, other = names.texts(["new", "old"]), names.texts(["york", "town"])
@@ -241,7 +256,6 @@ class Lexicon(Generic[Key]):
         self._describe, self._width = describe, width
         self._places: dict[Key, int] = {}
         self._table = np.empty((width, 0), dtype=np.int64)
-        self._runs = Joined(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
         self._lock = Lock()
 
     def __len__(self) -> int:

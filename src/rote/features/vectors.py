@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ from rote.features.batches import Lines, Runs
 from rote.features.index import FEW, FeatureIndex, HashedIndex, Index, Listing, Positions
 from rote.features.trie import UNKNOWN, Names
 from rote.kernels.bundles import Vectors
-from rote.types import AnyArray, joined, offsets_from_counts, readonly
+from rote.types import AnyArray, FloatArray, joined, offsets_from_counts, readonly
 
 # The last is a row of a SciPy sparse array, which has no type of its own here.
 Features: TypeAlias = Mapping[str, float] | Sequence[str] | AnyArray | Any
@@ -33,8 +33,12 @@ CONSTANT = "constant"
 class VectorBuilder:
     """Collects vectors and the indices of their kinds; the constant vector comes first.
 
-    ``hashed`` says for some kinds into how many bits names are hashed, instead of being
-    listed.
+    Parameters
+    ----------
+    indices
+        The index of each kind that has one already; the others begin empty.
+    hashed
+        For some kinds, into how many bits names are hashed instead of being listed.
 
     >>> builder = VectorBuilder()
     >>> builder.add("word", ["word=dog", "shape=x"])
@@ -62,11 +66,23 @@ class VectorBuilder:
     def add(self, kind: str, features: Features) -> None:
         """Append one vector."""
         if isinstance(features, np.ndarray):
-            self._add_array(kind, features)
+            if features.ndim != 1 or features.dtype.kind not in "fiub":
+                raise DataError(
+                    "a feature vector that is an array has one axis and real numbers; "
+                    f"got shape {features.shape} of {features.dtype}"
+                )
+            used = np.flatnonzero(features)
+            self._add_positions(kind, len(features), used, features[used])
         elif hasattr(features, "tocsr"):
-            self._add_sparse(kind, features)
+            row = features.tocsr()
+            if row.ndim == 2 and row.shape[0] != 1:
+                raise DataError(f"a sparse feature vector has one row, got {row.shape[0]}")
+            self._add_positions(kind, row.shape[-1], row.indices, row.data)
         elif isinstance(features, Mapping):
-            self._add_mapping(kind, features)
+            columns = self._index(kind).columns(list(features))
+            values = [_number(name, value) for name, value in features.items()]
+            self._numbers.append((len(self._named), values))
+            self._append(columns)
         elif isinstance(features, str):
             raise DataError(
                 "a feature vector is a mapping, a sequence of names or an array; got the string "
@@ -117,10 +133,7 @@ class VectorBuilder:
             turns.add_runs(Runs(columns, offsets_from_counts(lengths)), which)
             columns, ptr = turns.build()
             lengths = np.diff(ptr)
-        self._settle()
-        self._columns.append(columns)
-        self._values.append(np.ones(len(columns)))
-        self._lengths += lengths.tolist()
+        self._extend(columns, np.ones(len(columns)), lengths.tolist())
 
     def emptied(self) -> VectorBuilder:
         """One without vectors, whose lines are read with the same names."""
@@ -140,32 +153,11 @@ class VectorBuilder:
             columns, values = columns[known], values[known]
         return Vectors(readonly(ptr), readonly(columns), readonly(values))
 
-    def _add_mapping(self, kind: str, features: Mapping[str, float]) -> None:
-        columns = self._index(kind).columns(list(features))
-        values = [_number(name, value) for name, value in features.items()]
-        self._numbers.append((len(self._named), values))
-        self._append(columns)
-
-    def _add_array(self, kind: str, features: AnyArray) -> None:
-        if features.ndim != 1 or features.dtype.kind not in "fiub":
-            raise DataError(
-                "a feature vector that is an array has one axis and real numbers; "
-                f"got shape {features.shape} of {features.dtype}"
-            )
-        used = np.flatnonzero(features)
-        self._add_positions(kind, len(features), used, features[used])
-
-    def _add_sparse(self, kind: str, features: Any) -> None:
-        row = features.tocsr()
-        if row.ndim == 2 and row.shape[0] != 1:
-            raise DataError(f"a sparse feature vector has one row, got {row.shape[0]}")
-        self._add_positions(kind, row.shape[-1], row.indices, row.data)
-
     def _add_positions(self, kind: str, width: int, used: AnyArray, values: AnyArray) -> None:
         index = self.indices.setdefault(kind, Positions(width))
-        if not isinstance(index, Positions) or len(index) != width:
-            if not isinstance(index, Positions):
-                raise DataError(f"vectors of kind {kind!r} are names, got an array")
+        if not isinstance(index, Positions):
+            raise DataError(f"vectors of kind {kind!r} are names, got an array")
+        if len(index) != width:
             raise DataError(
                 f"vectors of kind {kind!r} are arrays of length {len(index)}, got an array of "
                 f"length {width}; a constant that the task adds to each is counted"
@@ -174,10 +166,7 @@ class VectorBuilder:
         if not np.isfinite(values).all():
             place = int(np.flatnonzero(~np.isfinite(values))[0])
             raise DataError(f"feature values are finite; position {used[place]} is {values[place]}")
-        self._settle()
-        self._columns.append(used)
-        self._values.append(values)
-        self._lengths.append(len(used))
+        self._extend(used, values, [len(used)])
 
     def _index(self, kind: str) -> Index:
         index = self.indices.get(kind)
@@ -204,6 +193,12 @@ class VectorBuilder:
             )
         return listing
 
+    def _extend(self, columns: AnyArray, values: FloatArray, lengths: list[int]) -> None:
+        self._settle()
+        self._columns.append(columns)
+        self._values.append(values)
+        self._lengths += lengths
+
     def _append(self, columns: list[int]) -> None:
         self._named += columns
         self._lengths.append(len(columns))
@@ -220,15 +215,13 @@ class VectorBuilder:
 
 
 def _number(name: str, value: float) -> float:
-    if isinstance(value, str | bytes):  # which float() would read
-        raise DataError(
-            f"feature values are numbers; {name!r} is the text {value!r}; put a text into the "
-            f"name, as in '{name}=...': 1"
-        )
     try:
-        number = float(value)
+        number = nan if isinstance(value, str | bytes) else float(value)  # it would read texts
     except (TypeError, ValueError):
-        raise DataError(f"feature values are numbers; {name!r} is {value!r}") from None
+        number = nan
     if not isfinite(number):
-        raise DataError(f"feature values are finite; {name!r} is {value}")
+        raise DataError(
+            f"feature values are finite numbers; {name!r} is {value!r}; put a text into the name, "
+            f"as in '{name}=...': 1"
+        )
     return number

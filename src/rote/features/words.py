@@ -1,7 +1,7 @@
 """What a word looks like: functions from one word to a text, or to whether something holds.
 
 Every function takes any string, the empty one as well, and looks at nothing else.
-Letters, their case and digits are those of Unicode.
+Letters, their case and digits are those of Unicode. `TEXTS` and `SIGNS` have them by name.
 """
 
 from __future__ import annotations
@@ -13,15 +13,6 @@ from types import MappingProxyType
 
 _DIGIT = re.compile(r"\d")
 _RUN = re.compile(r"(.)\1+", re.DOTALL)
-_MENTION = re.compile(r"@\w")
-_HASHTAG = re.compile(r"#\w")
-# With a scheme, with www, or a host and a path, as in bit.ly/abc.
-_ADDRESS = re.compile(r"https?://\S|www\.\w|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/", re.IGNORECASE)
-
-
-def lower(word: str) -> str:
-    """The word in small letters."""
-    return word.lower()
 
 
 def shape(word: str) -> str:
@@ -51,42 +42,9 @@ def digits(word: str) -> str:
     return _DIGIT.sub("0", word)
 
 
-def prefix(word: str, length: int) -> str:
-    """The first ``length`` characters; a shorter word is its own prefix."""
-    return word[:length]
-
-
-def suffix(word: str, length: int) -> str:
-    """The last ``length`` characters, which are one at least; a shorter word is its own suffix."""
-    return word[-length:]
-
-
-def has_digit(word: str) -> bool:
-    """Whether there is a digit in the word."""
-    return _DIGIT.search(word) is not None
-
-
-def has_hyphen(word: str) -> bool:
-    """Whether there is a hyphen in the word."""
-    return "-" in word
-
-
 def is_capital(word: str) -> bool:
     """Whether the word begins with a capital, whatever follows."""
     return word[:1].isupper()
-
-
-def is_title(word: str) -> bool:
-    """Whether the word begins with a capital and goes on in small letters, as "Dog" does.
-
-    Letters after a sign begin anew: "O'Neil" and "Al-Ahram" are titles.
-    """
-    return word.istitle()
-
-
-def is_upper(word: str) -> bool:
-    """Whether the word has letters and all are capitals."""
-    return word.isupper()
 
 
 def is_symbol(word: str) -> bool:
@@ -98,40 +56,26 @@ def is_symbol(word: str) -> bool:
     return bool(word) and not any(map(str.isalnum, word))
 
 
-def is_hashtag(word: str) -> bool:
-    """Whether the word is a topic as in tweets, "#news"."""
-    return _HASHTAG.match(word) is not None
-
-
-def is_mention(word: str) -> bool:
-    """Whether the word is a user as in tweets, "@ada"."""
-    return _MENTION.match(word) is not None
-
-
-def is_url(word: str) -> bool:
-    """Whether the word begins like the address of a page.
-
-    >>> [word for word in ("http://a.org", "www.a.org", "bit.ly/x1", "and/or") if is_url(word)]
-    ['http://a.org', 'www.a.org', 'bit.ly/x1']
-    """
-    return _ADDRESS.match(word) is not None
+def _begins(pattern: str) -> Callable[[str], bool]:
+    found = re.compile(pattern, re.IGNORECASE).match
+    return lambda word: found(word) is not None
 
 
 TEXTS: Mapping[str, Callable[[str], str]] = MappingProxyType(
-    {"lower": lower, "shape": shape, "short_shape": short_shape, "digits": digits}
+    {"lower": str.lower, "shape": shape, "short_shape": short_shape, "digits": digits}
 )
-CUTS: Mapping[str, Callable[..., str]] = MappingProxyType({"prefix": prefix, "suffix": suffix})
 SIGNS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
     {
-        "has_digit": has_digit,
-        "has_hyphen": has_hyphen,
+        "has_digit": lambda word: _DIGIT.search(word) is not None,
+        "has_hyphen": lambda word: "-" in word,
         "is_capital": is_capital,
-        "is_title": is_title,
-        "is_upper": is_upper,
+        "is_title": str.istitle,  # letters after a sign begin anew: "O'Neil" and "Al-Ahram" are
+        "is_upper": str.isupper,
         "is_symbol": is_symbol,
-        "is_hashtag": is_hashtag,
-        "is_mention": is_mention,
-        "is_url": is_url,
+        "is_hashtag": _begins(r"#\w"),
+        "is_mention": _begins(r"@\w"),
+        # With a scheme, with www, or a host and a path, as in bit.ly/abc.
+        "is_url": _begins(r"https?://\S|www\.\w|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/"),
     }
 )
 

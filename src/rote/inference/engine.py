@@ -1,8 +1,8 @@
-"""The seam: an engine answers a problem, and a wrapper is an engine around another one.
+"""The interface of MAP inference: an engine answers a problem, a wrapper is one around another.
 
-Engines declare what they can do (`Capability`), and nobody probes. `Engine.solve` is the one door:
-it checks the problem and the context, asks once whether the engine can take them, and says all that
-is missing in one sentence. Behind it, engines and wrappers call each other's `Engine.answer`.
+Engines declare what they can do (`Capability`), and nobody probes. `Engine.solve` is what users
+call: it checks the problem and the context, asks once whether the engine can take them, and says
+all that is missing in one sentence. Engines and wrappers call each other's `Engine.answer`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from enum import Enum
 from threading import RLock
 from typing import Any, ClassVar, TypeVar
 
-from rote.errors import SettingError, UnsupportedSpace
+from rote.errors import UnsupportedSpace
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions
 from rote.kernels.bundles import ChainPlan
-from rote.settings import Checked
+from rote.settings import Checked, check, instance_of
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray
 
@@ -188,7 +188,13 @@ E = TypeVar("E", bound=Engine)
 
 
 def layers(engine: Engine) -> Iterator[Engine]:
-    """An engine, the one inside it, and so on to the innermost."""
+    """An engine, the one inside it, and so on to the innermost.
+
+    Parameters
+    ----------
+    engine
+        The outermost layer.
+    """
     layer: Engine | None = engine
     while layer is not None:
         yield layer
@@ -196,7 +202,15 @@ def layers(engine: Engine) -> Iterator[Engine]:
 
 
 def find(engine: Engine, kind: type[E]) -> E | None:
-    """The outermost layer of a kind."""
+    """The outermost layer of a kind, or None.
+
+    Parameters
+    ----------
+    engine
+        The outermost layer of all.
+    kind
+        The class to look for, such as `Amortized`.
+    """
     return next((layer for layer in layers(engine) if isinstance(layer, kind)), None)
 
 
@@ -248,5 +262,4 @@ def check_engine(
     what: str, engine: object, kind: type[Engine] = Engine, such_as: str = ANY_ENGINE
 ) -> None:
     """Refuse what is no engine of a kind, such as the class of one."""
-    if not isinstance(engine, kind):
-        raise SettingError(f"{what} is one such as {such_as}; got {engine!r:.80}")
+    check(what, engine, instance_of(kind, such_as))

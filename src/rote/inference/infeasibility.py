@@ -27,7 +27,14 @@ def is_feasible(space: Space) -> bool:
 
 
 def find_conflict(space: Space) -> tuple[NamedRule, ...]:
-    """A minimal set of rules that cannot be obeyed together; empty when there is none."""
+    """A minimal set of rules that cannot be obeyed together; empty when there is none.
+
+    Parameters
+    ----------
+    space
+        The space whose rules are looked at, with about log2 as many searches for one output as it
+        has rules, for each rule of the conflict.
+    """
     if is_feasible(space):
         return ()
 

@@ -1,4 +1,4 @@
-"""What is maximised, and who asks: `Problem` and `Context`.
+"""What is maximised, and what an engine may know beside it: `Problem` and `Context`.
 
 We always maximise. A problem has the scores of m inputs that share one space, the labels that are
 closed for single inputs, and what no sum over parts can say: a loss term, and global features of
@@ -15,16 +15,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rote.errors import LabelError, ScoreError, SpaceError, locate
 from rote.kernels.bundles import Questions, Slots, Vectors
-from rote.kernels.learning.linear import scores_of
 from rote.kernels.constants import LARGEST_SCORE
+from rote.kernels.learning.linear import scores_of
 from rote.kernels.outputs import all_finite, ties_of
 from rote.space.global_features import GlobalFeatureScores, GlobalFeatureSet
 from rote.space.losses import Loss, LossTerm
@@ -71,26 +71,21 @@ class Problem:
 
     def __post_init__(self) -> None:
         scores = _as_scores(self.space, self.scores)
-        object.__setattr__(self, "scores", scores)
+        vars(self)["scores"] = scores
         if self.loss_term is not None and len(self.loss_term) != len(scores):
             raise ScoreError(
                 f"the loss term is for {len(self.loss_term)} inputs, and there are {len(scores)}"
             )
         if self.closed is not None:
-            object.__setattr__(self, "closed", self._checked_closed())
-
-    def _checked_closed(self) -> BoolArray:
-        closed = np.asarray(self.closed)
-        if closed.dtype != np.bool_:
-            raise ScoreError(f"closed holds True and False, got {closed.dtype}")
-        if closed.ndim == 1:
-            closed = closed[None, :]
-        if closed.shape != (len(self), self.space.labels):
-            raise ScoreError(
-                f"closed has the shape ({len(self)}, {self.space.labels}), one column per label; "
-                f"got {closed.shape}"
-            )
-        return readonly(closed)
+            closed = np.atleast_2d(self.closed)
+            if closed.dtype != np.bool_:
+                raise ScoreError(f"closed holds True and False, got {closed.dtype}")
+            shape = len(scores), self.space.labels
+            if closed.shape != shape:
+                raise ScoreError(
+                    f"closed has the shape {shape}, one column per label; got {closed.shape}"
+                )
+            vars(self)["closed"] = readonly(closed)
 
     @classmethod
     def of(cls, space: Space, scores: Problem | AnyArray) -> Problem:
@@ -101,25 +96,16 @@ class Problem:
             raise SpaceError("the problem was made for another space than the one it came with")
         return scores
 
-    @classmethod
-    def built(
-        cls,
-        space: Space,
-        scores: FloatArray,
-        closed: BoolArray | None = None,
-        loss_term: LossTerm | None = None,
-        global_scores: GlobalFeatureScores | None = None,
-    ) -> Problem:
+    @staticmethod
+    def built(space: Space, scores: FloatArray, **more: Any) -> Problem:
         """A problem made of arrays that are right already: nothing is checked."""
-        problem = object.__new__(cls)
-        vars(problem).update(
-            space=space,
-            scores=scores,
-            closed=closed,
-            loss_term=loss_term,
-            global_scores=global_scores,
-        )
+        problem = object.__new__(Problem)
+        vars(problem).update(space=space, scores=scores, **more)
         return problem
+
+    def changed(self, **changes: Any) -> Problem:
+        """The same with some fields changed, which are right already."""
+        return Problem.built(**{name: getattr(self, name) for name in FIELDS} | changes)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -127,22 +113,19 @@ class Problem:
     def rows(self, index: Index) -> Problem:
         """The problem of some of the inputs."""
         rows = _rows_at(index, len(self))
-        return Problem.built(
-            self.space,
-            readonly(self.scores[rows]),
-            None if self.closed is None else readonly(self.closed[rows]),
-            None if self.loss_term is None else self.loss_term.rows(rows),
-            self.global_scores,
+        return self.changed(
+            scores=readonly(self.scores[rows]),
+            closed=None if self.closed is None else readonly(self.closed[rows]),
+            loss_term=None if self.loss_term is None else self.loss_term.rows(rows),
         )
 
     def with_space(self, space: Space) -> Problem:
         """The same scores over a space with the same variables and factors, and other rules."""
-        return Problem.built(space, self.scores, self.closed, self.loss_term, self.global_scores)
+        return self.changed(space=space)
 
     def with_open(self, open_labels: BoolArray) -> Problem:
         """The same with no label open but these, of shape (m, labels)."""
-        closed = readonly(~open_labels)
-        return Problem.built(self.space, self.scores, closed, self.loss_term, self.global_scores)
+        return self.changed(closed=readonly(~open_labels))
 
     def scaled(self, scale: float) -> Problem:
         """The same with all weights times a number."""
@@ -151,20 +134,17 @@ class Problem:
             more = replace(more, weights=readonly(scale * more.weights))
         scores = self.scores * scale
         check_finite(scores, TOO_LARGE)
-        return Problem.built(self.space, readonly(scores), self.closed, self.loss_term, more)
+        return self.changed(scores=readonly(scores), global_scores=more)
 
     def with_loss(self, loss: Loss, gold: IntArray) -> Problem:
         """The loss-augmented problem: score(y) + Δ(gold, y)."""
         offsets = loss.offsets(self.space, gold)
         if offsets is None:
-            term = loss.term(gold)
-            return Problem.built(self.space, self.scores, self.closed, term, self.global_scores)
+            return self.changed(loss_term=loss.term(gold))
         scores = self.scores.copy()
         scores[:, : self.space.labels] += offsets
         check_finite(scores, TOO_LARGE)
-        return Problem.built(
-            self.space, readonly(scores), self.closed, self.loss_term, self.global_scores
-        )
+        return self.changed(scores=readonly(scores))
 
     @property
     def decomposes(self) -> bool:
@@ -216,6 +196,9 @@ class Problem:
     def ties(self) -> FloatArray:
         """How close two values of each input are when they count as equal."""
         return readonly(ties_of(self.scores, TIE))
+
+
+FIELDS = tuple(each.name for each in fields(Problem))
 
 
 class LazyScores(ABC):
@@ -285,13 +268,27 @@ class LazyProblem(Problem):
 
 
 class FeatureRows(NamedTuple):
-    """Feature vectors of the inputs of a batch, and which weights each part of a space uses."""
+    """Feature vectors of the inputs of a batch, and which weights each part of a space uses.
+
+    Parameters
+    ----------
+    vectors
+        All feature vectors, sparse, one after the other.
+    slots
+        For each variable and factor, which vector it has and where its weights begin.
+    firsts
+        The first vector of each input.
+    size
+        How many weights there are.
+    global_features
+        Features of whole outputs, whose slots are the last ones; None without any.
+    """
 
     vectors: Vectors
     slots: Slots
-    firsts: IntArray  # the first vector of each input
-    size: int  # how many weights there are
-    global_features: GlobalFeatureSet | None = None  # of the space, whose slots are the last ones
+    firsts: IntArray
+    size: int
+    global_features: GlobalFeatureSet | None = None
 
     def rows(self, index: Index) -> FeatureRows:
         """Some of the inputs."""
@@ -307,17 +304,15 @@ class FeatureRows(NamedTuple):
 
     def label_scores(self, weights: FloatArray, variables: int) -> FloatArray:
         """Of the parts, the labels of so many variables alone: those come first."""
-        slots = self.slots
-        return self._replace(
-            slots=slots._replace(
-                vector=readonly(slots.vector[:variables]),
-                start=readonly(slots.start[: variables + 1]),
-                tied=readonly(slots.tied[:variables]),
-            )
-        ).scores(weights)
+        slots = self.slots._replace(
+            vector=readonly(self.slots.vector[:variables]),
+            start=readonly(self.slots.start[: variables + 1]),
+            tied=readonly(self.slots.tied[:variables]),
+        )
+        return self._replace(slots=slots).scores(weights)
 
     def problem(self, space: Space, weights: FloatArray) -> Problem:
-        """What outputs are worth under some weights."""
+        """The problem of scores, and of global features, under some weights."""
         global_scores = self.global_scores(weights)
         return Problem.built(space, self.scores(weights), global_scores=global_scores)
 
@@ -332,9 +327,17 @@ class FeatureRows(NamedTuple):
 
 
 class WarmStart(NamedTuple):
-    """Where a search may begin: an incumbent output of each input, or duals."""
+    """Where a search may begin: an incumbent output of each input, or duals.
 
-    incumbent: IntArray | None = None  # (m, variables)
+    Parameters
+    ----------
+    incumbent
+        An output of each input, of shape (m, variables).
+    duals
+        Messages and multipliers of each input, from an earlier search or `Milp.duals`.
+    """
+
+    incumbent: IntArray | None = None
     duals: Duals | None = None
 
     def rows(self, index: Index) -> WarmStart:
@@ -347,7 +350,7 @@ class WarmStart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """Who asks: what an engine may know beside the problem.
+    """What an engine may know beside the problem.
 
     Parameters
     ----------
@@ -431,14 +434,10 @@ def clamp(
     for row, labels in zip(open_labels, each, strict=True):
         for name, label in labels.items():
             variable = space[name]
-            start = int(space.offsets[variable.index])
-            chosen = start + variable.position(label)
-            was = row[chosen]
-            row[start : start + len(variable.labels)] = False
-            row[chosen] = was
-    own = readonly(problem.scores.copy())  # the caller's may change after they were checked
-    closed = readonly(~open_labels)
-    return Problem.built(space, own, closed, problem.loss_term, problem.global_scores)
+            own = slice(*space.offsets[variable.index : variable.index + 2])
+            row[own] &= np.arange(len(variable.labels)) == variable.position(label)
+    scores = readonly(problem.scores.copy())  # the caller's may change after they were checked
+    return problem.changed(scores=scores, closed=readonly(~open_labels))
 
 
 def check_finite(scores: FloatArray, advice: str) -> None:

@@ -60,13 +60,26 @@ class Solutions:
     """One answer per input. Infeasible inputs have labels -1 and value -inf.
 
     A value is nan, and its bound inf, where a search left out scores that it is a sum of.
+
+    Parameters
+    ----------
+    labels
+        The output of each input, of shape (m, variables).
+    value
+        Its value, of shape (m,).
+    bound
+        No output has a value above this; of shape (m,).
+    status
+        What is known of it: codes of `Status`, of shape (m,).
+    source
+        What found it: codes of `FoundBy`, of shape (m,).
     """
 
-    labels: IntArray  # (m, variables)
-    value: FloatArray  # (m,)
-    bound: FloatArray  # (m,) no output has a value above this
-    status: IntArray  # (m,) of Status
-    source: IntArray  # (m,) of Source
+    labels: IntArray
+    value: FloatArray
+    bound: FloatArray
+    status: IntArray
+    source: IntArray
 
     @classmethod
     def of(

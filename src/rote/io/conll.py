@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
-from rote.errors import DataError
 from rote.io.text import line_error, numbered_lines
 
 ENTITIES = ("Peop", "Loc", "Org", "Other")
@@ -31,11 +31,20 @@ RELATIONS = ("Kill", "Live_In", "Work_For", "OrgBased_In", "Located_In")
 """The labels of relations there."""
 OUTSIDE = "O"  # the label of a row that is no entity
 ROW_COLUMNS, RELATION_COLUMNS = 9, 3
+Line: TypeAlias = tuple[int, str]
 
 
 @dataclass(frozen=True)
 class Entity:
-    """``words[start:stop]`` of its sentence, and what they name."""
+    """``words[start:stop]`` of its sentence, and what they name.
+
+    Parameters
+    ----------
+    start, stop
+        The first word, counted from 0, and the one behind the last.
+    label
+        The type of what they name; empty where it is not known.
+    """
 
     start: int
     stop: int
@@ -44,7 +53,15 @@ class Entity:
 
 @dataclass(frozen=True)
 class Relation:
-    """``entities[first]`` stands in this relation to ``entities[second]``."""
+    """``entities[first]`` stands in this relation to ``entities[second]``.
+
+    Parameters
+    ----------
+    first, second
+        The two entities, by their position in the sentence; the order counts.
+    label
+        The type of the relation.
+    """
 
     first: int
     second: int
@@ -53,7 +70,17 @@ class Relation:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence as the corpus has it: words, their tags, entities and relations."""
+    """A sentence as the corpus has it: words, their tags, entities and relations.
+
+    Parameters
+    ----------
+    id
+        Its number in the file.
+    words, pos
+        The words, and a part-of-speech tag for each.
+    entities, relations
+        Spans of words in reading order, and how pairs of them are related.
+    """
 
     id: int
     words: tuple[str, ...]
@@ -76,112 +103,97 @@ def numbered_sentences(
     """
     seen: set[int] = set()
     numbered = numbered_lines(path) if lines is None else enumerate(lines, start=1)
-    for block in _blocks(path, numbered, own=own):
-        if block.id in seen:
-            raise line_error(path, block.start, f"sentence {block.id} is in the file already")
-        seen.add(block.id)
-        yield block.start, block.sentence()
+    for rows, relations, cut in _blocks(numbered):
+        sentence = _sentence(path, rows, relations, own=own)
+        start = rows[0][0]
+        if cut and not own:
+            said = f"the file ends inside sentence {sentence.id}; it may be cut off"
+            raise line_error(path, cut, said)
+        if sentence.id in seen:
+            raise line_error(path, start, f"sentence {sentence.id} is in the file already")
+        seen.add(sentence.id)
+        yield start, sentence
 
 
-def _blocks(path: Path, lines: Iterable[tuple[int, str]], *, own: bool) -> Iterator[_Block]:
-    block: _Block | None = None
+def _blocks(lines: Iterable[Line]) -> Iterator[tuple[list[Line], list[Line], int]]:
+    """The rows of each sentence, its relations, and the line where the file cuts them off, or 0."""
+    rows: list[Line] = []
+    relations: list[Line] = []
+    closed = False
     for number, line in lines:
-        if block is None:
-            block = _Block(path, number, line, own=own)
-        elif line:
-            block.add(number, line)
-        elif not block.closed:
-            block.closed = True
+        if line or not rows:
+            (relations if closed else rows).append((number, line))
+        elif not closed:
+            closed = True
         else:
-            yield block
-            block = None
-    if block is not None:
-        if not own:
-            raise line_error(
-                path, number, f"the file ends inside sentence {block.id}; it may be cut off"
-            )
-        yield block
+            yield rows, relations, 0
+            rows, relations, closed = [], [], False
+    if rows:
+        yield rows, relations, number
 
 
-class _Block:
-    """The rows of one sentence and, once they are ``closed``, its relations."""
-
-    def __init__(self, path: Path, number: int, line: str, *, own: bool) -> None:
-        self.path = path
-        self.own = own
-        self.start = number
-        self.closed = False
-        self.words: list[str] = []
-        self.pos: list[str] = []
-        self.entities: list[Entity] = []
-        self.relations: dict[tuple[int, int], str] = {}
-        self.rows = 0
-        self.entity_at: dict[int, int] = {}
-        self.id = -1
-        self.add(number, line)
-
-    def add(self, number: int, line: str) -> None:
-        self.number = number
-        fields = line.split() if self.own and "\t" not in line else line.split("\t")
-        expected = RELATION_COLUMNS if self.closed else ROW_COLUMNS
-        if len(fields) != expected:
-            kind = "a relation" if self.closed else "a row"
-            got = f"{len(fields)} in {line!r}" if line else "a blank line"
-            raise self.error(f"expected {expected} columns of {kind}, got {got}")
-        (self.add_relation if self.closed else self.add_row)(fields)
-
-    def add_row(self, fields: list[str]) -> None:
-        identity, label, place, _, tags, joined, *_ = fields
-        if not identity.isdecimal() or (self.rows and int(identity) != self.id):
-            expected = f"the id {self.id} of this sentence" if self.rows else "the id of a sentence"
-            raise self.error(f"expected {expected}, got {identity!r}")
-        self.id = int(identity)
-        if place != str(self.rows):
-            raise self.error(f"expected row {self.rows}, got row {place!r}")
-        self.check_label(label, (*ENTITIES, OUTSIDE))
-        words, pos = _parted(joined), _parted(tags)
-        if not all(words) or not all(pos):
-            raise self.error(f"expected words and tags, got {joined!r} and {tags!r}")
-        start = len(self.words)
-        self.words += ["," if word == "COMMA" else word for word in words]
-        self.pos += [pos[min(k, len(pos) - 1)] for k in range(len(words))]
+def _sentence(path: Path, rows: Sequence[Line], related: Sequence[Line], *, own: bool) -> Sentence:
+    words: list[str] = []
+    pos: list[str] = []
+    entities: dict[int, Entity] = {}  # by their rows
+    first = ""  # the id of the sentence, which all of its rows have
+    for place, (number, line) in enumerate(rows):
+        fields = _fields(path, number, line, ROW_COLUMNS, "a row", own=own)
+        identity, label, row, _, tags, joined, *_ = fields
+        if not identity.isdecimal() or (first and int(identity) != int(first)):
+            expected = f"the id {first} of this sentence" if first else "the id of a sentence"
+            raise line_error(path, number, f"expected {expected}, got {identity!r}")
+        first = first or identity
+        if row != str(place):
+            raise line_error(path, number, f"expected row {place}, got row {row!r}")
+        _check_label(path, number, label, None if own else (*ENTITIES, OUTSIDE))
+        parts, own_tags = _parted(joined), _parted(tags)
+        if not all(parts) or not all(own_tags):
+            said = f"expected words and tags, got {joined!r} and {tags!r}"
+            raise line_error(path, number, said)
         if label != OUTSIDE:
-            self.entity_at[self.rows] = len(self.entities)
-            self.entities.append(Entity(start, len(self.words), label))
-        self.rows += 1
+            entities[place] = Entity(len(words), len(words) + len(parts), label)
+        words += ["," if word == "COMMA" else word for word in parts]
+        pos += [own_tags[min(k, len(own_tags) - 1)] for k in range(len(parts))]
+    position = {str(row): k for k, row in enumerate(entities)}
+    relations: dict[tuple[int, int], str] = {}
+    for number, line in related:
+        *ends, label = _fields(path, number, line, RELATION_COLUMNS, "a relation", own=own)
+        stray = [end for end in ends if end not in position]
+        if stray:
+            raise line_error(
+                path,
+                number,
+                f"this relation points at row {stray[0]}, but sentence {first} has no entity "
+                f"there; rows with an entity: {', '.join(position) or 'none'}",
+            )
+        _check_label(path, number, label, None if own else RELATIONS)
+        pair = position[ends[0]], position[ends[1]]
+        if pair[0] == pair[1]:
+            raise line_error(path, number, f"row {ends[0]} is related to itself")
+        if pair in relations:
+            said = f"rows {ends[0]} and {ends[1]} are related already"
+            raise line_error(path, number, said)
+        relations[pair] = label
+    joins = tuple(Relation(*pair, label) for pair, label in relations.items())
+    return Sentence(int(first), tuple(words), tuple(pos), tuple(entities.values()), joins)
 
-    def add_relation(self, fields: list[str]) -> None:
-        ends = []
-        for place in fields[:2]:
-            if not place.isdecimal() or int(place) not in self.entity_at:
-                rows = ", ".join(map(str, self.entity_at)) or "none"
-                raise self.error(
-                    f"this relation points at row {place}, but sentence {self.id} has no entity "
-                    f"there; rows with an entity: {rows}",
-                )
-            ends.append(self.entity_at[int(place)])
-        label = fields[2]
-        self.check_label(label, RELATIONS)
-        if ends[0] == ends[1]:
-            raise self.error(f"row {fields[0]} is related to itself")
-        if (ends[0], ends[1]) in self.relations:
-            raise self.error(f"rows {fields[0]} and {fields[1]} are related already")
-        self.relations[ends[0], ends[1]] = label
 
-    def check_label(self, label: str, known: Sequence[str]) -> None:
-        if not label:
-            raise self.error("the label is empty")
-        if not self.own and label not in known:
-            raise self.error(f"expected one of {', '.join(known)}, got {label!r}")
+def _fields(
+    path: Path, number: int, line: str, expected: int, what: str, *, own: bool
+) -> list[str]:
+    fields = line.split() if own and "\t" not in line else line.split("\t")
+    if len(fields) != expected:
+        got = f"{len(fields)} in {line!r}" if line else "a blank line"
+        raise line_error(path, number, f"expected {expected} columns of {what}, got {got}")
+    return fields
 
-    def error(self, reason: str) -> DataError:
-        return line_error(self.path, self.number, reason)
 
-    def sentence(self) -> Sentence:
-        related = (Relation(first, second, r) for (first, second), r in self.relations.items())
-        return Sentence(
-            self.id, tuple(self.words), tuple(self.pos), tuple(self.entities), tuple(related)
-        )
+def _check_label(path: Path, number: int, label: str, known: Sequence[str] | None) -> None:
+    if not label:
+        raise line_error(path, number, "the label is empty")
+    if known is not None and label not in known:
+        raise line_error(path, number, f"expected one of {', '.join(known)}, got {label!r}")
 
 
 def _parted(joined: str) -> list[str]:

@@ -42,15 +42,9 @@ def outline(
     Its class is under "kind" if the registry has it and under "own" if not; "left_out" names the
     settings that cannot be written. One with a kind and nothing left out can be restored.
     """
-    settings, left_out = {}, []
-    given = _settings(value) if settings_of is None else settings_of
-    for name, setting in given.items():
-        try:
-            settings[name] = described(setting, registry)
-        except ModelError:
-            left_out.append(name)
+    settings, refused = _written(_settings(value) if settings_of is None else settings_of, registry)
     known = "kind" if _is_registered(value, registry) else "own"
-    return {known: type(value).__name__, "settings": settings, "left_out": sorted(left_out)}
+    return {known: type(value).__name__, "settings": settings, "left_out": sorted(refused)}
 
 
 def described(value: Any, registry: Registry) -> Any:
@@ -123,13 +117,23 @@ def _fields_of(value: Any, registry: Registry) -> dict[str, Any]:
             f"{what} cannot be written down; only {', '.join(registry)} and plain values can. "
             "Save the model all the same, and give the task or engine again to load it"
         )
-    settings = {}
-    for name, setting in _settings(value).items():
-        try:
-            settings[name] = described(setting, registry)
-        except ModelError as error:
-            raise ModelError(f"{name!r} of {kind}: {error}") from None
+    settings, refused = _written(_settings(value), registry)
+    for name, error in refused.items():
+        raise ModelError(f"{name!r} of {kind}: {error}") from None
     return {"kind": kind, "settings": settings}
+
+
+def _written(
+    settings: Mapping[str, Any], registry: Registry
+) -> tuple[dict[str, Any], dict[str, ModelError]]:
+    """The settings that can be written down, and why the others cannot."""
+    written, refused = {}, {}
+    for name, setting in settings.items():
+        try:
+            written[name] = described(setting, registry)
+        except ModelError as error:
+            refused[name] = error
+    return written, refused
 
 
 def _settings(value: Any) -> dict[str, Any]:

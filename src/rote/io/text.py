@@ -13,7 +13,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from itertools import islice
-from math import isfinite
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +97,8 @@ class Words:
         self._text = text
         self._pattern = pattern
         # For blanks, split finds the same words faster.
-        self._words: list[str] = (
-            text.split() if pattern is BLANK_SEPARATED else pattern.findall(text)
-        )
+        by_blanks = pattern is BLANK_SEPARATED
+        self._words: list[str] = text.split() if by_blanks else pattern.findall(text)
         self._at = 0
 
     @property
@@ -131,7 +130,7 @@ class Words:
                 f"expected {what}, and the file ends here; it may have been cut off",
                 back=-self.left,
             )
-        words = self._words[self._at : self._at + count]
+        words = self.peek_many(count)
         self._at += count
         return words
 
@@ -156,12 +155,11 @@ class Words:
         try:
             values = np.array(list(map(float, words)))
         except ValueError:
-            wrong = next(k for k, word in enumerate(words) if not _is_finite(word))
-        else:
-            finite = np.isfinite(values)
-            if finite.all():
-                return values
-            wrong = int(np.argmin(finite))
+            values = np.array([_as_number(word) for word in words])
+        finite = np.isfinite(values)
+        if finite.all():
+            return values
+        wrong = int(np.argmin(finite))
         raise self.error(
             f"expected {what}, a finite number, got {words[wrong]!r}", back=count - wrong
         )
@@ -183,7 +181,7 @@ class Words:
 
 
 def _decompressed_xz(path: Path, data: bytes) -> bytes:
-    import lzma
+    import lzma  # which not every Python was built with
 
     try:
         return lzma.decompress(data)
@@ -191,11 +189,11 @@ def _decompressed_xz(path: Path, data: bytes) -> bytes:
         raise DataError(f"{path}: is not a whole xz file: {error}") from None
 
 
-def _is_finite(word: str) -> bool:
+def _as_number(word: str) -> float:
     try:
-        return isfinite(float(word))
+        return float(word)
     except ValueError:
-        return False
+        return nan
 
 
 def _between(least: int | None, most: int | None) -> str:

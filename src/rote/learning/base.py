@@ -1,4 +1,4 @@
-"""The seam of learners: they iterate, and every state they yield is enough to go on from.
+"""What learners have in common: they iterate, and can be resumed from every state they yield.
 
     for state in learner.iterate(model, prepared): ...
 
@@ -18,19 +18,40 @@ import numpy as np
 
 from rote.errors import DataError, SettingError
 from rote.model import Batch, Dataset, Model
+from rote.settings import Setting
 from rote.space.losses import Hamming, Loss
 from rote.types import AnyArray, FloatArray, readonly
 
 Arguments = ParamSpec("Arguments")
+LEARNER = Setting(
+    "one such as StructuredSVM(C=0.1)",
+    lambda value: not isinstance(value, type) and callable(getattr(value, "iterate", None)),
+)
+LOSS = Setting(
+    "one such as Hamming()",
+    lambda value: not isinstance(value, type) and callable(getattr(value, "offsets", None)),
+)
 
 
 class State:
     """A learner after some iterations.
 
-    ``weights`` are what a model should predict with, ``memory`` is what the learner needs to go on.
-    Both are copied when they are first asked for, which is not possible any more once the learner
-    has gone on: ask in time, or collect states with ``[state.kept() for state in …]``. The last
-    state can always be asked.
+    Weights and memory are copied when they are first asked for, which is not possible any more once
+    the learner has gone on: ask in time, or collect states with ``[state.kept() for state in …]``.
+    The last state can always be asked.
+
+    Parameters
+    ----------
+    iteration
+        How many passes over the data were made.
+    weights
+        What a model should predict with, or a function that copies them.
+    done
+        Whether the stop rule is met.
+    measures
+        What the learner measured in this iteration, by name.
+    memory
+        Arrays that the learner needs to go on, by name, or a function that copies them.
     """
 
     def __init__(
@@ -42,7 +63,7 @@ class State:
         memory: Mapping[str, AnyArray] | Callable[[], Mapping[str, AnyArray]] | None = None,
     ) -> None:
         self.iteration = iteration
-        self.done = done  # the stop rule is met
+        self.done = done
         self.measures = {} if measures is None else measures
         self._weights = weights
         self._memory = {} if memory is None else memory
@@ -120,7 +141,21 @@ def fit(
     state: State | None = None,
     watch: Callable[[State], None] | None = None,
 ) -> Model[Any, Any]:
-    """Iterate to the end; ``watch`` sees every state on the way."""
+    """A model with the weights that a learner ends with.
+
+    Parameters
+    ----------
+    learner
+        What moves the weights.
+    model
+        Its engine is used for inference; perceptrons begin with its weights.
+    prepared
+        The examples, with outputs.
+    state
+        A state to go on from; None to begin anew.
+    watch
+        Sees every state on the way.
+    """
     last = state
     for last in learner.iterate(model, prepared, state):
         if watch is not None:
@@ -158,18 +193,6 @@ def check_labels(loss: Loss, labels: Collection[str]) -> None:
         )
 
 
-def check_learner(learner: object) -> None:
-    """Refuse what is no learner, such as the class of one."""
-    if isinstance(learner, type) or not callable(getattr(learner, "iterate", None)):
-        raise SettingError(f"a learner is one such as StructuredSVM(C=0.1); got {learner!r}")
-
-
-def check_loss(loss: object) -> None:
-    """Refuse what is no loss, such as the class of one."""
-    if isinstance(loss, type) or not callable(getattr(loss, "offsets", None)):
-        raise SettingError(f"loss is one such as Hamming(); got {loss!r}")
-
-
 def half_norm(weights: FloatArray) -> float:
     """½ ‖w‖², without BLAS, whose threads would go on spinning after so short a sum."""
     return 0.5 * float(np.einsum("i,i->", weights, weights))
@@ -189,7 +212,7 @@ class AveragedWeights:
 
     @staticmethod
     def begun(model: Model[Any, Any], state: State | None) -> AveragedWeights:
-        """Those of a model, or those a state remembers."""
+        """Those of a model, or those in the memory of a state."""
         if state is None:
             return AveragedWeights(model.weights.copy(), np.zeros_like(model.weights), 0.0)
         memory = state.memory
@@ -206,25 +229,27 @@ class AveragedWeights:
         seen = np.array([self.seen])
         return {"weights": self.weights.copy(), "sums": self.sums.copy(), "seen": seen}
 
-    def state(self, iteration: int, mistakes: int, inferences: int, *, average: bool) -> State:
-        """The state after an iteration; it is done when there were no mistakes."""
-        return State(
-            iteration,
-            self.average if average else self.weights.copy,
-            mistakes == 0,
-            {"mistakes": mistakes, "inferences": inferences},
-            self.memory,
-        )
+    def states(
+        self, left: range, epoch: Callable[[int], int], inferences: int, *, average: bool
+    ) -> Iterator[State]:
+        """The state after each iteration, whose mistakes ``epoch`` counts; done without any."""
+        weights = self.average if average else self.weights.copy
+        for iteration in left:
+            mistakes = epoch(iteration)
+            measures = {"mistakes": mistakes, "inferences": inferences}
+            yield State(iteration, weights, mistakes == 0, measures, self.memory)
+            if mistakes == 0:
+                return
 
 
-def pieces_of(prepared: Dataset, most: int, seed: int, iteration: int) -> list[Batch]:
-    """All examples in random order, in pieces of at most so many that share a space."""
+def mini_batches(prepared: Dataset, most: int, seed: int, iteration: int) -> list[Batch]:
+    """All examples in random order, in batches of at most so many that share a space."""
     rng = np.random.default_rng([seed, iteration])
-    chunks = []
+    batches = []
     for group in prepared.groups:
         order = rng.permutation(len(group))
-        chunks += [group.rows(order[k : k + most]) for k in range(0, len(group), most)]
-    return [chunks[k] for k in rng.permutation(len(chunks)).tolist()]
+        batches += [group.rows(order[k : k + most]) for k in range(0, len(group), most)]
+    return [batches[k] for k in rng.permutation(len(batches)).tolist()]
 
 
 def shuffled(count: int, seed: int, iteration: int) -> list[int]:

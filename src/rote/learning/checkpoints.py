@@ -35,13 +35,22 @@ LONG = 80  # a setting that has more letters is not shown
 
 
 def save_state(state: State, path: str | Path, run: Mapping[str, str] | None = None) -> None:
-    """Write a state; ``run`` says what `load_state` may be asked to compare."""
+    """Write a state to a file.
+
+    Parameters
+    ----------
+    state
+        As a learner yields it.
+    path
+        The file, which is written whole or not at all.
+    run
+        What the training is about, for `load_state` to compare.
+    """
     from safetensors.numpy import save as packed
 
     path = Path(path)
-    arrays = {"weights": np.asarray(state.weights, order="C")}
-    for name, array in state.memory.items():
-        arrays[MEMORY + name] = np.asarray(array, order="C")
+    arrays = {"weights": state.weights, **{MEMORY + name: a for name, a in state.memory.items()}}
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     measures = {name: _plain(value) for name, value in state.measures.items()}
     about = {"iteration": state.iteration, "done": bool(state.done), "measures": measures}
     texts = {"state": json.dumps(about), "run": json.dumps(dict(run or {}))}
@@ -63,9 +72,16 @@ def load_state(
     run: Mapping[str, str] | None = None,
     otherwise: str = "go on with the same, or begin anew with another file",
 ) -> State:
-    """The state of a file, with everything checked, also that it is of this ``run`` if given.
+    """A state as it was saved.
 
-    ``otherwise`` says what to do where it is of another.
+    Parameters
+    ----------
+    path
+        The file.
+    run
+        What the training is about now; a state of another one is refused.
+    otherwise
+        What the error then says to do.
     """
     path = Path(path)
     arrays, metadata = read_tensors(path, "numpy")

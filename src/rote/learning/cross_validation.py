@@ -1,44 +1,45 @@
-"""Cross-validation whose runs share what inference has found out: settings x folds, one cache.
+"""Cross-validation whose runs share one solution cache: settings x folds.
 
-Runs are made setting by setting, and within a setting fold by fold. A *policy* says how long what
-is remembered lasts (Chang et al. 2015):
+Runs are made setting by setting, and within a setting fold by fold. A *policy* says how long
+solutions are kept (Chang et al. 2015):
 
-    none      nothing is remembered: every inference is solved
+    none      nothing is kept: every inference is solved
     reset     every setting begins with an empty cache, which its folds share
     forward   one cache goes through all runs
 
 Processes share solved problems through a store. Which of them finds a problem solved by another
 is a matter of time, and so counts differ from one parallel run to the next. Scores and weights do
 not: while ε is 0 they are the same, to the last bit, whatever the policy and however many
-processes there are. With ε above 0 an answer hangs on what is remembered, and scores on it too.
+processes there are. With ε above 0 answers and scores depend on what is in the cache.
 """
 
 from __future__ import annotations
 
 import hashlib
 import pickle
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import product
-from math import isnan, nan
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
-from uuid import uuid4
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
-from rote.errors import DataError, SettingError, check_whole, relocate
+from rote.errors import DataError, SettingError, relocate
 from rote.inference import Engine, Exact
 from rote.inference.engine import find
 from rote.inference.stores import MemoryStore, SqliteStore, Store
 from rote.inference.wrappers.amortized import Amortized, Counters
-from rote.learning.base import Learner, State, check_learner, fit
+from rote.learning.base import LEARNER, Learner, State, fit
 from rote.model import Dataset, Model, prepare
 from rote.model.dataset import check_many
+from rote.settings import Setting as Checks
+from rote.settings import check, number, one_of, whole
 from rote.tasks.task import Task
 from rote.types import AnyArray
 
@@ -46,27 +47,63 @@ X = TypeVar("X")
 Y = TypeVar("Y")
 Setting = TypeVar("Setting", bound=Hashable)
 Policy: TypeAlias = Literal["none", "reset", "forward"]
-POLICIES: Final = get_args(Policy)
+LEARNERS = Checks(
+    "a mapping from the name of each setting to a learner, as in {0.1: StructuredSVM(C=0.1)}",
+    lambda value: isinstance(value, Mapping) and all(map(LEARNER.accepts, value.values())),
+)
+FOLDS = Checks(
+    "a list of pairs of arrays of places, to learn from and to be judged on, as in "
+    "KFold(5).split(xs)",
+    lambda value: isinstance(value, Iterable),
+)
 KEPT = 10  # folds that stay prepared for the next setting
 
 
 @dataclass(frozen=True)
 class Run(Generic[Setting]):
-    """One training, and how good it is on the examples it has not seen."""
+    """One training, and how good it is on the examples it has not seen.
+
+    Parameters
+    ----------
+    setting
+        The name of the learner.
+    fold
+        The number of the fold, from 0.
+    score
+        That of the examples which the fold leaves out.
+    iterations
+        How many the learner made.
+    done
+        Whether the learner's stop rule was met.
+    digest
+        Of the weights; equal where these are, to the last bit.
+    counters
+        What the training asked and solved.
+    seconds
+        How long the training took.
+    """
 
     setting: Setting
     fold: int
     score: float
     iterations: int
-    done: bool  # the learner's stop rule was met
-    digest: str  # of the weights; equal where these are, to the last bit
-    counters: Counters  # of the training alone
+    done: bool
+    digest: str
+    counters: Counters
     seconds: float
 
 
 @dataclass(frozen=True)
 class Validation(Generic[Setting]):
-    """All runs, setting by setting and fold by fold, and how long they took together."""
+    """The result of a cross-validation.
+
+    Parameters
+    ----------
+    runs
+        Setting by setting and fold by fold.
+    seconds
+        How long they took together.
+    """
 
     runs: tuple[Run[Setting], ...]
     seconds: float
@@ -108,17 +145,32 @@ def cross_validate(
 ) -> Validation[Setting]:
     """Train every learner on every fold, and score it on what the fold leaves out.
 
-    ``learners`` has a learner for each setting, by a name of your choice. ``folds`` are pairs of
-    arrays of places, to learn from and to be judged on, such as ``KFold(5).split(xs)`` gives.
-    ``score`` gets the right outputs and those found; more is better. ``watch`` sees every run once
-    it is made. Outputs that break a rule are refused, unless ``allow_infeasible_gold``.
-
-    The ``engine`` is `Amortized` as you set it up, or another one that is to be amortized. Outputs
-    that are scored are found by the engine underneath.
-
-    With ``n_jobs`` above 1, so many processes share a store: the engine's own, or else an SQLite
-    file that is gone afterwards. A store of the engine's own is for ``cache="forward"`` alone,
-    and what lies in it already is made use of.
+    Parameters
+    ----------
+    task
+        What the examples are of.
+    xs, ys
+        Inputs and their outputs.
+    learners
+        A learner for each setting, by a name of your choice.
+    folds
+        Pairs of arrays of places, to learn from and to be judged on, such as
+        ``KFold(5).split(xs)`` gives.
+    score
+        Of the gold outputs and those predicted; more is better.
+    engine
+        `Amortized` as you set it up, or another one that is to be amortized; `Exact` if not given.
+        Outputs that are scored are found by the engine inside.
+    cache
+        How long solutions are kept: "none", "reset" or "forward".
+    n_jobs
+        So many processes share a store: the engine's own, or else an SQLite file that is gone
+        afterwards. A store of the engine's own is for "forward" alone, and what lies in it already
+        is made use of.
+    watch
+        Sees every run once it is made.
+    allow_infeasible_gold
+        Whether outputs that break a rule are learned from; they are refused otherwise.
 
     >>> from sklearn.model_selection import KFold
     >>> from rote import StructuredSVM
@@ -135,32 +187,28 @@ def cross_validate(
     {0.1: 1.0, 1.0: 1.0}
     """
     start = perf_counter()
-    _check(cache, n_jobs)
-    if not isinstance(learners, Mapping):
-        raise SettingError(
-            f"learners has a learner by the name of each setting, as in {{0.1: StructuredSVM(C=0.1)"
-            f"}}; got {learners!r:.80}"
-        )
-    for learner in learners.values():
-        check_learner(learner)
+    check("cache", cache, one_of(*get_args(Policy)))
+    check("n_jobs", n_jobs, whole(1))
+    check("learners", learners, LEARNERS)
+    check("folds", folds, FOLDS)
     check_many("inputs", xs)
     check_many("outputs", ys)
     own = Exact() if engine is None else engine
     wrapped = find(own, Amortized) or Amortized(own)
-    if wrapped.store is not None:
-        _check_store(wrapped.store, cache, n_jobs)
-    xs = tuple(xs)
-    bench = _Bench(
-        task,
-        xs,
-        tuple(ys),
-        tuple(learners.items()),
-        _pairs(folds, len(xs)),
-        score,
-        wrapped,
-        cache,
-        allow_infeasible_gold,
-    )
+    if wrapped.store is not None and cache != "forward":
+        raise SettingError(
+            f"with cache={cache!r} runs begin with an empty cache, and the store of the engine may "
+            "hold something; leave the store out, or say cache='forward'"
+        )
+    if n_jobs > 1 and isinstance(wrapped.store, MemoryStore):
+        raise SettingError(
+            "processes cannot share a store in memory; give the engine one in a file or on a "
+            "server, or none at all"
+        )
+    xs, ys = tuple(xs), tuple(ys)
+    pairs = tuple((_places(learned, len(xs)), _places(left, len(xs))) for learned, left in folds)
+    settings = tuple(learners.items())
+    bench = _Bench(task, xs, ys, settings, pairs, score, wrapped, cache, allow_infeasible_gold)
     runs: dict[tuple[int, int], Run[Setting]] = {}
     with _shared(bench, n_jobs) as ready:
         for place, run in _made(ready, n_jobs):
@@ -184,7 +232,6 @@ class _Bench:
     cache: Policy
     allow_infeasible_gold: bool
     stores: tuple[Store | None, ...] = ()  # one for each setting
-    name: str = field(default_factory=lambda: uuid4().hex)
     _prepared: dict[int, Dataset] = field(default_factory=dict)
     _engines: dict[int, Amortized] = field(default_factory=dict)
 
@@ -203,33 +250,29 @@ class _Bench:
         setting, learner = self.learners[at]
         engine, prepared = self._engine(at), self._learned(fold)
         model: Model[Any, Any] = Model(self.task, prepared.layout, prepared.layout.zeros(), engine)
-        last: list[State] = []
-
-        def watch(state: State) -> None:
-            last[:] = [state]
-
+        states: deque[State] = deque(maxlen=1)
         learned, judged = (places.tolist() for places in self.folds[fold])
         with _called_as_of_all(learned):
             before, start = engine.counters, perf_counter()
-            model = fit(learner, model, prepared, watch=watch)
+            model = fit(learner, model, prepared, watch=states.append)
             seconds, counters = perf_counter() - start, engine.counters - before
         with _called_as_of_all(judged):
             found = model.with_engine(engine.inner).predict(self.xs[k] for k in judged)
         return Run(
             setting,
             fold,
-            _number(self.score([self.ys[k] for k in judged], found)),
-            last[0].iteration if last else 0,
-            bool(last) and last[0].done,
+            float(check("score", self.score([self.ys[k] for k in judged], found), number())),
+            states[0].iteration if states else 0,
+            bool(states) and states[0].done,
             hashlib.sha256(model.weights.tobytes()).hexdigest()[:16],
             counters,
             seconds,
         )
 
     def _engine(self, at: int) -> Amortized:
-        """The engine with what it remembers; that of the last setting only is kept."""
+        """The engine with its cache; that of the last setting only is kept."""
         if self.cache == "none":
-            return Amortized(self.engine.inner, certificate="none", thrifty=False)
+            return Amortized(self.engine.inner, certificate="none", admission="always")
         key = 0 if self.cache == "forward" else at
         if key not in self._engines:
             self._engines.clear()
@@ -261,17 +304,6 @@ def _called_as_of_all(places: Sequence[int]) -> Iterator[None]:
         raise
 
 
-def _number(given: float) -> float:
-    """What a score gave, by which settings can be compared."""
-    try:
-        number = float(given)
-    except (TypeError, ValueError):
-        number = nan
-    if isnan(number):
-        raise SettingError(f"score gives a number, and more is better; it gave {given!r:.80}")
-    return number
-
-
 @contextmanager
 def _shared(bench: _Bench, n_jobs: int) -> Iterator[_Bench]:
     """The bench with a store that processes share, where they need one and have none."""
@@ -279,13 +311,9 @@ def _shared(bench: _Bench, n_jobs: int) -> Iterator[_Bench]:
         yield bench
         return
     with TemporaryDirectory(prefix="rote-", ignore_cleanup_errors=True) as folder:
-
-        def store(name: int) -> Store:
-            return SqliteStore(Path(folder) / f"{name}.sqlite", bench.engine.limit)
-
-        settings = range(len(bench.learners))
-        forward = bench.cache == "forward"
-        stores = tuple(store(0 if forward else at) for at in settings)
+        numbers = [0 if bench.cache == "forward" else at for at in range(len(bench.learners))]
+        files = (Path(folder) / f"{number}.sqlite" for number in numbers)
+        stores = tuple(SqliteStore(file, bench.engine.max_bytes) for file in files)
         yield replace(bench, stores=stores)
 
 
@@ -301,30 +329,19 @@ def _made(bench: _Bench, n_jobs: int) -> Iterator[tuple[tuple[int, int], Run[Any
     with TemporaryDirectory(prefix="rote-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "bench"  # all examples, which processes read once and not per run
         file.write_bytes(dumps(bench))
-        yield from parallel(delayed(_run)(bench.name, file, place) for place in bench.places)
+        yield from parallel(delayed(_run)(file, place) for place in bench.places)
 
 
 # The bench of the runs that this process makes for another one. It is read for the first run and
-# kept for those that follow, with what it has prepared and remembers.
-_kept: dict[str, _Bench] = {}
+# kept for those that follow, with its prepared folds and its cache.
+_kept: dict[Path, _Bench] = {}
 
 
-def _run(name: str, file: Path, place: tuple[int, int]) -> tuple[tuple[int, int], Run[Any]]:
-    if name not in _kept:
+def _run(file: Path, place: tuple[int, int]) -> tuple[tuple[int, int], Run[Any]]:
+    if file not in _kept:
         _kept.clear()
-        _kept[name] = pickle.loads(file.read_bytes())  # noqa: S301  # of the process that asks
-    return place, _kept[name].run(*place)
-
-
-def _pairs(
-    folds: Iterable[tuple[AnyArray, AnyArray]], count: int
-) -> tuple[tuple[AnyArray, AnyArray], ...]:
-    if not isinstance(folds, Iterable):
-        raise SettingError(
-            "folds are pairs of arrays of places, to learn from and to be judged on, as in "
-            f"KFold(5).split(xs); got {folds!r:.80}"
-        )
-    return tuple((_places(learned, count), _places(judged, count)) for learned, judged in folds)
+        _kept[file] = pickle.loads(file.read_bytes())  # noqa: S301  # of the process that asks
+    return place, _kept[file].run(*place)
 
 
 def _places(given: AnyArray, count: int) -> AnyArray:
@@ -341,22 +358,3 @@ def _places(given: AnyArray, count: int) -> AnyArray:
             f"places of a fold are counted from 0, and there are {count} inputs; got {outside[0]}"
         )
     return places
-
-
-def _check(cache: str, n_jobs: int) -> None:
-    if cache not in POLICIES:
-        raise SettingError(f"cache is one of {', '.join(POLICIES)}; got {cache!r}")
-    check_whole("n_jobs", n_jobs, least=1)
-
-
-def _check_store(store: Store, cache: str, n_jobs: int) -> None:
-    if cache != "forward":
-        raise SettingError(
-            f"with cache={cache!r} runs begin with nothing remembered, and the engine has a store, "
-            "which may hold something; leave the store out, or say cache='forward'"
-        )
-    if n_jobs > 1 and isinstance(store, MemoryStore):
-        raise SettingError(
-            "processes cannot share a store in memory; give the engine one in a file or on a "
-            "server, or none at all"
-        )

@@ -1,6 +1,6 @@
-"""Teaching a `LearnedBeam`: the model's own engine answers inputs without outputs, and it learns.
+"""Distillation: a `LearnedBeam` learns from another engine's answers to inputs without outputs.
 
-Inputs come in small pieces of one space, in mixed order: taught space by space, it would be left
+Inputs come in small batches of one space, in mixed order: taught space by space, it would be left
 with what the last one was like.
 """
 
@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import SettingError, check_whole
+from rote.errors import SettingError
 from rote.inference.approximate import LearnedBeam
 from rote.inference.engine import find
 from rote.model import Dataset, Model
+from rote.settings import check, whole
 
-PIECE = 50  # inputs of one space that are learned from together
+BATCH = 50  # inputs of one space that are learned from together
 
 
 def distill(
@@ -29,27 +30,36 @@ def distill(
 ) -> list[int]:
     """Let the model's `LearnedBeam` learn from inputs; how many mistakes it made in each epoch.
 
-    ``progress`` is told how many pieces are done, and of how many.
+    Parameters
+    ----------
+    model
+        Its engine is a `LearnedBeam`, or has one inside.
+    prepared
+        Inputs; outputs are not looked at.
+    epochs
+        Passes over the inputs, at least 1.
+    seed
+        Of the order of inputs.
+    progress
+        Is called with how many batches are done, and of how many.
     """
     engine = find(model.engine, LearnedBeam)
     if engine is None:
         raise SettingError(
             f"only a LearnedBeam can be taught, and the model's engine is {model.engine!r}"
         )
-    check_whole("epochs", epochs, least=1)
+    check("epochs", epochs, whole(1))
     rng = np.random.default_rng(seed)
-    chunks = [
-        (group, slice(k, k + PIECE))
+    batches = [
+        group.rows(slice(k, k + BATCH))
         for group in prepared.groups
-        for k in range(0, len(group), PIECE)
+        for k in range(0, len(group), BATCH)
     ]
     mistakes = [0] * epochs
     for epoch in range(epochs):
-        for done, k in enumerate(rng.permutation(len(chunks)).tolist(), start=1):
-            group, rows = chunks[k]
-            piece = group.rows(rows)
-            problem = prepared.problem(model.weights, piece)
-            mistakes[epoch] += engine.learn(piece.space, problem)
+        for done, k in enumerate(rng.permutation(len(batches)).tolist(), start=1):
+            problem = prepared.problem(model.weights, batches[k])
+            mistakes[epoch] += engine.learn(problem.space, problem)
             if progress is not None:
-                progress(epoch * len(chunks) + done, epochs * len(chunks))
+                progress(epoch * len(batches) + done, epochs * len(batches))
     return mistakes

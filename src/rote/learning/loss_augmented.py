@@ -35,17 +35,17 @@ class Violation(NamedTuple):
 def most_violated_outputs(
     engine: Engine, prepared: Dataset, weights: FloatArray, loss: Loss, n_jobs: int = 1
 ) -> Iterator[Violation]:
-    """Group by group; ``n_jobs`` threads work on pieces of groups, which changes the time alone."""
-    chunks = [piece for group in prepared.groups for piece in group.chunks(n_jobs)]
+    """Group by group; ``n_jobs`` threads work on batches, which changes the time alone."""
+    batches = [batch for group in prepared.groups for batch in group.chunks(n_jobs)]
 
-    def solved(piece: Batch) -> Violation:
-        return most_violated_of(engine, prepared, weights, loss, piece)
+    def solved(batch: Batch) -> Violation:
+        return most_violated_of(engine, prepared, weights, loss, batch)
 
     if n_jobs == 1:
-        yield from map(solved, chunks)
+        yield from map(solved, batches)
     else:
         with ThreadPoolExecutor(n_jobs) as pool:
-            yield from pool.map(solved, chunks)
+            yield from pool.map(solved, batches)
 
 
 def most_violated_of(

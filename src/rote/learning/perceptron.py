@@ -13,23 +13,34 @@ inside: "early" takes the shortest prefix whose labels are wrong and score no le
 ones, "largest" the one whose lead over the right labels is largest (Huang et al. 2012). Only
 prefixes that outscore the right labels are learned from, which keeps the mistake bound when the
 engine does not find the best output.
+
+*Learning only* (LO) decides every variable by itself, without rules and factors:
+
+    ŷ_t = argmax_a w^a · φ(x, t)       if ŷ_t ≠ y_t:  w^{y_t} += φ(x, t),  w^{ŷ_t} -= φ(x, t)
+
+These are the same weights that inference-based training moves. Predicting with them and an
+engine that enforces rules is *learning plus inference* (L+I).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
-from rote.errors import SettingError, check_whole
+import numpy as np
+
+from rote.errors import SettingError
 from rote.inference import Engine
 from rote.inference.problem import TIE
 from rote.kernels.learning.perceptron import (
     NOTHING,
     WRONG,
     Average,
+    Decisions,
     Example,
     chain_step,
+    learn_locally,
     move_average,
     wrong_prefix,
 )
@@ -43,27 +54,39 @@ from rote.learning.base import (
 )
 from rote.learning.loss_augmented import max_violated
 from rote.model import Batch, Dataset, Model
-from rote.types import readonly
+from rote.settings import FLAG, Checked, one_of, whole
+from rote.types import offsets_from_counts, readonly
 
 Update = Literal["full", "early", "largest"]
 
 
 @dataclass(frozen=True)
-class Perceptron:
-    """Stops after an iteration without mistakes, or after ``iterations``."""
+class Perceptron(Checked):
+    """The structured perceptron; it stops after an iteration without mistakes.
+
+    Parameters
+    ----------
+    iterations
+        At most so many passes over the examples, at least 1.
+    average
+        Whether the weights are the mean over all steps, which generalises better.
+    update
+        Which part of a wrong output is learned from: "full", "early" or "largest".
+    seed
+        Of the order of examples; a whole number of at least 0.
+    """
 
     iterations: int = 10
     average: bool = True
     update: Update = "full"
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_whole("iterations", self.iterations, least=1)
-        check_whole("seed", self.seed, least=0)
-        if self.update not in get_args(Update):
-            raise SettingError(
-                f"update is one of {', '.join(get_args(Update))}; got {self.update!r}"
-            )
+    checks: ClassVar = {
+        "iterations": whole(1),
+        "average": FLAG,
+        "update": one_of(*get_args(Update)),
+        "seed": whole(0),
+    }
 
     @expiring
     def iterate(
@@ -72,16 +95,18 @@ class Perceptron:
         check_examples(prepared)
         own = AveragedWeights.begun(model, state)
         learn = _Steps(self.update, model.engine, prepared, own)
-        for iteration in iterations_left(state, self.iterations):
+
+        def epoch(iteration: int) -> int:
             mistakes = 0
             for number in shuffled(len(prepared), self.seed, iteration):
                 group, place = prepared.places[number]
                 if group.sample_weight[place] > 0:
                     mistakes += learn(group, place)
                 own.seen += 1
-            yield (now := own.state(iteration, mistakes, len(prepared), average=self.average))
-            if now.done:
-                return
+            return mistakes
+
+        left = iterations_left(state, self.iterations)
+        yield from own.states(left, epoch, len(prepared), average=self.average)
 
 
 class _Steps:
@@ -98,7 +123,7 @@ class _Steps:
         self.view = readonly(own.weights)  # the same memory: it sees every step
         full = update == "full"
         if not full and any(group.frame.global_features for group in prepared.groups):
-            raise SettingError('prefixes have no traits of whole outputs; take update="full"')
+            raise SettingError('prefixes have no global features; take update="full"')
         self.chains = {
             id(group): engine.chain(group.space)
             if full and not group.frame.global_features
@@ -119,10 +144,8 @@ class _Steps:
     def _step(self, group: Batch, place: int) -> bool:
         one = group.rows(slice(place, place + 1))
         space, slots = group.space, group.slots
-        problem, context = (
-            self.prepared.problem(self.view, one, "example"),
-            self.prepared.context(one),
-        )
+        problem = self.prepared.problem(self.view, one, "example")
+        context = self.prepared.context(one)
         labels, _, _ = max_violated(self.engine, problem, context, None, "example", one.members)
         toward, away = group.gold_slots[place], group.columns(labels)[0]
         if self.update != "full":
@@ -138,3 +161,61 @@ class _Steps:
         return Example(
             group.firsts[place], group.gold_slots[place], group.sample_weight[place], self.own.seen
         )
+
+
+@dataclass(frozen=True)
+class IndependentPerceptron(Checked):
+    """A perceptron for every variable by itself; it stops after an iteration without mistakes.
+
+    Parameters
+    ----------
+    iterations, average, seed
+        As those of `Perceptron`.
+    """
+
+    iterations: int = 10
+    average: bool = True
+    seed: int = 0
+
+    checks: ClassVar = {"iterations": whole(1), "average": FLAG, "seed": whole(0)}
+
+    @expiring
+    def iterate(
+        self, model: Model[Any, Any], prepared: Dataset, state: State | None = None
+    ) -> Iterator[State]:
+        check_examples(prepared)
+        decisions = _decisions(prepared)
+        own = AveragedWeights.begun(model, state)
+        average, vectors = Average(own.weights, own.sums), prepared.vectors
+
+        def epoch(iteration: int) -> int:
+            order = np.array(shuffled(len(prepared), self.seed, iteration), dtype=np.int64)
+            mistakes = learn_locally(average, vectors, decisions, readonly(order), own.seen)
+            own.seen += len(decisions.vector)
+            return mistakes
+
+        left = iterations_left(state, self.iterations)
+        yield from own.states(left, epoch, 0, average=self.average)
+
+
+def _decisions(prepared: Dataset) -> Decisions:
+    counts = np.zeros(len(prepared), dtype=np.int64)
+    for group in prepared.groups:
+        counts[group.members] = len(group.space.variables)
+    ptr = readonly(offsets_from_counts(counts))
+    fields = np.empty((6, int(ptr[-1])), dtype=np.int64)
+    sample_weight = np.empty(len(prepared))
+    for group in prepared.groups:
+        n = len(group.space.variables)
+        sample_weight[group.members] = group.sample_weight
+        own, slots = group.slots.vector[:n], group.slots
+        assert group.gold is not None
+        at = (ptr[group.members][:, None] + np.arange(n)).ravel()
+        vector = np.where(own < 0, 0, group.firsts[:, None] + own)
+        known = (slots.origin[:n], slots.stride[:n], slots.each[:n], group.space.sizes)
+        for field, values in zip(fields, (vector, *known, group.gold), strict=True):
+            field[at] = np.broadcast_to(values, (len(group), n)).ravel()
+    vector, origin, stride, each, width, gold = (readonly(field) for field in fields)
+    return Decisions(
+        ptr, vector, origin, stride, readonly(each > 0), width, gold, readonly(sample_weight)
+    )

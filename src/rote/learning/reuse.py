@@ -44,9 +44,8 @@ class Reuse:
     def restored(saved: Mapping[str, AnyArray], groups: Sequence[Batch]) -> Reuse:
         """The outputs that were saved with the same groups."""
         reuse = Reuse()
-        for number, group in enumerate(groups):
-            if f"{SAVED}{number}" in saved:
-                reuse._outputs[group.space] = saved[f"{SAVED}{number}"]
+        names = {f"{SAVED}{k}": group.space for k, group in enumerate(groups)}
+        reuse._outputs = {space: saved[name] for name, space in names.items() if name in saved}
         return reuse
 
     def most_violated_of(
@@ -66,7 +65,9 @@ class Reuse:
         space, gold = group.space, group.gold
         assert gold is not None
         if group.frame.global_features:
-            raise SettingError("reuse looks at parts alone; leave it, or the traits, out")
+            raise SettingError(
+                "reuse looks at parts alone; leave out either reuse or the global features"
+            )
         problem = prepared.problem(weights, group, "example")
         known = self._outputs.get(space, readonly(np.empty((0, gold.shape[1]), dtype=np.int64)))
         labels, slacks = self._remembered(problem, gold, loss, known)

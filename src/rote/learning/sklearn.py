@@ -1,4 +1,4 @@
-"""Estimators in the manner of scikit-learn, to be used with its searches and pipelines.
+"""Estimators for scikit-learn's searches and pipelines.
 
 Parameters nest through frozen dataclasses: ``learner__C`` is the field ``C`` of the learner and
 ``task__order`` the field ``order`` of the task. Setting one replaces the object that has it, so
@@ -68,16 +68,22 @@ class _Settings(BaseEstimator):  # type: ignore[misc]
 
 
 class StructuredEstimator(_Settings):
-    """Any task: ``X`` is a sequence of inputs, ``Y`` one of outputs.
+    """A model of any task: ``X`` is a sequence of inputs, ``Y`` one of outputs.
 
-    Without a learner it is a `StructuredSVM`, without an engine `Exact`. Once fitted, ``model_``
-    is the model.
+    Once fitted, ``model_`` is the model. Clones share their engine: the runs of a search share the
+    solution cache of an `Amortized` engine, and its counters are those of all of them. In other
+    processes, as with ``n_jobs`` above 1, such an engine begins with nothing but its store: give it
+    one in a file or on a server. Counters of other processes are lost; `cross_validate` counts in
+    all processes.
 
-    Clones share their engine. So the runs of a search share what an `Amortized` engine remembers,
-    and its counters are those of all of them. In other processes, as with ``n_jobs`` above 1, such
-    an engine begins with nothing but its store: give it one in a file or on a server. Counters of
-    other processes are lost. ``engine.store.info()`` tells how many problems were solved before
-    and after; `rote.learning.cross_validation.cross_validate` counts in all processes.
+    Parameters
+    ----------
+    task
+        What the examples are of.
+    learner
+        How to learn; `StructuredSVM` if not given.
+    engine
+        What to infer with; `Exact` if not given.
 
     >>> from rote.features import Templates
     >>> from rote.tasks.tagging import Tagging
@@ -127,10 +133,17 @@ class StructuredEstimator(_Settings):
 
 
 class MulticlassEstimator(ClassifierMixin, _Settings):  # type: ignore[misc]
-    """One label for each row of an array: the linear classifier of any learner.
+    """A linear classifier of the rows of an array.
 
-    Once fitted, ``coef_`` has a row per class and ``intercept_`` a number per class, which is 0
-    without ``intercept``. A class scores ``coef_ · x + intercept_``.
+    Once fitted, ``coef_`` has a row per class and ``intercept_`` a number per class. A class scores
+    ``coef_ · x + intercept_``.
+
+    Parameters
+    ----------
+    learner
+        How to learn; `StructuredSVM` if not given.
+    intercept
+        Whether classes have an intercept, which is 0 otherwise.
     """
 
     def __init__(self, learner: Learner | None = None, *, intercept: bool = True) -> None:

@@ -2,12 +2,12 @@
 
     min_w  ½ ‖w‖² + C Σ_i ξ_i        ξ_i = max_y Δ(y_i, y) - w · (φ(x_i, y_i) - φ(x_i, y))
 
-Examples lie in p pieces, each of one space, and every iteration visits all of them in an order of
+Examples lie in p batches, each of one space, and every iteration visits all of them in an order of
 its own. Step t looks at one, with the step size 1/t of the strongly convex objective:
 
     w ← (1 - 1/t) w + (C p / t) Σ (φ(x_i, y_i) - φ(x_i, ŷ_i))      ŷ_i the worst output of i
 
-An example counts the same whether many share its space or none, so pieces need not be of one size.
+An example counts the same whether many share its space or none, so batches need not be of one size.
 The weights are kept as a scale times an array, so that shrinking them costs nothing.
 """
 
@@ -15,22 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rote.errors import check_number, check_whole
 from rote.kernels.learning.linear import move_each
 from rote.learning.base import (
+    LOSS,
     State,
     check_examples,
-    check_loss,
     half_norm,
     iterations_left,
-    pieces_of,
+    mini_batches,
 )
 from rote.learning.loss_augmented import most_violated_of
 from rote.model import Dataset, Model
+from rote.settings import FLAG, Checked, number, whole
 from rote.space.losses import Hamming, Loss
 from rote.types import readonly
 
@@ -38,11 +38,23 @@ SMALLEST = 1e-6  # a smaller scale is multiplied into the array
 
 
 @dataclass(frozen=True)
-class Subgradient:
-    """At most ``batch`` examples of one space make a step.
+class Subgradient(Checked):
+    """Stochastic sub-gradient descent; the objective it reports adds up slacks as it met them.
 
-    With ``average``, iterations are averaged, weighed by their number. The objective it reports
-    adds up the slacks as they were seen on the way.
+    Parameters
+    ----------
+    C
+        How much slacks weigh against large weights, above 0.
+    loss
+        How wrong an output is.
+    iterations
+        So many passes over the examples, at least 1.
+    batch
+        At most so many examples of one space make a step, at least 1.
+    average
+        Whether the weights are the mean over iterations, weighed by their number.
+    seed
+        Of the order of examples; a whole number of at least 0.
     """
 
     C: float = 0.1
@@ -52,12 +64,14 @@ class Subgradient:
     average: bool = True
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_number("C", self.C, least=0, above=True)
-        check_whole("seed", self.seed, least=0)
-        check_loss(self.loss)
-        check_whole("iterations", self.iterations, least=1)
-        check_whole("batch", self.batch, least=1)
+    checks: ClassVar = {
+        "C": number(above=0),
+        "loss": LOSS,
+        "iterations": whole(1),
+        "batch": whole(1),
+        "average": FLAG,
+        "seed": whole(0),
+    }
 
     def iterate(
         self, model: Model[Any, Any], prepared: Dataset, state: State | None = None
@@ -72,11 +86,11 @@ class Subgradient:
         view = readonly(array)  # the same memory, for kernels that only read
         for iteration in iterations_left(state, self.iterations):
             slack = 0.0
-            chunks = pieces_of(prepared, self.batch, self.seed, iteration)
-            for piece in chunks:
+            batches = mini_batches(prepared, self.batch, self.seed, iteration)
+            for batch in batches:
                 step += 1
-                worst = most_violated_of(model.engine, prepared, view, self.loss, piece, scale)
-                positive = np.maximum(worst.slacks, 0.0) * piece.sample_weight
+                worst = most_violated_of(model.engine, prepared, view, self.loss, batch, scale)
+                positive = np.maximum(worst.slacks, 0.0) * batch.sample_weight
                 slack += float(positive.sum())
                 if step == 1:
                     array[:] = 0.0
@@ -85,15 +99,15 @@ class Subgradient:
                 if scale < SMALLEST:
                     array *= scale
                     scale = 1.0
-                steps = np.where(worst.slacks > 0.0, piece.sample_weight, 0.0)
-                steps *= self.C * len(chunks) / (step * scale)
-                columns = piece.columns(worst.labels)
+                steps = np.where(worst.slacks > 0.0, batch.sample_weight, 0.0)
+                steps *= self.C * len(batches) / (step * scale)
+                columns = batch.columns(worst.labels)
                 move_each(
                     array,
                     prepared.vectors,
-                    piece.slots,
-                    piece.firsts,
-                    piece.gold_slots,
+                    batch.slots,
+                    batch.firsts,
+                    batch.gold_slots,
                     columns,
                     readonly(steps),
                 )

@@ -18,28 +18,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rote.errors import SettingError, check_number, check_whole
+from rote.errors import SettingError
 from rote.inference import Engine
 from rote.inference.engine import Capability
 from rote.kernels.learning.dual_descent import descend, largest_gain
 from rote.kernels.learning.working_set import Dual, Offers, add_candidates
 from rote.learning.base import (
+    LOSS,
     State,
     check_examples,
-    check_loss,
     expiring,
     half_norm,
     iterations_left,
-    pieces_of,
+    mini_batches,
 )
 from rote.learning.loss_augmented import Violation, most_violated_of, most_violated_outputs
 from rote.learning.reuse import Reuse
 from rote.learning.working_set import WorkingSet
 from rote.model import Dataset, Model
+from rote.settings import FLAG, Checked, number, optional, whole
 from rote.space.losses import Hamming, Loss
 from rote.types import AnyArray, IntArray, readonly
 
@@ -48,17 +49,38 @@ BATCH_PASSES = 2  # of the update phase, after each batch
 
 
 @dataclass(frozen=True)
-class StructuredSVM:
-    """``C`` weighs the slacks, ``delta`` is δ; ``passes`` limits the update phase.
+class StructuredSVM(Checked):
+    """The structural SVM by dual coordinate descent over a working set of outputs.
 
-    In the first ``online_epochs`` iterations a few examples at a time go through inference and
-    update, so that the first candidates are not those of weights that know nothing yet; with 0 this
-    is the algorithm of the paper to the letter. With a ``batch``, so many examples of one space at
-    a time go on doing so: 1 is online learning. The primal is then known only where no candidate
-    came, when all examples are looked at under the same weights. A candidate whose dual has been 0
-    for ``patience`` iterations is let go. ``reuse`` takes outputs found before without solving
-    where they will do (`rote.learning.reuse`); it needs squared slacks, a loss that adds up, and
-    one thread.
+    Parameters
+    ----------
+    C
+        How much slacks weigh against large weights, above 0; the larger, the closer the fit.
+    loss
+        How wrong an output is.
+    squared
+        Whether slacks are squared.
+    delta
+        δ: an output becomes a candidate if its gain is larger; above 0.
+    iterations
+        At most so many passes over the examples, at least 1.
+    passes
+        Of the update phase over all candidates, at most; at least 1.
+    online_epochs
+        In so many first iterations a few examples at a time go through inference and update, so
+        that the first candidates are not those of zero weights; 0 is the paper to the letter.
+    patience
+        A candidate whose dual has been 0 for so many iterations is dropped; at least 1.
+    seed
+        Of the order of examples; a whole number of at least 0.
+    n_jobs
+        How many threads do inference; the weights are the same.
+    reuse
+        Whether outputs found before are taken without solving where they will do
+        (`rote.learning.reuse`); needs squared slacks, a loss that adds up, and one thread.
+    batch
+        So many examples of one space at a time go through inference and update in all iterations:
+        1 is online learning. The primal is then known only where no candidate came.
     """
 
     C: float = 0.1
@@ -74,22 +96,28 @@ class StructuredSVM:
     reuse: bool = False
     batch: int | None = None
 
+    checks: ClassVar = {
+        "C": number(above=0),
+        "loss": LOSS,
+        "squared": FLAG,
+        "delta": number(above=0),
+        "iterations": whole(1),
+        "passes": whole(1),
+        "online_epochs": whole(0),
+        "patience": whole(1),
+        "seed": whole(0),
+        "n_jobs": whole(1),
+        "reuse": FLAG,
+        "batch": optional(whole(1)),
+    }
+
     def __post_init__(self) -> None:
-        check_number("C", self.C, least=0, above=True)
-        check_whole("seed", self.seed, least=0)
-        check_loss(self.loss)
-        check_number("delta", self.delta, least=0, above=True)
-        check_whole("online_epochs", self.online_epochs, least=0)
-        for name in ("iterations", "passes", "patience", "n_jobs"):
-            check_whole(name, getattr(self, name), least=1)
-        if self.batch is not None:
-            check_whole("batch", self.batch, least=1)
-            if self.reuse:
-                raise SettingError("reuse looks at all examples under the same weights; no batch")
-        if self.reuse and not self.squared:
-            raise SettingError("reuse needs squared slacks; leave squared as it is, or reuse")
-        if self.reuse and self.n_jobs > 1:
-            raise SettingError("reuse needs one thread; leave n_jobs at 1, or reuse")
+        super().__post_init__()
+        if self.reuse and (not self.squared or self.n_jobs > 1 or self.batch is not None):
+            raise SettingError(
+                "reuse needs squared slacks, one thread and no batch; leave squared, n_jobs and "
+                "batch as they are, or reuse"
+            )
 
     @expiring
     def iterate(
@@ -133,9 +161,7 @@ class _Run:
     def __init__(
         self, svm: StructuredSVM, engine: Engine, prepared: Dataset, state: State | None
     ) -> None:
-        self.svm = svm
-        self.engine = engine
-        self.prepared = prepared
+        self.svm, self.engine, self.prepared = svm, engine, prepared
         size = prepared.layout.size
         if state is None:
             self.weights = np.zeros(size)
@@ -149,10 +175,8 @@ class _Run:
                 "leave out either reuse or Decomposed"
             )
         self.reused = 0  # examples of the last inference phase whose output was not solved for
-        self.reuse: Reuse | None = None
-        if svm.reuse:
-            memory = {} if state is None else state.memory
-            self.reuse = Reuse.restored(memory, prepared.groups)
+        memory = {} if state is None else state.memory
+        self.reuse = Reuse.restored(memory, prepared.groups) if svm.reuse else None
         self.view = readonly(self.weights)  # the same memory, for kernels that only read
         costs = np.zeros(len(prepared))
         for group in prepared.groups:
@@ -200,11 +224,11 @@ class _Run:
     def in_batches(self, iteration: int, most: int) -> int:
         """Both phases for some examples at a time; returns how many candidates came."""
         added = 0
-        for piece in pieces_of(self.prepared, most, self.svm.seed, iteration):
+        for batch in mini_batches(self.prepared, most, self.svm.seed, iteration):
             added += self._add(
-                most_violated_of(self.engine, self.prepared, self.view, self.svm.loss, piece)
+                most_violated_of(self.engine, self.prepared, self.view, self.svm.loss, batch)
             )
-            self._descend(piece.members, BATCH_PASSES, iteration)
+            self._descend(batch.members, BATCH_PASSES, iteration)
         return added
 
     def largest_gain(self) -> float:
@@ -220,18 +244,12 @@ class _Run:
         group, working = worst.group, self.working
         columns = group.columns(worst.labels)
         working.make_room(group.members, int((columns != group.gold_slots).sum()))
-        before = working.count
+        before, gold = working.count, group.gold_slots
+        offers = Offers(group.members, group.firsts, gold, columns, worst.losses, worst.slacks)
         working.count, working.atoms = add_candidates(
             self._dual,
             group.slots,
-            Offers(
-                group.members,
-                group.firsts,
-                group.gold_slots,
-                columns,
-                worst.losses,
-                worst.slacks,
-            ),
+            offers,
             before,
             working.atoms,
             working.scratch,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
 from math import isnan
 from pathlib import Path
@@ -12,12 +12,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rote.errors import ModelError, SettingError, check_whole
+from rote.errors import ModelError, SettingError
 from rote.inference import Engine, Exact
-from rote.learning.base import Learner, State, check_examples, check_learner
+from rote.inference.engine import persistent
+from rote.learning.base import LEARNER, Learner, State, check_examples
 from rote.learning.checkpoints import EXAMPLES, check_place, load_state, save_state
 from rote.learning.svm import StructuredSVM
 from rote.model import Dataset, Model, prepare
+from rote.settings import check, whole
 from rote.tasks.task import Task
 from rote.types import AnyArray
 
@@ -27,7 +29,8 @@ Y = TypeVar("Y")
 # Settings under which a training may go on that began with others: they say how long it lasts
 # and how fast it is, and not which steps it makes.
 FREE = ("iterations", "n_jobs", "store")
-SHOWN = 3  # measures beside the bar, which fit on a line with it
+SHOWN = 3  # measures of the learner beside the bar, which fit on a line with it
+DEV = "dev "  # how the names of scores on held-out examples begin
 LOSSES = ("loss", "objective", "primal")  # what learners call what they minimise
 
 
@@ -41,6 +44,7 @@ def train(
     sample_weight: AnyArray | None = None,
     progress: bool = False,
     verbose: bool = False,
+    dev_scores: Callable[[Model[X, Y]], Mapping[str, float]] | None = None,
     watch: Callable[[State], None] | None = None,
     checkpoint: str | Path | None = None,
     every: int = 1,
@@ -49,26 +53,47 @@ def train(
     hashed: Mapping[str, int] | None = None,
     allow_infeasible_gold: bool = False,
 ) -> Model[X, Y]:
-    """A model of examples, learned by a `StructuredSVM` with `Exact` unless said otherwise.
+    """A model of examples.
 
-    ``sample_weight``, ``hashed`` and ``allow_infeasible_gold`` are those of `rote.model.prepare`.
-    With ``progress`` a bar on standard error shows the loss and the time left, and if ``verbose``
-    the learner's measures; ``watch`` sees every state.
-
-    The state is written to the file ``checkpoint`` after ``every`` so many iterations and after
-    the last; with ``resume`` training goes on from there if that file exists, and ends with the
-    weights of a training that was never stopped. A checkpoint of other data, or of a task, engine
-    or learner with other settings is refused; the number of iterations may be another. Without
-    ``resume`` training begins anew, and takes the place of a checkpoint of the same training, or
-    of any with ``overwrite``.
+    Parameters
+    ----------
+    task
+        What the examples are of.
+    xs, ys
+        Inputs and their outputs.
+    learner
+        How to learn; `StructuredSVM` if not given.
+    engine
+        What to infer with, in learning and in prediction; `Exact` if not given.
+    sample_weight, hashed, allow_infeasible_gold
+        Those of `rote.model.prepare`.
+    progress
+        Whether a bar on standard error shows dev scores, the loss and the time left.
+    verbose
+        Whether the bar shows what the learner measures instead of its loss: primal, dual and gap.
+    dev_scores
+        Scores of a model on held-out examples, by name. It is called after every iteration with the
+        model as it would be saved, which takes as long as the prediction does; the scores are the
+        first measures of the state.
+    watch
+        Sees every state.
+    checkpoint
+        A file to write the state to, whole or not at all.
+    every
+        After so many iterations, at least 1; the last state is always written.
+    resume
+        Whether training goes on from the checkpoint, if that file exists; it ends with the weights
+        of a training that was never stopped. A checkpoint of other data, or of a task, engine or
+        learner with other settings is refused; the number of iterations may be another.
+    overwrite
+        Whether a checkpoint of another training may be lost, where training begins anew.
     """
     if checkpoint is None and resume:
         raise SettingError("to resume, say checkpoint=... as well: the file to go on from")
     if resume and overwrite:
         raise SettingError("resume goes on from a checkpoint and overwrite loses it; say only one")
-    check_whole("every", every, least=1)
-    learner = StructuredSVM() if learner is None else learner
-    check_learner(learner)
+    check("every", every, whole(1))
+    learner = check("learner", StructuredSVM() if learner is None else learner, LEARNER)
     if checkpoint is not None:
         check_place(checkpoint)
     prepared = prepare(
@@ -82,23 +107,36 @@ def train(
     check_examples(prepared)
     layout = prepared.layout
     model: Model[X, Y] = Model(task, layout, layout.zeros(), Exact() if engine is None else engine)
-    run = {} if checkpoint is None else run_of(learner, model, prepared)
-    state = None
-    there = checkpoint is not None and Path(checkpoint).exists()
-    if checkpoint is not None and there and not resume and not overwrite:
-        load_state(checkpoint, run, "name another file, or say overwrite=True to lose it")
-    if checkpoint is not None and there and resume:
-        state = load_state(checkpoint, run)
-        if state.weights.shape != (layout.size,):
-            raise ModelError(
-                f"{checkpoint}: has {len(state.weights)} weights, and the model has {layout.size}"
-            )
-    watching = [] if watch is None else [watch]
-    with ExitStack() as stack:
-        if progress:
-            watching.append(stack.enter_context(_bar(learner, state, verbose)))
-        state = _trained(learner, model, prepared, state, watching, checkpoint, every, run)
-    return model if state is None else model.with_weights(state.weights)
+    run, saved = {}, None
+    if checkpoint is not None:
+        run = run_of(learner, model, prepared)
+        if Path(checkpoint).exists() and resume:
+            saved = load_state(checkpoint, run)
+            if saved.weights.shape != (layout.size,):
+                raise ModelError(
+                    f"{checkpoint}: has {len(saved.weights)} weights, and the model has "
+                    f"{layout.size}"
+                )
+        elif Path(checkpoint).exists() and not overwrite:
+            load_state(checkpoint, run, "name another file, or say overwrite=True to lose it")
+    if saved is not None and saved.done:
+        return model.with_weights(saved.weights)
+    last, judged = saved, model.with_engine(persistent(model.engine))
+    with _bar(learner, saved, verbose) if progress else nullcontext() as show:
+        for last in learner.iterate(model, prepared, saved):
+            if dev_scores is not None:
+                scores = dev_scores(judged.with_weights(last.weights))
+                dev = {f"{DEV}{name}": score for name, score in scores.items()}
+                last.measures = {**dev, **last.measures}
+            for see in (watch, show):
+                if see is not None:
+                    see(last)
+            if checkpoint is not None and last.iteration % every == 0:
+                save_state(last, checkpoint, run)
+                saved = last
+    if checkpoint is not None and last is not None and last is not saved:
+        save_state(last, checkpoint, run)
+    return model if last is None else model.with_weights(last.weights)
 
 
 def run_of(learner: Learner, model: Model[Any, Any], prepared: Dataset) -> dict[str, str]:
@@ -122,30 +160,6 @@ def run_of(learner: Learner, model: Model[Any, Any], prepared: Dataset) -> dict[
     return {**dict(said), EXAMPLES: digest.hexdigest()[:16]}
 
 
-def _trained(
-    learner: Learner,
-    model: Model[Any, Any],
-    prepared: Dataset,
-    state: State | None,
-    watching: Sequence[Callable[[State], None]],
-    checkpoint: str | Path | None,
-    every: int,
-    run: Mapping[str, str],
-) -> State | None:
-    if state is not None and state.done:
-        return state
-    last = saved = state
-    for last in learner.iterate(model, prepared, state):
-        for watch in watching:
-            watch(last)
-        if checkpoint is not None and last.iteration % every == 0:
-            save_state(last, checkpoint, run)
-            saved = last
-    if checkpoint is not None and last is not None and last is not saved:
-        save_state(last, checkpoint, run)
-    return last
-
-
 @contextmanager
 def _bar(learner: Learner, state: State | None, verbose: bool) -> Iterator[Callable[[State], None]]:
     """A bar that shows each state."""
@@ -155,7 +169,6 @@ def _bar(learner: Learner, state: State | None, verbose: bool) -> Iterator[Calla
         MofNCompleteColumn,
         Progress,
         TextColumn,
-        TimeElapsedColumn,
         TimeRemainingColumn,
     )
     from rich.table import Column
@@ -165,7 +178,7 @@ def _bar(learner: Learner, state: State | None, verbose: bool) -> Iterator[Calla
         TextColumn("{task.description}", table_column=Column(min_width=len(name), no_wrap=True)),
         BarColumn(bar_width=12),
         MofNCompleteColumn(),
-        TimeElapsedColumn() if verbose else TimeRemainingColumn(elapsed_when_finished=True),
+        TimeRemainingColumn(elapsed_when_finished=True),
         TextColumn("{task.fields[measures]}", table_column=Column(no_wrap=True)),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
@@ -178,10 +191,11 @@ def _bar(learner: Learner, state: State | None, verbose: bool) -> Iterator[Calla
 
         def watch(state: State) -> None:
             known = {key: value for key, value in state.measures.items() if not isnan(value)}
-            shown = [f"{key} {value:.4g}" for key, value in list(known.items())[:SHOWN]]
-            if not verbose:
-                shown = [f"{key} {value:.4g}" for key, value in losses(known).items()]
-            bar.update(row, completed=state.iteration, measures="  ".join(shown))
+            dev = [(key, value) for key, value in known.items() if key.startswith(DEV)]
+            own = [(key, value) for key, value in known.items() if not key.startswith(DEV)]
+            shown = [*dev[:1], *(own[:SHOWN] if verbose else losses(known).items())]
+            text = "  ".join(f"{key} {value:.4g}" for key, value in shown)
+            bar.update(row, completed=state.iteration, measures=text)
             if state.done:  # before its last iteration: the bar is full all the same
                 bar.update(row, total=state.iteration)
 

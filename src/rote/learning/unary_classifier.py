@@ -11,26 +11,33 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import check_number, check_whole
 from rote.inference.approximate import UnaryClassifier
 from rote.learning.base import check_examples
 from rote.model import Batch, Dataset
+from rote.settings import check, number, whole
 from rote.types import AnyArray, FloatArray, IntArray
 
 
 def fit_unary_classifier(
     prepared: Dataset, *, cost: float = 1.0, iterations: int = 200
 ) -> UnaryClassifier:
-    """A classifier of single variables for examples with outputs, laid out as models of theirs.
+    """A classifier of single variables, by logistic regression on the features of a model.
 
-    The smaller ``cost`` (scikit-learn's C), the smaller the weights.
+    Parameters
+    ----------
+    prepared
+        Examples with outputs; the weights are laid out as those of their model.
+    cost
+        scikit-learn's C, above 0: the smaller, the smaller the weights.
+    iterations
+        Of the solver, at most; at least 1.
     """
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
 
     check_examples(prepared)
-    check_number("cost", cost, least=0, above=True)
-    check_whole("iterations", iterations, least=1)
+    check("cost", cost, number(above=0))
+    check("iterations", iterations, whole(1))
     layout, vectors = prepared.layout, prepared.vectors
     weights = layout.zeros()
     width = max((len(index) for index in layout.indices.values()), default=0)
@@ -68,13 +75,9 @@ def _cases(
             if slot.each:
                 assert slot.vector is not None
                 rows = group.firsts[:, None] + slot.vector + np.arange(size)
-                right = (np.arange(size) == gold[:, None]).astype(np.int64)
-                yield (
-                    rows.ravel(),
-                    right.ravel(),
-                    np.repeat(group.sample_weight, size),
-                    np.ones(count * size, dtype=np.bool_),
-                )
+                right = (np.arange(size) == gold[:, None]).astype(np.int64).ravel()
+                weight = np.repeat(group.sample_weight, size)
+                yield rows.ravel(), right, weight, np.ones(count * size, dtype=np.bool_)
                 continue
             rows = group.firsts + slot.vector if slot.vector is not None else np.zeros(count, int)
             yield rows, gold, group.sample_weight, np.zeros(count, dtype=np.bool_)

@@ -43,16 +43,8 @@ class WorkingSet:
     def make_room(self, members: IntArray, differences: int) -> None:
         """Room for one more candidate of each of these examples, with so many atoms in all."""
         arrays = self.arrays
-        candidates = self.count + len(members)
-        atoms = int(arrays.atom_ptr[self.count]) + differences
-        products = int(arrays.product_ptr[self.count] + (arrays.size[members] + 1).sum())
-        needed = {
-            **dict.fromkeys(PER_CANDIDATE, candidates),
-            **dict.fromkeys(POINTERS, candidates + 1),
-            **dict.fromkeys(PER_ATOM, self.atoms + differences),
-            "atoms": atoms,
-            "products": products,
-        }
+        products = int((arrays.size[members] + 1).sum())
+        needed = self._lengths(len(members), differences, products)
         short = {n: length for n, length in needed.items() if length > len(getattr(arrays, n))}
         if short:
             grown = {n: _longer(getattr(arrays, n), 2 * length) for n, length in short.items()}
@@ -81,7 +73,7 @@ class WorkingSet:
 
     def saved(self) -> dict[str, AnyArray]:
         """Copies of all that is needed to go on."""
-        lengths = self._lengths()
+        lengths = {**self._lengths(), **dict.fromkeys(PER_EXAMPLE, len(self.arrays.total))}
         saved = {n: getattr(self.arrays, n)[:k].copy() for n, k in lengths.items()}
         return {**saved, "idle": self._idle[: self.count].copy()}
 
@@ -101,14 +93,14 @@ class WorkingSet:
         working.count, working.atoms = len(saved["example"]), len(saved["atom"])
         return working
 
-    def _lengths(self) -> dict[str, int]:
+    def _lengths(self, candidates: int = 0, atoms: int = 0, products: int = 0) -> dict[str, int]:
+        """How long arrays are in use, but for those per example, with so many more of each."""
         return {
-            **dict.fromkeys(PER_CANDIDATE, self.count),
-            **dict.fromkeys(POINTERS, self.count + 1),
-            **dict.fromkeys(PER_ATOM, self.atoms),
-            **dict.fromkeys(PER_EXAMPLE, len(self.arrays.total)),
-            "atoms": int(self.arrays.atom_ptr[self.count]),
-            "products": int(self.arrays.product_ptr[self.count]),
+            **dict.fromkeys(PER_CANDIDATE, self.count + candidates),
+            **dict.fromkeys(POINTERS, self.count + candidates + 1),
+            **dict.fromkeys(PER_ATOM, self.atoms + atoms),
+            "atoms": int(self.arrays.atom_ptr[self.count]) + atoms,
+            "products": int(self.arrays.product_ptr[self.count]) + products,
         }
 
 

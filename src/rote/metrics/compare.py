@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, SettingError
+from rote.errors import DataError
+from rote.settings import check, number, whole
 from rote.types import AnyArray, FloatArray
 
 Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -24,7 +25,19 @@ DRAWS = 1 << 21  # how many examples are drawn at a time: what is in memory, not
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two systems reach, and the second minus the first: an interval and a p-value."""
+    """What two systems reach, and how far apart they are.
+
+    Parameters
+    ----------
+    first, second
+        What each system reaches on all examples.
+    difference
+        The second minus the first.
+    low, high
+        The ends of the confidence interval of the difference.
+    p_value
+        How often luck alone gives a difference as large; never 0.
+    """
 
     first: float
     second: float
@@ -45,11 +58,22 @@ def compare_systems(
 ) -> Comparison:
     """Compare two systems by what they reach on the same examples.
 
-    The interval is that of the paired bootstrap: it holds the middle of the differences found
-    when the examples are drawn anew, with repeats. The p-value is that of a permutation test,
-    two-sided: how often the difference is as large when the two answers to each example are
-    swapped by the toss of a coin; all swaps are tried where they are no more than ``resamples``.
-    It is never 0. The same seed gives the same answer.
+    The interval is that of the paired bootstrap, the p-value that of a two-sided permutation test,
+    which swaps the two answers to an example by the toss of a coin.
+
+    Parameters
+    ----------
+    first, second
+        For each of the same examples a number, or a row of numbers.
+    statistic
+        What is made of the sums of rows, such as `f1_of_sums`; without it, the mean of numbers.
+    resamples
+        How often examples are drawn and answers swapped, 1 at least; all swaps are tried where
+        there are no more than so many. Time grows with it.
+    confidence
+        The share of differences inside the interval, between 0 and 1.
+    seed
+        The same one gives the same answer.
 
     >>> found = compare_systems([0, 1, 0, 0, 1, 0], [1, 1, 0, 1, 1, 1])
     >>> round(found.difference, 3), found.p_value
@@ -58,10 +82,8 @@ def compare_systems(
     from scipy.stats import bootstrap, permutation_test
 
     one, two = _rows(first, second, statistic)
-    if not 0 < confidence < 1:
-        raise SettingError(f"confidence lies between 0 and 1, such as 0.95, got {confidence}")
-    if resamples < 1:
-        raise SettingError(f"resamples is 1 or more, got {resamples}")
+    check("confidence", confidence, number(above=0, below=1))
+    check("resamples", resamples, whole(1))
     n = len(one)
     value = statistic or (lambda sums: sums[..., 0] / n)
 
@@ -93,7 +115,12 @@ def compare_systems(
 
 
 def f1_of_sums(sums: FloatArray) -> FloatArray:
-    """The statistic for rows of counts: true, predicted and right; 0 where F1 is undefined.
+    """The statistic for rows of counts; 0 where F1 is undefined.
+
+    Parameters
+    ----------
+    sums
+        How many things are true, predicted, and right, along the last axis.
 
     >>> f1_of_sums(np.array([[4.0, 2.0, 1.0]]))
     array([0.33333333])

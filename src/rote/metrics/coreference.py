@@ -34,8 +34,12 @@ Document: TypeAlias = Collection[Collection[Hashable]]
 class ClusterF1(NamedTuple):
     """Precision, recall and F1, the first two with numerators of their own.
 
-    Recall is the share of what is ``true`` that was ``found``, precision the share of what is
-    ``predicted`` that can be ``kept``.
+    Parameters
+    ----------
+    found, true
+        Recall is the share of what is true that was found.
+    kept, predicted
+        Precision is the share of what is predicted that can be kept.
     """
 
     found: float
@@ -57,7 +61,17 @@ class ClusterF1(NamedTuple):
 
 
 class CoreferenceScores(NamedTuple):
-    """The metrics of Vilain et al. (1995), Bagga and Baldwin (1998), and Luo (2005, φ4)."""
+    """The three metrics of the CoNLL shared tasks.
+
+    Parameters
+    ----------
+    muc
+        That of Vilain et al. (1995).
+    b_cubed
+        That of Bagga and Baldwin (1998).
+    ceaf_e
+        That of Luo (2005), with φ4.
+    """
 
     muc: ClusterF1
     b_cubed: ClusterF1
@@ -73,6 +87,11 @@ def coreference_scores(
     gold: Sequence[Document], predicted: Sequence[Document]
 ) -> CoreferenceScores:
     """MUC, B-cubed and CEAF_e over documents.
+
+    Parameters
+    ----------
+    gold, predicted
+        For each document its clusters; a mention is any hashable value, in one cluster at most.
 
     >>> scores = coreference_scores([["ab", "cd"]], [["ab", "c", "d"]])
     >>> scores.muc.recall, scores.b_cubed.recall, scores.b_cubed.precision

@@ -27,8 +27,12 @@ T = TypeVar("T")
 class F1:
     """Precision, recall and F1, and what they were made of.
 
-    ``true`` things are in the gold outputs, ``predicted`` ones in the predicted outputs,
-    and ``right`` ones in both.
+    Parameters
+    ----------
+    precision, recall, f1
+        From 0 to 1; 0 where they are undefined.
+    true, predicted, right
+        How many things are in the gold outputs, in the predicted ones, and in both.
     """
 
     precision: float
@@ -57,9 +61,16 @@ class F1:
 
 @dataclass(frozen=True)
 class F1Table:
-    """F1 of each label; ``micro`` adds up the counts of all, ``macro`` averages the ratios of all.
+    """F1 of each label, and of all together.
 
-    The counts of ``macro`` are those of ``micro``.
+    Parameters
+    ----------
+    micro
+        From the counts of all labels, added up.
+    macro
+        The means of precision, recall and F1 over the labels; its counts are those of ``micro``.
+    by_label
+        F1 of each label that is true or predicted; numbers come before words.
     """
 
     micro: F1
@@ -69,6 +80,11 @@ class F1Table:
 
 def right_labels(gold: Sequence[Labels], predicted: Sequence[Labels]) -> IntArray:
     """For each output, how many of its labels are right and how many it has: shape (outputs, 2).
+
+    Parameters
+    ----------
+    gold, predicted
+        For each output its labels, one by one.
 
     >>> right_labels(["DNV", "DN"], ["DNN", "DN"])
     array([[2, 3],
@@ -85,6 +101,11 @@ def right_labels(gold: Sequence[Labels], predicted: Sequence[Labels]) -> IntArra
 def token_accuracy(gold: Sequence[Labels], predicted: Sequence[Labels]) -> float:
     """The share of labels that are right, over all outputs together; 1 minus the Hamming loss.
 
+    Parameters
+    ----------
+    gold, predicted
+        For each output its labels, one by one.
+
     >>> token_accuracy(["DNV", "DN"], ["DNN", "DN"])
     0.8
     """
@@ -97,6 +118,11 @@ def token_accuracy(gold: Sequence[Labels], predicted: Sequence[Labels]) -> float
 def exact_match(gold: Sequence[Labels], predicted: Sequence[Labels]) -> float:
     """The share of outputs whose labels are all right; an output without variables is right.
 
+    Parameters
+    ----------
+    gold, predicted
+        For each output its labels, one by one.
+
     >>> exact_match(["DNV", "DN"], ["DNN", "DN"])
     0.5
     """
@@ -107,8 +133,13 @@ def exact_match(gold: Sequence[Labels], predicted: Sequence[Labels]) -> float:
 def label_f1(gold: Labels, predicted: Labels, ignored: Collection[Label] = ()) -> F1Table:
     """F1 over labels that stand side by side.
 
-    A label that is ignored counts neither as true nor as predicted: to predict it is to
-    say nothing, and to miss it costs nothing.
+    Parameters
+    ----------
+    gold, predicted
+        The labels of all outputs, one by one.
+    ignored
+        Labels that count neither as true nor as predicted: to predict one is to say nothing, and to
+        miss it costs nothing.
 
     >>> label_f1("aab", "acb").micro.f1
     0.6666666666666666

@@ -23,8 +23,16 @@ Sets: TypeAlias = AnyArray | Sequence[Sequence[int]]
 class ExampleScores(NamedTuple):
     """One number per example, 1 for a perfect one.
 
-    ``hamming`` is the share of labels decided rightly, ``f1`` that of the two sets,
-    ``accuracy`` what they share of what they cover (Jaccard), ``exact`` 1 or 0.
+    Parameters
+    ----------
+    hamming
+        The share of labels decided rightly.
+    f1
+        That of the two sets.
+    accuracy
+        What the two sets share of what they cover (Jaccard).
+    exact
+        1 where the two sets are the same, else 0.
     """
 
     hamming: FloatArray
@@ -35,7 +43,15 @@ class ExampleScores(NamedTuple):
 
 @dataclass(frozen=True)
 class MultilabelScores:
-    """Means over the examples, and F1 by label, whose names are the columns' numbers."""
+    """All the metrics of multi-label classification.
+
+    Parameters
+    ----------
+    hamming_accuracy, example_f1, example_accuracy, exact_match
+        The means of `ExampleScores` over the examples.
+    f1
+        F1 by label; the names of labels are the numbers of their columns.
+    """
 
     hamming_accuracy: float
     example_f1: float
@@ -46,6 +62,11 @@ class MultilabelScores:
 
 def example_scores(gold: Sets, predicted: Sets) -> ExampleScores:
     """The scores of each example.
+
+    Parameters
+    ----------
+    gold, predicted
+        0/1 arrays of shape (rows, labels).
 
     >>> example_scores([[1, 1, 0]], [[1, 0, 0]]).accuracy
     array([0.5])
@@ -67,6 +88,11 @@ def example_scores(gold: Sets, predicted: Sets) -> ExampleScores:
 
 def multilabel_scores(gold: Sets, predicted: Sets) -> MultilabelScores:
     """All the metrics of multi-label classification.
+
+    Parameters
+    ----------
+    gold, predicted
+        0/1 arrays of shape (rows, labels).
 
     >>> scores = multilabel_scores([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]])
     >>> scores.example_accuracy, scores.exact_match

@@ -19,9 +19,14 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class EntityRelations:
-    """The labels of a sentence's entities and, by ordered pair of entities, of its relations.
+    """The entities and relations of a sentence.
 
-    Entities are known by their place, counted from 0.
+    Parameters
+    ----------
+    entities
+        The label of each entity.
+    relations
+        The labels of ordered pairs of entities, which are known by their place, counted from 0.
 
     >>> EntityRelations(["Peop", "Loc"], {(0, 1): "Live_In"})
     EntityRelations(entities=['Peop', 'Loc'], relations={(0, 1): 'Live_In'})
@@ -45,9 +50,16 @@ def entity_f1(
     predicted: Sequence[EntityRelations],
     ignored: Collection[str] = (),
 ) -> F1Table:
-    """F1 over the labels of entities; a label that is ignored is neither true nor predicted.
+    """F1 over the labels of entities.
 
     Where no label is ignored, micro F1 is the share of entities that are right.
+
+    Parameters
+    ----------
+    gold, predicted
+        The same sentences, with the same entities.
+    ignored
+        Labels that count neither as true nor as predicted.
 
     >>> gold = [EntityRelations(["Peop", "Other", "Loc"], {})]
     >>> predicted = [EntityRelations(["Peop", "Loc", "Loc"], {})]
@@ -69,7 +81,16 @@ def relation_f1(
     strict: bool = False,
     none: str = NONE,
 ) -> F1Table:
-    """F1 over relations other than ``none``; ``strict`` asks for right arguments' labels as well.
+    """F1 over relations.
+
+    Parameters
+    ----------
+    gold, predicted
+        The same sentences, with the same entities.
+    strict
+        Whether the labels of both arguments must be right as well.
+    none
+        The label of pairs without a relation, which does not count.
 
     >>> gold = [EntityRelations(["Peop", "Loc"], {(0, 1): "Live_In"})]
     >>> predicted = [EntityRelations(["Peop", "Org"], {(0, 1): "Live_In"})]

@@ -21,7 +21,15 @@ OUTSIDE = "O"
 
 
 class Span(NamedTuple):
-    """``tags[start:stop]`` of its sentence, and its kind."""
+    """A chunk of a sentence.
+
+    Parameters
+    ----------
+    start, stop
+        It is ``tags[start:stop]``.
+    label
+        Its kind.
+    """
 
     start: int
     stop: int
@@ -30,6 +38,11 @@ class Span(NamedTuple):
 
 def spans_of(tags: Sequence[str]) -> list[Span]:
     """The chunks of one sentence, in order.
+
+    Parameters
+    ----------
+    tags
+        B-KIND, I-KIND or O for each token.
 
     >>> spans_of(["B-NP", "I-NP", "O", "I-VP"])
     [Span(start=0, stop=2, label='NP'), Span(start=3, stop=4, label='VP')]
@@ -53,6 +66,11 @@ def spans_of(tags: Sequence[str]) -> list[Span]:
 
 def chunk_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> F1Table:
     """F1 over the chunks of all sentences, by kind; conlleval's overall figures are ``micro``.
+
+    Parameters
+    ----------
+    gold, predicted
+        For each sentence its tags.
 
     >>> table = chunk_f1([["B-NP", "I-NP", "B-VP"]], [["B-NP", "O", "B-VP"]])
     >>> table.micro.f1, table.by_label["VP"].f1

@@ -77,13 +77,10 @@ ENGINES: Registry = classes(
     LearnedBeam,
     Tree,
 )
-_KEYS: Mapping[str, type] = {
+_KEYS = {
     "rote": str,
-    "task": dict,
-    "engine": dict,
     "blocks": list,
-    "indices": dict,
-    "weights": dict,
+    **dict.fromkeys(("task", "engine", "indices", "weights"), dict),
 }
 _WEIGHTS_FILE = re.compile(r"weights-[0-9a-f]{12}\.safetensors")
 
@@ -93,8 +90,10 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
     from safetensors.numpy import save as packed
 
     folder = Path(folder)
-    described, more = _described(persistent(model.engine))
-    content = packed({"weights": np.asarray(model.weights), **more})
+    engine = persistent(model.engine)
+    settings, arrays = engine.saved()
+    learned = {f"{ENGINE}{name}": np.asarray(array) for name, array in arrays.items()}
+    content = packed({"weights": np.asarray(model.weights), **learned})
     layout = model.layout
     token = secrets.token_hex(6)
     weights, waiting = folder / f"weights-{token}.safetensors", _waiting(folder, token)
@@ -103,7 +102,7 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
         "version": VERSION,
         "rote": version("rote"),
         "task": outline(model.task, CLASSES),
-        "engine": described,
+        "engine": outline(engine, ENGINES, settings),
         "blocks": [block._asdict() for block in layout.blocks],
         "indices": {kind: index.to_json() for kind, index in layout.indices.items()},
         "weights": {
@@ -149,14 +148,6 @@ def load(
     return Model(task, layout, arrays["weights"], engine)
 
 
-def _described(engine: Engine) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    """What JSON says of an engine, and the arrays that lie beside the weights."""
-    settings, arrays = engine.saved()
-    return outline(engine, ENGINES, settings), {
-        f"{ENGINE}{name}": np.asarray(array) for name, array in arrays.items()
-    }
-
-
 def _engine(folder: Path, saved: dict[str, Any], arrays: Mapping[str, FloatArray]) -> Engine:
     """The engine that was saved; what it has learned lies beside the weights."""
     kind, settings = _restored(folder, saved, "engine", ENGINES, parts_of)
@@ -164,9 +155,8 @@ def _engine(folder: Path, saved: dict[str, Any], arrays: Mapping[str, FloatArray
     try:
         engine: Engine = kind.restored(settings, own)
     except (RoteError, TypeError, ValueError, KeyError) as error:
-        raise ModelError(
-            f"{folder / DESCRIPTION}: the settings of {kind.__name__} do not make one: {error}"
-        ) from None
+        said = f"the settings of {kind.__name__} do not make one: {error}"
+        raise ModelError(f"{folder / DESCRIPTION}: {said}") from None
     return engine
 
 
@@ -218,7 +208,12 @@ def _layout(folder: Path, saved: dict[str, Any]) -> Layout:
     blocks = []
     for block in saved["blocks"]:
         _check_keys(path, block, {"name": str, "kind": str, "width": int})
-        blocks.append(Block(block["name"], block["kind"], block["width"], _labels(path, block)))
+        name, kind, width, labels = (block.get(key) for key in Block._fields)
+        if labels is not None and not (
+            isinstance(labels, list) and all(isinstance(label, str) for label in labels)
+        ):
+            raise ModelError(f"{path}: labels of block {name!r} are texts, got {labels!r:.80}")
+        blocks.append(Block(name, kind, width, None if labels is None else tuple(labels)))
     indices: dict[str, Index] = {}
     for kind, index in saved["indices"].items():
         try:
@@ -235,15 +230,6 @@ def _layout(folder: Path, saved: dict[str, Any]) -> Layout:
                 f"{block.kind!r}; the indices are of {', '.join(indices)}"
             )
     return Layout(tuple(blocks), indices)
-
-
-def _labels(path: Path, block: dict[str, Any]) -> tuple[str, ...] | None:
-    labels = block.get("labels")
-    if labels is None:
-        return None
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise ModelError(f"{path}: labels of block {block['name']!r} are texts, got {labels!r:.80}")
-    return tuple(labels)
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], bytes]:
@@ -281,18 +267,16 @@ def _arrays(
         raise ModelError(f"{path}: is no safetensors file: {error}") from None
     if "weights" not in arrays or any(one.dtype != np.float64 for one in arrays.values()):
         raise ModelError(f"{path}: expected an array 'weights' of float64, got {sorted(arrays)}")
-    for name, weights in arrays.items():
-        if not np.isfinite(weights).all():
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
             raise ModelError(f"{path}: {name} has numbers that are not finite")
-        if name != "weights":
-            if weights.ndim != 1:
-                raise ModelError(f"{path}: {name} is one row of numbers, got {weights.shape}")
-            continue
-        if weights.shape != (size,) or saved["count"] != size:
-            raise ModelError(
-                f"{path}: the blocks and indices of the model have {size} weights, {DESCRIPTION} "
-                f"says {saved['count']}, and the array has the shape {weights.shape}"
-            )
+        if array.ndim != 1:
+            raise ModelError(f"{path}: {name} is one row of numbers, got {array.shape}")
+    if arrays["weights"].shape != (size,) or saved["count"] != size:
+        raise ModelError(
+            f"{path}: the blocks and indices of the model have {size} weights, {DESCRIPTION} "
+            f"says {saved['count']}, and the array has the shape {arrays['weights'].shape}"
+        )
     return {name: readonly(weights) for name, weights in arrays.items()}
 
 

@@ -22,21 +22,36 @@ from rote.types import FloatArray, offsets_from_counts, readonly
 
 
 class Block(NamedTuple):
-    """The weights of one sort of variable or factor.
+    """The weights of one sort of variable or factor: parameter tying, by a name.
 
-    ``labels`` are those of its columns where every variable of it has the same: a model that was
-    learned with them is not asked about others, nor about the same in another order.
+    Parameters
+    ----------
+    name, kind
+        What slots call it, and the kind of feature vectors that it scores.
+    width
+        Its columns: one per label or label tuple, fewer where these share some.
+    labels
+        Those of its columns where every variable of it has the same: a model that was learned with
+        them is not asked about others, nor about the same in another order.
     """
 
     name: str
     kind: str
-    width: int  # columns: one per label or label tuple, fewer where these share some
+    width: int
     labels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Blocks, and the index of each kind of vector they look at."""
+    """Blocks, and the index of each kind of vector they look at.
+
+    Parameters
+    ----------
+    blocks
+        The blocks; those of one kind lie side by side in one matrix.
+    indices
+        By kind, the row of each feature.
+    """
 
     blocks: tuple[Block, ...]
     indices: Mapping[str, Index]
@@ -76,26 +91,20 @@ class Layout:
                     f"block {block.name!r} was learned with the labels {known.labels}, and a "
                     f"variable of it has {block.labels}; give labels as they were, in that order"
                 )
-        global_features = sum(family.count for family in frame.global_features)
-        slots = [
-            *frame.slots,
-            *(Slot(f.block) for f in frame.global_features for _ in range(f.count)),
-        ]
+        families = [Slot(f.block) for f in frame.global_features for _ in range(f.count)]
+        slots = [*frame.slots, *families]
         origin = {b.name: self._origin[b.kind] + self._first[b.name] for b in self.blocks}
         stride = {b.name: self._stride[b.kind] for b in self.blocks}
         tied = dict.fromkeys(slot.tied for slot in slots if slot.tied is not None)
-        place = dict(
-            zip(
-                tied, offsets_from_counts([len(columns) for columns in tied]).tolist(), strict=False
-            )
-        )
+        starts = offsets_from_counts([len(columns) for columns in tied]).tolist()
+        place = dict(zip(tied, starts, strict=False))
         return Slots(
             readonly(np.array([-1 if s.vector is None else s.vector for s in slots], np.int64)),
             readonly(np.array([origin[slot.block] for slot in slots], np.int64)),
             readonly(np.array([stride[slot.block] for slot in slots], np.int64)),
             readonly(np.array([slot.each for slot in slots], np.bool_)),
             readonly(np.array([-1 if s.tied is None else place[s.tied] for s in slots], np.int64)),
-            readonly(np.concatenate([frame.starts, np.repeat(frame.starts[-1:], global_features)])),
+            readonly(np.concatenate([frame.starts, np.repeat(frame.starts[-1:], len(families))])),
             readonly(np.array([column for columns in tied for column in columns], np.int64)),
         )
 
@@ -124,22 +133,22 @@ class Layout:
         return {block.name: block for block in self.blocks}
 
     @cached_property
-    def _first(self) -> Mapping[str, int]:
-        """The first column of each block in the matrix of its kind."""
-        columns: dict[str, int] = {}
-        first = {}
+    def _columns(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """Where each block begins in the matrix of its kind, and the columns of each kind."""
+        first: dict[str, int] = {}
+        stride: dict[str, int] = {}
         for block in self.blocks:
-            first[block.name] = columns.get(block.kind, 0)
-            columns[block.kind] = first[block.name] + block.width
-        return first
+            first[block.name] = stride.get(block.kind, 0)
+            stride[block.kind] = first[block.name] + block.width
+        return first, stride
 
-    @cached_property
+    @property
+    def _first(self) -> Mapping[str, int]:
+        return self._columns[0]
+
+    @property
     def _stride(self) -> Mapping[str, int]:
-        """How many columns each kind has."""
-        columns: dict[str, int] = {}
-        for block in self.blocks:
-            columns[block.kind] = columns.get(block.kind, 0) + block.width
-        return columns
+        return self._columns[1]
 
     @cached_property
     def _origin(self) -> Mapping[str, int]:

@@ -2,7 +2,7 @@
 
 score(x, y) = Σ over the slots of x of weights · features,    predict = the best y in its space
 
-Traits are slots as well, and their features are constants.
+Global features of whole outputs are slots as well, and their vectors are constants.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 from rote.errors import InfeasibleSpace, ScoreError, locate, relocate
 from rote.inference import Engine, Exact, Solutions
 from rote.inference.engine import Capability, check_engine, require
-from rote.model.dataset import Batch, Dataset, check_many, prepare
+from rote.model.batch import Batch
+from rote.model.dataset import Dataset, check_many, prepare
 from rote.model.layout import Layout
 from rote.tasks.task import Task, WithoutRules
 from rote.types import FloatArray, readonly
@@ -31,7 +32,17 @@ Y = TypeVar("Y")
 
 @dataclass(frozen=True, eq=False)
 class Model(Generic[X, Y]):
-    """What predicts: frozen; learners return a new one."""
+    """What predicts: frozen; learners return a new one.
+
+    Parameters
+    ----------
+    task
+        What an input looks like, and what its outputs mean.
+    layout, weights
+        Where each weight lies, and the weights, of shape (layout.size,); finite.
+    engine
+        What finds the best output; exact MAP inference unless given.
+    """
 
     task: Task[X, Y]
     layout: Layout

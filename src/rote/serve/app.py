@@ -24,7 +24,7 @@ from typing import Annotated, Any
 
 import rote
 from rote.errors import DataError, InputTooLarge, MissingDependency, Overloaded, RoteError
-from rote.serve.service import Service
+from rote.serve.service import Service, reason
 
 try:
     from fastapi import FastAPI, Request
@@ -44,6 +44,9 @@ POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+
+
+STATUSES = {"too large": 413, "not understood": 422, "overloaded": 503, "failed": 500}
 
 
 class Query(BaseModel):
@@ -101,16 +104,10 @@ def create_app(service: Service) -> FastAPI:
     @app.post("/predict", openapi_extra={"requestBody": BODY}, response_model=Answers)
     async def predict(request: Request) -> JSONResponse:
         try:
-            values = _inputs(await _body(request, service.limits.size))
+            values = _inputs(await _body(request, service.limits.max_bytes))
             future = service.submit(values)
-        except InputTooLarge:
-            service.refuse("too large")
-            raise
-        except DataError:
-            service.refuse("not understood")
-            raise
-        except Overloaded:
-            service.refuse("overloaded")
+        except RoteError as error:
+            service.refuse(reason(error))
             raise
         answers = await asyncio.wrap_future(future)
         said = [OneAnswer.model_validate(answer) for answer in answers]
@@ -122,9 +119,8 @@ def create_app(service: Service) -> FastAPI:
 
     @app.get("/health")
     async def health() -> JSONResponse:
-        if service.is_open:
-            return JSONResponse({"status": "open"})
-        return JSONResponse({"status": "closed"}, 503)
+        status, code = ("open", 200) if service.is_open else ("closed", 503)
+        return JSONResponse({"status": status}, code)
 
     @app.get("/", include_in_schema=False)
     async def show() -> HTMLResponse:
@@ -152,14 +148,9 @@ async def _unexpected(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _failed(_: Request, error: Exception) -> JSONResponse:
+    headers = {"Retry-After": str(error.seconds)} if isinstance(error, Overloaded) else None
     sentence = {"error": " ".join(str(error).split())}
-    if isinstance(error, InputTooLarge):
-        return JSONResponse(sentence, 413)
-    if isinstance(error, DataError):
-        return JSONResponse(sentence, 422)
-    if isinstance(error, Overloaded):
-        return JSONResponse(sentence, 503, headers={"Retry-After": str(error.seconds)})
-    return JSONResponse(sentence, 500)
+    return JSONResponse(sentence, STATUSES[reason(error)], headers=headers)
 
 
 async def _body(request: Request, most: int) -> bytes:

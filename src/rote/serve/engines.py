@@ -2,12 +2,11 @@
 
 amortized   `Amortized` around the model's own engine: equal scores first, then duals
 speedup     `Amortized` around a `LearnedBeam` that learns from the model's own engine while it
-serves;
-            nothing is tested but equal scores, so that it meets every new input
+            serves; nothing is tested but equal scores, so that it meets every new input
 an engine   that engine alone, without any memory
 
-A service meets few inputs at a time, whose features cost more than any test: so engines are not
-thrifty here, and what is solved is always remembered.
+A service meets few inputs at a time, whose features cost more than any test: so all are tested
+here, and what is solved is always remembered.
 """
 
 from __future__ import annotations
@@ -49,28 +48,42 @@ def open_service(
 ) -> Service:
     """A service for the model of a folder.
 
-    A ``store`` keeps what was answered beyond the process; it is named by its address. A
-    `LearnedBeam` is given a ``share`` of the inputs to learn from, and goes on from what is in the
-    folder ``learned``, where what it knows is saved when the service closes.
+    Parameters
+    ----------
+    folder
+        Of a saved model.
+    engine
+        "amortized", "speedup", or an engine to answer with alone.
+    store
+        The address of a store that keeps what was answered beyond the process.
+    share
+        Of the inputs, those that a `LearnedBeam` learns from; 0.05 where nothing is said.
+    learned
+        The folder of what a `LearnedBeam` knows: it goes on from there, and is saved there.
+    limits
+        How much is taken.
     """
-    model = Model.load(folder)
-    remembers = isinstance(engine, str)
+    model, remember = Model.load(folder), isinstance(engine, str)
     if engine != SPEEDUP and not (share is None and learned is None):
         raise SettingError("share and learned are for the engine speedup; leave them out")
-    if not remembers and store is not None:
+    if isinstance(engine, str) and engine not in CERTIFICATES:
+        raise SettingError(
+            f"the engine is {', '.join(CERTIFICATES)} or one of your own; got {engine!r}"
+        )
+    if not remember and store is not None:
         raise SettingError("an engine alone keeps nothing in a store; serve with amortized")
     served(model.task)  # what cannot be is refused before a store is made
     known = None if learned is None else Path(learned)
-    chosen = _chosen(model, engine, SHARE if share is None else share, known)
+    inner = model.engine if engine != SPEEDUP else _speedup(model, share, known)
     opened = None if store is None else open_store(store)
     try:
         if isinstance(engine, str):
-            chosen = Amortized(chosen, opened, CERTIFICATES[engine], thrifty=False)
+            engine = Amortized(inner, opened, CERTIFICATES[engine], admission="always")
         return Service(
-            model.with_engine(chosen),
+            model.with_engine(engine),
             name=Path(folder).resolve().name,
             store=opened,
-            remember=remembers,
+            remember=remember,
             learned=known,
             limits=limits,
         )
@@ -80,20 +93,7 @@ def open_service(
         raise
 
 
-def _chosen(
-    model: Model[Any, Any], engine: str | Engine, share: float, learned: Path | None
-) -> Engine:
-    """The engine itself, or the one that a name puts under `Amortized`."""
-    if not isinstance(engine, str):
-        return engine
-    if engine == AMORTIZED:
-        return model.engine
-    if engine == SPEEDUP:
-        return _speedup(model, share, learned)
-    raise SettingError(f"the engine is {AMORTIZED}, {SPEEDUP} or one of your own; got {engine!r}")
-
-
-def _speedup(model: Model[Any, Any], share: float, learned: Path | None) -> LearnedBeam:
+def _speedup(model: Model[Any, Any], share: float | None, learned: Path | None) -> LearnedBeam:
     """With what it has learned, and proofs: an answer that is proved need not be found again."""
     engine = model.engine
     base = find(engine, LearnedBeam) or LearnedBeam(engine)
@@ -107,4 +107,5 @@ def _speedup(model: Model[Any, Any], share: float, learned: Path | None) -> Lear
                 "model; name another folder for what is learned"
             )
         teacher = found
-    return replace(base, share=share, proof=True).knowing(teacher)
+    share = SHARE if share is None else share
+    return replace(base, share=share, proof=True, learned=teacher.knowledge)

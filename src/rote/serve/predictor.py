@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 from math import isinf
 from typing import Any, NamedTuple
@@ -19,22 +20,36 @@ from rote.errors import (
     ModelError,
     RoteError,
     ServiceError,
-    StoreError,
     relocate,
 )
 from rote.inference import FoundBy, Solutions, Status
-from rote.model import Dataset, Model
+from rote.model import Model
 from rote.serve.answer_cache import AnswerCache, key_of
 from rote.tasks.adapter import Adapter, describe
 
 LOG = logging.getLogger(__name__)
+OPTIMAL = Status.OPTIMAL.name.lower()
 WITHOUT = (Status.INFEASIBLE, Status.TIMED_OUT)  # an output
 
 
 class Answer(NamedTuple):
-    """The output of one input as JSON, and what is known of it."""
+    """The output of one input as JSON, and what is known of it.
 
-    output: Any  # None where none was found
+    Parameters
+    ----------
+    output
+        None where none was found.
+    value
+        The score of the output.
+    bound
+        No output has a higher score.
+    status
+        The name of a `Status`, in small letters.
+    source
+        The name of a `FoundBy`, in small letters.
+    """
+
+    output: Any
     value: float
     bound: float
     status: str
@@ -46,17 +61,17 @@ class Answer(NamedTuple):
 
 
 class Predictor:
-    """What answers a batch: a model, the adapter of its task, and what is remembered.
+    """What answers a batch: a model, the adapter of its task, and a cache of answers.
 
     ``given`` counts the inputs that the model's engine was given.
     """
 
     def __init__(
-        self, model: Model[Any, Any], adapter: Adapter[Any], remembered: AnswerCache | None
+        self, model: Model[Any, Any], adapter: Adapter[Any], cache: AnswerCache | None
     ) -> None:
         self.model = model
         self.adapter = adapter
-        self.remembered = remembered
+        self.cache = cache
         self.given = 0
 
     def answers(self, values: Sequence[Any]) -> list[Answer]:
@@ -69,54 +84,34 @@ class Predictor:
             places = sorted(new.values())
             found = self._solved([values[place] for place in places], places)
             solved = {keys[place]: answer for place, answer in zip(places, found, strict=True)}
-            self._remember(solved)
             known |= solved
+            if self.cache is not None:  # no later answer can better what is optimal
+                best = {key: found[:3] for key, found in solved.items() if found.status == OPTIMAL}
+                self.cache.put(best)
         return [known[key] for key in keys]
 
     def _recalled(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
-        if self.remembered is None:
+        if self.cache is None:
             return {}
-        try:
-            self.remembered.fetch()
-        except StoreError:
-            LOG.warning("what others have remembered cannot be read", exc_info=True)
-        recalled = {key: self.remembered.get(key) for key in set(keys)}
+        self.cache.fetch()
+        recalled = {key: self.cache.get(key) for key in set(keys)}
         return {
-            key: Answer(*found, Status.OPTIMAL.name.lower(), FoundBy.CACHE.name.lower())
+            key: Answer(*found, OPTIMAL, FoundBy.CACHE.name.lower())
             for key, found in recalled.items()
             if found is not None
         }
 
-    def _remember(self, solved: dict[bytes, Answer]) -> None:
-        """Keep what no later answer can better."""
-        if self.remembered is None:
-            return
-        best = {
-            key: answer[:3]
-            for key, answer in solved.items()
-            if answer.status == Status.OPTIMAL.name.lower()
-        }
-        try:
-            self.remembered.put(best)
-        except StoreError:
-            LOG.warning("answers cannot be kept beyond this process", exc_info=True)
-
     def _solved(self, values: Sequence[Any], places: Sequence[int]) -> list[Answer]:
         xs = [self._read(value, place) for value, place in zip(values, places, strict=True)]
-        prepared = self._prepared(xs, places)
-        found: list[Answer | None] = [None] * len(xs)
-        try:
+        found: dict[int, Answer] = {}
+        with _blaming("task", RoteError, places):
+            prepared = self.model.prepare(xs)
+        with _blaming("engine", DataError, places):  # of an input that is read while it is searched
             for group, solutions in self.model.answers(prepared):
                 for row, member in enumerate(group.members.tolist()):
                     found[member] = self._answer(xs[member], solutions, row)
-        except DataError as error:  # of an input that an engine looks at while it searches
-            if error.about is None:
-                raise _failure("engine", error) from error
-            raise _about(error, places) from None
-        except Exception as error:
-            raise _failure("engine", error) from error
         self.given += len(xs)
-        return [answer for answer in found if answer is not None]
+        return [found[member] for member in range(len(xs))]
 
     def _read(self, value: Any, place: int) -> Any:
         try:
@@ -126,16 +121,6 @@ class Predictor:
             raise kind(f"input {place}: {error}") from None
         except Exception as error:
             raise _failure("adapter", error) from error
-
-    def _prepared(self, xs: Sequence[Any], places: Sequence[int]) -> Dataset:
-        try:
-            return self.model.prepare(xs)
-        except RoteError as error:
-            if error.about is None:
-                raise
-            raise _about(error, places) from None
-        except Exception as error:
-            raise _failure("task", error) from error
 
     def _answer(self, x: Any, solutions: Solutions, row: int) -> Answer:
         status = Status(int(solutions.status[row]))
@@ -154,10 +139,18 @@ class Predictor:
         )
 
 
-def _about(error: RoteError, places: Sequence[int]) -> DataError:
-    """What is wrong with an input, which is called by its place in the request."""
-    relocate(error, "input", places)
-    return DataError(str(error))
+@contextmanager
+def _blaming(what: str, about_inputs: type[RoteError], places: Sequence[int]) -> Iterator[None]:
+    """Turn errors about an input into one that names it by its place, all others into failures."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, about_inputs) and error.about is not None:
+            relocate(error, "input", places)
+            raise DataError(str(error)) from None
+        if about_inputs is RoteError and isinstance(error, RoteError):
+            raise
+        raise _failure(what, error) from error
 
 
 def _failure(what: str, error: Exception) -> ServiceError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,9 +10,10 @@ from importlib.util import find_spec
 
 from rote.errors import MissingDependency, SettingError
 from rote.serve.service import Service
+from rote.settings import check, whole
 
 PACKAGES = ("fastapi", "uvicorn")
-PORTS = range(1 << 16)
+PORT = whole(0, (1 << 16) - 1)
 WAITING = 2048  # connections that were not accepted yet
 
 
@@ -53,24 +53,16 @@ def serve(
 
 def bound(host: str, port: int) -> socket.socket:
     """A socket that listens there."""
-    if port not in PORTS:
-        raise SettingError(f"a port is a number from 0 to {PORTS[-1]}, got {port}")
-    listening: socket.socket | None = None
+    check("port", port, PORT)
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # Without its protocol named, asyncio would leave Nagle's algorithm on, and every answer
-        # on a connection that stays open would wait 40 ms for a delayed acknowledgement.
-        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        if os.name == "posix":
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(WAITING)
+        listening = socket.create_server(address[:2], family=family, backlog=WAITING)
     except OSError as error:
-        if listening is not None:
-            listening.close()
         if error.errno == errno.EADDRINUSE:
             said = "is taken by another program; name another port, or 0 for any that is free"
         else:
             said = f"cannot be listened on: {error.strerror}"
         raise SettingError(f"port {port} of {host} {said}") from None
-    return listening
+    # Without its protocol named, asyncio would leave Nagle's algorithm on, and every answer
+    # on a connection that stays open would wait 40 ms for a delayed acknowledgement.
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=listening.detach())

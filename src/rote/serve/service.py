@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
 from threading import Condition, Thread
 from time import perf_counter
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from rote.errors import DataError, InputTooLarge, Overloaded, SettingError
 from rote.inference.approximate import LearnedBeam
@@ -27,7 +26,8 @@ from rote.inference.wrappers.amortized import Amortized
 from rote.model import Model
 from rote.serve.answer_cache import AnswerCache
 from rote.serve.predictor import Answer, Predictor, digest_of
-from rote.serve.stats import Stats
+from rote.serve.stats import ServiceStats
+from rote.settings import Checked, whole
 from rote.tasks.adapter import Adapter, adapter_of, check_size
 from rote.tasks.task import Task
 
@@ -35,19 +35,27 @@ LONGEST = 60  # seconds that anybody is told to wait
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What a service takes."""
+class Limits(Checked):
+    """What a service takes.
 
-    size: int = 1 << 20  # bytes of a request
-    inputs: int = 256  # of a request
-    waiting: int = 4096  # inputs that were taken and not answered yet
-    batch: int = 512  # inputs answered together, if a single request has not more
+    Parameters
+    ----------
+    max_bytes
+        Of a request.
+    inputs
+        Of a request.
+    waiting
+        Inputs that were taken and not answered yet.
+    batch
+        Inputs answered together, if a single request has not more.
+    """
 
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if type(value) is not int or value < 1:
-                raise SettingError(f"{each.name} is a whole number of at least 1, got {value!r}")
+    max_bytes: int = 1 << 20
+    inputs: int = 256
+    waiting: int = 4096
+    batch: int = 512
+
+    checks: ClassVar = dict.fromkeys(("max_bytes", "inputs", "waiting", "batch"), whole(1))
 
 
 class _Job(NamedTuple):
@@ -58,10 +66,23 @@ class _Job(NamedTuple):
 class Service:
     """Answers inputs in JSON, read by the adapter of the model's task or by one that is given.
 
-    With ``remember``, answers proved optimal are said again when the same input comes again; a
-    ``store`` keeps them beyond the process, unless functions or classes of your own have a part in
-    them: the task's, or the adapter that is given. If the model's engine has a `LearnedBeam`, what
-    that knows is saved into the folder ``learned`` at the end.
+    Parameters
+    ----------
+    model
+        What predicts.
+    adapter
+        Reads inputs and writes outputs; that of the model's task where none is given.
+    name
+        What the model is called in the statistics.
+    store
+        Keeps answers proved optimal beyond the process, unless functions or classes of your own
+        have a part in them: the task's, or the adapter that is given. It is closed at the end.
+    remember
+        Whether answers proved optimal are said again when the same input comes again.
+    learned
+        A folder in which a `LearnedBeam` among the model's engines is saved at the end.
+    limits
+        How much is taken; ``Limits()`` where nothing is said.
 
     >>> from rote import train
     >>> from rote.tasks.multiclass import Multiclass
@@ -91,9 +112,10 @@ class Service:
         self._store = store
         self._learned = learned
         digest = digest_of(model, self.engine) if adapter is None else None
-        self._remembered = _remembered(digest, store) if remember else None
-        self._answering = Predictor(model, self.adapter, self._remembered)
-        self._stats = Stats()
+        # In memory alone where there is no digest: a later process may have other code.
+        cache = AnswerCache(digest or "", store if digest else None) if remember else None
+        self._predictor = Predictor(model, self.adapter, cache)
+        self._stats = ServiceStats()
         self._jobs: deque[_Job] = deque()
         self._waiting = 0
         self._closing = False
@@ -104,12 +126,7 @@ class Service:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property
@@ -149,13 +166,11 @@ class Service:
 
     def stats(self) -> dict[str, Any]:
         """What the service is, and what it has done so far, as JSON."""
-        amortized, speedup = (
-            find(self.model.engine, Amortized),
-            find(self.model.engine, LearnedBeam),
-        )
+        amortized = find(self.model.engine, Amortized)
+        speedup = find(self.model.engine, LearnedBeam)
         counters = None if amortized is None else amortized.counters
         served = None if speedup is None else speedup.stats.now()
-        solved = self._answering.given if counters is None else counters.solver_calls
+        solved = self._predictor.given if counters is None else counters.solver_calls
         task = self.model.task
         return {
             "model": self.name,
@@ -166,10 +181,10 @@ class Service:
             "limits": asdict(self.limits),
             **self._stats.record(),
             "waiting": self._waiting,
-            "remembered": 0 if self._remembered is None else len(self._remembered),
+            "remembered": len(self._predictor.cache or ()),
             "solved": solved if served is None else served["taught"],
             "proved": {} if counters is None else dict(counters.hits),
-            "speedup": None if served is None else served,
+            "speedup": served,
         }
 
     def close(self) -> None:
@@ -188,9 +203,8 @@ class Service:
 
     def _work(self) -> None:
         while jobs := self._next():
-            gone = [job for job in jobs if not job.future.set_running_or_notify_cancel()]
-            self._no_longer_waits(gone)
-            taken = [job for job in jobs if not job.future.cancelled()]
+            taken = [job for job in jobs if job.future.set_running_or_notify_cancel()]
+            self._no_longer_waits([job for job in jobs if job.future.cancelled()])
             if taken:
                 self._answer(taken)
 
@@ -210,13 +224,13 @@ class Service:
     def _answer(self, jobs: Sequence[_Job]) -> None:
         start = perf_counter()
         try:
-            found = self._answering.answers([value for job in jobs for value in job.values])
+            found = self._predictor.answers([value for job in jobs for value in job.values])
         except Exception as error:  # noqa: BLE001  # it goes to whoever asked
             if len(jobs) > 1:
                 for job in jobs:
                     self._answer([job])
                 return
-            self._stats.refuse(_why(error))
+            self._stats.refuse(reason(error))
             self._no_longer_waits(jobs)
             jobs[0].future.set_exception(error)
             return
@@ -247,12 +261,7 @@ def served(task: Task[Any, Any], adapter: Adapter[Any] | None = None) -> Adapter
     return found
 
 
-def _remembered(digest: str | None, store: Store | None) -> AnswerCache:
-    """In memory alone where there is no digest: a later process may have other code."""
-    return AnswerCache("") if digest is None else AnswerCache(digest, store)
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, InputTooLarge):
-        return "too large"
-    return "not understood" if isinstance(error, DataError) else "failed"
+def reason(error: Exception) -> str:
+    """Why a request has no answer."""
+    kinds = {InputTooLarge: "too large", DataError: "not understood", Overloaded: "overloaded"}
+    return next((why for kind, why in kinds.items() if isinstance(error, kind)), "failed")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -18,65 +17,57 @@ from rote.serve.predictor import Answer
 POINTS = 120
 
 
-@dataclass
-class Point:
-    """Some answers, one after the other."""
-
-    answers: int = 0
-    seconds: float = 0.0
-
-
 class Curve:
     """Seconds per answer, from the first to the last."""
 
     def __init__(self, most: int = POINTS) -> None:
         self.most = most
         self.each = 1  # answers that a point stands for, at least
-        self.points: list[Point] = []
+        self.points: list[tuple[int, float]] = []  # answers, one after the other, and their seconds
 
     def add(self, answers: int, seconds: float) -> None:
         """Enter a batch."""
-        if not self.points or self.points[-1].answers >= self.each:
-            self.points.append(Point())
-        self.points[-1].answers += answers
-        self.points[-1].seconds += seconds
+        if self.points and self.points[-1][0] < self.each:
+            before = self.points.pop()
+            answers, seconds = before[0] + answers, before[1] + seconds
+        self.points.append((answers, seconds))
         if len(self.points) > self.most:
             pairs = [self.points[k : k + 2] for k in range(0, len(self.points), 2)]
-            self.points = [
-                Point(sum(p.answers for p in pair), sum(p.seconds for p in pair)) for pair in pairs
-            ]
+            self.points = [(sum(a for a, _ in pair), sum(s for _, s in pair)) for pair in pairs]
             self.each *= 2
 
     def record(self) -> list[list[float]]:
         """How many answers each point stands for, and the seconds of one."""
-        return [[point.answers, point.seconds / point.answers] for point in self.points]
+        return [[answers, seconds / answers] for answers, seconds in self.points]
 
 
-class Stats:
+class ServiceStats:
     """Counts that one thread writes and others read."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._begun = monotonic()
         self._curve = Curve()
-        self._sources: Counter[str] = Counter()
-        self._statuses: Counter[str] = Counter()
-        self._refused: Counter[str] = Counter()
-        self._asked = self._requests = self._batches = self._largest = 0
+        self._counts = {"asked": 0, "requests": 0, "batches": 0, "largest_batch": 0}
         self._seconds = 0.0
+        self._sources, self._statuses, self._refused = (
+            Counter[str](),
+            Counter[str](),
+            Counter[str](),
+        )
 
     @property
     def seconds_per_answer(self) -> float:
         with self._lock:
-            return self._seconds / max(1, self._asked)
+            return self._seconds / max(1, self._counts["asked"])
 
     def enter(self, requests: int, answers: Sequence[Answer], seconds: float) -> None:
         """Enter the requests that were answered together."""
         with self._lock:
-            self._requests += requests
-            self._batches += 1
-            self._largest = max(self._largest, requests)
-            self._asked += len(answers)
+            self._counts["asked"] += len(answers)
+            self._counts["requests"] += requests
+            self._counts["batches"] += 1
+            self._counts["largest_batch"] = max(self._counts["largest_batch"], requests)
             self._seconds += seconds
             self._sources.update(answer.source for answer in answers)
             self._statuses.update(answer.status for answer in answers)
@@ -92,10 +83,7 @@ class Stats:
         """All of it, as JSON."""
         with self._lock:
             return {
-                "asked": self._asked,
-                "requests": self._requests,
-                "batches": self._batches,
-                "largest_batch": self._largest,
+                **self._counts,
                 "by_source": dict(self._sources.most_common()),
                 "by_status": dict(self._statuses.most_common()),
                 "refused": dict(self._refused.most_common()),

@@ -1,4 +1,4 @@
-"""What is to be decided, and what may be said about it: variables, factors, rules."""
+"""Structured output spaces: variables, factors over them, and constraints (rules)."""
 
 from rote.space.builder import SpaceBuilder, template
 from rote.space.language import Rule, Variable

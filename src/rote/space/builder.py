@@ -1,11 +1,11 @@
-"""`SpaceBuilder`, the one mutable object of the room, and `template`, its memory."""
+"""`SpaceBuilder` collects variables, factors and constraints; `template` caches spaces by shape."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
 from math import prod
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -16,6 +16,7 @@ from rote.space.language import Rule, Variable
 from rote.space.space import Factor, NamedRule, Space
 
 Shape = ParamSpec("Shape")
+Shared = TypeVar("Shared", Variable, Factor)
 
 MAX_TUPLES = 1 << 31  # of a factor: each has a score, and no memory holds so many
 
@@ -25,25 +26,23 @@ class Pool:
 
     def __init__(self) -> None:
         self.owner = object()
-        self._variables: WeakValueDictionary[object, Variable] = WeakValueDictionary()
-        self._factors: WeakValueDictionary[object, Factor] = WeakValueDictionary()
+        self._known: WeakValueDictionary[object, Any] = WeakValueDictionary()
 
-    def variable(self, name: str, labels: tuple[str, ...], index: int) -> Variable:
-        found = self._variables.get((name, labels, index))
+    def share(self, kind: type[Shared], *content: Any) -> Shared:
+        """The one object of this content."""
+        found: Shared | None = self._known.get((kind, content))
         if found is None:
-            found = Variable(name, labels, index, self.owner)
-            self._variables[name, labels, index] = found
-        return found
-
-    def factor(self, name: str, scope: tuple[int, ...]) -> Factor:
-        found = self._factors.get((name, scope))
-        if found is None:
-            found = self._factors[name, scope] = Factor(name, scope)
+            found = self._known[kind, content] = kind(*content)
         return found
 
 
 class SpaceBuilder:
     """Collects variables, factors and rules, then builds a frozen `Space`.
+
+    Parameters
+    ----------
+    pool
+        What `template` gives, so that its spaces share variables and factors.
 
     >>> builder = SpaceBuilder()
     >>> x = builder.variable("x", ["a", "b"])
@@ -81,7 +80,8 @@ class SpaceBuilder:
             raise LabelError(f"variable {name!r} has the label {twice!r} twice; drop one")
         if name in self._names:
             raise SpaceError(f"a variable is called {name!r} already; give this one another name")
-        variable = self._pool.variable(name, listed, len(self._variables))
+        pool = self._pool
+        variable = pool.share(Variable, name, listed, len(self._variables), pool.owner)
         self._variables.append(variable)
         self._names.add(name)
         return variable
@@ -97,13 +97,13 @@ class SpaceBuilder:
         if prod(len(v.labels) for v in variables) > MAX_TUPLES:
             raise SpaceError(
                 f"a factor has a score for each of at most {MAX_TUPLES} label tuples, and one "
-                f"over these {len(scope)} variables has more; use traits "
-                "(rote.space.global_features), rules, or smaller factors"
+                f"over these {len(scope)} variables has more; use global "
+                "features (rote.space.global_features), rules, or smaller factors"
             )
         if scope in self._scopes:
             names = [v.name for v in variables]
             raise SpaceError(f"there is a factor over {names} already; add the scores up instead")
-        factor = self._pool.factor(name or "-".join(v.name for v in variables), scope)
+        factor = self._pool.share(Factor, name or "-".join(v.name for v in variables), scope)
         self._factors.append(factor)
         self._scopes.add(scope)
         return factor
@@ -154,6 +154,11 @@ def template(
 
     While anybody holds the space of a shape, it is the one that is returned. Beyond that, those
     that were asked for last are kept, within a limit of bytes (`rote.space.compiled`).
+
+    Parameters
+    ----------
+    write
+        Gets a builder and hashable arguments, and adds what the space of this shape has.
 
     >>> @template
     ... def pairs(builder: SpaceBuilder, n: int) -> None:

@@ -145,15 +145,12 @@ def size_of(form: object) -> int:
             base = found.base
             if not isinstance(base, np.ndarray) or base.size <= found.size:
                 size += 200 + found.nbytes
-        elif isinstance(found, tuple | list):
+            continue
+        if is_dataclass(found) and hasattr(found, "__dict__"):
+            found = vars(found)
+        if isinstance(found, tuple | list | dict):
             size += 100
-            waiting += found
-        elif isinstance(found, dict):
-            size += 100
-            waiting += found.values()
-        elif is_dataclass(found) and hasattr(found, "__dict__"):
-            size += 100
-            waiting += vars(found).values()
+            waiting += found.values() if isinstance(found, dict) else found
     return size
 
 

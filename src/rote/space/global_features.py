@@ -1,10 +1,10 @@
-"""Traits: features of whole outputs, which no sum over variables and written-out tables can say.
+"""Global features: of whole outputs, which no sum over variables and written-out tables can say.
 
-A trait of an output has one of so many values, and every value has a weight; a family of traits
+A global feature has one of so many values, and every value has a weight; a family of features
 shares a block of weights. So are label tuples of many neighbours scored without a table of all of
-them, how often each label occurs, or whatever a function of your own says. An output is worth its
-parts and, for every trait, the weight of the value that it has there. Only engines that search
-(`RGS`, `LearnedRestarts`) and `Exhaustive` take traits.
+them, how often each label occurs, or whatever a function of your own says. The value of an
+output is that of its parts plus, for every global feature, the weight of the value it has there.
+Only engines that search (`RGS`, `LearnedRestarts`) and `Exhaustive` take them.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rote.errors import SpaceError, check_whole
+from rote.errors import SpaceError
 from rote.kernels.bundles import Items, Wide
 from rote.kernels.local_search.clusters import STATES, cluster_values
 from rote.kernels.local_search.global_features import no_items
+from rote.settings import Checked, whole
 from rote.space.space import Space
-from rote.types import AnyArray, FloatArray, IntArray, offsets_from_counts, readonly
+from rote.types import AnyArray, FloatArray, IntArray, joined, offsets_from_counts, readonly
 
 FORMS = 4  # of mentions
 
 
 class GlobalFeature(Protocol):
-    """A family of traits. Frames are compared by their families, so these can be hashed."""
+    """A family of features. Frames are compared by their families, so these can be hashed."""
 
     @property
     def block(self) -> str:
@@ -41,11 +42,11 @@ class GlobalFeature(Protocol):
 
     @property
     def count(self) -> int:
-        """How many traits an output has."""
+        """How many features an output has."""
         ...
 
     def values(self, labels: IntArray) -> IntArray:
-        """For outputs of shape (k, variables), the values of their traits: (k, count)."""
+        """For outputs of shape (k, variables), the values of their features: (k, count)."""
         ...
 
 
@@ -84,15 +85,16 @@ class Tuples:
         return readonly(np.cumprod((1, *self.sizes[:0:-1]))[::-1].astype(np.int64))
 
     @cached_property
-    def _scopes(self) -> IntArray:
+    def places(self) -> IntArray:
+        """The scopes as rows."""
         return readonly(np.array(self.scopes, dtype=np.int64).reshape(-1, len(self.sizes)))
 
     def values(self, labels: IntArray) -> IntArray:
-        return np.asarray(labels[:, self._scopes] @ self.strides)
+        return np.asarray(labels[:, self.places] @ self.strides)
 
 
 @dataclass(frozen=True)
-class LabelCounts:
+class LabelCounts(Checked):
     """For every label, which share of the variables has it, in ``bins``; the first is for none.
 
     All variables have the same labels, so many.
@@ -105,8 +107,7 @@ class LabelCounts:
     labels: int
     bins: int
 
-    def __post_init__(self) -> None:
-        check_whole("bins", self.bins, least=2)
+    checks: ClassVar = {"bins": whole(2)}
 
     @property
     def width(self) -> int:
@@ -130,9 +131,9 @@ class ClusterAgreement:
     Label b > 0 of mention i links it to mention i - b, and label 0 makes it new. ``attributes`` has
     for each mention the same number of values, such as its gender, number and head; 0 stands for
     what is not known. ``forms`` is a number for each mention: weights are learned for each form
-    apart. A mention has a trait for every attribute, whether it is the first of its entity, unknown
-    against those before it, the same as one of them, or other than all; and one for how many
-    there are.
+    apart. A mention has a feature for every attribute: whether it is the first of its entity,
+    unknown against those before it, the same as one of them, or other than all; and one for how
+    many there are.
 
     >>> two = ClusterAgreement("entity", ((1,), (2,), (1,)), (0, 0, 0))
     >>> two.values(np.array([[0, 1, 2]])).tolist()  # first, other, same; none, one, two before
@@ -144,13 +145,10 @@ class ClusterAgreement:
     forms: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if len({len(own) for own in self.attributes}) > 1 or len(self.attributes) != len(
-            self.forms
-        ):
+        widths, values = set(map(len, self.attributes)), {v for own in self.attributes for v in own}
+        if len(widths) > 1 or len(self.attributes) != len(self.forms):
             raise SpaceError("mentions have one form and equally many attributes each")
-        if min((v for own in self.attributes for v in own), default=0) < 0 or not set(
-            self.forms
-        ) <= set(range(FORMS)):
+        if min(values, default=0) < 0 or not set(self.forms) <= set(range(FORMS)):
             raise SpaceError(f"attributes are whole numbers >= 0, and forms those below {FORMS}")
 
     @property
@@ -184,9 +182,19 @@ class ClusterAgreement:
 
 @dataclass(frozen=True)
 class CustomFeature:
-    """Traits of your own: ``function`` says the value of each for outputs of shape (k, variables).
+    """Global features of your own.
 
-    A function is asked about all outputs around one at once, and about no more than these.
+    Parameters
+    ----------
+    block
+        The name of their weights.
+    width
+        How many values a feature may have, and so how many weights there are.
+    count
+        How many features an output has.
+    function
+        For outputs of shape (k, variables) the values of their features, whole numbers of shape
+        (k, count). It is asked about all outputs around one at once.
 
     >>> same_ends = CustomFeature("ends", 2, 1, lambda y: (y[:, :1] == y[:, -1:]).astype(int))
     >>> same_ends.values(np.array([[0, 1, 0], [0, 1, 1]])).tolist()
@@ -202,12 +210,12 @@ class CustomFeature:
         values = np.asarray(self.function(labels))
         if values.shape != (len(labels), self.count) or values.dtype.kind not in "iub":
             raise SpaceError(
-                f"the traits of block {self.block!r} have whole numbers of the shape "
+                f"the features of block {self.block!r} have whole numbers of the shape "
                 f"({len(labels)}, {self.count}); got {values.dtype} of {values.shape}"
             )
         if values.size and not (values.min() >= 0 and values.max() < self.width):
             raise SpaceError(
-                f"the traits of block {self.block!r} have values from 0 to {self.width - 1}; got "
+                f"the features of block {self.block!r} have values from 0 to {self.width - 1}; got "
                 f"{values.min()} to {values.max()}"
             )
         return values.astype(np.int64)
@@ -222,11 +230,11 @@ class GlobalFeatureSet:
 
     @cached_property
     def counts(self) -> IntArray:
-        """How many traits each family has."""
+        """How many features each family has."""
         return readonly(np.array([family.count for family in self.families], dtype=np.int64))
 
     def values(self, labels: IntArray) -> IntArray:
-        """The values of all traits, of shape (k, traits), family after family."""
+        """The values of all features, of shape (k, features), family after family."""
         return np.hstack([family.values(labels) for family in self.families])
 
     @property
@@ -237,8 +245,7 @@ class GlobalFeatureSet:
         return set(kinds) <= {Tuples, LabelCounts, ClusterAgreement} and max(once) <= 1
 
     def wide(self, weights: FloatArray, origins: IntArray) -> Wide:
-        """What kernels are told, given where the weights of each trait begin."""
-        _, ptr, variable, stride = self._places
+        """What kernels are told, given where the weights of each feature begin."""
         shares, bins, items = 0, 0, no_items()
         tuples = np.repeat([isinstance(f, Tuples) for f in self.families], self.counts)
         for family, first in zip(self.families, np.cumsum(self.counts) - self.counts, strict=True):
@@ -246,61 +253,39 @@ class GlobalFeatureSet:
                 shares, bins = int(origins[first]), family.bins
             if isinstance(family, ClusterAgreement) and family.count:
                 items = family.items(int(origins[first]))
-        of, of_stride, of_ptr = self._by_variable
-        return Wide(
-            weights,
-            readonly(origins[tuples]),
-            ptr,
-            variable,
-            stride,
-            of_ptr,
-            of,
-            of_stride,
-            shares,
-            bins,
-            items,
-        )
+        return Wide(weights, readonly(origins[tuples]), *self._places, shares, bins, items)
 
     @cached_property
-    def _places(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Of the places of all tuples: the tuple, where each tuple begins, variable, stride."""
+    def _places(self) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
+        """The places of all tuples: tuple by tuple, and then variable by variable."""
         families = [family for family in self.families if isinstance(family, Tuples)]
-        lengths = [len(family.sizes) for family in families for _ in family.scopes]
-        scopes = [j for family in families for scope in family.scopes for j in scope]
-        strides = [s for family in families for _ in family.scopes for s in family.strides.tolist()]
-        return (
-            readonly(np.repeat(np.arange(len(lengths)), lengths).astype(np.int64)),
-            readonly(offsets_from_counts(lengths)),
-            readonly(np.array(scopes, dtype=np.int64)),
-            readonly(np.array(strides, dtype=np.int64)),
-        )
-
-    @cached_property
-    def _by_variable(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The tuples of each variable, its strides there, and where those of each begin."""
-        of, _, variable, stride = self._places
+        lengths = joined(np.full(family.count, len(family.sizes)) for family in families)
+        variable = readonly(joined(family.places.ravel() for family in families))
+        stride = readonly(joined(np.tile(family.strides, family.count) for family in families))
         order = np.argsort(variable, kind="stable")
         counts = np.bincount(variable, minlength=self.variables)
-        return readonly(of[order]), readonly(stride[order]), readonly(offsets_from_counts(counts))
+        of = readonly(np.repeat(np.arange(len(lengths)), lengths)[order])
+        of_ptr, of_stride = readonly(offsets_from_counts(counts)), readonly(stride[order])
+        return readonly(offsets_from_counts(lengths)), variable, stride, of_ptr, of, of_stride
 
 
 @dataclass(frozen=True, eq=False)
 class GlobalFeatureScores:
-    """Traits under weights; all inputs of a batch share them."""
+    """Global features under weights; all inputs of a batch share them."""
 
     global_features: GlobalFeatureSet
-    origins: IntArray  # per trait: where its block begins among the weights
+    origins: IntArray  # per feature: where its block begins among the weights
     weights: FloatArray
 
     def known_value(self, labels: IntArray) -> FloatArray:
-        """What the traits of outputs of shape (k, variables) are worth."""
+        """What the features of outputs of shape (k, variables) add to their scores."""
         return np.asarray(
             self.weights[self.origins + self.global_features.values(labels)].sum(axis=1)
         )
 
     @cached_property
     def most(self) -> float:
-        """What they are worth at most."""
+        """The most they can add."""
         total, first = 0.0, 0
         for family in self.global_features.families:
             if family.count:
@@ -318,15 +303,13 @@ class GlobalFeatureScores:
 def columns_of(
     space: Space, global_features: GlobalFeatureSet | None, labels: IntArray
 ) -> IntArray:
-    """What stands for outputs in learning: labels, then label tuples of factors, then traits.
+    """What stands for outputs in learning: labels, then tuples of factors, then global features.
 
     Outputs are those that an engine found, of shape (k, variables).
     """
-    starts = space.starts[:-1]
-    columns = space.known_parts_of(labels) - starts
-    return readonly(
-        columns if global_features is None else np.hstack([columns, global_features.values(labels)])
-    )
+    columns = space.known_parts_of(labels) - space.starts[:-1]
+    more = [] if global_features is None else [global_features.values(labels)]
+    return readonly(np.hstack([columns, *more]))
 
 
 def tuples_along(block: str, variables: int, span: int, labels: int) -> Tuples:

@@ -1,4 +1,4 @@
-"""Variables, and the rules people write about them.
+"""Variables and rules: the expressions in which constraints over variables are written.
 
 ``variable["label"]`` is the smallest rule. Rules combine with ``&``, ``|``, ``~``
 and ``>>`` (implies); they add up to counts, ``2 * a + b``, that compare with
@@ -13,10 +13,11 @@ This module knows nothing of parts, columns or scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
 from numbers import Integral
+from operator import iand, ior
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
@@ -32,17 +33,28 @@ def _without_label(operator: str) -> Callable[..., NoReturn]:
     """What an operator does to a variable that stands where a rule belongs."""
 
     def refuse(variable: Variable, *_: object) -> NoReturn:
-        raise _needs_label(variable, operator)
+        raise RuleError(
+            f"{operator} got the variable {variable.name!r}; pick a label: "
+            f"{variable.name}[{variable.labels[0]!r}]"
+        )
 
     return refuse
 
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """One decision: a name and the labels it may take.
+    """One decision: a name and the labels it may take. Made by `SpaceBuilder.variable`.
 
-    Made by `SpaceBuilder.variable`; ``owner`` says which builder that was, so
-    that a rule about another space's variable is noticed.
+    Parameters
+    ----------
+    name
+        Different from that of every other variable of the space.
+    labels
+        What it may be.
+    index
+        Its position in the space.
+    owner
+        Who made it, so that a rule about another space's variable is noticed.
     """
 
     name: str
@@ -83,7 +95,45 @@ def _positions(labels: tuple[str, ...]) -> Mapping[str, int]:
     return {label: i for i, label in enumerate(labels)}
 
 
-class Rule:
+class Summable:
+    """What rules and counts share: they add up to counts, and compare to rules."""
+
+    def __add__(self, other: Summable | int) -> Count:
+        one, two = _count(self), _count(other)
+        return Count(one.terms + two.terms, one.constant + two.constant)
+
+    def __radd__(self, other: int) -> Count:
+        return self + other
+
+    def __sub__(self, other: Summable | int) -> Count:
+        return self + _count(other) * -1
+
+    def __rsub__(self, other: int) -> Count:
+        return _count(other) - self
+
+    def __mul__(self, factor: int) -> Count:
+        one, factor = _count(self), whole(factor, "a count is multiplied by")
+        return Count(tuple((factor * c, r) for c, r in one.terms), factor * one.constant)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Count:
+        return self * -1
+
+    def __le__(self, other: Summable | int) -> Linear:
+        return _between(None, self - other, 0)
+
+    def __ge__(self, other: Summable | int) -> Linear:
+        return _between(0, self - other, None)
+
+    def __lt__(self, other: Summable | int) -> Linear:
+        return _between(None, self - other, -1)
+
+    def __gt__(self, other: Summable | int) -> Linear:
+        return _between(1, self - other, None)
+
+
+class Rule(Summable):
     """What every node can do. Concrete nodes are final; see the module's docstring."""
 
     def __and__(self, other: Rule) -> And:
@@ -97,38 +147,6 @@ class Rule:
 
     def __rshift__(self, other: Rule) -> Implies:
         return Implies(self, as_rule(other, ">>"))
-
-    def __add__(self, other: Rule | Count | int) -> Count:
-        return Count(((1, self),)) + other
-
-    def __radd__(self, other: int) -> Count:
-        return self + other
-
-    def __sub__(self, other: Rule | Count | int) -> Count:
-        return Count(((1, self),)) - other
-
-    def __mul__(self, factor: int) -> Count:
-        return Count(((whole(factor, "a rule is multiplied by"), self),))
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> Count:
-        return self * -1
-
-    def __rsub__(self, other: int) -> Count:
-        return _count(other) - self
-
-    def __le__(self, other: Rule | Count | int) -> Linear:
-        return _count(self) <= other
-
-    def __ge__(self, other: Rule | Count | int) -> Linear:
-        return _count(self) >= other
-
-    def __lt__(self, other: Rule | Count | int) -> Linear:
-        return _count(self) < other
-
-    def __gt__(self, other: Rule | Count | int) -> Linear:
-        return _count(self) > other
 
     if not TYPE_CHECKING:  # a type checker sees this mistake before it is made
 
@@ -145,12 +163,30 @@ class Rule:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables it speaks of, each once, in the order of the space."""
-        found = {id(variable): variable for variable in _mentioned(self)}
-        return tuple(sorted(found.values(), key=lambda variable: variable.index))
+        found: dict[Variable, None] = {}
+        stack: list[Rule] = [self]
+        while stack:
+            match stack.pop():
+                case Is(variable=variable):
+                    found[variable] = None
+                case Tuples(over=over):
+                    found |= dict.fromkeys(over)
+                case node:
+                    stack += children(node)
+        return tuple(sorted(found, key=lambda variable: variable.index))
 
     def form(self, position: Mapping[int, int]) -> Form:
         """The rule as nested tuples, variable i called ``position[i]``; names do not enter."""
-        return _form(self, position)
+        match self:
+            case Is(variable=variable, label=label):
+                return ("is", position[variable.index], label)
+            case Tuples(over=over, allowed=allowed):
+                return ("tuples", tuple(position[v.index] for v in over), tuple(sorted(allowed)))
+            case Linear(terms=terms, lower=lower, upper=upper):
+                return ("linear", lower, upper, *((c, term.form(position)) for c, term in terms))
+            case _:
+                kind = type(self).__name__.lower()
+                return (kind, *(inner.form(position) for inner in children(self)))
 
     def holds(self, columns: Mapping[int, IntArray]) -> BoolArray:
         """Whether it holds; ``columns[i]`` are the labels of the variable with index i.
@@ -161,7 +197,34 @@ class Rule:
         >>> (x["a"] >> y["b"]).holds({0: np.array([0, 0, 1]), 1: np.array([0, 1, 0])})
         array([False,  True,  True])
         """
-        return _holds(self, columns, len(next(iter(columns.values()), ())))
+        m = len(next(iter(columns.values()), ()))
+        match self:
+            case Is(variable=variable, label=label):
+                return np.asarray(columns[variable.index] == label, dtype=np.bool_)
+            case Not(of=inner):
+                return ~inner.holds(columns)
+            case And(of=inner_rules):
+                every = (inner.holds(columns) for inner in inner_rules)
+                return reduce(iand, every, np.ones(m, dtype=np.bool_))
+            case Or(of=inner_rules):
+                every = (inner.holds(columns) for inner in inner_rules)
+                return reduce(ior, every, np.zeros(m, dtype=np.bool_))
+            case Implies(first=first, then=then):
+                return ~first.holds(columns) | then.holds(columns)
+            case Tuples(over=over, allowed=allowed):
+                if not over or not allowed:
+                    return np.full(m, bool(allowed))
+                # Looked up as they are: numbers of tuples of many variables would not fit 64 bits.
+                asked = zip(*(columns[v.index].tolist() for v in over), strict=True)
+                return np.fromiter((labels in allowed for labels in asked), np.bool_, m)
+            case Linear(terms=terms, lower=lower, upper=upper):
+                total = np.zeros(m, dtype=np.int64)
+                for coefficient, term in terms:
+                    total += coefficient * term.holds(columns)
+                low, high = -EXACT if lower is None else lower, EXACT if upper is None else upper
+                return np.asarray((low <= total) & (total <= high))
+            case _:
+                raise no_rule(self)
 
 
 @dataclass(frozen=True)
@@ -241,18 +304,14 @@ class Linear(Rule):
         check_exact(sum(abs(int(c)) for c, _ in self.terms) + max(ends, default=0))
 
     def __str__(self) -> str:
-        total = _sum_text(self.terms)
-        if self.lower is not None and self.lower == self.upper:
-            return f"{total} == {self.lower}"
-        if self.lower is None:
-            return f"{total} <= {self.upper}"
-        if self.upper is None:
-            return f"{total} >= {self.lower}"
-        return f"{self.lower} <= {total} <= {self.upper}"
+        low, total, high = self.lower, _sum_text(self.terms), self.upper
+        if low is None or low == high:
+            return f"{total} {'<=' if low is None else '=='} {high}"
+        return f"{total} >= {low}" if high is None else f"{low} <= {total} <= {high}"
 
 
 @dataclass(frozen=True, eq=False)
-class Count:
+class Count(Summable):
     """A whole-number sum of rules; comparing it with a number makes a rule.
 
     >>> from rote import SpaceBuilder
@@ -266,44 +325,8 @@ class Count:
 
     __hash__ = None  # type: ignore[assignment]  # == makes a rule, so counts cannot be keys
 
-    def __add__(self, other: Rule | Count | int) -> Count:
-        count = _count(other)
-        return Count(self.terms + count.terms, self.constant + count.constant)
-
-    __radd__ = __add__
-
-    def __mul__(self, factor: int) -> Count:
-        factor = whole(factor, "a count is multiplied by")
-        return Count(tuple((factor * c, r) for c, r in self.terms), factor * self.constant)
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> Count:
-        return self * -1
-
-    def __sub__(self, other: Rule | Count | int) -> Count:
-        return self + _count(other) * -1
-
-    def __rsub__(self, other: Rule | Count | int) -> Count:
-        return _count(other) - self
-
-    def __le__(self, other: Rule | Count | int) -> Linear:
-        difference = self - other
-        return Linear(difference.terms, None, -difference.constant)
-
-    def __ge__(self, other: Rule | Count | int) -> Linear:
-        difference = self - other
-        return Linear(difference.terms, -difference.constant, None)
-
-    def __lt__(self, other: Rule | Count | int) -> Linear:
-        return self <= _count(other) - 1
-
-    def __gt__(self, other: Rule | Count | int) -> Linear:
-        return self >= _count(other) + 1
-
     def __eq__(self, other: object) -> Linear:  # type: ignore[override]
-        difference = self - _count(other)
-        return Linear(difference.terms, -difference.constant, -difference.constant)
+        return _between(0, self - _count(other), 0)
 
     def __ne__(self, other: object) -> Rule:  # type: ignore[override]
         return ~(self == other)
@@ -329,71 +352,12 @@ def children(rule: Rule) -> tuple[Rule, ...]:
         case Linear(terms=terms):
             return tuple(term for _, term in terms)
         case _:
-            raise RuleError(f"expected a rule such as variable['label'], got {rule!r}")
+            raise no_rule(rule)
 
 
-def _mentioned(rule: Rule) -> Iterator[Variable]:
-    stack = [rule]
-    while stack:
-        node = stack.pop()
-        match node:
-            case Is(variable=variable):
-                yield variable
-            case Tuples(over=over):
-                yield from over
-            case _:
-                stack.extend(children(node))
-
-
-def _form(rule: Rule, position: Mapping[int, int]) -> Form:
-    match rule:
-        case Is(variable=variable, label=label):
-            return ("is", position[variable.index], label)
-        case Tuples(over=over, allowed=allowed):
-            return ("tuples", tuple(position[v.index] for v in over), tuple(sorted(allowed)))
-        case Linear(terms=terms, lower=lower, upper=upper):
-            return ("linear", lower, upper, *((c, _form(term, position)) for c, term in terms))
-        case _:
-            kind = type(rule).__name__.lower()
-            return (kind, *(_form(inner, position) for inner in children(rule)))
-
-
-def _holds(rule: Rule, columns: Mapping[int, IntArray], m: int) -> BoolArray:
-    match rule:
-        case Is(variable=variable, label=label):
-            return np.asarray(columns[variable.index] == label, dtype=np.bool_)
-        case Not(of=inner):
-            return ~_holds(inner, columns, m)
-        case And(of=inner_rules):
-            result = np.ones(m, dtype=np.bool_)
-            for inner in inner_rules:
-                result &= _holds(inner, columns, m)
-            return result
-        case Or(of=inner_rules):
-            result = np.zeros(m, dtype=np.bool_)
-            for inner in inner_rules:
-                result |= _holds(inner, columns, m)
-            return result
-        case Implies(first=first, then=then):
-            return ~_holds(first, columns, m) | _holds(then, columns, m)
-        case Tuples(over=over, allowed=allowed):
-            if not over or not allowed:
-                return np.full(m, bool(allowed))
-            # Looked up as they are: numbers of tuples of many variables would not fit 64 bits.
-            asked = zip(*(columns[v.index].tolist() for v in over), strict=True)
-            return np.fromiter((labels in allowed for labels in asked), np.bool_, m)
-        case Linear(terms=terms, lower=lower, upper=upper):
-            total = np.zeros(m, dtype=np.int64)
-            for coefficient, term in terms:
-                total += coefficient * _holds(term, columns, m)
-            result = np.ones(m, dtype=np.bool_)
-            if lower is not None:
-                result &= total >= lower
-            if upper is not None:
-                result &= total <= upper
-            return result
-        case _:
-            raise RuleError(f"expected a rule such as variable['label'], got {rule!r}")
+def no_rule(value: object) -> RuleError:
+    """What is answered to somebody who gives something else for a rule."""
+    return RuleError(f"expected a rule such as variable['label'], got {value!r}")
 
 
 def _parts_of(kind: type[And] | type[Or], rule: Rule) -> tuple[Rule, ...]:
@@ -405,15 +369,14 @@ def as_rule(value: object, operator: str) -> Rule:
     if isinstance(value, Rule):
         return value
     if isinstance(value, Variable):
-        raise _needs_label(value, operator)
+        _without_label(operator)(value)
     raise RuleError(f"{operator} joins two rules such as variable['label'], got {value!r}")
 
 
-def _needs_label(variable: Variable, operator: str) -> RuleError:
-    return RuleError(
-        f"{operator} got the variable {variable.name!r}; pick a label: "
-        f"{variable.name}[{variable.labels[0]!r}]"
-    )
+def _between(lower: int | None, total: Count, upper: int | None) -> Linear:
+    """The sum without its constant, which moves over to the ends."""
+    low = None if lower is None else lower - total.constant
+    return Linear(total.terms, low, None if upper is None else upper - total.constant)
 
 
 def _count(value: object) -> Count:
@@ -445,7 +408,5 @@ def _inside(rule: Rule) -> str:
 
 
 def _sum_text(terms: tuple[tuple[int, Rule], ...]) -> str:
-    if not terms:
-        return "0"
-    words = [_inside(rule) if c == 1 else f"{c}*{_inside(rule)}" for c, rule in terms]
-    return " + ".join(words)
+    words = (_inside(rule) if c == 1 else f"{c}*{_inside(rule)}" for c, rule in terms)
+    return " + ".join(words) or "0"

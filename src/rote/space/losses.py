@@ -1,4 +1,4 @@
-"""Losses: how wrong an output is, and how inference is made to look for wrong ones.
+"""Losses: how wrong an output is, for evaluation and for loss-augmented inference.
 
 A loss Δ(gold, y) that adds up over variables becomes an offset per label, so that
 loss-augmented inference, max_y score(y) + Δ(gold, y), is inference on scores plus offsets.
@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rote.errors import SettingError, is_number
+from rote.errors import SettingError
 from rote.kernels.local_search.state import F1, JACCARD, WRONG
+from rote.settings import check, number
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, readonly
 
@@ -58,9 +59,13 @@ class Loss(Protocol):
 
 @dataclass(frozen=True)
 class Hamming:
-    """The number of wrong labels; with ``weights``, each costs what its right label says.
+    """The number of wrong labels, or the sum of what they cost.
 
-    A label that ``weights`` does not name costs 1. A mapping may be given.
+    Parameters
+    ----------
+    weights
+        What a wrong label costs, by the right label it misses: numbers of at least 0, as a mapping
+        or as pairs. A label that is not named costs 1.
 
     >>> Hamming({"B-NP": 2.0})
     Hamming(weights=(('B-NP', 2.0),))
@@ -72,10 +77,7 @@ class Hamming:
         pairs = tuple(dict(self.weights).items())  # can be hashed
         object.__setattr__(self, "weights", pairs)
         for label, weight in pairs:
-            if not (is_number(weight) and 0 <= weight < np.inf):
-                raise SettingError(
-                    f"the weight of a label is a number >= 0; {label!r} has {weight}"
-                )
+            check(f"the weight of {label!r}", weight, number(least=0))
 
     def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
         return np.asarray(((gold != labels) * self._costs(space, gold)).sum(axis=1))
@@ -96,91 +98,66 @@ class Hamming:
         return np.asarray(table[space.offsets[:-1] + gold])
 
 
-@dataclass(frozen=True)
-class ZeroOne:
-    """1 for every output but the right one."""
+class TermLoss:
+    """A loss that does not add up over variables: a term of a ``kind`` that kernels know."""
+
+    kind: ClassVar[int]
 
     def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
-        return np.asarray((gold != labels).any(axis=1), dtype=np.float64)
+        return np.asarray(self.term(gold).value(labels[:, None, :])[:, 0])
 
     def offsets(self, space: Space, gold: IntArray) -> None:
         return None
 
     def term(self, gold: IntArray) -> LossTerm:
-        return Wrong(gold)
+        return KnownTerm(gold, self.kind)
 
 
 @dataclass(frozen=True)
-class F1Loss:
+class ZeroOne(TermLoss):
+    """1 for every output but the right one."""
+
+    kind = WRONG
+
+
+@dataclass(frozen=True)
+class F1Loss(TermLoss):
     """1 - F1 over the pairs of a variable and its label, first labels aside, input by input.
 
     With labels (off, on) this is the example F1 of multi-label classification. F1 is 1 when
     nothing is on, neither in gold nor in the output.
     """
 
-    def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
-        return np.asarray(self.term(gold).value(labels[:, None, :])[:, 0])
-
-    def offsets(self, space: Space, gold: IntArray) -> None:
-        return None
-
-    def term(self, gold: IntArray) -> LossTerm:
-        return Overlap(gold, jaccard=False)
+    kind = F1
 
 
 @dataclass(frozen=True)
-class JaccardLoss:
+class JaccardLoss(TermLoss):
     """1 - |gold ∩ y| / |gold ∪ y| over pairs of a variable and its label, first labels aside."""
 
-    def value(self, space: Space, gold: IntArray, labels: IntArray) -> FloatArray:
-        return np.asarray(self.term(gold).value(labels[:, None, :])[:, 0])
-
-    def offsets(self, space: Space, gold: IntArray) -> None:
-        return None
-
-    def term(self, gold: IntArray) -> LossTerm:
-        return Overlap(gold, jaccard=True)
+    kind = JACCARD
 
 
 @dataclass(frozen=True, eq=False)
-class Wrong:
-    """1 for every output but the gold one, as kernels know it too."""
+class KnownTerm:
+    """A loss term that kernels know by its kind: `WRONG`, `F1` or `JACCARD`."""
 
     gold: IntArray
-    kind = WRONG
+    kind: int
 
     def __len__(self) -> int:
         return len(self.gold)
 
-    def rows(self, index: AnyArray) -> Wrong:
-        return Wrong(readonly(self.gold[index]))
-
-    def value(self, labels: IntArray) -> FloatArray:
-        return np.asarray((labels != self.gold[:, None, :]).any(axis=2), dtype=np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class Overlap:
-    """1 - F1, or 1 - Jaccard's index, as kernels know them too."""
-
-    gold: IntArray
-    jaccard: bool
-
-    @property
-    def kind(self) -> int:
-        return JACCARD if self.jaccard else F1
-
-    def __len__(self) -> int:
-        return len(self.gold)
-
-    def rows(self, index: AnyArray) -> Overlap:
-        return Overlap(readonly(self.gold[index]), self.jaccard)
+    def rows(self, index: AnyArray) -> KnownTerm:
+        return KnownTerm(readonly(self.gold[index]), self.kind)
 
     def value(self, labels: IntArray) -> FloatArray:
         gold = self.gold[:, None, :]
+        if self.kind == WRONG:
+            return np.asarray((labels != gold).any(axis=2), dtype=np.float64)
         right = ((labels == gold) & (gold > 0)).sum(axis=2)
         on, predicted = (gold > 0).sum(axis=2), (labels > 0).sum(axis=2)
-        if self.jaccard:
+        if self.kind == JACCARD:
             over, under = right, on + predicted - right
         else:
             over, under = 2 * right, on + predicted

@@ -1,4 +1,4 @@
-"""Rules to linear rows: lower <= A z <= upper over the columns of a space.
+"""Constraints as linear rows: lower <= A z <= upper over the columns of a space.
 
 A column is one label of one variable (1 when the variable takes it), or, after
 these, one auxiliary 0/1 column. An output obeys the rules exactly when some
@@ -21,6 +21,7 @@ How a rule becomes rows:
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import gcd
@@ -66,12 +67,10 @@ class Literal:
 
 
 @dataclass(frozen=True)
-class AllOf:
-    of: tuple[Formula, ...]
+class Joint:
+    """Every one of some formulas holds, or one of them."""
 
-
-@dataclass(frozen=True)
-class AnyOf:
+    every: bool
     of: tuple[Formula, ...]
 
 
@@ -84,8 +83,10 @@ class Sum:
     upper: int | None
 
 
-Formula: TypeAlias = Literal | AllOf | AnyOf | Sum
-TRUE, FALSE = AllOf(()), AnyOf(())
+Formula: TypeAlias = Literal | Joint | Sum
+TRUE, FALSE = Joint(True, ()), Joint(False, ())
+_Weights: TypeAlias = dict[tuple[int, int], float]  # by variable and label
+_Row: TypeAlias = tuple[_Weights, float, float]  # and its two ends
 
 
 @dataclass(frozen=True)
@@ -100,15 +101,13 @@ def lower(sizes: Sequence[int], rules: Iterable[Rule]) -> Rows:
     """Rows that hold exactly on the outputs that obey ``rules``."""
     writer = _Writer([int(size) for size in sizes])
     for rule in rules:
-        writer.require(writer.normal(rule, True))
+        writer.clauses += writer.clausal(writer.normal(rule, True))
     return writer.rows()
 
 
 def stacked(first: Rows, second: Rows) -> Rows:
     """The rows of both; the second's auxiliary columns come after the first's."""
-    moved = np.where(
-        second.indices < second.labels, second.indices, second.indices + first.auxiliary
-    )
+    moved = second.indices + first.auxiliary * (second.indices >= second.labels)
     return Rows(
         readonly(np.concatenate([first.indptr, second.indptr[1:] + first.indptr[-1]])),
         readonly(np.concatenate([first.indices, moved])),
@@ -126,7 +125,7 @@ class _Writer:
 
     sizes: list[int]
     clauses: list[Clause] = field(default_factory=list)
-    named: dict[tuple[Formula, bool], int] = field(default_factory=dict)
+    named: dict[tuple[Formula, tuple[bool, ...]], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.variables = len(self.sizes)
@@ -140,12 +139,9 @@ class _Writer:
                 return self.simple(literal) if positive else self.negated(literal)
             case Not(of=inner):
                 return self.normal(inner, not positive)
-            case And(of=inner_rules):
+            case And(of=inner_rules) | Or(of=inner_rules):
                 parts = [self.normal(inner, positive) for inner in inner_rules]
-                return self.all(parts) if positive else self.any(parts)
-            case Or(of=inner_rules):
-                parts = [self.normal(inner, positive) for inner in inner_rules]
-                return self.any(parts) if positive else self.all(parts)
+                return self.joined(isinstance(rule, And) is positive, parts)
             case Implies(first=first, then=then):
                 return self.normal(Or((Not(first), then)), positive)
             case Tuples(over=over, allowed=allowed):
@@ -161,37 +157,21 @@ class _Writer:
         match formula:
             case Literal(variable=j, labels=labels):
                 return self.simple(Literal(j, frozenset(range(self.sizes[j])) - labels))
-            case AllOf(of=parts):
-                return self.any([self.negated(part) for part in parts])
-            case AnyOf(of=parts):
-                return self.all([self.negated(part) for part in parts])
+            case Joint(every=every, of=parts):
+                return self.joined(not every, [self.negated(part) for part in parts])
             case Sum(terms=terms, lower=low, upper=up):
-                outside: list[Formula] = []
-                if low is not None:
-                    outside.append(Sum(terms, None, low - 1))
-                if up is not None:
-                    outside.append(Sum(terms, up + 1, None))
-                return self.any(outside)
+                outside = [] if low is None else [Sum(terms, None, low - 1)]
+                outside += [] if up is None else [Sum(terms, up + 1, None)]
+                return self.joined(False, outside)
 
     def simple(self, literal: Literal) -> Formula:
         if not literal.labels:
             return FALSE
         return TRUE if len(literal.labels) == self.sizes[literal.variable] else literal
 
-    def all(self, parts: Sequence[Formula]) -> Formula:
-        return self.joined(parts, AllOf, TRUE, FALSE)
-
-    def any(self, parts: Sequence[Formula]) -> Formula:
-        return self.joined(parts, AnyOf, FALSE, TRUE)
-
-    def joined(
-        self,
-        parts: Sequence[Formula],
-        kind: type[AllOf] | type[AnyOf],
-        neutral: Formula,
-        end: Formula,
-    ) -> Formula:
+    def joined(self, every: bool, parts: Sequence[Formula]) -> Formula:
         """Flattened, with the literals of one variable combined into one."""
+        neutral, end = (TRUE, FALSE) if every else (FALSE, TRUE)
         literals: dict[int, frozenset[int]] = {}
         others: dict[Formula, None] = {}
         stack = list(reversed(parts))
@@ -199,11 +179,11 @@ class _Writer:
             part = stack.pop()
             if part == end:
                 return end
-            if isinstance(part, kind):
+            if isinstance(part, Joint) and part.every is every:
                 stack.extend(reversed(part.of))
             elif isinstance(part, Literal):
                 known = literals.get(part.variable, part.labels)
-                joint = known & part.labels if kind is AllOf else known | part.labels
+                joint = known & part.labels if every else known | part.labels
                 literals[part.variable] = joint
             else:
                 others[part] = None
@@ -211,7 +191,7 @@ class _Writer:
         if end in simple:
             return end
         kept = (*[part for part in simple if part != neutral], *others)
-        return kept[0] if len(kept) == 1 else kind(kept)
+        return kept[0] if len(kept) == 1 else Joint(every, kept)
 
     def tuples(
         self, over: list[int], allowed: frozenset[tuple[int, ...]], positive: bool
@@ -219,23 +199,20 @@ class _Writer:
         """A list of tuples, label by label of the first variable, equal rests together."""
         if not over or not allowed:
             return TRUE if bool(allowed) == positive else FALSE
-        rests: dict[int, set[tuple[int, ...]]] = {}
+        rests = defaultdict[int, set[tuple[int, ...]]](set)
         for labels in allowed:
-            rests.setdefault(labels[0], set()).add(labels[1:])
-        groups: dict[frozenset[tuple[int, ...]], set[int]] = {}
+            rests[labels[0]].add(labels[1:])
+        groups = defaultdict[frozenset[tuple[int, ...]], set[int]](set)
         for label in range(self.sizes[over[0]]):
-            groups.setdefault(frozenset(rests.get(label, ())), set()).add(label)
+            groups[frozenset(rests[label])].add(label)
         parts = []
         for rest, labels_of_first in groups.items():
             here = Literal(over[0], frozenset(labels_of_first))
             inner = self.tuples(over[1:], rest, positive)
-            parts.append(self.any([self.negated(here), inner]))
-        return self.all(parts)
+            parts.append(self.joined(False, [self.negated(here), inner]))
+        return self.joined(True, parts)
 
     # -- clauses ----------------------------------------------------------------------
-
-    def require(self, formula: Formula) -> None:
-        self.clauses.extend(self.clausal(formula))
 
     def clausal(self, formula: Formula) -> list[Clause]:
         match formula:
@@ -243,9 +220,9 @@ class _Writer:
                 return [Clause(((j, labels),))]
             case Sum():
                 return [Clause((), self.over_literals(formula))]
-            case AllOf(of=parts):
+            case Joint(every=True, of=parts):
                 return [clause for part in parts for clause in self.clausal(part)]
-            case AnyOf(of=parts):
+            case Joint(of=parts):
                 product = [Clause(())]
                 options = [(self.clausal(part), part) for part in parts]
                 for clauses, part in sorted(options, key=lambda option: len(option[0])):
@@ -253,9 +230,13 @@ class _Writer:
                     crowded = len(product) > 1 and len(product) * len(clauses) > MAX_CLAUSES
                     two_sums = any(c.sum for c in product) and any(c.sum for c in clauses)
                     if crowded or two_sums:
-                        clauses = self.clausal(self.auxiliary(part, holds_if_set=True))
+                        clauses = self.clausal(self.auxiliary(part, True))
                     product = [self.union(a, b) for a in product for b in clauses]
-                return [clause for clause in product if not self.trivial(clause)]
+                return [
+                    clause
+                    for clause in product
+                    if all(len(labels) < self.sizes[j] for j, labels in clause.literals)
+                ]
 
     def union(self, a: Clause, b: Clause) -> Clause:
         literals = dict(a.literals)
@@ -263,76 +244,52 @@ class _Writer:
             literals[j] = literals.get(j, frozenset()) | labels
         return Clause(tuple(sorted(literals.items(), key=lambda item: item[0])), a.sum or b.sum)
 
-    def trivial(self, clause: Clause) -> bool:
-        return any(len(labels) == self.sizes[j] for j, labels in clause.literals)
-
-    def auxiliary(self, formula: Formula, holds_if_set: bool) -> Literal:
-        """A column that is 1 only if (or, else, whenever) the formula holds."""
-        if (formula, holds_if_set) not in self.named:
-            self.named[formula, holds_if_set] = self.tied(formula, holds_if_set, None)
-        return Literal(self.named[formula, holds_if_set], frozenset([1]))
-
-    def tied(self, formula: Formula, holds_if_set: bool, column: int | None) -> int:
-        if column is None:
-            column = len(self.sizes)
+    def auxiliary(self, formula: Formula, *directions: bool) -> Literal:
+        """A column that is 1 only if the formula holds (True), whenever it does (False), both."""
+        if (formula, directions) not in self.named:
+            column = self.named[formula, directions] = len(self.sizes)
             self.sizes.append(2)
-        unset = Literal(column, frozenset([0 if holds_if_set else 1]))
-        self.require(self.any([unset, formula if holds_if_set else self.negated(formula)]))
-        return column
+            for only_if in directions:
+                unset = Literal(column, frozenset([0 if only_if else 1]))
+                then = formula if only_if else self.negated(formula)
+                self.clauses += self.clausal(self.joined(False, [unset, then]))
+        return Literal(self.named[formula, directions], frozenset([1]))
 
     def over_literals(self, total: Sum) -> Sum:
         """The same sum with every counted formula replaced by a literal."""
         terms: list[tuple[int, Formula]] = []
         for coefficient, formula in total.terms:
-            if isinstance(formula, Literal) or formula in (TRUE, FALSE):
-                terms.append((coefficient, formula))
-                continue
-            # Only the direction in which counting wrongly could help must be forbidden.
-            pushes_up = total.lower is not None and coefficient > 0
-            pushes_up |= total.upper is not None and coefficient < 0
-            pushes_down = total.upper is not None and coefficient > 0
-            pushes_down |= total.lower is not None and coefficient < 0
-            if pushes_up and pushes_down:
-                key = (AllOf((formula, formula)), True)  # a name of its own for both directions
-                if key not in self.named:
-                    self.named[key] = self.tied(formula, False, self.tied(formula, True, None))
-                terms.append((coefficient, Literal(self.named[key], frozenset([1]))))
-            else:
-                terms.append((coefficient, self.auxiliary(formula, holds_if_set=pushes_up)))
+            if not isinstance(formula, Literal) and formula not in (TRUE, FALSE):
+                # Only the direction in which counting wrongly could help must be forbidden.
+                bounded = {coefficient > 0: total.lower, coefficient < 0: total.upper}
+                directions = [way for way in (True, False) if bounded[way] is not None]
+                formula = self.auxiliary(formula, *directions)
+            terms.append((coefficient, formula))
         return Sum(tuple(terms), total.lower, total.upper)
 
     # -- rows -------------------------------------------------------------------------
 
     def rows(self) -> Rows:
-        plain = _merged([clause for clause in dict.fromkeys(self.clauses) if clause.sum is None])
-        sums = [clause for clause in dict.fromkeys(self.clauses) if clause.sum is not None]
-        offsets = offsets_from_counts(self.sizes[: self.variables])
-        labels = int(offsets[-1])
-        rows: list[tuple[dict[int, float], float, float]] = []
-        for clause in plain:
+        clauses = dict.fromkeys(self.clauses)
+        rows: list[_Row] = []
+        for clause in _merged([clause for clause in clauses if clause.sum is None]):
             weights, constant = self.linear([(1, Literal(*lit)) for lit in clause.literals])
             rows.append((weights, 1 - constant, np.inf))
-        for clause in sums:
-            rows.extend(self.sum_rows(clause))
-
-        def column(variable: int, label: int) -> int:
-            if variable < self.variables:
-                return int(offsets[variable]) + label
-            return labels + variable - self.variables
-
+        for clause in clauses:
+            if clause.sum is not None:
+                rows += self.sum_rows(clause.sum, clause.literals)
         rows = [_reduced(*row) for row in rows]
-        indptr: list[int] = [0]
-        indices: list[int] = []
-        data: list[float] = []
-        for keyed, _, _ in rows:
-            placed = sorted((column(*divmod(key, _STRIDE)), w) for key, w in keyed.items() if w)
-            indices.extend(c for c, _ in placed)
-            data.extend(w for _, w in placed)
-            indptr.append(len(indices))
+        *offsets, labels = offsets_from_counts(self.sizes[: self.variables]).tolist()
+        # An auxiliary column stands for the second label of its variable.
+        offsets += range(labels - 1, labels - 1 + len(self.sizes) - self.variables)
+        placed = [
+            sorted((offsets[j] + label, w) for (j, label), w in weights.items() if w)
+            for weights, _, _ in rows
+        ]
         return Rows(
-            readonly(np.array(indptr, dtype=np.int64)),
-            readonly(np.array(indices, dtype=np.int64)),
-            readonly(np.array(data, dtype=np.float64)),
+            readonly(offsets_from_counts(list(map(len, placed)))),
+            readonly(np.array([column for row in placed for column, _ in row], dtype=np.int64)),
+            readonly(np.array([weight for row in placed for _, weight in row], dtype=np.float64)),
             readonly(np.array([low for _, low, _ in rows], dtype=np.float64)),
             readonly(np.array([up for _, _, up in rows], dtype=np.float64)),
             labels,
@@ -340,9 +297,9 @@ class _Writer:
             len(self.sizes) - self.variables if rows else 0,
         )
 
-    def linear(self, terms: Iterable[tuple[int, Formula]]) -> tuple[dict[int, float], float]:
+    def linear(self, terms: Iterable[tuple[int, Formula]]) -> tuple[_Weights, float]:
         """Σ coefficient · literal as weights on labels and a constant, the sparser way round."""
-        weights: dict[int, float] = {}
+        weights: _Weights = {}
         constant = 0.0
         for coefficient, formula in terms:
             if not isinstance(formula, Literal):
@@ -356,21 +313,19 @@ class _Writer:
                 constant += coefficient
                 coefficient = -coefficient
             for label in labels:
-                key = j * _STRIDE + label
-                weights[key] = weights.get(key, 0.0) + coefficient
+                weights[j, label] = weights.get((j, label), 0.0) + coefficient
         return weights, constant
 
-    def sum_rows(self, clause: Clause) -> list[tuple[dict[int, float], float, float]]:
-        total = clause.sum
-        assert total is not None
+    def sum_rows(self, total: Sum, literals: Iterable[tuple[int, frozenset[int]]]) -> list[_Row]:
+        """The rows of a sum, which need not hold where one of the literals does."""
         weights, constant = self.linear(total.terms)
         low = -np.inf if total.lower is None else total.lower - constant
         up = np.inf if total.upper is None else total.upper - constant
-        if not clause.literals:
+        if not literals:
             return [(weights, low, up)]
         least, most = self.reach(weights)
-        escape, free = self.linear([(1, Literal(*lit)) for lit in clause.literals])
-        found: list[tuple[dict[int, float], float, float]] = []
+        escape, free = self.linear([(1, Literal(*lit)) for lit in literals])
+        found: list[_Row] = []
         if most > up:  # Σ c z <= up + (most - up) · (escape + free)
             room = most - up
             found.append((_plus(weights, escape, -room), -np.inf, up + room * free))
@@ -379,35 +334,20 @@ class _Writer:
             found.append((_plus(weights, escape, room), low - room * free, np.inf))
         return found
 
-    def reach(self, weights: dict[int, float]) -> tuple[float, float]:
+    def reach(self, weights: _Weights) -> tuple[float, float]:
         """The least and the most Σ c z can be, one label per variable."""
-        by_variable: dict[int, dict[int, float]] = {}
-        for key, weight in weights.items():
-            j, label = divmod(key, _STRIDE)
-            by_variable.setdefault(j, {})[label] = weight
-        least = most = 0.0
-        for j, labels in by_variable.items():
-            values = list(labels.values())
-            if len(values) < self.sizes[j]:
-                values.append(0.0)
-            least += min(values)
-            most += max(values)
-        return least, most
+        by_variable = defaultdict[int, list[float]](list)
+        for (j, _), weight in weights.items():
+            by_variable[j].append(weight)
+        each = [own + [0.0] * (len(own) < self.sizes[j]) for j, own in by_variable.items()]
+        return sum(map(min, each)), sum(map(max, each))
 
 
-_STRIDE = 1 << 40  # packs (variable, label) into one integer key
+def _plus(a: _Weights, b: _Weights, scale: float) -> _Weights:
+    return a | {key: a.get(key, 0.0) + scale * weight for key, weight in b.items()}
 
 
-def _plus(a: dict[int, float], b: dict[int, float], scale: float) -> dict[int, float]:
-    joint = dict(a)
-    for key, weight in b.items():
-        joint[key] = joint.get(key, 0.0) + scale * weight
-    return joint
-
-
-def _reduced(
-    weights: dict[int, float], low: float, up: float
-) -> tuple[dict[int, float], float, float]:
+def _reduced(weights: _Weights, low: float, up: float) -> _Row:
     """A row divided by what divides all of its coefficients, its ends rounded inwards."""
     ends = [abs(end) for end in (low, up) if abs(end) < np.inf]
     check_exact(sum(abs(weight) for weight in weights.values()) + max(ends, default=0.0))
@@ -427,21 +367,16 @@ def _merged(clauses: list[Clause]) -> list[Clause]:
     changed = True
     while changed:
         changed = False
-        width = max((len(clause.literals) for clause in clauses), default=0)
-        for place in range(width):
-            groups: dict[object, list[Clause]] = {}
+        for place in range(max((len(clause.literals) for clause in clauses), default=0)):
+            groups = defaultdict[object, list[Clause]](list)
             for clause in clauses:
-                if place < len(clause.literals):
-                    rest = clause.literals[:place] + clause.literals[place + 1 :]
-                    key: object = (clause.literals[place][0], rest)
-                else:
-                    key = clause
-                groups.setdefault(key, []).append(clause)
-            if len(groups) == len(clauses):
-                continue
-            changed = True
-            joint = (_intersected(group, place) for group in groups.values())
-            clauses = list(dict.fromkeys(joint))
+                here, rest = clause.literals[place : place + 1], clause.literals[place + 1 :]
+                key = (here[0][0], clause.literals[:place], rest) if here else clause
+                groups[key].append(clause)
+            if len(groups) < len(clauses):
+                changed = True
+                joint = (_intersected(group, place) for group in groups.values())
+                clauses = list(dict.fromkeys(joint))
     return clauses
 
 

@@ -1,4 +1,4 @@
-"""A space as arrays: variables, tables over a few of them, and rows over many.
+"""A space as a factor graph in arrays: variables, tables over a few of them, rows over many.
 
 A factor is a table of scores. A rule whose variables have few joint labellings
 becomes a *hard table*: a mask of what it allows, merged into a factor or another
@@ -14,6 +14,7 @@ network of a space, and the working memory of an elimination for what it left ov
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -127,12 +128,10 @@ class Network:
         start = np.flatnonzero(changes)
         group_row, group_variable = row[start], owner[start]
         group_start = np.append(start, len(owner)).astype(np.int64)
-        least, most = np.zeros(len(start)), np.zeros(len(start))
-        for g, variable in enumerate(group_variable):
-            weights = self.rows.data[group_start[g] : group_start[g + 1]]
-            absent = [0.0] if len(weights) < self.sizes[variable] else []
-            least[g] = min([*weights, *absent])
-            most[g] = max([*weights, *absent])
+        # A label that a row does not mention weighs nothing.
+        absent = np.where(np.diff(group_start) < self.sizes[group_variable], 0.0, np.nan)
+        least = np.fmin(np.minimum.reduceat(self.rows.data, start), absent)
+        most = np.fmax(np.maximum.reduceat(self.rows.data, start), absent)
         variable_group_ptr, variable_groups = _grouped(group_variable, self.variables)
         places_of = np.bincount(self.scope, minlength=self.variables)
         widest = int(self.sizes.max(initial=1))
@@ -224,12 +223,12 @@ def build_network(
         return _plain(sizes, [scope for scope, _ in factors])
     domains = [np.ones(int(size), dtype=np.bool_) for size in sizes]
     offsets = offsets_from_counts(sizes)
-    tables = []
     shapes = [tuple(sizes[list(scope)].tolist()) for scope, _ in factors]
-    ends = [first + prod(shape) for (_, first), shape in zip(factors, shapes, strict=True)]
-    parts, open_ = NUMBERS(max(ends, default=0)), ALL_TRUE(max(ends, default=0))
-    for (scope, first), shape, end in zip(factors, shapes, ends, strict=True):
-        own = slice(first, end)
+    count = int(offsets[-1]) + sum(map(prod, shapes))
+    parts, open_ = NUMBERS(count), ALL_TRUE(count)
+    tables = []
+    for (scope, first), shape in zip(factors, shapes, strict=True):
+        own = slice(first, first + prod(shape))
         tables.append(Table(scope, open_[own].reshape(shape), (parts[own].reshape(shape),)))
     masks: dict[tuple[int, ...], BoolArray] = {}
     evaluated: dict[object, BoolArray] = {}
@@ -241,7 +240,7 @@ def build_network(
         if len(scope) == 1:
             domains[scope[0]] &= mask
         else:
-            masks[scope] = masks[scope] & mask if scope in masks else mask
+            masks[scope] = masks.get(scope, True) & mask
     rows = lower(sizes.tolist(), long_rules)
     all_sizes = np.concatenate([sizes, np.full(rows.auxiliary, 2, dtype=np.int64)])
     domains += [np.ones(2, dtype=np.bool_) for _ in range(rows.auxiliary)]
@@ -293,7 +292,7 @@ def assemble(
     offsets = offsets_from_counts(sizes)
     scope_ptr = offsets_from_counts([len(t.scope) for t in tables])
     scope = np.array([j for t in tables for j in t.scope], dtype=np.int64)
-    strides = np.array([step for t in tables for step in _strides(t.allowed.shape)], dtype=np.int64)
+    strides = [np.cumprod((1, *t.allowed.shape[:0:-1]))[::-1] for t in tables if t.scope]
     table_ptr = int(offsets[-1]) + offsets_from_counts([t.allowed.size for t in tables])
     shaped = [(domain, tuple(source)) for domain, source in zip(domains, sources, strict=True)]
     shaped += [(table.allowed, table.sources) for table in tables]
@@ -314,7 +313,7 @@ def assemble(
         own,
         readonly(scope_ptr),
         readonly(scope),
-        readonly(strides),
+        readonly(joined(strides)),
         readonly(table_ptr),
         entries,
         gather_ptr,
@@ -326,15 +325,14 @@ def assemble(
 
 def split(sizes: IntArray, rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
     """The rules that become hard tables, and those that stay rows."""
-    tabled: list[Rule] = []
-    long_rules: list[Rule] = []
+    found: tuple[list[Rule], list[Rule]] = [], []
     for rule in rules:
         shape = sizes[[v.index for v in rule.variables]]
         most = MAX_ENTRIES
         if len(shape) > 2:
             most = MAX_ENTRIES_OF_MORE if len(shape) <= 4 else MAX_ENTRIES_OF_MANY
-        (tabled if float(np.prod(shape.astype(np.float64))) <= most else long_rules).append(rule)
-    return tabled, long_rules
+        found[float(np.prod(shape.astype(np.float64))) > most].append(rule)
+    return found
 
 
 def _mask(
@@ -351,15 +349,15 @@ def _mask(
 
 def merged(tables: Sequence[Table]) -> list[Table]:
     """The same tables, each put inside the first other one that covers its variables."""
-    at: dict[int, list[int]] = {}
+    at = defaultdict[int, list[int]](list)
     found: list[Table] = []
     for table in sorted(tables, key=lambda t: -len(t.scope)):
         scope = set(table.scope)
-        near = at.get(table.scope[0], []) if table.scope else []
+        near = at[table.scope[0]] if table.scope else []
         home = next((t for t in near if scope <= set(found[t].scope)), None)
         if home is None:
             for j in table.scope:
-                at.setdefault(j, []).append(len(found))
+                at[j].append(len(found))
             found.append(table)
             continue
         over, shape = found[home].scope, found[home].allowed.shape
@@ -378,47 +376,33 @@ def spread(array: AnyArray, scope: tuple[int, ...], over: tuple[int, ...]) -> An
 
 def _make_consistent(domains: list[BoolArray], tables: Sequence[Table]) -> None:
     """Take labels out of the domains that some table cannot extend, until none is left."""
-    at: dict[int, list[int]] = {}
-    hard = [t for t, table in enumerate(tables) if not table.allowed.all()]
-    for t in hard:
+    at = defaultdict[int, dict[int, None]](dict)
+    queue = {t: None for t, table in enumerate(tables) if not table.allowed.all()}
+    for t in queue:
         for j in tables[t].scope:
-            at.setdefault(j, []).append(t)
-    queue = dict.fromkeys(hard)
-    for j, domain in enumerate(domains):
-        if not domain.all():
-            queue.update(dict.fromkeys(at.get(j, [])))
+            at[j][t] = None
     while queue:
         t = next(iter(queue))
         del queue[t]
-        table = tables[t]
-        open_entries = table.allowed
-        for axis, j in enumerate(table.scope):
-            shape = [-1 if k == axis else 1 for k in range(len(table.scope))]
-            open_entries = open_entries & domains[j].reshape(shape)
-        for axis, j in enumerate(table.scope):
-            others = tuple(k for k in range(len(table.scope)) if k != axis)
+        scope, open_entries = tables[t].scope, tables[t].allowed
+        for j in scope:
+            open_entries = open_entries & spread(domains[j], (j,), scope)
+        for axis, j in enumerate(scope):
+            others = tuple(k for k in range(len(scope)) if k != axis)
             kept = domains[j] & open_entries.any(axis=others)
             if (kept != domains[j]).any():
                 domains[j] = kept
-                queue.update(dict.fromkeys(other for other in at[j] if other != t))
+                queue |= {other: None for other in at[j] if other != t}
 
 
 def _two_valued(rows: Rows, sizes: IntArray) -> Rows:
     """The same rows with each auxiliary column as the second label of a variable."""
-    labels = rows.labels
-    indices = np.where(
-        rows.indices < labels, rows.indices, labels + 2 * (rows.indices - labels) + 1
-    )
-    return Rows(
-        rows.indptr, readonly(indices), rows.data, rows.lower, rows.upper, int(sizes.sum()), 0
-    )
+    behind = np.maximum(0, rows.indices - rows.labels + 1)
+    indices = readonly(rows.indices + behind)
+    return replace(rows, indices=indices, labels=int(sizes.sum()), auxiliary=0)
 
 
 def _grouped(owner: IntArray, owners: int) -> tuple[IntArray, IntArray]:
     """For each owner, the positions that it owns."""
     counts = np.bincount(owner, minlength=owners)
     return readonly(offsets_from_counts(counts)), readonly(np.argsort(owner, kind="stable"))
-
-
-def _strides(shape: tuple[int, ...]) -> list[int]:
-    return [int(np.prod(shape[k + 1 :])) for k in range(len(shape))]

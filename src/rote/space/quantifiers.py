@@ -1,4 +1,4 @@
-"""Rules about many: all, any, counts, all different, one of a list.
+"""Constraints over many variables: all, any, counts, all different, one of a list.
 
 Each is a function that makes nodes of `rote.space.language`, and takes rules or lists of rules.
 """
@@ -29,17 +29,41 @@ def count(*rules: Rule | Iterable[Rule]) -> Count:
 
 
 def at_most(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
-    """At most ``k`` of the rules hold."""
+    """At most ``k`` of the rules hold.
+
+    Parameters
+    ----------
+    k
+        A whole number of at least 0.
+    *rules
+        Rules, or lists of rules.
+    """
     return count(*rules) <= _number(k, "at_most takes")
 
 
 def at_least(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
-    """At least ``k`` of the rules hold."""
+    """At least ``k`` of the rules hold.
+
+    Parameters
+    ----------
+    k
+        A whole number of at least 0.
+    *rules
+        Rules, or lists of rules.
+    """
     return count(*rules) >= _number(k, "at_least takes")
 
 
 def exactly(k: int, *rules: Rule | Iterable[Rule]) -> Linear:
-    """Exactly ``k`` of the rules hold."""
+    """Exactly ``k`` of the rules hold.
+
+    Parameters
+    ----------
+    k
+        A whole number of at least 0.
+    *rules
+        Rules, or lists of rules.
+    """
     return count(*rules) == _number(k, "exactly takes")
 
 
@@ -49,25 +73,25 @@ def all_different(*variables: Variable | Iterable[Variable]) -> And:
     One `at_most` per label rather than one clause per pair: the rows are fewer
     and their relaxation is tighter.
     """
-    chosen: list[Variable] = []
-    for item in variables:
-        chosen.extend(_listed(item, Variable))
-    for variable in chosen:
-        if not isinstance(variable, Variable):
-            raise RuleError(f"all_different takes variables, got {variable!r}")
-    _check_once("all_different", chosen)
+    chosen = [variable for item in variables for variable in _listed(item, Variable)]
+    _check_variables("all_different takes variables", chosen)
     labels = dict.fromkeys(label for variable in chosen for label in variable.labels)
     groups = ([v[label] for v in chosen if label in v.labels] for label in labels)
     return And(tuple(at_most(1, group) for group in groups if len(group) > 1))
 
 
 def one_of(variables: Sequence[Variable], tuples: Iterable[Sequence[str]]) -> Tuples:
-    """The labels of ``variables`` form one of ``tuples``."""
+    """The labels of some variables form one of some tuples.
+
+    Parameters
+    ----------
+    variables
+        Different variables.
+    tuples
+        The tuples of labels that may be, one label per variable.
+    """
     over = tuple(variables)
-    for variable in over:
-        if not isinstance(variable, Variable):
-            raise RuleError(f"one_of takes a list of variables first, got {variable!r}")
-    _check_once("one_of", over)
+    _check_variables("one_of takes a list of variables first", over)
     allowed = set()
     for labels in tuples:
         if len(labels) != len(over):
@@ -94,9 +118,12 @@ def _listed(item: Any, kind: type | UnionType) -> Iterable[Any]:
     raise RuleError(f"expected rules such as variable['label'], or lists of them, got {item!r}")
 
 
-def _check_once(what: str, variables: Sequence[Variable]) -> None:
-    if len({id(variable) for variable in variables}) != len(variables):
-        raise RuleError(f"{what} got the same variable twice; list each variable once")
+def _check_variables(wanted: str, variables: Sequence[Any]) -> None:
+    for variable in variables:
+        if not isinstance(variable, Variable):
+            raise RuleError(f"{wanted}, got {variable!r}")
+    if len(set(variables)) != len(variables):
+        raise RuleError(f"{wanted}, got the same variable twice; list each variable once")
 
 
 def _number(value: object, what: str) -> int:

@@ -1,4 +1,4 @@
-"""Why an output breaks a rule: the variables whose labels are enough to break it.
+"""Why an output violates a constraint: the variables whose labels are enough to break it.
 
 Whether a rule holds has a *reason*: a set of variables such that every output with the same labels
 on them agrees on the rule. So no change that leaves the reason alone can mend a broken rule, and a
@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rote.errors import RuleError
-from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples
+from rote.space.language import And, Implies, Is, Linear, Not, Or, Rule, Tuples, no_rule
 from rote.space.space import Space
 from rote.types import AnyArray
 
@@ -76,7 +75,7 @@ def reason(rule: Rule, labels: Sequence[int]) -> Reason:
         case Linear():
             return _of_sum(rule, labels)
         case _:
-            raise RuleError(f"expected a rule such as variable['label'], got {rule!r}")
+            raise no_rule(rule)
 
 
 def _either(rules: Sequence[Rule], labels: Sequence[int], *, decisive: bool) -> Reason:

@@ -22,11 +22,12 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import permutations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from rote.errors import RuleError, SettingError
+from rote.errors import RuleError
+from rote.settings import Setting, check, optional
 from rote.space.builder import SpaceBuilder
 from rote.space.language import Or, Rule, Variable
 from rote.space.quantifiers import all_of, any_of, at_least, at_most, exactly
@@ -35,13 +36,20 @@ OFF_ON = ("off", "on")
 Rules: TypeAlias = str | Callable[[SpaceBuilder, Sequence[Variable]], None]
 Variables: TypeAlias = Mapping[str, Mapping[Any, Variable]]  # by kind and places, a tuple
 Kinds: TypeAlias = Mapping[str, tuple[int, tuple[str, ...]]]  # how many places, which labels
+T = TypeVar("T")
 _Letters: TypeAlias = Mapping[str, int]
 _Node: TypeAlias = Callable[[Variables, _Letters], Rule]
 
+RULES = optional(
+    Setting(
+        "a text, as docs/rules.md shows, or a function of a builder and its variables",
+        lambda rules: isinstance(rules, str) or callable(rules),
+    )
+)
 _COUNTS = {"most": at_most, "least": at_least, "exactly": exactly}
 _WORDS = {"if", "then", "or", "and", "not", "is", "are", "of", "at", "exactly"}
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[(),|:]|[^\s(),|:"#][^\s(),|:"]*|#.*|\S')
-_PLACE = re.compile(r"(\d+)|(first|last)|([a-z])(?:([+-]\d+))?")
+_PLACE = re.compile(r"(\d+|first|last)|([a-z])([+-]\d+)?")
 _NEVER = Or(())
 
 
@@ -78,13 +86,9 @@ class Vocabulary:
 
     def check(self, rules: Rules | None) -> None:
         """Refuse what are no rules, and texts that cannot be read."""
+        check("rules", rules, RULES)
         if isinstance(rules, str):
             _parsed(rules, tuple(self.kinds.items()))
-        elif rules is not None and not callable(rules):
-            raise SettingError(
-                "rules is a text, as docs/rules.md shows, or a function of a builder and its "
-                f"variables; got {rules!r:.80}"
-            )
 
     def require(
         self,
@@ -175,11 +179,11 @@ class _Parser:
             raise self.error(" or ".join(map(repr, words)))
 
     def line(self) -> _Line:
-        colon = next((k for k, t in enumerate(self.tokens) if t.text == ":" and not t.quoted), None)
-        start = 0
-        if colon is not None:
-            self.at, start = colon + 1, self.tokens[colon].column
-        name = self.text[: start - 1].strip() if start else self.text.strip()
+        name = self.text.strip()
+        colons = [k for k, t in enumerate(self.tokens) if t.text == ":" and not t.quoted]
+        if colons:
+            self.at = colons[0] + 1
+            name = self.text[: self.tokens[colons[0]].column - 1].strip()
         if not name:
             raise self.error("a name before the colon", self.tokens[0])
         ground = self.rule()
@@ -196,20 +200,23 @@ class _Parser:
         return lambda places, letters: first(places, letters) >> then(places, letters)
 
     def either(self) -> _Node:
-        return self._joined("or", self.both, any_of)
+        both = partial(self.joined, "and", self.one, all_of)
+        return self.joined("or", both, any_of)
 
-    def both(self) -> _Node:
-        return self._joined("and", self.one, all_of)
-
-    def _joined(
-        self, word: str, inner: Callable[[], _Node], join: Callable[[list[Rule]], Rule]
+    def joined(
+        self, word: str, read: Callable[[], _Node], join: Callable[[list[Rule]], Rule]
     ) -> _Node:
-        found = [inner()]
-        while self.take(word):
-            found.append(inner())
+        found = self.several(word, read)
         if len(found) == 1:
             return found[0]
         return lambda places, letters: join([each(places, letters) for each in found])
+
+    def several(self, word: str, read: Callable[[], T]) -> list[T]:
+        """One, and as many more as follow behind a word."""
+        found = [read()]
+        while self.take(word):
+            found.append(read())
+        return found
 
     def one(self) -> _Node:
         if self.take("not"):
@@ -231,9 +238,7 @@ class _Parser:
         most, compare = int(self.next.text), _COUNTS[how]
         self.at += 1
         if self.take("of"):
-            some = [self.one()]
-            while self.take(","):
-                some.append(self.one())
+            some = self.several(",", self.one)
             return lambda places, letters: compare(most, [one(places, letters) for one in some])
         kind = self.kind(plural=True)
         self.want("is", "are")
@@ -279,26 +284,21 @@ class _Parser:
         if found is None:
             raise self.error("a place such as i, i+1, 0, first or last")
         self.at += 1
-        number, end, letter, more = found.groups()
-        if number is not None:
-            return lambda _letters, _last: int(number)
-        if end is not None:
-            return lambda _, last: 0 if end == "first" else last
-        self.letters.setdefault(letter)
-        return lambda letters, _: letters[letter] + int(more or 0)
+        number, letter, more = found.groups()
+        if letter:
+            self.letters.setdefault(letter)
+            return lambda letters, _: letters[letter] + int(more or 0)
+        return lambda _, last: last if number == "last" else int(number.replace("first", "0"))
 
     def labels(self, kind: str) -> tuple[str, ...]:
-        labels = [self.label(kind)]
-        while self.take("|"):
-            labels.append(self.label(kind))
-        return tuple(labels)
+        def label() -> str:
+            known = self.kinds[kind][1]
+            if self.next.text not in known:
+                raise self.error(f"a label of {kind}: {', '.join(known):.200}")
+            self.at += 1
+            return self.tokens[self.at - 1].text
 
-    def label(self, kind: str) -> str:
-        known = self.kinds[kind][1]
-        if self.next.text not in known:
-            raise self.error(f"a label of {kind}: {', '.join(known):.200}")
-        self.at += 1
-        return self.tokens[self.at - 1].text
+        return tuple(self.several("|", label))
 
 
 def _is(variable: Variable, labels: Sequence[str]) -> Rule:

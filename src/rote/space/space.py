@@ -1,4 +1,4 @@
-"""A `Space` says which outputs are possible, and names their parts; it holds no scores.
+"""A `Space` is a structured output space: the feasible outputs and their parts, without scores.
 
 Parts, in order: every label of every variable, then every label tuple of every
 factor (last variable fastest). A vector of part scores is all an engine needs
@@ -37,7 +37,15 @@ More = TypeVarTuple("More")
 
 @dataclass(frozen=True)
 class Factor:
-    """Scores for every joint labelling of a few variables."""
+    """Scores for every joint labelling of a few variables.
+
+    Parameters
+    ----------
+    name
+        What it is called in messages and pictures.
+    variables
+        The positions of its variables in the space; labels of the last change fastest.
+    """
 
     name: str
     variables: tuple[int, ...]
@@ -56,6 +64,15 @@ class Space:
     """Variables, factors over them, and the rules every output obeys.
 
     Build one with `SpaceBuilder`. Spaces are equal when their fingerprints are.
+
+    Parameters
+    ----------
+    variables
+        What is decided, in the order of its labels' scores.
+    factors
+        Which variables have scores for their joint labellings, in the order of these scores.
+    rules
+        The constraints, each with the name under which errors speak of it.
     """
 
     variables: tuple[Variable, ...]
@@ -196,7 +213,7 @@ class Space:
     def holds(self, labels: AnyArray) -> BoolArray:
         """Which outputs of a batch of shape (m, variables) obey every rule."""
         batch = self.as_labels(labels)
-        columns = {v.index: batch[:, v.index] for v in self.variables}
+        columns = dict(enumerate(batch.T))
         result = np.ones(len(batch), dtype=np.bool_)
         for named in self.rules:
             result &= named.rule.holds(columns)
@@ -207,7 +224,7 @@ class Space:
         batch = self.as_labels(labels)
         if len(batch) != 1:
             raise LabelError(f"broken looks at one output, got {len(batch)}; index the batch first")
-        columns = {v.index: batch[:, v.index] for v in self.variables}
+        columns = dict(enumerate(batch.T))
         return tuple(named for named in self.rules if not named.rule.holds(columns).all())
 
     def value(self, scores: AnyArray, labels: AnyArray) -> FloatArray:
@@ -291,13 +308,13 @@ class Space:
         if len(labels) != len(chosen):
             raise LabelError(f"{len(chosen)} variables take {len(chosen)} labels, got {labels!r}")
         scope = tuple(v.index for v in chosen)
-        for f, factor in enumerate(self.factors):
-            if factor.variables == scope:
-                code = 0
-                for variable, label in zip(chosen, labels, strict=True):
-                    code = code * len(variable.labels) + variable.position(label)
-                return int(self.factor_offsets[f]) + code
-        raise LabelError(f"no factor is over ({', '.join(variables)}) in this order")
+        scopes = [factor.variables for factor in self.factors]
+        if scope not in scopes:
+            raise LabelError(f"no factor is over ({', '.join(variables)}) in this order")
+        code = 0
+        for variable, label in zip(chosen, labels, strict=True):
+            code = code * len(variable.labels) + variable.position(label)
+        return int(self.factor_offsets[scopes.index(scope)]) + code
 
     def scores(self, by_name: Mapping[str, Mapping[str, float]] | None = None) -> FloatArray:
         """A score vector: zero but for what ``by_name[variable][label]`` says.
@@ -364,19 +381,17 @@ class Space:
             raise LabelError(
                 f"labels are whole numbers, got {batch.dtype}; use space.encode for names"
             )
-        if batch.size and ((batch < 0) | (batch >= self.sizes)).any():
-            raise self._unknown_label(batch)
+        wrong = (batch < 0) | (batch >= self.sizes)
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0].tolist()
+            variable = self.variables[j]
+            error = LabelError(
+                f"a label is below 0 or beyond its variable's last label: {batch[i, j]} is no "
+                f"position of {len(variable.labels)} labels, those of {variable.name!r}"
+            )
+            locate(error, "output", i)
+            raise error
         return batch.astype(np.int64, copy=False)
-
-    def _unknown_label(self, batch: IntArray) -> LabelError:
-        i, j = np.argwhere((batch < 0) | (batch >= self.sizes))[0].tolist()
-        variable = self.variables[j]
-        error = LabelError(
-            f"a label is below 0 or beyond its variable's last label: {batch[i, j]} is no position "
-            f"of {len(variable.labels)} labels, those of {variable.name!r}"
-        )
-        locate(error, "output", i)
-        return error
 
 
 def _rows(space: Space) -> Rows:

@@ -38,15 +38,29 @@ _OBJECT = re.compile(r'\s*\{\s*("[^"]*"\s*:|\})')  # how a line of JSON begins, 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """The examples of a file, and what their outputs are written back into."""
+    """The examples of a file, and what their outputs are written back into.
+
+    Parameters
+    ----------
+    path
+        The file.
+    xs, ys
+        Its inputs, and their outputs if it has some.
+    lines
+        The line in which each example begins, counted from 1.
+    objects, write
+        The lines of JSON that outputs are put into, or what writes the lines of another format.
+    by_token
+        Whether each label has a line of its own.
+    """
 
     path: Path
     xs: tuple[Any, ...]
     ys: tuple[Any, ...] | None
-    lines: tuple[int, ...]  # where each example begins
-    objects: Sequence[dict[str, Any]] = ()  # the lines of JSON that outputs are put into, or
-    write: Callable[[Sequence[Any]], Iterable[str]] | None = None  # the lines of another format
-    by_token: bool = False  # each label has a line of its own
+    lines: tuple[int, ...]
+    objects: Sequence[dict[str, Any]] = ()
+    write: Callable[[Sequence[Any]], Iterable[str]] | None = None
+    by_token: bool = False
 
     def __len__(self) -> int:
         return len(self.xs)
@@ -74,7 +88,17 @@ class Examples:
 
 @dataclass(frozen=True)
 class Scores:
-    """Numbers by their name, 1 for a perfect model, and F1 by label where a task has it."""
+    """How good a model is on examples.
+
+    Parameters
+    ----------
+    task, examples
+        The name of the task, and how many examples were looked at.
+    numbers
+        Scores by their name, 1 for a perfect model.
+    tables
+        F1 by label where a task has it.
+    """
 
     task: str
     examples: int
@@ -110,8 +134,9 @@ class Adapter(Generic[T]):
         ``from_json(task, value)`` is the input that JSON has, without a task if it is not built
         yet; ``output_from_json(x, value)`` an output; ``to_json(task, x, y)`` the output as JSON.
         What cannot be read is a `DataError`.
-    alike
-        Refuses by a `DataError` an input that does not go together with the first of its file.
+    shape
+        What all inputs of a file have in common, in words: ``{"a token": "2 texts"}``. An input of
+        another shape than the first of its file is refused.
     settings, build
         The settings that the shell may give, and ``build(examples, settings)``, the task of a
         training file. All tasks have the setting ``rules``.
@@ -129,7 +154,7 @@ class Adapter(Generic[T]):
     from_json: Callable[[T | None, Any], Any] | None = None
     output_from_json: Callable[[Any, Any], Any] | None = None
     to_json: Callable[[T, Any, Any], Any] | None = None
-    alike: Callable[[Any, Any], None] | None = None
+    shape: Callable[[Any], Mapping[str, str]] = lambda _: {}
     settings: tuple[str, ...] = ()
     build: Callable[[Examples, Mapping[str, Any]], T] | None = None
     own_format: Callable[[Path, Sequence[str], T | None], Examples] | None = None
@@ -164,7 +189,7 @@ class Adapter(Generic[T]):
             lines = examples.write(outputs)
         else:
             every = zip(examples.objects, examples.xs, outputs, strict=True)
-            to_json = _given(self.to_json, "to_json", self)
+            to_json = self._needed("to_json")
             lines = (json_text({**given, "y": to_json(task, x, y)}) for given, x, y in every)
         return "".join(f"{line}\n" for line in lines)
 
@@ -173,46 +198,51 @@ class Adapter(Generic[T]):
         for name in settings:
             if name not in (*self.settings, "rules"):
                 raise SettingError(f"{name} is no setting of {self.name}; leave it out")
-        task = _given(self.build, "build", self)(examples, settings)
-        examples.check(task)  # type: ignore[arg-type]
+        task = self._needed("build")(examples, settings)
+        examples.check(task)
         if not getattr(task, "labels", True):
             raise DataError(f"{examples.path}: no example has a label; there is nothing to learn")
-        return task
+        return task  # type: ignore[no-any-return]
 
     def input_of(self, task: T, value: Any) -> Any:
         """The input of a request: a text that was typed, or JSON, within the limits."""
         if isinstance(value, str) and self.typed is not None:
             x = self.typed(task, value)
         else:
-            x = _given(self.from_json, "from_json", self)(task, value)
+            x = self._needed("from_json")(task, value)
         for what, count, most in self.limits:
             check_size(what, count(x), most)
         return x
 
     def _objects(self, path: Path, lines: Iterable[str], task: T | None) -> Examples:
-        given: list[dict[str, Any]] = []
-        xs: list[Any] = []
-        ys: list[Any] = []
-        numbers: list[int] = []
+        found: list[tuple[int, dict[str, Any], Any, Any]] = []
         for number, line in enumerate(lines, start=1):
             if not line.strip(" \t"):
                 continue
             try:
                 value = _object(line)
-                xs.append(_given(self.from_json, "from_json", self)(task, value["x"]))
-                if given and ("y" in value) != ("y" in given[0]):
-                    raise DataError('"y" is in some lines and not in others')
-                if self.alike is not None:
-                    self.alike(xs[0], xs[-1])
-                if "y" in value:
-                    ys.append(
-                        _given(self.output_from_json, "output_from_json", self)(xs[-1], value["y"])
-                    )
+                x = self._needed("from_json")(task, value["x"])
+                if found:
+                    self._check_alike(found[0], value, x)
+                y = self._needed("output_from_json")(x, value["y"]) if "y" in value else None
             except DataError as error:
                 raise line_error(path, number, str(error)) from None
-            given.append(value)
-            numbers.append(number)
-        return Examples(path, tuple(xs), tuple(ys) if ys else None, tuple(numbers), given)
+            found.append((number, value, x, y))
+        numbers, given, xs, ys = zip(*found, strict=True) if found else ((),) * 4
+        return Examples(path, xs, ys if given and "y" in given[0] else None, numbers, given)
+
+    def _check_alike(self, first: tuple[Any, ...], value: dict[str, Any], x: Any) -> None:
+        if ("y" in value) != ("y" in first[1]):
+            raise DataError('"y" is in some lines and not in others')
+        here, there = self.shape(x), self.shape(first[2])
+        for what in here.keys() & there.keys():
+            if here[what] != there[what]:
+                raise DataError(f"{what} has {there[what]} in the first line, got {here[what]}")
+
+    def _needed(self, name: str) -> Any:
+        if getattr(self, name) is None:
+            raise ModelError(f"the adapter of {self.name} has no {name}; give it one")
+        return getattr(self, name)
 
 
 CLASSES = classes(Templates, WithoutRules)  # what is saved by name: tasks, and what they are of
@@ -220,7 +250,13 @@ _ADAPTERS: dict[str, Adapter[Any]] = {}
 
 
 def register(what: Adapter[Any] | type[Any]) -> None:
-    """Make a task known: by its adapter, or by its class alone, so that it can be saved."""
+    """Make a task known to files, the shell, the service and saved models.
+
+    Parameters
+    ----------
+    what
+        An adapter, or the class of a task alone, so that it can be saved.
+    """
     if isinstance(what, Adapter):
         _ADAPTERS[what.name] = what
         what = what.task
@@ -233,7 +269,13 @@ def adapters() -> tuple[Adapter[Any], ...]:
 
 
 def adapter_of(task: Task[Any, Any] | str) -> Adapter[Any]:
-    """The adapter of a task, or the one of this name."""
+    """The adapter that reads and writes the inputs of a task.
+
+    Parameters
+    ----------
+    task
+        A task, or the name that the shell has for one.
+    """
     if isinstance(task, str):
         found = _ADAPTERS.get(task)
         if found is None or found.build is None:
@@ -253,8 +295,19 @@ def adapter_of(task: Task[Any, Any] | str) -> Adapter[Any]:
 def show(
     task: Task[Any, Any], x: Any, y: Any, gold: Any = None, *, facts: Sequence[str] = ()
 ) -> Picture:
-    """A picture of the output y of an input; with a gold output, what differs from it is marked.
+    """A picture of an output.
 
+    Parameters
+    ----------
+    task, x, y
+        The task, an input and an output of it, which may break rules.
+    gold
+        The right output; what differs from it is marked.
+    facts
+        Sentences to be written below.
+
+    Examples
+    --------
     >>> from rote.features import Templates
     >>> from rote.tasks.tagging import Tagging
     >>> task = Tagging(("B-NP", "I-NP", "O"), Templates(("word",), ("word[0]",)), bio=True)
@@ -305,16 +358,18 @@ def label_list(_x: Any, value: Any) -> tuple[str, ...]:
     return tuple(check_shape('"y"', value, [str]))
 
 
+def label_of_each(x: Sequence[Any], value: Any) -> tuple[str, ...]:
+    """The same, with a label for each token or node of an input."""
+    labels = label_list(x, value)
+    if len(labels) != len(x):
+        raise DataError(f'"y" has a label for each of {len(x)}, got {len(labels)}')
+    return labels
+
+
 def _adapter(task: Any) -> Adapter[Any] | None:
     while isinstance(task, WithoutRules):
         task = task.task
     return next((each for each in _ADAPTERS.values() if isinstance(task, each.task)), None)
-
-
-def _given(value: T | None, name: str, adapter: Adapter[Any]) -> T:
-    if value is None:
-        raise ModelError(f"the adapter of {adapter.name} has no {name}; give it one")
-    return value
 
 
 def _object(line: str) -> dict[str, Any]:

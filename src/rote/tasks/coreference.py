@@ -21,19 +21,20 @@ output is a list of clusters, which are lists of mentions, counted from 0.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, check_whole
+from rote.errors import DataError, LabelError
 from rote.io.shapes import check_shape
+from rote.settings import FLAG, Checked, whole
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import ClusterAgreement
 from rote.space.rule_text import Rules, Vocabulary
-from rote.tasks.adapter import Adapter, Examples, Measured, register
+from rote.tasks.adapter import Adapter, Measured, register
 from rote.tasks.bracketed import bracketed
 from rote.tasks.task import Frame, Slot, Task
 from rote.types import AnyArray
@@ -59,31 +60,64 @@ STEPS = (0, 1, 2, 3, 4, 5, 8, 12, 16, 24, 32, 64)  # where a new bucket of count
 
 @dataclass(frozen=True)
 class ParsedSentence:
-    """Words and what is known of each; all but the words are empty where a set lacks them."""
+    """Words and what is known of each; all but the words are empty where a corpus lacks them.
+
+    Parameters
+    ----------
+    words, lemmas
+        The words, and their dictionary forms.
+    upos, pos
+        Universal part-of-speech tags, and those of the corpus.
+    heads, relations
+        The head of each word, by its place in the sentence, -1 for the root; and the word's
+        relation to it.
+    """
 
     words: tuple[str, ...]
     lemmas: tuple[str, ...] = ()
     upos: tuple[str, ...] = ()
     pos: tuple[str, ...] = ()
-    heads: tuple[int, ...] = ()  # a place in this sentence; -1 for the root
-    relations: tuple[str, ...] = ()  # of each word to its head
+    heads: tuple[int, ...] = ()
+    relations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Mention:
-    """``words[start:stop]`` of one sentence, and what kind of thing they speak of."""
+    """``words[start:stop]`` of one sentence, and what kind of thing they speak of.
+
+    Parameters
+    ----------
+    sentence, start, stop
+        The sentence, its first word of the mention, and the one behind the last.
+    kind
+        The type of entity, such as PER; may be empty.
+    form
+        PROP, NOM or PRON: a name, a noun phrase or a pronoun; if empty, it is guessed.
+    head
+        The place of its head word in the sentence; if -1, it is guessed.
+    """
 
     sentence: int
     start: int
     stop: int
     kind: str
-    form: str = ""  # name, noun phrase or pronoun (PROP, NOM, PRON); LitBank only
-    head: int = -1  # the place of its head word in the sentence; GUM only
+    form: str = ""
+    head: int = -1
 
 
 @dataclass(frozen=True)
 class Document:
-    """A text whose mentions stand in reading order, a longer one before those inside it."""
+    """A text with its mentions.
+
+    Parameters
+    ----------
+    name, genre
+        What it is called, and its genre, which is a feature; both may be empty.
+    sentences
+        Its words.
+    mentions
+        In reading order, a longer one before those inside it.
+    """
 
     name: str
     genre: str
@@ -142,15 +176,22 @@ OPENERS = _words("of in on at to for from with by about who whom which that whos
 
 
 @dataclass(frozen=True)
-class Coreference(Task[Document, Clusters]):
-    """A mention may be linked to each of the ``max_antecedents`` mentions before it.
+class Coreference(Checked, Task[Document, Clusters]):
+    """Each mention is linked to a mention before it, or is new.
 
-    With ``entities``, outputs have traits of whole entities
-    (`rote.space.global_features.ClusterAgreement`: gender, number, kind and head, and how many
-    mentions there are), for engines that search (`RGS`). ``rules`` are a text
-    (`rote.space.rule_text`) about mention i, …, or a function that adds rules, given a builder and
-    its variables.
+    Parameters
+    ----------
+    max_antecedents
+        How many mentions back a link may reach, at least 1. Each of them costs a feature vector.
+    entities
+        Whether outputs have global features of whole entities: gender, number, kind and head, and
+        how many mentions there are. They need an engine that searches, such as `RGS`.
+    rules
+        A text (`rote.space.rule_text`) about mention i, …, or a function that adds rules, given a
+        builder and its variables.
 
+    Examples
+    --------
     >>> task = Coreference(max_antecedents=2)
     >>> document = Document("a", "news", (), (Mention(0, 0, 1, "person"),) * 4)
     >>> [variable.labels[1:] for variable in task.frame(document).space.variables]
@@ -163,15 +204,17 @@ class Coreference(Task[Document, Clusters]):
     entities: bool = False
     rules: Rules | None = None
 
+    checks: ClassVar = {"max_antecedents": whole(1), "entities": FLAG}
+
     def __post_init__(self) -> None:
-        check_whole("max_antecedents", self.max_antecedents, least=1)
+        super().__post_init__()
         _vocabulary(self.max_antecedents).check(self.rules)
 
     def frame(self, x: Document) -> Frame:
         if not self.entities:
             return _frame(len(x.mentions), self.max_antecedents, self.rules)
         described = [describe(x, mention) for mention in x.mentions]
-        return _with_entities(self.max_antecedents, self.rules, entity_traits(described))
+        return _with_entities(self.max_antecedents, self.rules, entity_features(described))
 
     def vectors(self, x: Document) -> list[list[str]]:
         described = [describe(x, mention) for mention in x.mentions]
@@ -343,25 +386,24 @@ def _bucket(count: int) -> str:
 
 def _homes(clusters: Collection[Collection[int]], mentions: int) -> list[int]:
     """The number of each mention's cluster; every mention is in one."""
-    home = [-1] * mentions
-    for number, cluster in enumerate(clusters):
-        for mention in cluster:
-            if not 0 <= mention < mentions:
-                raise LabelError(
-                    f"a cluster holds mentions from 0 to {mentions - 1}, got {mention!r}"
-                )
-            if home[mention] >= 0:
-                raise LabelError(f"mention {mention} is in two clusters; it can be in one only")
-            home[mention] = number
-    if -1 in home:
+    home = {mention: number for number, cluster in enumerate(clusters) for mention in cluster}
+    if sum(map(len, clusters)) > len(home):
+        every = [mention for cluster in clusters for mention in cluster]
+        twice = next(mention for mention in every if every.count(mention) > 1)
+        raise LabelError(f"mention {twice} is in two clusters; it can be in one only")
+    stray = home.keys() - range(mentions)
+    if stray:
+        raise LabelError(f"a cluster holds mentions from 0 to {mentions - 1}, got {min(stray)!r}")
+    alone = [mention for mention in range(mentions) if mention not in home]
+    if alone:
         raise LabelError(
-            f"mention {home.index(-1)} is in no cluster; one that stands alone is a cluster of one"
+            f"mention {alone[0]} is in no cluster; one that stands alone is a cluster of one"
         )
-    return home
+    return [home[mention] for mention in range(mentions)]
 
 
-def entity_traits(mentions: Sequence[Described]) -> ClusterAgreement:
-    """The attributes that entities are told by, numbered in the order in which they occur."""
+def entity_features(mentions: Sequence[Described]) -> ClusterAgreement:
+    """The attributes that mentions of an entity agree in, numbered as they occur."""
     numbers: list[dict[str, int]] = [{} for _ in range(4)]
     attributes = []
     for mention in mentions:
@@ -467,10 +509,6 @@ def _clusters(_x: Document, value: Any) -> Clusters:
     return tuple(frozenset(cluster) for cluster in check_shape('"y"', value, [[int]]))
 
 
-def _build(_examples: Examples, settings: Mapping[str, Any]) -> Coreference:
-    return Coreference(**settings)
-
-
 def _measure(_task: Coreference, gold: Sequence[Any], found: Sequence[Any]) -> Measured:
     from rote.metrics.coreference import coreference_scores
 
@@ -491,7 +529,7 @@ register(
         output_from_json=_clusters,
         to_json=lambda _task, _x, y: [sorted(cluster) for cluster in y],
         settings=("max_antecedents",),
-        build=_build,
+        build=lambda _, settings: Coreference(**settings),
         typed=_typed,
         hint=lambda _: "A sentence per line, blanks between words, every mention in brackets.",
         example=lambda _: "[Ada] lost [[her] cat] .\n[She] found [it] in [the garden] .",

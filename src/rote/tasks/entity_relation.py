@@ -19,25 +19,27 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise, permutations
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, SpaceError, in_order
+from rote.errors import DataError, LabelError, SpaceError
 from rote.features import FeatureReader, Names, spelled
 from rote.io.conll import Entity, Sentence, numbered_sentences
 from rote.io.shapes import check_shape, shown
+from rote.settings import LIST, Checked
 from rote.space import Space, SpaceBuilder, any_of, template
 from rote.space.compiled import keep_recent
 from rote.space.rule_text import Rules, Variables, Vocabulary
 from rote.tasks.adapter import Adapter, Examples, Measured, register
 from rote.tasks.bracketed import bracketed
 from rote.tasks.entity_relation_features import ENTITY, PAIR, SentenceReader
-from rote.tasks.show import about_gold, rules_broken
-from rote.tasks.task import Frame, Slot, Task
+from rote.tasks.show import explained
+from rote.tasks.task import Frame, Slot, Task, positions
 from rote.viz import Picture, picture_of_extraction
 
 ENTITY_LABELS = ("Peop", "Loc", "Org", "Other")
@@ -67,8 +69,17 @@ _OUTPUT = {
 
 
 class EntityRelationOutput(NamedTuple):
-    """The label of each entity, and of each ordered pair of entities that is related.
+    """The entities and relations of a sentence.
 
+    Parameters
+    ----------
+    entities
+        The label of each entity.
+    relations
+        The label of each ordered pair of entities, by position, that is related.
+
+    Examples
+    --------
     >>> EntityRelationOutput(("Peop", "Loc"), {(0, 1): "Live_In"})
     EntityRelationOutput(entities=('Peop', 'Loc'), relations={(0, 1): 'Live_In'})
     """
@@ -86,16 +97,27 @@ class EntityRelationOutput(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EntityRelation(Task[Sentence, EntityRelationOutput]):
-    """An input is a sentence whose entities' spans are given; nothing else of them is looked at.
+class EntityRelation(Checked, Task[Sentence, EntityRelationOutput]):
+    """Entities and relations together: what each entity is, and how each ordered pair is related.
 
-    ``arguments`` says which labels the two entities of a relation have; a relation that it
-    does not name holds between any two. A relation in ``symmetric``, such as Spouse, has no
-    direction: both pairs of two entities have its label or neither has, and outputs name the pair
-    whose first entity comes first. ``rules`` are a text (`rote.space.rule_text`) about entity i,
-    relation i j, …, or a function that adds rules, given a builder and its variables. Outputs are
-    of the kind `EntityRelationOutput`.
+    An input is a sentence whose entities' spans are given; nothing else of them is looked at.
 
+    Parameters
+    ----------
+    entity_labels, relation_labels
+        The labels of entities, and of relations; the first of the latter means "none".
+    arguments
+        Which labels the two entities of a relation have; a relation that it does not name holds
+        between any two.
+    symmetric
+        Relations that have no direction, such as Spouse: both pairs of two entities have such a
+        label or neither has, and outputs name the pair whose first entity comes first.
+    rules
+        A text (`rote.space.rule_text`) about entity i, relation i j, …, or a function that adds
+        rules, given a builder and its variables.
+
+    Examples
+    --------
     >>> married = EntityRelation(("Peop",), ("none", "Spouse"), {}, symmetric=("Spouse",))
     >>> sentence = Sentence(0, ("Ada", "Bo"), ("", ""), (Entity(0, 1, ""), Entity(1, 2, "")), ())
     >>> [rule.name for rule in married.frame(sentence).space.rules]
@@ -108,9 +130,10 @@ class EntityRelation(Task[Sentence, EntityRelationOutput]):
     symmetric: tuple[str, ...] = ()
     rules: Rules | None = None
 
+    checks: ClassVar = dict.fromkeys(("entity_labels", "relation_labels", "symmetric"), LIST)
+
     def __post_init__(self) -> None:
-        for name in ("entity_labels", "relation_labels", "symmetric"):
-            object.__setattr__(self, name, in_order(name, getattr(self, name)))
+        super().__post_init__()
         # A plain dict: tasks are copied and pickled, which read-only views of one cannot be.
         arguments = {label: (first, second) for label, (first, second) in self.arguments.items()}
         object.__setattr__(self, "arguments", arguments)
@@ -152,14 +175,13 @@ class EntityRelation(Task[Sentence, EntityRelationOutput]):
         return cls(*labels, arguments, tuple(symmetric), rules)
 
     def frame(self, x: Sentence) -> Frame:
-        return _frame(
-            len(x.entities),
-            self.entity_labels,
-            self.relation_labels,
-            tuple(self.arguments.items()),
-            self.symmetric,
-            self.rules,
-        )
+        return _frame(len(x.entities), self._shape)
+
+    @cached_property
+    def _shape(self) -> _Shape:
+        arguments = tuple(self.arguments.items())
+        labels = self.entity_labels, self.relation_labels
+        return _Shape(*labels, arguments, self.symmetric, self.rules)
 
     def vectors(self, x: Sentence) -> list[list[str]]:
         names = {ENTITY: Names(), PAIR: Names()}
@@ -193,10 +215,10 @@ class EntityRelation(Task[Sentence, EntityRelationOutput]):
         for (first, second), label in y.relations.items():
             if label in self.symmetric:
                 relations.setdefault((second, first), label)
-        labels = [_position(self.entity_labels, label, "an entity") for label in y.entities]
-        return labels + [
-            _position(self.relation_labels, relations.get(pair, none), "a relation")
-            for pair in ordered
+        related = [relations.get(pair, none) for pair in ordered]
+        return [
+            *positions(self.entity_labels, y.entities, "a label of an entity"),
+            *positions(self.relation_labels, related, "a label of a relation"),
         ]
 
     def decode(self, x: Sentence, labels: Sequence[int]) -> EntityRelationOutput:
@@ -252,14 +274,8 @@ def entity_relation_space(
                 f"the relations are {', '.join(relation_labels[1:])}"
                 + (f", of which {label} joins {first} and {second}" if first else "")
             )
-    return _space(
-        n_entities,
-        tuple(entity_labels),
-        tuple(relation_labels),
-        tuple(arguments.items()),
-        tuple(symmetric),
-        rules,
-    )
+    labels = tuple(entity_labels), tuple(relation_labels)
+    return _space(n_entities, _Shape(*labels, tuple(arguments.items()), tuple(symmetric), rules))
 
 
 def pairs(n_entities: int) -> list[tuple[int, int]]:
@@ -267,40 +283,25 @@ def pairs(n_entities: int) -> list[tuple[int, int]]:
     return list(permutations(range(n_entities), 2))
 
 
-def _position(labels: tuple[str, ...], label: str, what: str) -> int:
-    try:
-        return labels.index(label)
-    except ValueError:
-        known = ", ".join(labels)
-        raise LabelError(f"{label!r} is no label of {what}; the labels are {known}") from None
+class _Shape(NamedTuple):
+    """What the spaces of all sentences share, in a form that can be looked up."""
+
+    entity_labels: tuple[str, ...]
+    relation_labels: tuple[str, ...]
+    arguments: tuple[tuple[str, tuple[str, str]], ...]
+    symmetric: tuple[str, ...]
+    rules: Rules | None
 
 
 @keep_recent
-def _frame(
-    n: int,
-    entity_labels: tuple[str, ...],
-    relation_labels: tuple[str, ...],
-    arguments: tuple[tuple[str, tuple[str, str]], ...],
-    symmetric: tuple[str, ...],
-    rules: Rules | None,
-) -> Frame:
-    space = entity_relation_space(
-        n, entity_labels, relation_labels, dict(arguments), symmetric, rules
-    )
+def _frame(n: int, shape: _Shape) -> Frame:
     slots = [Slot(ENTITY if k < n else RELATION, k) for k in range(n * n)]
-    return Frame(space, tuple(slots), (ENTITY,) * n + (PAIR,) * (n * n - n))
+    return Frame(_space(n, shape), tuple(slots), (ENTITY,) * n + (PAIR,) * (n * n - n))
 
 
 @template
-def _space(
-    builder: SpaceBuilder,
-    n: int,
-    entity_labels: tuple[str, ...],
-    relation_labels: tuple[str, ...],
-    arguments: tuple[tuple[str, tuple[str, str]], ...],
-    symmetric: tuple[str, ...],
-    rules: Rules | None,
-) -> None:
+def _space(builder: SpaceBuilder, n: int, shape: _Shape) -> None:
+    entity_labels, relation_labels, arguments, symmetric, rules = shape
     entity = [builder.variable(f"e{i}", entity_labels) for i in range(n)]
     relation = {(i, j): builder.variable(f"r{i}_{j}", relation_labels) for i, j in pairs(n)}
     none = relation_labels[0]
@@ -410,10 +411,6 @@ def _extracted(_task: EntityRelation, x: Sentence, y: EntityRelationOutput) -> d
     }
 
 
-def _build(examples: Examples, settings: Mapping[str, Any]) -> EntityRelation:
-    return EntityRelation.of(examples.ys or (), **settings)
-
-
 def _joins(task: EntityRelation) -> dict[str, str]:
     """Each relation with what it joins, so that a slip of the pen in a label is seen."""
     joined = {label: task.arguments.get(label) for label in task.relation_labels[1:]}
@@ -424,7 +421,7 @@ def _joins(task: EntityRelation) -> dict[str, str]:
 def _show(
     task: EntityRelation, x: Sentence, y: EntityRelationOutput, gold: Any, facts: Sequence[str]
 ) -> Picture:
-    broken, about = rules_broken(task, x, y)
+    broken, said = explained(task, x, y, gold, facts)
     names = [x.text(entity) for entity in x.entities]
     return picture_of_extraction(
         x.words,
@@ -434,7 +431,7 @@ def _show(
         gold=None if gold is None else (gold.entities, gold.relations),
         broken=[rule._replace(name=spoken(rule.name, names)) for rule in broken],
         labels=task.entity_labels,
-        facts=[*facts, *about_gold(task, x, y, gold), *about],
+        facts=said,
     )
 
 
@@ -468,7 +465,7 @@ register(
         output_from_json=_extraction,
         to_json=_extracted,
         settings=("symmetric",),
-        build=_build,
+        build=lambda examples, settings: EntityRelation.of(examples.ys or (), **settings),
         own_format=_read_columns,
         typed=_typed,
         hint=lambda _: "Words with blanks between them, and every entity in brackets.",

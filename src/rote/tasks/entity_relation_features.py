@@ -271,10 +271,10 @@ class _Pairs:
         before, after = text.starts[left] - 1, text.stops[right]
         tag, low_tag, _ = self._tags
         # Signs are written one behind the other, without spaces.
-        spans = zip(
-            words.signs_before[start].tolist(), words.signs_before[stop].tolist(), strict=True
-        )
-        signs = names.texts("".join(words.signs[begin:end]) for begin, end in spans)
+        begins, ends = words.signs_before[start], words.signs_before[stop]
+        spans = zip(begins.tolist(), ends.tolist(), strict=True)
+        joined = ["".join(words.signs[i:j]) if i < j else "" for i, j in spans]
+        signs = names.texts(joined)
         return (
             _counted(names, "distance=", FAR)[np.minimum(stop - start, FAR)],
             _counted(names, "entities between=", MANY)[np.minimum(right - left - 1, MANY)],
@@ -329,10 +329,9 @@ class _Pairs:
         start, stop = text.starts, text.stops
         last = stop - 1
         lengths = np.minimum(stop - start, MANY)
-        outline = self._names.texts(
-            f"{_shape(text.words.given[k])}/{text.tags.given[k]}/{length}"
-            for k, length in zip(last.tolist(), lengths.tolist(), strict=True)
-        )
+        words, tags = text.words.given, text.tags.given
+        ends = zip(last.tolist(), lengths.tolist(), strict=True)
+        outline = self._names.texts([f"{_shape(words[k])}/{tags[k]}/{size}" for k, size in ends])
         return _OfEntities(
             outline,
             say("one=", low[last]),

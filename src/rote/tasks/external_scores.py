@@ -1,4 +1,4 @@
-"""Scores from elsewhere: rules on top of a model that exists already.
+"""External scores: rules on top of a model that exists already.
 
 A classifier that decides every variable by itself needs no training again to obey rules. What
 it says becomes the scores of a space, and an engine finds the best output that the rules allow:
@@ -14,48 +14,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, ScoreError, SettingError, in_order
+from rote.errors import DataError, LabelError, ScoreError, SettingError
+from rote.settings import LIST, Checked, Setting, number
 from rote.space import Space, Variable
-from rote.types import AnyArray, FloatArray, IntArray, readonly
+from rote.tasks.task import positions
+from rote.types import AnyArray, FloatArray, readonly
 
 FLOOR = -20.0  # how far below the best class of its row a class stands that has no probability
 MAX_STRENGTH = 100.0  # where trust in a source ends that is never wrong, in its own unit
 
 
 @dataclass(frozen=True, eq=False)
-class ExternalScores:
+class ExternalScores(Checked):
     """What a model says of some decisions: a row for each, a column for each of its classes.
 
-    A label that is no class of the model, and a class whose probability is 0, would have a
-    score of minus infinity; it stands ``floor`` below the best of its row instead, or with the
-    worst of it, if that is lower still.
+    Parameters
+    ----------
+    classes
+        The model's classes, each once.
+    scores
+        Of shape (rows, classes), or (inputs, variables, classes); -inf for what is impossible.
+    floor
+        How far below the best of its row a label stands, a number below 0, that is no class of
+        the model or has the score -inf; where the worst of the row is lower still, it is there.
     """
 
     classes: tuple[str, ...]
-    scores: FloatArray  # (rows, classes), or (inputs, variables, classes)
+    scores: FloatArray
     floor: float = FLOOR
 
+    checks: ClassVar = {"classes": LIST, "floor": number(below=0)}
+
     def __post_init__(self) -> None:
-        classes = tuple(map(str, in_order("classes", self.classes)))
-        scores = _real(self.scores)
-        if not -np.inf < self.floor < 0:
-            raise SettingError(f"floor is a finite number below 0, got {self.floor}")
+        super().__post_init__()
+        classes, scores = tuple(map(str, self.classes)), _real(self.scores)
         if not classes or len(set(classes)) != len(classes):
-            raise LabelError(f"an opinion has one or more classes, each once; got {classes}")
+            raise LabelError(f"external scores have one or more classes, each once; got {classes}")
         if scores.shape[-1] != len(classes):
             raise ScoreError(
-                f"an opinion has a column for each of its {len(classes)} classes; got scores of "
-                f"shape {scores.shape}"
+                f"external scores have a column for each of {len(classes)} classes; got the shape "
+                f"{scores.shape}"
             )
         best = scores.max(axis=-1, keepdims=True)
         if not np.isfinite(best).all() or np.isnan(scores).any():
             raise ScoreError(
-                "each row of an opinion has a finite best score; -inf, for what is impossible, is "
-                "the only other number it may hold"
+                "each row of external scores has a finite best score; -inf, for what is "
+                "impossible, is the only other number it may hold"
             )
         least = np.where(np.isinf(scores), np.inf, scores).min(axis=-1, keepdims=True)
         lowest = np.minimum(least, best + self.floor)
@@ -85,6 +93,15 @@ def external_scores_of(classifier: Any, features: Any, floor: float = FLOOR) -> 
 
     The decision function d of two classes becomes the columns -d/2 and d/2, so that their
     difference is d, as it is for log-probabilities.
+
+    Parameters
+    ----------
+    classifier
+        It is fitted, and has ``predict_proba`` or ``decision_function``.
+    features
+        What it is asked about, one row per decision.
+    floor
+        As for `ExternalScores`.
     """
     classes = getattr(classifier, "classes_", None)
     if classes is None:
@@ -113,13 +130,20 @@ def external_scores_of(classifier: Any, features: Any, floor: float = FLOOR) -> 
 def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
     """Scores of shape (m, parts) for m inputs that share a space.
 
-    A key of ``sources`` is the name of a variable, or the beginning of some names and a star:
-    "e*" stands for e0, e1, … in the order of the space. Its value is an
-    `ExternalScores`, or an array
-    whose columns are in the order of the labels, of shape (m, variables, labels), or
-    (m · variables, labels) with all variables of the first input first. Variables that no
-    source speaks of, and factors, score 0; the array is yours to change.
+    Variables that no source speaks of, and factors, score 0; the array is yours to change.
 
+    Parameters
+    ----------
+    space
+        The space that all inputs share.
+    sources
+        A key is the name of a variable, or the beginning of some names and a star: "e*" stands for
+        e0, e1, … in the order of the space. Its value is an `ExternalScores`, or an array whose
+        columns are in the order of the labels, of shape (m, variables, labels), or
+        (m · variables, labels) with all variables of the first input first.
+
+    Examples
+    --------
     >>> from rote import Exact, SpaceBuilder
     >>> from sklearn.linear_model import LogisticRegression
     >>> builder = SpaceBuilder()
@@ -135,11 +159,10 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
     >>> space.decode(Exact().solve(space, scores).labels)
     [{'step0': 'go', 'step1': 'stop'}, {'step0': 'go', 'step1': 'go'}]
     """
-    found: dict[str, FloatArray] = {}
+    found: dict[str, tuple[tuple[Variable, ...], FloatArray]] = {}
     spoken: dict[int, str] = {}
-    inputs: dict[str, int] = {}
-    groups = {key: _group(space, key) for key in sources}
-    for key, group in groups.items():
+    for key, given in sources.items():
+        group = _group(space, key)
         for variable in group:
             other = spoken.setdefault(variable.index, key)
             if other != key:
@@ -147,49 +170,59 @@ def scores_from(space: Space, sources: Mapping[str, Given]) -> FloatArray:
                     f"both {other!r} and {key!r} speak of variable {variable.name!r}; mix them "
                     "first, or name variables apart"
                 )
-        found[key] = _cube(space, key, group, sources[key])
-        if group:
-            inputs[key] = len(found[key])
+        found[key] = group, _cube(space, key, group, given)
+    inputs = {key: len(cube) for key, (group, cube) in found.items() if group}
     if len(set(inputs.values())) != 1:
         each = ", ".join(f"{key!r} for {count}" for key, count in inputs.items()) or "none"
         raise ScoreError(f"all sources speak for the same number of inputs; got {each}")
     scores = np.zeros((next(iter(inputs.values())), space.parts))
-    for key, group in groups.items():
+    for key, (group, cube) in found.items():
         for k, variable in enumerate(group):
-            start = int(space.offsets[variable.index])
-            given = sources[key]
-            own = found[key][:, k]
+            start, own, given = int(space.offsets[variable.index]), cube[:, k], sources[key]
             if isinstance(given, ExternalScores):
-                opinion = replace(given, scores=own)
-                own = opinion.columns(variable.labels, f"variable {variable.name!r}")
+                source = replace(given, scores=own)
+                own = source.columns(variable.labels, f"variable {variable.name!r}")
             scores[:, start : start + len(variable.labels)] = own
     return scores
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(Checked):
     """How far each source is trusted: score = Σ_s weight_s · score_s / temperature.
 
-    The weights are at least 0 and add up to 1. See `learn_mixture`.
+    See `learn_mixture`.
+
+    Parameters
+    ----------
+    names
+        The sources, each once.
+    weights
+        One for each of them, at least 0; they add up to 1.
+    temperature
+        Above 0; the higher, the closer to each other are the scores.
     """
 
     names: tuple[str, ...]
     weights: tuple[float, ...]
     temperature: float
 
+    checks: ClassVar = {
+        "names": LIST,
+        "weights": Setting(
+            "a list of numbers of at least 0 that add up to 1",
+            lambda value: all(w >= 0 for w in value) and abs(sum(value) - 1) < 1e-6,
+            lambda value: tuple(map(float, value)),
+        ),
+        "temperature": number(above=0),
+    }
+
     def __post_init__(self) -> None:
-        names, weights = tuple(self.names), tuple(map(float, self.weights))
-        if not names or len(set(names)) != len(names) or len(weights) != len(names):
+        super().__post_init__()
+        if len(set(self.names)) != len(self.names) or len(self.weights) != len(self.names):
             raise SettingError(
-                f"a mixture has one weight per source, each named once; got {len(weights)} "
-                f"weights for {names}"
+                f"a mixture has one weight per source, each named once; got {len(self.weights)} "
+                f"weights for {self.names}"
             )
-        if not all(weight >= 0 for weight in weights) or not abs(sum(weights) - 1) < 1e-6:
-            raise SettingError(f"weights are at least 0 and add up to 1; got {weights}")
-        if not 0 < self.temperature < np.inf:
-            raise SettingError(f"temperature is a number above 0, got {self.temperature}")
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "weights", weights)
 
     def mixed(self, labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
         """The scores of all sources in one array, its columns in the order of the labels."""
@@ -209,7 +242,7 @@ def learn_mixture(
 ) -> Mixture:
     """The weights and the temperature under which held-out decisions are likeliest.
 
-    ``labels`` are those of the variables; ``gold`` has the right one of each row. We maximise
+    We maximise
 
         Σ_rows log softmax(Σ_s β_s · score_s)[gold]      over β_s ≥ 0,
 
@@ -217,6 +250,15 @@ def learn_mixture(
     nothing to tune; it looks at single decisions and so needs no inference; and it sets the scale
     of the scores, which a perceptron over the sources would leave open. The scale matters as soon
     as mixtures of different sorts of variables meet in one space.
+
+    Parameters
+    ----------
+    labels
+        Those of the variables.
+    sources
+        By name, the scores of held-out decisions.
+    gold
+        The right label of each row.
     """
     from scipy.optimize import minimize
 
@@ -230,7 +272,7 @@ def learn_mixture(
             f"there is one right label for each row of scores, and at least one; got {len(gold)} "
             f"for {stacked.shape[1]} rows"
         )
-    right = _positions(labels, gold)
+    right = np.array(positions(tuple(labels), [str(label) for label in gold]))
     # What counts is how far each label stands above the right one, in units of the source's own,
     # so that the search takes steps of the same size whatever the scale of a source.
     leads = stacked - stacked[:, np.arange(len(right)), right][:, :, None]
@@ -276,7 +318,7 @@ def _group(space: Space, key: str) -> tuple[Variable, ...]:
 
 def _cube(space: Space, key: str, group: Sequence[Variable], given: Given) -> FloatArray:
     """Scores of shape (m, variables, columns)."""
-    scores = given.scores if isinstance(given, ExternalScores) else _finite(given)
+    scores = given.scores if isinstance(given, ExternalScores) else _real(given, finite=True)
     count, shape = len(group), scores.shape
     if not isinstance(given, ExternalScores):
         for variable in group:
@@ -302,7 +344,11 @@ def _stacked(labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
     """The scores of all sources, the sources along the first axis."""
     each: list[FloatArray] = []
     for name, given in sources.items():
-        own = given.columns(labels) if isinstance(given, ExternalScores) else _finite(given)
+        own = (
+            given.columns(labels)
+            if isinstance(given, ExternalScores)
+            else _real(given, finite=True)
+        )
         if own.shape[-1] != len(labels) or own.shape != (each[0].shape if each else own.shape):
             raise ScoreError(
                 f"all sources score the same decisions in {len(labels)} columns; {name!r} has the "
@@ -312,32 +358,17 @@ def _stacked(labels: Sequence[str], sources: Mapping[str, Given]) -> FloatArray:
     return np.stack(each)
 
 
-def _positions(labels: Sequence[str], gold: Sequence[str]) -> IntArray:
-    position = {label: k for k, label in enumerate(labels)}
-    try:
-        return np.array([position[str(label)] for label in gold], dtype=np.int64)
-    except KeyError as error:
-        raise LabelError(
-            f"{error.args[0]!r} is not a label; the labels are {', '.join(labels)}"
-        ) from None
-
-
-def _real(given: Any) -> FloatArray:
+def _real(given: Any, *, finite: bool = False) -> FloatArray:
     try:
         scores = np.asarray(given)
-        if scores.ndim < 1 or scores.dtype.kind not in "fiub":
-            raise TypeError
     except (TypeError, ValueError):
+        scores = np.empty(())
+    if scores.ndim < 1 or scores.dtype.kind not in "fiub":
         raise ScoreError(
             f"scores are an array of real numbers, one row per decision; got {given!r:.80}"
-        ) from None
-    return scores.astype(np.float64)
-
-
-def _finite(given: Any) -> FloatArray:
-    scores = _real(given)
-    if not np.isfinite(scores).all():
+        )
+    if finite and not np.isfinite(scores).all():
         raise ScoreError(
             "scores are finite; an ExternalScores may hold -inf for what is impossible"
         )
-    return scores
+    return scores.astype(np.float64)

@@ -19,29 +19,29 @@ what its neighbours could have told each other through it is not learned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, in_order
+from rote.errors import DataError, LabelError
 from rote.features import Features
 from rote.io.shapes import check_shape
+from rote.settings import FLAG, LIST, Checked, whole
 from rote.space import SpaceBuilder
 from rote.space.compiled import keep_recent
 from rote.space.global_features import LabelCounts
 from rote.space.rule_text import Rules, Vocabulary
 from rote.tasks.adapter import (
     Adapter,
-    Examples,
     Measured,
-    label_list,
+    label_of_each,
     labels_in,
     register,
 )
 from rote.tasks.show import differing, rules_broken
-from rote.tasks.task import Frame, Slot, Task
+from rote.tasks.task import Frame, Slot, Task, positions
 from rote.types import AnyArray, FloatArray, IntArray, readonly
 from rote.viz import Picture, picture_of_grid, picture_of_labels
 
@@ -56,9 +56,16 @@ MAX_NODES = 1000  # of one input of a service
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Features of nodes (n, d), edges (m, 2) between them, features of edges (m, k).
+    """Nodes and the edges between them; all arrays are copied and read-only.
 
-    Without edge features, k is 0. All arrays are copied and read-only.
+    Parameters
+    ----------
+    nodes
+        The features of nodes, of shape (n, d).
+    edges
+        Pairs of different nodes, of shape (m, 2), each pair once.
+    edge_features
+        Of shape (m, k); k is 0 where they are left out.
     """
 
     nodes: FloatArray
@@ -91,21 +98,31 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class GraphLabelling(Task[Graph, IntArray]):
-    """With ``constant``, nodes and edges get one more feature that is always 1.
+class GraphLabelling(Checked, Task[Graph, IntArray]):
+    """A label for every node of a graph, from its features and its neighbours' labels.
 
-    With ``scores_per_label``, the features of a node speak for one label each, those of one kind in
-    the order of labels: all log-probabilities, say, then all probabilities. Labels then share one
-    weight for each kind, instead of a column of U each: far fewer, where another model has learned
-    already.
+    Parameters
+    ----------
+    labels
+        The labels of a node, in an order that counts.
+    constant
+        Whether nodes and edges get one more feature that is always 1.
+    scores_per_label
+        The features of a node speak for one label each, those of one kind in the order of labels:
+        all log-probabilities, say, then all probabilities. Labels then share one weight for each
+        kind, instead of a column of U each: far fewer, where another model has learned already.
+    potts
+        An edge has weights for equal and for different labels only, instead of P for every pair:
+        far fewer, where there are many labels.
+    histogram
+        So many bins score, for every label, which share of the nodes has it: global features, for
+        engines that search (`RGS`). 0 is none.
+    rules
+        A text (`rote.space.rule_text`) about node i and its neighbour node j, or a function that
+        adds rules, given a builder and its variables.
 
-    With ``potts``, an edge has weights for equal and for different labels only, instead of P for
-    every pair: far fewer, where there are many labels. A ``histogram`` of so many bins scores, for
-    every label, which share of the nodes has it, for engines that search (`RGS`).
-
-    ``rules`` are a text (`rote.space.rule_text`) about node i and its neighbour node j, or a
-    function that adds rules, given a builder and its variables.
-
+    Examples
+    --------
     >>> task = GraphLabelling(("land", "sea"))
     >>> task.frame(Graph(np.zeros((6, 3)), grid(2, 3))).space
     Space(6 variables, 7 factors, 0 rules, 40 parts)
@@ -118,8 +135,14 @@ class GraphLabelling(Task[Graph, IntArray]):
     histogram: int = 0
     rules: Rules | None = None
 
+    checks: ClassVar = {
+        "labels": LIST,
+        **dict.fromkeys(("constant", "scores_per_label", "potts"), FLAG),
+        "histogram": whole(0),
+    }
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", in_order("labels", self.labels))
+        super().__post_init__()
         _vocabulary(self.labels).check(self.rules)
 
     def frame(self, x: Graph) -> Frame:
@@ -129,44 +152,36 @@ class GraphLabelling(Task[Graph, IntArray]):
         )
 
     def vectors(self, x: Graph) -> Sequence[Features]:
-        nodes = self._opinions(x.nodes) if self.scores_per_label else self._rows(x.nodes)
+        nodes = self._scores_per_label(x.nodes) if self.scores_per_label else self._rows(x.nodes)
         return [*nodes, *self._rows(x.edge_features)]
 
     def encode(self, x: Graph, y: AnyArray | Sequence[int] | Sequence[str]) -> list[int]:
         labels = np.asarray(y)
         if labels.dtype.kind == "U" and labels.shape == (len(x),):
-            stray = [label for label in labels.tolist() if label not in self.labels]
-            if stray:
-                known = ", ".join(self.labels)
-                raise LabelError(f"{stray[0]!r} is not a label; the labels are {known}")
-            return [self.labels.index(label) for label in labels.tolist()]
+            return positions(self.labels, labels.tolist())
         if labels.shape != (len(x),) or (len(x) and labels.dtype.kind not in "iu"):
             raise LabelError(
                 f"an output has the position of one label for each of {len(x)} nodes; got the "
                 f"shape {labels.shape} of {labels.dtype}"
             )
-        if (labels == UNLABELLED).any():
-            raise LabelError(
-                f"node {int(np.argmax(labels == UNLABELLED))} is void: nobody said its label; take "
-                "such nodes out with drop_unlabelled before learning"
-            )
-        wrong = labels[(labels < 0) | (labels >= len(self.labels))]
+        wrong = np.flatnonzero((labels < 0) | (labels >= len(self.labels)))
         if len(wrong):
             raise LabelError(
-                f"labels are positions from 0 to {len(self.labels) - 1}, got {wrong[0]}"
+                f"labels are positions from 0 to {len(self.labels) - 1}, node {wrong[0]} has "
+                f"{labels[wrong[0]]}; take void nodes, which have -1, out with drop_unlabelled"
             )
         return [int(label) for label in labels]
 
     def decode(self, x: Graph, labels: Sequence[int]) -> IntArray:
         return readonly(np.array(labels, dtype=np.int64))
 
-    def _opinions(self, features: FloatArray) -> list[AnyArray]:
+    def _scores_per_label(self, features: FloatArray) -> list[AnyArray]:
         """A vector for every label of every node; a label's constant is one that no other has."""
         nodes, labels = len(features), len(self.labels)
         if features.shape[1] % labels:
             raise DataError(
-                f"opinions are as many for each of {labels} labels; got {features.shape[1]} "
-                "features of nodes"
+                f"with scores_per_label, each of {labels} labels has as many features of a node; "
+                f"got {features.shape[1]} in all"
             )
         kinds = features.reshape(nodes, -1, labels).swapaxes(1, 2).reshape(nodes * labels, -1)
         if not self.constant:
@@ -182,6 +197,13 @@ class GraphLabelling(Task[Graph, IntArray]):
 def grid(rows: int, columns: int) -> IntArray:
     """The edges of a grid whose nodes are numbered row by row: to the right, then down.
 
+    Parameters
+    ----------
+    rows, columns
+        How many there are, at least 0.
+
+    Examples
+    --------
     >>> grid(2, 2).tolist()
     [[0, 1], [2, 3], [0, 2], [1, 3]]
     """
@@ -194,7 +216,15 @@ def grid(rows: int, columns: int) -> IntArray:
 
 
 def drop_unlabelled(x: Graph, y: AnyArray) -> tuple[Graph, IntArray]:
-    """What can be learned from: the nodes that have a label, and the edges between them."""
+    """What can be learned from: the nodes that have a label, and the edges between them.
+
+    Parameters
+    ----------
+    x
+        The graph.
+    y
+        The position of each node's label, UNLABELLED where nobody said it.
+    """
     labels = np.asarray(y, dtype=np.int64)
     if labels.shape != (len(x),):
         raise LabelError(f"{len(x)} nodes have as many labels, got the shape {labels.shape}")
@@ -280,29 +310,14 @@ def _graph(_task: GraphLabelling | None, value: Any) -> Graph:
     return Graph(rows, np.array(edges), np.array(value.get("edge_features", [])))
 
 
-def _alike(first: Graph, other: Graph) -> None:
-    for name in ("nodes", "edge_features"):
-        widths = [getattr(x, name).shape[1] for x in (first, other)]
-        if widths[0] != widths[1] and len(getattr(other, name)) and len(getattr(first, name)):
-            raise DataError(
-                f'a row of "{name}" has {widths[0]} numbers in the first line, got {widths[1]}'
-            )
-
-
-def _node_labels(x: Graph, value: Any) -> tuple[str, ...]:
-    labels = label_list(x, value)
-    if len(labels) != len(x):
-        raise DataError(f'"y" has a label for each of {len(x)} nodes, got {len(labels)}')
-    return labels
+def _shape(x: Graph) -> dict[str, str]:
+    rows = {"nodes": x.nodes, "edge_features": x.edge_features}
+    return {f'a row of "{k}"': f"{own.shape[1]} numbers" for k, own in rows.items() if len(own)}
 
 
 def _names(task: GraphLabelling, y: Sequence[Any]) -> list[str]:
     """The labels of an output that may be positions."""
     return [label if isinstance(label, str) else task.labels[int(label)] for label in y]
-
-
-def _build(examples: Examples, settings: Mapping[str, Any]) -> GraphLabelling:
-    return GraphLabelling(labels_in(examples.ys), **settings)
 
 
 def _show(task: GraphLabelling, x: Graph, y: Any, gold: Any, facts: Sequence[str]) -> Picture:
@@ -314,17 +329,17 @@ def _show(task: GraphLabelling, x: Graph, y: Any, gold: Any, facts: Sequence[str
         raise LabelError(f"gold has one label for each of {len(x)} nodes; got {right.shape}")
     shape = grid_shape(x)
     differ = [] if right is None else ((right >= 0) & (right != labels)).tolist()
-    told = [*facts, *differing(differ, "nodes")]
+    said = [*facts, *differing(differ, "nodes")]
     if shape is None:
         known = None if right is None else np.where(right < 0, labels, right)
-        return picture_of_labels(task.frame(x).space, labels, gold=known, facts=told)
+        return picture_of_labels(task.frame(x).space, labels, gold=known, facts=said)
     broken, about = rules_broken(task, x, y)
     return picture_of_grid(
         labels.reshape(shape),
         task.labels,
         gold=None if right is None else right.reshape(shape),
         broken=broken,
-        facts=[*told, *about],
+        facts=[*said, *about],
     )
 
 
@@ -345,11 +360,11 @@ register(
         "graph",
         GraphLabelling,
         from_json=_graph,
-        output_from_json=_node_labels,
+        output_from_json=label_of_each,
         to_json=lambda task, _, y: _names(task, y),
-        alike=_alike,
+        shape=_shape,
         settings=("potts",),
-        build=_build,
+        build=lambda examples, own: GraphLabelling(labels_in(examples.ys), **own),
         hint=lambda _: 'A graph as JSON: features of its nodes, and its edges or "grid".',
         example=lambda _: '{"nodes": [[0.5], [2.0], [1.5], [0]], "grid": [2, 2]}',
         limits=(("nodes", len, MAX_NODES), ("edges", lambda x: len(x.edges), 4 * MAX_NODES)),

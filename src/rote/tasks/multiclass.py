@@ -7,32 +7,72 @@ vector. In JSON, it is an object of features and their values, a list of names o
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, in_order
+from rote.errors import DataError
 from rote.features import Features
 from rote.io.shapes import check_shape, shown
+from rote.settings import FLAG, LIST, Checked
 from rote.space import SpaceBuilder
 from rote.space.rule_text import Rules, Vocabulary
-from rote.tasks.adapter import Adapter, Examples, Measured, register
-from rote.tasks.task import Frame, Slot, Task
+from rote.tasks.adapter import Adapter, Measured, labels_in, register
+from rote.tasks.task import Frame, Slot, Task, positions
 
 INPUT = "input"
 ALWAYS = "(always)"
+Y = TypeVar("Y")
+
+
+class VectorTask(Checked, Task[Features, Y]):
+    """A task whose input is one feature vector; all inputs have one frame."""
+
+    labels: tuple[str, ...]
+    constant: bool
+    rules: Rules | None
+
+    checks: ClassVar = {"labels": LIST, "constant": FLAG}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._vocabulary.check(self.rules)
+
+    def frame(self, x: Features) -> Frame:
+        return self._frame
+
+    def vectors(self, x: Features) -> list[Features]:
+        return [with_constant(x) if self.constant else x]
+
+    @property
+    @abstractmethod
+    def _vocabulary(self) -> Vocabulary: ...
+
+    @cached_property
+    @abstractmethod
+    def _frame(self) -> Frame: ...
 
 
 @dataclass(frozen=True)
-class Multiclass(Task[Features, str]):
-    """With ``constant``, every vector gets one more feature that is always 1: a threshold.
+class Multiclass(VectorTask[str]):
+    """One label for each input, which is a feature vector.
 
-    ``rules`` are a text (`rote.space.rule_text`) about the label, as in "label is not spam", or a
-    function that adds rules, given a builder and its variables.
+    Parameters
+    ----------
+    labels
+        The labels, in an order that counts.
+    constant
+        Whether every vector gets one more feature that is always 1: a threshold.
+    rules
+        A text (`rote.space.rule_text`) about the label, as in "label is not spam", or a function
+        that adds rules, given a builder and its variables.
 
+    Examples
+    --------
     >>> task = Multiclass(("ham", "spam"))
     >>> task.vectors(["word=free", "word=prize"])
     [['word=free', 'word=prize', '(always)']]
@@ -44,29 +84,11 @@ class Multiclass(Task[Features, str]):
     constant: bool = True
     rules: Rules | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", in_order("labels", self.labels))
-        self._vocabulary.check(self.rules)
-
-    def frame(self, x: Features) -> Frame:
-        return self._frame
-
-    def vectors(self, x: Features) -> list[Features]:
-        return [with_constant(x) if self.constant else x]
-
     def encode(self, x: Features, y: str) -> list[int]:
-        try:
-            return [self._positions[y]]
-        except (KeyError, TypeError):  # a list cannot even be looked up
-            known = ", ".join(self.labels)
-            raise LabelError(f"{y!r} is not a label; the labels are {known}") from None
+        return positions(self.labels, [y])
 
     def decode(self, x: Features, labels: Sequence[int]) -> str:
         return self.labels[labels[0]]
-
-    @cached_property
-    def _positions(self) -> Mapping[str, int]:
-        return {label: position for position, label in enumerate(self.labels)}
 
     @property
     def _vocabulary(self) -> Vocabulary:
@@ -110,33 +132,21 @@ def with_constant(features: Features) -> Features:
 
 def _features(_task: Any, x: Any) -> Features:
     """The feature vector that JSON has as an object, a list of names or a list of numbers."""
-    if isinstance(x, dict):
-        return {name: _number(value) for name, value in x.items()}
     if isinstance(x, list) and all(isinstance(value, str) for value in x):
         return x
+    what = "the value of a feature"
+    if isinstance(x, dict):
+        return {name: float(check_shape(what, value, float)) for name, value in x.items()}
     if isinstance(x, list) and not any(isinstance(value, str) for value in x):
-        return np.array([_number(value) for value in x])
+        return np.array([float(check_shape(what, value, float)) for value in x])
     raise DataError(
         f'"x" is an object of features and their values, a list of names or a list of numbers; '
         f"got {shown(x)}"
     )
 
 
-def _number(value: Any) -> float:
-    return float(check_shape("the value of a feature", value, float))
-
-
-def _alike(first: Features, other: Features) -> None:
-    """Refuse vectors of one file that are not of one sort."""
-    arrays = [isinstance(x, np.ndarray) for x in (first, other)]
-    if arrays[0] != arrays[1]:
-        raise DataError('"x" is a list of numbers in some lines and has names in others')
-    if all(arrays) and len(first) != len(other):
-        raise DataError(f'"x" has {len(first)} numbers in the first line, got {len(other)}')
-
-
-def _build(examples: Examples, settings: Mapping[str, Any]) -> Multiclass:
-    return Multiclass(tuple(sorted(set(examples.ys or ()))), rules=settings.get("rules"))
+def _shape(x: Features) -> dict[str, str]:
+    return {'"x"': f"{len(x)} numbers" if isinstance(x, np.ndarray) else "names"}
 
 
 def _measure(_task: Multiclass, gold: Sequence[str], found: Sequence[str]) -> Measured:
@@ -153,8 +163,8 @@ ADAPTER: Adapter[Any] = Adapter(
     from_json=_features,
     output_from_json=lambda _, value: check_shape('"y"', value, str),
     to_json=lambda _task, _x, y: y,
-    alike=_alike,
-    build=_build,
+    shape=_shape,
+    build=lambda examples, settings: Multiclass(labels_in([examples.ys or ()]), **settings),
     typed=lambda _, text: text.split(),
     hint=lambda _: "Names of features with blanks between them, or their values as JSON.",
     example=lambda _: '{"red": 1, "small": 0.5}',

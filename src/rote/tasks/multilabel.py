@@ -11,19 +11,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise, product
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from rote.errors import DataError, LabelError, SettingError, check_whole, in_order
+from rote.errors import DataError, LabelError, SettingError
 from rote.features import Features
 from rote.io.shapes import shown
+from rote.settings import check, whole
 from rote.space import SpaceBuilder
 from rote.space.rule_text import OFF_ON, Rules, Variables, Vocabulary
 from rote.tasks.adapter import Examples, Measured, label_list, labels_in, register
-from rote.tasks.multiclass import ADAPTER, INPUT, with_constant
-from rote.tasks.task import Frame, Slot, Task
+from rote.tasks.multiclass import ADAPTER, INPUT, VectorTask
+from rote.tasks.task import Frame, Slot, positions
 from rote.types import AnyArray, FloatArray
 
 MANY_LABELS = 15  # of a file: more have no factors between them, unless they are asked for
@@ -31,13 +32,23 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class MultiLabel(Task[Features, tuple[str, ...]]):
-    """``pairs`` says which labels have a factor: "complete", "none", or pairs of positions.
+class MultiLabel(VectorTask[tuple[str, ...]]):
+    """Any number of labels for each input, which is a feature vector.
 
-    With ``constant``, every vector gets one more feature that is always 1: a threshold. ``rules``
-    are a text (`rote.space.rule_text`) about labels by their names, as in "if beach then not city",
-    or a function that adds rules, given a builder and its variables.
+    Parameters
+    ----------
+    labels
+        The labels, in an order that counts.
+    pairs
+        Which of them have a factor: "complete", "none", or pairs of positions.
+    constant
+        Whether every vector gets one more feature that is always 1: a threshold.
+    rules
+        A text (`rote.space.rule_text`) about labels by their names, as in "if beach then not city",
+        or a function that adds rules, given a builder and its variables.
 
+    Examples
+    --------
     >>> task = MultiLabel(("beach", "sea", "city"), pairs=((0, 1),))
     >>> task.frame([]).space
     Space(3 variables, 1 factors, 0 rules, 10 parts)
@@ -51,20 +62,13 @@ class MultiLabel(Task[Features, tuple[str, ...]]):
     rules: Rules | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", in_order("labels", self.labels))
+        super().__post_init__()
         if not isinstance(self.pairs, str):
             object.__setattr__(self, "pairs", _checked(self.pairs, len(self.labels)))
         elif self.pairs not in ("complete", "none"):
             raise SettingError(
                 f"pairs is 'complete', 'none' or a tuple of pairs of positions, got {self.pairs!r}"
             )
-        self._vocabulary.check(self.rules)
-
-    def frame(self, x: Features) -> Frame:
-        return self._frame
-
-    def vectors(self, x: Features) -> list[Features]:
-        return [with_constant(x) if self.constant else x]
 
     def encode(self, x: Features, y: Collection[str] | AnyArray) -> list[int]:
         """From names, or from an array of 0 and 1 with one entry for each label."""
@@ -78,21 +82,11 @@ class MultiLabel(Task[Features, tuple[str, ...]]):
             return [int(on) for on in y]
         if isinstance(y, str):
             raise LabelError(f"an output is a tuple of labels, got the string {y!r}")
-        on = [0] * len(self.labels)
-        for label in y:
-            if label not in self._positions:
-                raise LabelError(
-                    f"{label!r} is not a label; the labels are {', '.join(self.labels)}"
-                )
-            on[self._positions[label]] = 1
-        return on
+        on = set(positions(self.labels, list(y)))
+        return [int(k in on) for k in range(len(self.labels))]
 
     def decode(self, x: Features, labels: Sequence[int]) -> tuple[str, ...]:
         return tuple(name for name, on in zip(self.labels, labels, strict=True) if on)
-
-    @cached_property
-    def _positions(self) -> Mapping[str, int]:
-        return {label: position for position, label in enumerate(self.labels)}
 
     @property
     def _vocabulary(self) -> Vocabulary:
@@ -120,15 +114,24 @@ class MultiLabel(Task[Features, tuple[str, ...]]):
 
 
 def correlated_pairs(Y: AnyArray, most: int) -> Pairs:  # noqa: N803
-    """At most so many pairs of columns of Y, a matrix of 0 and 1: the least independent ones.
+    """The pairs of labels that are least independent, for `MultiLabel`.
 
     They are ordered by falling mutual information, Σ p(a, b) log p(a, b) / (p(a) p(b)). Pairs
     that have none are left out.
 
+    Parameters
+    ----------
+    Y
+        A matrix of 0 and 1, with a row for each example and a column for each label.
+    most
+        How many pairs there are at most.
+
+    Examples
+    --------
     >>> correlated_pairs(np.array([[1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 0, 1]]), most=2)
     ((0, 1),)
     """
-    check_whole("most", most, least=0)
+    check("most", most, whole(0))
     table = np.asarray(Y)
     if table.ndim != 2 or not len(table) or not np.isin(table, (0, 1)).all():
         raise DataError(
@@ -145,34 +148,27 @@ def correlated_pairs(Y: AnyArray, most: int) -> Pairs:  # noqa: N803
 
 
 def _mutual_information(on: FloatArray) -> FloatArray:
-    rows = len(on)
-    single = on.mean(axis=0)
-    both = on.T @ on / rows
-    information = np.zeros_like(both)
-    for own, joint in (
-        ((single[:, None], single), both),
-        ((single[:, None], 1 - single), single[:, None] - both),
-        ((1 - single[:, None], single), single - both),
-        ((1 - single[:, None], 1 - single), 1 - single[:, None] - single + both),
-    ):
-        alone = own[0] * own[1]
-        there = joint > 0.5 / rows  # the least joint share but 0 is 1 / rows
-        information[there] += joint[there] * np.log(joint[there] / alone[there])
+    information = np.zeros((on.shape[1],) * 2)
+    for one, other in product((on, 1 - on), repeat=2):
+        joint = one.T @ other / len(on)
+        apart = np.outer(one.mean(axis=0), other.mean(axis=0))
+        there = joint > 0
+        information[there] += joint[there] * np.log(joint[there] / apart[there])
     return information
 
 
 def _checked(pairs: Sequence[Sequence[int]], count: int) -> Pairs:
     """The pairs in order, the smaller position first."""
-    ordered = [tuple(sorted(int(k) for k in pair)) for pair in pairs]
+    ordered = sorted(tuple(sorted(map(int, pair))) for pair in pairs)
     for pair in ordered:
-        if len(pair) != 2 or pair[0] == pair[1] or not 0 <= pair[0] < pair[1] < count:
+        if len(pair) != 2 or not 0 <= pair[0] < pair[1] < count:
             raise SettingError(
                 f"a pair is two different positions from 0 to {count - 1}, got {pair}"
             )
-    if len(set(ordered)) != len(ordered):
-        twice = next(pair for pair in ordered if ordered.count(pair) > 1)
-        raise SettingError(f"the pair {twice} is given twice; name each pair once")
-    return tuple((pair[0], pair[1]) for pair in sorted(ordered))
+    for pair, following in pairwise(ordered):
+        if pair == following:
+            raise SettingError(f"the pair {pair} is given twice; name each pair once")
+    return tuple((pair[0], pair[1]) for pair in ordered)
 
 
 def _label_set(x: Features, value: Any) -> tuple[str, ...]:

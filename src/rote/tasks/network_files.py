@@ -95,10 +95,7 @@ def solve_file(
     problem = network_problem(network)
     solver = Exact(time_limit=time_limit) if engine is None else engine
     found = solver.solve(problem.space, problem.scores)
-    value, bound = (
-        float(found.value[0]) + problem.constant,
-        float(found.bound[0]) + problem.constant,
-    )
+    value, bound = (float(each[0]) + problem.constant for each in (found.value, found.bound))
     status = Status(int(found.status[0]))
     if status is not Status.INFEASIBLE and bound <= network.floor:
         raise InfeasibleSpace([_limit(network, bound)])
@@ -123,15 +120,12 @@ def _added_up(network: CostNetwork) -> list[tuple[tuple[int, ...], FloatArray, B
     found: dict[frozenset[int], tuple[tuple[int, ...], FloatArray, BoolArray]] = {}
     for scope, table, allowed in zip(network.scopes, network.tables, network.allowed, strict=True):
         key = frozenset(scope)
-        if key not in found:
+        if key in found:
+            first, total, mask = found[key]
+            added = total + spread(table, scope, first), mask & spread(allowed, scope, first)
+            found[key] = first, *added
+        else:
             found[key] = scope, table, allowed
-            continue
-        first, total, mask = found[key]
-        found[key] = (
-            first,
-            total + spread(table, scope, first),
-            mask & spread(allowed, scope, first),
-        )
     return list(found.values())
 
 

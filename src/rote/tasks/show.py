@@ -26,6 +26,14 @@ def show_variables(task: Any, x: Any, y: Any, gold: Any, facts: Sequence[str] = 
     )
 
 
+def explained(
+    task: Task[X, Y], x: X, y: Y, gold: Y | None, facts: Sequence[str]
+) -> tuple[Sequence[BrokenConstraint], list[str]]:
+    """The rules that an output breaks, and all that is said under its picture."""
+    broken, about = rules_broken(task, x, y)
+    return broken, [*facts, *about_gold(task, x, y, gold), *about]
+
+
 def rules_broken(task: Task[X, Y], x: X, y: Y) -> tuple[Sequence[BrokenConstraint], list[str]]:
     """The rules that an output breaks, and a sentence about them."""
     space = task.frame(x).space

@@ -3,11 +3,13 @@
 An input is a sequence of tokens; an output is as many labels. The vectors of an input come from
 templates (`rote.features.Templates`) over tokens with named columns, or from a function of the
 whole input, which may return arrays. A factor over k neighbours has one weight per label tuple. So
-has a trait, which is not written out as a table: greedy search can look at four neighbours at once.
+has a global feature, which is not written out as a table: greedy search can look at four neighbours
+at once.
 
 In a file of columns there is one token per line, its cells apart by tabs if the first row has a
 tab, and otherwise by blanks; a blank line between sequences. The last column is the label; where a
-model is at hand, it may be left out. Outputs are the same lines with one more column. In JSON, a
+model is at hand, it may be left out. Outputs are the same lines with the predicted label as the
+last column. In JSON, a
 token is a list with a text for every column, or a text where there is one.
 """
 
@@ -17,14 +19,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from rote.errors import DataError, LabelError, ModelError, SettingError, check_whole, in_order
+from rote.errors import DataError, LabelError, ModelError, SettingError
 from rote.features import CHUNKING, POS_TAGGING, FeatureReader, Features, Templates
 from rote.io.shapes import shown
 from rote.io.text import line_error
+from rote.settings import FLAG, LIST, Checked, Setting, whole
 from rote.space import Space, SpaceBuilder, Variable, any_of, template
 from rote.space.compiled import keep_recent
 from rote.space.global_features import tuples_along
@@ -33,12 +36,12 @@ from rote.tasks.adapter import (
     Adapter,
     Examples,
     Measured,
-    label_list,
+    label_of_each,
     labels_in,
     register,
 )
-from rote.tasks.show import about_gold, rules_broken
-from rote.tasks.task import Frame, Slot
+from rote.tasks.show import explained
+from rote.tasks.task import Frame, Slot, positions
 from rote.viz import Picture, picture_of_tagging
 
 KIND = "token"
@@ -46,18 +49,33 @@ COLUMNS = ("word", "pos")  # those that follow are c2, c3, …
 MAX_TOKENS = 1000  # of one input of a service
 # Not \s: a token may well be a blank of another alphabet.
 _BLANKS = re.compile(r"[ \t]+")
+_LAST = re.compile(r"[ \t]+[^ \t]+[ \t]*$")
 
 
 @dataclass(frozen=True)
-class Tagging:
-    """``order`` 0 scores tokens alone, 1 also pairs of neighbours, 2 also triples, and so on.
+class Tagging(Checked):
+    """A label for each token of a sequence.
 
-    ``features`` are templates, or a function from an input to one vector per token. With ``bio``,
-    labels I-X may follow only B-X and I-X. ``rules`` are a text (`rote.space.rule_text`) about
-    token i, token i+1, …, or a function that adds rules, given a builder and its variables. Tuples
-    of up to ``wide`` neighbours that no factor has are traits of the output, for engines that
-    search (`RGS`).
+    Parameters
+    ----------
+    labels
+        The labels of a token, in an order that counts.
+    features
+        Templates, or a function from an input to one feature vector per token.
+    order
+        0 scores tokens alone, 1 also pairs of neighbours, 2 also triples, and so on. Exact
+        inference takes time in labels to the power of order + 1.
+    bio
+        Whether labels I-X may follow only B-X and I-X.
+    rules
+        A text (`rote.space.rule_text`) about token i, token i+1, …, or a function that adds rules,
+        given a builder and its variables.
+    wide
+        Tuples of up to so many neighbours that no factor has are global features of the output,
+        for engines that search (`RGS`). 0 is none.
 
+    Examples
+    --------
     >>> from rote.features import Templates
     >>> task = Tagging(("B-NP", "I-NP", "O"), Templates(("word",), ("word[0]",)), bio=True)
     >>> task.frame([["the"], ["dog"]]).space
@@ -71,15 +89,19 @@ class Tagging:
     rules: Rules | None = None
     wide: int = 0
 
+    checks: ClassVar = {
+        "labels": LIST,
+        "features": Setting(
+            "Templates, or a function from an input to one vector per token",
+            lambda value: callable(value) or isinstance(value, Templates),
+        ),
+        "order": whole(0),
+        "bio": FLAG,
+        "wide": whole(0),
+    }
+
     def __post_init__(self) -> None:
-        check_whole("order", self.order, least=0)
-        check_whole("wide", self.wide, least=0)
-        if not callable(self.features) and not isinstance(self.features, Templates):
-            raise SettingError(
-                "features are Templates, or a function from an input to one vector per token; "
-                f"got {self.features!r:.80}"
-            )
-        object.__setattr__(self, "labels", in_order("labels", self.labels))
+        super().__post_init__()
         if self.bio:
             check_bio(self.labels)
         _vocabulary(self.labels).check(self.rules)
@@ -100,20 +122,10 @@ class Tagging:
     def encode(self, x: Sequence[Any], y: Sequence[str]) -> list[int]:
         if len(y) != len(x):
             raise LabelError(f"an output has one label per token; got {len(y)} for {len(x)} tokens")
-        positions = _positions(self.labels)
-        try:
-            return [positions[label] for label in y]
-        except KeyError as error:
-            known = ", ".join(self.labels)
-            raise LabelError(f"{error.args[0]!r} is not a label; the labels are {known}") from None
+        return positions(self.labels, y)
 
     def decode(self, x: Sequence[Any], labels: Sequence[int]) -> tuple[str, ...]:
         return tuple(self.labels[label] for label in labels)
-
-
-@lru_cache(maxsize=64)
-def _positions(labels: tuple[str, ...]) -> dict[str, int]:
-    return {label: position for position, label in enumerate(labels)}
 
 
 @keep_recent
@@ -255,56 +267,47 @@ def _build(examples: Examples, settings: Mapping[str, Any]) -> Tagging:
 
 def _read_columns(path: Path, lines: Sequence[str], task: Tagging | None) -> Examples:
     columns = None if task is None else _columns(task)
-    tabs = _separator(lines) == "\t"
-    sequences: list[list[tuple[str, ...]]] = []
-    starts: list[int] = []
-    width, inside = 0, False
-    for number, line in enumerate(lines, start=1):
+    tabs = "\t" in next((line for line in lines if not _is_blank(line)), "")
+
+    def cells(line: str) -> tuple[str, ...]:
         if _is_blank(line):
-            inside = False
-            continue
-        cells = tuple(line.split("\t") if tabs else _BLANKS.split(line.strip(" \t")))
-        if not width:
-            _check_width(path, number, len(cells), columns)
-            width = len(cells)
-        if len(cells) != width:
-            raise line_error(
-                path, number, f"expected {width} columns as in the first row, got {len(cells)}"
-            )
-        if "" in cells:
-            raise line_error(path, number, f"column {cells.index('') + 1} is empty in {line!r}")
-        if not inside:
-            sequences.append([])
-            starts.append(number)
-            inside = True
-        sequences[-1].append(cells)
+            return ()
+        return tuple(line.split("\t") if tabs else _BLANKS.split(line.strip(" \t")))
+
+    numbered = [(number, cells(line)) for number, line in enumerate(lines, start=1)]
+    first, width = next(((number, len(row)) for number, row in numbered if row), (0, 0))
+    if columns is None and width == 1:
+        raise line_error(path, first, "expected a token and its label at least, got 1 column")
+    if width and columns is not None and width - len(columns) not in (0, 1):
+        said = f"expected the columns {', '.join(columns)}, and a label or none"
+        raise line_error(path, first, f"{said}; got {width} columns")
+    for number, row in numbered:
+        if row and len(row) != width:
+            said = f"expected {width} columns as in the first row, got {len(row)}"
+            raise line_error(path, number, said)
+        if "" in row:
+            said = f"column {row.index('') + 1} is empty in {lines[number - 1]!r}"
+            raise line_error(path, number, said)
+    found = [list(rows) for there, rows in groupby(numbered, lambda each: each[1] != ()) if there]
+    bare = columns is not None and width == len(columns)
+    xs = tuple(tuple(row if bare else row[:-1] for _, row in rows) for rows in found)
+    ys = None if bare else tuple(tuple(row[-1] for _, row in rows) for rows in found)
 
     def write(outputs: Iterable[Sequence[str]]) -> Iterator[str]:
-        labels = chain.from_iterable(outputs)
+        said = list(chain.from_iterable(outputs))
+        labels, rows = iter(said), chain.from_iterable(xs)
+        cut = not tabs and any(" " in label for label in said)  # blanks would cut a label in two
         for line in lines:
-            yield "" if _is_blank(line) else f"{line.rstrip(' ')}{_separator(lines)}{next(labels)}"
+            if _is_blank(line):
+                yield ""
+            elif tabs or cut:
+                yield "\t".join([*next(rows), next(labels)])
+            else:
+                kept = line.rstrip(" \t") if bare else _LAST.sub("", line)
+                yield f"{kept} {next(labels)}"
 
-    bare = columns is not None and width == len(columns)
-    xs = tuple(tuple(cells if bare else cells[:-1] for cells in rows) for rows in sequences)
-    ys = None if bare else tuple(tuple(cells[-1] for cells in rows) for rows in sequences)
-    return Examples(path, xs, ys, tuple(starts), write=write, by_token=True)
-
-
-def _check_width(path: Path, number: int, width: int, columns: Sequence[str] | None) -> None:
-    if columns is None:
-        if width < 2:
-            raise line_error(path, number, "expected a token and its label at least, got 1 column")
-    elif width not in (len(columns), len(columns) + 1):
-        raise line_error(
-            path,
-            number,
-            f"expected the columns {', '.join(columns)}, and a label or none; got {width} columns",
-        )
-
-
-def _separator(lines: Sequence[str]) -> str:
-    first = next((line for line in lines if not _is_blank(line)), "")
-    return "\t" if "\t" in first else " "
+    starts = tuple(rows[0][0] for rows in found)
+    return Examples(path, xs, ys, starts, write=write, by_token=True)
 
 
 def _is_blank(line: str) -> bool:
@@ -356,22 +359,17 @@ def _example(task: Tagging) -> str:
     return "\n".join(" ".join([word, *columns[1:]]) for word in ("the", "dog"))
 
 
-def _alike(first: Sequence[Any], other: Sequence[Any]) -> None:
-    if len(first[0]) != len(other[0]):
-        raise DataError(f"a token has {len(first[0])} texts in the first line, got {len(other[0])}")
-
-
 def _show(
     task: Tagging, x: Sequence[Any], y: Sequence[str], gold: Any, facts: Sequence[str]
 ) -> Picture:
-    broken, about = rules_broken(task, x, y)
+    broken, said = explained(task, x, y, gold, facts)
     return picture_of_tagging(
         words_of(task, x),
         y,
         gold=gold,
         broken=broken,
         labels=task.labels,
-        facts=[*facts, *about_gold(task, x, y, gold), *about],
+        facts=said,
     )
 
 
@@ -397,9 +395,9 @@ register(
         "tagging",
         Tagging,
         from_json=_tokens,
-        output_from_json=label_list,
+        output_from_json=label_of_each,
         to_json=lambda _task, _x, y: list(y),
-        alike=_alike,
+        shape=lambda x: {"a token": f"{len(x[0])} texts"},
         settings=("order", "bio", "columns", "templates"),
         build=_build,
         own_format=_read_columns,

@@ -4,8 +4,8 @@ A task turns an input x into a `Frame` and feature vectors, and outputs y into l
 back. The frame holds what inputs of one shape share, so it should be built once per shape
 (decorate its builder with `rote.space.compiled.keep_recent`): the space, and for each variable and
 factor of it a *slot*: the block of weights it uses, and which of the input's vectors it
-looks at. Slots that name the same block share their weights. A frame may also have *traits*:
-features of whole outputs (`rote.space.global_features`), which have blocks of weights of their own.
+looks at. Slots that name the same block share their weights. A frame may also have *global
+features* of whole outputs (`rote.space.global_features`), with blocks of weights of their own.
 
 A task derives from `Task`. It may say a ``feature_reader``, which reads the same vectors of many
 inputs at once (`rote.features.Reader`), and is then asked instead of ``vectors``.
@@ -16,12 +16,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
-from rote.errors import DataError, SettingError, SpaceError
+from rote.errors import DataError, LabelError, SettingError, SpaceError
 from rote.features import CONSTANT, FeatureReader, Features
 from rote.space import Space
 from rote.space.compiled import Forms
@@ -41,13 +41,20 @@ Y = TypeVar("Y")
 class Slot(NamedTuple):
     """What a variable or factor is scored by: its block of weights, and a vector of the input.
 
-    ``vector`` is the number of a feature vector, counted from 0 as ``Task.vectors`` gives them.
-    Without one, a slot is scored by constants alone: one weight per label or label tuple.
-
-    With ``each``, label a has a vector of its own, number ``vector + a``, and the labels share
-    one weight per feature: so are a mention's antecedents told apart, of which there are more
-    in every next one. With ``tied``, the label tuples of a factor share columns of weights, tuple t
-    has column ``tied[t]``: so do neighbours have one weight for "the same" and one for "different".
+    Parameters
+    ----------
+    block
+        Slots that name the same block share their weights: parameter tying.
+    vector
+        The number of a feature vector, counted from 0 as ``Task.vectors`` gives them. Without one,
+        a slot is scored by constants alone: one weight per label or label tuple.
+    each
+        Label a has a vector of its own, number ``vector + a``, and the labels share one weight per
+        feature. This is for variables with different numbers of labels, such as the antecedents
+        of a mention.
+    tied
+        The label tuples of a factor share columns of weights, tuple t has column ``tied[t]``: so do
+        neighbours have one weight for "the same" and one for "different".
     """
 
     block: str
@@ -60,11 +67,20 @@ class Slot(NamedTuple):
 class Frame:
     """What inputs of one shape share: their space, its slots, and the kinds of their vectors.
 
-    ``slots`` has one slot per variable, in the order of the space, and then one per factor.
-    ``kinds`` has one name per feature vector, in the order in which ``Task.vectors`` gives them:
-    vectors of one kind share their features' names, and so slots of one block look at vectors of
-    one kind.
+    Parameters
+    ----------
+    space
+        The variables, factors and rules.
+    slots
+        One slot per variable, in the order of the space, and then one per factor.
+    kinds
+        One name per feature vector, in the order in which ``Task.vectors`` gives them: vectors of
+        one kind share their features' names, and so slots of one block look at vectors of one kind.
+    global_features
+        Features of whole outputs, for engines that search.
 
+    Examples
+    --------
     Two words with a tag each, a vector each, and a factor that looks at neither:
 
     >>> from rote import Frame, Slot, SpaceBuilder
@@ -91,14 +107,16 @@ class Frame:
             if not isinstance(slot, Slot):
                 raise SpaceError(f"slots are such as Slot('block', 0); got {slot!r:.80}")
         for family in self.global_features:
-            self._check_traits(family)
+            self._check_global(family)
         expected = len(self.space.variables) + len(self.space.factors)
         if len(self.slots) != expected:
             raise SpaceError(
                 f"a frame has one slot per variable and factor of its space, {expected} in all; "
                 f"got {len(self.slots)}"
             )
-        for s, (slot, width) in enumerate(zip(self.slots, self._parts, strict=True)):
+        for s, (slot, width) in enumerate(
+            zip(self.slots, np.diff(self.starts).tolist(), strict=True)
+        ):
             if slot.tied is not None:
                 self._check_tied(s, slot, slot.tied, width)
             if slot.vector is None:
@@ -126,7 +144,7 @@ class Frame:
                 f"of the columns 0, 1, … it has; got {len(tied)} numbers"
             )
 
-    def _check_traits(self, family: GlobalFeature) -> None:
+    def _check_global(self, family: GlobalFeature) -> None:
         sizes, n = self.space.sizes, len(self.space.variables)
         if isinstance(family, Tuples):
             for scope in family.scopes:
@@ -164,17 +182,9 @@ class Frame:
 
     @cached_property
     def global_feature_set(self) -> GlobalFeatureSet | None:
-        """All traits together; None where there are none."""
-        return (
-            GlobalFeatureSet(self.global_features, len(self.space.variables))
-            if self.global_features
-            else None
-        )
-
-    @property
-    def _parts(self) -> list[int]:
-        """How many labels or label tuples each slot has."""
-        return np.diff(self.starts).tolist()  # type: ignore[no-any-return]
+        """All global features together; None where there are none."""
+        families = self.global_features
+        return GlobalFeatureSet(families, len(self.space.variables)) if families else None
 
     @property
     def starts(self) -> IntArray:
@@ -185,12 +195,14 @@ class Frame:
     def widths(self) -> IntArray:
         """How many columns of weights each slot uses."""
         counts = np.diff(self.starts)
-        counts[self._shared[0]] = self._shared[1]
+        for s, slot in enumerate(self.slots):
+            if slot.each or slot.tied is not None:
+                counts[s] = 1 if slot.tied is None else max(slot.tied) + 1
         return readonly(counts)
 
     @cached_property
     def needed(self) -> tuple[tuple[str, str, int, tuple[str, ...] | None], ...]:
-        """What the slots and traits need, each once: a block, its kind, columns and labels."""
+        """What all slots need, each once: a block, its kind, columns and labels."""
         variables = self.space.variables
         found: dict[tuple[str, str, int, tuple[str, ...] | None], None] = {}
         for number, (slot, width) in enumerate(zip(self.slots, self.widths.tolist(), strict=True)):
@@ -200,17 +212,6 @@ class Frame:
         for family in self.global_features:
             found[family.block, CONSTANT, family.width, None] = None
         return tuple(found)
-
-    @cached_property
-    def _shared(self) -> tuple[IntArray, IntArray]:
-        """The slots whose labels share columns, and how many columns each of these has."""
-        pairs = [
-            (s, 1 if slot.each or slot.tied is None else max(slot.tied) + 1)
-            for s, slot in enumerate(self.slots)
-            if slot.each or slot.tied is not None
-        ]
-        places, counts = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        return readonly(places), readonly(counts)
 
 
 class Task(Protocol[X_contra, Y]):
@@ -244,10 +245,15 @@ class Task(Protocol[X_contra, Y]):
 
 @dataclass(frozen=True)
 class WithoutRules:
-    """A task whose outputs need not obey the rules, to see what rules are worth.
+    """A task whose outputs need not obey the rules, to see what rules change.
 
-    A model of it has the same weights: `Model.without_rules` predicts as
-    one does that was never told of rules, and learning with it is learning without them.
+    A model of it has the same weights: `Model.without_rules` predicts as if there were no rules,
+    and learning with it is learning without them.
+
+    Parameters
+    ----------
+    task
+        The task with rules.
     """
 
     task: Any
@@ -255,19 +261,29 @@ class WithoutRules:
     def frame(self, x: Any) -> Frame:
         return cast(Frame, self.task.frame(x)).without_rules()
 
-    def vectors(self, x: Any) -> Sequence[Features]:
-        return cast(Sequence[Features], self.task.vectors(x))
-
-    def encode(self, x: Any, y: Any) -> Sequence[int]:
-        return cast(Sequence[int], self.task.encode(x, y))
-
-    def decode(self, x: Any, labels: Sequence[int]) -> Any:
-        return self.task.decode(x, labels)
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "task":  # while a copy is made there is none yet
             raise AttributeError(name)
         return getattr(self.task, name)
+
+
+@lru_cache(maxsize=64)
+def _numbered(labels: tuple[str, ...]) -> dict[str, int]:
+    return {label: position for position, label in enumerate(labels)}
+
+
+def positions(labels: tuple[str, ...], given: Sequence[str], what: str = "a label") -> list[int]:
+    """The positions of some labels; one that does not exist is refused.
+
+    >>> positions(("a", "b"), ["b", "b", "a"])
+    [1, 1, 0]
+    """
+    known = _numbered(labels)
+    try:
+        return [known[label] for label in given]
+    except (KeyError, TypeError):  # a list cannot even be looked up
+        stray = next(label for label in given if label not in labels)
+        raise LabelError(f"{stray!r} is not {what}; the labels are {', '.join(labels)}") from None
 
 
 def labels_of(space: Space, encoded: Sequence[Any]) -> IntArray:

@@ -1,8 +1,8 @@
-"""Scores from neural networks: a structured hinge loss over any engine, and two small networks.
+"""Scores from neural networks: a structured hinge loss over any engine, and a small network.
 
-`StructuredHinge` turns part scores of any PyTorch graph into a loss. `BiLSTMTagger` and `CNN` are
-networks for sequences that need nothing of PyTorch from their user; their log-probabilities are
-feature vectors for a `rote.tasks.tagging.Tagging` of your own, under any learner and engine.
+`StructuredHinge` turns part scores of any PyTorch graph into a loss. `BiLSTMTagger` is a network
+for sequences that needs nothing of PyTorch from its user; its log-probabilities are feature
+vectors for a `rote.tasks.tagging.Tagging` of your own, under any learner and engine.
 
 Nothing else of rote imports this package, so that rote works without PyTorch.
 """

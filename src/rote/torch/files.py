@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,12 +30,8 @@ from rote.space.losses import F1Loss, Hamming, JaccardLoss, ZeroOne
 from rote.torch.inputs import Dense, Inputs, Vocabulary
 
 FORMAT, VERSION = "rote network", 1
-FITTED = "fitted"  # the field that is not a setting
 # What a file may name; networks, and what they are trained by, add themselves where they are.
-KINDS = {
-    **ENGINES,
-    **classes(Dense, Hamming, F1Loss, JaccardLoss, Vocabulary, ZeroOne),
-}
+KINDS = {**ENGINES, **classes(Dense, Hamming, F1Loss, JaccardLoss, Vocabulary, ZeroOne)}
 S = TypeVar("S")
 
 
@@ -48,9 +44,7 @@ def write_network(path: str | Path, settings: Any, network: nn.Module, inputs: I
     wrong = [name for name, tensor in weights.items() if not tensor.isfinite().all()]
     if wrong:
         raise ModelError(f"the network has weights that are not finite, in {wrong[0]}; train")
-    outlined = outline(settings, KINDS)
-    outlined["settings"].pop(FITTED, None)
-    outlined["left_out"] = [name for name in outlined["left_out"] if name != FITTED]
+    outlined = outline(replace(settings, fitted=None), KINDS)
     about = json.dumps({"network": outlined, "inputs": described(inputs, KINDS)})
     metadata = {
         "format": FORMAT,
@@ -88,13 +82,9 @@ def read_network(
     missing = sorted(left_out - set(again))
     if missing:
         raise ModelError(f"{path}: cannot hold {', '.join(missing)}; give it to load again")
-    own = {field.name for field in fields(settings)} - {FITTED}  # type: ignore[arg-type]
-    unknown = sorted(set(again) - own)
-    if unknown:
-        raise ModelError(f"a {kind.__name__} has no setting {unknown[0]!r}")
     try:
         return replace(settings, **again), inputs, weights  # type: ignore[type-var]
-    except RoteError as error:
+    except (RoteError, TypeError) as error:
         raise ModelError(f"{path}: {error}") from None
 
 

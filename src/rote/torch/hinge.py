@@ -12,29 +12,40 @@ double precision, wherever their scores live.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rote.errors import LabelError, ScoreError, SettingError
+from rote.errors import LabelError, ScoreError
 from rote.inference import Engine, Exact, Problem
 from rote.inference.problem import Context
 from rote.kernels.constants import LARGEST_SCORE
 from rote.learning.loss_augmented import max_violated
+from rote.settings import check, one_of
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
-from rote.types import AnyArray, FloatArray, IntArray, readonly
+from rote.types import FloatArray, IntArray, readonly
 
 Reduction = Literal["mean", "sum", "none"]
 
 
 class StructuredHinge(nn.Module):
-    """The loss of structures: their mean, their sum, or with "none" one loss each.
+    """The structured hinge loss, as a module of PyTorch.
 
-    Gold outputs that break a rule are refused, unless ``allow_infeasible_gold``.
+    Parameters
+    ----------
+    engine
+        What finds the most violated output; `Exact()` if not given.
+    loss
+        How wrong an output is; `Hamming()` if not given. One that does not add up over variables
+        needs an engine that takes it, such as `RGS`.
+    reduction
+        "mean" or "sum" of the losses of all structures, or "none" for one loss each.
+    allow_infeasible_gold
+        Whether gold outputs may break a rule.
 
     >>> from rote import SpaceBuilder
     >>> builder = SpaceBuilder()
@@ -56,9 +67,7 @@ class StructuredHinge(nn.Module):
         allow_infeasible_gold: bool = False,
     ) -> None:
         super().__init__()
-        if reduction not in get_args(Reduction):
-            known = ", ".join(get_args(Reduction))
-            raise SettingError(f"the reduction is one of {known}; got {reduction!r}")
+        check("reduction", reduction, one_of(*get_args(Reduction)))
         self.engine: Engine = Exact() if engine is None else engine
         self.loss: Loss = Hamming() if loss is None else loss
         self.reduction = reduction
@@ -76,14 +85,10 @@ class StructuredHinge(nn.Module):
         slacks = np.zeros(len(scores))
         steps = [self._step(batch, gold, slacks) for batch in batches]
         places, signs, owners = (np.concatenate(arrays) for arrays in zip(*steps, strict=True))
-        device = flat.device
-        each: Tensor = _Hinge.apply(  # type: ignore[no-untyped-call]
-            flat,
-            torch.from_numpy(slacks).to(device, flat.dtype),
-            torch.from_numpy(places).to(device),
-            torch.from_numpy(signs).to(device, flat.dtype),
-            torch.from_numpy(owners).to(device),
-        )
+        zeros = flat - flat.detach()  # which have the gradient of the scores
+        each = torch.from_numpy(slacks).to(flat)
+        step = torch.from_numpy(signs).to(flat) * zeros[torch.from_numpy(places).to(flat.device)]
+        each = each.index_add(0, torch.from_numpy(owners).to(flat.device), step)
         if self.reduction == "none":
             return each
         return each.mean() if self.reduction == "mean" else each.sum()
@@ -130,29 +135,8 @@ class _Batch(NamedTuple):
     scores: FloatArray  # (m, parts), a copy
 
 
-class _Hinge(torch.autograd.Function):
-    """Slacks, with the gradient that is known when they are."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, flat: Tensor, slacks: Tensor, places: Tensor, signs: Tensor, owners: Tensor
-    ) -> Tensor:
-        ctx.save_for_backward(places, signs, owners)
-        ctx.parts = len(flat)
-        return slacks.clone()
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        places, signs, owners = ctx.saved_tensors
-        (gradient,) = gradients
-        step = gradient.new_zeros(ctx.parts).index_add(0, places, signs * gradient[owners])
-        return step, None, None, None, None
-
-
-def _collected(
-    scores: Sequence[Tensor], spaces: Sequence[Space]
-) -> tuple[Tensor, Iterator[_Batch]]:
-    """All scores in one vector, and their batches; everything is checked before the first."""
+def _collected(scores: Sequence[Tensor], spaces: Sequence[Space]) -> tuple[Tensor, list[_Batch]]:
+    """All scores in one vector, and their batches."""
     if len(scores) != len(spaces):
         raise ScoreError(f"there are scores of {len(scores)} structures, and {len(spaces)} spaces")
     for number, (vector, space) in enumerate(zip(scores, spaces, strict=True)):
@@ -165,7 +149,7 @@ def _collected(
                 f"has {space.parts} parts: {space!r}"
             )
     if not len(scores):
-        return torch.zeros(0), iter(())
+        return torch.zeros(0), []
     flat = torch.cat([vector.to(scores[0].device) for vector in scores])
     values = flat.detach().to("cpu", torch.float64).numpy()
     ends = np.cumsum([space.parts for space in spaces], dtype=np.int64)
@@ -178,29 +162,29 @@ def _collected(
             f"at part {place - int(ends[number]) + spaces[number].parts}; if this comes in "
             "training, take smaller steps"
         )
-    return flat, _batches(values, ends, spaces)
-
-
-def _batches(values: FloatArray, ends: IntArray, spaces: Sequence[Space]) -> Iterator[_Batch]:
     groups: dict[Space, list[int]] = {}
     for number, space in enumerate(spaces):
         groups.setdefault(space, []).append(number)
+    batches = []
     for space, numbers in groups.items():
         members = np.array(numbers, dtype=np.int64)
         starts = ends[members] - space.parts
-        yield _Batch(space, members, starts, values[starts[:, None] + np.arange(space.parts)])
+        own = values[starts[:, None] + np.arange(space.parts)]
+        batches.append(_Batch(space, members, starts, own))
+    return flat, batches
 
 
 def _gold_of(batch: _Batch, gold: Sequence[Any], *, allow_infeasible_gold: bool) -> IntArray:
     space, rows = batch.space, []
     for number in batch.members.tolist():
-        row = _array(gold[number])
+        given = gold[number]
+        row = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.asarray(given)
         if row.shape != (len(space.variables),):
             raise LabelError(
                 f"gold of structure {number} has the shape {row.shape}, and its space has "
                 f"{len(space.variables)} variables"
             )
-        rows.append(row)
+        rows.append(row if row.size else row.astype(np.int64))
     labels = readonly(space.as_labels(np.stack(rows)))
     if space.rules and not allow_infeasible_gold:
         was_feasible = space.was_feasible(labels)
@@ -212,8 +196,3 @@ def _gold_of(batch: _Batch, gold: Sequence[Any], *, allow_infeasible_gold: bool)
                 "allow_infeasible_gold=True"
             )
     return labels
-
-
-def _array(given: Any) -> AnyArray:
-    array = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.asarray(given)
-    return array if array.size else array.astype(np.int64)

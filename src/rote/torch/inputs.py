@@ -67,47 +67,33 @@ class Vocabulary:
     characters: str = ""
     lower: bool = False
 
-    def __post_init__(self) -> None:
-        if [len(words) for words in self.columns] != [len(counts) for counts in self.counts]:
-            raise DataError("a vocabulary has one count for every word")
-
     @staticmethod
     def of(xs: Sequence[Any], *, characters: bool, lower: bool) -> Vocabulary:
         """What these sequences have, in sorted order."""
         width = len(_texts(next(x for x in xs if len(x))[0]))
-        seen = [Counter[str]() for _ in range(width)]
-        letters: set[str] = set()
-        for x in xs:
-            for token in x:
-                texts = _texts(token, width)
-                for counter, text in zip(seen, texts, strict=True):
-                    counter[text.lower() if lower else text] += 1
-                if characters:
-                    letters.update(texts[0])
-        ordered = [sorted(counter.items()) for counter in seen]
-        return Vocabulary(
-            tuple(tuple(word for word, _ in pairs) for pairs in ordered),
-            tuple(tuple(count for _, count in pairs) for pairs in ordered),
-            "".join(sorted(letters)),
-            lower,
-        )
+        tokens = [_texts(token, width) for x in xs for token in x]
+        seen = [
+            Counter(sorted(word.lower() if lower else word for word in column))
+            for column in zip(*tokens, strict=True)
+        ]
+        letters = {letter for texts in tokens for letter in texts[0]} if characters else ()
+        counts = tuple(tuple(counter.values()) for counter in seen)
+        return Vocabulary(tuple(map(tuple, seen)), counts, "".join(sorted(letters)), lower)
 
     def tensors(self, xs: Sequence[Any]) -> tuple[Tensor, ...]:
         """A batch of sequences of one length."""
         texts = [[_texts(token, len(self.columns)) for token in x] for x in xs]
-        numbers = [
-            [[self._number(c, text) for c, text in enumerate(token)] for token in x] for x in texts
-        ]
-        words = torch.tensor(numbers, dtype=torch.long)
+        words = torch.tensor([[self._numbers(token) for token in x] for x in texts])
         if not self.characters:
             return (words,)
         spelled = [[self._spelled(token[0]) for token in x] for x in texts]
         longest = max(len(word) for x in spelled for word in x)
         filled = [[word + [FILLER] * (longest - len(word)) for word in x] for x in spelled]
-        return words, torch.tensor(filled, dtype=torch.long)
+        return words, torch.tensor(filled)
 
-    def _number(self, column: int, text: str) -> int:
-        return self._places[column].get(text.lower() if self.lower else text, UNKNOWN)
+    def _numbers(self, texts: Sequence[str]) -> list[int]:
+        known = [text.lower() for text in texts] if self.lower else texts
+        return [own.get(text, UNKNOWN) for own, text in zip(self._places, known, strict=True)]
 
     def _spelled(self, word: str) -> list[int]:
         return [EDGE, *(self._letters.get(letter, STRANGE) for letter in word), EDGE]

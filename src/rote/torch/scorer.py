@@ -15,37 +15,47 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rote.errors import (
-    DataError,
-    LabelError,
-    ModelError,
-    SettingError,
-    check_number,
-    check_whole,
-    in_order,
-)
+from rote.errors import DataError, ModelError, SettingError
+from rote.metrics import token_accuracy
+from rote.model import prepare
+from rote.settings import LIST, SEED, Checked, instance_of, number, whole
+from rote.tasks.tagging import Tagging
 from rote.torch.files import KINDS, read_network, write_network
 from rote.torch.inputs import Inputs
 from rote.types import FloatArray, IntArray, readonly
 
 MANY = 256  # sequences that are scored at once where nothing is learned
 
-Examples = tuple[Sequence[Any], Sequence[IntArray]]
+Examples = tuple[Sequence[Any], Sequence[Sequence[str]]]
 
 
 @dataclass(frozen=True)
-class Training:
-    """How a network is trained: by Adam, on ``batch`` sequences of one length at a time.
+class Training(Checked):
+    """How a network is trained: by Adam, on batches of sequences of one length.
 
-    ``rate`` is the size of steps, ``decay`` how fast weights shrink, and ``clip`` the longest
-    gradient. With validation data, training ends when ``patience`` epochs in a row were not better
-    than the best one, and the best one is kept.
+    Parameters
+    ----------
+    epochs
+        The most passes over the examples.
+    batch
+        The most sequences in a batch.
+    rate
+        The size of steps, above 0.
+    decay
+        How fast weights shrink, at least 0.
+    clip
+        The longest gradient; longer ones are shortened to it.
+    patience
+        With validation data, training ends after so many epochs in a row that were not better than
+        the best one, which is kept.
+    seed
+        The seed of first weights, dropout and the order of examples.
     """
 
     epochs: int = 30
@@ -56,22 +66,33 @@ class Training:
     patience: int = 5
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        for name in ("epochs", "batch", "patience"):
-            check_whole(name, getattr(self, name), least=1)
-        check_whole("seed", self.seed, least=0)
-        check_number("rate", self.rate, least=0, above=True)
-        check_number("clip", self.clip, least=0, above=True)
-        check_number("decay", self.decay, least=0)
+    checks: ClassVar = {
+        **dict.fromkeys(("epochs", "batch", "patience"), whole(1)),
+        **dict.fromkeys(("rate", "clip"), number(above=0)),
+        "decay": number(least=0),
+        "seed": SEED,
+    }
 
 
 class Epoch(NamedTuple):
-    """What is known after an epoch."""
+    """What is known after an epoch.
+
+    Parameters
+    ----------
+    number
+        Which epoch it was, counted from 1.
+    loss
+        The mean over the batches, each while it was learned from.
+    accuracy
+        The share of right labels in the validation data; None where there are none.
+    best
+        Whether this is the network that would be kept.
+    """
 
     number: int
-    loss: float  # the mean over the batches, each while it was learned from
-    accuracy: float | None  # the share of right labels in the validation data
-    best: bool  # whether this is the network that would be kept
+    loss: float
+    accuracy: float | None
+    best: bool
 
 
 class Fitted(NamedTuple):
@@ -82,15 +103,17 @@ class Fitted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Scorer(ABC):
+class Scorer(Checked, ABC):
     """A network that scores the labels of every token."""
 
     labels: tuple[str, ...]
     training: Training = field(default_factory=Training, kw_only=True)
     fitted: Fitted | None = field(default=None, kw_only=True, repr=False)
 
+    checks: ClassVar = {"labels": LIST, "training": instance_of(Training, "Training()")}
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", in_order("labels", self.labels))
+        super().__post_init__()
         if len(set(self.labels)) < len(self.labels) or len(self.labels) < 2:
             raise SettingError(f"labels are two or more different texts, got {self.labels}")
 
@@ -110,21 +133,28 @@ class Scorer(ABC):
     def best_of(self, network: nn.Module, scores: Tensor) -> IntArray:
         """The best labels (m, n) of a batch."""
 
-    def gold_of(self, xs: Sequence[Any], ys: Sequence[Sequence[str]]) -> list[IntArray]:
-        """The labels to learn from, by position; what nothing can be learned from is refused."""
-        return self._encoded(xs, ys)
+    @property
+    def task(self) -> Tagging:
+        """Which outputs a sequence may have."""
+        return Tagging(self.labels, _no_features, order=0)
+
+    @property
+    def learns_under_rules(self) -> bool:
+        """Whether outputs to learn from that break a rule are refused."""
+        return False
 
     def fit(
         self,
         xs: Sequence[Any],
         ys: Sequence[Sequence[str]],
         *,
-        validation: tuple[Sequence[Any], Sequence[Sequence[str]]] | None = None,
+        validation: Examples | None = None,
         watch: Callable[[Epoch], None] | None = None,
     ) -> Self:
         """A copy whose network is trained from scratch; ``watch`` sees every epoch."""
-        gold = self.gold_of(xs, ys)
-        held_out = None if validation is None else (validation[0], self._encoded(*validation))
+        gold = self._gold(xs, ys, allow_infeasible_gold=not self.learns_under_rules)
+        if validation is not None:
+            self._gold(*validation, allow_infeasible_gold=True)
         if not any(len(x) for x in xs):
             raise DataError("there is nothing to learn from: no example has a token")
         with torch.random.fork_rng(devices=[]):
@@ -133,7 +163,7 @@ class Scorer(ABC):
             network = self.network_of(inputs)
             trained = replace(self, fitted=Fitted(network, inputs))
             kept, best = deepcopy(network.state_dict()), Epoch(0, np.inf, None, best=True)
-            for epoch in _epochs(trained, xs, gold, held_out):
+            for epoch in _epochs(trained, xs, gold, validation):
                 if epoch.best:
                     kept, best = deepcopy(network.state_dict()), epoch
                 if watch is not None:
@@ -198,22 +228,12 @@ class Scorer(ABC):
                 scores = network(*inputs.tensors([xs[k] for k in members]))
             yield members, scores
 
-    def _encoded(self, xs: Sequence[Any], ys: Sequence[Sequence[str]]) -> list[IntArray]:
-        if len(xs) != len(ys):
-            raise LabelError(f"there are {len(xs)} inputs and {len(ys)} outputs")
-        places = {label: place for place, label in enumerate(self.labels)}
-        encoded = []
-        for number, (x, y) in enumerate(zip(xs, ys, strict=True)):
-            if len(x) != len(y):
-                raise LabelError(f"example {number} has {len(x)} tokens and {len(y)} labels")
-            unknown = [label for label in y if label not in places]
-            if unknown:
-                raise LabelError(
-                    f"example {number} has the label {unknown[0]!r}, which is none of "
-                    f"{', '.join(self.labels)}"
-                )
-            encoded.append(np.array([places[label] for label in y], dtype=np.int64))
-        return encoded
+    def _gold(
+        self, xs: Sequence[Any], ys: Sequence[Sequence[str]], *, allow_infeasible_gold: bool
+    ) -> list[IntArray]:
+        """The positions of the labels of each output."""
+        dataset = prepare(self.task, xs, ys, allow_infeasible_gold=allow_infeasible_gold)
+        return [group.gold[place] for group, place in dataset.places if group.gold is not None]
 
     def _ready(self) -> Fitted:
         if self.fitted is None:
@@ -224,7 +244,7 @@ class Scorer(ABC):
 
 
 def _epochs(
-    scorer: Scorer, xs: Sequence[Any], gold: Sequence[IntArray], held_out: Examples | None
+    scorer: Scorer, xs: Sequence[Any], gold: Sequence[IntArray], validation: Examples | None
 ) -> Iterator[Epoch]:
     """Train the network of a scorer, epoch by epoch."""
     assert scorer.fitted is not None
@@ -234,7 +254,7 @@ def _epochs(
         network.parameters(), lr=training.rate, weight_decay=training.decay
     )
     lengths, most = [len(x) for x in xs], -1.0
-    for number in range(1, training.epochs + 1):
+    for epoch in range(1, training.epochs + 1):
         network.train()
         losses = []
         for members in batches(lengths, training.batch, rng):
@@ -248,20 +268,15 @@ def _epochs(
             optimizer.step()
             losses.append(loss.item())
         accuracy, best = None, True
-        if held_out is not None:
-            accuracy = _accuracy(scorer, *held_out)
+        if validation is not None:
+            accuracy = token_accuracy(validation[1], scorer.predict(validation[0]))
             best = accuracy > most
             most = max(most, accuracy)
-        yield Epoch(number, float(np.mean(losses)), accuracy, best)
+        yield Epoch(epoch, float(np.mean(losses)), accuracy, best)
 
 
-def _accuracy(scorer: Scorer, xs: Sequence[Any], gold: Sequence[IntArray]) -> float:
-    assert scorer.fitted is not None
-    right = 0
-    for members, scores in scorer.scored(xs):
-        found = scorer.best_of(scorer.fitted.network, scores)
-        right += int((found == np.stack([gold[k] for k in members])).sum())
-    return right / max(1, sum(len(labels) for labels in gold))
+def _no_features(x: Sequence[Any]) -> list[tuple[()]]:
+    return [()] * len(x)
 
 
 def cross_entropy(scores: Tensor, gold: IntArray) -> Tensor:

@@ -13,32 +13,25 @@ learns each token by itself by cross-entropy, and has no scores for tuples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rote.errors import LabelError, SettingError, check_number, check_whole
+from rote.errors import SettingError
 from rote.inference import Engine, Exact
-from rote.learning.base import check_labels, check_loss
+from rote.learning.base import LOSS, check_labels
+from rote.settings import instance_of, number, one_of, optional, whole
 from rote.space import Space
 from rote.space.losses import Hamming, Loss
 from rote.space.rule_text import Rules
-from rote.tasks.tagging import Tagging, check_bio
+from rote.tasks.tagging import Tagging
 from rote.torch.files import KINDS
 from rote.torch.hinge import StructuredHinge
-from rote.torch.inputs import (
-    CHARACTERS,
-    FILLER,
-    UNKNOWN,
-    Dense,
-    Inputs,
-    Vocabulary,
-    is_dense,
-)
-from rote.torch.scorer import MANY, Scorer, batches, cross_entropy
+from rote.torch.inputs import CHARACTERS, FILLER, UNKNOWN, Dense, Inputs, Vocabulary, is_dense
+from rote.torch.scorer import Scorer, cross_entropy
 from rote.types import IntArray
 
 LearnsBy = Literal["hinge", "tokens"]
@@ -48,18 +41,40 @@ LETTERS = 3  # characters that a character feature looks at together
 
 @dataclass(frozen=True, eq=False)
 class BiLSTMTagger(Scorer):
-    """``order`` is that of `Tagging`: 1 if the tagger learns by "hinge", and 0 by "tokens".
+    """A bidirectional LSTM that labels tokens: words, texts observed of a word, or dense vectors.
 
-    ``words`` is the width of word embeddings, or of the linear layer over dense vectors, and
-    ``characters`` the number of character features, 0 for none; with ``lower``, words are looked up
-    in lower case. ``hidden`` is the width of the LSTM in each direction. In training, a share
-    ``dropout`` of all that goes into and comes out of the LSTM is left out, and a word that was
-    seen c times is taken for unknown with probability ``forget`` / (``forget`` + c), so that
-    something is learned of unknown words.
-
-    ``bio`` and ``rules`` are those of `Tagging`; they hold in training (by "hinge") and prediction.
-    Outputs to learn from that break one are refused there, unless ``allow_infeasible_gold``. The
-    ``engine`` finds outputs in both, and ``loss`` says how wrong one is.
+    Parameters
+    ----------
+    labels
+        Two or more different texts.
+    order
+        That of `Tagging`; if not given, 1 where the tagger learns by "hinge", and 0 by "tokens".
+    learns_by
+        "hinge": all weights together, by `StructuredHinge`, under the rules. "tokens": each token
+        by itself, by cross-entropy.
+    words
+        The width of word embeddings, or of the linear layer over dense vectors.
+    characters
+        The number of character features, 0 for none.
+    lower
+        Whether words are looked up in lower case.
+    hidden, layers
+        The width of the LSTM in each direction, and how many lie above each other.
+    dropout
+        The share of what goes into and comes out of the LSTM that is left out in training, below 1.
+    forget
+        In training, a word that was seen c times is taken for unknown with probability
+        forget / (forget + c), so that something is learned of unknown words.
+    bio, rules
+        Those of `Tagging`; they hold in prediction, and in training by "hinge".
+    loss, engine
+        How wrong an output is, and what finds outputs, in training by "hinge" and in prediction.
+    allow_infeasible_gold
+        Whether outputs to learn from may break a rule.
+    training
+        How the network is trained.
+    fitted
+        The trained network, which `fit` and `load` fill in.
     """
 
     order: int | None = None
@@ -77,27 +92,26 @@ class BiLSTMTagger(Scorer):
     engine: Engine = field(default_factory=Exact)
     allow_infeasible_gold: bool = False
 
+    checks: ClassVar = {
+        **Scorer.checks,
+        **dict.fromkeys(("words", "hidden", "layers"), whole(1)),
+        "order": optional(whole(0)),
+        "learns_by": one_of(*get_args(LearnsBy)),
+        "characters": whole(0),
+        "dropout": number(least=0, below=1),
+        "forget": number(least=0),
+        "loss": LOSS,
+        "engine": instance_of(Engine, "Exact()"),
+    }
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.learns_by not in get_args(LearnsBy):
-            known = ", ".join(get_args(LearnsBy))
-            raise SettingError(f"learns_by is one of {known}; got {self.learns_by!r}")
-        if self.bio:
-            check_bio(self.labels)
-        check_whole("order", self.factors, least=0)
+        _ = self.task  # which checks labels and rules
         if self.learns_by == "tokens" and self.factors:
             raise SettingError(
                 "a tagger that learns by 'tokens' has no scores of label tuples; leave order out, "
                 "or say learns_by='hinge'"
             )
-        for name in ("words", "hidden", "layers"):
-            check_whole(name, getattr(self, name), least=1)
-        check_whole("characters", self.characters, least=0)
-        check_number("forget", self.forget, least=0)
-        check_number("dropout", self.dropout, least=0)
-        if self.dropout >= 1:
-            raise SettingError(f"dropout is a share below 1, got {self.dropout}")
-        check_loss(self.loss)
         check_labels(self.loss, self.labels)
 
     @property
@@ -105,28 +119,24 @@ class BiLSTMTagger(Scorer):
         """The order, where it is left to ``learns_by`` as well."""
         return int(self.learns_by == "hinge") if self.order is None else self.order
 
+    @property
+    def task(self) -> Tagging:
+        return replace(super().task, order=self.factors, bio=self.bio, rules=self.rules)
+
+    @property
+    def learns_under_rules(self) -> bool:
+        return self.learns_by == "hinge" and not self.allow_infeasible_gold
+
     def space(self, length: int) -> Space:
         """The space of a sequence of this many tokens."""
-        task = Tagging(self.labels, self.log_probabilities, self.factors, self.bio, self.rules)
-        return task.frame(range(length)).space
+        return self.task.frame(range(length)).space
 
     def part_scores(self, xs: Sequence[Any]) -> list[Tensor]:
         """The part scores of each input, with their graph, for losses of your own."""
         network, inputs = self._ready()
-        found = []
-        for x in xs:
-            scores = (
-                network(*inputs.tensors([x])) if len(x) else torch.zeros(1, 0, len(self.labels))
-            )
-            found.append(_parts(network, scores)[0])
-        return found
-
-    def gold_of(self, xs: Sequence[Any], ys: Sequence[Sequence[str]]) -> list[IntArray]:
-        gold = super().gold_of(xs, ys)
-        if self.learns_by == "hinge" and not self.allow_infeasible_gold:
-            for members in batches([len(labels) for labels in gold], MANY):
-                self._check_rules(members, np.stack([gold[k] for k in members]))
-        return gold
+        empty = torch.zeros(1, 0, len(self.labels))
+        each = (network(*inputs.tensors([x])) if len(x) else empty for x in xs)
+        return [_parts(network, scores)[0] for scores in each]
 
     def inputs_of(self, xs: Sequence[Any]) -> Inputs:
         if is_dense(xs):
@@ -139,9 +149,7 @@ class BiLSTMTagger(Scorer):
             encoder = _Vectors(inputs.width, self.words)
         else:
             encoder = _Words(inputs, self.words, self.characters, self.forget)
-        return _BiLSTM(
-            encoder, self.hidden, self.layers, self.dropout, len(self.labels), self.factors
-        )
+        return _BiLSTM(encoder, self)
 
     def loss_of(self, network: nn.Module, scores: Tensor, gold: IntArray) -> Tensor:
         if self.learns_by == "tokens":
@@ -161,17 +169,6 @@ class BiLSTMTagger(Scorer):
             self.engine, self.loss, allow_infeasible_gold=self.allow_infeasible_gold
         )
 
-    def _check_rules(self, members: IntArray, gold: IntArray) -> None:
-        space = self.space(gold.shape[1])
-        wrong = np.flatnonzero(~space.satisfied(gold))
-        if len(wrong):
-            first = int(wrong[0])
-            raise LabelError(
-                f"the output of example {members[first]} breaks the rule "
-                f"{space.broken(gold[first])[0].name!r}; correct the output, drop the rule, or say "
-                "allow_infeasible_gold=True"
-            )
-
 
 class _Words(nn.Module):
     """Embeddings of words, column by column, and features of their characters."""
@@ -182,10 +179,10 @@ class _Words(nn.Module):
             nn.Embedding(len(column) + 1, words) for column in vocabulary.columns
         )
         self.width = words * len(vocabulary.columns)
-        for number, counts in enumerate(vocabulary.counts):
+        for place, counts in enumerate(vocabulary.counts):
             seen = torch.tensor([0, *counts], dtype=torch.float32)
             share = forget / (forget + seen) if forget else torch.zeros_like(seen)
-            self.register_buffer(f"forgotten{number}", share, persistent=False)
+            self.register_buffer(f"forgotten{place}", share, persistent=False)
         self.letters: nn.Embedding | None = None
         if vocabulary.characters:
             count = len(vocabulary.characters) + CHARACTERS
@@ -195,10 +192,10 @@ class _Words(nn.Module):
 
     def forward(self, words: Tensor, letters: Tensor | None = None) -> Tensor:
         seen = []
-        for number, embedding in enumerate(self.embeddings):
-            column = words[..., number]
+        for place, embedding in enumerate(self.embeddings):
+            column = words[..., place]
             if self.training:
-                share = self.get_buffer(f"forgotten{number}")[column]
+                share = self.get_buffer(f"forgotten{place}")[column]
                 column = column.masked_fill(torch.rand_like(share) < share, UNKNOWN)
             seen.append(embedding(column))
         if self.letters is not None and letters is not None:
@@ -225,24 +222,18 @@ class _Vectors(nn.Module):
 class _BiLSTM(nn.Module):
     """Scores (m, n, labels) of labels, and tables of scores of label tuples, pairs first."""
 
-    def __init__(
-        self,
-        encoder: _Words | _Vectors,
-        hidden: int,
-        layers: int,
-        dropout: float,
-        labels: int,
-        order: int,
-    ) -> None:
+    def __init__(self, encoder: _Words | _Vectors, settings: BiLSTMTagger) -> None:
         super().__init__()
+        hidden, layers, labels = settings.hidden, settings.layers, len(settings.labels)
         self.encoder = encoder
-        self.dropout = nn.Dropout(dropout)
-        between = dropout if layers > 1 else 0.0
+        self.dropout = nn.Dropout(settings.dropout)
+        between = settings.dropout if layers > 1 else 0.0
         self.lstm = nn.LSTM(
             encoder.width, hidden, layers, batch_first=True, dropout=between, bidirectional=True
         )
         self.linear = nn.Linear(2 * hidden, labels)
-        self.tables = nn.ParameterList(torch.zeros(labels**span) for span in range(2, order + 2))
+        spans = range(2, settings.factors + 2)
+        self.tables = nn.ParameterList(torch.zeros(labels**span) for span in spans)
 
     def forward(self, *tensors: Tensor) -> Tensor:
         states, _ = self.lstm(self.dropout(self.encoder(*tensors)))

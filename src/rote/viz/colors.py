@@ -41,7 +41,11 @@ def color(number: int) -> Color:
     toward, share = _SHADES[number // len(_HUES) % len(_SHADES)]
     hue = _HUES[number % len(_HUES)]
     mixed = [round(a + share * (b - a)) for a, b in zip(hue, toward, strict=True)]
-    return Color("#" + "".join(f"{c:02x}" for c in mixed), _ink(mixed))
+    # Black or white ink, whichever has more contrast: the relative luminance of WCAG says.
+    parts = [v / 255 / 12.92 if v <= 10 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in mixed]
+    luminance = sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    ink = "#000000" if luminance > 0.179 else "#ffffff"
+    return Color("#" + "".join(f"{c:02x}" for c in mixed), ink)
 
 
 def letters(labels: Sequence[str]) -> list[str]:
@@ -61,12 +65,3 @@ def letters(labels: Sequence[str]) -> list[str]:
         wanted = [*(c.upper() for c in own), *own, *plain]
         taken[next(c for c in wanted if c not in taken)] = None
     return list(taken)
-
-
-def _ink(rgb: Sequence[int]) -> str:
-    """Black or white, whichever has more contrast: the relative luminance of WCAG says."""
-    linear = [
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in rgb)
-    ]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#000000" if luminance > 0.179 else "#ffffff"

@@ -16,7 +16,8 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from rote.errors import LabelError, SettingError
+from rote.errors import LabelError
+from rote.settings import check, one_of, optional
 from rote.space.reasons import BrokenConstraint, violations
 from rote.space.space import Space
 from rote.types import AnyArray, IntArray
@@ -45,9 +46,25 @@ def picture_of_extraction(
 ) -> Picture:
     """Entities under their words, and relations as arcs above; those of gold alone in brackets.
 
-    ``spans`` are the words (start, stop) of each entity, ``relations`` the labels of pairs of
-    entities. Rules blame entities 0, 1, … and then their ordered pairs, lexicographically. The
-    order of ``labels`` fixes the colours of entities.
+    Parameters
+    ----------
+    words
+        The words of the sentence.
+    spans
+        For each entity its first word and the word after its last, counted from 0.
+    entities
+        The label of each entity.
+    relations
+        Labels of relations, by the numbers of their two entities.
+    gold
+        The right entities and relations; what differs from them is marked.
+    broken
+        The rules that the output breaks; entities are variables 0, 1, …, and then come their
+        ordered pairs, lexicographically.
+    labels
+        All labels of entities, whose order fixes the colours.
+    facts
+        Sentences to stand below.
     """
     right = relations if gold is None else gold[1]
     stray = (relations.keys() | right.keys()) - set(permutations(range(len(spans)), 2))
@@ -90,10 +107,25 @@ def picture_of_tagging(
     joined: Joined | None = None,
     facts: Sequence[str] = (),
 ) -> Picture:
-    """Tags under their words, and under those the gold ones. Rules blame words 0, 1, ….
+    """Tags under their words, and under those the gold ones.
 
-    ``joined`` says which neighbours are one span: "bio" joins B-X and the I-X that follow it,
-    "equal" joins equal tags, "none" joins nothing; left out, the tags say whether they are BIO.
+    Parameters
+    ----------
+    words
+        The words of the sentence.
+    tags
+        The tag of each word.
+    gold
+        The right tags; what differs from them is marked.
+    broken
+        The rules that the tags break; words are variables 0, 1, ….
+    labels
+        All tags there are, whose order fixes the colours.
+    joined
+        Which neighbours are one span: "bio" joins B-X and the I-X that follow it, "equal" joins
+        equal tags, "none" joins nothing; if not given, "bio" where all tags are spelled so.
+    facts
+        Sentences to stand below.
 
     >>> print(picture_of_tagging(["The", "old", "dog", "barked"], ["B-NP", "I-NP", "I-NP", "O"]))
     The old dog barked
@@ -103,10 +135,7 @@ def picture_of_tagging(
         if len(given) != len(words):
             raise LabelError(f"{len(words)} words have as many tags, got {len(given)}")
     every = [*labels, *tags, *(gold or ())]
-    if joined not in (None, *get_args(Joined)):
-        raise SettingError(
-            f"joined is one of {', '.join(get_args(Joined))}, or left out; got {joined!r}"
-        )
+    check("joined", joined, optional(one_of(*get_args(Joined))))
     if joined is None:
         joined = "bio" if all(t == OUTSIDE or _BIO.match(t) for t in every) else "none"
     kinds = [_kind(tag) if joined == "bio" else tag for tag in every]
@@ -131,9 +160,20 @@ def picture_of_grid(
     broken: Sequence[BrokenConstraint] = (),
     facts: Sequence[str] = (),
 ) -> Picture:
-    """A cell for each label, given by its position; below 0, nobody said one.
+    """A grid of labels, such as those of the pixels of an image.
 
-    Rules blame cells 0, 1, …, counted row by row.
+    Parameters
+    ----------
+    cells
+        Rows of positions of labels; below 0, a cell has none.
+    labels
+        The names of the labels.
+    gold
+        The right cells; what differs from them is marked.
+    broken
+        The rules that the cells break; cells are variables 0, 1, …, counted row by row.
+    facts
+        Sentences to stand below.
     """
     own = _cells(cells, len(labels))
     other = None if gold is None else _cells(gold, len(labels))
@@ -156,21 +196,34 @@ def picture_of_graph(
 ) -> Picture:
     """The nodes of a graph, such as the regions of an image, about where they lie.
 
-    ``places`` of shape (n, 2) say how far right and how far down each node is. It gets the closest
-    cell of a grid that is still free, and cells that are left over belong to the closest node.
-    Rules blame nodes 0, 1, ….
+    A node gets the closest cell of a grid that is still free, and cells that are left over belong
+    to the closest node.
+
+    Parameters
+    ----------
+    places
+        How far right and how far down each node is, of shape (n, 2).
+    nodes
+        The position of each node's label; below 0, it has none.
+    labels
+        The names of the labels.
+    gold
+        The right labels of the nodes; what differs from them is marked.
+    broken
+        The rules that the nodes break; nodes are variables 0, 1, ….
+    facts
+        Sentences to stand below.
     """
     node_of = _raster(np.asarray(places, dtype=np.float64))
     n = len(places)
 
     def cells(values: AnyArray | Sequence[int]) -> AnyArray:
         given = np.asarray(values)
-        if given.shape != (n,) or (n and given.dtype.kind not in "iu"):
+        if given.shape != (n,):
             raise LabelError(
-                f"{n} nodes have the positions of as many labels; got the shape {given.shape} of "
-                f"{given.dtype}"
+                f"{n} nodes have the positions of as many labels; got the shape {given.shape}"
             )
-        return given.astype(np.int64)[node_of]
+        return given[node_of]
 
     picture = picture_of_grid(
         cells(nodes),
@@ -192,7 +245,19 @@ def picture_of_labels(
     gold: AnyArray | Sequence[int] | None = None,
     facts: Sequence[str] = (),
 ) -> Picture:
-    """The variables of any space with their labels, and the rules that they break."""
+    """The variables of any space with their labels, and the rules that they break.
+
+    Parameters
+    ----------
+    space
+        Where the output comes from.
+    labels
+        The position of each variable's label.
+    gold
+        The right labels; what differs from them is marked.
+    facts
+        Sentences to stand below.
+    """
     output = _decoded(space, labels)
     right = output if gold is None else _decoded(space, gold)
     broken = violations(space, np.asarray(labels))
@@ -227,19 +292,14 @@ def _entities(spans: Sequence[tuple[int, int]], labels: Sequence[str]) -> list[S
 
 def _runs(tags: Sequence[str], joined: Joined) -> list[Span]:
     found: list[Span] = []
-    before = None
-    for t, tag in enumerate(tags):
-        if joined == "bio":
-            goes_on = tag.startswith("I-") and before is not None and _kind(before) == _kind(tag)
-            # What goes on from nothing keeps its prefix, for people to see that.
-            label = tag if tag.startswith("I-") else _kind(tag)
-        else:
-            goes_on, label = joined == "equal" and tag == before, tag
-        if goes_on:
+    for t, (before, tag) in enumerate(zip(("", *tags), tags, strict=False)):
+        inside = joined == "bio" and tag.startswith("I-")
+        if (inside and _kind(before) == _kind(tag)) or (joined == "equal" and tag == before):
             found[-1] = found[-1]._replace(stop=t + 1)
         else:
+            # What goes on from nothing keeps its prefix, for people to see that.
+            label = _kind(tag) if joined == "bio" and not inside else tag
             found.append(Span(t, t + 1, label, framed=joined != "none" and tag != OUTSIDE))
-        before = tag
     return found
 
 
@@ -270,17 +330,14 @@ def _of_words(
         own: Sequence[Span], others: Sequence[Span], rules: Sequence[Sequence[int]]
     ) -> tuple[Span, ...]:
         there = {span[:3] for span in others}
-        found = []
-        for span, blamed in zip(own, rules, strict=True):
-            mark, outside = mark_of(blamed), span.label == OUTSIDE
-            found.append(
-                span._replace(
-                    color=None if outside else colors[_kind(span.label)],
-                    mark=mark + ("" if span[:3] in there else DIFFERENT_SIGN),
-                    tone=Tone.BROKEN if mark else Tone.FAINT if outside else Tone.PLAIN,
-                )
+        return tuple(
+            span._replace(
+                color=colors.get(_kind(span.label)),
+                mark=mark_of(blamed) + ("" if span[:3] in there else DIFFERENT_SIGN),
+                tone=Tone.BROKEN if blamed else Tone.FAINT if span.label == OUTSIDE else Tone.PLAIN,
             )
-        return tuple(found)
+            for span, blamed in zip(own, rules, strict=True)
+        )
 
     sentence = Sentence(
         tuple(words),

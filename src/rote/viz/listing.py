@@ -48,16 +48,12 @@ class Listing:
             shapes.append(Said(row, column, shortened(name, width), Tone.FAINT))
             shapes.append(Said(row, column + width + 1, text, tone, bold=True))
         left_out = len(self.entries) - len(shown)
-        if left_out:
-            for line in folded(f"… and {left_out} more variables", columns, "  "):
-                shapes.append(Said(down, 0, line, Tone.FAINT))
-                down += 1
-        return Layout(tuple(shapes), down + 1, columns)
+        rest = f"… and {left_out} more variables" if left_out else ""
+        more = list(folded(rest, columns, "  "))
+        shapes += [Said(row, 0, line, Tone.FAINT) for row, line in enumerate(more, start=down)]
+        return Layout(tuple(shapes), down + len(more) + 1, columns)
 
     def _shown(self) -> list[Entry]:
-        if len(self.entries) <= SHOWN:
-            return list(self.entries)
-        marked = [k for k, entry in enumerate(self.entries) if entry.mark or entry.gold is not None]
-        known = set(marked)
-        others = [k for k in range(len(self.entries)) if k not in known]
-        return [self.entries[k] for k in sorted([*marked, *others][:SHOWN])]
+        plain = [not entry.mark and entry.gold is None for entry in self.entries]
+        first = sorted(range(len(plain)), key=plain.__getitem__)[:SHOWN]
+        return [self.entries[k] for k in sorted(first)]

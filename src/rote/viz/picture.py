@@ -27,10 +27,18 @@ LEAST_COLUMNS = 12
 
 @dataclass(frozen=True, repr=False)
 class Picture:
-    """An output to look at; ``title`` says what it is to people who cannot see it.
+    """An output to look at.
 
-    ``broken`` has a sentence for each broken rule, in the order of the numbers in the drawing,
-    ``facts`` what else is known.
+    Parameters
+    ----------
+    title
+        What it is, for people who cannot see it.
+    drawing
+        What lays out the output in shapes.
+    broken
+        A sentence for each broken rule, in the order of the numbers in the drawing.
+    facts
+        What else is known, to stand below.
     """
 
     title: str
@@ -53,7 +61,8 @@ class Picture:
         """The picture as SVG, for a page or, standalone, for a file."""
         laid = self.layout(columns)
         used = max([1, *(shape.end for shape in laid.shapes)])  # no empty columns on the right
-        return svg_of(laid._replace(columns=used), self._alternative, standalone=standalone)
+        title = ". ".join([self.title, *self.facts, *(f"Broken: {b}" for b in self.broken)])
+        return svg_of(laid._replace(columns=used), visible(title), standalone=standalone)
 
     def text(self, columns: int = 80) -> str:
         """The picture as lines of characters without colours."""
@@ -66,9 +75,8 @@ class Picture:
             raise SettingError(
                 f"a picture is saved as .svg or .html, got {file.name!r}; change the file's name"
             )
-        text = self.svg(standalone=True)
-        if file.suffix == ".html":
-            text = html_of(self.svg(), self.title)
+        is_page = file.suffix == ".html"
+        text = html_of(self.svg(), self.title) if is_page else self.svg(standalone=True)
         file.write_text(text, encoding="utf-8")
 
     def _repr_html_(self) -> str:
@@ -80,18 +88,13 @@ class Picture:
     def __repr__(self) -> str:
         return self.text(shutil.get_terminal_size().columns)
 
-    @property
-    def _alternative(self) -> str:
-        return visible(". ".join([self.title, *self.facts, *(f"Broken: {b}" for b in self.broken)]))
-
     def _caption(self, columns: int) -> Iterator[tuple[str, Tone]]:
-        for fact in self.facts:
-            for line in folded(visible(fact), columns, "  "):
-                yield line, Tone.PLAIN
-        for number, sentence in enumerate(self.broken[:RULES_SHOWN], start=1):
-            head = f"{BROKEN_SIGN}{number} "
-            for line in folded(head + visible(sentence), columns, " " * len(head)):
-                yield line, Tone.BROKEN
+        texts = [("", visible(fact), Tone.PLAIN) for fact in self.facts]
+        for number, rule in enumerate(self.broken[:RULES_SHOWN], start=1):
+            texts.append((f"{BROKEN_SIGN}{number} ", visible(rule), Tone.BROKEN))
         if len(self.broken) > RULES_SHOWN:
-            more = f"{BROKEN_SIGN} and {len(self.broken) - RULES_SHOWN} more broken rules"
-            yield from ((line, Tone.BROKEN) for line in folded(more, columns, "  "))
+            more = f"and {len(self.broken) - RULES_SHOWN} more broken rules"
+            texts.append((f"{BROKEN_SIGN} ", more, Tone.BROKEN))
+        for head, text, tone in texts:
+            for line in folded(head + text, columns, " " * (len(head) or 2)):
+                yield line, tone

@@ -206,7 +206,7 @@ class Sentence:
             arcs.sort(key=lambda arc: arc.right - arc.left)
             for k, arc in enumerate(arcs):
                 # Only longer arcs come down past a label, since they lie above it.
-                past = {column for longer in arcs[k + 1 :] for column in _down_at(longer)}
+                past = {column for longer in arcs[k + 1 :] for column, _ in longer.ends}
                 arcs[k] = _labelled(arc, past, room)
         return found
 
@@ -242,17 +242,9 @@ def _foot(width: int, k: int, count: int) -> int:
     return int((k + 0.5) * width / count)
 
 
-def _down_at(arc: Arc) -> list[int]:
-    """The columns where an arc comes down."""
-    ends = ((arc.left, arc.left_end), (arc.right, arc.right_end))
-    return [column for column, end in ends if end is not End.EDGE]
-
-
 def _reach(arc: Arc) -> tuple[int, int]:
-    if not arc.label:
-        return arc.left, arc.right
-    end = arc.label_at + width_of(arc.label)
-    return min(arc.left, arc.label_at), max(arc.right, end)
+    first = arc.label_at if arc.label else arc.left
+    return min(arc.left, first), max(arc.right, first + width_of(arc.label))
 
 
 def _labelled(arc: Arc, past: set[int], room: int) -> Arc:

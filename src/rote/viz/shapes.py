@@ -84,6 +84,12 @@ class Arc(NamedTuple):
     def end(self) -> int:
         return max(self.right + 1, self.label_at + width_of(self.label))
 
+    @property
+    def ends(self) -> list[tuple[int, End]]:
+        """The columns where it comes down, and how."""
+        ends = ((self.left, self.left_end), (self.right, self.right_end))
+        return [(column, end) for column, end in ends if end is not End.EDGE]
+
 
 Shape: TypeAlias = Said | Tile | Arc
 

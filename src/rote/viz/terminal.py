@@ -28,55 +28,40 @@ class Piece(NamedTuple):
     style: str
 
 
-class _Canvas:
+class _Canvas(list[dict[int, Piece]]):
     """Rows of pieces by their column; a later piece takes the place of what it covers."""
 
-    def __init__(self, rows: int) -> None:
-        self._rows: list[dict[int, tuple[str, int, str]]] = [{} for _ in range(rows)]
-
     def put(self, row: int, column: int, text: str, style: str = "") -> None:
-        width = width_of(text)
-        line = self._rows[row]
-        for at in range(column, column + width):
-            line.pop(at, None)
-        line[column] = (text, width, style)
-
-    def at(self, row: int, column: int) -> str:
-        return self._rows[row].get(column, ("", 0, ""))[0]
+        for covered in range(column, column + width_of(text)):
+            self[row].pop(covered, None)
+        self[row][column] = Piece(text, style)
 
     def lines(self) -> Iterator[list[Piece]]:
-        for row in self._rows:
+        for row in self:
             line, end = [], 0
-            for column in sorted(row):
-                text, width, style = row[column]
+            for column, piece in sorted(row.items()):
                 if column > end:
                     line.append(Piece(" " * (column - end), ""))
-                line.append(Piece(text, style))
-                end = column + width
+                line.append(piece)
+                end = column + width_of(piece.text)
             yield line
 
 
 def lines_of(layout: Layout, *, ascii_only: bool = False) -> list[list[Piece]]:
     """The lines of a layout, each in pieces of one style."""
-    canvas = _Canvas(layout.rows)
+    canvas = _Canvas({} for _ in range(layout.rows))
     arcs = [shape for shape in layout.shapes if isinstance(shape, Arc)]
-    for arc in arcs:
-        _across(canvas, arc)
-    for arc in arcs:
-        _down(canvas, arc)
-    for arc in arcs:
-        if arc.label:
-            canvas.put(arc.top, arc.label_at, arc.label, _STYLES[arc.tone])
+    for paint in (_across, _down, _label):  # what comes later lies above
+        for arc in arcs:
+            paint(canvas, arc, _STYLES[arc.tone])
     for shape in layout.shapes:
         if isinstance(shape, Said):
             style = _STYLES[shape.tone] + (" bold" if shape.bold else "")
             canvas.put(shape.row, shape.column, shape.text, style.strip())
         elif isinstance(shape, Tile):
             _tile(canvas, shape)
-    found = list(canvas.lines())
-    if ascii_only:
-        return [[Piece(_as_ascii(piece.text), piece.style) for piece in line] for line in found]
-    return found
+    written = _as_ascii if ascii_only else str
+    return [[Piece(written(text), style) for text, style in line] for line in canvas.lines()]
 
 
 def rich_text(layout: Layout, *, ascii_only: bool = False) -> Text:
@@ -94,27 +79,27 @@ def plain_text(layout: Layout) -> str:
     return "\n".join("".join(p.text for p in line).rstrip() for line in lines_of(layout))
 
 
-def _across(canvas: _Canvas, arc: Arc) -> None:
-    style = _STYLES[arc.tone]
-    dash = "╌" if arc.dashed else "─"
+def _across(canvas: _Canvas, arc: Arc, style: str) -> None:
     for column in range(arc.left, arc.right + 1):
-        canvas.put(arc.top, column, dash, style)
+        canvas.put(arc.top, column, "╌" if arc.dashed else "─", style)
     if arc.left_end is not End.EDGE:
         canvas.put(arc.top, arc.left, "┌", style)
     if arc.right_end is not End.EDGE:
         canvas.put(arc.top, arc.right, "┐", style)
 
 
-def _down(canvas: _Canvas, arc: Arc) -> None:
-    style = _STYLES[arc.tone]
-    for column, end in ((arc.left, arc.left_end), (arc.right, arc.right_end)):
-        if end is End.EDGE:
-            continue
+def _down(canvas: _Canvas, arc: Arc, style: str) -> None:
+    for column, end in arc.ends:
         for row in range(arc.top + 1, arc.bottom + 1):
-            crossing = canvas.at(row, column) in {"─", "╌"}
-            canvas.put(row, column, "┼" if crossing else "│", style)
+            crossed = column in canvas[row] and canvas[row][column].text in {"─", "╌"}
+            canvas.put(row, column, "┼" if crossed else "│", style)
         if end is End.HEAD:
             canvas.put(arc.bottom, column, "▼", style)
+
+
+def _label(canvas: _Canvas, arc: Arc, style: str) -> None:
+    if arc.label:
+        canvas.put(arc.top, arc.label_at, arc.label, style)
 
 
 def _tile(canvas: _Canvas, tile: Tile) -> None:

@@ -119,12 +119,9 @@ def _arc(arc: Arc) -> Iterator[str]:
         f'<path d="{"".join(path)}" fill="none" stroke="{ink}" '
         f'stroke-width="{thick}"{dashes}{faint}/>'
     )
-    for x, end in ((left, arc.left_end), (right, arc.right_end)):
-        if end is End.HEAD:
-            yield (
-                f'<path d="M{x - 4:g} {bottom - 7:g}H{x + 4:g}L{x:g} {bottom:g}Z" '
-                f'fill="{ink}"{faint}/>'
-            )
+    for x in [(column + 0.5) * COLUMN for column, end in arc.ends if end is End.HEAD]:
+        head = f"M{x - 4:g} {bottom - 7:g}H{x + 4:g}L{x:g} {bottom:g}Z"
+        yield f'<path d="{head}" fill="{ink}"{faint}/>'
     if arc.label:
         bold = ' font-weight="bold"' if arc.tone is Tone.BROKEN else ""
         yield _text(arc.label, arc.label_at, arc.top, ink, bold + faint)

@@ -20,7 +20,6 @@ from rote.inference.approximate.beam_plan import (
     HeuristicFeatures,
     WeightIndex,
     beam_plan_of,
-    grown,
     in_order,
 )
 from rote.kernels.beam.beam import search_beam
@@ -93,15 +92,6 @@ def test_entities_and_relations_have_the_pairs_and_triples_of_the_paper():
     ]
     # r with its source, its target and its inverse, and each two of them.
     assert ledger.size == 6 * (4 + 4 + 6) + 6 * (4 * 4 + 4 * 6 + 4 * 6)
-
-
-def test_spaces_of_other_sizes_share_all_patterns():
-    ledger = WeightIndex()
-    seen(entity_relation_space(3), ledger)
-    origins, size = dict(ledger.origins), ledger.size
-    seen(entity_relation_space(4), ledger)
-    seen(entity_relation_space(2), ledger)
-    assert (ledger.origins, ledger.size) == (origins, size)
 
 
 def test_triples_and_tallies_can_be_left_out():
@@ -291,9 +281,3 @@ def test_an_order_names_every_variable_once(order):
     message = re.escape(f"each of the 3 variables once, by number; got {order}")
     with pytest.raises(SettingError, match=message):
         beam_plan_of(chain(3), lambda _: order, None, WeightIndex())
-
-
-def test_weights_grow_by_zeros():
-    some = np.array([1.0, 2.0])
-    assert grown(some, 4).tolist() == [1.0, 2.0, 0.0, 0.0]
-    assert grown(some, 1) is some

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +13,6 @@ from rote.inference.approximate import greedy_any_score as slowly
 from rote.inference.approximate.initial import unary_argmax
 from rote.inference.problem import NO_CONTEXT
 from rote.space import SpaceBuilder, at_most, count
-from rote.space.losses import F1Loss
 from tests.strategies import rules_as_rows, spaces
 
 
@@ -94,33 +91,6 @@ def test_terms_of_your_own_are_searched_and_bounds_say_nothing():
         assert (found.bound == np.inf).all()
         assert (found.status == Status.FEASIBLE).all()
     assert Counted.calls > 0
-
-
-class Told:
-    """A known term in other clothes, with a word of its own that kernels have as well."""
-
-    kind = "f1"
-
-    def __init__(self, term):
-        self.term = term
-
-    def __len__(self):
-        return len(self.term)
-
-    def rows(self, index):
-        return Told(self.term.rows(index))
-
-    def value(self, labels):
-        return self.term.value(labels)
-
-
-def test_a_known_term_is_climbed_the_same_way():
-    space, rng = binary(6), np.random.default_rng(1)
-    gold = rng.integers(2, size=(5, 6))
-    problem = Problem(space, 0.3 * rng.normal(size=(5, space.parts)), loss_term=F1Loss().term(gold))
-    fast = RGS(restarts=5).solve(space, problem)
-    slow = RGS(restarts=5).solve(space, replace(problem, loss_term=Told(problem.loss_term)))
-    assert fast.labels.tolist() == slow.labels.tolist()
 
 
 def test_rules_with_auxiliary_columns_are_obeyed():

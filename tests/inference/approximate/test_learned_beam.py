@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
-import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from rote.errors import InfeasibleSpace, SettingError
 from rote.inference import Exact, FoundBy, Solutions, Status, clamp
-from rote.inference.approximate import RGS, Beam, HeuristicFeatures, LearnedBeam
-from rote.inference.engine import Capability, Engine
+from rote.inference.approximate import RGS, Beam, LearnedBeam
+from rote.inference.engine import Engine
 from rote.inference.problem import LazyProblem, LazyScores
-from rote.inference.wrappers.amortized import Amortized
 from rote.space import SpaceBuilder, at_most
 from rote.tasks.entity_relation import entity_relation_space
 from rote.types import readonly
@@ -101,9 +100,9 @@ def test_what_is_learned_is_the_mean_of_all_weights_unless_the_last_are_asked_fo
 
     last, mean = (LearnedBeam(Second(), width=1, step=1.0, average=a) for a in (False, True))
     assert last.learn(space, problem) == mean.learn(space, problem) == 1
-    assert sorted(last.knowledge[1].tolist()) == [-1.0, 1.0]
+    assert sorted(last.weights.tolist()) == [-1.0, 1.0]
     # Of four inputs, the first was looked at with zeros.
-    assert sorted(mean.knowledge[1].tolist()) == [-0.75, 0.75]
+    assert sorted(mean.weights.tolist()) == [-0.75, 0.75]
 
 
 def test_inputs_without_an_answer_are_not_learned_from():
@@ -316,12 +315,6 @@ def test_teachers_that_look_at_features_need_all_of_them():
     assert LearnedBeam(RGS(), theta=0.1).supports
 
 
-def test_whether_it_is_lazy_depends_on_theta():
-    lazy = {Capability.LAZY_SCORES}
-    assert LearnedBeam().supports == set()
-    assert LearnedBeam(theta=0.0).supports == LearnedBeam().with_theta(3.0).supports == lazy
-
-
 # -- learning in service ------------------------------------------------------------------
 
 
@@ -344,16 +337,6 @@ def test_a_share_of_the_inputs_goes_to_the_engine():
     # Which ones depends on their scores alone.
     again = LearnedBeam(Counting(), width=2, share=0.25).solve(space, scores[::-1])
     assert (again.source != FoundBy.BEAM)[::-1].tolist() == by_engine.tolist()
-
-
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_no_share_asks_nothing_and_the_whole_asks_all(share):
-    space, counting = SPACES[1], Counting()
-    speedup = LearnedBeam(counting, share=share)
-    found = speedup.solve(space, inputs(space, 30))
-    assert counting.asked == ([30] if share else [])
-    assert speedup.stats["taught"] == 30 * share
-    assert found.optimal.all() or not share
 
 
 def test_counters_say_what_was_done():
@@ -382,7 +365,7 @@ def test_threads_lose_no_count_and_learn_from_every_mistake():
         space, scores = batch
         found = speedup.solve(space, scores)
         mistakes = speedup.learn(space, scores)
-        assert len(speedup.knowledge[1])
+        assert len(speedup.weights)
         assert speedup.stats["inputs"] > 0
         return bool(space.holds(found.labels).all()), mistakes
 
@@ -393,69 +376,28 @@ def test_threads_lose_no_count_and_learn_from_every_mistake():
     assert (served["inputs"], served["taught"]) == (480, 480)
     assert served["mistakes"] == sum(mistakes for _, mistakes in done)
     assert served["steps"] == sum(scores.shape[0] * len(s.variables) for s, scores in batches)
-    assert speedup._heuristic.learned.clock[0] == 480
-
-
-def test_threads_that_count_at_the_same_moment_lose_nothing():
-    empty, speedup = SpaceBuilder().build(), LearnedBeam()
-    scores = np.zeros((1, 0))
-    speedup.searched(empty, scores)
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda _: speedup.searched(empty, scores), range(2000)))
-    finally:
-        sys.setswitchinterval(before)
-    assert speedup.stats["inputs"] == 2001
+    assert speedup.knowledge.clock == 480
 
 
 # -- what is learned can be given away ----------------------------------------------------
 
 
-def test_knowledge_can_be_given_to_another_one():
-    speedup, space = taught(), SPACES[2]
-    scores = inputs(space, 30, 7)
-    expected = speedup.searched(space, scores).labels.tolist()
-    given_away = LearnedBeam(width=4, learned=speedup.knowledge)
-    assert given_away.searched(space, scores).labels.tolist() == expected
-    assert given_away.stats["inputs"] == 30
-    assert LearnedBeam(width=4).searched(space, scores).labels.tolist() != expected
-    # It goes on learning by itself.
-    before = speedup.knowledge[1].tolist()
-    assert given_away.learn(space, scores) > 0
-    assert given_away.knowledge[1].tolist() != before
-    assert speedup.knowledge[1].tolist() == before
-
-
 def test_knowledge_of_which_a_part_is_missing_is_refused():
-    origins, weights = taught().knowledge
-    with pytest.raises(SettingError, match="weights are fewer than its families of patterns have"):
-        LearnedBeam(learned=(origins, weights[:-1]))
+    known = taught().knowledge
+    with pytest.raises(SettingError, match="weights are fewer than its families of features have"):
+        LearnedBeam(learned=known._replace(weights=known.weights[:-1]))
 
 
 def test_knowledge_grows_with_spaces_of_another_kind():
     speedup = taught()
-    size = len(speedup.knowledge[1])
+    size = len(speedup.weights)
     builder = SpaceBuilder()
     builder.factor(builder.variable("x", "ab"), builder.variable("y", "ab"))
     speedup.learn(builder.build(), inputs(builder.build(), 5))
-    origins, weights = speedup.knowledge
-    assert len(weights) == size + 4
-    assert max(origins.values()) == size
-    assert not weights.flags.writeable
-
-
-def test_with_theta_knows_as_much_and_counts_anew():
-    speedup, space = taught(), SPACES[1]
-    other = speedup.with_theta(0.25)
-    assert (other.theta, other.width, other.step) == (0.25, speedup.width, speedup.step)
-    assert other.knowledge[0] == speedup.knowledge[0]
-    assert other.knowledge[1].tolist() == speedup.knowledge[1].tolist()
-    assert not any(other.stats.now().values())
-    back = other.with_theta(None)
-    scores = inputs(space, 20, 8)
-    assert back.solve(space, scores).labels.tolist() == speedup.solve(space, scores).labels.tolist()
+    known = speedup.knowledge
+    assert len(known.weights) == len(known.sums) == size + 4
+    assert max(known.origins.values()) == size
+    assert not known.weights.flags.writeable
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -465,94 +407,31 @@ def test_with_theta_knows_as_much_and_counts_anew():
         lambda speedup: pickle.loads(pickle.dumps(speedup)),  # noqa: S301
         copy.deepcopy,
         lambda speedup: speedup.with_theta(None),
-        lambda speedup: LearnedBeam(width=4, average=speedup.average).knowing(speedup),
+        lambda speedup: replace(speedup, learned=speedup.knowledge),
+        lambda speedup: LearnedBeam.restored(*speedup.saved()),
     ],
-    ids=["pickled", "deeply", "with another theta", "knowing"],
+    ids=["pickled", "deeply", "with another theta", "by its knowledge", "saved"],
 )
 def test_a_copy_learns_on_as_the_original_does(copied, average):
     speedup = LearnedBeam(width=4, average=average, share=0.3)
     speedup.learn(SPACES[1], inputs(SPACES[1], 60))
-    speedup.lessons(5)
+    speedup.next_taught(5)
     other = copied(speedup)
-    before = other.knowledge[1].tolist()
-    assert before == speedup.knowledge[1].tolist()
+    before = other.weights.tolist()
+    assert before == speedup.weights.tolist()
     for space in SPACES[:2]:
         speedup.learn(space, inputs(space, 60, 1))
-    assert other.knowledge[1].tolist() == before  # nothing is shared
+    assert other.weights.tolist() == before  # nothing is shared
     for space in SPACES[:2]:
         other.learn(space, inputs(space, 60, 1))
     assert other.knowledge[0] == speedup.knowledge[0]
-    assert other.knowledge[1].tolist() == speedup.knowledge[1].tolist()
+    assert other.weights.tolist() == speedup.weights.tolist()
+    assert not other.stats["inputs"]
     if other.share:
-        assert other.lessons(9).tolist() == speedup.lessons(9).tolist()
-
-
-def test_a_copy_in_another_process_knows_as_much():
-    speedup = LearnedBeam(
-        Exact(),
-        3,
-        0.5,
-        HeuristicFeatures(triples=False),
-        step=0.2,
-        average=False,
-        share=0.1,
-        proof=True,
-    )
-    space = SPACES[1]
-    speedup.learn(space, inputs(space, 50))
-    again = pickle.loads(pickle.dumps(speedup))  # noqa: S301
-    for name in ("inner", "width", "theta", "features", "order", "step", "average", "share"):
-        assert getattr(again, name) == getattr(speedup, name)
-    assert again.proof
-    scores = inputs(space, 20, 1)
-    for one, other in zip(
-        again.searched(space, scores), speedup.searched(space, scores), strict=True
-    ):
-        assert one.tolist() == other.tolist()
-
-
-def test_names_are_told_apart_only_where_that_is_asked_for():
-    def pair(names):
-        builder = SpaceBuilder()
-        x, y = (builder.variable(name, "ab") for name in names)
-        builder.require(x["a"] >> y["a"])
-        return builder.build()
-
-    for by_name, size in ((False, 4), (True, 8)):
-        speedup = LearnedBeam(features=HeuristicFeatures(by_name=by_name))
-        for names in ("xy", "pq"):
-            speedup.learn(pair(names), inputs(pair(names), 10))
-        assert len(speedup.knowledge[1]) == size
+        assert other.next_taught(9).tolist() == speedup.next_taught(9).tolist()
 
 
 # -- with other engines -------------------------------------------------------------------
-
-
-def test_under_a_memory():
-    """`Amortized` remembers what it answered; the same question is not asked again."""
-    space = SPACES[1]
-    scores = inputs(space, 20)
-    engine = Amortized(taught(proof=True), thrifty=False)
-    first, again = engine.solve(space, scores), engine.solve(space, scores)
-    assert space.holds(first.labels).all()
-    assert space.holds(again.labels).all()
-    assert (again.value >= first.value - 1e-9).all()
-    best = Exact().solve(space, scores)
-    for found in (first, again):
-        assert (found.bound >= best.value - 1e-9).all()
-        assert found.value[found.optimal] == pytest.approx(best.value[found.optimal])
-    assert engine.counters.solver_calls < engine.counters.queries
-
-
-def test_over_a_memory():
-    space = SPACES[1]
-    memory = Amortized(Exact(), thrifty=False)
-    speedup, plain = LearnedBeam(memory, step=0.1), LearnedBeam(Exact(), step=0.1)
-    for seed in (0, 1, 0):
-        scores = inputs(space, 40, seed)
-        assert speedup.learn(space, scores) == plain.learn(space, scores)
-    assert speedup.knowledge[1].tolist() == plain.knowledge[1].tolist()
-    assert memory.counters.solver_calls < memory.counters.queries == 120
 
 
 def test_long_rules_are_learned():
@@ -575,8 +454,9 @@ def test_long_rules_are_learned():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"width": 0}, "width is a whole number of at least 1"),
-        ({"theta": -0.1}, "theta is a number of at least 0, got -0.1"),
+        ({"inner": Exact}, r"inner is one such as Exact\(\)"),
+        ({"learned": ({}, np.zeros(0))}, "learned is one such as the knowledge of another"),
+        ({"theta": -0.1}, "theta is a number of at least 0, or None, got -0.1"),
         ({"theta": np.nan}, "theta is a number of at least 0"),
         ({"theta": "much"}, "theta is a number of at least 0"),
         ({"step": 0.0}, "step is a number above 0"),

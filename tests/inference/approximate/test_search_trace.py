@@ -55,22 +55,10 @@ def test_terms_that_kernels_know_are_climbed():
     assert found.tolist() == [1.0] * 4
 
 
-def test_closed_labels_are_those_of_rules_and_of_the_input():
-    builder = SpaceBuilder()
-    x = builder.variable("x", "abc")
-    builder.require(~x["b"])
-    space = builder.build()
-    problem = Problem(space, np.zeros((2, 3)))
-    assert problem.closed_labels.tolist() == [[False, True, False]] * 2
-    closed = np.array([[False] * 3, [True, False, False]])
-    closed = Problem(space, np.zeros((2, 3)), closed).closed_labels
-    assert closed.tolist() == [[False, True, False], [True, True, False]]
-
-
 def test_what_only_plain_python_knows_has_no_paths():
     space, scores = grid(2)
     problem = Problem(space, scores, loss_term=Alternations(np.ones(4)))
-    with pytest.raises(UnsupportedSpace, match="terms and traits that kernels know"):
+    with pytest.raises(UnsupportedSpace, match="loss terms and global features"):
         hill_climb(problem, readonly(np.zeros((4, 4), np.int64)))
     builder = SpaceBuilder()
     v = [builder.variable(f"x{j}", "ab") for j in range(4)]

@@ -13,7 +13,6 @@ from rote.errors import ScoreError, SettingError
 from rote.inference import (
     BranchAndBound,
     Duals,
-    Exact,
     Exhaustive,
     Milp,
     Problem,
@@ -24,6 +23,8 @@ from rote.inference.problem import Context, WarmStart
 from rote.space import SpaceBuilder, at_least, at_most, exactly
 from rote.types import readonly
 from tests.strategies import Judge, chain_spaces, problems, row_of, rules_as_rows, tree_spaces
+
+NOTHING = SpaceBuilder().build()
 
 
 def random_duals(space, m, rng, size=1.0):
@@ -67,18 +68,6 @@ def test_any_duals_bound_every_output(problem, seed, max_entries):
             best = judge.best(*row_of(problem, i))
             if best is not None:
                 assert bound >= best.value - tolerance(problem)
-
-
-@given(problems())
-@settings(max_examples=60)
-def test_zero_duals_take_every_variable_and_table_by_itself(problem):
-    space, problem = problem
-    bounds = dual_bound(space, problem, zero_duals(space, len(problem)))
-    assert not zero_duals(space, 1).messages.flags.writeable
-    for i in range(len(problem)):
-        best = Judge(space).best(*row_of(problem, i))
-        if best is not None:
-            assert bounds[i] >= best.value - tolerance(problem)
 
 
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
@@ -184,15 +173,6 @@ def test_duals_of_inputs_with_closed_labels_cost_a_search_no_precision(kind):
     assert warm.labels.tolist() == Exhaustive().solve(space, problem).labels.tolist()
 
 
-def test_duals_of_the_relaxation_can_start_a_search():
-    space, scores = counted()
-    start = Milp().duals(space, scores)
-    warm = BranchAndBound(eliminate=False).solve(
-        space, scores, Context(warm=WarmStart(duals=start))
-    )
-    assert warm.labels.tolist() == Exact().solve(space, scores).labels.tolist()
-
-
 def test_equal_spaces_with_rules_in_another_order_do_not_mix_their_duals_up():
     def built(order):
         builder = SpaceBuilder()
@@ -215,12 +195,6 @@ def test_equal_spaces_with_rules_in_another_order_do_not_mix_their_duals_up():
     assert all(answer == answers[0] for answer in answers)
 
 
-def test_the_bound_of_one_input_takes_a_vector():
-    space, scores = counted()
-    batch = dual_bound(space, scores, zero_duals(space, 4))
-    assert dual_bound(space, scores[2], zero_duals(space, 1))[0] == batch[2]
-
-
 def test_closed_labels_lower_the_bound():
     builder = SpaceBuilder()
     builder.variable("x", "ab")
@@ -231,78 +205,60 @@ def test_closed_labels_lower_the_bound():
     assert dual_bound(space, problem.scores, zero_duals(space, 1)).tolist() == [5.0]
 
 
-def test_a_space_without_variables_has_the_bound_zero():
-    space = SpaceBuilder().build()
-    assert dual_bound(space, np.empty((2, 0)), zero_duals(space, 2)).tolist() == [0.0, 0.0]
-    assert len(BranchAndBound().duals(space, np.empty((2, 0)))) == 2
-
-
-def test_an_empty_batch_has_no_bounds():
+def test_no_inputs_and_no_variables_have_bounds():
     space, _ = counted()
-    none = np.empty((0, space.parts))
-    assert dual_bound(space, none, zero_duals(space, 0)).shape == (0,)
-    assert len(BranchAndBound().duals(space, none)) == 0
+    for of, scores in ((space, np.empty((0, space.parts))), (NOTHING, np.empty((2, 0)))):
+        zero = zero_duals(of, len(scores))
+        assert not zero.messages.flags.writeable
+        assert dual_bound(of, scores, zero).tolist() == [0.0] * len(scores)
+        assert len(BranchAndBound().duals(of, scores)) == len(scores)
 
 
 # -- what is refused ----------------------------------------------------------------------
 
 
-def users(space, scores):
-    """Everything that takes duals."""
-    engine = BranchAndBound(eliminate=False)
-    return [
-        lambda duals: dual_bound(space, scores, duals),
-        lambda duals: engine.duals(space, scores, start=duals),
-        lambda duals: engine.solve(space, scores, Context(warm=WarmStart(duals=duals))),
-        lambda duals: BranchAndBound().solve(space, scores, Context(warm=WarmStart(duals=duals))),
-    ]
-
-
-@pytest.mark.parametrize("which", range(4))
-def test_duals_of_the_wrong_shape_are_refused(which):
-    space, scores = counted()
-    use = users(space, scores)[which]
-    right = zero_duals(space, 4)
-    wrong = [
+def wrong_duals(space):
+    zero, rows = zero_duals(space, 4), space.rows
+    messages, multipliers = zero.messages, zero.multipliers
+    shapes = [
         zero_duals(space, 3),
         zero_duals(space, 0),
-        Duals(right.messages[:, :-1], right.multipliers),
-        Duals(right.messages, right.multipliers[:, :-1]),
-        Duals(right.messages[0], right.multipliers[0]),
+        Duals(messages[:, :-1], multipliers),
+        Duals(messages, multipliers[:, :-1]),
+        Duals(messages[0], multipliers[0]),
     ]
-    for duals in wrong:
-        with pytest.raises(ScoreError, match="duals of this space have the shapes"):
-            use(duals)
+    pushes = np.isinf(rows.upper) * 1.0, np.isinf(rows.lower) * -1.0
+    return {
+        "duals of this space have the shapes": shapes,
+        "pushes against the open end of its row": [
+            Duals(messages, np.tile(push, (4, 1))) for push in pushes if push.any()
+        ],
+        "duals are finite numbers": [
+            Duals(messages + wrong, multipliers + other)
+            for wrong, other in ((np.nan, 0), (np.inf, 0), (0, np.nan), (0, np.inf))
+        ],
+    }
 
 
-@pytest.mark.parametrize("which", range(4))
-def test_multipliers_against_the_open_end_of_a_row_are_refused(which):
+@pytest.mark.parametrize(
+    "use",
+    [
+        dual_bound,
+        lambda space, scores, duals: BranchAndBound().duals(space, scores, start=duals),
+        *(
+            lambda space, scores, duals, engine=engine: engine.solve(
+                space, scores, Context(warm=WarmStart(duals=duals))
+            )
+            for engine in (BranchAndBound(), BranchAndBound(eliminate=False))
+        ),
+    ],
+)
+def test_duals_that_do_not_fit_are_refused(use):
     space, scores = counted()
-    use = users(space, scores)[which]
-    open_above, open_below = np.isinf(space.rows.upper), np.isinf(space.rows.lower)
-    assert open_above.any()
-    assert open_below.any()
-    for push in (open_above * 1.0, open_below * -1.0):
-        duals = Duals(zero_duals(space, 4).messages, np.tile(push, (4, 1)))
-        with pytest.raises(ScoreError, match="pushes against the open end of its row"):
-            use(duals)
-
-
-@pytest.mark.parametrize("which", range(4))
-def test_duals_that_are_not_finite_are_refused(which):
-    space, scores = counted()
-    use = users(space, scores)[which]
-    zero = zero_duals(space, 4)
-    for wrong in (np.nan, np.inf):
-        for duals in (
-            Duals(np.full_like(zero.messages, wrong), zero.multipliers),
-            Duals(zero.messages, np.full_like(zero.multipliers, wrong)),
-        ):
-            with pytest.raises(ScoreError):
-                use(duals)
-
-
-def test_sweeps_are_a_number_that_makes_sense():
-    space, scores = counted()
-    with pytest.raises(SettingError, match="sweeps"):
+    for match, every in wrong_duals(space).items():
+        assert len(every) > 1
+        for duals in every:
+            with pytest.raises(ScoreError, match=match):
+                use(space, scores, duals)
+    with pytest.raises(SettingError, match="sweeps is a whole number of at least 0"):
         BranchAndBound().duals(space, scores, sweeps=-1)

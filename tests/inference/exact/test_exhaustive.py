@@ -9,7 +9,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rote.errors import UnsupportedSpace
 from rote.inference.exact import exhaustive
 from rote.inference.exact.exhaustive import Exhaustive
 from rote.inference.problem import Problem
@@ -88,14 +87,3 @@ def test_under_a_term_no_more_than_some_blocks_are_held_at_once():
         assert tracemalloc.get_traced_memory()[1] < 8 * 32 * 2**18 // 2
     finally:
         tracemalloc.stop()
-
-
-def test_too_many_outputs_are_refused_with_their_number():
-    builder = SpaceBuilder()
-    for j in range(10):
-        builder.variable(f"x{j}", "ab")
-    space = builder.build()
-    assert Exhaustive(1024).accepts(space)
-    assert not Exhaustive(1023).accepts(space)
-    with pytest.raises(UnsupportedSpace, match="1024 outputs"):
-        Exhaustive(1023).solve(space, np.zeros(20))

@@ -16,11 +16,10 @@ from rote.inference import (
     Problem,
     Solutions,
     Status,
-    clamp,
     k_best,
 )
 from rote.inference.approximate import RGS
-from rote.space import SpaceBuilder, at_most
+from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
 from tests.strategies import FAMILIES, Judge, problems, row_of, rules_as_rows, spaces
 
@@ -81,48 +80,6 @@ def test_any_exact_engine_may_be_asked(engine):
     space = entity_relation_space(2)
     for scores in (rng.normal(size=(3, space.parts)), rng.integers(0, 2, (3, space.parts)) * 1.0):
         check(space, Problem(space, scores), 6, engine)
-
-
-def test_every_output_is_found_once_and_then_none():
-    builder = SpaceBuilder()
-    variables = [builder.variable(f"x{j}", "abc") for j in range(3)]
-    builder.require(at_most(1, [x["a"] for x in variables]))
-    space = builder.build()
-    judge = Judge(space)
-    scores = np.random.default_rng(1).normal(size=(2, space.parts))
-    ranks = k_best(space, scores, len(judge.outputs) + 2)
-    for i in range(2):
-        found = [tuple(rank.labels[i].tolist()) for rank in ranks[:-2]]
-        assert sorted(found) == judge.outputs
-        assert [rank.value[i] for rank in ranks] == sorted(
-            (rank.value[i] for rank in ranks), reverse=True
-        )
-    assert (ranks[-1].status == Status.INFEASIBLE).all()
-
-
-def test_equals_come_in_lexicographic_order():
-    builder = SpaceBuilder()
-    for j in range(3):
-        builder.variable(f"x{j}", "ab")
-    space = builder.build()
-    found = [rank.labels[0].tolist() for rank in k_best(space, np.zeros(6), 8)]
-    assert found == sorted(found)
-    assert found[0] == [0, 0, 0]
-    assert found[-1] == [1, 1, 1]
-
-
-def test_given_labels_stay_given_in_every_rank():
-    space = entity_relation_space(2)
-    scores = np.random.default_rng(2).normal(size=(3, space.parts))
-    for rank in k_best(space, clamp(space, scores, {"e0": "Loc"}), 4):
-        assert (rank.labels[:, 0] == space["e0"].position("Loc")).all()
-
-
-def test_the_margin_is_the_difference_of_the_first_two():
-    builder = SpaceBuilder()
-    builder.variable("x", "abc")
-    best, second = k_best(builder.build(), np.array([0.25, 2.0, 1.5]), 2)
-    assert best.value[0] - second.value[0] == 0.5
 
 
 def test_an_empty_batch_and_a_space_without_variables():

@@ -1,12 +1,16 @@
-"""`lexicographic_first` turns some optimum into the first, asking as little as it can."""
+"""Some optimum becomes the first of equals, and as little as can be is asked."""
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.inference.exact.tie_breaking import lexicographic_first
+from rote.inference.exact import search
+from rote.inference.exact.tie_breaking import first_by_search
 from rote.inference.problem import Problem
 from rote.space import SpaceBuilder
 from tests.strategies import Judge, problems, row_of, spaces
@@ -32,69 +36,51 @@ def engine_of(judge, asked):
     return better
 
 
-@given(problems(spaces(least=1), inputs=3), st.booleans())
+def first_of(problem, labels, better, nodes=-(10**6)):
+    """The search in order is cut short unless it has nodes."""
+    with mock.patch.object(search, "NODES_IN_ORDER", nodes):
+        return first_by_search(problem, labels, better)
+
+
+@given(problems(spaces(least=1), inputs=3), st.sampled_from([-(10**6), 1, 1 << 10]))
 @settings(max_examples=60)
-def test_any_optimum_becomes_the_first_of_equals(problem, all_doubtful):
+def test_any_optimum_becomes_the_first_of_equals(problem, nodes):
     space, problem = problem
     judge = Judge(space)
     labels = np.array([last_best(judge, *row_of(problem, i)) for i in range(3)])
+    rows = np.flatnonzero(labels[:, 0] >= 0)
+    problem, labels = problem.rows(rows), labels[rows]
     before = labels.copy()
-    doubtful = np.array([True, True, all_doubtful])
-    result = lexicographic_first(problem, labels, doubtful, engine_of(judge, []))
-    for i in range(3):
-        expected = judge.best(*row_of(problem, i))
-        if expected is None or not doubtful[i]:
-            assert result[i].tolist() == before[i].tolist()
-        else:
-            assert tuple(result[i].tolist()) == expected.labels
+    result = first_of(problem, labels, engine_of(judge, []), nodes)
+    for i in range(len(rows)):
+        assert tuple(result[i].tolist()) == judge.best(*row_of(problem, i)).labels
     assert labels.tolist() == before.tolist()
 
 
-def three_of_two():
+@pytest.fixture
+def free():
     builder = SpaceBuilder()
     for j in range(3):
         builder.variable(f"x{j}", "ab")
     return builder.build()
 
 
-def test_nothing_is_asked_where_nothing_is_doubtful():
-    space, asked = three_of_two(), []
-    labels = np.ones((4, 3), dtype=np.int64)
-    problem = Problem.of(space, np.zeros((4, 6)))
-    doubtful = np.zeros(4, dtype=np.bool_)
-    result = lexicographic_first(problem, labels, doubtful, engine_of(Judge(space), asked))
-    assert result.tolist() == labels.tolist()
-    assert asked == []
+def test_only_smaller_labels_are_asked_about_where_the_search_in_order_is_cut_short(free):
+    labels = np.array([[0, 0, 1], [0, 0, 0]])
+    problem = Problem.of(free, np.zeros((2, 6)))
+    for nodes, questions in ((-(10**6), 1), (1 << 10, 0)):  # the last variable of the first input
+        asked = []
+        result = first_of(problem, labels, engine_of(Judge(free), asked), nodes)
+        assert result.tolist() == [[0, 0, 0], [0, 0, 0]]
+        assert sum(asked) == questions
 
 
-def test_inputs_without_an_output_are_left_alone():
-    space, asked = three_of_two(), []
-    labels = np.full((1, 3), -1)
-    problem = Problem.of(space, np.zeros((1, 6)))
-    result = lexicographic_first(problem, labels, np.ones(1, bool), engine_of(Judge(space), asked))
-    assert result.tolist() == [[-1, -1, -1]]
-    assert asked == []
-
-
-def test_only_doubtful_inputs_and_only_smaller_labels_are_asked_about():
-    space, asked = three_of_two(), []
-    labels = np.array([[0, 0, 1], [1, 1, 1], [0, 0, 0]])
-    problem = Problem.of(space, np.zeros((3, 6)))
-    doubtful = np.array([True, False, True])
-    result = lexicographic_first(problem, labels, doubtful, engine_of(Judge(space), asked))
-    assert result.tolist() == [[0, 0, 0], [1, 1, 1], [0, 0, 0]]
-    assert sum(asked) == 1  # the last variable of the first input
-
-
-def test_an_answer_below_the_floor_is_not_taken():
-    space = three_of_two()
+def test_an_answer_below_the_floor_is_not_taken(free):
     scores = np.zeros((1, 6))
     scores[0, 5] = 1.0  # the last variable is better off with its second label
-    problem = Problem.of(space, scores)
 
     def careless(narrowed, floor, rows):
         return np.zeros((len(narrowed), 3), dtype=np.int64)
 
     labels = np.array([[0, 0, 1]])
-    result = lexicographic_first(problem, labels, np.ones(1, dtype=np.bool_), careless)
-    assert result.tolist() == [[0, 0, 1]]
+    assert first_of(Problem.of(free, scores), labels, careless).tolist() == [[0, 0, 1]]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
+from rote.errors import UnsupportedSpace
 from rote.inference.exact.duals import Duals, dual_bound
-from rote.inference.solvers.integer_program import integer_program
+from rote.inference.solutions import Status
+from rote.inference.solvers.integer_program import integer_program, status_of
 from rote.space import SpaceBuilder, at_most, one_of
 
 
@@ -128,3 +131,12 @@ def test_a_factor_that_the_rules_forbid_altogether_is_compiled():
     program = integer_program(builder.build())
     assert program.columns == 4
     assert not program.allowed.any()
+
+
+def test_a_solver_that_ends_in_any_other_way_is_an_error_that_names_it():
+    proved = {"found": Status.OPTIMAL, "none": Status.INFEASIBLE}
+    said = partial(status_of, "Solver", proved=proved, stopped=("Limit",))
+    assert [said("found"), said("none")] == [Status.OPTIMAL, Status.INFEASIBLE]
+    assert said("kTimeLimit") == Status.TIMED_OUT
+    with pytest.raises(UnsupportedSpace, match=r"Solver stopped with kError; .* another engine"):
+        said("kError")

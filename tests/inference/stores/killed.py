@@ -19,22 +19,22 @@ from random import Random
 
 from rote.inference.stores.sqlite import SqliteStore
 
-EACH = 4  # packs per add
+EACH = 4  # blobs per add
 WRITERS = 3
-SHELVES = 2
+LOGS = 2
 DONE = struct.Struct("<II")
 NAME = struct.Struct("<III")
 
 
-def pack_of(writer: int, number: int, place: int) -> bytes:
-    """A pack that says who wrote it and can be checked."""
+def blob_of(writer: int, number: int, place: int) -> bytes:
+    """A blob that says who wrote it and can be checked."""
     body = NAME.pack(writer, number, place) + bytes([number % 256]) * (37 * number % 3000)
     return hashlib.sha256(body).digest() + body
 
 
-def name_of(pack: bytes) -> tuple[int, int, int]:
-    """Who wrote a pack, in which add, and where in it."""
-    digest, body = pack[:32], pack[32:]
+def name_of(blob: bytes) -> tuple[int, int, int]:
+    """Who wrote a blob, in which add, and where in it."""
+    digest, body = blob[:32], blob[32:]
     assert hashlib.sha256(body).digest() == digest
     return NAME.unpack_from(body)
 
@@ -42,8 +42,8 @@ def name_of(pack: bytes) -> tuple[int, int, int]:
 def write_until_killed(store: SqliteStore, writer: int, pipe: int) -> None:
     number = 0
     while True:
-        packs = [pack_of(writer, number, place) for place in range(EACH)]
-        store.add(f"shelf{number % SHELVES}", packs)
+        blobs = [blob_of(writer, number, place) for place in range(EACH)]
+        store.append(f"log{number % LOGS}", blobs)
         os.write(pipe, DONE.pack(writer, number))
         number += 1
 
@@ -82,12 +82,12 @@ def main(folder: Path, limit: int | None, rounds: int, seed: int) -> None:
     path = folder / "old.sqlite"
     store = SqliteStore(path, limit)
     followed: list[list[int]] = []
-    marks = [0] * SHELVES
+    sequences = [0] * LOGS
     for i in range(rounds):
         done |= round_of_kills(path, limit, i * WRITERS, random, 0.02)
-        for shelf in range(SHELVES):
-            packs, marks[shelf] = store.read(f"shelf{shelf}", marks[shelf])
-            followed += [[shelf, *name_of(pack)] for pack in packs]
+        for log in range(LOGS):
+            blobs, sequences[log] = store.read(f"log{log}", sequences[log])
+            followed += [[log, *name_of(blob)] for blob in blobs]
     sys.stdout.write(json.dumps({"done": list(done.items()), "followed": followed}))
 
 

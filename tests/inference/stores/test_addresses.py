@@ -8,11 +8,7 @@ import sys
 import pytest
 
 from rote.errors import SettingError, StoreError
-from rote.inference.stores import MemoryStore, RedisStore, SqliteStore, open_store
-
-
-def test_memory_is_a_store_in_memory():
-    assert isinstance(open_store("memory"), MemoryStore)
+from rote.inference.stores import RedisStore, SqliteStore, open_store
 
 
 @pytest.mark.parametrize(
@@ -29,14 +25,14 @@ def test_memory_is_a_store_in_memory():
 def test_a_path_is_a_store_in_a_file(tmp_path, address, name):
     with open_store(address.format(tmp_path)) as store:
         assert isinstance(store, SqliteStore)
-        store.add("a", [b"1"])
+        store.append("a", [b"1"])
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize("name", ["store.sqlite", "plain", "memory"])
 def test_a_path_object_is_a_file_whatever_its_name(tmp_path, name):
     with open_store(tmp_path / name) as store:
-        store.add("a", [b"1"])
+        store.append("a", [b"1"])
     assert [path.name for path in tmp_path.iterdir()] == [name]
     with open_store(tmp_path / name, existing=True) as store:
         assert store.read("a")[0] == [b"1"]
@@ -68,7 +64,7 @@ def test_an_existing_store_is_opened_and_one_that_is_not_there_is_not_made(tmp_p
         open_store(str(path), existing=True)
     assert list(tmp_path.iterdir()) == []
     with open_store(str(path)) as store:
-        store.add("a", [b"1"])
+        store.append("a", [b"1"])
     with open_store(f"sqlite:{path}", existing=True) as store:
         assert store.read("a")[0] == [b"1"]
     with pytest.raises(SettingError, match="name a file or a server"):

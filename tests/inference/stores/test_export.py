@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import threading
 
 import numpy as np
 import pytest
 
-from rote.errors import DataError, StoreError
+from rote.errors import DataError
+from rote.inference.stores.base import sealed
 from rote.inference.stores.export import export
 from rote.inference.stores.memory import MemoryStore
 from rote.inference.stores.sqlite import SqliteStore
-from rote.inference.wrappers.amortized.blobs import Entry, pack
+from rote.inference.wrappers.amortized.solution_cache import Entry
 
 ENTRY = Entry(
     np.array([1, 0]), np.array([0.1, -2.0, 3.5]), np.array([1 / 3]), np.array([]), margin=0.25
@@ -28,6 +27,10 @@ RECORD = {
 }
 
 
+def blob(entry, log):
+    return sealed(entry.encoded(), log)
+
+
 @pytest.fixture
 def store():
     return MemoryStore()
@@ -38,56 +41,40 @@ def lines(path):
 
 
 def test_each_entry_is_a_line_to_the_last_bit(store, tmp_path):
-    store.add("1-b", [pack(ENTRY, "1-b")])
-    store.add("1-a", [pack(ENTRY, "1-a"), pack(ENTRY._replace(margin=1.0), "1-a")])
+    store.append("2-b", [blob(ENTRY, "2-b")])
+    store.append("2-a", [blob(ENTRY, "2-a"), blob(ENTRY._replace(margin=1.0), "2-a")])
     assert export(store, tmp_path / "all.jsonl") == (3, 0)
     assert lines(tmp_path / "all.jsonl") == [
-        {"shelf": "1-a", **RECORD},
-        {"shelf": "1-a", **RECORD, "margin": 1.0},
-        {"shelf": "1-b", **RECORD},
+        {"log": "2-a", **RECORD},
+        {"log": "2-a", **RECORD, "margin": 1.0},
+        {"log": "2-b", **RECORD},
     ]
 
 
 def test_numbers_that_are_not_finite_become_null(store, tmp_path):
     odd = ENTRY._replace(margin=math.inf, messages=np.array([-math.inf, 1.0]))
-    store.add("a", [pack(odd, "a")])
+    store.append("2-a", [blob(odd, "2-a")])
     export(store, tmp_path / "all.jsonl")
     (record,) = lines(tmp_path / "all.jsonl")
     assert (record["margin"], record["messages"]) == (None, [None, 1.0])
 
 
-def test_damaged_packs_are_counted_and_left_out(store, tmp_path):
-    whole = pack(ENTRY, "a")
-    store.add("a", [b"", whole[:-1], whole, bytes([whole[0] ^ 1]) + whole[1:], b"x" * 100])
+def test_damaged_blobs_are_counted_and_left_out(store, tmp_path):
+    whole = blob(ENTRY, "2-a")
+    store.append("2-a", [b"", whole[:-1], whole, bytes([whole[0] ^ 1]) + whole[1:], b"x" * 100])
     assert export(store, tmp_path / "all.jsonl") == (1, 4)
     assert len(lines(tmp_path / "all.jsonl")) == 1
 
 
 def test_answers_of_a_service_are_no_damaged_entries(store, tmp_path):
-    store.add("served-1-a", [b"an answer"])
-    store.add("1-a", [pack(ENTRY, "1-a")])
+    store.append("answers-2-a", [b"an answer"])
+    store.append("2-a", [blob(ENTRY, "2-a")])
     assert export(store, tmp_path / "all.jsonl") == (1, 0)
 
 
 def test_an_empty_store_is_an_empty_file(store, tmp_path):
     assert export(store, tmp_path / "all.jsonl") == (0, 0)
     assert (tmp_path / "all.jsonl").read_bytes() == b""
-
-
-class Failing(MemoryStore):
-    def read(self, shelf, after=0):
-        raise StoreError("the server is away")
-
-
-def test_a_store_that_fails_leaves_the_file_as_it_was(tmp_path):
-    store = Failing()
-    store.add("a", [pack(ENTRY, "a")])
-    file = tmp_path / "all.jsonl"
-    file.write_text("before", encoding="utf-8")
-    with pytest.raises(StoreError, match="the server is away"):
-        export(store, file)
-    assert file.read_text(encoding="utf-8") == "before"
-    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_file_that_cannot_be_written_is_named(store, tmp_path):
@@ -97,24 +84,10 @@ def test_a_file_that_cannot_be_written_is_named(store, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_a_pipe_is_written_to_and_stays_a_pipe(store, tmp_path):
-    store.add("a", [pack(ENTRY, "a")])
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    came = []
-    reader = threading.Thread(target=lambda: came.extend(lines(pipe)))
-    reader.start()
-    assert export(store, pipe) == (1, 0)
-    reader.join()
-    assert came == [{"shelf": "a", **RECORD}]
-    assert pipe.is_fifo()
-
-
 def test_a_store_is_not_replaced_by_what_it_remembers(tmp_path):
     path = tmp_path / "a.sqlite"
     with SqliteStore(path) as there:
-        there.add("1-b", [pack(ENTRY, "1-b")])
+        there.append("2-b", [blob(ENTRY, "2-b")])
         with pytest.raises(DataError, match="is the store itself, and is left as it is"):
             export(there, path)
         assert export(there, tmp_path / "b.jsonl").entries == 1

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import sqlite3
 import subprocess
 import sys
-import threading
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
@@ -18,9 +16,9 @@ import pytest
 from rote.errors import StoreError
 from rote.inference.stores import sqlite
 from rote.inference.stores.sqlite import SqliteStore
-from tests.inference.stores.killed import EACH, SHELVES, name_of
+from tests.inference.stores.killed import EACH, LOGS, name_of
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 
 
@@ -39,23 +37,18 @@ def ask(path, *statements):
 
 
 def check_sound(path, limit=None):
-    """SQLite finds no damage, and what is kept of sizes is what the packs say."""
+    """SQLite finds no damage, and what is kept of sizes is what the blobs say."""
     assert ask(path, "PRAGMA integrity_check") == [("ok",)]
-    counted = ask(
-        path,
-        "SELECT shelf, count(*), sum(length(pack)) FROM packs GROUP BY shelf ORDER BY shelf",
-    )
-    assert ask(path, "SELECT id, packs, size FROM shelves ORDER BY id") == counted
-    size = sum(row[2] for row in counted)
+    ((size,),) = ask(path, "SELECT coalesce(sum(length(blob)), 0) FROM blobs")
     assert ask(path, "SELECT size FROM held") == [(size,)]
     assert limit is None or size <= limit
 
 
 def check_writable(path, limit=None):
     with SqliteStore(path, limit) as store:
-        mark = store.read("shelf0")[1]
-        store.add("shelf0", [b"after all"])
-        assert store.read("shelf0", mark)[0] == [b"after all"]
+        sequence = store.read("log0")[1]
+        store.append("log0", [b"after all"])
+        assert store.read("log0", sequence)[0] == [b"after all"]
 
 
 def run(program, *arguments, **options):
@@ -75,7 +68,7 @@ def run(program, *arguments, **options):
 
 @needs_fork
 @pytest.mark.parametrize("limit", [None, 60_000])
-def test_writers_killed_at_any_moment_leave_whole_packs_in_order(tmp_path, limit):
+def test_writers_killed_at_any_moment_leave_whole_blobs_in_order(tmp_path, limit):
     rounds = 25
     program = Path(__file__).with_name("killed.py")
     told = json.loads(run(program, tmp_path, json.dumps(limit), rounds, 0))
@@ -85,21 +78,21 @@ def test_writers_killed_at_any_moment_leave_whole_packs_in_order(tmp_path, limit
     old = tmp_path / "old.sqlite"
     check_sound(old, limit)
     with SqliteStore(old, limit) as store:
-        shelves = {i: store.read(f"shelf{i}")[0] for i in range(SHELVES)}
-    lying = [(shelf, *name_of(pack)) for shelf, packs in shelves.items() for pack in packs]
+        logs = {i: store.read(f"log{i}")[0] for i in range(LOGS)}
+    lying = [(log, *name_of(blob)) for log, blobs in logs.items() for blob in blobs]
     assert lying
     if limit is None:
         # All of an add or nothing, nothing twice, and all that a writer was told to be done;
         # beyond that at most the one add that it could not be told of any more.
-        adds = [(shelf, writer, number) for shelf, writer, number, _ in lying[::EACH]]
+        adds = [(log, writer, number) for log, writer, number, _ in lying[::EACH]]
         assert lying == [(*add, place) for add in adds for place in range(EACH)]
         for writer, last in done.items():
             numbers = sorted(number for _, by, number in adds if by == writer)
             assert numbers in (list(range(last + 1)), list(range(last + 2)))
         assert sorted(followed) == sorted(lying)
-    for shelf in range(SHELVES):
-        read = [one for one in followed if one[0] == shelf]
-        kept = [one for one in lying if one[0] == shelf]
+    for log in range(LOGS):
+        read = [one for one in followed if one[0] == log]
+        kept = [one for one in lying if one[0] == log]
         assert kept == read[len(read) - len(kept) :]
         for writer, own in groupby(sorted(read, key=lambda one: one[1]), lambda one: one[1]):
             numbers = [number for _, _, number, _ in own]
@@ -117,13 +110,13 @@ import os, sys, threading
 from rote.inference.stores.sqlite import SqliteStore
 
 store = SqliteStore(sys.argv[1])
-store.add("main", [b"before"])
+store.append("main", [b"before"])
 going = threading.Event()
 
 def work(name):
     number = 0
     while not going.is_set() or number < 20:
-        store.add(name, [b"%d" % number])
+        store.append(name, [b"%d" % number])
         number += 1
 
 threads = [threading.Thread(target=work, args=(f"thread{i}",)) for i in range(2)]
@@ -137,12 +130,12 @@ for i in range(10):
         try:
             assert store.read("main")[0][0] == b"before"
             for number in range(5):
-                store.add(f"child{i}", [b"%d" % number])
+                store.append(f"child{i}", [b"%d" % number])
             code = 0
         finally:
             os._exit(code)
     children.append(child)
-    store.add("main", [b"%d" % i])
+    store.append("main", [b"%d" % i])
 codes = [os.waitpid(child, 0)[1] for child in children]
 going.set()
 for thread in threads:
@@ -160,63 +153,37 @@ def test_a_store_that_threads_use_goes_on_in_the_parent_and_in_its_children(path
         for i in range(10):
             assert store.read(f"child{i}")[0] == [b"%d" % number for number in range(5)]
         for i in range(2):
-            packs = store.read(f"thread{i}")[0]
-            assert packs == [b"%d" % number for number in range(len(packs))]
-            assert len(packs) >= 20
+            blobs = store.read(f"thread{i}")[0]
+            assert blobs == [b"%d" % number for number in range(len(blobs))]
+            assert len(blobs) >= 20
 
 
 @needs_fork
 def test_no_connection_is_open_while_the_process_forks(path):
     with SqliteStore(path) as store:
-        (session,) = store._sessions
-        assert session.connection is not None
+        assert store._connection is not None
         sqlite._stop_for_fork()
         try:
-            assert session.connection is None
+            assert store._connection is None
         finally:
             sqlite._go_on_after_fork()
-        store.add("a", [b"1"])
-        assert session.connection is not None
-
-
-def test_each_thread_has_a_connection_of_its_own_and_it_ends_with_the_thread(path):
-    with SqliteStore(path) as store:
-        seen = []
-
-        def work():
-            store.add("a", [b"1"])
-            seen.append(len(store._sessions))
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-        assert seen == [2]
-        assert len(store._sessions) == 1
-
-
-def test_a_copy_in_another_process_writes_to_the_same_file(path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with SqliteStore("store.sqlite", 100) as store:
-        store.add("a", [b"1"])
-        program = "import pickle, sys; pickle.load(sys.stdin.buffer).add('a', [b'2'])"
-        run("-c", program, input=pickle.dumps(store))
-        assert store.read("a")[0] == [b"1", b"2"]
-    assert path.is_file()
+        store.append("a", [b"1"])
+        assert store._connection is not None
 
 
 def test_closing_takes_the_log_along(path):
     with SqliteStore(path) as store:
-        store.add("a", [b"1"])
+        store.append("a", [b"1"])
         assert {p.name for p in path.parent.iterdir()} > {path.name}
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
 def test_an_add_that_fails_leaves_nothing(path):
     with SqliteStore(path) as store:
-        store.add("a", [b"1"])
+        store.append("a", [b"1"])
         with pytest.raises(StoreError, match=r"store\.sqlite"):
-            store.add("b", [b"2", object.__new__(Sized)])
-        store.add("a", [b"3"])
+            store.append("b", [b"2", object.__new__(Sized)])
+        store.append("a", [b"3"])
         assert store.info() == {"a": (2, 2)}
     check_sound(path)
 
@@ -230,8 +197,8 @@ class Sized:
 
 def test_clearing_gives_the_disk_its_room_back(path):
     with SqliteStore(path) as store:
-        store.add("a", [bytes(1_000_000)] * 3)
-        store.add("b", [b"1"])
+        store.append("a", [bytes(1_000_000)] * 3)
+        store.append("b", [b"1"])
     assert path.stat().st_size > 3_000_000
     with SqliteStore(path) as store:
         store.clear("a")
@@ -243,20 +210,20 @@ def test_clearing_gives_the_disk_its_room_back(path):
 def test_the_file_stays_about_as_large_as_its_limit(path):
     with SqliteStore(path, 200_000) as store:
         for i in range(60):
-            store.add(f"shelf{i % 3}", [bytes(9_000)] * 4)
+            store.append(f"log{i % 3}", [bytes(9_000)] * 4)
     assert path.stat().st_size < 600_000
     check_sound(path, 200_000)
 
 
 def test_a_file_that_was_removed_and_made_anew_counts_on(path):
     with SqliteStore(path) as store:
-        store.add("a", [b"1", b"2"])
-        mark = store.read("a")[1]
+        store.append("a", [b"1", b"2"])
+        sequence = store.read("a")[1]
     path.unlink()
     with SqliteStore(path) as store:
-        assert store.read("a", mark) == ([], mark)
-        store.add("a", [b"3"])
-        assert store.read("a", mark)[0] == [b"3"]
+        assert store.read("a", sequence) == ([], sequence)
+        store.append("a", [b"3"])
+        assert store.read("a", sequence)[0] == [b"3"]
 
 
 # -- files that are no store --------------------------------------------------------------
@@ -284,37 +251,30 @@ def test_a_database_of_another_program_is_refused_and_left_as_it_is(path, journa
 
 def test_a_store_of_another_format_is_refused_and_left_as_it_is(path):
     with SqliteStore(path) as store:
-        store.add("a", [b"1"])
-    ask(path, "PRAGMA user_version = 2")
+        store.append("a", [b"1"])
+    ask(path, "PRAGMA user_version = 1")
     content = path.read_bytes()
-    with pytest.raises(StoreError, match=r"store\.sqlite is a store of format 2.*format 1"):
+    with pytest.raises(StoreError, match=r"store\.sqlite is a store of format 1.*format 2"):
         SqliteStore(path)
     assert path.read_bytes() == content
-    ask(path, "PRAGMA user_version = 1")
+    ask(path, "PRAGMA user_version = 2")
     with SqliteStore(path) as store:
         assert store.read("a")[0] == [b"1"]
 
 
-def test_an_empty_file_becomes_a_store(path):
-    path.touch()
-    check_writable(path)
-    check_sound(path)
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(StoreError, match=r"there is no folder .*nowhere"):
-        SqliteStore(tmp_path / "nowhere" / "store.sqlite")
-
-
-def test_a_folder_is_no_store(tmp_path):
-    with pytest.raises(StoreError, match=r"cannot be used as a store|is no"):
-        SqliteStore(tmp_path)
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [("nowhere/store.sqlite", "there is no folder .*nowhere"), (".", "cannot be used as a store")],
+)
+def test_a_folder_that_is_not_there_is_named_and_a_folder_is_no_store(tmp_path, file, said):
+    with pytest.raises(StoreError, match=said):
+        SqliteStore(tmp_path / file)
 
 
 def test_a_damaged_file_is_an_error_that_names_it_or_keeps_what_is_whole(path):
-    packs = [bytes([i]) * 3000 for i in range(100)]
+    blobs = [bytes([i]) * 3000 for i in range(100)]
     with SqliteStore(path) as store:
-        store.add("a", packs)
+        store.append("a", blobs)
     content = bytearray(path.read_bytes())
     content[4096 * 3 : 4096 * 20] = b"\xff" * (4096 * 17)
     path.write_bytes(content)
@@ -327,13 +287,8 @@ def test_a_file_that_stays_locked_is_an_error_that_says_so(path, monkeypatch):
     with SqliteStore(path) as store, closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match=r"store\.sqlite is kept busy"):
-            store.add("a", [b"1"])
+            store.append("a", [b"1"])
         assert store.read("a") == ([], 0)  # readers do not wait for writers
         other.rollback()
-        store.add("a", [b"1"])
+        store.append("a", [b"1"])
         assert store.read("a")[0] == [b"1"]
-
-
-def test_the_store_says_where_it_is(path):
-    with SqliteStore(path, 7) as store:
-        assert repr(store) == f"SqliteStore({str(path)!r}, max_bytes=7)"

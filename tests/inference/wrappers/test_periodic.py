@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 import pytest
 
@@ -69,17 +67,14 @@ def test_learning_with_it_ends_where_exact_learning_ends():
     assert duals["every fifth"] == pytest.approx(duals["exact"], rel=0.02)
 
 
-def test_a_copy_counts_anew_and_knows_its_engines():
-    engine = Periodic(RGS(restarts=3), 2)
-    space = entity_relation_space(1)
-    engine.solve(space, np.zeros(space.parts))
-    other = copy.deepcopy(engine)
-    assert (other.every, other.inner) == (2, RGS(restarts=3))
-    sources = [each.solve(space, np.zeros(space.parts)).source[0] for each in (engine, other)]
-    assert [source == FoundBy.GREEDY for source in sources] == [False, True]
-
-
-@pytest.mark.parametrize("every", [0, -1, 1.5, "two"])
-def test_every_is_a_whole_number(every):
-    with pytest.raises(SettingError, match="every is a whole number"):
-        Periodic(every=every)
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        *(({"every": bad}, "every is a whole number of at least 1") for bad in (0, 1.5, "two")),
+        ({"inner": RGS}, "inner is one such as Exact"),
+        ({"exact": None}, "exact is one such as Exact"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(wrong, said):
+    with pytest.raises(SettingError, match=said):
+        Periodic(**wrong)

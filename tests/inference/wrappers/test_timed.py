@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from time import sleep
 
 import numpy as np
@@ -29,10 +28,3 @@ def test_seconds_and_inputs_add_up():
     engine.solve(SPACE, SCORES[:2])
     assert engine.stats["inputs"] == 8
     assert 0.04 <= engine.stats["seconds"] < 10
-
-
-def test_threads_lose_nothing():
-    engine = Timed()
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: engine.solve(SPACE, SCORES), range(40)))
-    assert engine.stats["inputs"] == 240

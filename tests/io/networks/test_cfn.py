@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from itertools import product
 
@@ -14,6 +13,7 @@ from rote.io.networks.cfn import read_cfn
 from rote.io.networks.table import Measure
 from tests.io.damage import damaged, refused
 
+NAME = "small.cfn"
 STRICT = """{ "problem": { "name": "small", "mustbe": "<10.00" },
   "variables": { "x": ["a", "b"], "y": 3 },
   "functions": {
@@ -34,16 +34,6 @@ functions {f {scope [x y] costs [1 2.5 3 4 12.0 -6]}
 """
 UNNAMED = """{{small <10.00} {x [a b] y 3}
 {f {[x y] [1 2.5 3 4 12.0 -6]} {[y] 0.5 [2 1.5]} {[] [.25]} {[1 0] k} k {[y x] 0 [0 b 3 2 a 1]}}}"""
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_text(text, name="small.cfn"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write_text
 
 
 @pytest.mark.parametrize("text", [STRICT, LOOSE, UNNAMED])
@@ -74,12 +64,6 @@ def test_functions_are_called_by_name_or_by_their_variables(write):
 
 def test_a_strict_file_is_json():
     assert json.loads(STRICT)["problem"]["name"] == "small"
-
-
-def test_a_compressed_file_reads_the_same(tmp_path, write, best_output):
-    packed = tmp_path / "small.cfn.gz"
-    packed.write_bytes(gzip.compress(STRICT.encode()))
-    assert best_output(read_cfn(packed)) == best_output(read_cfn(write(STRICT)))
 
 
 def test_a_lower_bound_maximises(write, best_output):
@@ -241,13 +225,6 @@ def test_random_gains_have_the_optimum_of_their_tables_and_of_toulbar2(
         (answer,) = toulbar2([path])
         assert (found and found[0]) == (None if expected is None else pytest.approx(expected))
         assert (answer and answer[1]) == (None if expected is None else pytest.approx(expected))
-
-
-def test_more_labels_than_fit_into_memory_are_refused(tmp_path):
-    path = tmp_path / "a.cfn"
-    path.write_text('{"problem": {"name": "a", "mustbe": "<9"}, "variables": {"x": 99999999999}}')
-    with pytest.raises(DataError, match="'x' has 1048576 labels at most, got 99999999999"):
-        read_cfn(path)
 
 
 def test_numbers_beyond_all_floats_are_refused(write):

@@ -39,3 +39,17 @@ def test_evidence_on_a_cost_file_and_an_unknown_name_are_data_errors(tmp_path):
         read_network(tmp_path / "a.wcsp", evidence=tmp_path / "a.evid")
     with pytest.raises(DataError, match=r"expected a file name in \.uai, \.wcsp or \.cfn"):
         read_network(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.uai", "MARKOV 1 99999999999 0", "labels, between 1 and 1048576, got 99999999999"),
+        ("a.wcsp", "a 1 99999999999 0 9\n9\n", "labels, between 0 and 1048576, got"),
+        ("a.cfn", "{{a <9} {x 99999999999}}", "'x' has 1048576 labels at most, got 99999999999"),
+    ],
+)
+def test_more_labels_than_fit_into_memory_are_refused(tmp_path, name, text, said):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_network(tmp_path / name)

@@ -12,6 +12,7 @@ from rote.errors import DataError
 from rote.io.networks.uai import read_uai
 from tests.io.damage import damaged, refused
 
+NAME = "small.uai"
 SMALL = """MARKOV
 2
 2 3
@@ -27,16 +28,6 @@ SMALL = """MARKOV
 1
  0.5
 """
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_text(text, name="small.uai"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write_text
 
 
 def test_a_small_file_by_hand(write, best_output):
@@ -156,10 +147,3 @@ def test_random_files_have_the_optimum_that_toulbar2_finds(tmp_path, toulbar2, b
         found = best_output(read_uai(path))
         # Random tables have one best output; the judge's rounded logarithms are not compared.
         assert (found and found[1]) == (judged and judged[0])
-
-
-def test_more_labels_than_fit_into_memory_are_refused(tmp_path):
-    path = tmp_path / "a.uai"
-    path.write_text("MARKOV 1 99999999999 0")
-    with pytest.raises(DataError, match="number of labels, between 1 and 1048576, got 99999999999"):
-        read_uai(path)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-
 import pytest
 
-from papers.base import Settings
 from papers.chang2015 import cv as chang_cv
-from papers.chang2015.cv import EXPERIMENT, FULL, METHODS, Job, Plan, choose, draw, run
-from papers.chang2015.shared import BASELINE, MADE_UP
-from papers.plots import save_figure
-from papers.records import Record, read_record, write_record
-from rote import EntityRelationOutput, SettingError
+from papers.chang2015.cv import FULL, METHODS, Job, draw
+from papers.chang2015.shared import BASELINE
+from papers.records import Record
+from rote import EntityRelationOutput
 from rote.inference.wrappers.amortized import Counters
 from rote.learning.cross_validation import Run, Validation
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(sentences=20, folds=2, C=(0.05, 0.5), delta=1.0, iterations=12)
+STUDY = "chang2015-cv"
+TINY = PLANS[STUDY]
 NAMES = [
     "none",
     *(
@@ -26,21 +23,6 @@ NAMES = [
         for how in ("reset", "forward", "2 processes")
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        steps = []
-        found = choose(TINY, Settings(progress=lambda *step: steps.append(step)))
-    assert steps == [(k, 40) for k in range(1, 41)]
-    return found
-
-
-@pytest.fixture
-def record(outcome):
-    return Record("chang2015-cv", "Chang", outcome.settings, outcome.rows, outcome.claims, {}, 1.0)
 
 
 def jobs():
@@ -115,17 +97,6 @@ def test_a_claim_that_does_not_hold_is_said_not_to():
     assert "2 of 3 runs" in claims[4].evidence
 
 
-def test_settings_say_what_the_folds_are_of(outcome):
-    assert MADE_UP in outcome.settings["sentences"]
-    assert outcome.settings["in the folds"] == 20
-    assert outcome.settings["runs that met the stop rule"].keys() == set(NAMES)
-    json.dumps(outcome.settings)
-
-
-def test_made_up_sentences_do_not_stand_beside_the_paper(outcome):
-    assert all(not row.paper for row in outcome.rows)
-
-
 def test_the_shares_of_the_paper_stand_beside_the_whole_corpus():
     none, *others = jobs()
     found = {job: counted(100) for job in (none, *others)}
@@ -145,16 +116,6 @@ def test_the_shares_of_the_paper_stand_beside_the_whole_corpus():
     assert drawn.get_legend().get_texts()[0].get_text() == "share in the paper"
 
 
-def test_the_figure_is_drawn_from_the_record_alone(record, tmp_path):
-    figure = draw(read_record(write_record(record, tmp_path)))
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == NAMES
-    widths = [bar.get_width() for bar in axes.patches]
-    assert widths == pytest.approx([row.metrics["calls_percent"] for row in record.rows])
-    assert axes.get_legend() is None
-    assert save_figure(figure, tmp_path / "figure.png").stat().st_size > 10_000
-
-
 def test_the_score_is_the_mean_of_two_f1():
     gold = [EntityRelationOutput(("Peop", "Loc"), {(0, 1): "Live_In"})]
     assert chang_cv.mean_f1(gold, gold) == pytest.approx(100)
@@ -162,13 +123,7 @@ def test_the_score_is_the_mean_of_two_f1():
     assert chang_cv.mean_f1(gold, half) == pytest.approx(75)
 
 
-def test_folds_are_the_trials():
-    with pytest.raises(SettingError, match="leave trials out"):
-        run(Settings(trials=3))
-    assert EXPERIMENT.name == "chang2015-cv"
-
-
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.usefixtures("real_data")
 def test_the_folds_are_of_all_related_sentences_that_obey_the_rules():
     given = chang_cv.related_sentences(FULL.sentences, 0)
     assert len(given.learn) + len(given.judge) == 1441

@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
+from papers.chang2015.figure1 import ORACLE, OURS, RAW, THEIRS
 
-from papers.base import Settings
-from papers.chang2015.figure1 import ORACLE, OURS, RAW, THEIRS, Plan, draw, run, trace
-from papers.records import Record
-from rote import SettingError
-
-TINY = Plan(sentences=50, iterations=10)
+STUDY = "chang2015-figure1"
 CURVES = [RAW, ORACLE, THEIRS, OURS]
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return trace(TINY, Settings())
 
 
 def rows_of(outcome, name):
@@ -47,25 +35,3 @@ def test_ours_is_exact_and_needs_fewer_calls_than_the_oracle(outcome):
     fewer = outcome.claims[1]
     assert fewer.held
     assert f"{rows_of(outcome, OURS)[-1]['solver_calls_so_far']:,} calls" in fewer.evidence
-
-
-def test_the_figure_is_drawn_from_the_record(outcome):
-    record = Record("chang2015-figure1", "", outcome.settings, outcome.rows, outcome.claims, {}, 0)
-    left, right = draw(record).axes
-    assert [line.get_label() for line in left.lines] == CURVES
-    assert [len(line.get_xdata()) for line in right.lines] == [
-        len(rows_of(outcome, name)) for name in CURVES
-    ]
-
-
-def test_the_same_seed_gives_the_same_rows_and_progress_is_told(outcome, monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-    steps = []
-    again = trace(TINY, Settings(progress=lambda done, of: steps.append((done, of))))
-    assert again.rows == outcome.rows
-    assert steps == [(1, 3), (2, 3), (3, 3)]
-
-
-def test_there_are_no_trials():
-    with pytest.raises(SettingError, match="trials"):
-        run(Settings(trials=3))

@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
-
 from papers.base import Settings
-from papers.chang2015.perceptron import FIXED, METHODS, Plan, compare, learner_of, run
+from papers.chang2015.perceptron import FIXED, METHODS, Plan, learner_of
 from papers.chang2015.shared import AUTO
-from rote import SettingError
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(sentences=20, iterations=3)
+STUDY = "chang2015-perceptron"
+TINY = PLANS[STUDY]
 TIMED = ("inference_seconds", "training_seconds", "speedup")
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return compare(TINY, Settings())
 
 
 def rows_of(outcome):
     return {(row.metrics["solver"], row.method): row.metrics for row in outcome.rows}
-
-
-def test_there_is_a_row_per_solver_and_method(outcome):
-    names = [method.name for method in METHODS]
-    assert list(rows_of(outcome)) == [(s, name) for s in ("Exact", "Milp") for name in names]
-    assert all(row.paper == {} for row in outcome.rows)
-
-
-@pytest.mark.parametrize("solver", ["Exact", "Milp"])
-def test_auto_learns_the_same_weights_with_fewer_calls(outcome, solver):
-    rows = rows_of(outcome)
-    baseline, auto = rows[solver, "baseline"], rows[solver, "auto"]
-    assert baseline["solver_calls"] == baseline["inferences"]
-    assert baseline["speedup"] == 1
-    assert auto["same_weights"] == "yes"
-    assert auto["solver_calls"] < auto["inferences"] == baseline["inferences"]
-    assert auto["entity_f1"] == baseline["entity_f1"]
-    assert outcome.claims[0].held
 
 
 def test_counts_do_not_hang_on_the_solver(outcome):
@@ -55,16 +29,3 @@ def test_violations_are_fixed_by_the_largest_one():
     assert learner_of(AUTO, TINY, Settings(seed=4)).update == "full"
     assert learner_of(AUTO, TINY, Settings(seed=4)).seed == 4
     assert learner_of(AUTO, Plan(), Settings(), "Milp").iterations < Plan().iterations
-
-
-def test_progress_is_told(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-    steps = []
-    small = Plan(sentences=10, iterations=1, solvers=("Exact",))
-    compare(small, Settings(progress=lambda done, of: steps.append((done, of))))
-    assert steps == [(k, 4) for k in range(1, 5)]
-
-
-def test_there_are_no_trials():
-    with pytest.raises(SettingError, match="one trial"):
-        run(Settings(trials=3))

@@ -15,9 +15,7 @@ SVM = StructuredSVM(0.1, iterations=3, online_epochs=0)
 
 @pytest.fixture(scope="module")
 def bench():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return sentence_bench(related_sentences(20, 0))
+    return sentence_bench(related_sentences(20, 0))
 
 
 def random_problems(count):

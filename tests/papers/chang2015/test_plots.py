@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from papers.chang2015.plots import Points, draw_tradeoff, draw_training
+from papers.chang2015.plots import Points, draw_tradeoff
 
 THEIRS = Points("theirs", ("0.1", "1"), (50.0, 20.0), (0.1, 2.0))
 OURS = Points("ours", ("0.01", "0.1"), (0.5, 0.0), (0.0, 0.3))
@@ -24,23 +24,3 @@ def test_a_tradeoff_has_room_for_what_needs_no_call_and_what_loses_nothing():
     (axes,) = draw_tradeoff([THEIRS, OURS], [ALONE], "calls", "lost").axes
     for limits, values in ((axes.get_xlim(), (0.0, 100.0)), (axes.get_ylim(), (0.0, 2.0))):
         assert limits[0] <= values[0] < values[1] < limits[1]
-
-
-def test_a_tradeoff_of_points_that_lose_nothing_can_be_drawn():
-    (axes,) = draw_tradeoff([], [ALONE], "calls", "lost").axes
-    assert axes.get_ylim()[1] > 0
-
-
-def test_training_is_drawn_as_calls_so_far_and_in_each_iteration():
-    total = [Points("raw", (), (1, 2, 3), (10, 20, 30)), Points("auto", (), (1, 2, 3), (5, 5, 6))]
-    each = [Points("raw", (), (1, 2, 3), (10, 10, 10)), Points("auto", (), (1, 2, 3), (5, 0, 1))]
-    figure = draw_training(total, each)
-    left, right = figure.axes
-    for axes, curves in ((left, total), (right, each)):
-        drawn = [(tuple(line.get_xdata()), tuple(line.get_ydata())) for line in axes.lines]
-        assert drawn == [points[2:] for points in curves]
-        assert axes.get_xlabel() == "iteration"
-    assert right.get_ylim()[0] == 0
-    colours = [[line.get_color() for line in axes.lines] for axes in (left, right)]
-    assert colours[0] == colours[1]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["raw", "auto"]

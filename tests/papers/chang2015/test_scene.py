@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
-from papers.base import Settings
-from papers.chang2015.scene import FULL, METHODS, Plan, compare, run, scene_bench, scenes_of
-from rote import Model, SettingError
+from papers.chang2015.scene import FULL, scene_bench, scenes_of
+from rote import Model
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(train=30, test=30, iterations=10)
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return compare(TINY, Settings())
+STUDY = "chang2015-scene"
+TINY = PLANS[STUDY]
 
 
 def rows_of(outcome):
     return {(row.metrics["solver"], row.method): row.metrics for row in outcome.rows}
 
 
-def test_there_is_a_row_per_solver_and_method(outcome):
-    names = [method.name for method in METHODS]
-    assert list(rows_of(outcome)) == [(s, name) for s in ("Exact", "Milp") for name in names]
-
-
-@pytest.mark.parametrize("solver", ["Exact", "Milp"])
-def test_auto_learns_the_same_weights_with_few_calls(outcome, solver):
-    rows = rows_of(outcome)
-    baseline, auto = rows[solver, "baseline"], rows[solver, "auto"]
-    assert auto["same_weights"] == "yes"
-    assert auto["dual_objective"] == baseline["dual_objective"]
-    assert auto["calls_percent"] < 20 < baseline["calls_percent"] == 100
-    assert outcome.claims[0].held
-
-
-def test_the_loss_is_a_share_of_labels_and_the_same_as_a_number_of_labels(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_the_loss_is_a_share_of_labels_and_the_same_as_a_number_of_labels():
     scenes = scenes_of(TINY, 0)
     bench = scene_bench(scenes)
     on = np.zeros(bench.model.layout.size)
@@ -54,35 +30,12 @@ def test_the_loss_is_a_share_of_labels_and_the_same_as_a_number_of_labels(monkey
     assert bench.about["hamming loss of the empty output"] == pytest.approx(scenes.Y_test.mean())
 
 
-def test_made_up_points_have_labels_that_go_together(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-    scenes = scenes_of(Plan(train=400, test=100), 0)
-    assert scenes.Y.shape == (400, 6)
-    assert scenes.Y_test.shape == (100, 6)
-    together = np.corrcoef(scenes.Y.T)
-    assert together[0, 1] > 0.2
-    assert not np.array_equal(scenes.X, scenes_of(Plan(train=400, test=100), 1).X)
-
-
 def test_learning_beats_the_empty_output(outcome):
     loss = rows_of(outcome)["Exact", "baseline"]["hamming_loss"]
     assert loss < outcome.settings["hamming loss of the empty output"]
 
 
-def test_progress_is_told(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-    steps = []
-    small = Plan(train=10, test=5, iterations=2, solvers=("Exact",))
-    compare(small, Settings(progress=lambda done, of: steps.append((done, of))))
-    assert steps == [(k, 5) for k in range(1, 6)]
-
-
-def test_there_are_no_trials():
-    with pytest.raises(SettingError, match="one trial"):
-        run(Settings(trials=3))
-
-
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.usefixtures("real_data")
 def test_the_paper_s_loss_cannot_be_a_share_of_labels():
     scenes = scenes_of(FULL, 0)
     assert scenes.source == "scene"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -21,15 +19,14 @@ from papers.chang2015.shared import (
     sentence_bench,
 )
 from rote import Exact, StructuredSVM, fit
+from tests.papers.studies import studied
 
 SVM = StructuredSVM(0.1, delta=0.1, iterations=8, online_epochs=0)
 
 
 @pytest.fixture(scope="module")
 def bench():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return sentence_bench(related_sentences(40, 0))
+    return sentence_bench(related_sentences(40, 0))
 
 
 @pytest.fixture(scope="module")
@@ -98,14 +95,7 @@ def test_only_one_epsilon_of_a_condition_has_the_guarantee_of_theorem_1(found, b
     assert by_gap.guarantee == {}
 
 
-def test_judging_tells_f1_of_entities_and_relations(bench, found):
-    judged = bench.judged(found["baseline"])
-    assert list(judged) == ["entity_f1", "relation_f1"]
-    assert all(0 < value <= 100 for value in judged.values())
-
-
-def test_related_sentences_have_relations_and_are_split_without_overlap(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_related_sentences_have_relations_and_are_split_without_overlap():
     given = related_sentences(50, 0)
     assert (len(given.learn), len(given.judge)) == (40, 10)
     assert all(sentence.relations for sentence in given.learn + given.judge)
@@ -114,14 +104,27 @@ def test_related_sentences_have_relations_and_are_split_without_overlap(monkeypa
     assert given == related_sentences(50, 0)
 
 
-def test_all_sentences_are_not_only_related_ones(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_all_sentences_are_not_only_related_ones():
     given = all_sentences(50, 0)
     assert (len(given.learn), len(given.judge)) == (40, 10)
     assert not all(sentence.relations for sentence in given.learn)
 
 
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.parametrize("study", ["chang2015-perceptron", "chang2015-scene"])
+def test_auto_learns_the_same_weights_with_fewer_calls_whatever_the_solver(study):
+    record = studied(study).record
+    rows = {(row.metrics["solver"], row.method): row.metrics for row in record.rows}
+    methods = list(dict.fromkeys(method for _, method in rows))
+    assert list(rows) == [(solver, name) for solver in ("Exact", "Milp") for name in methods]
+    for solver in ("Exact", "Milp"):
+        baseline, auto = rows[solver, "baseline"], rows[solver, "auto"]
+        assert baseline["solver_calls"] == baseline["inferences"] == auto["inferences"]
+        assert auto["same_weights"] == "yes"
+        assert auto["solver_calls"] < auto["inferences"]
+    assert record.claims[0].held
+
+
+@pytest.mark.usefixtures("real_data")
 def test_the_corpus_is_split_as_everybody_does_where_all_of_it_is_asked_for():
     related, everything = related_sentences(1441, 0), all_sentences(5516, 0)
     assert related.source == "conll04, common split"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections import Counter
 
@@ -15,29 +14,7 @@ from papers.data.entity_stream import COUNTS as STREAM_COUNTS
 from papers.data.entity_stream import FILES as STREAM_FILES
 from papers.data.multilabel import FORMS
 
-NAMES = [
-    "conll04",
-    "conll2000",
-    "twitter_pos",
-    "cora_citations",
-    "cmu_seminar",
-    "ocr",
-    "nettalk",
-    "protein",
-    "scene",
-    "yeast",
-    "bibtex",
-    "enron",
-    "corel5k",
-    "delicious",
-    "cal500",
-    "rcv1subset1",
-    "msrc21",
-    "litbank_coref",
-    "gum_coref",
-    "entity_stream",
-    "up_english_ewt",
-]
+NAMES = [entry.name for entry in CATALOG]
 
 
 @pytest.fixture
@@ -58,7 +35,8 @@ def folder(tmp_path):
 
 
 def test_every_data_set_is_in_the_catalog_once():
-    assert [entry.name for entry in CATALOG] == NAMES
+    assert len(NAMES) == len(set(NAMES)) == 21
+    assert {*FORMS, "conll04", "ocr", "msrc21", "litbank_coref", "gum_coref"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.name)
@@ -106,16 +84,14 @@ def test_the_folder_is_the_one_that_rote_data_names(toy, folder, monkeypatch):
     assert look() == [(toy, Presence.PRESENT, ())]
 
 
-def test_without_a_folder_everything_is_missing(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_without_a_folder_everything_is_missing():
     found = look(check=True)
     assert [one.entry.name for one in found] == NAMES
     assert {one.state for one in found} == {Presence.MISSING}
 
 
+@pytest.mark.usefixtures("real_data")
 def test_the_real_files_are_those_of_the_catalog():
-    if not os.environ.get("ROTE_DATA"):
-        pytest.skip("the real files are compared where ROTE_DATA names their folder")
     found = look(check=True)
     assert [one for one in found if one.state is Presence.DIFFERS] == []
     assert any(one.state is Presence.PRESENT for one in found)

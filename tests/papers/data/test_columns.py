@@ -75,19 +75,9 @@ def test_blocks_know_their_lines_and_comments(write):
     assert second == (6, ("# three",), (Row(7, ("b", "2")), Row(8, ("#c", "3"))))
 
 
-def test_without_a_mark_no_line_is_a_comment(write):
-    (block,) = read_blocks(write("#\t1\n"), 2)
-    assert block == (1, (), (Row(1, ("#", "1")),))
-
-
 def test_rows_of_any_width_are_read_where_the_caller_checks_them(write):
     (block,) = read_blocks(write("a\nb\t\t2\n"), None)
     assert [row.cells for row in block.rows] == [("a",), ("b", "", "2")]
-
-
-def test_a_last_block_without_a_blank_line_and_an_empty_file_are_read(write):
-    assert [len(block.rows) for block in read_blocks(write("a\n\nb\nc"), 1)] == [1, 2]
-    assert list(read_blocks(write(""), 1)) == []
 
 
 def test_only_a_line_feed_ends_a_line(write):

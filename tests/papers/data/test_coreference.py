@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import os
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -256,26 +256,26 @@ def test_another_corpus_is_not_taken_for_the_real_one(tmp_path):
         load_gum_coref(tmp_path)
 
 
-@pytest.fixture(scope="module")
+@cache
 def real():
-    if not os.environ.get("ROTE_DATA"):
-        pytest.skip("the real corpora are read where ROTE_DATA names their folder")
     return {"litbank": load_litbank_coref()["all"], "gum": load_gum_coref()}
 
 
-def test_real_litbank_has_the_counts_that_are_known_of_it(real):
-    found = tally(real["litbank"])
+@pytest.mark.usefixtures("real_data")
+def test_real_litbank_has_the_counts_that_are_known_of_it():
+    found = tally(real()["litbank"])
     kinds = ("PER", "FAC", "LOC", "GPE", "VEH", "ORG")
     assert [found[kind] for kind in kinds] == [24180, 2330, 1289, 948, 207, 149]
     assert [found[form] for form in ("PRON", "NOM", "PROP")] == [15816, 9737, 3550]
-    sizes = [len(document.mentions) for document, _ in real["litbank"]]
+    sizes = [len(document.mentions) for document, _ in real()["litbank"]]
     assert (min(sizes), max(sizes)) == (131, 501)
 
 
-def test_real_gum_has_the_counts_that_are_known_of_it(real):
+@pytest.mark.usefixtures("real_data")
+def test_real_gum_has_the_counts_that_are_known_of_it():
     found = {
         part: [tally(own)[what] for what in ("documents", "sentences", "words", "mentions")]
-        for part, own in real["gum"].parts.items()
+        for part, own in real()["gum"].parts.items()
     }
     assert found == {
         "train": [177, 10224, 177410, 49649],
@@ -285,7 +285,7 @@ def test_real_gum_has_the_counts_that_are_known_of_it(real):
     }
     sizes = [
         clusters.count(cluster)
-        for part in real["gum"].parts.values()
+        for part in real()["gum"].parts.values()
         for _, clusters in part
         for cluster in set(clusters)
     ]
@@ -293,8 +293,9 @@ def test_real_gum_has_the_counts_that_are_known_of_it(real):
     assert sum(size for size in sizes if size > 1) == 44093
 
 
-def test_real_mentions_are_in_reading_order_and_inside_their_sentence(real):
-    examples = [*real["litbank"], *(e for own in real["gum"].parts.values() for e in own)]
+@pytest.mark.usefixtures("real_data")
+def test_real_mentions_are_in_reading_order_and_inside_their_sentence():
+    examples = [*real()["litbank"], *(e for own in real()["gum"].parts.values() for e in own)]
     for document, clusters in examples:
         assert len(document.mentions) == len(clusters)
         for mention in document.mentions:

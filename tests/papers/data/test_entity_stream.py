@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from itertools import islice
 
 import pytest
@@ -171,9 +170,8 @@ def test_a_part_nobody_knows_is_answered_before_anything_is_read(tmp_path):
         next(stream_sentences(tmp_path, ["fewrel"]))
 
 
+@pytest.mark.usefixtures("real_data")
 def test_the_real_stream_has_the_counts_that_are_known_of_it():
-    if not os.environ.get("ROTE_DATA"):
-        pytest.skip("the real stream is read where ROTE_DATA names the folder of entity_stream/")
     sentences = list(stream_sentences())
     assert len(sentences) == sum(count for count, _, _ in COUNTS.values()) == 42259
     assert sum(len(s.entities) >= 2 for s in sentences) == 25920

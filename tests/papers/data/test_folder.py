@@ -21,8 +21,7 @@ def test_a_home_folder_is_expanded(tmp_path, monkeypatch):
     assert data_folder("ocr") == tmp_path / "sets" / "ocr"
 
 
-def test_without_the_variable_the_error_says_how_to_set_it(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_without_the_variable_the_error_says_how_to_set_it():
     with pytest.raises(DataError, match=r"ROTE_DATA is not set.*export ROTE_DATA="):
         data_folder("conll04")
 

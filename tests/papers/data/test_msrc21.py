@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -100,19 +100,6 @@ def test_arrays_are_of_one_type_everywhere_and_read_only(read):
         ({}, {"base": FEATURES["base"][:4]}, r"features.npz, array 'base': .*\(5, 17\), got"),
         ({}, {"color_hist": np.ones((5, 64), dtype=np.int64)}, "'color_hist': expected bytes"),
     ],
-    ids=[
-        "rows",
-        "pointers",
-        "edge pointers",
-        "labels",
-        "classes",
-        "names",
-        "edge outside",
-        "loop",
-        "pixels",
-        "features",
-        "bytes",
-    ],
 )
 def test_damage_is_answered_with_the_file_and_the_array(read, graphs, features, reason):
     with pytest.raises(DataError, match=r"msrc21_(graphs|features)\.npz") as caught:
@@ -126,33 +113,32 @@ def test_another_set_is_not_taken_for_the_real_one(read, tmp_path):
         load_msrc21(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def images():
-    if not os.environ.get("ROTE_DATA"):
-        pytest.skip("the real set is read where ROTE_DATA names the folder of msrc21/")
-    return load_msrc21()
+images = cache(load_msrc21)
 
 
-def test_the_real_set_has_its_images_by_train_and_test(images):
-    assert {part: len(images[part]) for part in images.parts} == {"train": 335, "test": 256}
-    sizes = [len(x) for part in images.parts for x, _ in images[part]]
+@pytest.mark.usefixtures("real_data")
+def test_the_real_set_has_its_images_by_train_and_test():
+    assert {part: len(images()[part]) for part in images().parts} == {"train": 335, "test": 256}
+    sizes = [len(x) for part in images().parts for x, _ in images()[part]]
     assert (min(sizes), max(sizes), sum(sizes)) == (93, 150, 76002)
-    assert images["train"][0].x.name == "10_10_s"
-    names = {part: {x.name for x, _ in images[part]} for part in images.parts}
+    assert images()["train"][0].x.name == "10_10_s"
+    names = {part: {x.name for x, _ in images()[part]} for part in images().parts}
     assert not names["train"] & names["test"]
 
 
 # Pixel accuracies as measured by those who made the features.
+@pytest.mark.usefixtures("real_data")
 @pytest.mark.parametrize(("part", "accuracy"), [("train", 0.784), ("test", 0.807)])
-def test_the_real_log_probabilities_have_the_known_pixel_accuracy(images, part, accuracy):
+def test_the_real_log_probabilities_have_the_known_pixel_accuracy(part, accuracy):
     right = total = 0
-    for x, _ in images[part]:
+    for x, _ in images()[part]:
         right += x.pixel_counts[np.arange(len(x)), x.unary.argmax(axis=1)].sum()
         total += x.pixel_counts[:, :21].sum()
     assert right / total == pytest.approx(accuracy, abs=1e-3)
 
 
-def test_the_real_labels_are_what_most_pixels_say(images):
-    for x, y in images["test"]:
+@pytest.mark.usefixtures("real_data")
+def test_the_real_labels_are_what_most_pixels_say():
+    for x, y in images()["test"]:
         known = y != UNLABELLED
         assert (x.pixel_counts[known, :21].argmax(axis=1) == y[known]).all()

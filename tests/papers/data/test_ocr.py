@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -21,6 +19,8 @@ ARRAYS = {
     "word_ptr": np.array([0, 2, 3, 5], dtype=np.int32),
     "fold": np.array([0, 9, 0], dtype=np.uint8),
 }
+
+GROW = "'word_ptr': expected numbers that grow from 0 to 5"
 
 
 @pytest.fixture
@@ -73,34 +73,15 @@ def test_small_trains_on_one_fold_and_large_on_all_others(write):
         ({"fold": np.array([0, 10, 0])}, "'fold': expected numbers from 0 to 9, got 10"),
         ({"fold": np.array([0, 9])}, "'word_ptr': expected 3 entries for 2 folds, got 4"),
         ({"word_ptr": np.array([], dtype=int)}, "'word_ptr': expected 4 entries for 3 folds"),
-        (
-            {"word_ptr": np.array([0, 3, 3, 5])},
-            "'word_ptr': expected numbers that grow from 0 to 5",
-        ),
-        (
-            {"word_ptr": np.array([1, 2, 3, 5])},
-            "'word_ptr': expected numbers that grow from 0 to 5",
-        ),
-        (
-            {"word_ptr": np.array([0, 2, 3, 4])},
-            "'word_ptr': expected numbers that grow from 0 to 5",
-        ),
+        ({"word_ptr": np.array([0, 3, 3, 5])}, GROW),
+        ({"word_ptr": np.array([1, 2, 3, 5])}, GROW),
+        ({"word_ptr": np.array([0, 2, 3, 4])}, GROW),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
 def test_arrays_that_do_not_fit_together_are_a_data_error(write, changes, reason):
     with pytest.raises(DataError, match=reason):
         read_ocr(write(**changes))
-
-
-def test_a_missing_or_cut_off_file_is_a_data_error(write):
-    path = write()
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(DataError, match=r"not a whole .npz file"):
-        load_ocr(path.parent)
-    path.unlink()
-    with pytest.raises(DataError, match="there is no such file"):
-        load_ocr(path.parent)
 
 
 def test_other_words_are_not_taken_for_the_real_ones(write, monkeypatch):
@@ -111,9 +92,8 @@ def test_other_words_are_not_taken_for_the_real_ones(write, monkeypatch):
     assert load_ocr(folder).folds == (0, 9, 0)
 
 
+@pytest.mark.usefixtures("real_data")
 def test_the_real_words_are_as_published():
-    if not os.environ.get("ROTE_DATA"):
-        pytest.skip("the real words are read where ROTE_DATA names the folder of ocr/")
     data = load_ocr()
     assert "".join(data["all"][0].y) == "ommanding"
     assert data.folds[0] == 0

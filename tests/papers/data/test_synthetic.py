@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -49,14 +50,6 @@ def test_kappa_is_the_part_of_examples_whose_local_answer_is_infeasible(kappa, m
         assert sum(differs) == wanted
 
 
-def test_infeasible_local_answers_stand_at_random_places():
-    data = binary_constrained(400, 0.5, seed=0)
-    local = np.array(local_values(data, data.train.points)) > 0
-    places = np.flatnonzero((local != data.train.labels).any(axis=1))
-    assert len(places) == 200
-    assert 80 <= (places < 200).sum() <= 120
-
-
 @pytest.mark.parametrize(("c", "fraction", "size"), [(5, 0.5, 16), (3, 0.25, 2), (1, 0.5, 1)])
 def test_the_feasible_outputs_are_a_random_fraction_of_all(c, fraction, size):
     chosen = set()
@@ -95,21 +88,6 @@ def test_the_same_seed_gives_the_same_data_and_nobody_can_change_it():
             assert not array.flags.writeable
 
 
-def test_train_and_test_are_different_examples():
-    data = binary_constrained(10, 0.0, seed=2, test=10)
-    assert (data.train.points != data.test.points).all()
-    other = linear_constrained(10, seed=2, validation=10, test=10)
-    assert (other.train.points != other.test.points).all()
-    assert (other.validation.points != other.test.points).all()
-
-
-def test_no_examples_are_empty_arrays_of_the_right_shape():
-    data = binary_constrained(0, 0.5, seed=0, d=3, test=0)
-    assert data.train.points.shape == (0, 5, 3)
-    assert data.test.labels.shape == (0, 5)
-    assert linear_constrained(0, seed=0).train.labels.shape == (0, 10)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_linear_rules_allow_what_is_listed_and_enough_of_it(seed):
     data = linear_constrained(5, seed)
@@ -142,48 +120,36 @@ def test_labels_under_linear_rules_are_the_best_feasible_outputs():
     assert changed > 60  # of 125: the rules do forbid what each variable wants by itself
 
 
-def test_without_linear_rules_every_variable_follows_its_own_score():
-    data = linear_constrained(30, seed=0, variables=4, rules=0, least=16)
-    assert len(data.feasible) == 16
-    np.testing.assert_array_equal(data.train.labels, data.train.points @ data.weights.T > 0)
+BINARY = partial(binary_constrained, examples=5, kappa=0.5, seed=0)
+LINEAR = partial(linear_constrained, examples=5, seed=0)
 
 
 @pytest.mark.parametrize(
-    ("settings", "reason"),
+    ("make", "settings", "reason"),
     [
-        ({"examples": -1}, "examples is a whole number of at least 0, got -1"),
-        ({"test": -1}, "test is a whole number of at least 0"),
-        ({"kappa": 1.5}, "kappa is a fraction of the examples, from 0 to 1; got 1.5"),
-        ({"kappa": float("nan")}, "kappa is a fraction"),
-        ({"c": 0}, "c is a whole number from 1 to 16, got 0"),
-        ({"c": 17}, "c is a whole number from 1 to 16, got 17"),
-        ({"d": 0}, "d is a whole number of at least 1, got 0"),
-        ({"fraction": 0.01}, "leaves at least one; got 0.01"),
-        ({"fraction": 1.2}, "above 0 and up to 1"),
-        ({"fraction": 1.0}, "set kappa=0 or a smaller fraction"),
+        (BINARY, {"examples": -1}, "examples is a whole number of at least 0, got -1"),
+        (BINARY, {"test": -1}, "test is a whole number of at least 0"),
+        (BINARY, {"kappa": 1.5}, "kappa is a number from 0 to 1, got 1.5"),
+        (BINARY, {"kappa": float("nan")}, "kappa is a number"),
+        (BINARY, {"c": 0}, "c is a whole number from 1 to 16, got 0"),
+        (BINARY, {"c": 17}, "c is a whole number from 1 to 16, got 17"),
+        (BINARY, {"d": 0}, "d is a whole number of at least 1, got 0"),
+        (BINARY, {"fraction": 0.01}, "leaves at least one; got 0.01"),
+        (BINARY, {"fraction": 1.2}, "above 0 and up to 1"),
+        (BINARY, {"fraction": 1.0}, "set kappa=0 or a smaller fraction"),
+        (LINEAR, {"examples": -1}, "examples is a whole number of at least 0, got -1"),
+        (LINEAR, {"validation": -2}, "validation is a whole number of at least 0"),
+        (LINEAR, {"variables": 0}, "variables is a whole number from 1 to 16"),
+        (LINEAR, {"dimensions": 2.5}, "dimensions is a whole number of at least 1, got 2.5"),
+        (LINEAR, {"dimensions": 0}, "dimensions is a whole number of at least 1"),
+        (LINEAR, {"rules": -1}, "rules is a whole number of at least 0"),
+        (LINEAR, {"least": 1025}, "least is a whole number from 1 to 1024, got 1025"),
+        (LINEAR, {"rules": 30, "least": 900}, "ask for fewer rules or a smaller least"),
     ],
 )
-def test_settings_of_the_binary_generator_that_cannot_be_are_answered(settings, reason):
+def test_settings_that_cannot_be_are_answered(make, settings, reason):
     with pytest.raises(SettingError, match=reason):
-        binary_constrained(**{"examples": 5, "kappa": 0.5, "seed": 0, **settings})
-
-
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [
-        ({"examples": -1}, "examples is a whole number of at least 0, got -1"),
-        ({"validation": -2}, "validation is a whole number of at least 0"),
-        ({"variables": 0}, "variables is a whole number from 1 to 16"),
-        ({"dimensions": 2.5}, "dimensions is a whole number of at least 1, got 2.5"),
-        ({"dimensions": 0}, "dimensions is a whole number of at least 1"),
-        ({"rules": -1}, "rules is a whole number of at least 0"),
-        ({"least": 1025}, "least is a whole number from 1 to 1024, got 1025"),
-        ({"rules": 30, "least": 900}, "ask for fewer rules or a smaller least"),
-    ],
-)
-def test_settings_of_the_linear_generator_that_cannot_be_are_answered(settings, reason):
-    with pytest.raises(SettingError, match=reason):
-        linear_constrained(**{"examples": 5, "seed": 0, **settings})
+        make(**settings)
 
 
 def test_a_hypothesis_under_which_one_side_hardly_occurs_is_answered():

@@ -7,10 +7,6 @@ import pytest
 from papers.base import Settings
 from papers.ma2019 import accuracy as ma_accuracy
 from papers.ma2019.accuracy import (
-    BARS,
-    EXPERIMENT,
-    FULL,
-    IN_PAPER,
     QUICK,
     RGS0,
     RGSA,
@@ -18,27 +14,13 @@ from papers.ma2019.accuracy import (
     Result,
     _claims,
     _rows,
-    case_named,
+    compare,
     limited,
     made_up_case,
-    run,
 )
-from papers.ma2019.structures import STRUCTURES
-from papers.ma2019.tasks import CASES
 from rote import MissingDependency
 
-
-@pytest.fixture(autouse=True)
-def without_data(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    pytest.importorskip("torch")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return run(Settings(quick=True))
+STUDY = "ma2019-accuracy"
 
 
 def result(case, method, values, *, alpha=0.5, paper=None):
@@ -56,14 +38,6 @@ def test_every_method_has_a_row_where_it_can_be(outcome):
     }
 
 
-def test_rows_say_what_they_took_and_nothing_of_the_paper_in_a_quick_run(outcome):
-    for row in outcome.rows:
-        assert row.metrics["training_seconds"] > 0
-        assert row.metrics["testing_seconds"] > 0
-        assert row.metrics["trials"] == (2 if row.method in (RGS0, RGSA) else 1)
-        assert not row.paper
-
-
 def test_alpha_is_the_best_on_validation_examples(outcome):
     for case, sweep in outcome.settings["validation by α"].items():
         (alpha,) = (
@@ -74,28 +48,14 @@ def test_alpha_is_the_best_on_validation_examples(outcome):
         assert sweep[f"{alpha:g}"] == max(sweep.values())
 
 
-def test_a_run_without_data_says_so(outcome):
-    assert outcome.settings["data"].startswith("made up")
-
-
 def test_without_the_package_for_networks_everything_else_is_there(monkeypatch):
     def missing(*args):
         raise MissingDependency("no torch")
 
     monkeypatch.setattr(ma_accuracy, "bilstm", missing)
-    outcome = run(Settings(quick=True))
+    outcome = compare(QUICK, Settings(quick=True))
     assert outcome.settings["left out"] == ["stress: no torch"]
     assert {row.method for row in outcome.rows} == {"IID", "RGS(0)", "RGS(α)", "Exact"}
-
-
-def test_trials_can_be_asked_for(monkeypatch):
-    seen = []
-    monkeypatch.setattr(ma_accuracy, "compare", lambda plan, settings: seen.append(plan))
-    EXPERIMENT.run(Settings(trials=7))
-    EXPERIMENT.run(Settings(quick=True))
-    own = [seen[0].usual, *seen[0].searching.values()]
-    assert {searching.trials for searching in own} == {7}
-    assert seen[1] == QUICK
 
 
 def test_choices_are_never_made_on_test_examples():
@@ -107,20 +67,6 @@ def test_choices_are_never_made_on_test_examples():
         list(found.searched())  # which come as far as the test examples
     assert found.alpha in QUICK.alphas
     assert set(found.reached) == set(QUICK.alphas)
-
-
-def test_a_limited_case_has_fewer_examples_in_every_part():
-    case = limited(made_up_case("stress"), 7)
-    parts = (case.train(), case.validation(), case.test(), case.whole())
-    assert [len(part.ys) for part in parts] == [7] * 4
-
-
-def test_all_cases_are_in_the_full_plan_and_can_be_found(monkeypatch):
-    assert set(FULL.cases) == {*CASES, *STRUCTURES}
-    monkeypatch.setattr(ma_accuracy, "STRUCTURES", {"made up": lambda: "found"})
-    assert case_named("made up") == "found"
-    assert set(BARS) <= set(CASES)
-    assert {*FULL.searching, *FULL.networks, *IN_PAPER} <= set(FULL.cases)
 
 
 def test_rows_have_the_mean_and_the_spread_of_trials():

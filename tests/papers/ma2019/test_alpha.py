@@ -5,30 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from papers.base import Settings
-from papers.ma2019 import alpha as ma_alpha
 from papers.ma2019.alpha import (
-    ALPHAS,
     CURVES,
-    EXPERIMENT,
-    FULL,
     QUICK,
     _claims,
     example_f1,
-    run,
 )
-from papers.ma2019.structures import STRUCTURES
-from papers.ma2019.tasks import CASES
 from papers.records import Row
-from papers.registry import run_experiment
 from rote.metrics import example_scores
 
-
-@pytest.fixture(scope="module")
-def record():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return run_experiment(EXPERIMENT, Settings(quick=True))
+STUDY = "ma2019-alpha"
 
 
 def rows(case, prediction, generation, spread=0.1):
@@ -46,47 +32,23 @@ def held(made):
     return {claim.claim: claim.held for claim in _claims(list(made))}
 
 
-def test_there_is_a_row_for_every_case_and_alpha(record):
-    found = [(row.method, row.metrics["alpha"]) for row in record.rows]
+def test_there_is_a_row_for_every_case_and_alpha(outcome):
+    found = [(row.method, row.metrics["alpha"]) for row in outcome.rows]
     assert found == [(part.case, alpha) for part in QUICK.parts for alpha in QUICK.alphas]
 
 
-def test_generation_is_at_least_prediction_and_means_lie_between_their_ends(record):
-    for row in record.rows:
+def test_generation_is_at_least_prediction_and_means_lie_between_their_ends(outcome):
+    for row in outcome.rows:
         assert row.metrics["generation"] >= row.metrics["prediction"]
         for name in CURVES:
             assert row.metrics[f"{name}_low"] <= row.metrics[name] <= row.metrics[f"{name}_high"]
             assert 0 <= row.metrics[name] <= 100
 
 
-def test_starts_that_are_all_the_same_have_no_spread(record):
-    for row in record.rows:
+def test_starts_that_are_all_the_same_have_no_spread(outcome):
+    for row in outcome.rows:
         if row.metrics["alpha"] == 1:
             assert row.metrics["generation_low"] == row.metrics["generation_high"]
-
-
-def test_the_figure_has_a_panel_for_each_case_and_a_curve_for_each_accuracy(record):
-    pytest.importorskip("matplotlib")
-    figure = EXPERIMENT.draw(record)
-    assert [axes.get_title() for axes in figure.axes] == [part.case for part in QUICK.parts]
-    for axes in figure.axes:
-        assert [line.get_label() for line in axes.lines] == list(CURVES)
-        assert axes.lines[0].get_xdata().tolist() == list(QUICK.alphas)
-
-
-def test_the_full_plan_is_that_of_the_paper():
-    assert len(ALPHAS) == 11
-    assert FULL.alphas == ALPHAS
-    assert {part.case for part in FULL.parts} <= {*CASES, *STRUCTURES}
-    assert {part.searching.restarts for part in FULL.parts} == {50}
-
-
-def test_trials_can_be_asked_for(monkeypatch):
-    seen = []
-    monkeypatch.setattr(ma_alpha, "trace", lambda plan, settings: seen.append(plan.trials))
-    run(Settings(trials=5))
-    run(Settings(quick=True))
-    assert seen == [5, QUICK.trials]
 
 
 def test_f1_of_label_sets_is_that_of_the_evaluation():
@@ -111,10 +73,3 @@ def test_claims_by_hand():
 
 def test_only_large_outputs_are_said_to_need_likely_starts():
     assert len(held(rows("yeast", (60.0,), (70.0,)))) == 1
-
-
-def test_a_case_can_be_done_by_itself(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-    found = run_experiment(EXPERIMENT, Settings(quick=True, cases=("yeast",)))
-    assert found.name == "ma2019-alpha-yeast"
-    assert {row.method for row in found.rows} == {"yeast"}

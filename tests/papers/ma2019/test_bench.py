@@ -26,11 +26,6 @@ def test_sequences_score_quadruples_without_tables():
     assert [trait.block for trait in frame.global_features] == ["3 labels", "4 labels"]
 
 
-def test_other_tasks_stay_as_they_are():
-    task = MultiLabel(("a", "b"))
-    assert highest(task) is task
-
-
 def test_some_examples_are_spread_over_all():
     examples = Examples(list(range(10)), list("abcdefghij"))
     assert first(examples, 3) == Examples([0, 4, 9], ["a", "e", "j"])
@@ -42,11 +37,6 @@ def test_a_model_is_tested_with_more_restarts_than_it_is_trained_with(bench):
     assert (model.engine.alpha, model.engine.restarts, model.engine.seed) == (0.5, 5, 3)
     assert np.any(model.weights)
     assert seconds > 0
-
-
-def test_training_lasts_as_long_as_was_said(bench):
-    assert bench.learner.iterations == 3
-    assert bench.learner.C == bench.case.learner.C
 
 
 def test_the_classifier_alone_is_the_best_label_of_each_variable(bench):

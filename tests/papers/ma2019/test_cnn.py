@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -81,7 +79,7 @@ def test_settings_are_checked(wrong):
         CNN(("-", "|"), **wrong)
 
 
-@pytest.mark.skipif("ROTE_DATA" not in os.environ, reason="ROTE_DATA is not set")
+@pytest.mark.usefixtures("real_data")
 def test_handwritten_letters_fit_the_shape_that_is_the_default():
     examples = load_ocr()["all"][:40]
     xs, ys = [e.x for e in examples], [e.y for e in examples]

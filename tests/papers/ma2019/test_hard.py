@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
 from papers.ma2019.hard import (
-    BIBTEX,
     DOCUMENTS,
     HANDWRITING,
     IMAGES,
-    MADE_UP,
     NAMES,
-    READY,
     SOURCE,
     YEAST,
     Share,
@@ -22,23 +17,13 @@ from papers.ma2019.hard import (
     ready,
     start_learning,
 )
-from rote import RGS, LearnedRestarts, SettingError, fit
+from rote import RGS, LearnedRestarts, fit
 
-needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 FEW = Share(20, 10, iterations=4, restarts=3)
 
 
-@pytest.fixture
-def made_up(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-
-
-def test_every_case_can_be_made_up():
-    assert set(READY) == set(MADE_UP) == {*NAMES, BIBTEX}
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_made_up_inputs_are_as_many_as_asked_for_and_hang_on_the_seed(made_up, name):
+def test_made_up_inputs_are_as_many_as_asked_for_and_hang_on_the_seed(name):
     case, other = ready(name, FEW, 0), ready(name, FEW, 1)
     assert (case.name, case.source) == (name, SOURCE)
     assert (len(case.learned.xs), len(case.judged.xs)) == (20, 10)
@@ -52,7 +37,7 @@ def test_made_up_inputs_are_as_many_as_asked_for_and_hang_on_the_seed(made_up, n
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_gold_outputs_are_judged_as_wholly_right(made_up, name):
+def test_gold_outputs_are_judged_as_wholly_right(name):
     case = ready(name, FEW)
     labels = [case.task.encode(x, y) for x, y in zip(*case.judged, strict=True)]
     gold = [case.task.decode(x, own) for x, own in zip(case.judged.xs, labels, strict=True)]
@@ -62,14 +47,14 @@ def test_gold_outputs_are_judged_as_wholly_right(made_up, name):
 @pytest.mark.parametrize(
     ("name", "least"), [(YEAST, 50), (HANDWRITING, 70), (IMAGES, 70), (DOCUMENTS, 70)]
 )
-def test_something_is_learned_from_made_up_inputs(made_up, name, least):
+def test_something_is_learned_from_made_up_inputs(name, least):
     case = ready(name, Share(80, 40, iterations=5))
     model, prepared, classifier = start_learning(case)
     model = fit(case.learner, model.with_engine(RGS(0.5, 5, classifier)), prepared)
     assert case.judge(model.predict(case.judged.xs)) > least
 
 
-def test_a_watched_search_tells_what_it_found(made_up):
+def test_a_watched_search_tells_what_it_found():
     case = ready(HANDWRITING, FEW)
     model, prepared, _ = start_learning(case)
     model = fit(case.learner, model.with_engine(RGS(restarts=3)), prepared)
@@ -85,12 +70,7 @@ def test_a_watched_search_tells_what_it_found(made_up):
     assert 1 <= led.climbs <= 3
 
 
-def test_an_unknown_case_is_answered_with_those_there_are(made_up):
-    with pytest.raises(SettingError, match=r"yeast, .*'nothing'"):
-        ready("nothing", FEW)
-
-
-@needs_data
+@pytest.mark.usefixtures("real_data")
 def test_real_cases_are_those_of_the_paper():
     case = ready(HANDWRITING, FEW)
     assert case.source == HANDWRITING

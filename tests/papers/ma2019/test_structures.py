@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -23,7 +21,6 @@ from rote import RGS, DataError, GraphLabelling, LabelError, StructuredSVM, trai
 from rote.tasks.coreference import Document, Mention, ParsedSentence
 from rote.tasks.graphs import UNLABELLED, Graph
 
-needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 SIZES = {  # train, validation, test, whole
     "litbank-coref": (64, 16, 20, 80),
     "gum-coref": (60, 30, 30, 60),
@@ -143,7 +140,7 @@ def test_a_mention_is_right_if_the_closest_before_it_is_right():
     assert found["conll"] == pytest.approx((found["muc"] + found["b_cubed"] + found["ceaf_e"]) / 3)
 
 
-@needs_data
+@pytest.mark.usefixtures("real_data")
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_real_parts_have_their_sizes(name):
     case = STRUCTURES[name]()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -24,7 +22,6 @@ from papers.ma2019.tasks import (
 )
 from rote import MultiLabel, SettingError, StructuredSVM, Tagging, train
 
-needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
 NONE = Examples([], [])
 WORDS = ("oak", "ash", "elm", "fir", "yew", "bay", "fig", "tea", "rye", "oat")
 SIZES = {  # train, validation, test, whole
@@ -97,11 +94,6 @@ def test_a_fifth_is_held_out_and_nothing_is_in_both():
     assert train_places == sorted(train_places)
 
 
-def test_what_is_held_out_depends_on_the_seed_alone():
-    assert held_out(50) == held_out(50)
-    assert held_out(50) != held_out(50, seed=1)
-
-
 def test_all_chains_of_a_protein_are_on_one_side():
     numbers = [k // 3 for k in range(30)]
     learned, validation = by_protein(numbers)
@@ -115,21 +107,6 @@ def test_proteins_have_five_folds_and_the_first_is_for_validation():
     folds = protein_folds(numbers)
     assert [folds.count(fold) for fold in range(5)] == [6, 6, 6, 6, 9]
     assert [k for k, fold in enumerate(folds) if fold == 0] == by_protein(numbers)[1]
-
-
-def test_a_case_may_have_a_judge_of_its_own():
-    odd = Case(
-        "odd",
-        Tagging(("a",), list),
-        StructuredSVM(),
-        {},
-        NONE,
-        NONE,
-        NONE,
-        NONE,
-        lambda gold, predicted: {"both": float(len(gold) + len(predicted))},
-    )
-    assert odd.measures([1], [2, 3]) == {"both": 3.0}
 
 
 def test_accuracy_is_over_all_tokens_together():
@@ -210,7 +187,7 @@ def test_vectors_of_bibtex_are_as_long_as_was_chosen_and_those_of_yeast_are_as_t
     np.testing.assert_array_equal(np.array(case_of("yeast").whole().xs), plain)
 
 
-@needs_data
+@pytest.mark.usefixtures("real_data")
 @pytest.mark.parametrize("name", CASES)
 def test_real_parts_are_as_large_as_in_the_paper(name):
     found = case_of(name)

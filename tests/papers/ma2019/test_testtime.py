@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from papers.base import Settings
 from papers.ma2019 import testtime as ma_testtime
 from papers.ma2019.hard import DOCUMENTS, HANDWRITING, IMAGES, NAMES, YEAST, Share, ready
 from papers.ma2019.testtime import (
     CONTROL,
-    EXPERIMENT,
     FULL,
     LONG,
     OURS,
-    QUICK,
     THEIRS,
     Found,
     Plan,
@@ -26,27 +23,13 @@ from papers.ma2019.testtime import (
     _rows,
     as_good,
     chosen,
-    compare,
-    draw,
     histogram,
-    run,
 )
-from papers.records import Record
 from rote import SettingError
-from tests.papers.conftest import on_made_up
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(
-    {name: Share(8, 6, iterations=2, restarts=2) for name in NAMES},
-    most=6,
-    fixed=4,
-    patiences=(1, 2),
-    after=(1, 2, 4, 6),
-)
-
-
-@pytest.fixture(scope="module")
-def outcome(steps):
-    return on_made_up(compare, TINY, steps)
+STUDY = "ma2019-testtime"
+TINY = PLANS[STUDY]
 
 
 def reached(accuracy=80.0, values=(1.0, 2.0), needed=(1, 2), seconds=1.0, climbs=1.0):
@@ -101,25 +84,7 @@ def test_curves_go_through_the_climbs_of_the_plan_and_time_passes(outcome):
         assert points[-1]["accuracy"] == rows_of(outcome, name)[LONG]["accuracy"]
 
 
-def test_settings_say_what_was_done_and_progress_is_told(outcome, steps):
-    assert outcome.settings["plan"] == asdict(TINY)
-    assert outcome.settings["accuracy"][IMAGES] == "global_accuracy"
-    assert outcome.settings["data"][YEAST].startswith("made up")
-    assert steps == [(k, 4) for k in range(1, 5)]
-
-
-def test_there_is_a_claim_for_each_harder_case_and_two_for_all(outcome):
-    told = [claim.claim for claim in outcome.claims]
-    assert [claim.split(":")[0] for claim in told[:2]] == [IMAGES, DOCUMENTS]
-    assert len(told) == 4
-
-
-def test_the_papers_numbers_do_not_stand_beside_made_up_inputs(outcome):
-    assert all(row.paper == {} for row in outcome.rows)
-
-
-def test_the_papers_numbers_stand_beside_whole_data(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_the_papers_numbers_stand_beside_whole_data():
     case = replace(ready(IMAGES, Share(2, 2, iterations=1)), source=IMAGES)
     same = reached()
     found = found_on(case, ours=same, theirs=same, led=same, drawn=same)
@@ -132,16 +97,12 @@ def test_the_papers_numbers_stand_beside_whole_data(monkeypatch):
 @pytest.mark.parametrize(
     ("seconds", "accuracy", "held"), [(1.0, 79.5, True), (1.1, 80, False), (1.0, 79.4, False)]
 )
-def test_the_claim_wants_speed_and_accuracy(monkeypatch, seconds, accuracy, held):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_the_claim_wants_speed_and_accuracy(seconds, accuracy, held):
     case = ready(DOCUMENTS, Share(2, 2, iterations=1))
     ours, theirs = reached(accuracy, seconds=seconds), reached(seconds=3.0)
     (claim, *_) = _claims([found_on(case, ours=ours, theirs=theirs, led=ours, drawn=theirs)], 20)
     assert claim.held is held
     assert "against 3.00 s" in claim.evidence
-
-
-NEVER = dict.fromkeys((1, 2, 3), (79.0, 1.0))  # as good
 
 
 @pytest.mark.parametrize(
@@ -162,7 +123,6 @@ NEVER = dict.fromkeys((1, 2, 3), (79.0, 1.0))  # as good
 def test_of_all_that_is_as_good_on_held_out_inputs_the_cheapest_is_chosen(
     monkeypatch, led, drawn, expected
 ):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     share = Share(10, 2, iterations=1, restarts=1)
     case, plan = ready(YEAST, share), replace(TINY, patiences=(1, 2, 3))
     judged = []
@@ -179,8 +139,7 @@ def test_of_all_that_is_as_good_on_held_out_inputs_the_cheapest_is_chosen(
     assert set(judged) == {(8, 2, 2)}  # no test input is looked at
 
 
-def test_few_restarts_are_not_enough_if_what_they_find_is_worse(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_few_restarts_are_not_enough_if_what_they_find_is_worse():
     case = ready(HANDWRITING, Share(2, 2, iterations=1))
     led, drawn = reached(values=(1.0, 1.0), needed=(1, 1)), reached(values=(1.0, 2.0))
     found = found_on(case, ours=led, theirs=drawn, led=led, drawn=drawn)
@@ -208,26 +167,9 @@ def test_a_histogram_has_single_numbers_and_ranges():
     }
 
 
-def test_a_figure_is_drawn_from_the_record(outcome):
-    record = Record(
-        EXPERIMENT.name, EXPERIMENT.paper, outcome.settings, outcome.rows, outcome.claims, {}, 1.0
-    )
-    figure = draw(Record.from_json(record.to_json()))
-    assert len(figure.axes) == 8
-    assert [axes.get_title() for axes in figure.axes[:4]] == list(NAMES)
-
-
 def test_a_plan_needs_the_climbs_that_are_told_of():
     with pytest.raises(SettingError, match="no point after 20 or 50"):
         Plan({}, after=(1, 50))
-
-
-def test_plans_have_all_cases_and_there_are_no_trials():
-    assert set(FULL.shares) == set(QUICK.shares) == set(NAMES)
-    with pytest.raises(SettingError, match="one trial"):
-        run(Settings(trials=3))
-    with pytest.raises(SettingError, match=r"the cases are yeast.*'moon'"):
-        run(Settings(cases=("moon",)))
 
 
 def test_a_plan_compares_searches_on_two_inputs_at_least():

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 
-from papers.base import Settings
 from papers.ma2019.hard import BIBTEX, DOCUMENTS, IMAGES, NAMES, YEAST, Share, ready
 from papers.ma2019.training import (
-    FULL,
     OURS,
-    QUICK,
     THEIRS,
     Both,
-    Plan,
     Trained,
     _claims,
     _rows,
-    compare,
-    run,
 )
-from rote import SettingError
-from tests.papers.conftest import on_made_up
 
 ALL = (*NAMES, BIBTEX)
-TINY = Plan({name: Share(8, 6, iterations=3) for name in ALL}, most=4)
-
-
-@pytest.fixture(scope="module")
-def outcome(steps):
-    return on_made_up(compare, TINY, steps)
+STUDY = "ma2019-training"
 
 
 @pytest.fixture
-def learned(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def learned():
 
     def both(name, *, ours, theirs):
         share = Share(2, 2, iterations=1)
@@ -71,19 +57,9 @@ def test_amortized_search_climbs_no_more_than_the_other(outcome):
         assert ours.metrics["speed_up"] == pytest.approx(ratio)
 
 
-def test_settings_say_what_was_done_and_progress_is_told(outcome, steps):
-    assert outcome.settings["plan"] == asdict(TINY)
-    assert set(outcome.settings["C"]) == set(ALL)
-    assert steps == [(k, 5) for k in range(1, 6)]
-
-
 def test_bibtex_has_rows_and_no_claim(outcome):
     assert [claim.claim.split(":")[0] for claim in outcome.claims[:-1]] == list(NAMES)
     assert not any(BIBTEX in claim.claim + claim.evidence for claim in outcome.claims)
-
-
-def test_the_papers_numbers_do_not_stand_beside_made_up_inputs(outcome):
-    assert all(row.paper == {} for row in outcome.rows)
 
 
 def test_the_papers_numbers_stand_beside_whole_data(learned):
@@ -114,11 +90,3 @@ def test_a_point_of_accuracy_may_be_lost(learned, accuracy, held):
     ours, theirs = Trained(accuracy, 1.0, 1.0, 2, 3.0), Trained(80.0, 10.0, 5.0, 2, 50.0)
     *_, close = _claims([learned(YEAST, ours=ours, theirs=theirs)])
     assert close.held is held
-
-
-def test_plans_have_all_cases_and_there_are_no_trials():
-    assert set(FULL.shares) == set(QUICK.shares) == set(ALL)
-    with pytest.raises(SettingError, match="one trial"):
-        run(Settings(trials=3))
-    with pytest.raises(SettingError, match=r"the cases are yeast.*'moon'"):
-        run(Settings(cases=("moon",)))

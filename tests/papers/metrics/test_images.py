@@ -73,10 +73,9 @@ def test_bad_input_is_answered_with_a_sentence(counts, labels, void, message):
         pixel_accuracy(np.array(counts), np.array(labels), void=void)
 
 
+@pytest.mark.usefixtures("real_data")
 def test_the_scores_in_the_real_data_reach_what_is_known_of_them():
-    folder = os.environ.get("ROTE_DATA")
-    if not folder:
-        pytest.skip("the real images are read where ROTE_DATA names the folder of msrc21/")
+    folder = os.environ["ROTE_DATA"]
     with np.load(Path(folder) / "msrc21" / "msrc21_graphs.npz") as graphs:
         image = np.repeat(np.arange(591), np.diff(graphs["sp_ptr"]))
         test = ~graphs["is_train"].astype(bool)[image]

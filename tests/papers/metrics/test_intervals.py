@@ -32,5 +32,5 @@ def test_an_interval_needs_two_finite_trials(values):
 
 @pytest.mark.parametrize("confidence", [0, 1, 95])
 def test_a_confidence_outside_0_and_1_is_refused(confidence):
-    with pytest.raises(SettingError, match="confidence lies between 0 and 1"):
+    with pytest.raises(SettingError, match="confidence is a number above 0 and below 1"):
         mean_interval([1.0, 2.0], confidence)

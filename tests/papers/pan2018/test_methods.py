@@ -10,13 +10,6 @@ import pytest
 from papers.ma2019.tasks import Examples
 from papers.pan2018 import methods as pan_methods
 from papers.pan2018.methods import (
-    BOX,
-    CONSTRAINED,
-    GUROBI,
-    HIGHS,
-    ONE_BY_ONE,
-    SEARCH,
-    CustomSets,
     Licensed,
     Method,
     OneByOne,
@@ -25,10 +18,7 @@ from papers.pan2018.methods import (
     differences,
     gurobi_for,
     in_turn,
-    name_of,
-    plain_methods,
     skipping,
-    speedups,
     validity,
 )
 from papers.pan2018.stream import SENTENCES, Share, ready
@@ -41,7 +31,6 @@ from rote import (
     MissingDependency,
     UnsupportedSpace,
     distill,
-    prepare,
 )
 
 TRIAL = Trial(Share(250, 200, 5, (0.1,)), (1, 2), (0.1, 0.01), (0.0, 0.1, 5.0), (1,), runs=2)
@@ -49,9 +38,7 @@ TRIAL = Trial(Share(250, 200, 5, (0.1,)), (1, 2), (0.1, 0.01), (0.0, 0.1, 5.0), 
 
 @pytest.fixture(scope="module")
 def case():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return ready(SENTENCES, TRIAL.share, 0)
+    return ready(SENTENCES, TRIAL.share, 0)
 
 
 @pytest.fixture(scope="module")
@@ -140,35 +127,6 @@ def test_what_the_licence_does_not_allow_is_answered_all_the_same(case, monkeypa
     assert engine.gurobi.solved == 2 * sum(allowed)
 
 
-def test_programs_solved_one_by_one_give_the_same_answers(case):
-    prepared = case.black_box.prepare(case.test.xs)
-    for group in prepared.groups:
-        problem = prepared.problem(case.black_box.weights, group)
-        one, other = (engine.solve(group.space, problem) for engine in (OneByOne(), Exact()))
-        np.testing.assert_allclose(one.value, other.value)
-        assert group.space.holds(one.labels).all()
-
-
-def test_methods_have_rows_in_the_order_of_the_tables(case):
-    plain = [method.name for method in plain_methods(case, Licensed())]
-    assert plain == [HIGHS, GUROBI, ONE_BY_ONE, BOX, SEARCH, CONSTRAINED]
-    assert GUROBI not in [method.name for method in plain_methods(case, None)]
-    taught = {b: LearnedBeam(Exact(), b) for b in (1, 2)}
-    chosen = {1: CustomSets(0.1, 90.0, 1.0, 0.3), 2: CustomSets(0.01, 95.0, 1.0)}
-    learned = list(speedups(taught, chosen, TRIAL))
-    assert [method.name for method in learned] == [
-        "speed-up (b = 1)",
-        "speed-up (b = 2)",
-        "speed-up (b = 1, theta = 0)",
-        "speed-up (b = 1, theta = 0.25)",
-        "speed-up (b = 1, theta = 0.5)",
-        "speed-up (b = 1, theta chosen)",
-    ]
-    assert learned[-1].about == {"width": 1, "step": 0.1, "theta": 0.3}
-    assert learned[-1].engine.theta == 0.3
-    assert name_of(4) == "speed-up (b = 4)"
-
-
 def test_methods_are_timed_in_turn_and_the_first_run_is_left_out(case):
     order = []
 
@@ -215,38 +173,6 @@ def test_validity_is_told_before_and_after_repair_and_what_was_skipped(case, str
     assert 0 < left_out < sum(int(beams.skipped.sum()) for beams in searched)
 
 
-def test_what_is_skipped_is_counted_vector_by_vector(case, stream, monkeypatch):
-    speedup = LearnedBeam(Exact(), 1, step=0.01)
-    distill(case.trial.with_engine(speedup), stream, epochs=1)
-    model = case.black_box.with_engine(speedup.with_theta(0.02))
-    read = []
-    given = model.task.feature_reader
-
-    def watched(xs, names):
-        reader = given(xs, names)
-        lines = reader.lines
-        reader.lines = lambda inputs, vectors: read.append(len(inputs)) or lines(inputs, vectors)
-        return reader
-
-    is_feasible, skipped = skipping(model, case.test.xs)
-    monkeypatch.setattr(type(model.task), "feature_reader", property(lambda _: watched))
-    model.predict(case.test.xs)
-    vectors = sum(len(x.entities) ** 2 for x in case.test.xs)
-    assert skipped == pytest.approx(100 * (1 - sum(read) / vectors))
-    assert 0 < is_feasible < 1
-
-
-def test_lazy_prediction_is_the_same_as_searching_prepared_inputs(case, stream):
-    """What thetas are chosen by, and what is timed and judged."""
-    speedup = LearnedBeam(Exact(), 2, step=0.01)
-    distill(case.trial.with_engine(speedup), stream, epochs=2)
-    for theta in (0.0, 0.02, 0.1, 1.0):
-        model = case.black_box.with_engine(speedup.with_theta(theta))
-        xs = case.test.xs
-        whole = prepare(model.task, xs, layout=model.layout)
-        assert model.decode(xs, model.answers(whole)) == model.predict(xs)
-
-
 def test_validity_is_a_share_of_outputs(case):
     xs = [x for x in case.test.xs if len(x.entities) >= 2][:2]
     kinds = [("Other",) * len(x.entities) for x in xs]
@@ -265,3 +191,12 @@ def test_answers_that_differ_from_the_programs_are_counted(case, stream, monkeyp
     assert 0 < differ <= looked_at
     monkeypatch.setattr(pan_methods, "SAMPLE", 10)
     assert differences(case.trial, stream, 0) == (0, 10)
+
+
+def test_programs_solved_one_by_one_give_the_same_answers(case):
+    prepared = case.black_box.prepare(case.test.xs)
+    for group in prepared.groups:
+        problem = prepared.problem(case.black_box.weights, group)
+        one, other = (engine.solve(group.space, problem) for engine in (OneByOne(), Exact()))
+        np.testing.assert_allclose(one.value, other.value)
+        assert group.space.holds(one.labels).all()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -17,7 +15,7 @@ from papers.pan2018.stream import (
     field_measures,
     ready,
 )
-from rote import EntityRelation, EntityRelationOutput, Milp, SettingError
+from rote import EntityRelation, EntityRelationOutput, Milp
 from rote.io.conll import Relation
 
 SHARES = {SENTENCES: Share(60, 80, 3, (0.03, 0.1)), CITATIONS: Share(20, 30, 1)}
@@ -25,9 +23,7 @@ SHARES = {SENTENCES: Share(60, 80, 3, (0.03, 0.1)), CITATIONS: Share(20, 30, 1)}
 
 @pytest.fixture(scope="module")
 def cases():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return {name: ready(name, share, 0) for name, share in SHARES.items()}
+    return {name: ready(name, share, 0) for name, share in SHARES.items()}
 
 
 @pytest.mark.parametrize("name", SHARES)
@@ -44,10 +40,6 @@ def test_nobody_is_judged_on_what_was_learned_from(cases, name):
         assert not own & {x.id for x in (*case.held_out.xs, *case.stream)}
 
 
-def test_the_stream_has_no_relations(cases):
-    assert not any(x.relations for x in cases[SENTENCES].stream)
-
-
 @pytest.mark.parametrize("name", SHARES)
 def test_two_black_boxes_have_learned_and_not_from_the_same(cases, name):
     case = cases[name]
@@ -58,12 +50,7 @@ def test_two_black_boxes_have_learned_and_not_from_the_same(cases, name):
     assert set(case.measures(case.test.ys, whole.predict(case.test.xs))) >= {case.metric}
 
 
-def test_the_slack_is_chosen_by_what_is_held_out(cases):
-    assert cases[SENTENCES].about["C, chosen on held-out"] in (0.03, 0.1)
-
-
 def test_weights_are_those_that_integer_programs_lead_to(cases, monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     share = Share(60, 0, 2, (0.1,))
     exact = ready(SENTENCES, share, 0)
     monkeypatch.setattr(pan_stream, "Exact", Milp)
@@ -79,7 +66,6 @@ def test_sentences_that_break_a_rule_are_left_out(monkeypatch):
         both = (Relation(0, 1, "Kill"), Relation(1, 0, "Kill"))
         return (pan_stream.replace(first, relations=both), *rest)
 
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     monkeypatch.setattr(pan_stream, "english_sentences", with_a_broken_one)
     case = ready(SENTENCES, SHARES[SENTENCES], 0)
     assert case.about["left out, as they break a rule"] == 1
@@ -98,12 +84,7 @@ def test_measures_are_of_named_entities_and_of_relations():
     assert field_measures([("author", "date")], [("author", "title")]) == {"accuracy": 50}
 
 
-def test_an_unknown_case_is_answered_with_those_there_are():
-    with pytest.raises(SettingError, match="the cases are conll04, cora; got 'moon'"):
-        ready("moon", SHARES[CITATIONS], 0)
-
-
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.usefixtures("real_data")
 def test_the_corpora_are_split_as_the_paper_does():
     split = pan_stream._split_sentences(Share(1441, 30_000, 1), 0)
     assert (len(split.train.xs), len(split.test.xs), split.left_out) == (1008, 432, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -16,26 +15,16 @@ from papers.punyakanok2005.conll04_learners import (
     FULL,
     MADE_UP,
     QUICK,
-    Plan,
     learn_all,
-    run,
     sentences_of,
 )
-from rote import SettingError
 from rote.io.conll import Relation
 from rote.metrics import EntityRelations
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(
-    train=60, dev=20, test=40, perceptron_iterations=3, svm_iterations=3, C=(0.1,), cost=(1.0, 2.0)
-)
+STUDY = "conll04-learners"
+TINY = PLANS[STUDY]
 METHODS = ["LO", "L+I", "IBT", "structural SVM"]
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return learn_all(TINY, Settings())
 
 
 def rows_of(outcome):
@@ -93,25 +82,13 @@ def test_what_is_chosen_does_not_hang_on_the_test_sentences(outcome, monkeypatch
         given = sentences_of(plan, seed)
         return given._replace(test=given.test[:5])
 
-    monkeypatch.delenv("ROTE_DATA", raising=False)
     monkeypatch.setattr(conll04_learners, "sentences_of", with_other_test)
     other = learn_all(TINY, Settings())
     assert other.settings["chosen on dev"] == outcome.settings["chosen on dev"]
     assert other.settings["judged on"] == "test, 5 sentences"
 
 
-def test_the_same_seed_gives_the_same_figures_and_progress_is_told(outcome, monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-    steps = []
-    again = learn_all(TINY, Settings(progress=lambda done, of: steps.append((done, of))))
-    assert steps == [(k, 7) for k in range(1, 8)]
-    for one, two in zip(outcome.rows, again.rows, strict=True):
-        timed = {"training_seconds": 0.0}
-        assert {**one.metrics, **timed} == {**two.metrics, **timed}
-
-
-def test_sentences_that_break_a_rule_are_not_learned_from(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_sentences_that_break_a_rule_are_not_learned_from():
     given = sentences_of(TINY, 0)
     first = given.train[0]
     both = (Relation(0, 1, "Kill"), Relation(1, 0, "Kill"))
@@ -134,20 +111,14 @@ def test_counts_are_of_true_predicted_and_strictly_right_relations():
     assert conll04_learners._counts(gold, found).tolist() == [[1, 1, 0], [1, 2, 1], [0, 0, 0]]
 
 
-def test_there_is_one_trial():
-    with pytest.raises(SettingError, match="one split"):
-        run(Settings(trials=3))
-
-
-def test_made_up_sentences_are_split_without_overlap(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_made_up_sentences_are_split_without_overlap():
     given = sentences_of(TINY, 0)
     assert [len(part) for part in given[1:]] == [60, 20, 40]
     assert len({sentence.id for part in given[1:] for sentence in part}) == 120
     assert given != sentences_of(TINY, 1)
 
 
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.usefixtures("real_data")
 def test_the_corpus_is_split_as_everybody_does():
     given = sentences_of(FULL, 0)
     assert given.source == CORPUS
@@ -155,7 +126,7 @@ def test_the_corpus_is_split_as_everybody_does():
     assert [len(part) for part in sentences_of(QUICK, 0)[1:]] == [250, 80, 150]
 
 
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.usefixtures("real_data")
 def test_the_structural_svm_learns_the_corpus():
     """One run with settings that the whole experiment finds on dev."""
     given = sentences_of(FULL, 0)

@@ -2,50 +2,36 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
 
-from papers.base import Settings
 from papers.curves import Lead
 from papers.punyakanok2005.features import (
     CORPUS,
-    EXPERIMENT,
     MADE_UP,
     METHODS,
     Bench,
     Computed,
     Measured,
-    Plan,
     _claims,
-    compare,
     sentences_of,
 )
-from papers.registry import run_experiment
 from rote import EntityRelation, EntityRelationOutput
 from rote.datasets import english_sentences
 from rote.tasks.entity_relation_features import ENTITY, PAIR
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(kept=(5, 50), trials=2, sentences=30, iterations=2)
-
-
-@pytest.fixture(autouse=True)
-def no_data(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+STUDY = "punyakanok2005-features"
+TINY = PLANS[STUDY]
 
 
 @pytest.fixture(scope="module")
 def bench():
     sentences = english_sentences(24, seed=4)
     return Bench(Computed(sentences), sentences[:16], sentences[16:])
-
-
-@pytest.fixture
-def outcome():
-    return compare(TINY, Settings(seed=1))
 
 
 def test_the_most_frequent_features_of_each_kind_are_kept(bench):
@@ -95,24 +81,10 @@ def test_rows_have_three_f1_with_intervals_and_how_hard_learning_was(outcome):
     assert mistakes[0] > mistakes[-1]
 
 
-def test_the_same_seed_gives_the_same_numbers(outcome):
-    assert compare(TINY, Settings(seed=1)).rows == outcome.rows
-
-
 def test_without_a_data_folder_the_sentences_are_made_up_and_said_to_be(outcome):
     assert outcome.settings["data"] == MADE_UP
     assert outcome.settings["sentences"] == TINY.sentences
     assert sentences_of(TINY, 3) == (MADE_UP, english_sentences(30, 3))
-
-
-def test_a_figure_is_drawn_from_the_record_alone(monkeypatch):
-    monkeypatch.setattr("papers.punyakanok2005.features.QUICK", TINY)
-    steps = []
-    settings = Settings(quick=True, progress=lambda *step: steps.append(step))
-    figure = EXPERIMENT.draw(run_experiment(EXPERIMENT, settings))
-    titles = [axes.get_title() for axes in figure.axes]
-    assert titles == ["entities and relations", "entities", "relations"]
-    assert steps == [(k, 6) for k in range(1, 7)]
 
 
 def claims(trained: list[float], helped: list[float]) -> list[bool]:
@@ -143,12 +115,8 @@ def test_claims_follow_from_who_is_ahead_where(trained, helped, held):
     assert claims(trained, helped) == held
 
 
-DATA = os.environ.get("ROTE_DATA")
-
-
-@pytest.mark.skipif(not DATA, reason="needs ROTE_DATA")
-def test_the_corpus_is_taken_where_there_is_one(monkeypatch):
-    monkeypatch.setenv("ROTE_DATA", DATA)
+@pytest.mark.usefixtures("real_data")
+def test_the_corpus_is_taken_where_there_is_one():
     source, sentences = sentences_of(TINY, 0)
     assert source == CORPUS
     assert len({sentence.id for sentence in sentences}) == 30

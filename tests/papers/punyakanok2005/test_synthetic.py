@@ -8,34 +8,19 @@ from itertools import product
 import numpy as np
 import pytest
 
-from papers.base import Settings
 from papers.curves import Lead
 from papers.data.synthetic import binary_constrained
 from papers.punyakanok2005.synthetic import (
-    EXPERIMENT,
     KAPPAS,
     METHODS,
-    QUICK,
-    Plan,
     _claims,
     _judged,
-    compare,
-    measure,
     once,
 )
-from papers.registry import run_experiment
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(sizes=(5, 20), trials=2, dimensions=4, test=50, cycles=5)
-
-
-@pytest.fixture(scope="module")
-def steps() -> list[tuple[int, int]]:
-    return []
-
-
-@pytest.fixture(scope="module")
-def outcome(steps):
-    return compare(TINY, Settings(seed=1, progress=lambda *step: steps.append(step)))
+STUDY = "punyakanok2005-synthetic"
+TINY = PLANS[STUDY]
 
 
 def test_there_is_a_row_for_each_panel_method_and_size(outcome):
@@ -46,7 +31,7 @@ def test_there_is_a_row_for_each_panel_method_and_size(outcome):
 
 def test_rows_are_means_over_trials_in_per_cent(outcome):
     row = next(r for r in outcome.rows if r.method == "L+I" and r.metrics["examples"] == 20)
-    trials = [once(TINY, 0.0, 20, seed=1, trial=t)["L+I"] for t in range(2)]
+    trials = [once(TINY, 0.0, 20, seed=0, trial=t)["L+I"] for t in range(2)]
     assert row.metrics["kappa"] == 0
     assert row.metrics["accuracy"] == pytest.approx(100 * np.mean([t.accuracy for t in trials]))
     assert row.metrics["exact_match"] == pytest.approx(
@@ -92,49 +77,6 @@ def test_the_methods_differ_by_the_rules_and_by_what_is_learned_from():
         right = np.array(labels) == data.test.labels
         assert found[method].accuracy == pytest.approx(right.mean())
         assert found[method].exact_match == pytest.approx(right.all(axis=1).mean())
-
-
-def test_settings_say_what_was_done(outcome):
-    assert outcome.settings["sizes"] == (5, 20)
-    assert outcome.settings["trials"] == 2
-    assert outcome.settings["seed"] == 1
-    assert outcome.settings["averaged"] is False
-
-
-def test_progress_ends_at_its_total(outcome, steps):
-    done, of = zip(*steps, strict=True)
-    assert list(done) == sorted(done)
-    assert steps[-1] == (of[0], of[0])
-
-
-def test_the_same_seed_gives_the_same_numbers_and_another_gives_others(outcome):
-    again = compare(TINY, Settings(seed=1))
-    other = compare(TINY, Settings(seed=2))
-    assert again.rows == outcome.rows
-    assert other.rows != outcome.rows
-
-
-def test_a_figure_is_drawn_from_the_record_alone(outcome, monkeypatch):
-    monkeypatch.setattr("papers.punyakanok2005.synthetic.QUICK", TINY)
-    record = run_experiment(EXPERIMENT, Settings(quick=True, seed=1))
-    assert record.rows == tuple(outcome.rows)
-    figure = EXPERIMENT.draw(record)
-    assert [axes.get_title()[:5] for axes in figure.axes] == ["κ = 0", "κ = 0", "κ = 1"]
-    assert all(len(axes.lines) == len(METHODS) for axes in figure.axes)
-
-
-@pytest.mark.parametrize(("asked", "trials"), [(None, QUICK.trials), (2, 2)])
-def test_trials_can_be_asked_for(monkeypatch, asked, trials):
-    plans = []
-
-    def noted(plan: Plan, settings: Settings) -> dict:
-        plans.append(plan)
-        return measure(TINY, settings)
-
-    monkeypatch.setattr("papers.punyakanok2005.synthetic.measure", noted)
-    monkeypatch.setattr("papers.punyakanok2005.synthetic.QUICK", replace(QUICK, sizes=(5, 20)))
-    EXPERIMENT.run(Settings(quick=True, trials=asked))
-    assert [plan.trials for plan in plans] == [trials]
 
 
 def test_the_evidence_says_how_a_claim_fares_by_whole_outputs():

@@ -6,23 +6,24 @@ from dataclasses import replace
 
 import pytest
 
+from papers.base import Settings
 from papers.records import write_record
 from papers.registry import EXPERIMENTS
 from papers.report.collect import PAPERS, TOGETHER, CaseRecord, Exhibit, collect, counted, paper_of
 from rote import DataError
-from tests.papers.report.made_up import by_alpha, record, speedups, synthetic
+from tests.papers.report.made_up import RECORDS, record, saved
 
 
 def test_every_experiment_is_of_one_of_the_five_papers_or_of_all():
-    found = {name: paper_of(record(name, [])) for name in EXPERIMENTS}
+    found = {name: paper_of(record(name)) for name in EXPERIMENTS}
     assert found.pop("tour") == TOGETHER
     assert set(found.values()) == set(PAPERS)
 
 
 def test_what_is_of_all_papers_together_comes_first_if_it_is_there(tmp_path):
-    write_record(record("conll04-learners", []), tmp_path)
+    write_record(record("conll04-learners"), tmp_path)
     assert tuple(collect(tmp_path).sections) == PAPERS
-    write_record(record("tour", []), tmp_path)
+    write_record(record("tour"), tmp_path)
     sections = collect(tmp_path).sections
     assert tuple(sections) == (TOGETHER, *PAPERS)
     (exhibit,) = sections[TOGETHER]
@@ -42,22 +43,22 @@ def test_papers_are_in_the_order_of_their_years_with_addresses_of_their_own():
     ]
 
 
-def test_records_of_cases_are_one_exhibit_in_the_order_of_the_plan(folder):
-    collected = collect(folder)
-    assert tuple(collected.sections) == PAPERS
+def test_records_of_cases_are_one_exhibit_in_the_order_of_the_plan():
+    collected = collect(RECORDS)
     (exhibit,) = (exhibit for exhibit in collected.exhibits if exhibit.name == "ma2019-alpha")
-    assert [case for case, _ in exhibit.records] == ["yeast", "msrc21"]
-    assert [each.case for each in exhibit.claims] == ["yeast", "msrc21"]
+    planned = [part.case for part in EXPERIMENTS["ma2019-alpha"].plan(Settings()).parts]
+    assert [case for case, _ in exhibit.records] == planned
+    assert list(dict.fromkeys(each.case for each in exhibit.claims)) == planned
     assert exhibit.anchor == "ma2019-alpha-cases"
     assert exhibit.part == "Figure 2"
     assert collected.problems == ()
 
 
 def test_quick_runs_and_whole_ones_are_exhibits_of_their_own(tmp_path):
-    for one in (by_alpha("yeast"), by_alpha("msrc21")):
+    for one in (saved("ma2019-alpha-yeast"), saved("ma2019-alpha-msrc21")):
         quick = replace(one, settings={"quick": one.name.endswith("msrc21")})
         write_record(quick, tmp_path)
-    write_record(record("ma2019-alpha", []), tmp_path)
+    write_record(record("ma2019-alpha"), tmp_path)
     exhibits = collect(tmp_path).exhibits
     assert [(exhibit.anchor, len(exhibit.records)) for exhibit in exhibits] == [
         ("ma2019-alpha", 1),
@@ -77,13 +78,13 @@ def test_quick_runs_and_whole_ones_are_exhibits_of_their_own(tmp_path):
     ids=lambda value: value if isinstance(value, str) else None,
 )
 def test_one_exhibit_of_an_experiment_counts(there, counts):
-    other = Exhibit("tour", EXPERIMENTS["tour"], True, (CaseRecord("", record("tour", [])),))
+    other = Exhibit("tour", EXPERIMENTS["tour"], True, (CaseRecord("", record("tour")),))
     exhibits = [
         Exhibit(
             "ma2019-alpha",
             EXPERIMENTS["ma2019-alpha"],
             anchor.endswith("quick"),
-            (CaseRecord("yeast" if "cases" in anchor else "", record("ma2019-alpha", [])),),
+            (CaseRecord("yeast" if "cases" in anchor else "", record("ma2019-alpha")),),
         )
         for anchor in there
     ]
@@ -94,14 +95,14 @@ def test_one_exhibit_of_an_experiment_counts(there, counts):
 
 
 def test_an_experiment_of_two_papers_stands_with_the_first_and_is_no_part_of_it(tmp_path):
-    write_record(record("conll04-learners", []), tmp_path)
+    write_record(record("conll04-learners"), tmp_path)
     sections = collect(tmp_path).sections
     (exhibit,) = sections[PAPERS[0]]
     assert exhibit.part == ""
 
 
 def test_damaged_and_foreign_files_are_told_of_without_their_folder(tmp_path):
-    write_record(synthetic(), tmp_path)
+    write_record(saved("punyakanok2005-synthetic"), tmp_path)
     (tmp_path / "cut.json").write_text('{"name": ')
     (tmp_path / "other.json").write_text("{}")
     whole = (tmp_path / "punyakanok2005-synthetic.json").read_text()
@@ -116,8 +117,8 @@ def test_damaged_and_foreign_files_are_told_of_without_their_folder(tmp_path):
 
 
 def test_a_record_of_an_unknown_experiment_is_shown_under_its_own_paper(tmp_path):
-    write_record(record("nobody1999-table9", []), tmp_path)
-    write_record(speedups(), tmp_path)
+    write_record(record("nobody1999-table9"), tmp_path)
+    write_record(saved("pan2018-speedup-conll04"), tmp_path)
     collected = collect(tmp_path)
     *_, last = collected.sections
     assert (last.authors, last.title, last.anchor) == ("Nobody (1999)", "", "nobody1999")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 
@@ -10,39 +10,21 @@ from papers.base import Settings
 from papers.samdani2012.corpora import CITATIONS, SEMINARS, Trial, trials_of
 from papers.samdani2012.extraction import (
     FULL,
-    QUICK,
     ROWS,
     TABLE,
     Bench,
     Measured,
-    Plan,
     _claims,
     _rows,
-    extract,
-    run,
+    plan_of,
     speedup,
 )
 from rote import SettingError
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(
-    sizes=(8,),
-    trials=1,
-    folds=1,
-    dev=4,
-    test=6,
-    dev_lines=10,
-    test_lines=20,
-    train_lines=15,
-    iterations={"Exact": 2, "Milp": 1, ROWS: 2, "Blocks": 2},
-)
+STUDY = "samdani2012-extraction"
+TINY = PLANS[STUDY]
 SOLVERS = {CITATIONS: ("Exact", "Milp", ROWS, "Blocks"), SEMINARS: ("Exact", "Milp")}
-
-
-@pytest.fixture(scope="module")
-def outcome():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return extract(TINY, Settings(quick=True))
 
 
 def test_there_is_a_row_for_each_method_and_solver(outcome):
@@ -69,32 +51,12 @@ def test_times_stand_beside_those_of_global_learning_with_the_same_solver(outcom
         assert near["speedup"] == pytest.approx(times)
 
 
-def test_the_papers_numbers_stand_only_beside_the_whole_experiment(outcome):
-    assert not any(row.paper for row in outcome.rows)
-
-
 def test_more_trials_than_there_are_samples_are_refused():
     with pytest.raises(SettingError, match="5 samples"):
-        run(Settings(trials=6))
+        plan_of(Settings(trials=6))
 
 
-@pytest.mark.parametrize(("asked", "trials"), [(None, QUICK.trials), (3, 3)])
-def test_trials_are_samples_and_folds(monkeypatch, asked, trials):
-    plans = []
-    monkeypatch.setattr(
-        "papers.samdani2012.extraction.extract", lambda plan, settings: plans.append(plan)
-    )
-    run(Settings(quick=True, trials=asked))
-    assert [(plan.trials, plan.folds) for plan in plans] == [(trials, trials)]
-
-
-def test_the_plan_is_told_with_all_its_amounts(outcome):
-    assert outcome.settings["plan"] == asdict(TINY)
-    assert outcome.settings["source"].startswith("made up")
-
-
-def test_gl_and_decl_do_not_learn_from_what_breaks_a_rule(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_gl_and_decl_do_not_learn_from_what_breaks_a_rule():
     trial = next(trials_of(replace(TINY, sizes=(3,)), 0))
     x, y = trial.train[0]
     torn = x, (*y[:-1], "author")  # authors at both ends

@@ -2,52 +2,33 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import asdict, replace
-from itertools import product
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from papers.base import Settings
 from papers.samdani2012.multilabel import (
-    EXPERIMENT,
     FULL,
     IN_PAPER,
     METHODS,
     NAME,
     Bench,
-    Plan,
     Proving,
     Trained,
     _claims,
     _rows,
-    compare,
     documents_of,
-    run,
 )
-from rote import BranchAndBound, Exact, SettingError, SpaceBuilder
-from tests.papers.conftest import on_made_up
+from rote import BranchAndBound, Exact, SpaceBuilder
+from tests.papers.studies import TINY as PLANS
 
-needs_data = pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="ROTE_DATA is not set")
-TINY = Plan(20, 12, 14, labels=4, C=(0.1, 1.0), iterations=6, timed=2)
-
-
-@pytest.fixture
-def made_up(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
-
-
-@pytest.fixture(scope="module")
-def outcome(steps):
-    return on_made_up(compare, TINY, steps)
+STUDY = "samdani2012-multilabel"
+TINY = PLANS[STUDY]
 
 
 @pytest.fixture(scope="module")
 def bench():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ROTE_DATA", raising=False)
-        return Bench(documents_of(TINY, 0), TINY)
+    return Bench(documents_of(TINY, 0), TINY)
 
 
 def rows_of(outcome):
@@ -63,13 +44,6 @@ def test_there_is_a_row_for_each_method_with_all_its_numbers(outcome):
         assert 0 <= metrics["proved_percent"] <= 100
 
 
-def test_times_of_inference_stand_beside_that_of_decl_2(outcome):
-    rows = rows_of(outcome)
-    base = rows["DecL-2"]["inference_seconds"]
-    assert rows["DecL-2"]["inference_ratio"] == 1
-    assert rows["GL"]["inference_ratio"] == pytest.approx(rows["GL"]["inference_seconds"] / base)
-
-
 def test_c_is_chosen_by_ll_and_by_decl_2_for_all_with_pairs(outcome):
     costs = {method: metrics["C"] for method, metrics in rows_of(outcome).items()}
     assert costs["LL"] in TINY.C
@@ -77,57 +51,10 @@ def test_c_is_chosen_by_ll_and_by_decl_2_for_all_with_pairs(outcome):
     assert costs["DecL-1"] == costs["DecL-3"] == costs["GL"] == costs["DecL-2"]
 
 
-def test_settings_say_what_was_done(outcome):
-    assert outcome.settings["plan"] == asdict(TINY)
-    assert outcome.settings["data"].startswith("made-up points")
-    assert 0 < outcome.settings["labels per example"] < TINY.labels
-    times = outcome.settings["milliseconds of one inference of GL, with its last weights"]
-    assert list(times) == ["Exact", "Milp"]
-    assert min(times.values()) > 0
-
-
-def test_progress_is_told_by_method(outcome, steps):
-    assert steps == [(k, 5) for k in range(1, 6)]
-
-
-def test_the_papers_numbers_do_not_stand_beside_made_up_points(outcome):
-    assert not outcome.settings["quick"]
-    assert not any(row.paper for row in outcome.rows)
-
-
-def test_there_are_no_trials():
-    with pytest.raises(SettingError, match="one trial"):
-        run(Settings(trials=3))
-
-
-@pytest.mark.parametrize("quick", [True, False])
-def test_a_quick_run_is_smaller(monkeypatch, quick):
-    plans = []
-    monkeypatch.setattr(
-        "papers.samdani2012.multilabel.compare", lambda plan, settings: plans.append(plan)
-    )
-    EXPERIMENT.run(Settings(quick=quick))
-    (plan,) = plans
-    assert (plan == FULL) is not quick
-    assert plan.train <= FULL.train
-
-
 # Data
 
 
-def test_every_second_made_up_label_goes_with_the_one_before(made_up):
-    plan = Plan(500, 50, 50, labels=21)
-    documents = documents_of(plan, 0)
-    assert documents.Y.shape == (600, 21)
-    assert len(documents.X) == 600
-    together = np.diag(np.corrcoef(documents.Y.T), 1)
-    assert together[::2].mean() > 0.3 > 0.1 > abs(together[1::2].mean())
-    again, other = (documents_of(plan, seed) for seed in (0, 1))
-    assert np.array_equal(again.Y, documents.Y)
-    assert not np.array_equal(other.Y, documents.Y)
-
-
-@needs_data
+@pytest.mark.usefixtures("real_data")
 def test_documents_have_the_labels_that_are_most_frequent():
     documents = documents_of(FULL, 0)
     assert documents.source == NAME
@@ -147,43 +74,13 @@ def test_local_learning_scores_no_pairs(bench):
     assert len(spaces["complete"].factors) == 6
 
 
-def test_looking_at_all_labels_is_global_learning(made_up):
+def test_looking_at_all_labels_is_global_learning():
     plan = replace(TINY, labels=3)
     bench = Bench(documents_of(plan, 0), plan)
     around, whole = (bench.trained(method, 1.0) for method in ("DecL-3", "GL"))
     assert whole.proved == 100
     assert np.any(whole.model.weights)
     assert around.model.weights == pytest.approx(whole.model.weights)
-
-
-def test_f1_is_the_mean_over_examples(bench):
-    model = bench.trained("GL", 1.0).model
-    task, _ = bench.learned["complete"]
-    outputs = list(product((0, 1), repeat=TINY.labels))
-
-    def score(x, y):
-        own = sum(
-            np.append(x, 1.0) @ model.layout.block(model.weights, slot.block)[:, y[k]]
-            for k, slot in enumerate(task.frame(x).slots[: TINY.labels])
-        )
-        pairs = [(a, b) for a in range(TINY.labels) for b in range(a + 1, TINY.labels)]
-        return own + sum(
-            model.layout.block(model.weights, slot.block).ravel()[2 * y[a] + y[b]]
-            for (a, b), slot in zip(pairs, task.frame(x).slots[TINY.labels :], strict=True)
-        )
-
-    f1 = []
-    for k in bench.test.tolist():
-        gold = bench.documents.Y[k].tolist()
-        found = max(outputs, key=lambda y, x=bench.documents.X[k]: score(x, y))
-        right = sum(a and b for a, b in zip(gold, found, strict=True))
-        f1.append(2 * right / (sum(gold) + sum(found)) if any(gold) or any(found) else 1.0)
-    assert bench.judged(model, bench.test) == pytest.approx(100 * np.mean(f1))
-
-
-def test_parts_of_the_data_do_not_overlap(bench):
-    assert bench.validation.tolist() == list(range(20, 32))
-    assert bench.test.tolist() == list(range(32, 46))
 
 
 def test_the_best_on_validation_is_taken(bench):

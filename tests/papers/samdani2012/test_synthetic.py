@@ -8,44 +8,26 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from papers.base import Settings
 from papers.data.synthetic import linear_constrained
-from papers.registry import run_experiment
 from papers.samdani2012.synthetic import (
-    EXPERIMENT,
     IN_PAPER,
     LEARNED,
     METHODS,
-    QUICK,
     Bench,
     Measured,
     Plan,
     Times,
     _claims,
     _rows,
-    measure,
-    run,
 )
-from rote.errors import SettingError
 from rote.inference import Exact
 from rote.inference.wrappers.decomposed import Decomposed, HammingBall
+from tests.papers.studies import TINY as PLANS
 
-TINY = Plan(sizes=(5, 12), trials=2, C=(0.1, 1.0), delta=0.1, iterations=4, timed=1)
+STUDY = "samdani2012-synthetic"
+TINY = PLANS[STUDY]
 CLOSE = Plan(delta=1e-4, iterations=400)
 DATA = linear_constrained(15, 0)
-
-
-@pytest.fixture(scope="module")
-def steps() -> list[tuple[int, int]]:
-    return []
-
-
-@pytest.fixture(scope="module")
-def record(steps):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("papers.samdani2012.synthetic.QUICK", TINY)
-        settings = Settings(quick=True, progress=lambda *step: steps.append(step))
-        return run_experiment(EXPERIMENT, settings)
 
 
 @pytest.fixture(scope="module")
@@ -59,78 +41,21 @@ def weights_of(model) -> np.ndarray:
     return np.array([block[:, 1] - block[:, 0] for block in blocks])
 
 
-def test_there_is_a_row_for_each_method_and_size_and_one_for_integer_programs(record):
-    found = [(row.method, row.metrics.get("examples")) for row in record.rows]
+def test_there_is_a_row_for_each_method_and_size_and_one_for_integer_programs(outcome):
+    found = [(row.method, row.metrics.get("examples")) for row in outcome.rows]
     wanted = [(method, size) for method in METHODS for size in TINY.sizes]
     assert found == [*wanted, ("GL with Milp", None)]
 
 
-def test_what_is_wrong_is_in_per_cent_and_inside_its_interval(record):
-    for row in record.rows[:-1]:
-        low, mean, high = (row.metrics[f"hamming_loss{end}"] for end in ("_low", "", "_high"))
-        assert low <= mean <= high
-        assert 0 < mean < 60
-
-
-def test_times_stand_where_something_was_learned_from_the_most_examples(record):
-    timed = {(row.method, row.metrics.get("examples")) for row in record.rows if is_timed(row)}
+def test_times_stand_where_something_was_learned_from_the_most_examples(outcome):
+    timed = {(row.method, row.metrics.get("examples")) for row in outcome.rows if is_timed(row)}
     assert timed == {*((method, 12) for method in LEARNED), ("GL with Milp", None)}
-    for row in filter(is_timed, record.rows):
+    for row in filter(is_timed, outcome.rows):
         assert 0 < row.metrics["inference_seconds"] < row.metrics["training_seconds"]
 
 
 def is_timed(row) -> bool:
     return "training_seconds" in row.metrics
-
-
-def test_settings_say_what_was_done_and_which_c_was_chosen(record):
-    assert record.settings["sizes"] == TINY.sizes
-    assert record.settings["slacks"] == "plain"
-    chosen = record.settings["C that was chosen on the most examples"]
-    assert list(chosen) == list(LEARNED)
-    assert all(len(costs) == 2 and set(costs) <= set(TINY.C) for costs in chosen.values())
-
-
-def test_progress_ends_at_its_total(record, steps):
-    assert steps == [(5, 34), (17, 34), (22, 34), (34, 34)]
-
-
-def test_claims_have_numbers_for_evidence(record):
-    assert len(record.claims) == 4
-    for claim in record.claims:
-        assert isinstance(claim.held, bool)
-        assert any(character.isdigit() for character in claim.evidence)
-
-
-def test_a_figure_has_a_curve_for_each_method(record):
-    figure = EXPERIMENT.draw(record)
-    (axes,) = figure.axes
-    assert [line.get_label() for line in axes.lines] == list(METHODS)
-    assert [text.get_text() for text in figure.legends[0].get_texts()][:-1] == list(METHODS)
-
-
-def test_the_same_seed_finds_the_same_and_another_does_not():
-    few = replace(TINY, sizes=(5, 6), C=(1.0,))
-    first, again, other = (measure(few, Settings(seed=seed)).wrong for seed in (3, 3, 4))
-    assert all(np.array_equal(first[method], again[method]) for method in METHODS)
-    assert not np.array_equal(first["GL"], other["GL"])
-
-
-@pytest.mark.parametrize(
-    ("asked", "trials", "timed"), [(None, QUICK.trials, QUICK.timed), (2, 2, 1), (7, 7, 1)]
-)
-def test_trials_can_be_asked_for(monkeypatch, asked, trials, timed):
-    plans = []
-    monkeypatch.setattr(
-        "papers.samdani2012.synthetic.compare", lambda plan, settings: plans.append(plan)
-    )
-    run(Settings(quick=True, trials=asked))
-    assert plans == [replace(QUICK, trials=trials, timed=timed)]
-
-
-def test_one_trial_is_refused():
-    with pytest.raises(SettingError, match="two of them at least"):
-        run(Settings(quick=True, trials=1))
 
 
 # Pieces, by other means
@@ -161,12 +86,6 @@ def test_looking_at_all_variables_is_global_learning(bench):
     assert around.weights == pytest.approx(whole.weights)
 
 
-def test_looking_at_one_variable_is_not(bench):
-    near = bench.trained(LEARNED["DecL-1"], 1.0, TINY).model
-    whole = bench.trained(LEARNED["GL"], 1.0, TINY).model
-    assert not np.allclose(near.weights, whole.weights)
-
-
 @pytest.mark.parametrize("unruled", [True, False])
 def test_what_is_wrong_is_counted_against_the_best_outputs(bench, unruled):
     model = bench.trained(LEARNED["LL"], 1.0, TINY).model
@@ -178,16 +97,6 @@ def test_what_is_wrong_is_counted_against_the_best_outputs(bench, unruled):
     )
     wrong = (outputs != DATA.test.labels).mean()
     assert bench.wrong(model, unruled=unruled) == pytest.approx(wrong)
-
-
-def test_the_hidden_weights_have_nothing_wrong(bench):
-    layout, weights = bench.model.layout, bench.model.layout.zeros()
-    for i, own in enumerate(DATA.weights):
-        layout.block(weights, f"variable {i}")[:, 1] = own
-    model = bench.model.with_weights(weights)
-    assert bench.wrong(model) == 0
-    assert bench.wrong(model, bench.validation) == 0
-    assert bench.wrong(model, unruled=True) > 0
 
 
 def test_the_c_that_is_chosen_is_best_on_validation_and_the_smaller_of_equals(bench):
@@ -264,7 +173,3 @@ def test_the_papers_times_stand_beside_a_whole_run_on_the_most_examples():
     in_paper = {**IN_PAPER, "GL with Milp": IN_PAPER["GL"]}
     assert beside == {method: seconds for method, seconds in in_paper.items() if method != "GL"}
     assert not any(row.paper for row in rows if row.metrics.get("examples") == 10)
-
-
-def test_the_papers_times_do_not_stand_beside_a_quick_run(record):
-    assert not any(row.paper for row in record.rows)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from papers.data.synthetic import binary_constrained, linear_constrained
-from papers.tasks.synthetic import POINT, BinaryPoints, BinaryVector
+from papers.tasks.synthetic import BinaryPoints, BinaryVector
 from rote import DataError, IndependentPerceptron, LabelError, Model, Perceptron, fit, prepare
 
 DATA = binary_constrained(60, kappa=0.5, seed=3, d=6, test=80)
@@ -31,18 +31,6 @@ def test_the_space_holds_exactly_the_feasible_outputs():
     assert outputs[holds].tolist() == DATA.feasible.tolist()
 
 
-def test_without_feasible_outputs_there_is_no_rule():
-    assert BinaryPoints(5).frame(DATA.train.points[0]).space.rules == ()
-
-
-def test_inputs_share_one_frame_and_each_variable_has_its_own_block():
-    frame = TASK.frame(DATA.train.points[0])
-    assert TASK.frame(DATA.train.points[1]) is frame
-    assert BinaryPoints.of(DATA.feasible).frame(DATA.train.points[0]) is frame
-    assert len({slot.block for slot in frame.slots}) == 5
-    assert frame.kinds == (POINT,) * 5
-
-
 def test_a_vector_is_a_point_and_a_one_for_the_threshold():
     vectors = TASK.vectors(DATA.train.points[0])
     expected = [[*point, 1.0] for point in DATA.train.points[0].tolist()]
@@ -62,12 +50,6 @@ def test_inference_based_training_gets_training_data_right_that_local_learning_c
     local = fit(IndependentPerceptron(500, average=False), start, prepared)
     assert trained.predict(DATA.train.points) == gold
     assert local.predict(DATA.train.points) != gold
-
-
-def test_outputs_go_to_labels_and_back():
-    x = DATA.train.points[0]
-    assert TASK.encode(x, DATA.train.labels[0]) == DATA.train.labels[0].tolist()
-    assert TASK.decode(x, [0, 1, 1, 0, 1]) == (0, 1, 1, 0, 1)
 
 
 @pytest.mark.parametrize("y", [(0, 1, 1, 0), (0, 1, 2, 0, 1), (0, -1, 1, 0, 1)])
@@ -113,26 +95,6 @@ def test_a_rule_that_counts_no_variable_always_or_never_holds():
         assert space.holds(outputs).sum() == held
 
 
-def test_without_linear_rules_there_is_no_rule():
-    assert BinaryVector(6).frame(VECTOR).space.rules == ()
-
-
-def test_all_variables_look_at_one_vector_with_weights_of_their_own():
-    frame = RULED.frame(VECTOR)
-    assert RULED.frame(LINEAR.train.points[1]) is frame
-    assert BinaryVector.of(LINEAR.coefficients, LINEAR.upper).frame(VECTOR) is frame
-    assert frame.kinds == (POINT,)
-    assert len({slot.block for slot in frame.slots}) == 6
-    (vector,) = RULED.vectors(VECTOR)
-    assert vector.tolist() == VECTOR.tolist()
-
-
-def test_whole_numbers_are_a_vector_as_well():
-    (vector,) = RULED.vectors([1, 0, 2, 0])
-    assert vector.dtype == np.float64
-    assert vector.tolist() == [1, 0, 2, 0]
-
-
 def test_the_hidden_weights_predict_every_linearly_ruled_label():
     prepared = prepare(RULED, list(LINEAR.train.points), list(LINEAR.train.labels))
     layout, weights = prepared.layout, prepared.layout.zeros()
@@ -140,13 +102,6 @@ def test_the_hidden_weights_predict_every_linearly_ruled_label():
         layout.block(weights, f"variable {i}")[:, 1] = own
     predicted = Model(RULED, layout, weights).predict(list(LINEAR.test.points))
     assert predicted == [tuple(y) for y in LINEAR.test.labels.tolist()]
-
-
-def test_outputs_of_a_vector_go_to_labels_and_back():
-    y = LINEAR.train.labels[0]
-    labels = RULED.encode(VECTOR, y)
-    assert labels == y.tolist()
-    assert RULED.decode(VECTOR, labels) == tuple(y.tolist())
 
 
 @pytest.mark.parametrize("y", [(0, 1, 1, 0, 1), (0, 1, 2, 0, 1, 0), (0, -1, 1, 0, 1, 0)])
@@ -159,8 +114,3 @@ def test_an_output_of_a_vector_is_zeros_and_ones(y):
 def test_an_input_that_is_no_vector_is_refused(shape):
     with pytest.raises(DataError, match="one vector; got the shape"):
         RULED.vectors(np.zeros(shape))
-
-
-def test_as_many_bounds_as_rules_are_needed():
-    with pytest.raises(ValueError, match="shorter"):
-        BinaryVector.of(LINEAR.coefficients, LINEAR.upper[:-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from papers.tour.methods import Bench, Learned, Plan, Sentences, agreement, steps_of, take
+from papers.tour.methods import Bench, Plan, Sentences, agreement, steps_of, take
 from rote.datasets import english_sentences
 from rote.inference import Exact, Exhaustive
 from rote.inference.approximate import LearnedBeam
@@ -82,13 +82,6 @@ def test_lessons_are_counted_in_every_epoch(bench, local):
     solver = Timed(Exact())
     lessons = bench.distill(local.weights, LearnedBeam(solver), PLAN, 0, solver)
     assert (lessons.inferences, lessons.calls) == (24, 24)
-
-
-def test_what_is_learned_after_something_else_takes_both():
-    one = Learned(np.zeros(2), 10, 5, 1.0, 0.5)
-    both = one.and_then(Learned(np.ones(2), 3, 2, 0.25, 0.125))
-    assert both[1:] == (13, 7, 1.25, 0.625)
-    assert both.weights is one.weights
 
 
 def test_methods_tell_of_as_many_steps_as_they_said(bench):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -22,20 +20,14 @@ from papers.tour.methods import (
     RULED,
     SPEEDUP,
     Plan,
-    steps_of,
 )
-from papers.tour.tour import CORPUS, EXPERIMENT, LEGEND, MADE_UP, go_round, run, sentences_of
-from rote import SettingError
-from tests.papers.conftest import on_made_up
+from papers.tour.tour import CORPUS, EXPERIMENT, LEGEND, go_round, sentences_of
+from tests.papers.studies import TINY as PLANS
+from tests.papers.studies import run_tiny
 
-TINY = Plan(train=40, unlabelled=40, test=30, iterations=2, restarts=3, epochs=2)
+STUDY = "tour"
+TINY = PLANS[STUDY]
 METHODS = [LO, RULED, IBT, EXACT, HIGHS, AMORTIZED, DECOMPOSED, GREEDY, SPEEDUP]
-TIMES = ("learn_seconds", "predict_seconds")
-
-
-@pytest.fixture(scope="module")
-def outcome(steps):
-    return on_made_up(go_round, TINY, steps)
 
 
 @pytest.fixture(scope="module")
@@ -85,24 +77,7 @@ def test_the_same_weights_reach_the_same(outcome, rows):
     assert all(claim.held for claim in same)
 
 
-def test_settings_say_what_was_learned_from(outcome):
-    assert outcome.settings["sentences"] == MADE_UP
-    assert outcome.settings["learned from"] == "40 sentences"
-    assert outcome.settings["taught by"] == "40 sentences without outputs"
-    assert outcome.settings["judged on"] == "30 sentences"
-    json.dumps(outcome.settings)
-
-
-def test_the_same_seed_gives_the_same_figures_but_for_times(outcome, steps):
-    again = on_made_up(go_round, TINY, [])
-    for one, two in zip(outcome.rows, again.rows, strict=True):
-        timed = dict.fromkeys(TIMES, 0.0)
-        assert {**one.metrics, **timed} == {**two.metrics, **timed}
-    assert steps == [(k, steps_of(TINY)) for k in range(1, steps_of(TINY) + 1)]
-
-
-def test_every_stretch_has_its_name_and_kernels_come_first(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_every_stretch_has_its_name_and_kernels_come_first():
     told, done = [], []
 
     def ahead(step):
@@ -131,7 +106,7 @@ def test_a_claim_fails_where_numbers_speak_against_it(outcome, monkeypatch):
 
     methods = tour.take
     monkeypatch.setattr(tour, "take", spoiled)
-    other = on_made_up(go_round, TINY, [])
+    other = run_tiny("tour").record
     assert taken == METHODS
     verdicts = zip(outcome.claims, other.claims, strict=True)
     changed = [two.claim for one, two in verdicts if one.held is not two.held]
@@ -141,26 +116,19 @@ def test_a_claim_fails_where_numbers_speak_against_it(outcome, monkeypatch):
     assert "weights are not equal" in other.claims[3].evidence
 
 
-def test_the_tour_goes_round_once():
-    with pytest.raises(SettingError, match="goes round once"):
-        run(Settings(trials=3))
-
-
 def test_run_compiles_ahead_and_then_goes_round(monkeypatch):
     monkeypatch.setattr(tour, "go_round", lambda plan, settings, ahead: (plan, ahead))
-    assert EXPERIMENT.run(Settings(quick=True)) == (tour.QUICK, tour.compile_ahead)
-    assert EXPERIMENT.run(Settings()) == (Plan(), tour.compile_ahead)
+    assert EXPERIMENT.run(TINY, Settings()) == (TINY, tour.compile_ahead)
 
 
-def test_made_up_sentences_are_split_without_overlap(monkeypatch):
-    monkeypatch.delenv("ROTE_DATA", raising=False)
+def test_made_up_sentences_are_split_without_overlap():
     given = sentences_of(TINY, 0)
     assert [len(part) for part in given[1:]] == [40, 40, 30]
     assert len({sentence.id for part in given[1:] for sentence in part}) == 110
     assert given != sentences_of(TINY, 1)
 
 
-@pytest.mark.skipif(not os.environ.get("ROTE_DATA"), reason="needs ROTE_DATA")
+@pytest.mark.usefixtures("real_data")
 def test_the_corpus_is_taken_where_it_is_there():
     given = sentences_of(Plan(), 0)
     assert given.source == CORPUS

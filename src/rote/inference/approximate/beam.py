@@ -1,26 +1,33 @@
-"""`Beam`: variables get labels one after the other, and the best few partial outputs are kept.
+"""`Beam` and `ConstrainedBeam`: variables get labels one by one, the best partial outputs are kept.
 
-Rules are looked at when outputs are whole: the answer is the best output of the last beam that
-obeys them. Where none does there is no answer (`Status.TIMED_OUT`); `ConstrainedBeam` obeys on the
-way, and `LearnedBeam` learns to.
+A plain beam looks at rules when outputs are complete: the answer is the best output of the last
+beam that is feasible, and where none is there is no answer (`Status.TIMED_OUT`). A constrained one
+removes labels that rules no longer allow after every step (`rote.kernels.beam.propagation`). Where
+it dies all the same, `Exact` is asked: so there is an output for every input that has any, and
+proof that the others have none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from rote.errors import SettingError, check_whole
-from rote.inference.approximate.beam_plan import BeamPlans, Order
+from rote.errors import SettingError
+from rote.inference.approximate.beam_plan import ORDER, BeamPlans, Order
 from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.duals import dual_bound
-from rote.inference.problem import Context, Problem
+from rote.inference.exact.exact import Exact
+from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.beam.beam import BeamPlan, search_beam
+from rote.kernels.beam.propagation import search_consistently
 from rote.kernels.outputs import best_parts, first_feasible_output
+from rote.settings import FLAG, whole
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
@@ -29,15 +36,33 @@ NO_WEIGHTS = readonly(np.empty(0))
 MAX_BYTES = 1 << 34  # of the beams of one batch
 
 
-@dataclass(frozen=True)
-class Beam(Engine):
-    """``width`` partial outputs are kept, those that score most.
+class _Planned(Engine):
+    """A plan for each space, in the order that an engine has."""
 
-    A ``priority`` of your own says what partial outputs are worth instead: it is given the space,
-    labels of shape (k, variables) with -1 where there is none yet, and their scores so far. It is
-    asked in Python, once for each step of each input. ``order`` says for a space in which order its
-    variables get labels; as they stand, if it is not given. With ``proof``, dual ascent bounds how
-    good outputs can be: an answer that reaches its bound is optimal.
+    order: Order | None
+    checks: ClassVar = {"width": whole(1), "order": ORDER, "proof": FLAG}
+
+    @cached_property
+    def _plans(self) -> BeamPlans:
+        return BeamPlans(self.order)
+
+
+@dataclass(frozen=True)
+class Beam(_Planned):
+    """Beam search by scores; an answer may be missing, and is optimal where it meets its bound.
+
+    Parameters
+    ----------
+    width
+        How many partial outputs are kept, at least 1; time and memory grow with it.
+    priority
+        Ranks partial outputs instead of their scores: it is given the space, labels of shape
+        (k, variables) with -1 where there is none yet, and the scores so far. It is called in
+        Python, once per step of each input.
+    order
+        The order in which the variables of a space get labels; None for that of the space.
+    proof
+        Whether dual ascent bounds the values; slower, and proves more answers optimal.
 
     >>> from rote import Beam, SpaceBuilder
     >>> builder = SpaceBuilder()
@@ -53,60 +78,95 @@ class Beam(Engine):
     priority: Priority | None = None
     order: Order | None = None
     proof: bool = False
-    _courses: BeamPlans = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        check_whole("width", self.width, least=1)
-        object.__setattr__(self, "_courses", BeamPlans(self.order))
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        space = problem.space
-        shut = problem.closed_labels
+        space, closed, plan = problem.space, problem.closed_labels, self._plans.of(problem.space)
+        width = beam_width(self.width, space, len(problem), plan)
         if self.priority is None:
-            course = self._courses.of(space)
-            width = fitting(self.width, space, len(problem), course)
-            nodes, _ = search_beam(problem.scores, shut, NO_WEIGHTS, width, np.inf, course)
+            nodes, _ = search_beam(problem.scores, closed, NO_WEIGHTS, width, np.inf, plan)
             outputs, size = nodes.labels, nodes.size
         else:
-            outputs, size = self._slowly(space, problem, shut, self.priority)
+            outputs = np.full((len(problem), width, len(space.variables)), -1)
+            size = np.zeros(len(problem), dtype=np.int64)
+            for i in range(len(problem)):
+                beam = self._ranked(space, problem.scores[i], closed[i], plan, width)
+                size[i], outputs[i, : len(beam)] = len(beam), beam
         labels, is_feasible = first_feasible(space, outputs, size)
         labels[~is_feasible] = -1
         return bounded(problem, labels, proof=self.proof)
 
-    def _slowly(
-        self, space: Space, problem: Problem, shut: BoolArray, priority: Priority
-    ) -> tuple[IntArray, IntArray]:
-        m, n = len(problem), len(space.variables)
-        course = self._courses.of(space)
-        order, width = course.order.tolist(), fitting(self.width, space, m, course)
-        outputs = np.full((m, width, n), -1)
-        size = np.zeros(m, dtype=np.int64)
-        for i in range(m):
-            beam = np.full((1, n), -1)
-            for j in order:
-                labels = np.flatnonzero(~shut[i, space.offsets[j] : space.offsets[j + 1]])
-                beam, parents = np.repeat(beam, len(labels), axis=0), len(beam)
-                if len(beam) == 0:
-                    break
-                beam[:, j] = np.tile(labels, parents)
-                scores = partial_scores(space, problem.scores[i], beam)
-                ranks = np.asarray(priority(space, readonly(beam), scores), dtype=np.float64)
-                if ranks.shape != (len(beam),):
-                    raise SettingError(
-                        f"a priority is one number for each of {len(beam)} partial outputs; got "
-                        f"the shape {ranks.shape}"
-                    )
-                beam = beam[np.argsort(-ranks, kind="stable")[:width]]
-            size[i] = len(beam)
-            outputs[i, : len(beam)] = beam
-        return outputs, size
+    def _ranked(
+        self, space: Space, scores: FloatArray, closed: BoolArray, plan: BeamPlan, width: int
+    ) -> IntArray:
+        """The last beam of one input, ranked by the priority."""
+        assert self.priority is not None
+        beam = np.full((1, len(space.variables)), -1)
+        for j in plan.order.tolist():
+            labels = np.flatnonzero(~closed[space.offsets[j] : space.offsets[j + 1]])
+            beam, parents = np.repeat(beam, len(labels), axis=0), len(beam)
+            if len(beam) == 0:
+                break
+            beam[:, j] = np.tile(labels, parents)
+            so_far = partial_scores(space, scores, beam)
+            ranks = np.asarray(self.priority(space, readonly(beam), so_far), dtype=np.float64)
+            if ranks.shape != (len(beam),):
+                raise SettingError(
+                    f"a priority is one number for each of {len(beam)} partial outputs; got "
+                    f"the shape {ranks.shape}"
+                )
+            beam = beam[np.argsort(-ranks, kind="stable")[:width]]
+        return beam
 
 
-def fitting(width: int, space: Space, inputs: int, course: BeamPlan) -> int:
+@dataclass(frozen=True)
+class ConstrainedBeam(_Planned):
+    """As `Beam`, and every answer is feasible.
+
+    Parameters
+    ----------
+    width, order, proof
+        As those of `Beam`.
+
+    >>> from rote import ConstrainedBeam, SpaceBuilder
+    >>> builder = SpaceBuilder()
+    >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
+    >>> builder.require(x["b"] >> y["b"])
+    >>> space = builder.build()
+    >>> found = ConstrainedBeam(width=1).solve(space, space.scores({"x": {"b": 2.0}}))
+    >>> space.decode(found.labels)
+    [{'x': 'b', 'y': 'b'}]
+    """
+
+    width: int = 4
+    order: Order | None = None
+    proof: bool = False
+
+    def answer(self, problem: Problem, context: Context) -> Solutions:
+        plan = self._plans.of(problem.space)
+        return search_feasible(problem, NO_WEIGHTS, self.width, plan, proof=self.proof)
+
+
+def search_feasible(
+    problem: Problem, weights: FloatArray, width: int, plan: BeamPlan, *, proof: bool
+) -> Solutions:
+    """Beam search that obeys the rules on the way, and `Exact` where it comes to nothing."""
+    space, closed = problem.space, problem.closed_labels
+    width = beam_width(width, space, len(problem), plan)
+    nodes = search_consistently(problem.scores, closed, weights, width, plan, space.network.graph)
+    labels, is_feasible = first_feasible(space, nodes.labels, nodes.size)
+    dead = np.flatnonzero(~is_feasible)
+    labels[dead] = -1
+    found = bounded(problem, labels, proof=proof)
+    if len(dead) == 0:
+        return found
+    return found.with_rows(dead, Exact().answer(problem.rows(dead), NO_CONTEXT))
+
+
+def beam_width(width: int, space: Space, inputs: int, plan: BeamPlan) -> int:
     """The width of beams: no more than there are outputs, and refused if memory is too small."""
     most = int(min(width, space.outputs))
     labels = int(max(space.sizes, default=0))
-    size = 8 * most * (inputs * (len(space.variables) + course.counters + 2) + 6 * labels)
+    size = 8 * most * (inputs * (len(space.variables) + plan.counters + 2) + 6 * labels)
     if size > MAX_BYTES:
         raise SettingError(
             f"width is {width}, and beams of {most} outputs for {inputs} inputs at once take "
@@ -132,10 +192,7 @@ def partial_scores(space: Space, scores: FloatArray, labels: IntArray) -> FloatA
 
 
 def first_feasible(space: Space, outputs: IntArray, size: IntArray) -> tuple[IntArray, BoolArray]:
-    """Of every beam, of shape (m, width, variables), the first output that obeys the rules.
-
-    Where none does, that is the first of all, and it is said so.
-    """
+    """Of every beam, of shape (m, width, variables), the first feasible output, or the first."""
     network = space.network
     if network.variables == network.own:
         return first_feasible_output(
@@ -148,15 +205,12 @@ def first_feasible(space: Space, outputs: IntArray, size: IntArray) -> tuple[Int
 
 
 def bounded(problem: Problem, labels: IntArray, *, proof: bool) -> Solutions:
-    """Answers with a bound: by duals, or that of all parts by themselves.
-
-    Labels are -1 where no output was found.
-    """
+    """Answers with a bound, by duals or by the best of all parts; labels are -1 where none are."""
     space = problem.space
     if proof:
         bound = dual_bound(space, problem, BranchAndBound().duals(space, problem))
     else:
-        bound = bound_by_parts(problem)
+        bound = best_parts(problem.scores, problem.closed_labels, space.starts).sum(axis=1)
     value = space.known_value(problem.scores, labels)
     reached = value >= bound - problem.ties
     status = np.where(reached, np.int64(Status.OPTIMAL), np.int64(Status.FEASIBLE))
@@ -165,10 +219,3 @@ def bounded(problem: Problem, labels: IntArray, *, proof: bool) -> Solutions:
         none = bound[missing] == -np.inf
         status[missing] = np.where(none, Status.INFEASIBLE, Status.TIMED_OUT)
     return Solutions.of(problem, labels, FoundBy.BEAM, bound=bound, status=status)
-
-
-def bound_by_parts(problem: Problem) -> FloatArray:
-    """The best open label of every variable and the best tuple of every factor, whatever fits."""
-    best = best_parts(problem.scores, problem.closed_labels, problem.space.starts)
-    found: FloatArray = best.sum(axis=1)
-    return found

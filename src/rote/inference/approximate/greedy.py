@@ -5,24 +5,24 @@
                         climb  = the best single change, again and again, while one is better
     answer the best output that was climbed to
 
-It takes any space, any score and any term, and proves nothing of its answers beyond the bound that
-every part by itself gives.
+It takes any space, any score and any loss term, and proves nothing of its answers beyond the bound
+that every part by itself gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rote.errors import SettingError, check_whole, is_number
+from rote.errors import SettingError
 from rote.inference.approximate.greedy_any_score import search_any_score
 from rote.inference.approximate.initial import (
+    CLASSIFIER,
     Initializer,
     UnaryClassifier,
-    check_classifier,
     checked_initial,
     unary_argmax,
 )
@@ -39,6 +39,7 @@ from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.local_search.binary_pairs import search_pairs
 from rote.kernels.local_search.greedy import Restarts, search_greedily
+from rote.settings import FRACTION, SEED, whole
 from rote.space.space import Space
 from rote.types import FloatArray, IntArray, readonly
 
@@ -47,11 +48,21 @@ from rote.types import FloatArray, IntArray, readonly
 class RGS(Engine):
     """Greedy search from many starts; any answer obeys the rules.
 
-    A start has a share ``alpha`` of its variables as the ``classifier`` says, and the others drawn
-    uniformly; alpha=0 needs no classifier. Draws are a function of ``seed`` and the scores, so the
-    same question has the same answer, whatever it is asked together with. Where every climb ends
-    at an output that breaks a rule, there is no answer (`Status.TIMED_OUT`); more restarts, or a
-    larger alpha, may find one.
+    Draws are a function of the seed and the scores, so the same problem has the same answer,
+    whatever it is solved together with. Where every climb ends at an output that breaks a rule,
+    there is no answer (`Status.TIMED_OUT`); more restarts, or a larger alpha, may find one.
+
+    Parameters
+    ----------
+    alpha
+        The share of a start's variables that are as the classifier says, from 0 to 1; the others
+        are drawn uniformly.
+    restarts
+        How many starts are climbed from, at least 1; time grows with it.
+    classifier
+        What starts are made of, as `fit_unary_classifier` gives; needed where alpha is above 0.
+    seed
+        Of the draws; a whole number of at least 0.
 
     >>> from rote import RGS, SpaceBuilder
     >>> builder = SpaceBuilder()
@@ -72,14 +83,16 @@ class RGS(Engine):
         {Capability.LOSS_TERMS, Capability.GLOBAL_FEATURES, Capability.FEATURES}
     )
 
+    checks: ClassVar = {
+        "alpha": FRACTION,
+        "restarts": whole(1),
+        "seed": SEED,
+        "classifier": CLASSIFIER,
+    }
+
     def __post_init__(self) -> None:
-        if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
-            raise SettingError(f"alpha is a share from 0 to 1, got {self.alpha!r}")
-        check_whole("restarts", self.restarts, least=1)
-        check_whole("seed", self.seed, least=0, most=(1 << 63) - 1)
-        if self.classifier is not None:
-            check_classifier(self.classifier)
-        elif self.alpha > 0:
+        super().__post_init__()
+        if self.classifier is None and self.alpha > 0:
             raise SettingError(
                 "alpha is above 0, and there is no classifier to start from; give one, such as "
                 "fit_unary_classifier(prepared), or take alpha=0"
@@ -137,11 +150,8 @@ class RGS(Engine):
         if self.classifier is None:
             return unary_argmax(problem)
         initial = self.classifier.initial(problem, context)
-        return (
-            initial
-            if isinstance(self.classifier, UnaryClassifier)
-            else checked_initial(problem, initial)
-        )
+        own = isinstance(self.classifier, UnaryClassifier)
+        return initial if own else checked_initial(problem, initial)
 
     def _search(self, problem: Problem, initial: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         n_resampled = self.n_resampled(problem.space)
@@ -152,15 +162,9 @@ class RGS(Engine):
             return search_any_score(problem, initial, n_resampled, restarts, self.seed)
         kind, gold, wide = known
         gold = initial if gold is None else gold
-        apart, again = (
-            problem.space.network.per_factor_tables,
-            Restarts(n_resampled, restarts, int(self.seed)),
-        )
-        if (
-            is_paired(apart)
-            and not apart.rows
-            and problem.closed is None
-            and problem.global_scores is None
-        ):
-            return search_pairs(problem.questions, initial, gold, kind, apart.graph, again)
-        return search_greedily(problem.questions, initial, gold, kind, wide, apart.graph, again)
+        apart = problem.space.network.per_factor_tables
+        graph, again = apart.graph, Restarts(n_resampled, restarts, int(self.seed))
+        plain = problem.closed is None and problem.global_scores is None
+        if is_paired(apart) and not apart.rows and plain:
+            return search_pairs(problem.questions, initial, gold, kind, graph, again)
+        return search_greedily(problem.questions, initial, gold, kind, wide, graph, again)

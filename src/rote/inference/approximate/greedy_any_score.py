@@ -1,8 +1,8 @@
-"""Greedy search for what kernels do not know: terms and traits of your own, auxiliary columns.
+"""Greedy search for what kernels do not know: loss terms and global features of your own.
 
-The starts and the steps are those of `rote.kernels.local_search.greedy`; every step looks at all
-outputs that differ in one label, asks the term what they are worth, and `Space.rules` which of them
-obey.
+The same for rules with auxiliary columns. The starts and the steps are those of
+`rote.kernels.local_search.greedy`; every step looks at all outputs that differ in one label, asks
+the loss term for their values, and `Space.rules` which of them are feasible.
 """
 
 from __future__ import annotations
@@ -61,16 +61,11 @@ def _climbed(one: Problem, closed: BoolArray, start: IntArray) -> tuple[IntArray
 
 
 def _gains(one: Problem, labels: IntArray, successors: IntArray) -> FloatArray:
-    """What each change would add, to the scores and to the term."""
-    gains = gains_of(one.scores, readonly(labels[None]), one.space.network.per_factor_tables.graph)[
-        0
-    ]
-    if one.global_scores is not None:
-        gains = (
-            gains
-            + one.global_scores.known_value(successors)
-            - one.global_scores.known_value(labels[None])
-        )
+    """What each change would add to the value."""
+    graph, more = one.space.network.per_factor_tables.graph, one.global_scores
+    gains = gains_of(one.scores, readonly(labels[None]), graph)[0]
+    if more is not None:
+        gains = gains + more.known_value(successors) - more.known_value(labels[None])
     if one.loss_term is None:
         return np.asarray(gains)
     if hasattr(one.loss_term, "changes"):

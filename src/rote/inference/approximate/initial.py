@@ -1,4 +1,4 @@
-"""Outputs to start from: those of a classifier that decides every variable by itself."""
+"""Initial outputs: those of a classifier that decides every variable by itself."""
 
 from __future__ import annotations
 
@@ -12,12 +12,20 @@ from rote.inference.problem import TIE, Context, Problem
 from rote.kernels.bundles import Questions
 from rote.kernels.dp.chains import best_labels
 from rote.kernels.outputs import ties_of
+from rote.settings import Setting, optional
 from rote.space.space import Space
 from rote.types import FloatArray, IntArray, readonly
 
+CLASSIFIER = optional(
+    Setting(
+        "one with a method initial, such as fit_unary_classifier(prepared)",
+        lambda value: not isinstance(value, type) and callable(getattr(value, "initial", None)),
+    )
+)
+
 
 class Initializer(Protocol):
-    """Says an output for every input of a batch; it need not obey the rules."""
+    """Predicts an output for every input of a batch; it need not be feasible."""
 
     def initial(self, problem: Problem, context: Context) -> IntArray:
         """Labels of shape (m, variables); -1 where a variable has no label that it may have."""
@@ -28,7 +36,10 @@ class Initializer(Protocol):
 class UnaryClassifier:
     """argmax_a w^a · φ(x, j) for every variable j; `fit_unary_classifier` finds the weights.
 
-    The weights are laid out as those of a model are; what they say of factors is not looked at.
+    Parameters
+    ----------
+    weights
+        Laid out as those of a model; those of factors are not looked at.
     """
 
     weights: FloatArray
@@ -55,15 +66,6 @@ def _likely(space: Space, questions: Questions) -> IntArray:
     return readonly(best_labels(questions, space.offsets, space.network.allowed))
 
 
-def check_classifier(classifier: object) -> None:
-    """Refuse what guesses nothing, such as the class of a classifier."""
-    if isinstance(classifier, type) or not callable(getattr(classifier, "initial", None)):
-        raise SettingError(
-            "classifier is one with a method initial, such as fit_unary_classifier(prepared); "
-            f"got {classifier!r}"
-        )
-
-
 def checked_initial(problem: Problem, labels: IntArray) -> IntArray:
     """What a classifier of a user's own says, checked, since kernels do not look."""
     space = problem.space
@@ -71,7 +73,7 @@ def checked_initial(problem: Problem, labels: IntArray) -> IntArray:
     initial = np.asarray(labels)
     if initial.shape != shape or initial.dtype.kind not in "iu":
         raise LabelError(
-            f"a classifier guesses whole numbers of shape {shape}, one row per input and one "
+            f"a classifier predicts whole numbers of shape {shape}, one row per input and one "
             f"column per variable; got {initial.dtype} of shape {initial.shape}"
         )
     if ((initial < -1) | (initial >= space.sizes)).any():

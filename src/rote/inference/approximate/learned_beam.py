@@ -2,41 +2,38 @@
 
     rank(v) = g(v) + h(v),     h(v) = w · φ(v)
 
-The weights w of patterns (`rote.inference.approximate.beam_plan`) are learned from the engine's own
-answers, which needs no right outputs: wherever the search leaves the way to the engine's answer, w
+The weights w of features (`rote.inference.approximate.beam_plan`) are learned from the engine's own
+answers, which needs no gold outputs: wherever the search leaves the way to the engine's answer, w
 moves (`rote.kernels.beam.heuristic_learning.learn_beam`). What rules forbid is soon unlikely, and
-the search comes to outputs that obey without looking at a rule.
+the search comes to feasible outputs without looking at a rule.
 
 With a ``theta``, h decides alone where it is ahead by more than that. If the gap is larger
 than what scores could change, the beam is the same (Theorem 2); and the feature vectors of such a
 decision need not be worked out at all: a model asks for those of the others alone.
 
-Beyond the paper: where the best labels obey, each chosen by itself, nothing is searched, since
-they are the best output; an output that breaks a rule is searched for again by a search that
-obeys, so that every answer does; with ``proof`` every answer has a bound by duals; and ``share`` of
-the inputs are given to the engine as well, so that learning goes on in service.
+Beyond the paper: where the best labels are feasible, each chosen by itself, nothing is searched,
+since they are the best output; an infeasible output is searched for again by a constrained beam, so
+that every answer is feasible; with ``proof`` every answer has a dual bound; and ``share`` of the
+inputs are given to the engine as well, so that learning goes on in service.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 import numpy as np
 
-from rote.errors import SettingError, check_number, check_whole, is_number
-from rote.inference.approximate.beam import bounded, first_feasible, fitting
+from rote.inference.approximate.beam import beam_width, bounded, first_feasible, search_feasible
 from rote.inference.approximate.beam_plan import (
+    ORDER,
     BeamPlans,
     HeuristicFeatures,
     Order,
     WeightIndex,
-    grown,
 )
-from rote.inference.approximate.constrained_beam import search_feasible
-from rote.inference.engine import Capability, Engine, Locked, Stats, check_engine
+from rote.inference.engine import ANY_ENGINE, Capability, Engine, Locked, Stats
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.independent import argmax_presolve
 from rote.inference.problem import Context, LazyProblem, LazyScores, Problem, Wanted
@@ -44,6 +41,7 @@ from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.beam.beam import BeamPlan, Progress, first_nodes, proceed, search_beam
 from rote.kernels.beam.heuristic_learning import Learned, learn_beam
 from rote.kernels.local_search.hash_random import seeds_of
+from rote.settings import FLAG, FRACTION, instance_of, number, optional, whole
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
@@ -56,38 +54,73 @@ class BeamResult(NamedTuple):
     skipped: IntArray  # (m,): decisions by h alone
 
 
+class Knowledge(NamedTuple):
+    """All that a `LearnedBeam` has learned, and needs to learn on as if it had never stopped."""
+
+    origins: Mapping[str, int]  # of each family of features: the place of its first weight
+    weights: FloatArray  # as they are now
+    sums: FloatArray  # their average is weights - sums / clock
+    clock: FloatArray  # one number: inputs learned from
+    asked: FloatArray  # one number: inputs that came without scores
+
+
 class Heuristic(Locked):
-    """What is learned: the weights of patterns, their sums and a clock, and where each begins."""
+    """What is learned, under a lock: the weights of features, and where those of each begin."""
 
-    def __init__(self, order: Order | None, patterns: HeuristicFeatures) -> None:
+    def __init__(
+        self, order: Order | None, features: HeuristicFeatures, known: Knowledge | None
+    ) -> None:
         super().__init__()
-        self.ledger = WeightIndex()
-        self.courses = BeamPlans(order, patterns, self.ledger)
-        self.learned = Learned(np.zeros(0), np.zeros(0), np.zeros(1))
-        self.asked = 0  # inputs without scores, so far
+        empty = np.zeros(0), np.zeros(0), np.zeros(1), np.zeros(1)
+        origins, *arrays = known or ({}, *empty)
+        weights, sums, clock, asked = (np.array(array, dtype=np.float64) for array in arrays)
+        self.index = WeightIndex(origins, min(len(weights), len(sums)))
+        self.plans = BeamPlans(order, features, self.index)
+        self.learned = Learned(weights, sums, clock)
+        self.asked = int(asked[0])
 
-    def course(self, space: Space) -> BeamPlan:
-        """The course of a space; there are weights for all of its patterns then."""
-        course = self.courses.of(space)
-        weights, sums, clock = self.learned
-        size = self.ledger.size
-        if len(weights) < size:
-            self.learned = Learned(grown(weights, size), grown(sums, size), clock)
-        return course
+    def plan(self, space: Space) -> BeamPlan:
+        """The plan of a space; there are weights for all of its features then."""
+        plan = self.plans.of(space)
+        more = self.index.size - len(self.learned.weights)
+        if more > 0:
+            weights, sums = (np.pad(array, (0, more)) for array in self.learned[:2])
+            self.learned = Learned(weights, sums, self.learned.clock)
+        return plan
 
     def weights(self, *, average: bool) -> FloatArray:
         """The weights as they are, or their mean so far."""
         weights, sums, clock = self.learned
-        return weights - sums / max(1.0, clock[0]) if average else weights.copy()
+        return readonly(weights - sums / max(1.0, clock[0]) if average else weights.copy())
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedBeam(Engine):
-    """Beam search that learns from the ``inner`` engine.
+    """Beam search that learns from another engine; every answer is feasible.
 
-    A mistake moves w by ``step``: where that is large beside scores, h overrules them. ``average``
-    ranks by the mean of all w so far, which changes less from one mistake to the next.
-    What was learned is in ``knowledge``, and can be given to another one as ``learned``.
+    Parameters
+    ----------
+    inner
+        The engine to learn from.
+    width
+        How many partial outputs are kept, at least 1; time and memory grow with it.
+    theta
+        How far h must be ahead to decide without scores, at least 0; the smaller, the faster and
+        the less exact. None looks at all scores.
+    features
+        Which features h has.
+    order
+        The order in which the variables of a space get labels; None for that of the space.
+    step
+        By how much a mistake moves w, above 0: where that is large beside scores, h overrules them.
+    average
+        Whether h is the mean of all w so far, which changes less from one mistake to the next.
+    share
+        The share of inputs that the inner engine answers, to learn from, from 0 to 1.
+    proof
+        Whether dual ascent bounds the values; slower, and proves more answers optimal.
+    learned
+        The `knowledge` of another one, to go on from.
 
     >>> import numpy as np
     >>> from rote import Exact, LearnedBeam, SpaceBuilder
@@ -112,33 +145,30 @@ class LearnedBeam(Engine):
     average: bool = True
     share: float = 0.0
     proof: bool = False
-    learned: tuple[dict[str, int], FloatArray] | None = field(default=None, repr=False)
+    learned: Knowledge | None = field(default=None, repr=False)
     _heuristic: Heuristic = field(init=False, repr=False)
-    _stats: Stats = field(init=False, repr=False)
+    _stats: Stats = field(
+        default_factory=lambda: Stats("inputs", "broken", "taught", "mistakes", "steps", "skipped"),
+        init=False,
+        repr=False,
+    )
+
+    checks: ClassVar = {
+        "inner": instance_of(Engine, ANY_ENGINE),
+        "width": whole(1),
+        "theta": optional(number(least=0)),
+        "order": ORDER,
+        "step": number(above=0),
+        "average": FLAG,
+        "share": FRACTION,
+        "proof": FLAG,
+        "learned": optional(instance_of(Knowledge, "the knowledge of another LearnedBeam")),
+    }
 
     def __post_init__(self) -> None:
-        check_engine("the engine to learn from", self.inner)
-        check_whole("width", self.width, least=1)
-        if self.theta is not None:
-            check_number("theta", self.theta, least=0)
-        check_number("step", self.step, least=0, above=True)
-        if not is_number(self.share) or not 0 <= self.share <= 1:
-            raise SettingError(f"share is a number from 0 to 1, got {self.share!r}")
-        heuristic = Heuristic(self.order, self.features)
-        if self.learned is not None:
-            origins, given = self.learned
-            ledger = heuristic.ledger
-            ledger.origins, ledger.size = dict(origins), len(given)
-            weights = np.array(given, dtype=np.float64)
-            if any(at < 0 or at + ledger.size_of(key) > len(given) for key, at in origins.items()):
-                raise SettingError(
-                    f"learned is the knowledge of another one: {len(given)} weights are fewer than "
-                    "its families of patterns have"
-                )
-            heuristic.learned = Learned(weights, np.zeros(len(weights)), np.zeros(1))
+        super().__post_init__()
+        heuristic = Heuristic(self.order, self.features, self.learned)
         object.__setattr__(self, "_heuristic", heuristic)
-        names = "inputs", "broken", "taught", "mistakes", "steps", "skipped"
-        object.__setattr__(self, "_stats", Stats(*names))
 
     @property
     def supports(self) -> frozenset[Capability]:
@@ -160,23 +190,27 @@ class LearnedBeam(Engine):
         return self._stats
 
     @property
-    def knowledge(self) -> tuple[dict[str, int], FloatArray]:
-        """What has been learned: where each family of patterns begins, and all weights."""
-        with self._heuristic.lock:
-            return dict(self._heuristic.ledger.origins), readonly(self._weights())
+    def knowledge(self) -> Knowledge:
+        """What has been learned so far."""
+        own = self._heuristic
+        with own.lock:
+            arrays = (*own.learned, np.array([float(own.asked)]))
+            return Knowledge(dict(own.index.origins), *(readonly(a.copy()) for a in arrays))
 
-    def _weights(self) -> FloatArray:
-        return self._heuristic.weights(average=self.average)
+    @property
+    def weights(self) -> FloatArray:
+        """The weights of h."""
+        with self._heuristic.lock:
+            return self._heuristic.weights(average=self.average)
 
     def saved(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
         settings, _ = super().saved()
-        origins, weights = self.knowledge
-        return {**settings, "learned": origins}, {"patterns": weights}
+        known = self.knowledge._asdict()
+        return {**settings, "learned": known.pop("origins")}, known
 
     @classmethod
     def restored(cls, settings: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> Engine:
-        learned = dict(settings["learned"]), arrays["patterns"]
-        return cls(**{**settings, "learned": learned})
+        return cls(**{**settings, "learned": Knowledge(dict(settings["learned"]), **arrays)})
 
     @property
     def _gap(self) -> float:
@@ -184,13 +218,7 @@ class LearnedBeam(Engine):
 
     def with_theta(self, theta: float | None) -> LearnedBeam:
         """One that knows as much and has another threshold."""
-        return replace(self, theta=theta).knowing(self)
-
-    def knowing(self, other: LearnedBeam) -> LearnedBeam:
-        """One with these settings that goes on learning from where another one is."""
-        same = replace(self)
-        object.__setattr__(same, "_heuristic", deepcopy(other._heuristic))
-        return same
+        return replace(self, theta=theta, learned=self.knowledge)
 
     def learn(self, space: Space, scores: Problem | AnyArray) -> int:
         """Learn from inputs by the engine's answers to them; how many mistakes there were."""
@@ -217,18 +245,18 @@ class LearnedBeam(Engine):
         if not taught.any():
             return self._answered(problem)
         rows = np.flatnonzero(taught), np.flatnonzero(~taught)
-        solved = self.taught(problem.rows(rows[0]), context.rows(rows[0]))
+        solved = self._taught(problem.rows(rows[0]), context.rows(rows[0]))
         parts = [solved, self._answered(problem.rows(rows[1]))]
         return Solutions.joined(parts).rows(np.argsort(np.concatenate(rows)))
 
-    def taught(self, problem: Problem, context: Context) -> Solutions:
+    def _taught(self, problem: Problem, context: Context) -> Solutions:
         """The engine's own answers, which are learned from."""
         solved = self.inner.solve(problem.space, problem, context)
         self._learn(problem, solved)
         return solved
 
-    def lessons(self, count: int) -> IntArray:
-        """Which of so many inputs are for the engine, where no scores are there to say so.
+    def next_taught(self, count: int) -> IntArray:
+        """Which of the next inputs are for the engine, where no scores are there to say so.
 
         They are as many as ``share`` says, one after so many others.
         """
@@ -239,15 +267,14 @@ class LearnedBeam(Engine):
         return np.flatnonzero(np.diff(due) > 0)
 
     def searched(self, space: Space, scores: Problem | AnyArray) -> BeamResult:
-        """What the search alone comes to, whether it obeys or not."""
+        """What the search alone comes to, feasible or not."""
         problem = Problem.of(space, scores)
         with self._heuristic.lock:
-            course, weights = self._heuristic.course(space), readonly(self._weights())
-        shut = problem.closed_labels
-        width = fitting(self.width, space, len(problem), course)
-        nodes, skipped = search_beam(problem.scores, shut, weights, width, self._gap, course)
+            plan, weights = self._heuristic.plan(space), self.weights
+        closed, width = problem.closed_labels, beam_width(self.width, space, len(problem), plan)
+        nodes, skipped = search_beam(problem.scores, closed, weights, width, self._gap, plan)
         labels, is_feasible = first_feasible(space, nodes.labels, nodes.size)
-        self._stats.add(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
+        self.stats.add(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
         return BeamResult(readonly(labels), readonly(is_feasible), readonly(skipped))
 
     def searched_lazily(self, problems: Sequence[LazyProblem]) -> list[BeamResult]:
@@ -257,11 +284,11 @@ class LearnedBeam(Engine):
         again until all have come to an end.
         """
         with self._heuristic.lock:
-            courses = [self._heuristic.course(problem.space) for problem in problems]
-            weights = readonly(self._weights())
+            plans = [self._heuristic.plan(problem.space) for problem in problems]
+            weights = self.weights
         walks = [
-            _Walk(problem.lazy, course, fitting(self.width, problem.space, len(problem), course))
-            for problem, course in zip(problems, courses, strict=True)
+            _Walk(problem.lazy, plan, beam_width(self.width, problem.space, len(problem), plan))
+            for problem, plan in zip(problems, plans, strict=True)
         ]
         going = walks
         while going:
@@ -272,19 +299,19 @@ class LearnedBeam(Engine):
         found = [walk.beams() for walk in walks]
         for own in found:
             skipped = int(own.skipped.sum())
-            self._stats.add(inputs=len(own.labels), steps=own.labels.size, skipped=skipped)
+            self.stats.add(inputs=len(own.labels), steps=own.labels.size, skipped=skipped)
         return found
 
     def _answered_lazily(
         self, problem: LazyProblem, context: Context, found: BeamResult
     ) -> Solutions:
-        """What a search came to, repaired and taught; values are not known where it left out some.
+        """What a search came to, repaired; values are not known where it left out some scores.
 
         A proof looks at all scores in the end.
         """
         m = len(problem)
-        broken, lessons = np.flatnonzero(~found.is_feasible), self.lessons(m)
-        again = np.arange(m) if self.proof else np.union1d(broken, lessons)
+        broken, taught = np.flatnonzero(~found.is_feasible), self.next_taught(m)
+        again = np.arange(m) if self.proof else np.union1d(broken, taught)
         problem.lazy.rows(again)  # read together
         known = np.flatnonzero(problem.lazy.known.all(axis=1) & found.is_feasible)
         answers = Solutions(
@@ -298,11 +325,10 @@ class LearnedBeam(Engine):
             valued = bounded(problem.rows(known), readonly(found.labels[known]), proof=self.proof)
             answers = answers.with_rows(known, valued)
         if len(broken):
-            repaired = self._obedient(problem.rows(broken), proof=self.proof)
-            answers = answers.with_rows(broken, repaired)
-        if len(lessons):
-            taught = self.taught(problem.rows(lessons), context.rows(lessons))
-            answers = answers.with_rows(lessons, taught)
+            answers = answers.with_rows(broken, self._repaired(problem.rows(broken)))
+        if len(taught):
+            solved = self._taught(problem.rows(taught), context.rows(taught))
+            answers = answers.with_rows(taught, solved)
         return answers
 
     def _answered(self, problem: Problem) -> Solutions:
@@ -311,7 +337,7 @@ class LearnedBeam(Engine):
             return self._by_search(problem)
         seen, hard = argmax_presolve(problem)
         easy = len(problem) - len(hard)
-        self._stats.add(inputs=easy, steps=easy * len(space.variables))
+        self.stats.add(inputs=easy, steps=easy * len(space.variables))
         if not len(hard):
             return seen
         rest = problem.rows(hard) if easy else problem
@@ -325,15 +351,14 @@ class LearnedBeam(Engine):
         answers = bounded(problem, labels, proof=self.proof)
         if len(broken) == 0:
             return answers
-        rest = problem.rows(broken)
-        return answers.with_rows(broken, self._obedient(rest, proof=self.proof))
+        return answers.with_rows(broken, self._repaired(problem.rows(broken)))
 
-    def _obedient(self, problem: Problem, *, proof: bool) -> Solutions:
-        space = problem.space
+    def _repaired(self, problem: Problem) -> Solutions:
+        """Feasible outputs where the search came to none."""
         with self._heuristic.lock:
-            course, weights = self._heuristic.course(space), readonly(self._weights())
-        self._stats.add(broken=len(problem))
-        return search_feasible(problem, weights, self.width, course, proof=proof)
+            plan, weights = self._heuristic.plan(problem.space), self.weights
+        self.stats.add(broken=len(problem))
+        return search_feasible(problem, weights, self.width, plan, proof=self.proof)
 
     def _to_teach(self, problem: Problem) -> BoolArray:
         """Which inputs the engine is given; a function of their scores."""
@@ -346,51 +371,49 @@ class LearnedBeam(Engine):
         there = np.flatnonzero(solved.labels.min(axis=1, initial=0) >= 0)
         part = problem.rows(there)
         with self._heuristic.lock:
-            course = self._heuristic.course(problem.space)
-            gold = readonly(solved.labels[there])
-            shut = part.closed_labels
+            plan = self._heuristic.plan(problem.space)
             wrong = learn_beam(
                 part.scores,
-                shut,
-                gold,
+                part.closed_labels,
+                readonly(solved.labels[there]),
                 self._heuristic.learned,
-                fitting(self.width, problem.space, len(part), course),
+                beam_width(self.width, problem.space, len(part), plan),
                 float(self.step),
-                course,
+                plan,
             )
-        self._stats.add(taught=len(problem), mistakes=int(wrong.sum()))
+        self.stats.add(taught=len(problem), mistakes=int(wrong.sum()))
         return int(wrong.sum())
 
 
 class _Walk:
     """A search that stands still where scores are needed."""
 
-    def __init__(self, lazy: LazyScores, course: BeamPlan, width: int) -> None:
+    def __init__(self, lazy: LazyScores, plan: BeamPlan, width: int) -> None:
         space = lazy.space
         m, n = len(lazy), len(space.variables)
-        self.lazy, self.course = lazy, course
-        self.shut = readonly(np.tile(~space.network.allowed[: space.labels], (m, 1)))
-        self.nodes, self.there = first_nodes(m, width, course), np.zeros((m, n), dtype=np.bool_)
+        self.lazy, self.plan = lazy, plan
+        self.closed = readonly(np.tile(~space.network.allowed[: space.labels], (m, 1)))
+        self.nodes, self.there = first_nodes(m, width, plan), np.zeros((m, n), dtype=np.bool_)
         self.steps, self.skipped = np.zeros((2, m), dtype=np.int64)
         # A step needs the scores of its variable, and of the factors that are whole after it.
-        factors = n + np.searchsorted(space.factor_offsets, course.factor_part)
-        self.slots = np.insert(factors, course.factor_ptr[:-1], course.order)
-        self.counts = 1 + np.diff(course.factor_ptr)
+        factors = n + np.searchsorted(space.factor_offsets, plan.factor_part)
+        self.slots = np.insert(factors, plan.factor_ptr[:-1], plan.order)
+        self.counts = 1 + np.diff(plan.factor_ptr)
 
     def on(self, weights: FloatArray, theta: float) -> Wanted:
         """Go on as far as scores go; which inputs then wait for those of which slots."""
         wanted = proceed(
             readonly(self.lazy.array),
-            self.shut,
+            self.closed,
             weights,
             theta,
-            self.course,
+            self.plan,
             Progress(self.nodes, self.there, self.steps, self.skipped),
         )
         self.there |= wanted
         inputs, steps = np.nonzero(wanted)
         counts = self.counts[steps]
-        firsts = self.course.factor_ptr[steps] + steps
+        firsts = self.plan.factor_ptr[steps] + steps
         before = np.cumsum(counts) - counts
         places = np.arange(counts.sum()) + np.repeat(firsts - before, counts)
         return Wanted(self.lazy, np.repeat(inputs, counts), self.slots[places])

@@ -4,22 +4,23 @@
     learn E(x, y) = θ · φ(x, y) ≈ F(end)      from all outputs on the path
     climb E from the end                      → the next start; a random one if E leads nowhere
 
-until no better output has been found for some rounds. E says what an output is worth as a start,
-and θ is kept from one question to the next, so that starts get better with use.
+until no better output has been found for some rounds. E predicts the value that a start leads to,
+and θ is kept from one problem to the next, so that starts get better with use.
 
-Beyond the paper, E can lead to the first start as well, from the classifier's guess; and it is not
+Beyond the paper, E can lead to the first start as well, from the classifier's output; and it is not
 followed to where a climb began before, or twice in a row in vain. The next start is then drawn
-around where E leads, as those of `RGS` are around the guess.
+around where E leads, as those of `RGS` are around the classifier's output.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from rote.errors import SettingError, check_number, check_whole, is_number
+from rote.errors import SettingError
 from rote.inference.approximate.greedy import RGS
 from rote.inference.approximate.search_trace import (
     Best,
@@ -29,10 +30,11 @@ from rote.inference.approximate.search_trace import (
     SearchTrace,
     hill_climb,
 )
-from rote.inference.engine import Engine, Locked, Stats, check_engine
+from rote.inference.engine import Engine, Locked, Stats
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.learning.value_regression import Outputs, Schedule, regress_all
+from rote.settings import FLAG, instance_of, number, optional, whole
 from rote.space.global_features import columns_of
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
@@ -52,13 +54,29 @@ class Evaluation(Locked):
 class LearnedRestarts(Engine):
     """`RGS` whose later starts are learned.
 
-    ``inner`` says how starts are drawn, and how many climbs there are at most. An input is left
-    when ``patience`` climbs in a row found nothing better. With ``predict_first_start``, E says
-    where the first climb begins; otherwise it begins where that of ``inner`` does. E is learned by
-    ``passes`` over ``outputs`` of each path, evenly spread (None for all of them, as in the paper),
-    as far as it is wrong about them by more than ``tolerance``, relative to what they are worth,
-    with steps of ``step``, or by ``adagrad``. It needs feature vectors, and so a model that asks,
-    or a context with ``features``. A θ that was learned before can be given as ``learned``.
+    It needs feature vectors, and so a model that asks, or a context with ``features``.
+
+    Parameters
+    ----------
+    inner
+        How starts are drawn, and how many climbs there are at most.
+    step
+        Of the regression of E, above 0 and below 2.
+    passes
+        Of the regression over the outputs of each round, at least 1.
+    adagrad
+        Whether AdaGrad sets the steps of single weights.
+    patience
+        An input is left when so many climbs in a row found nothing better; at least 1.
+    tolerance
+        E is not moved where its error is smaller, relative to the value; at least 0.
+    outputs
+        How many of each path are learned from, evenly spread, at least 2; None for all of them, as
+        in the paper.
+    predict_first_start
+        Whether E says where the first climb begins; otherwise ``inner`` does.
+    learned
+        The ``weights`` of another one, to go on from.
     """
 
     inner: RGS = field(default_factory=RGS)
@@ -71,26 +89,27 @@ class LearnedRestarts(Engine):
     predict_first_start: bool = True
     learned: FloatArray | None = field(default=None, repr=False)
     _learned: Evaluation = field(init=False, repr=False)
-    _stats: Stats = field(init=False, repr=False)
+    _stats: Stats = field(
+        default_factory=lambda: Stats("inputs", "climbs", "learned"), init=False, repr=False
+    )
 
     capabilities = RGS.capabilities
     transparent = True
 
+    checks: ClassVar = {
+        "inner": instance_of(RGS, "RGS(restarts=10)"),
+        "step": number(above=0, below=2),
+        "passes": whole(1),
+        "adagrad": FLAG,
+        "patience": whole(1),
+        "tolerance": number(least=0),
+        "outputs": optional(whole(2)),
+        "predict_first_start": FLAG,
+    }
+
     def __post_init__(self) -> None:
-        check_engine("the inner engine", self.inner, RGS, "RGS(restarts=10)")
-        if not is_number(self.step) or not 0 < self.step < 2:
-            raise SettingError(f"step is above 0 and below 2, got {self.step!r}")
-        check_number("tolerance", self.tolerance, least=0)
-        if not isinstance(self.predict_first_start, bool):
-            raise SettingError(
-                f"predict_first_start is True or False, got {self.predict_first_start!r}"
-            )
-        check_whole("passes", self.passes, least=1)
-        check_whole("patience", self.patience, least=1)
-        if self.outputs is not None:
-            check_whole("outputs", self.outputs, least=2)
+        super().__post_init__()
         object.__setattr__(self, "_learned", Evaluation(self.learned))
-        object.__setattr__(self, "_stats", Stats("inputs", "climbs", "learned"))
 
     @property
     def stats(self) -> Stats:
@@ -111,8 +130,8 @@ class LearnedRestarts(Engine):
         """The answers, and how many climbs each of them needed; 0 where there is none."""
         if context.features is None:
             raise SettingError(
-                "what a start is worth is learned from feature vectors, and the context has "
-                "none; ask through a model, or use RGS"
+                "the values of starts are learned from feature vectors, and the context has none; "
+                "ask through a model, or use RGS"
             )
         rounds = self.rounds(problem, context)
         last = first = next(rounds)
@@ -171,7 +190,7 @@ class LearnedRestarts(Engine):
     def _learn(
         self, problem: Problem, context: Context, paths: SearchTrace, values: FloatArray
     ) -> None:
-        """Every output on a path is worth its end; those are learned from that E is far from."""
+        """Regress E on the value of each path's end, for the outputs on it that E is far from."""
         assert context.features is not None
         features = context.features
         outputs, owner = paths.outputs(self.outputs)

@@ -13,11 +13,11 @@ from rote.kernels.local_search.global_features import no_traits
 from rote.kernels.local_search.greedy import Ground, all_entries, climb_all, outputs_along
 from rote.kernels.local_search.hash_random import draw_starts, note_starts, seeds_of
 from rote.kernels.local_search.state import NO_TERM
-from rote.space.losses import Overlap, Wrong
+from rote.space.losses import KnownTerm
 from rote.space.network import Network
 from rote.types import BoolArray, FloatArray, IntArray, readonly
 
-NO_TRAITS = no_traits()
+NO_GLOBAL_FEATURES = no_traits()
 MAX_STEPS = 4  # per variable: of longer ways the first are kept
 
 
@@ -54,7 +54,7 @@ class RestartResult:
     """What a search has after so many climbs of every input."""
 
     labels: IntArray  # (m, variables): the best so far, -1 where there is none
-    values: FloatArray  # (m,): what they are worth
+    values: FloatArray  # (m,): theirs
     needed: IntArray  # (m,): the climb that found them, counted from 1; 0 where there is none
     climbed: IntArray  # the inputs that were climbed for in this round
     paths: SearchTrace  # theirs
@@ -101,7 +101,7 @@ class RestartSampler:
         self._count = 0
 
     def drawn(self, initial: IntArray, n_resampled: int) -> IntArray:
-        """The next start of every input: a guess with so many labels drawn anew, or more."""
+        """The next start of every input: its initial output, at least so many labels redrawn."""
         starts = self._draw(np.arange(len(initial)), initial, n_resampled)
         self._count += 1
         return starts
@@ -139,8 +139,8 @@ class HillClimber:
         known = compiled_terms(problem)
         if known is None:
             raise UnsupportedSpace(
-                "paths are kept for rules without auxiliary columns, and for terms and traits that "
-                "kernels know; use RGS without asking for paths"
+                "paths are kept for rules without auxiliary columns, and for loss terms and global "
+                "features that kernels know; use RGS without asking for paths"
             )
         self.kind, self.gold, wide = known
         self.ties, self.network = problem.ties, problem.space.network.per_factor_tables
@@ -172,19 +172,15 @@ def hill_climb(problem: Problem, starts: IntArray) -> SearchTrace:
 
 
 def compiled_terms(problem: Problem) -> tuple[int, IntArray | None, Wide] | None:
-    """The kind of the term, its gold, and the traits; None where kernels do not know them all."""
-    term, global_features, network = problem.loss_term, problem.global_scores, problem.space.network
-    kind, gold = NO_TERM, None
-    if isinstance(term, Wrong | Overlap):
-        # Kernels are compiled anew for arrays that may be written to.
-        kind, gold = term.kind, readonly(term.gold)
-    elif term is not None:
+    """The kind of the loss term, its gold, and global features; None where kernels know less."""
+    term, more, network = problem.loss_term, problem.global_scores, problem.space.network
+    if network.variables > network.own or not (more is None or more.global_features.is_known):
         return None
-    if network.variables > network.own:
-        return None
-    if global_features is None:
-        return kind, gold, NO_TRAITS
-    return (kind, gold, global_features.wide) if global_features.global_features.is_known else None
+    wide = NO_GLOBAL_FEATURES if more is None else more.wide
+    if term is None:
+        return NO_TERM, None, wide
+    # Kernels are compiled anew for arrays that may be written to.
+    return (term.kind, readonly(term.gold), wide) if isinstance(term, KnownTerm) else None
 
 
 def is_paired(network: Network) -> bool:

@@ -8,23 +8,25 @@ and the largest bound of what it had left to look at.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
-from rote.errors import check_whole, positive
 from rote.inference.engine import Capability, Engine
 from rote.inference.exact.duals import Duals, dual_bound, zero_duals
 from rote.inference.exact.plans import no_plan, partial_plan
-from rote.inference.exact.search import UNLIMITED, Found, finite_messages, first_of_equals, search
-from rote.inference.exact.tie_breaking import lexicographic_first
+from rote.inference.exact.search import UNLIMITED, Found, finite_messages, search
+from rote.inference.exact.tie_breaking import first_by_search
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.dual.ascent import ascend
+from rote.settings import FLAG, LIMIT, check, optional, whole
 from rote.space.space import Space
-from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
+from rote.types import AnyArray, FloatArray, IntArray, readonly
 
 FIRST_NODES = 1 << 8  # the first try under a time limit; each further one has four times as many
 
@@ -33,11 +35,20 @@ FIRST_NODES = 1 << 8  # the first try under a time limit; each further one has f
 class BranchAndBound(Engine):
     """Branch and bound, after eliminating cheap variables where that helps.
 
-    ``node_limit`` and ``time_limit`` (seconds) hold per input. Which of equal outputs comes first
-    takes searches of its own, each of ``tie_limit`` nodes at most, or as many as the first had.
-    Where that or the time is not enough, the answer is a best output and need not be the first.
-    ``eliminate=False`` keeps every variable in the search; only then can it start from given
-    duals.
+    Where a limit is not enough to tell which of equal outputs comes first, the answer is a best
+    output and need not be the first.
+
+    Parameters
+    ----------
+    node_limit
+        Nodes of the search for one input, at least 1; None is no limit.
+    time_limit
+        Seconds for one input, above 0; None is no limit.
+    eliminate
+        Whether cheap variables are eliminated first. False keeps every variable in the search; a
+        search that starts from given duals does that as well.
+    tie_limit
+        Nodes of each search that tells equal outputs apart, at least 1; None is ``node_limit``.
     """
 
     node_limit: int | None = None
@@ -45,12 +56,12 @@ class BranchAndBound(Engine):
     eliminate: bool = True
     tie_limit: int | None = None
 
-    def __post_init__(self) -> None:
-        for name, limit in (("node_limit", self.node_limit), ("tie_limit", self.tie_limit)):
-            if limit is not None:
-                check_whole(name, limit, least=1)
-        positive("time_limit", self.time_limit)
-
+    checks: ClassVar = {
+        "node_limit": optional(whole(1)),
+        "time_limit": LIMIT,
+        "eliminate": FLAG,
+        "tie_limit": optional(whole(1)),
+    }
     capabilities = frozenset({Capability.WARM_STARTS})
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
@@ -63,14 +74,15 @@ class BranchAndBound(Engine):
         most = self.node_limit or UNLIMITED
         found = self._search(problem, floors, left, most, start)
         labels = found.labels
-        if found.doubtful.any():
-            doubtful = found.doubtful & found.complete
-            labels = self._first_of_equals(problem, labels, doubtful, left)
+        there = (labels >= 0).all(axis=1)
+        rows = np.flatnonzero(found.doubtful & found.complete & there & (left > 0))
+        if len(rows):
+            labels, better = labels.copy(), partial(self._better, left[rows])
+            labels[rows] = first_by_search(problem.rows(rows), labels[rows], better)
         if found.complete.all():
             return Solutions.of(problem, labels, FoundBy.BRANCH)
-        some = (labels >= 0).all(axis=1)
         status = np.select(
-            [found.complete & some, found.complete, some],
+            [found.complete & there, found.complete, there],
             [Status.OPTIMAL, Status.INFEASIBLE, Status.FEASIBLE],
             Status.TIMED_OUT,
         )
@@ -83,12 +95,21 @@ class BranchAndBound(Engine):
         start: Duals | None = None,
         sweeps: int = 32,
     ) -> Duals:
-        """Duals by so many sweeps of ascent, from ``start`` or from zero.
+        """Duals by ascent; `dual_bound` says what they prove.
 
-        `dual_bound` says what they prove; it never gets worse with more sweeps.
+        Parameters
+        ----------
+        space
+            The space of all inputs.
+        scores
+            Scores of shape (m, parts), or a problem.
+        start
+            The duals to begin with; None is zero.
+        sweeps
+            Passes over all tables and rows; the bound never gets worse with more of them.
         """
         problem = Problem.of(space, scores)
-        check_whole("sweeps", sweeps, least=0)
+        check("sweeps", sweeps, whole(0))
         if start is None:
             start = zero_duals(space, len(problem))
         bound = dual_bound(space, problem, start)
@@ -102,41 +123,17 @@ class BranchAndBound(Engine):
         messages[worse], multipliers[worse] = start.messages[worse], start.multipliers[worse]
         return Duals(readonly(messages), readonly(multipliers))
 
-    def _first_of_equals(
-        self,
-        problem: Problem,
-        labels: IntArray,
-        doubtful: BoolArray,
-        left: FloatArray,
-    ) -> IntArray:
-        """Ties broken by a search in lexicographic order, or by `lexicographic_first`.
-
-        The search is short where bounds are tight. Ties of inputs without time stay as they are.
-        """
-        rows = np.flatnonzero(doubtful & (labels >= 0).all(axis=1) & (left > 0))
-        if not len(rows):
-            return labels
-        began = perf_counter()
-        first = first_of_equals(problem.rows(rows), readonly(labels[rows]))
-        left[rows] -= (perf_counter() - began) / len(rows)
-        settled = (first >= 0).all(axis=1)
-        labels = labels.copy()
-        labels[rows[settled]] = first[settled]
-        unsettled = rows[~settled]
-        # Inputs with a clock are asked about one after the other.
-        for some in [unsettled] if self.time_limit is None else unsettled[:, None]:
-            every = np.ones(len(some), np.bool_)
-            better = partial(self._better, left[some])
-            labels[some] = lexicographic_first(problem.rows(some), labels[some], every, better)
-        return labels
-
     def _better(
         self, left: FloatArray, problem: Problem, floor: FloatArray, rows: IntArray
     ) -> IntArray:
-        if not (left > 0).all():
-            return np.full((len(problem), len(problem.space.variables)), -1, np.int64)
+        """What `first_by_search` asks for; ties of inputs without time stay as they are."""
+        labels = np.full((len(problem), len(problem.space.variables)), -1, np.int64)
         most = self.tie_limit or self.node_limit or UNLIMITED
-        return self._search(problem, floor - 0.5 * problem.ties, left, most).labels
+        some = np.flatnonzero(left[rows] > 0)
+        seconds, floor = left[rows[some]], floor - 0.5 * problem.ties
+        labels[some] = self._search(problem.rows(some), floor[some], seconds, most).labels
+        left[rows[some]] = seconds
+        return labels
 
     def _search(
         self,
@@ -165,14 +162,14 @@ class BranchAndBound(Engine):
         first = tried(everything, nodes)
         share = (perf_counter() - began) / max(1, len(problem))
         left -= share
-        fields = [array.copy() for array in _fields(first)]
+        every = deepcopy(first)
         for row in np.flatnonzero(~first.complete)[:, None]:
             found, took = _further(partial(tried, row), nodes, most, share, float(left[row[0]]))
             left[row] -= took
             if found is not None:
-                for field, new in zip(fields, _fields(found), strict=True):
-                    field[row] = new
-        return Found(*fields)
+                for array, new in zip(every, found, strict=True):
+                    array[row] = new
+        return every
 
 
 def _further(
@@ -193,7 +190,3 @@ def _further(
         if found.complete[0]:
             break
     return found, spent
-
-
-def _fields(found: Found) -> tuple[AnyArray, ...]:
-    return found.labels, found.bound, found.complete, found.doubtful

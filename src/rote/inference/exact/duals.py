@@ -1,4 +1,4 @@
-"""Dual bounds: every (λ, u) bounds what any output can be worth.
+"""Dual bounds: every (λ, u) bounds the value of any output.
 
 With c the part scores, λ_fj(a) the messages between table f and label a of its
 variable j, u one multiplier per row of ``space.rows``, and A, lower, upper those rows,
@@ -18,7 +18,7 @@ A multiplier is >= 0 on a row without lower end and <= 0 on one without upper en
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -32,10 +32,18 @@ from rote.types import AnyArray, FloatArray, readonly
 
 @dataclass(frozen=True, eq=False)
 class Duals:
-    """λ and u for every input of a batch; `zero_duals` makes the plainest ones."""
+    """λ and u for every input of a batch; `zero_duals` makes the plainest ones.
 
-    messages: FloatArray  # (m, network.message_ptr[-1])
-    multipliers: FloatArray  # (m, rows)
+    Parameters
+    ----------
+    messages
+        λ, of shape (m, ``network.message_ptr[-1]``): one per label of each variable of a table.
+    multipliers
+        u, of shape (m, rows): one for each row of ``space.rows``.
+    """
+
+    messages: FloatArray
+    multipliers: FloatArray
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -46,13 +54,31 @@ class Duals:
 
 
 def zero_duals(space: Space, m: int) -> Duals:
-    """λ = 0, u = 0: the bound that takes every table and variable by itself."""
-    wide = int(space.network.message_ptr[-1])
-    return Duals(readonly(np.zeros((m, wide))), readonly(np.zeros((m, len(space.rows)))))
+    """λ = 0, u = 0: the bound that takes every table and variable by itself.
+
+    Parameters
+    ----------
+    space
+        The space of all inputs.
+    m
+        How many inputs there are.
+    """
+    messages = np.zeros((m, int(space.network.message_ptr[-1])))
+    return Duals(readonly(messages), readonly(np.zeros((m, len(space.rows)))))
 
 
 def dual_bound(space: Space, scores: Problem | AnyArray, duals: Duals) -> FloatArray:
-    """g_c(λ, u) for every input: no output is worth more."""
+    """g_c(λ, u) for every input: no output has a larger value.
+
+    Parameters
+    ----------
+    space
+        The space of all inputs.
+    scores
+        Scores of shape (m, parts), or a problem.
+    duals
+        Any finite numbers, with multipliers that push against no open end of their rows.
+    """
     problem = Problem.of(space, scores)
     network, rows = space.network, space.rows
     shapes = (len(problem), int(network.message_ptr[-1])), (len(problem), len(rows))
@@ -70,14 +96,6 @@ def dual_bound(space: Space, scores: Problem | AnyArray, duals: Duals) -> FloatA
         problem.questions,
         DualRows(readonly(duals.messages), readonly(duals.multipliers)),
         network.graph,
-        SparseRows(
-            rows.indptr,
-            rows.indices,
-            rows.data,
-            rows.lower,
-            rows.upper,
-            rows.labels,
-            rows.auxiliary,
-        ),
+        SparseRows(*(getattr(rows, each.name) for each in fields(rows))),
         network.own,
     )

@@ -18,20 +18,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
-from rote.errors import positive
 from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
 from rote.inference.exact.chain import Chain
 from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.independent import Independent, argmax_presolve
+from rote.inference.exact.tables import once_per_space
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import Solutions, Status
 from rote.inference.solvers.milp import Milp
 from rote.kernels.bundles import ChainPlan
+from rote.settings import LIMIT
 from rote.space.space import Space
 from rote.types import IntArray, readonly
 
@@ -40,25 +42,27 @@ FEW_CANDIDATES = 1 << 12
 # Nodes of branch and bound, turn by turn: about a quarter of a second, some seconds, a minute. An
 # input that needs more is left to the integer program.
 TURNS = (1 << 16, 1 << 20, 1 << 24)
-SHORTEST = 0.1  # seconds: less is not worth building the program
+SHORTEST = 0.1  # seconds: building the program takes about as long
 
 
 @dataclass(frozen=True)
 class Exact(Engine):
     """The best output, proved, by whatever suits the space.
 
-    With a ``time_limit`` (seconds per input) it returns the best output found by then
-    and a bound; branch and bound and the integer program share the time. Spaces that a single pass
-    solves do not look at the clock.
+    Parameters
+    ----------
+    time_limit
+        Seconds for one input, above 0; None is no limit. Branch and bound and the integer program
+        share it, and the best output found by then is returned with a bound. Spaces that a single
+        pass solves do not look at the clock.
     """
 
     time_limit: float | None = None
 
-    def __post_init__(self) -> None:
-        positive("time_limit", self.time_limit)
+    checks: ClassVar = {"time_limit": LIMIT}
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
-        if not looks_first(problem.space):
+        if not _looks_first(problem.space):
             return self._solve(problem)
         seen, hard = argmax_presolve(problem)
         if not len(hard):
@@ -82,26 +86,32 @@ class Exact(Engine):
 def portfolio(problem: Problem, turns: Sequence[int] = TURNS) -> Solutions:
     """Branch and bound with so many nodes in each turn, and the integer program in between."""
     start = perf_counter()
-    first, *more = turns
-    found = _searched(problem, first)
-    for nodes in more:
+    found = Solutions.none(problem.space, len(problem))
+    left = np.arange(len(problem))
+    for turn, nodes in enumerate(turns):
+        if turn:
+            # What the program proves within as long as everything took so far, it solves again
+            # without a limit: under one, equal outputs may be left in any order.
+            limit = max(SHORTEST, (perf_counter() - start) / len(left))
+            tried = Milp(time_limit=limit).answer(problem.rows(left), NO_CONTEXT)
+            easy = np.setdiff1d(left, left[_unsettled(tried)])
+            found = _solved(found, problem, easy, Milp())
+            left = np.setdiff1d(left, easy)
+        # What is found in few nodes may have equals that take many to tell apart.
+        engine = BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1]))
+        found = _solved(found, problem, left, engine)
         left = _unsettled(found)
         if not len(left):
             return found
-        # What the program proves within as long as everything took so far, it solves again without
-        # a limit: under one, equal outputs may be left in any order.
-        limit = max(SHORTEST, (perf_counter() - start) / len(left))
-        tried = Milp(time_limit=limit).answer(problem.rows(left), NO_CONTEXT)
-        easy = np.setdiff1d(left, left[_unsettled(tried)])
-        if len(easy):
-            found = found.with_rows(easy, Milp().answer(problem.rows(easy), NO_CONTEXT))
-        left = _unsettled(found)
-        if len(left):
-            found = found.with_rows(left, _searched(problem.rows(left), nodes))
-    left = _unsettled(found)
-    return (
-        found.with_rows(left, Milp().answer(problem.rows(left), NO_CONTEXT)) if len(left) else found
-    )
+    return _solved(found, problem, left, Milp())
+
+
+def _solved(found: Solutions, problem: Problem, rows: IntArray, engine: Engine) -> Solutions:
+    """The same with the answers of an engine to some of the inputs."""
+    if not len(rows):
+        return found
+    part = problem if len(rows) == len(problem) else problem.rows(rows)
+    return found.with_rows(rows, engine.answer(part, NO_CONTEXT))
 
 
 def _within(seconds: float, problem: Problem) -> Solutions:
@@ -129,31 +139,20 @@ def _better(problem: Problem, first: Solutions, other: Solutions) -> Solutions:
     )
 
 
-def _searched(problem: Problem, nodes: int) -> Solutions:
-    # What is found in few nodes may have equals that take many to tell apart.
-    return BranchAndBound(nodes, tie_limit=max(nodes, TURNS[-1])).answer(problem, NO_CONTEXT)
-
-
 def _unsettled(found: Solutions) -> IntArray:
     return np.flatnonzero((found.status != Status.OPTIMAL) & (found.status != Status.INFEASIBLE))
 
 
-def looks_first(space: Space) -> bool:
-    """Whether the best labels may be the answer, and seeing that costs less than solving."""
-    return space.once(_looks_first)
-
-
+@once_per_space
 def _looks_first(space: Space) -> bool:
+    """Whether the best labels may be the answer, and seeing that costs less than solving."""
     chosen = choice(space)
     one_pass = chosen is not None and chosen.one_pass
     return not (one_pass or space.factors or len(space.network.rows))
 
 
+@once_per_space
 def choice(space: Space) -> Engine | None:
     """The engine for a space; None stands for branch and bound."""
-    return space.once(_choice)
-
-
-def _choice(space: Space) -> Engine | None:
     options = (Independent(), Chain(order=1), Tree(), Elimination(FEW_CANDIDATES), Chain())
     return next((engine for engine in options if engine.accepts(space)), None)

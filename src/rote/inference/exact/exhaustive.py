@@ -7,14 +7,17 @@ use: neither tables nor rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from rote.errors import UnsupportedSpace, check_whole
+from rote.errors import UnsupportedSpace
 from rote.inference.engine import Capability, Engine
+from rote.inference.exact.tables import int_array, strides_of
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import FoundBy, Solutions
 from rote.kernels.dp.enumeration import EndingFactors, best_outputs, outputs_between
+from rote.settings import whole
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, offsets_from_counts, readonly
 
@@ -24,16 +27,19 @@ BLOCK = 1 << 16  # outputs whose rules are checked at once
 
 @dataclass(frozen=True)
 class Exhaustive(Engine):
-    """Exact for any space with at most ``max_outputs`` joint labellings.
+    """Exact for any space with few joint labellings, loss terms and global features included.
 
     Optimises max_y Σ_parts scores · z(y) over the outputs that obey the rules.
+
+    Parameters
+    ----------
+    max_outputs
+        The most joint labellings that a space may have, at least 1; all are looked at.
     """
 
     max_outputs: int = MAX_OUTPUTS
 
-    def __post_init__(self) -> None:
-        check_whole("max_outputs", self.max_outputs, least=1)
-
+    checks: ClassVar = {"max_outputs": whole(1)}
     capabilities = frozenset({Capability.LOSS_TERMS, Capability.GLOBAL_FEATURES})
 
     def refuses(self, space: Space) -> str | None:
@@ -41,36 +47,32 @@ class Exhaustive(Engine):
             return None
         return (
             f"{space!r} has {space.outputs:.4g} outputs and Exhaustive looks at no more than "
-            f"{self.max_outputs}; use Exact, or raise most_outputs"
+            f"{self.max_outputs}; use Exact, or raise max_outputs"
         )
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         space = problem.space
         if not self.accepts(space):
             raise UnsupportedSpace(str(self.refuses(space)))
-        if not problem.decomposes:
+        if problem.decomposes:
+            feasible, factors = space.once(_feasible), space.once(_factors)
+            labels = best_outputs(problem.questions, feasible, space.sizes, space.offsets, factors)
+        else:
             labels = _best_global(problem)
-            return Solutions.of(problem, labels, FoundBy.ENUMERATION)
-        feasible, factors = space.once(_feasible), space.once(_factors)
-        labels = best_outputs(problem.questions, feasible, space.sizes, space.offsets, factors)
         return Solutions.of(problem, labels, FoundBy.ENUMERATION)
 
 
 def _factors(space: Space) -> EndingFactors:
-    firsts = space.factor_offsets[:-1].tolist()
-    pairs = zip(space.factors, firsts, strict=True)
+    pairs = zip(space.factors, space.factor_offsets.tolist(), strict=False)
     ordered = sorted(pairs, key=lambda pair: max(pair[0].variables))
-    ends = np.array([max(factor.variables) for factor, _ in ordered], dtype=np.int64)
-    strides: list[int] = []
-    for factor, _ in ordered:
-        shape = [int(space.sizes[j]) for j in factor.variables]
-        strides.extend(int(np.prod(shape[k + 1 :])) for k in range(len(shape)))
+    scopes = [factor.variables for factor, _ in ordered]
+    ends = np.array([max(scope) for scope in scopes], dtype=np.int64)
     return EndingFactors(
         readonly(offsets_from_counts(np.bincount(ends, minlength=len(space.variables)))),
-        readonly(np.array([first for _, first in ordered], dtype=np.int64)),
-        readonly(offsets_from_counts([len(factor.variables) for factor, _ in ordered])),
-        readonly(np.array([j for factor, _ in ordered for j in factor.variables], dtype=np.int64)),
-        readonly(np.array(strides, dtype=np.int64)),
+        int_array([first for _, first in ordered]),
+        readonly(offsets_from_counts([len(scope) for scope in scopes])),
+        int_array([j for scope in scopes for j in scope]),
+        strides_of(scopes, space.sizes),
     )
 
 
@@ -87,7 +89,7 @@ def _feasible(space: Space) -> AnyArray:
 
 
 def _best_global(problem: Problem) -> IntArray:
-    """What `best_outputs` does, block by block, where a term or traits have a say.
+    """What `best_outputs` does, block by block, for a loss term or global features.
 
     The first output within a tie of the best is better than all before it. So of each input those
     outputs are held that are, as long as they are within a tie of the best so far.
@@ -100,9 +102,9 @@ def _best_global(problem: Problem) -> IntArray:
     held: list[list[tuple[float, int]]] = [[] for _ in range(m)]
     for first in range(0, count, block):
         end = min(first + block, count)
-        known_value = _worth(problem, outputs_between(first, end, space.sizes))
-        known_value[:, ~feasible[first:end]] = -np.inf
-        for i, row in enumerate(known_value):
+        values = _values(problem, outputs_between(first, end, space.sizes))
+        values[:, ~feasible[first:end]] = -np.inf
+        for i, row in enumerate(values):
             before = np.maximum.accumulate(np.append(best[i], row))[:-1]
             rises = np.flatnonzero(row > before)
             if len(rises):
@@ -117,14 +119,10 @@ def _best_global(problem: Problem) -> IntArray:
     return labels
 
 
-def _worth(problem: Problem, outputs: IntArray) -> FloatArray:
-    """What the same outputs are worth to every input; -inf where a label is closed."""
-    space, m = problem.space, len(problem)
-    known_value = np.empty((m, len(outputs)))
-    for i in range(m):
-        known_value[i] = space.value(problem.scores[i], outputs)
-        if problem.closed is not None:
-            shut = problem.closed[i][space.offsets[:-1] + outputs].any(axis=1)
-            known_value[i, shut] = -np.inf
-    known_value += problem.global_value(readonly(np.broadcast_to(outputs, (m, *outputs.shape))))
-    return known_value
+def _values(problem: Problem, outputs: IntArray) -> FloatArray:
+    """The values of the same outputs for every input; -inf where a label is closed."""
+    space, shape = problem.space, (len(problem), *outputs.shape)
+    values = np.array([space.value(scores, outputs) for scores in problem.scores])
+    if problem.closed is not None:
+        values[problem.closed[:, space.offsets[:-1] + outputs].any(axis=2)] = -np.inf
+    return values + problem.global_value(readonly(np.broadcast_to(outputs, shape)))

@@ -6,46 +6,39 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.inference.engine import Engine
-from rote.inference.exact.tables import Refusal, active_tables
-from rote.inference.problem import Context, Problem
+from rote.inference.exact.tables import LONG_RULE, Planned, Refusal, active_tables
+from rote.inference.problem import Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.kernels.dp.chains import best_labels
 from rote.kernels.outputs import best_by_themselves
+from rote.space.network import Network
 from rote.space.space import Space
 from rote.types import IntArray, readonly
 
 
 @dataclass(frozen=True)
-class Independent(Engine):
+class Independent(Planned):
     """Exact for spaces whose variables have nothing to do with each other.
 
     Optimises Σ_j max_a scores_j(a) over the labels that rules over one variable allow.
     """
 
     one_pass = True
+    source = FoundBy.ARGMAX
+    takes = "decides every variable by itself"
 
-    def refuses(self, space: Space) -> str | None:
-        obstacle = space.once(_obstacle)
-        if obstacle is None:
-            return None
-        return (
-            f"Independent decides every variable by itself, but {obstacle.described(space)}; "
-            "use Exact"
-        )
+    def plan(self, space: Space) -> Network | Refusal:
+        return space.once(_plan)
 
-    def answer(self, problem: Problem, context: Context) -> Solutions:
-        space = problem.space
-        network = space.network
-        labels = best_labels(problem.questions, network.offsets, network.allowed)
-        return Solutions.of(problem, labels, FoundBy.ARGMAX)
+    def best(self, problem: Problem, plan: Network) -> IntArray:
+        return best_labels(problem.questions, plan.offsets, plan.allowed)
 
 
-def _obstacle(space: Space) -> Refusal | None:
+def _plan(space: Space) -> Network | Refusal:
     if len(space.network.rows):
-        return Refusal(None, "joins too many labels for a table")
+        return LONG_RULE
     joined = active_tables(space.network)
-    return Refusal(joined[0][1], "joins variables") if joined else None
+    return Refusal(joined[0][1], "joins variables") if joined else space.network
 
 
 def argmax_presolve(problem: Problem) -> tuple[Solutions, IntArray]:
@@ -57,7 +50,5 @@ def argmax_presolve(problem: Problem) -> tuple[Solutions, IntArray]:
     labels, value, easy = best_by_themselves(problem.questions, problem.space.network.masks)
     status = np.full(len(labels), Status.OPTIMAL.value)
     source = np.full(len(labels), FoundBy.ARGMAX.value)
-    seen = Solutions(
-        readonly(labels), readonly(value), readonly(value), readonly(status), readonly(source)
-    )
+    seen = Solutions(*map(readonly, (labels, value, value, status, source)))
     return seen, np.flatnonzero(~easy)

@@ -7,13 +7,16 @@ a set of closed labels, so any exact engine finds its best; the best of all is n
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from rote.errors import SettingError, check_whole
+from rote.errors import SettingError
 from rote.inference.engine import Engine
 from rote.inference.exact.exact import Exact
 from rote.inference.problem import NO_CONTEXT, Context, Problem
-from rote.inference.solutions import FoundBy, Solutions, Status
+from rote.inference.solutions import Solutions, Status
+from rote.settings import check, whole
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -32,6 +35,20 @@ def k_best(
     The r-th `Solutions` are infeasible for inputs that have fewer outputs than that.
     Outputs within a tie of each other come in lexicographic order.
 
+    Parameters
+    ----------
+    space
+        The space of all inputs.
+    scores
+        Scores of shape (m, parts), or a problem.
+    k
+        How many outputs of each input, at least 1; each takes as many questions to the engine as
+        the space has variables, asked in one batch.
+    engine
+        An engine that proves its answers; None is `Exact`.
+    context
+        What the engine may know beside the scores.
+
     >>> from rote import SpaceBuilder, k_best
     >>> builder = SpaceBuilder()
     >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
@@ -40,56 +57,47 @@ def k_best(
     >>> [float(best.value[0]) for best in k_best(space, scores, 3)]
     [3.0, 2.0, 1.0]
     """
-    check_whole("k", k, least=1, most=MOST)
+    check("k", k, whole(1, MOST))
     problem = Problem.of(space, scores)
-    engine = engine or Exact()
+    engine, everything = engine or Exact(), problem.open_labels()
     ranks = [_proved(engine.solve(space, problem, context))]
-    whole = problem.open_labels()
-    waiting: list[list[_Found]] = [[] for _ in range(len(problem))]
-    last = [_Found(whole[i], 0, ranks[0], i) for i in range(len(problem))]
+    waiting: list[list[_Best]] = [[] for _ in range(len(problem))]
+    last = {
+        i: _Best(everything[i], 0, ranks[0], i) for i in np.flatnonzero(ranks[0].optimal).tolist()
+    }
     while len(ranks) < k:
-        inputs, parts = [], []
-        for i, found in enumerate(last):
-            if found.solutions.status[found.row] == Status.OPTIMAL:
-                split = _others(space, found)
-                inputs += [i] * len(split)
-                parts += split
+        parts = [(i, *part) for i, best in last.items() for part in best.others(space)]
         if parts:
-            allowed = np.stack([mask for mask, _ in parts])
-            narrowed = problem.rows(np.array(inputs)).with_open(allowed)
-            solved = _proved(engine.solve(space, narrowed, context.rows(np.array(inputs))))
-            for row, (i, (mask, fixed)) in enumerate(zip(inputs, parts, strict=True)):
-                if solved.status[row] == Status.OPTIMAL:
-                    waiting[i].append(_Found(mask, fixed, solved, row))
-        missing = _Found(np.empty(0, np.bool_), 0, Solutions.none(space, 1), 0)
-        last = [
-            _taken(found, float(tie)) if found else missing
-            for found, tie in zip(waiting, problem.ties, strict=True)
-        ]
-        ranks.append(
-            Solutions.joined(
-                [found.solutions.rows(found.row) for found in last] or [Solutions.none(space, 0)]
-            )
-        )
-        if all(found is missing for found in last):  # and so it is for all ranks that are left
-            ranks += [ranks[-1]] * (int(k) - len(ranks))
+            inputs = np.array([i for i, *_ in parts])
+            narrowed = problem.rows(inputs).with_open(np.stack([mask for _, mask, _ in parts]))
+            solved = _proved(engine.solve(space, narrowed, context.rows(inputs)))
+            for row in np.flatnonzero(solved.optimal).tolist():
+                i, mask, fixed = parts[row]
+                waiting[i].append(_Best(mask, fixed, solved, row))
+        last = {i: _taken(left, problem.ties[i]) for i, left in enumerate(waiting) if left}
+        rank = Solutions.none(space, len(problem))
+        if last:
+            found = Solutions.joined([best.solutions.rows(best.row) for best in last.values()])
+            rank = rank.with_rows(np.array([*last]), found)
+            ranks.append(rank)
+        else:  # and so it is for all ranks that are left
+            ranks += [rank] * (int(k) - len(ranks))
     return ranks
 
 
 def bound_of_others(
     problem: Problem, best: IntArray, engine: Engine, context: Context
 ) -> FloatArray:
-    """What no output of each input but its best one is worth more than; -inf without others."""
+    """An upper bound on the value of every output but the best, for each input; -inf without."""
     bounds = np.full(len(problem), -np.inf)
-    whole, found = problem.open_labels(), Solutions.of(problem, best, FoundBy.ENUMERATION)
-    chunks = [
+    parts = [
         (i, mask)
-        for i in range(len(problem))
-        for mask, _ in _others(problem.space, _Found(whole[i], 0, found, i))
+        for i, everything in enumerate(problem.open_labels())
+        for mask, _ in _others(problem.space, everything, 0, best[i])
     ]
-    if chunks:
-        inputs = np.array([i for i, _ in chunks])
-        narrowed = problem.rows(inputs).with_open(np.stack([mask for _, mask in chunks]))
+    if parts:
+        inputs = np.array([i for i, _ in parts])
+        narrowed = problem.rows(inputs).with_open(np.stack([mask for _, mask in parts]))
         solved = engine.answer(narrowed, context.rows(inputs))
         np.maximum.at(bounds, inputs, solved.bound)
     return bounds
@@ -104,11 +112,14 @@ def _proved(solutions: Solutions) -> Solutions:
     return solutions
 
 
-class _Found:
-    """The best output of a set: closed labels, and how many variables are fixed in it."""
+@dataclass(frozen=True, eq=False)
+class _Best:
+    """The best output of a set: its open labels, and how many variables are fixed in it."""
 
-    def __init__(self, allowed: BoolArray, fixed: int, solutions: Solutions, row: int) -> None:
-        self.allowed, self.fixed, self.solutions, self.row = allowed, fixed, solutions, row
+    open: BoolArray
+    fixed: int
+    solutions: Solutions
+    row: int
 
     @property
     def value(self) -> float:
@@ -118,26 +129,30 @@ class _Found:
     def labels(self) -> IntArray:
         return np.asarray(self.solutions.labels[self.row])
 
+    def others(self, space: Space) -> list[tuple[BoolArray, int]]:
+        return _others(space, self.open, self.fixed, self.labels)
 
-def _others(space: Space, found: _Found) -> list[tuple[BoolArray, int]]:
-    """The set without its best output, in pieces that do not overlap."""
-    chunks = []
-    rest = found.allowed.copy()
-    for j in range(found.fixed, len(space.variables)):
+
+def _others(
+    space: Space, is_open: BoolArray, fixed: int, best: IntArray
+) -> list[tuple[BoolArray, int]]:
+    """A set without its best output, in pieces that do not overlap."""
+    pieces, rest = [], is_open.copy()
+    for j in range(fixed, len(space.variables)):
         own = slice(int(space.offsets[j]), int(space.offsets[j + 1]))
-        chosen = int(space.offsets[j] + found.labels[j])
+        chosen = int(space.offsets[j] + best[j])
         piece = rest.copy()
         piece[chosen] = False
         if piece[own].any():
-            chunks.append((piece, j))
+            pieces.append((piece, j))
         rest[own] = False
         rest[chosen] = True
-    return chunks
+    return pieces
 
 
-def _taken(waiting: list[_Found], tie: float) -> _Found:
-    top = max(found.value for found in waiting)
-    equal = [found for found in waiting if found.value >= top - tie]
-    first = min(equal, key=lambda found: tuple(found.labels))
+def _taken(waiting: list[_Best], tie: float) -> _Best:
+    top = max(best.value for best in waiting)
+    equal = [best for best in waiting if best.value >= top - tie]
+    first = min(equal, key=lambda best: tuple(best.labels))
     waiting.remove(first)
     return first

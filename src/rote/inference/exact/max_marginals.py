@@ -6,14 +6,15 @@ answer is of it, rules and factors included.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from rote.inference.exact.chain import Chain
+from rote.inference.exact.elimination import Elimination
 from rote.inference.exact.exact import Exact
-from rote.inference.exact.plans import full_plan
 from rote.inference.exact.tree import Tree
 from rote.inference.problem import NO_CONTEXT, Problem
-from rote.kernels.dp.elimination import max_marginals as by_elimination
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray
 
@@ -24,6 +25,13 @@ def max_marginals(space: Space, scores: Problem | AnyArray) -> FloatArray:
     Two passes over a chain, a tree or an elimination; where none of these fits, one exact
     search per label.
 
+    Parameters
+    ----------
+    space
+        The space of all inputs.
+    scores
+        Scores of shape (m, parts), or a problem.
+
     >>> from rote import SpaceBuilder, max_marginals
     >>> builder = SpaceBuilder()
     >>> x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
@@ -33,27 +41,18 @@ def max_marginals(space: Space, scores: Problem | AnyArray) -> FloatArray:
     array([[2., 1., 1., 2.]])
     """
     problem = Problem.of(space, scores)
-    for engine in (Chain(order=1), Tree()):
+    for engine in (Chain(order=1), Tree(), Elimination(), Chain()):
         if engine.accepts(space):
             return engine.max_marginals(space, problem)
-    plan = full_plan(space)
-    if plan is not None:
-        return by_elimination(problem.questions, space.labels, plan.steps)
-    if Chain().accepts(space):
-        return Chain().max_marginals(space, problem)
     return _by_clamping(problem)
 
 
 def _by_clamping(problem: Problem) -> FloatArray:
-    space, m = problem.space, len(problem)
-    values = np.full((m, space.labels), -np.inf)
-    engine = Exact()
-    for j in range(len(space.variables)):
-        for label in range(int(space.offsets[j]), int(space.offsets[j + 1])):
-            allowed = problem.open_labels()
-            own = slice(int(space.offsets[j]), int(space.offsets[j + 1]))
-            kept = allowed[:, label].copy()
-            allowed[:, own] = False
-            allowed[:, label] = kept
-            values[:, label] = engine.answer(problem.with_open(allowed), NO_CONTEXT).value
+    space = problem.space
+    values = np.full((len(problem), space.labels), -np.inf)
+    for first, end in pairwise(space.offsets.tolist()):
+        for label in range(first, end):
+            clamped = problem.open_labels()
+            clamped[:, first:end] &= np.arange(first, end) == label
+            values[:, label] = Exact().answer(problem.with_open(clamped), NO_CONTEXT).value
     return values

@@ -17,9 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
+from rote.inference.exact.tables import int_array, once_per_space, strides_of
 from rote.kernels.bundles import EliminationPlan, Reduced
 from rote.space.lowering import Rows
 from rote.space.network import Network, Table, assemble, merged, spread
@@ -49,12 +51,9 @@ class Plan:
         return Reduced(self.steps, core.network.graph, core.variables, len(space.variables))
 
 
+@once_per_space
 def full_plan(space: Space, max_candidates: int = MAX_CANDIDATES) -> Plan | None:
     """A plan that eliminates every variable, or None where that takes too much."""
-    return space.once(_full_plan, max_candidates)
-
-
-def _full_plan(space: Space, max_candidates: int) -> Plan | None:
     if len(space.network.rows):
         return None
     compiler = _Compiler(space)
@@ -66,12 +65,9 @@ def _full_plan(space: Space, max_candidates: int) -> Plan | None:
     return Plan(compiler.compiled(), compiler.core(space.network))
 
 
+@once_per_space
 def partial_plan(space: Space) -> Plan:
     """A plan that eliminates the cheap variables and leaves a core."""
-    return space.once(_partial_plan)
-
-
-def _partial_plan(space: Space) -> Plan:
     compiler = _Compiler(space)
     compiler.held = {int(compiler.owner[c]) for c in space.network.rows.indices}
     compiler.held.update(range(space.network.own, space.network.variables))
@@ -80,14 +76,21 @@ def _partial_plan(space: Space) -> Plan:
     return Plan(compiler.compiled(), compiler.core(space.network))
 
 
+@once_per_space
 def no_plan(space: Space) -> Plan:
     """A plan that eliminates nothing: its core is the whole network."""
-    return space.once(_no_plan)
-
-
-def _no_plan(space: Space) -> Plan:
     network = space.network
-    return Plan(_Compiler(space).compiled(), Core(network, _array(list(range(network.variables)))))
+    return Plan(_Compiler(space).compiled(), Core(network, int_array(range(network.variables))))
+
+
+class _Step(NamedTuple):
+    """The elimination of one variable; see `EliminationPlan`."""
+
+    variable: int
+    scope: tuple[int, ...]  # of its output
+    counts: IntArray  # candidates of each entry
+    labels: IntArray  # of each candidate
+    gather: IntArray  # where the scores of each candidate are
 
 
 class _Compiler:
@@ -105,7 +108,7 @@ class _Compiler:
         self.near: dict[int, set[int]] = {j: set() for j in self.left}
         self.roots: list[int] = []
         self.entries = self.candidates = 0
-        self.steps: list[tuple[int, tuple[int, ...], IntArray, IntArray, IntArray]] = []
+        self.steps: list[_Step] = []
         self.named = 0
         self.labels: list[int] = network.sizes.tolist()
         # What choosing a variable goes by; of all others than these it is as it was.
@@ -187,7 +190,7 @@ class _Compiler:
         # The space's own variables have scores; auxiliary ones are held by their rows.
         gather = np.stack([s.reshape(flat.shape)[entry, label] for s in sources], axis=1)
         counts = np.bincount(entry, minlength=len(flat))
-        self.steps.append((v, scope, counts, label, gather))
+        self.steps.append(_Step(v, scope, counts, label, gather))
         self.candidates += len(label)
         first = self.parts + self.entries
         self.entries += len(flat)
@@ -210,25 +213,21 @@ class _Compiler:
             self.roots.append(first)
 
     def compiled(self) -> EliminationPlan:
-        sizes = self.sizes
-        strides = [
-            int(np.prod(sizes[list(scope[k + 1 :])]))
-            for _, scope, *_ in self.steps
-            for k in range(len(scope))
-        ]
+        steps = self.steps
+        scopes = [step.scope for step in steps]
         return EliminationPlan(
             self.parts,
-            readonly(offsets_from_counts([len(counts) for _, _, counts, _, _ in self.steps])),
-            readonly(offsets_from_counts(joined([counts for _, _, counts, _, _ in self.steps]))),
-            readonly(joined(label for *_, label, _ in self.steps)),
-            readonly(offsets_from_counts([gather.size for *_, gather in self.steps])),
-            readonly(joined(gather.ravel() for *_, gather in self.steps)),
-            _array([gather.shape[1] for *_, gather in self.steps]),
-            _array([v for v, *_ in self.steps]),
-            readonly(offsets_from_counts([len(scope) for _, scope, *_ in self.steps])),
-            _array([j for _, scope, *_ in self.steps for j in scope]),
-            _array(strides),
-            _array(self.roots),
+            readonly(offsets_from_counts([len(step.counts) for step in steps])),
+            readonly(offsets_from_counts(joined(step.counts for step in steps))),
+            readonly(joined(step.labels for step in steps)),
+            readonly(offsets_from_counts([step.gather.size for step in steps])),
+            readonly(joined(step.gather.ravel() for step in steps)),
+            int_array([step.gather.shape[1] for step in steps]),
+            int_array([step.variable for step in steps]),
+            readonly(offsets_from_counts([*map(len, scopes)])),
+            int_array([j for scope in scopes for j in scope]),
+            strides_of(scopes, self.sizes),
+            int_array(self.roots),
         )
 
     def core(self, network: Network) -> Core:
@@ -255,8 +254,4 @@ class _Compiler:
             rows.indptr, readonly(columns), rows.data, rows.lower, rows.upper, int(sizes.sum()), 0
         )
         own = sum(j < network.own for j in kept)
-        return Core(assemble(sizes, own, domains, sources, tables, moved), _array(kept))
-
-
-def _array(values: list[int]) -> IntArray:
-    return readonly(np.array(values, dtype=np.int64))
+        return Core(assemble(sizes, own, domains, sources, tables, moved), int_array(kept))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from rote.types import BoolArray, FloatArray, IntArray, readonly
 
 UNLIMITED = 1 << 60
 NODES_IN_ORDER = 1 << 10
+NO_DUALS = DualRows(readonly(np.empty((0, 0))), readonly(np.empty((0, 0))))
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+class Found(NamedTuple):
     """One row per input; labels are -1 where nothing beats the floor."""
 
     labels: IntArray
@@ -44,22 +44,12 @@ def search(
 ) -> Found:
     """Outputs that beat their floors: the best ones, or the first ``in_order``."""
     # Kernels are compiled anew for arrays that differ in layout or in being read-only.
-    space, none = problem.space, readonly(np.empty((0, 0)))
-    long_rows = len(space.network.rows)
-    labels, bound, complete, doubtful = branch(
-        problem.questions,
-        readonly(floors),
-        plan.reduced(space),
-        DualRows(none, none)
-        if start is None
-        else DualRows(
-            readonly(finite_messages(start.messages)),
-            readonly(start.multipliers[:, len(space.rows) - long_rows :]),
-        ),
-        nodes,
-        in_order,
-    )
-    return Found(labels, bound, complete, doubtful)
+    space, duals = problem.space, NO_DUALS
+    if start is not None:
+        long_rows = start.multipliers[:, len(space.rows) - len(space.network.rows) :]
+        duals = DualRows(readonly(finite_messages(start.messages)), readonly(long_rows))
+    reduced = plan.reduced(space)
+    return Found(*branch(problem.questions, readonly(floors), reduced, duals, nodes, in_order))
 
 
 def first_of_equals(problem: Problem, labels: IntArray) -> IntArray:
@@ -68,11 +58,6 @@ def first_of_equals(problem: Problem, labels: IntArray) -> IntArray:
     Labels are -1 where the search is not short; it is where bounds are tight.
     """
     space = problem.space
-    return search(
-        no_plan(space),
-        problem,
-        space.known_value(problem.scores, labels) - problem.ties,
-        None,
-        NODES_IN_ORDER + 8 * space.network.variables,
-        in_order=True,
-    ).labels
+    floors = space.known_value(problem.scores, labels) - problem.ties
+    nodes = NODES_IN_ORDER + 8 * space.network.variables
+    return search(no_plan(space), problem, floors, None, nodes, in_order=True).labels

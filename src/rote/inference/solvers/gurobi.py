@@ -4,51 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rote.errors import MissingDependency, UnsupportedSpace
 from rote.inference.solutions import Status
-from rote.inference.solvers.integer_program import Outcome, Program
+from rote.inference.solvers.integer_program import Outcome, Program, status_of
 from rote.types import FloatArray
 
 if TYPE_CHECKING:
     import gurobipy
 
 # By the name in gurobipy.GRB.Status. What is missing here is an error of the solver.
-STATUSES: Mapping[str, Status] = MappingProxyType(
-    {
-        "OPTIMAL": Status.OPTIMAL,
-        "INFEASIBLE": Status.INFEASIBLE,
-        # Every column is bounded by the rows, so it cannot be the other.
-        "INF_OR_UNBD": Status.INFEASIBLE,
-        "TIME_LIMIT": Status.TIMED_OUT,
-        "ITERATION_LIMIT": Status.TIMED_OUT,
-        "NODE_LIMIT": Status.TIMED_OUT,
-        "SOLUTION_LIMIT": Status.TIMED_OUT,
-        "WORK_LIMIT": Status.TIMED_OUT,
-        "MEM_LIMIT": Status.TIMED_OUT,
-        "INTERRUPTED": Status.TIMED_OUT,
-        "NUMERIC": Status.TIMED_OUT,
-        "SUBOPTIMAL": Status.TIMED_OUT,
-    }
-)
-
-PARAMETERS: Mapping[str, float] = MappingProxyType(
-    {
-        "OutputFlag": 0,
-        "Threads": 1,
-        "FeasibilityTol": 1e-9,
-        "IntFeasTol": 1e-9,
-        "MIPGapAbs": 1e-6,
-    }
-)
+PROVED: Mapping[str, Status] = {
+    "OPTIMAL": Status.OPTIMAL,
+    "INFEASIBLE": Status.INFEASIBLE,
+    # Every column is bounded by the rows, so it cannot be the other.
+    "INF_OR_UNBD": Status.INFEASIBLE,
+}
+STOPPED = ("_LIMIT", "INTERRUPTED", "NUMERIC", "SUBOPTIMAL")
+PARAMETERS: Mapping[str, float] = {
+    "OutputFlag": 0,
+    "Threads": 1,
+    "FeasibilityTol": 1e-9,
+    "IntFeasTol": 1e-9,
+    "MIPGapAbs": 1e-6,
+}
 
 
 class GurobiSession:
-    """A `Session` on Gurobi."""
+    """Gurobi with one program loaded; its methods are those of `HighsSession`."""
 
     def __init__(self, program: Program) -> None:
         try:
@@ -100,44 +86,40 @@ class _Model:
 
     def __init__(self, program: Program, environment: gurobipy.Env, *, whole: bool) -> None:
         import gurobipy
+        from scipy.sparse import csr_array
 
         self.model = gurobipy.Model(env=environment)
         self.model.ModelSense = gurobipy.GRB.MAXIMIZE
         self.columns = self.model.addMVar(program.columns, lb=0.0, ub=program.most)
         if whole:
             self.columns[: program.integers].VType = gurobipy.GRB.BINARY
-        single = self.columns.tolist()
-        ends: list[int] = []
-        for r in range(program.rows):
-            span = slice(int(program.indptr[r]), int(program.indptr[r + 1]))
-            picked = [single[c] for c in program.indices[span].tolist()]
-            total = gurobipy.LinExpr(program.data[span].tolist(), picked)
-            low, up = float(program.lower[r]), float(program.upper[r])
-            if low == up:
-                senses = [("=", low)]
-            else:
-                senses = [(s, end) for s, end in ((">", low), ("<", up)) if np.isfinite(end)]
-            for sense, end in senses:
-                self.model.addLConstr(total, sense, end)
-                ends.append(r)
+        rows, senses, ends = [], [], []
+        for r, (low, up) in enumerate(zip(program.lower, program.upper, strict=True)):
+            for sense, end in (("=", low),) if low == up else ((">", low), ("<", up)):
+                if np.isfinite(end):
+                    rows.append(r)
+                    senses.append(sense)
+                    ends.append(end)
+        shape = program.rows, program.columns
+        matrix = csr_array((program.data, program.indices, program.indptr), shape=shape)
+        self._row_of = np.array(rows, dtype=np.int64)
+        self.model.addMConstr(matrix[self._row_of], self.columns, np.array(senses), np.array(ends))
         self.model.update()
-        self._statuses = {getattr(gurobipy.GRB.Status, name): s for name, s in STATUSES.items()}
         self._constraints = self.model.getConstrs()
-        self._row_of = np.array(ends, dtype=np.int64)
         self._rows = program.rows
         self._most = program.most
 
     def run(self, costs: FloatArray, most: FloatArray, seconds: float) -> Status:
+        import gurobipy
+
         self.columns.setAttr("Obj", costs)
         if (most != self._most).any():
             self.columns.setAttr("UB", most)
             self._most = most
         self.model.Params.TimeLimit = seconds
         self.model.optimize()
-        ended = self.model.Status
-        if ended not in self._statuses:
-            raise UnsupportedSpace(f"Gurobi stopped with status {ended}; try Milp(solver='highs')")
-        return self._statuses[ended]
+        names = {code: name for name, code in vars(type(gurobipy.GRB.Status)).items()}
+        return status_of("Gurobi", names[self.model.Status], PROVED, STOPPED)
 
     def values(self) -> FloatArray:
         return np.asarray(self.columns.getAttr("X"), dtype=np.float64)
@@ -155,15 +137,18 @@ def _licensed(program: Program) -> Iterator[None]:
     try:
         yield
     except gurobipy.GurobiError as error:
-        if error.errno == gurobipy.GRB.Error.SIZE_LIMIT_EXCEEDED:
-            raise UnsupportedSpace(
+        sentences = {
+            gurobipy.GRB.Error.SIZE_LIMIT_EXCEEDED: (
                 f"this space has {program.columns} columns and {program.rows} rows, more than "
                 "the Gurobi licence found here allows (the trial licence of the package stops at "
-                "2000 of each); install a full licence, or use Milp(solver='highs')"
-            ) from error
-        if error.errno == gurobipy.GRB.Error.NO_LICENSE:
-            raise UnsupportedSpace(
+                "2000 of each); install a full licence"
+            ),
+            gurobipy.GRB.Error.NO_LICENSE: (
                 f"Gurobi found no valid licence ({error}); install one (gurobi.com has free "
-                "academic ones), or use Milp(solver='highs')"
-            ) from error
-        raise
+                "academic ones)"
+            ),
+        }
+        if error.errno not in sentences:
+            raise
+        sentence = sentences[error.errno]
+        raise UnsupportedSpace(f"{sentence}, or use Milp(solver='highs')") from error

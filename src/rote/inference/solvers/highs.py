@@ -7,51 +7,39 @@ made anew each time; this also makes its answers independent of earlier inputs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rote.errors import UnsupportedSpace
 from rote.inference.solutions import Status
-from rote.inference.solvers.integer_program import Outcome, Program
+from rote.inference.solvers.integer_program import Outcome, Program, status_of
 from rote.types import FloatArray
 
 if TYPE_CHECKING:
     import highspy
 
 # By the name of the HighsModelStatus. What is missing here is an error of the solver.
-STATUSES: Mapping[str, Status] = MappingProxyType(
-    {
-        "kOptimal": Status.OPTIMAL,
-        "kModelEmpty": Status.OPTIMAL,
-        "kInfeasible": Status.INFEASIBLE,
-        # Every column is bounded by the rows, so it cannot be the other.
-        "kUnboundedOrInfeasible": Status.INFEASIBLE,
-        "kTimeLimit": Status.TIMED_OUT,
-        "kIterationLimit": Status.TIMED_OUT,
-        "kSolutionLimit": Status.TIMED_OUT,
-        "kMemoryLimit": Status.TIMED_OUT,
-        "kInterrupt": Status.TIMED_OUT,
-        "kHighsInterrupt": Status.TIMED_OUT,
-        "kUnknown": Status.TIMED_OUT,
-    }
-)
+PROVED: Mapping[str, Status] = {
+    "kOptimal": Status.OPTIMAL,
+    "kModelEmpty": Status.OPTIMAL,
+    "kInfeasible": Status.INFEASIBLE,
+    # Every column is bounded by the rows, so it cannot be the other.
+    "kUnboundedOrInfeasible": Status.INFEASIBLE,
+}
+STOPPED = ("Limit", "Interrupt", "kUnknown")
 
 # Tolerances stay as they come: with a mip_feasibility_tolerance of 1e-10, HiGHS 1.14 calls
 # outputs optimal that are not. Scores are scaled instead, see `rote.inference.solvers.milp`.
-OPTIONS: Mapping[str, bool | float | str] = MappingProxyType(
-    {
-        "output_flag": False,
-        "threads": 1,
-        "parallel": "off",
-        "mip_abs_gap": 1e-6,
-    }
-)
+OPTIONS: Mapping[str, bool | float | str] = {
+    "output_flag": False,
+    "threads": 1,
+    "parallel": "off",
+    "mip_abs_gap": 1e-6,
+}
 
 
 class HighsSession:
-    """A `Session` on HiGHS."""
+    """HiGHS with one program loaded; scores and closed columns change, rows do not."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -60,6 +48,7 @@ class HighsSession:
         self._relaxed = _model(program, np.zeros(program.columns), program.most, whole=False)
 
     def relaxation(self, costs: FloatArray, most: FloatArray, seconds: float) -> Outcome:
+        """The best of all z, whole or not; starts from where the one before ended."""
         model, every = self._relaxed, self._every
         model.changeColsCost(len(every), every, costs)
         if (most != self._most).any():
@@ -76,6 +65,10 @@ class HighsSession:
     def whole(
         self, costs: FloatArray, most: FloatArray, offset: float, seconds: float, gap: float
     ) -> Outcome:
+        """The best z with whole labels and auxiliary columns, or one within ``gap`` of it.
+
+        Values, and so the outcome's bound and the gap, are c·z + offset.
+        """
         model = _model(self._program, costs, np.minimum(most, 1.0), whole=True)
         model.changeObjectiveOffset(offset)
         model.setOptionValue("mip_rel_gap", gap)
@@ -108,9 +101,8 @@ def _model(program: Program, costs: FloatArray, most: FloatArray, *, whole: bool
     lp.a_matrix_.index_ = program.indices.astype(np.int32)
     lp.a_matrix_.value_ = program.data
     if whole:
-        kinds = [highspy.HighsVarType.kInteger] * program.integers
-        kinds += [highspy.HighsVarType.kContinuous] * (program.columns - program.integers)
-        lp.integrality_ = kinds
+        kinds, rest = highspy.HighsVarType, program.columns - program.integers
+        lp.integrality_ = [kinds.kInteger] * program.integers + [kinds.kContinuous] * rest
     model.passModel(lp)
     return model
 
@@ -123,10 +115,4 @@ def _run(model: highspy.Highs) -> Status:
         # another number of them: whoever used it first has chosen, so take theirs.
         model.setOptionValue("threads", 0)
         model.run()
-    ended = model.getModelStatus().name
-    if ended not in STATUSES:
-        raise UnsupportedSpace(
-            f"HiGHS stopped with {ended}; check that the scores are of moderate size, "
-            "or try Milp(solver='gurobi') or another engine"
-        )
-    return STATUSES[ended]
+    return status_of("HiGHS", model.getModelStatus().name, PROVED, STOPPED)

@@ -18,12 +18,14 @@ row 2 is the multiplier u_r.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
+from rote.errors import UnsupportedSpace
+from rote.inference.exact.tables import once_per_space
 from rote.inference.solutions import Status
 from rote.space.network import Network
 from rote.space.space import Space
@@ -38,8 +40,8 @@ from rote.types import (
 )
 
 WHOLE = 1e-6  # how far from a whole number a column may be
-# Where the coefficients of a rule add up to more, that much of each column is worth half of a whole
-# number: solvers then take outputs that break the rule, and miss others that obey it.
+# Where the coefficients of a rule add up to more, that much of each column adds up to half of a
+# whole number: solvers then take outputs that break the rule, and miss others that obey it.
 SAFE = 0.5 / WHOLE
 
 
@@ -50,34 +52,29 @@ class Outcome:
     status: Status  # OPTIMAL (within the gap asked for), INFEASIBLE, or TIMED_OUT: stopped early
     columns: FloatArray | None = None  # the best found, if any
     duals: FloatArray | None = None  # per row; of a solved relaxation
-    bound: float = np.inf  # no solution is worth more
+    bound: float = np.inf  # an upper bound on the value of every solution
 
 
-class Session(Protocol):
-    """A solver that has one program loaded; scores and closed columns change, rows do not."""
-
-    def relaxation(self, costs: FloatArray, most: FloatArray, seconds: float) -> Outcome:
-        """The best of all z, whole or not; starts from where the one before ended."""
-        ...
-
-    def whole(
-        self, costs: FloatArray, most: FloatArray, offset: float, seconds: float, gap: float
-    ) -> Outcome:
-        """The best z with whole labels and auxiliary columns, or one within ``gap`` of it.
-
-        Values, and so the outcome's bound and the gap, are c·z + offset.
-        """
-        ...
-
-    def close(self) -> None: ...
+def status_of(
+    solver: str, ended: str, proved: Mapping[str, Status], stopped: tuple[str, ...]
+) -> Status:
+    """What a solver's word for its end means: a proof, or by its last letters an early stop."""
+    if ended in proved:
+        return proved[ended]
+    if ended.endswith(stopped):
+        return Status.TIMED_OUT
+    raise UnsupportedSpace(
+        f"{solver} stopped with {ended}; check that the scores are of moderate size, or try the "
+        "other solver of Milp, or another engine"
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Proof:
     """What dual values prove about every output.
 
-    None is worth more than ``bound``, and one that takes label a of variable j is worth no
-    more than ``bound - slack[ja]``.
+    None has a value above ``bound``, and none that takes label a of variable j one above
+    ``bound - slack[ja]``.
     """
 
     bound: float
@@ -103,10 +100,6 @@ class Program:
     gather_ptr: IntArray  # per entry column: the parts whose scores it adds up
     gather: IntArray
     table_ptr: IntArray  # per table with columns: its first one
-
-    @property
-    def variables(self) -> int:
-        return len(self.offsets) - 1
 
     @property
     def labels(self) -> int:
@@ -148,12 +141,11 @@ class Program:
 
     def spread(self, per_variable: AnyArray) -> AnyArray:
         """One value per variable, repeated for each of its labels."""
-        return per_variable[self._owner]
+        return np.repeat(per_variable, np.diff(self.offsets))
 
     def admissible(self, duals: FloatArray) -> FloatArray:
         """Dual values with 0 where a solver's tolerance let one push against an open end."""
-        ended = np.where(duals > 0, self._ended_above, self._ended_below)
-        return np.where(ended, duals, 0.0)
+        return np.where(np.isfinite(np.where(duals > 0, self.upper, self.lower)), duals, 0.0)
 
     def proof(self, costs: FloatArray, open_labels: BoolArray, duals: FloatArray) -> Proof:
         """The bound g of `rote.inference.exact.duals`, and how far below it each label stays.
@@ -161,13 +153,14 @@ class Program:
         Let d = c - Aᵀy over rows 2 and 3 with admissible duals y. Any output z has
         c·z = y·Az + d·z, and d·z is at most d at its label, for each variable, plus
         max(0, d_k), for each auxiliary column, plus max_t d_ft, for each table. So an
-        output is worth at most g, and at most g - (max_b d_jb - d_ja) if it takes label a
+        output has a value of at most g, and at most g - (max_b d_jb - d_ja) if it takes label a
         of variable j. This holds for any y whatever: no tolerance of a solver enters.
         """
         y = self.admissible(duals)
         y[: self.rule_rows.start] = 0.0
         reduced = costs - np.bincount(self.indices, y[self._row] * self.data, self.columns)
-        bound = float(y @ np.where(y > 0, self._above, self._below))
+        ends = np.where(y > 0, self.upper, self.lower)
+        bound = float(y @ np.where(y == 0, 0.0, ends))
         bound += float(np.maximum(reduced[self.labels : self.integers], 0.0).sum())
         if len(self.table_ptr):
             bound += float(np.maximum.reduceat(reduced, self.table_ptr).sum())
@@ -184,58 +177,25 @@ class Program:
         return bool((np.bincount(self._row, np.abs(self.data), self.rows) <= SAFE).all())
 
     @cached_property
-    def _owner(self) -> IntArray:
-        """The variable of each label."""
-        return np.repeat(np.arange(self.variables), np.diff(self.offsets))
-
-    @cached_property
     def _row(self) -> IntArray:
         """The row of each stored coefficient."""
         return np.repeat(np.arange(self.rows), np.diff(self.indptr))
 
-    @cached_property
-    def _ended_above(self) -> BoolArray:
-        return np.isfinite(self.upper)
 
-    @cached_property
-    def _ended_below(self) -> BoolArray:
-        return np.isfinite(self.lower)
-
-    @cached_property
-    def _above(self) -> FloatArray:
-        """The upper ends, 0 where there is none: admissible duals are 0 there too."""
-        return np.where(self._ended_above, self.upper, 0.0)
-
-    @cached_property
-    def _below(self) -> FloatArray:
-        return np.where(self._ended_below, self.lower, 0.0)
-
-
+@once_per_space
 def integer_program(space: Space) -> Program:
     """The program of a space, compiled once."""
-    return space.once(_program)
-
-
-def _program(space: Space) -> Program:
     network, rules = space.network, space.rows
     n, labels = len(space.variables), space.labels
-    scored = [
-        b
-        for b in range(network.blocks)
-        if network.gather_ptr[network.table_ptr[b]] < network.gather_ptr[network.table_ptr[b + 1]]
-    ]
+    scored = np.flatnonzero(np.diff(network.gather_ptr[network.table_ptr])).tolist()
     places = [k for b in scored for k in _places(network, b)]
-    message_at = joined(
-        [np.arange(network.message_ptr[k], network.message_ptr[k + 1]) for k in places]
-    )
+    message_at = joined(np.arange(*network.message_ptr[k : k + 2]) for k in places)
     first_row = n + len(rules)
     row_of = np.full(int(network.message_ptr[-1]), -1, dtype=np.int64)
     row_of[message_at] = first_row + np.arange(len(message_at))
 
     # Rows 3 as (row, column, coefficient): the label first, then the entries that have it.
-    label_at = joined(
-        [np.arange(network.sizes[j]) + network.offsets[j] for j in network.scope[places]]
-    )
+    label_at = joined(np.arange(*network.offsets[j : j + 2]) for j in network.scope[places])
     at_rows, at_columns = [row_of[message_at]], [label_at]
     kept: list[IntArray] = []
     starts: list[int] = []
@@ -257,6 +217,9 @@ def _program(space: Space) -> Program:
     counts = np.bincount(rows - first_row, minlength=len(message_at))
     entries = joined(kept)
     gathers = np.diff(network.gather_ptr)[entries]
+    gather_ptr = offsets_from_counts(gathers)
+    gather_at = np.repeat(network.gather_ptr[entries] - gather_ptr[:-1], gathers)
+    per_row = joined([np.diff(space.offsets), np.diff(rules.indptr), counts])
 
     allowed = network.allowed[:labels]
     # Rows 1 and 3 keep labels and entries below 1; saying it twice slows the simplex down.
@@ -266,9 +229,7 @@ def _program(space: Space) -> Program:
     return Program(
         offsets=space.offsets,
         integers=labels + rules.auxiliary,
-        indptr=readonly(
-            offsets_from_counts(joined([np.diff(space.offsets), np.diff(rules.indptr), counts]))
-        ),
+        indptr=readonly(offsets_from_counts(per_row)),
         indices=readonly(joined([np.arange(labels), rules.indices, joined(at_columns)[order]])),
         data=readonly(np.concatenate([np.ones(labels), rules.data, coefficients[order]])),
         lower=readonly(np.concatenate([np.ones(n), rules.lower, np.zeros(len(message_at))])),
@@ -278,13 +239,8 @@ def _program(space: Space) -> Program:
         rule_rows=slice(n, first_row),
         message_rows=slice(first_row, first_row + len(message_at)),
         message_at=readonly(message_at),
-        gather_ptr=readonly(offsets_from_counts(gathers)[:-1]),
-        gather=readonly(
-            network.gather[
-                np.repeat(network.gather_ptr[entries] - offsets_from_counts(gathers)[:-1], gathers)
-                + np.arange(int(gathers.sum()))
-            ]
-        ),
+        gather_ptr=readonly(gather_ptr[:-1]),
+        gather=readonly(network.gather[gather_at + np.arange(len(gather_at))]),
         table_ptr=readonly(np.array(starts, dtype=np.int64)),
     )
 

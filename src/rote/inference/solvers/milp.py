@@ -7,43 +7,43 @@ solver's tolerances are absolute, and where a rule mixes coefficients of 1 and 1
 outputs through. Branch and bound, which counts exactly, solves these inputs instead.
 
 Ties are broken with the relaxation's dual values. They prove for each label a of variable
-j that an output with this label is worth at most ``bound - slack[ja]`` (`Program.proof`).
+j that an output with this label has a value of at most ``bound - slack[ja]`` (`Program.proof`).
 With v the value found, a label with ``slack > tie + (bound - v)`` is in no output within a
 tie of v. All such labels are closed; when no label smaller than the one found is left
 open, there is nothing to look at. Otherwise a short search in lexicographic order looks
-at what is left; where that is not short, `lexicographic_first` goes label by label, by branch and
+at what is left; where that is not short, `first_by_search` goes label by label, by branch and
 bound within a limit of nodes, and by the solver beyond it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from time import perf_counter
-from types import MappingProxyType
-from typing import Literal
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from rote.errors import SettingError, UnsupportedSpace, check_number, positive
+from rote.errors import UnsupportedSpace
 from rote.inference.engine import Engine
 from rote.inference.exact.branch import BranchAndBound
-from rote.inference.exact.duals import Duals
+from rote.inference.exact.duals import Duals, zero_duals
 from rote.inference.exact.plans import partial_plan
-from rote.inference.exact.search import first_of_equals, search
-from rote.inference.exact.tie_breaking import lexicographic_first
+from rote.inference.exact.search import search
+from rote.inference.exact.tie_breaking import first_by_search
 from rote.inference.problem import NO_CONTEXT, Context, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.solvers.gurobi import GurobiSession
 from rote.inference.solvers.highs import HighsSession
-from rote.inference.solvers.integer_program import Outcome, Program, Proof, Session, integer_program
+from rote.inference.solvers.integer_program import Outcome, Program, Proof, integer_program
+from rote.settings import LIMIT, number, one_of
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
-SESSIONS: Mapping[str, Callable[[Program], Session]] = MappingProxyType(
-    {"highs": HighsSession, "gurobi": GurobiSession}
-)
+Session: TypeAlias = HighsSession | GurobiSession
+SESSIONS: Mapping[str, type[Session]] = {"highs": HighsSession, "gurobi": GurobiSession}
 LARGEST = 20  # bits of the largest score that a solver sees
 NODES_FOR_TIES = 1 << 12
 ROOM = 1.0  # in a solver's units: far above a tie (1e-4), far below the largest score
@@ -53,10 +53,16 @@ ROOM = 1.0  # in a solver's units: far above a tie (1e-4), far below the largest
 class Milp(Engine):
     """Integer programming: any space, exact, anytime.
 
-    ``time_limit`` is in seconds per input. When it is hit, the best output found is
-    returned as FEASIBLE with the solver's bound, or TIMED_OUT if there is none. ``gap`` is
-    how far, relative to its value, an answer may stay below the bound; an answer that does
-    is FEASIBLE as well.
+    Parameters
+    ----------
+    solver
+        ``"highs"``, which comes with rote, or ``"gurobi"``, which wants gurobipy and a licence.
+    time_limit
+        Seconds for one input, above 0; None is no limit. When it is hit, the best output found is
+        returned as FEASIBLE with the solver's bound, or TIMED_OUT if there is none.
+    gap
+        How far, relative to its value, an answer may stay below the bound, at least 0; an answer
+        that does is FEASIBLE as well.
 
     >>> from rote import Milp, SpaceBuilder
     >>> builder = SpaceBuilder()
@@ -72,35 +78,28 @@ class Milp(Engine):
     time_limit: float | None = None
     gap: float = 0.0
 
-    def __post_init__(self) -> None:
-        if self.solver not in SESSIONS:
-            raise SettingError(f"solver is one of {', '.join(SESSIONS)}; got {self.solver!r}")
-        positive("time_limit", self.time_limit)
-        check_number("gap", self.gap, least=0)
+    checks: ClassVar = {
+        "solver": one_of(*SESSIONS),
+        "time_limit": LIMIT,
+        "gap": number(least=0),
+    }
 
     def answer(self, problem: Problem, context: Context) -> Solutions:
         """The best output of each input."""
-        space = problem.space
-        m, n = len(problem), len(space.variables)
-        labels = np.full((m, n), -1, dtype=np.int64)
-        bound = np.full(m, -np.inf)
-        status = np.full(m, Status.INFEASIBLE, dtype=np.int64)
-        source = np.full(m, FoundBy.MILP, dtype=np.int64)
-        if n == 0:
-            status[:] = Status.OPTIMAL  # there is nothing to decide
-        elif m:
-            program = integer_program(space)
-            ties = problem.ties.tolist()
-            with closing(SESSIONS[self.solver](program)) as session:
-                search = _Search(space, program, session)
-                for i, tie in enumerate(ties):
-                    question = search.question(problem, i)
-                    found = search.answer(question, tie, self._deadline(), self.gap)
-                    bound[i], status[i], source[i] = found.bound, found.status, found.source
-                    if found.labels is not None:
-                        labels[i] = found.labels
-        answers = Solutions.of(problem, labels, FoundBy.MILP, bound=bound, status=status)
-        return replace(answers, source=readonly(source))
+        m, n = len(problem), len(problem.space.variables)
+        if m == 0 or n == 0:  # there is nothing to decide
+            return Solutions.of(problem, np.empty((m, n), dtype=np.int64), FoundBy.MILP)
+        with self._searches(problem) as searches:
+            found = [search.answer(self.gap) for search in searches]
+        none = np.full(n, -1)
+        answers = Solutions.of(
+            problem,
+            np.array([none if one.labels is None else one.labels for one in found]),
+            FoundBy.MILP,
+            bound=np.array([one.bound for one in found]),
+            status=np.array([one.status for one in found], dtype=np.int64),
+        )
+        return replace(answers, source=readonly(np.array([one.source.value for one in found])))
 
     def duals(self, space: Space, scores: Problem | AnyArray) -> Duals:
         """λ and u of the relaxation, whose `dual_bound` is the relaxation's optimum.
@@ -109,42 +108,28 @@ class Milp(Engine):
         limit.
         """
         problem = Problem.of(space, scores)
-        m = len(problem)
-        messages = np.zeros((m, int(space.network.message_ptr[-1])))
-        multipliers = np.zeros((m, len(space.rows)))
-        if m and space.variables:
-            program = integer_program(space)
-            with closing(SESSIONS[self.solver](program)) as session:
-                search = _Search(space, program, session)
-                for i in range(m):
-                    _, duals = search.relaxed(search.question(problem, i), self._deadline())
-                    duals = program.admissible(duals)
-                    messages[i, program.message_at] = duals[program.message_rows]
-                    multipliers[i] = duals[program.rule_rows]
+        zero = zero_duals(space, len(problem))
+        if not len(problem) or not space.variables:
+            return zero
+        messages, multipliers = zero.messages.copy(), zero.multipliers.copy()
+        program = integer_program(space)
+        with self._searches(problem) as searches:
+            for i, search in enumerate(searches):
+                duals = program.admissible(search.relaxed(search.costs)[1])
+                messages[i, program.message_at] = duals[program.message_rows]
+                multipliers[i] = duals[program.rule_rows]
         return Duals(readonly(messages), readonly(multipliers))
 
-    def _deadline(self) -> float:
-        return np.inf if self.time_limit is None else perf_counter() + float(self.time_limit)
-
-
-@dataclass(frozen=True, eq=False)
-class _Question:
-    """One input: its scores as they are, and as a solver gets them.
-
-    A solver's tolerances are absolute, and a tie is relative to the largest score. Asking
-    for less tolerance makes solvers err (HiGHS then misses optima). So the largest score is
-    brought to about a million instead, where a tie is 1e-4 and default tolerances are far
-    below it; by a power of two, which leaves every digit as it is.
-    """
-
-    scores: FloatArray
-    open: BoolArray  # per label
-    costs: FloatArray
-    scale: float
-
-    @property
-    def scaled(self) -> FloatArray:
-        return self.costs / self.scale
+    @contextmanager
+    def _searches(self, problem: Problem) -> Iterator[Iterator[_Search]]:
+        """A search for each input, one after the other in one session; its time begins with it."""
+        program = integer_program(problem.space)
+        seconds = np.inf if self.time_limit is None else float(self.time_limit)
+        with closing(SESSIONS[self.solver](program)) as session:
+            yield (
+                _Search(session, program, problem.rows(i), perf_counter() + seconds)
+                for i in range(len(problem))
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,62 +144,71 @@ class _Found:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Answers one question after the other in one session."""
+    """The search for the answer to one input.
 
-    space: Space
-    program: Program
+    A solver's tolerances are absolute, and a tie is relative to the largest score. Asking
+    for less tolerance makes solvers err (HiGHS then misses optima). So the largest score is
+    brought to about a million instead, where a tie is 1e-4 and default tolerances are far
+    below it; by a power of two, which leaves every digit as it is.
+    """
+
     session: Session
+    program: Program
+    problem: Problem  # of one input
+    deadline: float
 
-    def question(self, problem: Problem, i: int) -> _Question:
-        open_labels = self.program.allowed
-        if problem.closed is not None:
-            open_labels = open_labels & ~problem.closed[i]
-        scores = problem.scores[i]
-        costs = self.program.costs(scores)
-        _, power = np.frexp(max(1.0, float(np.abs(costs).max())))
-        return _Question(scores, open_labels, costs, float(np.ldexp(1.0, int(power) - LARGEST)))
+    @cached_property
+    def open(self) -> BoolArray:
+        """The labels that are open to it."""
+        return np.asarray(~self.problem.closed_labels[0])
 
-    def answer(self, question: _Question, tie: float, deadline: float, gap: float) -> _Found:
+    @cached_property
+    def costs(self) -> FloatArray:
+        return self.program.costs(self.problem.scores[0])
+
+    @cached_property
+    def scale(self) -> float:
+        """What costs are divided by for the solver."""
+        _, power = np.frexp(max(1.0, float(np.abs(self.costs).max())))
+        return float(np.ldexp(1.0, int(power) - LARGEST))
+
+    @property
+    def tie(self) -> float:
+        return float(self.problem.ties[0])
+
+    @property
+    def left(self) -> float:
+        """The seconds until the deadline."""
+        return max(0.0, self.deadline - perf_counter())
+
+    def answer(self, gap: float) -> _Found:
         """The best output, and the smallest among equals if it is proved to be the best."""
-        found = self.best(question, tie, deadline, gap)
+        found = self.best(gap)
         if found.status != Status.OPTIMAL or found.labels is None or found.proof is None:
             return found
         labels = found.labels
-        floor = self.value(question, labels) - tie
-        likely = self.likely(question, labels, found.proof, floor)
+        likely = self.likely(labels, found.proof)
         if not found.whole and self.doubtful(likely, labels):
-            proof = self.proof_with_room(question, labels, deadline)
-            likely &= self.likely(question, labels, proof, floor)
+            likely &= self.likely(labels, self.proof_with_room(labels))
         if not self.doubtful(likely, labels):
             return found
 
-        one = self.problem(question, likely)
-        first = first_of_equals(one, readonly(labels[None]))[0]
-        if (first >= 0).all():
-            return replace(found, labels=first)
-
         def better(problem: Problem, floor: FloatArray, _rows: IntArray) -> IntArray:
-            plan = partial_plan(self.space)
-            close = search(plan, problem, floor - 0.5 * tie, None, NODES_FOR_TIES)
+            plan = partial_plan(problem.space)
+            close = search(plan, problem, floor - 0.5 * self.tie, None, NODES_FOR_TIES)
             if close.complete[0]:
                 return close.labels
             # Out of time, the tie stays as it is: the answer is still a best one.
-            part = self.best(self.question(problem, 0), tie, deadline, 0.0, float(floor[0]))
-            return _none(self.space) if part.labels is None else part.labels[None]
+            part = replace(self, problem=problem).best(0.0, float(floor[0]))
+            return np.full_like(labels[None], -1) if part.labels is None else part.labels[None]
 
-        smallest = lexicographic_first(one, labels[None], np.ones(1, np.bool_), better)
-        return replace(found, labels=smallest[0])
+        narrowed = self.problem.with_open(likely[None])
+        return replace(found, labels=first_by_search(narrowed, labels[None], better)[0])
 
-    def problem(self, question: _Question, open_labels: BoolArray) -> Problem:
-        """The question with no other label open."""
-        closed = readonly(~open_labels[None])
-        return Problem.built(self.space, readonly(question.scores[None]), closed)
-
-    def likely(
-        self, question: _Question, labels: IntArray, proof: Proof, floor: float
-    ) -> BoolArray:
-        """The labels that may be part of an output worth ``floor``."""
-        likely = question.open & (proof.slack <= proof.bound - floor)
+    def likely(self, labels: IntArray, proof: Proof) -> BoolArray:
+        """The labels that may be part of an output within a tie of the value of one."""
+        floor = self.value(labels) - self.tie
+        likely = self.open & (proof.slack <= proof.bound - floor)
         likely[self.program.chosen(labels)] = True
         return likely
 
@@ -223,99 +217,84 @@ class _Search:
         chosen = self.program.spread(self.program.chosen(labels))
         return bool((likely & (np.arange(self.program.labels) < chosen)).any())
 
-    def proof_with_room(self, question: _Question, labels: IntArray, deadline: float) -> Proof:
+    def proof_with_room(self, labels: IntArray) -> Proof:
         """A proof from duals inside the optimal face, where slacks are positive if they can be.
 
         The duals of a vertex leave many labels without slack that no best output takes. If
-        ``labels`` stay the best while every other label is paid a little more, then the
+        ``labels`` stay the best while every other label scores a little more, then the
         duals of that problem give each other label at least this much slack in ours.
         """
-        costs = question.costs.copy()
-        costs[: self.program.labels] += ROOM * question.scale
-        costs[self.program.chosen(labels)] -= ROOM * question.scale
-        _, duals = self.relaxed(replace(question, costs=costs), deadline)
-        return self.program.proof(question.costs, question.open, duals)
+        costs = self.costs.copy()
+        costs[: self.program.labels] += ROOM * self.scale
+        costs[self.program.chosen(labels)] -= ROOM * self.scale
+        return self.program.proof(self.costs, self.open, self.relaxed(costs)[1])
 
-    def best(
-        self,
-        question: _Question,
-        tie: float,
-        deadline: float,
-        gap: float,
-        floor: float = -np.inf,
-    ) -> _Found:
-        """Some best output; none where the relaxation shows that it is worth less than floor."""
-        outcome, duals = self.relaxed(question, deadline)
-        if outcome.status == Status.INFEASIBLE and self.program.trusted:
+    def best(self, gap: float, floor: float = -np.inf) -> _Found:
+        """Some best output; none where the relaxation bounds it below ``floor``."""
+        program = self.program
+        outcome, duals = self.relaxed(self.costs)
+        if outcome.status == Status.INFEASIBLE and program.trusted:
             return _Found(Status.INFEASIBLE, -np.inf)
-        proof = self.program.proof(question.costs, question.open, duals)
+        proof = program.proof(self.costs, self.open, duals)
         if proof.bound < floor:
             return _Found(Status.INFEASIBLE, proof.bound)
-        if outcome.columns is not None:
-            labels = self.program.read(outcome.columns)
-            if labels is not None and self.was_feasible(labels):
-                proved = proof.bound - self.value(question, labels) <= tie
-                if proved or self.program.trusted:
-                    return _Found(Status.OPTIMAL, proof.bound, labels, proof)
-        if not _left(deadline):
+        labels = self.read(outcome)
+        if labels is not None and self.was_feasible(labels):
+            proved = proof.bound - self.value(labels) <= self.tie
+            if proved or program.trusted:
+                return _Found(Status.OPTIMAL, proof.bound, labels, proof)
+        if not self.left:
             return _Found(Status.TIMED_OUT, proof.bound)
-        if not self.program.trusted:
-            return self.counted(question, proof.bound, deadline)
-        limits = self.program.limits(question.open)
+        if not program.trusted:
+            return self.counted(proof.bound)
         # Solvers look at differences relative to the value; around 0 they look most closely.
-        offset = 0.0 if gap else -proof.bound / question.scale
-        outcome = self.session.whole(question.scaled, limits, offset, _left(deadline), gap)
+        offset = 0.0 if gap else -proof.bound / self.scale
+        limits = program.limits(self.open)
+        outcome = self.session.whole(self.costs / self.scale, limits, offset, self.left, gap)
         if outcome.status == Status.INFEASIBLE:
             return _Found(Status.INFEASIBLE, -np.inf)
-        labels = None if outcome.columns is None else self.program.read(outcome.columns)
-        bound = min(proof.bound, (outcome.bound - offset) * question.scale)
+        labels = self.read(outcome)
+        bound = min(proof.bound, (outcome.bound - offset) * self.scale)
         if labels is None:
             return _Found(Status.TIMED_OUT, bound)
         if not self.was_feasible(labels):
-            return self.counted(question, proof.bound, deadline)
-        proved = bound - self.value(question, labels) <= tie
+            return self.counted(proof.bound)
+        proved = bound - self.value(labels) <= self.tie
         proved |= outcome.status == Status.OPTIMAL and gap == 0.0
         status = Status.OPTIMAL if proved else Status.FEASIBLE
         return _Found(status, bound, labels, proof, whole=True)
 
-    def relaxed(self, question: _Question, deadline: float) -> tuple[Outcome, FloatArray]:
+    def relaxed(self, costs: FloatArray) -> tuple[Outcome, FloatArray]:
         """The relaxation, and its dual values in the units of the scores (0 if it has none)."""
-        limits = self.program.limits(question.open)
+        limits = self.program.limits(self.open)
         try:
-            outcome = self.session.relaxation(question.scaled, limits, _left(deadline))
+            outcome = self.session.relaxation(costs / self.scale, limits, self.left)
         except UnsupportedSpace:
             if self.program.trusted:
                 raise
             outcome = Outcome(Status.TIMED_OUT)  # its coefficients are too large for the solver
         if outcome.duals is None:
             return outcome, np.zeros(self.program.rows)
-        return outcome, outcome.duals * question.scale
+        return outcome, outcome.duals * self.scale
 
-    def counted(self, question: _Question, bound: float, deadline: float) -> _Found:
+    def counted(self, bound: float) -> _Found:
         """The best output by branch and bound, in the time that is left."""
-        left = _left(deadline)
+        left = self.left
         if not left:
             return _Found(Status.TIMED_OUT, bound)
         engine = BranchAndBound(time_limit=None if left == np.inf else left)
-        found = engine.answer(self.problem(question, question.open), NO_CONTEXT)
+        found = engine.answer(self.problem.with_open(self.open[None]), NO_CONTEXT)
         status, labels = Status(int(found.status[0])), found.labels[0]
         bound = min(bound, float(found.bound[0])) if status != Status.INFEASIBLE else -np.inf
         some = labels if (labels >= 0).all() else None
         return _Found(status, bound, some, source=FoundBy.BRANCH)
 
+    def read(self, outcome: Outcome) -> IntArray | None:
+        return None if outcome.columns is None else self.program.read(outcome.columns)
+
     def was_feasible(self, labels: IntArray) -> bool:
         """Whether an output obeys the rules, whatever a solver's tolerance lets through."""
-        return bool(self.space.was_feasible(labels[None]).all())
+        return bool(self.problem.space.was_feasible(labels[None]).all())
 
-    def value(self, question: _Question, labels: IntArray) -> float:
-        return float(self.space.value(question.scores, labels)[0])
-
-
-def _left(deadline: float) -> float:
-    """The seconds until then."""
-    return max(0.0, deadline - perf_counter())
-
-
-def _none(space: Space) -> IntArray:
-    """The labels of one input that has no output."""
-    return np.full((1, len(space.variables)), -1, dtype=np.int64)
+    def value(self, labels: IntArray) -> float:
+        return float(self.problem.space.value(self.problem.scores, labels)[0])

@@ -1,24 +1,23 @@
-"""Where packs are kept, and opening a store by its address."""
+"""Where blobs are kept, and opening a store by its address."""
 
 from os import PathLike, fspath
 from pathlib import Path
 
 from rote.errors import SettingError, StoreError
-from rote.inference.stores.base import LIMIT, SERVED, ShelfSize, Store, shelf_called
+from rote.inference.stores.base import MAX_BYTES, LogSize, Store, log_named
 from rote.inference.stores.memory import MemoryStore
 from rote.inference.stores.redis import RedisStore
 from rote.inference.stores.sqlite import SqliteStore
 
 __all__ = [
-    "LIMIT",
-    "SERVED",
+    "MAX_BYTES",
+    "LogSize",
     "MemoryStore",
     "RedisStore",
-    "ShelfSize",
     "SqliteStore",
     "Store",
+    "log_named",
     "open_store",
-    "shelf_called",
 ]
 
 FILES = (".sqlite", ".sqlite3", ".db")
@@ -26,11 +25,15 @@ SERVERS = ("redis://", "rediss://", "unix://")
 
 
 def open_store(address: str | PathLike[str], *, existing: bool = False) -> Store:
-    """The store at an address: ``memory``, ``sqlite:PATH`` or a path by its ending, ``redis://…``.
+    """The store at an address.
 
-    A `pathlib.Path` is a path, whatever its ending.
-
-    With ``existing``, a store that could not hold anything yet is refused instead of made.
+    Parameters
+    ----------
+    address
+        ``memory``, ``sqlite:PATH``, a path that ends in .sqlite, .sqlite3 or .db, or the address of
+        a Redis server, ``redis://…``. A `pathlib.Path` is a path, whatever its ending.
+    existing
+        Refuse a store that could not hold anything yet, instead of making it.
 
     >>> open_store("memory")
     MemoryStore(max_bytes=268435456)

@@ -1,8 +1,8 @@
-"""What a store remembers, as JSON lines for other programs: one entry per line.
+"""What a store remembers, as JSON lines for other programs: one solved problem per line.
 
-A line has the name of its shelf and the entry's labels, scores, messages, multipliers and
-margin. JSON has no infinite numbers: they become null. Shelves of a service hold answers and no
-entries, and are left out.
+A line has the name of its log and the entry's labels, scores, messages, multipliers and margin.
+JSON has no infinite numbers: they become null. Other logs, such as a service's answers, are left
+out.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rote.errors import DataError
-from rote.inference.stores.base import SERVED, Store
-from rote.inference.wrappers.amortized.blobs import Entry, unpack
+from rote.inference.stores.base import Store, unsealed
+from rote.inference.wrappers.amortized.solution_cache import LOG_PREFIX, Entry
 from rote.io.atomic import write_whole
 
 
 class Exported(NamedTuple):
-    """How many entries were written, and how many packs were damaged and left out."""
+    """How many entries were written, and how many blobs were damaged and left out."""
 
     entries: int
     damaged: int
@@ -36,12 +36,13 @@ def export(store: Store, path: str | Path) -> Exported:
     found = {True: 0, False: 0}
 
     def lines() -> Iterator[bytes]:
-        for shelf in sorted(shelf for shelf in store.info() if not shelf.startswith(SERVED)):
-            for pack in store.read(shelf)[0]:
-                entry = unpack(pack, shelf)
+        for log in sorted(log for log in store.info() if log.startswith(LOG_PREFIX)):
+            for blob in store.read(log)[0]:
+                entry = Entry.decoded(unsealed(blob, log))
                 found[entry is not None] += 1
                 if entry is not None:
-                    yield _line(shelf, entry)
+                    numbers = {name: _listed(value) for name, value in entry._asdict().items()}
+                    yield f"{json.dumps({'log': log, **numbers}, allow_nan=False)}\n".encode()
 
     try:
         write_whole(path, lines())
@@ -50,10 +51,7 @@ def export(store: Store, path: str | Path) -> Exported:
     return Exported(found[True], found[False])
 
 
-def _line(shelf: str, entry: Entry) -> bytes:
-    record: dict[str, object] = {"shelf": shelf}
-    for name, value in entry._asdict().items():
-        numbers = np.asarray(value).astype(object)
-        numbers[~np.isfinite(np.asarray(value))] = None
-        record[name] = numbers.tolist()
-    return f"{json.dumps(record, allow_nan=False)}\n".encode()
+def _listed(value: Any) -> Any:
+    numbers = np.asarray(value).astype(object)
+    numbers[~np.isfinite(np.asarray(value))] = None
+    return numbers.tolist()

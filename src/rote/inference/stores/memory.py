@@ -4,93 +4,74 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from threading import Lock
-from typing import NamedTuple
 
-from rote.errors import positive
-from rote.inference.stores.base import LIMIT, ShelfSize, Store, first_mark, fitting
+from rote.inference.stores.base import MAX_BYTES, BoundedStore, LogSize, first_sequence
 
 
-class _Lying(NamedTuple):
-    mark: int
-    pack: bytes
+@dataclass(eq=False)
+class MemoryStore(BoundedStore):
+    """Blobs in memory, first in, first out.
 
-
-class MemoryStore(Store):
-    """Packs in memory, first in, first out.
-
-    When the packs of all shelves together are above ``max_bytes``, the oldest go first,
-    whatever shelf they lie on. A pack that is larger by itself is not taken. None is no limit.
+    Parameters
+    ----------
+    max_bytes
+        When the blobs of all logs together are above it, the oldest go first, whatever log they
+        are in. A blob that is larger by itself is not taken. None is no limit.
 
     >>> store = MemoryStore(max_bytes=6)
-    >>> store.add("a", [b"one", b"two"])
-    >>> store.add("b", [b"three"])
+    >>> store.append("a", [b"one", b"two"])
+    >>> store.append("b", [b"three"])
     >>> store.info()
-    {'b': ShelfSize(packs=1, size=5)}
-    >>> packs, mark = store.read("b")
-    >>> packs, store.read("b", mark) == ([], mark)
+    {'b': LogSize(blobs=1, size=5)}
+    >>> blobs, sequence = store.read("b")
+    >>> blobs, store.read("b", sequence) == ([], sequence)
     ([b'three'], True)
     """
 
-    def __init__(self, max_bytes: int | None = LIMIT) -> None:
-        positive("max_bytes", max_bytes)
-        self.max_bytes = max_bytes
+    max_bytes: int | None = MAX_BYTES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._lock = Lock()
-        self._mark = first_mark()
-        self._held = 0
-        self._shelves: dict[str, deque[_Lying]] = {}
-        self._order: deque[str] = deque()  # the shelf of every pack, oldest first
+        self._sequence = first_sequence()
+        self._size = 0
+        self._logs: dict[str, deque[tuple[int, bytes]]] = {}
+        self._order: deque[str] = deque()  # the log of every blob, oldest first
 
-    def __repr__(self) -> str:
-        return f"MemoryStore(max_bytes={self.max_bytes})"
-
-    def __reduce__(self) -> tuple[type[MemoryStore], tuple[int | None]]:
-        return MemoryStore, (self.max_bytes,)
-
-    def add(self, shelf: str, packs: Sequence[bytes]) -> None:
-        taken = fitting(packs, self.max_bytes)
-        if not taken:
-            return
+    def _append(self, log: str, blobs: Sequence[bytes]) -> None:
         with self._lock:
-            lying = self._shelves.setdefault(shelf, deque())
-            for pack in taken:
-                self._mark += 1
-                lying.append(_Lying(self._mark, pack))
-                self._order.append(shelf)
-                self._held += len(pack)
-            while self.max_bytes is not None and self._held > self.max_bytes:
-                self._drop_oldest()
+            kept = self._logs.setdefault(log, deque())
+            kept.extend(enumerate(blobs, self._sequence + 1))
+            self._order.extend([log] * len(blobs))
+            self._sequence += len(blobs)
+            self._size += sum(map(len, blobs))
+            while self.max_bytes is not None and self._size > self.max_bytes:
+                oldest = self._order.popleft()
+                self._size -= len(self._logs[oldest].popleft()[1])
+                if not self._logs[oldest]:
+                    del self._logs[oldest]
 
-    def read(self, shelf: str, after: int = 0) -> tuple[list[bytes], int]:
+    def read(self, log: str, after: int = 0) -> tuple[list[bytes], int]:
         with self._lock:
-            lying = self._shelves.get(shelf, deque())
-            new = list(takewhile(lambda one: one.mark > after, reversed(lying)))
-        return [one.pack for one in reversed(new)], new[0].mark if new else after
+            kept = self._logs.get(log, deque())
+            new = list(takewhile(lambda one: one[0] > after, reversed(kept)))
+        return [blob for _, blob in reversed(new)], new[0][0] if new else after
 
-    def info(self) -> dict[str, ShelfSize]:
+    def info(self) -> dict[str, LogSize]:
         with self._lock:
             return {
-                shelf: ShelfSize(len(lying), sum(len(one.pack) for one in lying))
-                for shelf, lying in self._shelves.items()
+                log: LogSize(len(kept), sum(len(blob) for _, blob in kept))
+                for log, kept in self._logs.items()
             }
 
-    def clear(self, shelf: str | None = None) -> None:
+    def clear(self, log: str | None = None) -> None:
         with self._lock:
-            if shelf is None:
-                self._shelves.clear()
-                self._order.clear()
-                self._held = 0
-            elif shelf in self._shelves:
-                self._held -= sum(len(one.pack) for one in self._shelves.pop(shelf))
-                self._order = deque(one for one in self._order if one != shelf)
+            for name in list(self._logs) if log is None else [log]:
+                self._size -= sum(len(blob) for _, blob in self._logs.pop(name, ()))
+            self._order = deque(name for name in self._order if name in self._logs)
 
     def close(self) -> None:
         """Nothing is open."""
-
-    def _drop_oldest(self) -> None:
-        shelf = self._order.popleft()
-        lying = self._shelves[shelf]
-        self._held -= len(lying.popleft().pack)
-        if not lying:
-            del self._shelves[shelf]

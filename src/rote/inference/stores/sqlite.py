@@ -1,194 +1,161 @@
 """A store in one SQLite file, which threads and processes of one machine share.
 
-The file has a write-ahead log, and every add is one transaction: a process that is killed at any
-moment leaves all of an add or nothing of it. A file is ours by its application id, and of this
+The file has a write-ahead log, and every append is one transaction: a process that is killed at any
+moment leaves all of an append or nothing of it. A file is ours by its application id, and of this
 format by its user version; any other file is refused and left as it is.
 
-A connection is used by one thread. None is open while the process forks, because SQLite would
-take the parent's locks for the child's own: whoever forks waits until no connection is in use
-and closes them, and both sides open new ones when they need them.
+A store has one connection, and whoever uses it holds its lock. None is open while the process
+forks, because SQLite would take the parent's locks for the child's own: whoever forks waits until
+no connection is in use and closes them, and both sides open new ones when they need them.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock, RLock, local
+from threading import Lock, RLock
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from rote.errors import StoreError, positive
+from rote.errors import StoreError
 from rote.inference.stores.base import (
-    LIMIT,
-    ShelfSize,
-    Store,
+    MAX_BYTES,
+    BoundedStore,
+    LogSize,
     decoded,
     encoded,
-    first_mark,
-    fitting,
+    first_sequence,
 )
 
 if TYPE_CHECKING:
     import sqlite3
 
 OURS = 0x726F7465  # the application id: "rote"
-FORMAT = 1
+FORMAT = 2
 SECONDS = 30.0  # how long to wait for another process that writes
 
 TABLES = (
-    """CREATE TABLE shelves (
-        id INTEGER PRIMARY KEY,
-        name BLOB NOT NULL UNIQUE,
-        packs INTEGER NOT NULL,
-        size INTEGER NOT NULL
+    # With AUTOINCREMENT the number of a blob that is gone is never given to another.
+    """CREATE TABLE blobs (
+        sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+        log BLOB NOT NULL,
+        size INTEGER NOT NULL,
+        blob BLOB NOT NULL
     )""",
-    # With AUTOINCREMENT the mark of a pack that is gone is never given to another.
-    """CREATE TABLE packs (
-        mark INTEGER PRIMARY KEY AUTOINCREMENT,
-        shelf INTEGER NOT NULL,
-        pack BLOB NOT NULL
-    )""",
-    "CREATE INDEX packs_by_shelf ON packs (shelf, mark)",
-    "CREATE TABLE held (size INTEGER NOT NULL)",
+    "CREATE INDEX blobs_by_log ON blobs (log, sequence, size)",
+    "CREATE TABLE held (size INTEGER NOT NULL)",  # the bytes of all blobs
     "INSERT INTO held VALUES (0)",
+    """CREATE TRIGGER appended AFTER INSERT ON blobs
+        BEGIN UPDATE held SET size = size + new.size; END""",
+    """CREATE TRIGGER dropped AFTER DELETE ON blobs
+        BEGIN UPDATE held SET size = size - old.size; END""",
 )
+# Up to the first blob with which enough are gone.
+DROP_OLDEST = """DELETE FROM blobs WHERE sequence <= (
+    SELECT sequence
+    FROM (SELECT sequence, sum(size) OVER (ORDER BY sequence) AS gone FROM blobs)
+    WHERE gone >= (SELECT size FROM held) - :most LIMIT 1
+) AND (SELECT size FROM held) > :most"""
 
 
-class SqliteStore(Store):
-    """Packs in a file on a local disk, first in, first out.
+@dataclass(eq=False)
+class SqliteStore(BoundedStore):
+    """Blobs in a file on a local disk, first in, first out.
 
-    When the packs of all shelves together are above ``max_bytes``, the oldest go first,
-    whatever shelf they lie on. A pack that is larger by itself is not taken. None is no limit.
-    The limit is that of whoever adds; the file is somewhat larger than its packs. A copy that is
-    sent to another process opens the same file.
+    A copy that is sent to another process opens the same file.
+
+    Parameters
+    ----------
+    path
+        The file, which is made where there is none; it is somewhat larger than its blobs.
+    max_bytes
+        When the blobs of all logs together are above it, the oldest go first, whatever log they
+        are in. A blob that is larger by itself is not taken. None is no limit. The limit is that
+        of whoever appends.
     """
 
-    def __init__(self, path: str | Path, max_bytes: int | None = LIMIT) -> None:
-        positive("max_bytes", max_bytes)
-        self.path = Path(path).absolute()
-        self.max_bytes = max_bytes
-        self._mine = local()
-        self._sessions: WeakSet[_Session] = WeakSet()
+    path: str | Path
+    max_bytes: int | None = MAX_BYTES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.path = Path(self.path).absolute()
+        self.lock = RLock()
+        self._connection: sqlite3.Connection | None = None
+        with _REGISTRY:
+            _STORES.add(self)
         with self._connected():
-            pass  # a file that cannot be a store is refused here, not at the first add
+            pass  # a file that cannot be a store is refused here, not at the first append
 
-    def __repr__(self) -> str:
-        return f"SqliteStore({str(self.path)!r}, max_bytes={self.max_bytes})"
-
-    def __reduce__(self) -> tuple[type[SqliteStore], tuple[Path, int | None]]:
-        return SqliteStore, (self.path, self.max_bytes)
-
-    def add(self, shelf: str, packs: Sequence[bytes]) -> None:
-        taken = fitting(packs, self.max_bytes)
-        if not taken:
-            return
-        size = sum(map(len, taken))
-        with self._writing() as connection:
-            name = encoded(shelf)
-            connection.execute(
-                "INSERT INTO shelves (name, packs, size) VALUES (?, ?, ?) ON CONFLICT (name) "
-                "DO UPDATE SET packs = packs + excluded.packs, size = size + excluded.size",
-                (name, len(taken), size),
-            )
+    def _append(self, log: str, blobs: Sequence[bytes]) -> None:
+        name = encoded(log)
+        with self._connected() as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
             connection.executemany(
-                "INSERT INTO packs (shelf, pack) SELECT id, ? FROM shelves WHERE name = ?",
-                ((pack, name) for pack in taken),
+                "INSERT INTO blobs (log, size, blob) VALUES (?, ?, ?)",
+                ((name, len(blob), blob) for blob in blobs),
             )
-            connection.execute("UPDATE held SET size = size + ?", (size,))
             if self.max_bytes is not None:
-                _drop_oldest(connection, self.max_bytes)
+                connection.execute(DROP_OLDEST, {"most": self.max_bytes})
 
-    def read(self, shelf: str, after: int = 0) -> tuple[list[bytes], int]:
+    def read(self, log: str, after: int = 0) -> tuple[list[bytes], int]:
         with self._connected() as connection:
             found = connection.execute(
-                "SELECT mark, pack FROM packs "
-                "WHERE shelf = (SELECT id FROM shelves WHERE name = ?) AND mark > ? ORDER BY mark",
-                (encoded(shelf), after),
+                "SELECT sequence, blob FROM blobs WHERE log = ? AND sequence > ? ORDER BY sequence",
+                (encoded(log), after),
             ).fetchall()
-        return [pack for _, pack in found], found[-1][0] if found else after
+        return [blob for _, blob in found], found[-1][0] if found else after
 
-    def info(self) -> dict[str, ShelfSize]:
+    def info(self) -> dict[str, LogSize]:
         with self._connected() as connection:
-            found = connection.execute("SELECT name, packs, size FROM shelves ORDER BY id")
-            return {decoded(name): ShelfSize(packs, size) for name, packs, size in found.fetchall()}
+            found = connection.execute("SELECT log, count(*), sum(size) FROM blobs GROUP BY log")
+            return {decoded(log): LogSize(blobs, size) for log, blobs, size in found.fetchall()}
 
-    def clear(self, shelf: str | None = None) -> None:
-        with self._writing() as connection:
-            if shelf is None:
-                connection.execute("DELETE FROM packs")
-                connection.execute("DELETE FROM shelves")
-            else:
-                name = (encoded(shelf),)
-                connection.execute(
-                    "DELETE FROM packs WHERE shelf = (SELECT id FROM shelves WHERE name = ?)", name
-                )
-                connection.execute("DELETE FROM shelves WHERE name = ?", name)
-            connection.execute(
-                "UPDATE held SET size = (SELECT coalesce(sum(size), 0) FROM shelves)"
-            )
+    def clear(self, log: str | None = None) -> None:
         with self._connected() as connection:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                if log is None:
+                    connection.execute("DELETE FROM blobs")
+                else:
+                    connection.execute("DELETE FROM blobs WHERE log = ?", (encoded(log),))
             # Frees a page a step, and only a script is stepped through to its end.
             connection.executescript("PRAGMA incremental_vacuum")
 
     def close(self) -> None:
-        with _REGISTRY:
-            sessions = list(self._sessions)
-        for session in sessions:
-            session.close()
+        with self.lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_connection", None) is not None:
+            self.close()
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """The connection of this thread, with SQLite's errors as ours."""
-        session: _Session | None = getattr(self._mine, "session", None)
-        if session is None:
-            session = self._mine.session = _Session(self._sessions)
-        with session.lock, _sentences_about(self.path):
-            if session.connection is None:
-                session.connection = _connect(self.path)
-            yield session.connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._connected() as connection, _transaction(connection):
-            yield connection
-
-
-class _Session:
-    """One thread's connection. Whoever uses it or closes it holds the lock."""
-
-    def __init__(self, siblings: WeakSet[_Session]) -> None:
-        self.lock = RLock()
-        self.connection: sqlite3.Connection | None = None
-        with _REGISTRY:
-            siblings.add(self)
-            _SESSIONS.add(self)
-
-    def close(self) -> None:
-        with self.lock:
-            if self.connection is not None:
-                self.connection.close()
-                self.connection = None
-
-    def __del__(self) -> None:
-        if self.connection is not None:
-            self.connection.close()
+        """The connection, held by this thread, with SQLite's errors as ours."""
+        with self.lock, _sentences_about(self.path):
+            if self._connection is None:
+                self._connection = _connect(Path(self.path))
+            yield self._connection
 
 
 _REGISTRY = Lock()
-_SESSIONS: WeakSet[_Session] = WeakSet()
-_STOPPED: list[_Session] = []  # while the process forks
+_STORES: WeakSet[SqliteStore] = WeakSet()
+_STOPPED: list[SqliteStore] = []  # while the process forks
 
 
 def _stop_for_fork() -> None:
     _REGISTRY.acquire()
-    for session in list(_SESSIONS):
-        session.lock.acquire()
-        _STOPPED.append(session)
-        session.close()
+    for store in list(_STORES):
+        store.lock.acquire()
+        _STOPPED.append(store)
+        store.close()
 
 
 def _go_on_after_fork() -> None:
@@ -232,18 +199,20 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if path.stat().st_size == 0:
         # Gives the disk back what was cleared. Too late once anything was read or written.
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    with _transaction(connection, "DEFERRED"):
+    with connection:
+        connection.execute("BEGIN")
         there = _is_there(connection, path)
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
     connection.execute("PRAGMA synchronous = NORMAL")
     if there:
         return
-    with _transaction(connection):
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
         if _is_there(connection, path):
             return  # another process was faster
         for statement in TABLES:
             connection.execute(statement)
-        connection.execute("INSERT INTO sqlite_sequence VALUES ('packs', ?)", (first_mark(),))
+        connection.execute("INSERT INTO sqlite_sequence VALUES ('blobs', ?)", (first_sequence(),))
         connection.execute(f"PRAGMA application_id = {OURS}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
 
@@ -268,43 +237,6 @@ def _is_there(connection: sqlite3.Connection, path: Path) -> bool:
     return True
 
 
-@contextmanager
-def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
-    connection.execute(f"BEGIN {kind}")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _drop_oldest(connection: sqlite3.Connection, limit: int) -> None:
-    """Drop the oldest packs until the others are within the limit."""
-    (held,) = connection.execute("SELECT size FROM held").fetchone()
-    last, packs, sizes = 0, Counter[int](), Counter[int]()
-    oldest = connection.execute("SELECT mark, shelf, length(pack) FROM packs ORDER BY mark")
-    with closing(oldest):
-        for mark, shelf, size in oldest:
-            if held <= limit:
-                break
-            last = mark
-            packs[shelf] += 1
-            sizes[shelf] += size
-            held -= size
-    if not last:
-        return
-    connection.execute("DELETE FROM packs WHERE mark <= ?", (last,))
-    for shelf, count in packs.items():
-        connection.execute(
-            "UPDATE shelves SET packs = packs - ?, size = size - ? WHERE id = ?",
-            (count, sizes[shelf], shelf),
-        )
-        connection.execute("DELETE FROM shelves WHERE id = ? AND packs = 0", (shelf,))
-    connection.execute("UPDATE held SET size = ?", (held,))
-
-
 def _is_busy(error: BaseException) -> bool:
     import sqlite3
 
@@ -317,7 +249,7 @@ def _code(error: BaseException) -> int:
 
 
 @contextmanager
-def _sentences_about(path: Path) -> Iterator[None]:
+def _sentences_about(path: str | Path) -> Iterator[None]:
     """Turn what SQLite raises into a `StoreError` that names the file."""
     import sqlite3
 

@@ -9,23 +9,33 @@ et al. 2015, Theorem 3; Ma et al. 2019, section 5).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from rote.errors import check_whole
 from rote.inference.approximate.greedy import RGS
-from rote.inference.engine import Capability, Engine, Stats, Wrapper, check_engine
+from rote.inference.engine import ANY_ENGINE, Capability, Engine, Stats, Wrapper
 from rote.inference.exact.exact import Exact
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions
+from rote.settings import instance_of, whole
 from rote.space.space import Space
 
 
 @dataclass(frozen=True, eq=False)
 class Periodic(Wrapper):
-    """Every ``every``-th input goes to ``exact``, and the others to the ``inner`` engine.
+    """One input in so many goes to an exact engine, and the others to the ``inner`` one.
 
     Inputs are counted as they come, over all spaces and threads.
+
+    Parameters
+    ----------
+    inner
+        The engine of most inputs.
+    every
+        The period, a whole number of at least 1: every so many inputs, one is solved exactly.
+    exact
+        The engine of that one.
 
     >>> from rote import Periodic, SpaceBuilder
     >>> builder = SpaceBuilder()
@@ -41,6 +51,11 @@ class Periodic(Wrapper):
     _stats: Stats = field(default_factory=lambda: Stats("inputs", "exact"), init=False, repr=False)
 
     transparent = True
+    checks: ClassVar = {
+        "inner": instance_of(Engine, ANY_ENGINE),
+        "exact": instance_of(Engine, ANY_ENGINE),
+        "every": whole(1),
+    }
 
     @property
     def supports(self) -> frozenset[Capability]:
@@ -54,24 +69,16 @@ class Periodic(Wrapper):
         """Inputs, and those of them that were solved exactly."""
         return self._stats
 
-    def __post_init__(self) -> None:
-        check_engine("the engine", self.inner)
-        check_engine("the exact engine", self.exact)
-        check_whole("every", self.every, least=1)
-
     def answer(self, problem: Problem, context: Context) -> Solutions:
         m = len(problem)
         with self._stats.lock:
             number = self._stats["inputs"] + np.arange(1, m + 1)
             exactly = number % self.every == 0
             self._stats.add(inputs=m, exact=int(exactly.sum()))
-        if exactly.all():
-            return self.exact.answer(problem, context)
-        if not exactly.any():
-            return self.inner.answer(problem, context)
+        if exactly.all() or not exactly.any():
+            return (self.exact if exactly.all() else self.inner).answer(problem, context)
         asked = [(self.inner, np.flatnonzero(~exactly)), (self.exact, np.flatnonzero(exactly))]
         found = [engine.answer(problem.rows(rows), context.rows(rows)) for engine, rows in asked]
         # Where each input stands among those of the first engine, then of the second.
-        place = np.empty(m, dtype=np.int64)
-        place[np.concatenate([rows for _, rows in asked])] = np.arange(m)
+        place = np.argsort(np.concatenate([rows for _, rows in asked]))
         return Solutions.joined(found).rows(place)

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import ClassVar
 
-from rote.inference.engine import Capability, Engine, Stats, Wrapper, check_engine
+from rote.inference.engine import ANY_ENGINE, Capability, Engine, Stats, Wrapper
 from rote.inference.exact.exact import Exact
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Solutions
+from rote.settings import instance_of
 
 
 @dataclass(frozen=True, eq=False)
 class Timed(Wrapper):
-    """``stats`` has the seconds and inputs so far, over all threads; answers are not changed."""
+    """``stats`` has the seconds and inputs so far, over all threads; answers are not changed.
+
+    Parameters
+    ----------
+    inner
+        The engine to measure.
+    """
 
     inner: Engine = field(default_factory=Exact)
     _stats: Stats = field(
@@ -23,9 +31,7 @@ class Timed(Wrapper):
 
     transparent = True
     passes = frozenset(Capability)
-
-    def __post_init__(self) -> None:
-        check_engine("the inner engine", self.inner)
+    checks: ClassVar = {"inner": instance_of(Engine, ANY_ENGINE)}
 
     @property
     def stats(self) -> Stats:

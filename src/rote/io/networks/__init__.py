@@ -17,7 +17,12 @@ __all__ = ["CostNetwork", "Measure", "read_network"]
 def read_network(path: str | Path, evidence: str | Path | None = None) -> CostNetwork:
     """The network of a .uai, .wcsp or .cfn file, plain or ending in .gz or .xz.
 
-    ``evidence`` is a file that gives labels to some variables of a .uai file.
+    Parameters
+    ----------
+    path
+        The file, known by its name.
+    evidence
+        A file that gives labels to some variables of a .uai file.
     """
     suffix = plain_suffix(Path(path))
     if suffix == ".uai":

@@ -43,11 +43,24 @@ class Measure(Enum):
 class CostNetwork:
     """Variables, and tables of scores over some of them; the value of an output is their sum.
 
-    ``tables[t]`` has one axis per variable of ``scopes[t]``. Where ``allowed[t]`` is
-    False the entry is forbidden, and the score there is the least allowed one.
+    Parameters
+    ----------
+    source
+        The file's name, without its folder.
+    measure
+        What the numbers of the file are.
+    names, labels
+        The variables, and the labels of each.
+    scopes, tables, allowed, table_names
+        Scores ``tables[t]``, with one axis per variable of ``scopes[t]``. Where ``allowed[t]`` is
+        False the entry is forbidden, and the score there is the least allowed one.
+    constant
+        Belongs to the value of every output.
+    floor
+        The value of an answer is above this.
     """
 
-    source: str  # the file's name, without its folder
+    source: str
     measure: Measure
     names: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
@@ -55,8 +68,8 @@ class CostNetwork:
     tables: tuple[FloatArray, ...]
     allowed: tuple[BoolArray, ...]
     table_names: tuple[str, ...]
-    constant: float = 0.0  # belongs to the value of every output
-    floor: float = -np.inf  # the value of an answer is above this
+    constant: float = 0.0
+    floor: float = -np.inf
 
     def cost(self, value: float) -> float | None:
         """What the file's own cost functions add up to at this value; None for probabilities."""

@@ -26,7 +26,7 @@ from rote.inference.wrappers.amortized.certificates import (
 )
 from rote.inference.wrappers.amortized.solution_cache import SolutionCache
 from rote.space import Space, SpaceBuilder
-from tests.inference.wrappers.amortized.shelves import put
+from tests.inference.wrappers.amortized.caches import put
 from tests.strategies import Judge, row_of, rules_as_rows, spaces
 
 seeds = st.integers(0, 2**32 - 1)
@@ -43,7 +43,7 @@ EVERY: list[Certificate] = [
 every = pytest.mark.parametrize("certificate", EVERY, ids=repr)
 
 
-# -- random shelves and inputs ------------------------------------------------------------
+# -- random caches and inputs ------------------------------------------------------------
 
 
 SCORES = {
@@ -60,11 +60,11 @@ SCORES = {
 
 @dataclass
 class Made:
-    """A space with all its outputs, a shelf with solved problems, and a generator."""
+    """A space with all its outputs, a cache with solved problems, and a generator."""
 
     space: Space
     judge: Judge
-    shelf: SolutionCache
+    cache: SolutionCache
     rng: np.random.Generator
 
     def remember(self, scores):
@@ -74,27 +74,29 @@ class Made:
             rest = [r.value for r in self.judge.valued(one) if r.labels != best.labels]
             tie = TIE * max(1.0, np.abs(one).max(initial=0.0))
             margin = best.value - max(rest, default=-np.inf) - 2 * tie
-            put(self.shelf, best.labels, one, margin, duals=self._duals)
+            put(self.cache, best.labels, one, margin, duals=self._duals)
 
     def _duals(self, shape):
         """Any messages; multipliers of 0 suit every row."""
-        return self.rng.normal(size=shape) if shape[1] == self.shelf.wide[0] else np.zeros(shape)
+        return (
+            self.rng.normal(size=shape) if shape[1] == self.cache.dual_sizes[0] else np.zeros(shape)
+        )
 
     def per_slot(self, values):
         """A number for each part, the same for all parts of a slot."""
-        return np.repeat(values, np.diff(self.shelf.space.starts), axis=-1)
+        return np.repeat(values, np.diff(self.cache.space.starts), axis=-1)
 
     def kin(self, m):
         """New inputs, each like a remembered problem: moved in its favour, or a little, or not."""
-        shelf = self.shelf
-        p = self.rng.integers(shelf.count, size=m)
+        cache = self.cache
+        p = self.rng.integers(cache.count, size=m)
         z = np.zeros((m, self.space.parts))
-        np.put_along_axis(z, shelf.parts[shelf.output_of[p]], 1.0, axis=1)
-        scores = shelf.scores[p].copy()
+        np.put_along_axis(z, cache.parts[cache.output_of[p]], 1.0, axis=1)
+        scores = cache.scores[p].copy()
         size = self.rng.choice([0.0, 1e-12, 0.03125, 0.5], size=(m, 1))
         favour = self.rng.integers(0, 3, size=z.shape) * np.where(z > 0, 1, -1)
         noise = self.rng.integers(-2, 3, size=z.shape)
-        constant = self.per_slot(self.rng.integers(-4, 5, size=(m, len(shelf.space.starts) - 1)))
+        constant = self.per_slot(self.rng.integers(-4, 5, size=(m, len(cache.space.starts) - 1)))
         kind = self.rng.random((m, 1))
         return (
             scores
@@ -106,10 +108,10 @@ class Made:
         problem = Problem(self.space, scores, closed)
         m = len(problem)
         starts = np.where(
-            self.rng.random(m) < 0.5, self.rng.integers(max(self.shelf.count, 1), size=m), -1
+            self.rng.random(m) < 0.5, self.rng.integers(max(self.cache.count, 1), size=m), -1
         )
-        starts = np.where(starts < self.shelf.count, starts, -1)
-        return Query(self.shelf, problem, np.full(m, epsilon), starts)
+        starts = np.where(starts < self.cache.count, starts, -1)
+        return Query(self.cache, problem, np.full(m, epsilon), starts)
 
 
 def made(space, seed, kind="real", problems=3):
@@ -172,8 +174,8 @@ def test_problems_of_another_scale_never_make_it_wrong(certificate, space, seed,
     """Rounding at the scale of what is remembered is far more than a tie of what is asked."""
     found = made(space, seed, before)
     shift = np.repeat(
-        found.rng.integers(-9, 10, len(found.shelf.space.starts) - 1) * 2.0**22,
-        np.diff(found.shelf.space.starts),
+        found.rng.integers(-9, 10, len(found.cache.space.starts) - 1) * 2.0**22,
+        np.diff(found.cache.space.starts),
     )
     near = SCORES[after](found.rng, (2, space.parts))
     found.remember(near + shift)
@@ -182,7 +184,7 @@ def test_problems_of_another_scale_never_make_it_wrong(certificate, space, seed,
 
 
 @every
-def test_an_empty_shelf_is_no_trouble(certificate):
+def test_an_empty_cache_is_no_trouble(certificate):
     space = pair()
     found = Made(space, Judge(space), SolutionCache(space), np.random.default_rng(0))
     asked = found.asked(np.array([[0.0, 1, 0, 2, 0, 0, 0, 3]]))
@@ -203,13 +205,6 @@ def test_closed_labels_are_never_taken(certificate):
     assert proofs.taken[0] == isinstance(certificate, LagrangianCertificate)
 
 
-@every
-def test_names_differ_and_are_in_plain_words(certificate):
-    others = [each.name for each in EVERY if type(each) is not type(certificate)]
-    assert certificate.name
-    assert certificate.name not in others
-
-
 def pair(labels="ab"):
     builder = SpaceBuilder()
     x, y = builder.variable("x", labels), builder.variable("y", labels)
@@ -224,9 +219,9 @@ def one(labels="ab"):
 
 
 def remembered(space, labels, scores, margin):
-    """A shelf with one entry, true or not, to ask."""
+    """A cache with one entry, true or not, to ask."""
     found = Made(space, Judge(space), SolutionCache(space), np.random.default_rng(0))
-    put(found.shelf, labels, scores, margin)
+    put(found.cache, labels, scores, margin)
     return found
 
 
@@ -243,11 +238,11 @@ def exact(space, scores):
 def test_scores_moved_in_favour_of_the_best_output_keep_it(relative, space, seed):
     """What the condition says, it finds: better where y is, worse elsewhere, a clear margin."""
     found = made(space, seed, "eighths", problems=1)
-    assume(found.shelf.margins[0] > 1e-6)
+    assume(found.cache.margins[0] > 1e-6)
     z = np.zeros(space.parts)
-    z[found.shelf.parts[0]] = 1
+    z[found.cache.parts[0]] = 1
     step = found.rng.integers(0, 4, size=space.parts) / 8
-    scores = found.shelf.scores[0] + np.where(z > 0, step, -step)
+    scores = found.cache.scores[0] + np.where(z > 0, step, -step)
     asked = found.asked(scores[None])
     proofs = checked(found, asked, ScoreCondition(relative))
     assert proofs.taken.sum() == 1
@@ -260,8 +255,8 @@ def test_scores_moved_in_favour_of_the_best_output_keep_it(relative, space, seed
 def test_scores_that_did_not_move_meet_the_condition(relative, space, seed, kind):
     """Rounding must not look like a change."""
     found = made(space, seed, kind, problems=1)
-    asked = found.asked(found.shelf.scores[:1])
-    assume(found.shelf.margins[0] > asked.problem.ties[0])
+    asked = found.asked(found.cache.scores[:1])
+    assume(found.cache.margins[0] > asked.problem.ties[0])
     assert checked(found, asked, ScoreCondition(relative)).taken[0]
 
 
@@ -276,7 +271,7 @@ def test_theorem_1(relative, space, seed, epsilon, max_entries):
             np.concatenate([found.kin(4), found.rng.random((2, space.parts))]), epsilon
         )
         proofs = checked(found, asked, ScoreCondition(relative))
-        slots = np.split(np.arange(space.parts), found.shelf.space.starts[1:-1])
+        slots = np.split(np.arange(space.parts), found.cache.space.starts[1:-1])
         for i in np.flatnonzero(proofs.taken):
             scores = asked.problem.scores[i]
             own = space.parts_of(proofs.labels[i : i + 1])[0]
@@ -299,11 +294,11 @@ def test_constants_added_to_a_slot_change_nothing_of_the_relative_condition(spac
     found = made(space, seed, "eighths")
     scores = np.round(8 * found.kin(5)) / 8  # eighths have no rounding
     constants = np.repeat(
-        found.rng.integers(-8, 9, len(found.shelf.space.starts) - 1),
-        np.diff(found.shelf.space.starts),
+        found.rng.integers(-8, 9, len(found.cache.space.starts) - 1),
+        np.diff(found.cache.space.starts),
     )
     asked = found.asked(scores, epsilon)
-    moved = Query(asked.shelf, Problem.of(space, scores + constants), asked.epsilon, asked.starts)
+    moved = Query(asked.cache, Problem.of(space, scores + constants), asked.epsilon, asked.starts)
     before, after = (ScoreCondition(relative=True).test(each) for each in (asked, moved))
     assert before.taken.tolist() == after.taken.tolist()
     assert before.labels.tolist() == after.labels.tolist()
@@ -355,9 +350,9 @@ def test_where_one_part_fails_the_condition_another_output_may_be_the_best(relat
 
 
 def test_only_entries_with_the_best_remembered_output_are_compared():
-    """A problem whose output is not the best one on the shelf cannot be the answer's proof."""
+    """A problem whose output is not the best one in the cache cannot be the answer's proof."""
     found = remembered(one(), [0], [1.0, 0.0], 1.0)
-    put(found.shelf, [1], [0.0, 1.0], 1.0)
+    put(found.cache, [1], [0.0, 1.0], 1.0)
     proofs = ScoreCondition().test(found.asked(np.array([[0.0, 2.0], [5.0, 0.0], [0.5, 0.4]])))
     assert proofs.taken.tolist() == [True, True, False]
     assert proofs.entries.tolist() == [1, 0, -1]
@@ -374,11 +369,11 @@ def test_scores_that_move_less_than_the_margin_keep_the_best_output(space, seed,
     """B - d·z(y_p) < m: with d below m / (2 slots) in every part, whatever the relaxation."""
     with rules_as_rows(max_entries):
         found = made(space, seed, "real", problems=1)
-        margin = found.shelf.margins[0]
+        margin = found.cache.margins[0]
         assume(margin > 1e-6)
-        most = min(margin, 1.0) / (2.5 * found.shelf.parts.shape[1])
+        most = min(margin, 1.0) / (2.5 * found.cache.parts.shape[1])
         moved = found.rng.uniform(-most, most, size=(3, space.parts))
-        asked = found.asked(found.shelf.scores[0] + moved)
+        asked = found.asked(found.cache.scores[0] + moved)
         proofs = checked(found, asked, Margin(sweeps=0))
         assert proofs.taken.sum() == 3
         assert (proofs.margin > 0).all()
@@ -425,14 +420,14 @@ def check_gap(found, asked, proofs, epsilon):
 def test_a_margin_needs_an_entry_that_has_the_output_still():
     """Rows may be written over: an output then remembers an entry that is another's."""
     found = remembered(one("abc"), [0], [1.0, 0.0, 0.0], 1.0)
-    put(found.shelf, [1], [0.0, 1.0, 0.0], 1.0, rows=[0])
-    shelf = found.shelf
-    shelf.by_engine[:] = False
-    put(shelf, [2], [0.0, 0.0, 1.0], 1.0, rows=[0], by_engine=False)
-    assert shelf.entry_of_output[0] == 0
-    assert shelf.output_of[0] == 2
+    put(found.cache, [1], [0.0, 1.0, 0.0], 1.0, rows=[0])
+    cache = found.cache
+    cache.by_engine[:] = False
+    put(cache, [2], [0.0, 0.0, 1.0], 1.0, rows=[0], by_engine=False)
+    assert cache.entry_of_output[0] == 0
+    assert cache.output_of[0] == 2
     asked = Query(
-        shelf, Problem.of(found.space, np.array([[1.0, 0.0, 0.0]])), np.zeros(1), np.array([-1])
+        cache, Problem.of(found.space, np.array([[1.0, 0.0, 0.0]])), np.zeros(1), np.array([-1])
     )
     proofs = Margin().test(asked)
     assert not proofs.taken[0]
@@ -461,7 +456,7 @@ def test_of_equals_duals_take_the_first():
     """Every output is worth the same; the one remembered is not the first."""
     space = pair()
     found = remembered(space, [1, 1], np.zeros(8), 0.0)
-    asked = Query(found.shelf, Problem.of(space, np.zeros((1, 8))), np.zeros(1), np.array([0]))
+    asked = Query(found.cache, Problem.of(space, np.zeros((1, 8))), np.zeros(1), np.array([0]))
     proofs = LagrangianCertificate().test(asked)
     assert proofs.taken[0]
     assert proofs.labels[0].tolist() == exact(space, np.zeros(8)) == [0, 0]
@@ -511,19 +506,8 @@ def test_an_entry_to_begin_with_changes_no_answer(seed):
     found = made(space, seed, "whole", problems=4)
     scores = SCORES["whole"](found.rng, (6, space.parts))
     for start in range(-1, 4):
-        asked = Query(found.shelf, Problem.of(space, scores), np.zeros(6), np.full(6, start))
+        asked = Query(found.cache, Problem.of(space, scores), np.zeros(6), np.full(6, start))
         checked(found, asked, LagrangianCertificate(sweeps=3))
-
-
-def test_duals_are_handed_back_for_the_next_time():
-    space = joined(4, "ab")
-    found = made(space, 0, "real", problems=2)
-    scores = found.rng.normal(size=(2, space.parts))
-    asked = Query(found.shelf, Problem.of(space, scores), np.zeros(2), np.array([0, 1]))
-    proofs = LagrangianCertificate().test(asked)
-    assert proofs.messages.shape == (2, found.shelf.wide[0])
-    assert proofs.multipliers.shape == (2, found.shelf.wide[1])
-    assert proofs.entries.tolist() == [0, 1]
 
 
 # -- equal scores -------------------------------------------------------------------------
@@ -533,11 +517,11 @@ def test_duals_are_handed_back_for_the_next_time():
 @settings(max_examples=60)
 def test_only_equal_scores_are_the_same(space, seed, kind):
     found = made(space, seed, kind)
-    scores = np.concatenate([found.shelf.scores[:3], found.kin(3)])
+    scores = np.concatenate([found.cache.scores[:3], found.kin(3)])
     asked = found.asked(scores)
     proofs = checked(found, asked, EqualScores())
     for i, row in enumerate(scores):
-        equal = (found.shelf.scores[:3] == row).all(axis=1)
+        equal = (found.cache.scores[:3] == row).all(axis=1)
         assert proofs.taken[i] == equal.any()
         if proofs.taken[i]:
             assert equal[proofs.entries[i]]
@@ -546,34 +530,7 @@ def test_only_equal_scores_are_the_same(space, seed, kind):
             )
 
 
-def test_the_same_needs_no_margin_and_ties_have_the_answer_they_had():
-    found = remembered(one(), [0], [0.0, 0.0], -np.inf)
-    proofs = EqualScores().test(found.asked(np.zeros((1, 2))))
-    assert proofs.taken[0]
-    assert proofs.labels.tolist() == [[0]]
-
-
-def test_a_digit_more_is_not_the_same():
-    """Without it, the lexicographic answer to a tie would be given where there is none."""
-    found = remembered(one(), [0], [1.0, 1.0], 0.0)
-    scores = np.array([[1.0, 1.0 + 1e-9]])
-    assert exact(found.space, scores) == [1]
-    assert not EqualScores().test(found.asked(scores)).taken[0]
-
-
 # -- what is asked ------------------------------------------------------------------------
-
-
-def test_some_of_the_inputs_are_asked_like_all_of_them():
-    found = made(joined(3, "ab"), 3, "real")
-    asked = found.asked(found.kin(5), 0.25)
-    index = np.array([4, 1])
-    for part in (asked.rows(index), (asked.remembered, asked.rows(index))[1]):
-        assert len(part) == 2
-        assert part.problem.scores.tolist() == asked.problem.scores[index].tolist()
-        assert part.starts.tolist() == asked.starts[index].tolist()
-        assert part.epsilon.tolist() == [0.25, 0.25]
-        assert part.remembered.tolist() == asked.remembered[index].tolist()
 
 
 @every

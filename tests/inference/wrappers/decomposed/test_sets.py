@@ -166,7 +166,7 @@ def test_a_function_cannot_change_the_gold_output():
 
 @pytest.mark.parametrize("wrong", ["words", None, 3, [[0]]], ids=str)
 def test_a_chosen_decomposition_needs_a_function(wrong):
-    with pytest.raises(SettingError, match="sets are chosen by a function"):
+    with pytest.raises(SettingError, match="function is a function of a space"):
         CustomSets(wrong)
 
 
@@ -192,7 +192,7 @@ def test_a_union_of_nothing_and_of_what_is_none_is_refused():
     with pytest.raises(SettingError, match="at least one"):
         Union()
     for wrong in ("words", HammingBall, None):
-        with pytest.raises(SettingError, match="a decomposition is one such as"):
+        with pytest.raises(SettingError, match="decomposition is one such as"):
             Union(HammingBall(1), wrong)
 
 
@@ -200,3 +200,65 @@ def test_functions_may_be_parts_of_a_union():
     space = space_of(2)
     split = Union(HammingBall(1), lambda *_: [[0, 1]]).split(*asked(space, [[0, 0]]))
     assert lists_of(split.sets[1]) == [[[0, 1]]]
+
+
+# -- Hamming balls ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 6, 10**30, np.int64(3)], ids=str)
+def test_all_inputs_share_one_set_with_at_most_k_changes(k):
+    space = space_of(6)
+    split = HammingBall(k).split(*asked(space, np.zeros((3, 6))))
+    (around,) = split.sets
+    assert lists_of(around) == [[[0, 1, 2, 3, 4, 5]]] * 3
+    assert around.most == min(k, 6)
+    assert around.ptr.shape == (2,)
+    assert split.whole.tolist() == [False] * 3
+
+
+def test_a_sample_is_of_k_variables_each_for_every_input():
+    space = space_of(8)
+    problem = Problem(space, np.random.default_rng(0).normal(size=(4, space.parts)))
+    gold = np.zeros((4, 8), dtype=np.int64)
+    (around,) = HammingBall(3, sample=5).split(problem, gold).sets
+    lists = lists_of(around)
+    assert around.most == EVERY
+    assert [len(sets) for sets in lists] == [5] * 4
+    for sets in lists:
+        assert all(len(set(one)) == 3 and one == sorted(one) for one in sets)
+    assert len({str(sets) for sets in lists}) == 4  # other scores, other sets
+    (again,) = HammingBall(3, sample=5).split(problem.rows([2, 0]), gold[:2]).sets
+    assert lists_of(again) == [lists[2], lists[0]]
+    (other,) = HammingBall(3, sample=5, seed=1).split(problem, gold).sets
+    assert lists_of(other) != lists
+
+
+@pytest.mark.parametrize("k", [4, 5, 10**30])
+def test_a_sample_of_all_variables_is_no_sample(k):
+    space = space_of(4)
+    (around,) = HammingBall(k, sample=3).split(*asked(space, np.zeros((2, 4)))).sets
+    assert lists_of(around) == [[[0, 1, 2, 3]]] * 2
+    assert around.most == 4
+
+
+def test_no_input_and_no_variables():
+    space, none = space_of(3), SpaceBuilder().build()
+    for subsets in (HammingBall(2), HammingBall(2, sample=2)):
+        (around,) = subsets.split(*asked(space, np.zeros((0, 3)))).sets
+        assert lists_of(around) == []
+        split = subsets.split(*asked(none, np.zeros((2, 0))))
+        assert lists_of(split.sets[0]) == [[[]], [[]]]
+        assert split.whole.tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        *(("k", value) for value in (0, 1.5, "2", None)),
+        *(("sample", value) for value in (0, 1.5, "2")),
+        *(("seed", value) for value in (1.5, "a", None, 2**64)),
+    ],
+)
+def test_settings_of_a_ball_are_whole_numbers(name, wrong):
+    with pytest.raises(SettingError, match=f"{name} is a whole number .*, got"):
+        HammingBall(**{"k": 2, name: wrong})

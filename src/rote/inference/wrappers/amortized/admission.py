@@ -1,15 +1,15 @@
-"""Knowing when to stay out of the way: testing pays, or it is not done.
+"""When testing pays: the admission policy of the solution cache.
 
-On every shelf the times of a test, of a solve, and of a solve after a test that failed, and the
+For every space the times of a test, of a solve, and of a solve after a test that failed, and the
 share of tests that are hits, are measured as they go, the latest weighing most. Testing an input
 gains, on average,
 
     time of a solve - share of failures x time of a solve after one - time of a test
 
 While this is positive, every input is tested. While it is not, and before anything was tested,
-inputs are solved at once but for a few: what testing has lost on all shelves may come to a
-``SHARE`` of the time spent solving. So the engine underneath is never slowed down by much more than
-that, and a shelf on which testing begins to pay is found out.
+inputs are solved at once but for a few: what testing has lost over all spaces may come to a
+``SHARE`` of the time spent solving. So the inner engine is never slowed down by much more than
+that, and a space for which testing begins to pay is found out.
 
 Solving gets cheaper as weights settle, and where all are hits nobody would know. So now and then as
 many inputs as were tested at once are solved at once: soon after the first tests, later the more
@@ -18,7 +18,9 @@ testing seems to save, and ever more seldom as long as that is seen to be true.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from threading import Lock
+
+from rote.space.space import Space
 
 SHARE = 0.02
 LATEST = 0.2  # the weight of the latest measurement
@@ -29,24 +31,47 @@ SOME = 32  # inputs tested at once where testing does not pay; a call costs some
 SOON, LATE = 2, 64  # batches tested after which one is solved at once, if both took as long
 STRANGE = 4.0  # a solve that takes so many times the mean was interrupted
 SECONDS, SECONDS_PER_PART = 3e-4, 3e-6  # of the first tests, as a guess
+MAX_POLICIES = 1 << 16
 
 
-@dataclass
 class Budget:
-    """What testing may still lose, in seconds; one for all shelves."""
+    """What testing may still lose over all spaces, in seconds, and the policies that spend it.
 
-    left: float = 0.0
+    Policies are small, and those that were made last are kept.
+    """
+
+    def __init__(self) -> None:
+        self.left = 0.0
+        self._lock = Lock()
+        # By fingerprint, which is smaller than a space.
+        self._policies: dict[str, AdmissionPolicy] = {}
+        # The same space is often asked again.
+        self._latest: tuple[Space, AdmissionPolicy] | None = None
+
+    def policy(self, space: Space) -> AdmissionPolicy:
+        """The policy of a space."""
+        latest = self._latest
+        if latest is not None and latest[0] is space:
+            return latest[1]
+        with self._lock:
+            found = self._policies.get(space.fingerprint)
+            if found is None:
+                found = self._policies[space.fingerprint] = AdmissionPolicy(space.parts, self)
+                if len(self._policies) > MAX_POLICIES:
+                    del self._policies[next(iter(self._policies))]
+            self._latest = space, found
+        return found
 
 
 class AdmissionPolicy:
-    """The account of one shelf."""
+    """Whether to test the next inputs of one space."""
 
-    def __init__(self, parts: int, purse: Budget) -> None:
+    def __init__(self, parts: int, budget: Budget) -> None:
         self.test = SECONDS + SECONDS_PER_PART * parts  # seconds per input
         self.solve: float | None = None
         self.failed = 0.0  # seconds of a solve after a test that failed
         self.hits = 0.5  # share of tests
-        self._purse = purse
+        self._budget = budget
         self._solved = False
         self._tested = 0  # inputs
         self._last = 0  # inputs that were tested last
@@ -66,15 +91,15 @@ class AdmissionPolicy:
         most = max(FIRST, self._tested)  # not all, on the word of a few
         if self._tested and self.gain(self.solve) > 0:
             return min(inputs, most), True
-        if self._purse.left < self.test * min(inputs, SOME if self._tested else FIRST):
+        if self._budget.left < self.test * min(inputs, SOME if self._tested else FIRST):
             return inputs, False
-        return min(inputs, most, int(self._purse.left / self.test)), True
+        return min(inputs, most, int(self._budget.left / self.test)), True
 
     def enter_solved(self, inputs: int, seconds: float) -> None:
-        """Enter that the engine underneath took so long for inputs that were not tested."""
+        """Enter that the inner engine took so long for inputs that were not tested."""
         if not inputs:
             return
-        self._purse.left += SHARE * seconds
+        self._budget.left += SHARE * seconds
         each = seconds / inputs
         if self.solve is not None:
             # What was measured before others were tested is old.
@@ -96,7 +121,7 @@ class AdmissionPolicy:
         if self._tested:
             self.test = _mean(self.test, seconds / inputs)
             self.hits = _mean(self.hits, hits / inputs)
-        self._purse.left += SHARE * solving - max(0.0, seconds - hits * solve)
+        self._budget.left += SHARE * solving - max(0.0, seconds - hits * solve)
         self._tested += inputs
         self._last = inputs
         self._since += 1

@@ -14,7 +14,7 @@ for any y, summing over the parts in which y and y_p differ,
     c_q·z(y) - c_q·z(y_p) <= c_p·z(y) - c_p·z(y_p) + ε Σ (|c_q| at y + |c_q| at y_p)
 
 and the first difference on the right is at most minus the margin of p. With S = Σ_slots
-(|c_q(y_p)| + max |c_q|), no output is worth more than c_q·z(y_p) + ε S; with M = S / c_q·z(y_p),
+(|c_q(y_p)| + max |c_q|), no value is above c_q·z(y_p) + ε S; with M = S / c_q·z(y_p),
 y_p is a 1 / (1 + M ε)-approximation (Theorem 1).
 
 *Relative condition.* Adding a constant to all labels of a variable (or all tuples of a factor)
@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -52,34 +52,32 @@ from rote.types import BoolArray, FloatArray, IntArray, readonly
 ROUNDING = 0.01  # of a tie: what bounds and values may differ by where they are the same
 
 
+@dataclass
 class Query:
-    """Some inputs of one space, and what the shelf says of them."""
+    """Some inputs of one space, and the solved problems to compare them with."""
 
-    def __init__(
-        self, shelf: SolutionCache, problem: Problem, epsilon: FloatArray, starts: IntArray
-    ) -> None:
-        self.shelf = shelf
-        self.problem = problem
-        self.epsilon = epsilon
-        self.starts = starts  # an entry each that may be similar, or -1
+    cache: SolutionCache
+    problem: Problem
+    epsilon: FloatArray
+    starts: IntArray  # an entry each that may be similar, or -1
 
     def __len__(self) -> int:
         return len(self.problem)
 
     def rows(self, index: IntArray) -> Query:
-        part = Query(self.shelf, self.problem.rows(index), self.epsilon[index], self.starts[index])
+        part = Query(self.cache, self.problem.rows(index), self.epsilon[index], self.starts[index])
         if "remembered" in self.__dict__:
             part.__dict__["remembered"] = self.remembered[index]
         return part
 
     @cached_property
     def remembered(self) -> IntArray:
-        """The best output on the shelf for each input, by number (eq. 9); -1 where none is."""
+        """The best output in the cache for each input, by number (eq. 9); -1 where none is."""
         return best_remembered(
             self.problem.scores,
             self.problem.closed_rows,
-            self.shelf.parts,
-            len(self.shelf.space.variables),
+            self.cache.parts,
+            len(self.cache.space.variables),
         )
 
 
@@ -89,14 +87,14 @@ class CertificateResult(NamedTuple):
     taken: BoolArray  # the output may be returned
     labels: IntArray  # -1 where there is no output
     bound: FloatArray
-    margin: FloatArray  # every other output is worth less by so much at least
+    margin: FloatArray  # the value of every other output is less by so much at least
     entries: IntArray  # what was of use, or -1
     messages: FloatArray | None = None
     multipliers: FloatArray | None = None
 
 
 class Certificate(Protocol):
-    """Proves outputs of a shelf, or outputs made from it, the best for new scores."""
+    """Proves outputs of the cache, or outputs made from them, the best for new scores."""
 
     @property
     def name(self) -> str: ...
@@ -111,20 +109,26 @@ class EqualScores:
     name: ClassVar[str] = "same"
 
     def test(self, asked: Query) -> CertificateResult:
-        shelf = asked.shelf
-        if asked.problem.closed is not None or not shelf.count:
+        cache = asked.cache
+        if asked.problem.closed is not None or not cache.count:
             return _none(asked)
-        rows = shelf.same(asked.problem.scores)
-        labels = _outputs(shelf, np.where(rows >= 0, shelf.output_of[rows], -1))
-        value = shelf.space.known_value(asked.problem.scores, labels)
+        rows = cache.same(asked.problem.scores)
+        labels = _outputs(cache, np.where(rows >= 0, cache.output_of[rows], -1))
+        value = cache.space.known_value(asked.problem.scores, labels)
         known = rows >= 0
-        margin = np.where(known, shelf.margins[rows], -np.inf)
+        margin = np.where(known, cache.margins[rows], -np.inf)
         return CertificateResult(known, labels, np.where(known, value, np.inf), margin, rows)
 
 
 @dataclass(frozen=True)
 class ScoreCondition:
-    """Eq. (4), as it stands or relative to the remembered output's own parts."""
+    """Eq. (4) of Chang et al. (2015): no score moved against the remembered output.
+
+    Parameters
+    ----------
+    relative
+        Compare scores relative to those of the remembered output's own parts.
+    """
 
     relative: bool = False
 
@@ -133,38 +137,43 @@ class ScoreCondition:
         return "relative condition" if self.relative else "condition"
 
     def test(self, asked: Query) -> CertificateResult:
-        shelf, scores = asked.shelf, asked.problem.scores
-        if not shelf.count:
+        cache, scores = asked.cache, asked.problem.scores
+        if not cache.count:
             return _none(asked)
         entries, sums = first_that_holds(
             scores,
             readonly(asked.remembered),
             Memory(
-                shelf.parts,
-                shelf.space.starts,
-                readonly(shelf.scores),
-                readonly(shelf.margins),
-                *shelf.groups,
+                cache.parts,
+                cache.space.starts,
+                readonly(cache.scores),
+                readonly(cache.margins),
+                *cache.groups,
             ),
             asked.problem.ties,
             readonly(asked.epsilon),
             self.relative,
         )
         taken = entries >= 0
-        labels = _outputs(shelf, np.where(taken, asked.remembered, -1))
-        value = shelf.space.known_value(scores, labels)
+        labels = _outputs(cache, np.where(taken, asked.remembered, -1))
+        value = cache.space.known_value(scores, labels)
         bound = np.where(taken, value + asked.epsilon * sums, np.inf)
         exact = taken & (asked.epsilon == 0)
-        margin = np.where(exact, shelf.margins[entries], -np.inf)
+        margin = np.where(exact, cache.margins[entries], -np.inf)
         return CertificateResult(taken, labels, bound, margin, entries)
 
 
 @dataclass(frozen=True)
 class LagrangianCertificate:
-    """Duals of a similar problem, improved by at most ``sweeps`` sweeps of ascent; then zero.
+    """Duals of a similar problem, improved by dual ascent; then the same beginning with zero.
 
-    Where they do not settle it, labels are supposed one by one, and a label with which nothing can
-    be the best is closed, until ``failures`` suppositions have come to nothing.
+    Parameters
+    ----------
+    sweeps
+        Of ascent, at most.
+    failures
+        Where duals do not settle it, labels are supposed one by one, and a label with which nothing
+        can be the best is closed, until so many suppositions have come to nothing.
     """
 
     sweeps: int = 20
@@ -186,18 +195,18 @@ class LagrangianCertificate:
 
     def _from(self, asked: Query, starts: IntArray, initials: IntArray) -> CertificateResult:
         """What is proved beginning with the duals of some entries, or with none."""
-        shelf, problem = asked.shelf, asked.problem
+        cache, problem = asked.cache, asked.problem
         labels, bound, margin, _, duals = certify(
             problem.questions,
             initials,
             readonly(starts),
-            DualRows(readonly(shelf.messages), readonly(shelf.multipliers)),
-            shelf.plan.reduced(shelf.space),
+            DualRows(readonly(cache.messages), readonly(cache.multipliers)),
+            cache.plan.reduced(cache.space),
             readonly(asked.epsilon),
             self.sweeps,
             self.failures,
         )
-        value = shelf.space.known_value(problem.scores, readonly(labels))
+        value = cache.space.known_value(problem.scores, readonly(labels))
         taken = margin > problem.ties
         with np.errstate(invalid="ignore"):  # of inputs without any output
             gap = np.where(value > -np.inf, bound - value, np.inf)
@@ -214,55 +223,61 @@ class LagrangianCertificate:
 
     @staticmethod
     def _begin(asked: Query) -> tuple[IntArray, IntArray]:
-        """Entries to begin with: those named, or one whose output is best on the shelf."""
-        shelf, starts = asked.shelf, asked.starts
-        if not shelf.count:
-            return np.full(len(asked), -1), _outputs(shelf, np.full(len(asked), -1))
+        """Entries to begin with: those named, or one whose output is the best in the cache."""
+        cache, starts = asked.cache, asked.starts
+        if not cache.count:
+            return np.full(len(asked), -1), _outputs(cache, np.full(len(asked), -1))
         unnamed = np.flatnonzero(starts < 0)
         if len(unnamed):
             starts = starts.copy()
             best = asked.rows(unnamed).remembered
-            starts[unnamed] = np.where(best >= 0, shelf.entry_of_output[best], -1)
-        initials = np.where(starts >= 0, shelf.output_of[starts], -1)
-        return starts, _allowed(asked, _outputs(shelf, initials))
+            starts[unnamed] = np.where(best >= 0, cache.entry_of_output[best], -1)
+        initials = np.where(starts >= 0, cache.output_of[starts], -1)
+        return starts, _allowed(asked, _outputs(cache, initials))
 
 
 @dataclass(frozen=True)
 class Margin:
-    """The margin of a remembered problem against how far scores have moved since."""
+    """The margin of a remembered problem against how far scores have moved since.
+
+    Parameters
+    ----------
+    sweeps
+        Of dual ascent, to bound how far they have moved.
+    """
 
     sweeps: int = 2
     name: ClassVar[str] = "margin"
 
     def test(self, asked: Query) -> CertificateResult:
-        shelf, problem = asked.shelf, asked.problem
-        if not shelf.count:
+        cache, problem = asked.cache, asked.problem
+        if not cache.count:
             return _none(asked)
         best = asked.remembered
-        named = (asked.starts >= 0) & (shelf.output_of[asked.starts] == best)
-        entries = np.where(named, asked.starts, shelf.entry_of_output[best])
-        entries[(best < 0) | (shelf.output_of[entries] != best)] = -1
-        entries[~(shelf.margins[entries] > 0)] = -1
+        named = (asked.starts >= 0) & (cache.output_of[asked.starts] == best)
+        entries = np.where(named, asked.starts, cache.entry_of_output[best])
+        entries[(best < 0) | (cache.output_of[entries] != best)] = -1
+        entries[~(cache.margins[entries] > 0)] = -1
         rows = np.flatnonzero(entries >= 0)
         if not len(rows):
             return _none(asked)
         p, part = entries[rows], problem.rows(rows)
-        own = _outputs(shelf, best[rows])
-        moved = readonly(part.scores - shelf.scores[p])
+        own = _outputs(cache, best[rows])
+        moved = readonly(part.scores - cache.scores[p])
         nothing = np.full(len(rows), -1, dtype=np.int64)
         _, most, _, _, _ = certify(
             Questions(moved, part.closed_rows, part.ties),
             own,
             readonly(nothing),
-            DualRows(readonly(shelf.messages[:0]), readonly(shelf.multipliers[:0])),
-            shelf.plan.reduced(shelf.space),
+            DualRows(readonly(cache.messages[:0]), readonly(cache.multipliers[:0])),
+            cache.plan.reduced(cache.space),
             readonly(np.zeros(len(rows))),
             self.sweeps,
             0,
         )
-        value = shelf.space.known_value(part.scores, own)
+        value = cache.space.known_value(part.scores, own)
         # The largest gain of any other output over this one.
-        gain = most - shelf.space.known_value(moved, own) - shelf.margins[p]
+        gain = most - cache.space.known_value(moved, own) - cache.margins[p]
         found = _none(asked)
         taken = (gain < -part.ties) | (gain <= asked.epsilon[rows] * np.abs(value)) & (
             asked.epsilon[rows] > 0
@@ -276,11 +291,28 @@ class Margin:
         return found._replace(labels=readonly(labels))
 
 
-def _outputs(shelf: SolutionCache, numbers: IntArray) -> IntArray:
+CERTIFICATES: Final[dict[str, tuple[Certificate, ...]]] = {
+    "auto": (LagrangianCertificate(), EqualScores()),
+    "condition": (ScoreCondition(), EqualScores()),
+    "relative": (ScoreCondition(relative=True), EqualScores()),
+    "duals": (LagrangianCertificate(),),
+    "margin": (Margin(), EqualScores()),
+    "none": (),
+}
+
+
+def chosen(certificate: Any) -> tuple[Certificate, ...]:
+    """The certificates that a setting names."""
+    if isinstance(certificate, str):
+        return CERTIFICATES[certificate]
+    return tuple(certificate) if isinstance(certificate, list | tuple) else (certificate,)
+
+
+def _outputs(cache: SolutionCache, numbers: IntArray) -> IntArray:
     """The outputs with these numbers; -1 in all places where the number is -1."""
-    if not len(shelf.outputs):
-        return readonly(np.full((len(numbers), len(shelf.space.variables)), -1, dtype=np.int64))
-    return readonly(np.where((numbers >= 0)[:, None], shelf.outputs[numbers], -1))
+    if not len(cache.outputs):
+        return readonly(np.full((len(numbers), len(cache.space.variables)), -1, dtype=np.int64))
+    return readonly(np.where((numbers >= 0)[:, None], cache.outputs[numbers], -1))
 
 
 def _allowed(asked: Query, labels: IntArray) -> IntArray:
@@ -288,7 +320,7 @@ def _allowed(asked: Query, labels: IntArray) -> IntArray:
     closed = asked.problem.closed
     if closed is None:
         return labels
-    offsets = asked.shelf.space.offsets[:-1]
+    offsets = asked.cache.space.offsets[:-1]
     own = np.take_along_axis(closed, offsets + np.maximum(labels, 0), axis=1)
     return readonly(np.where(np.asarray(own.any(axis=1))[:, None], -1, labels))
 
@@ -297,7 +329,7 @@ def _none(asked: Query) -> CertificateResult:
     m = len(asked)
     return CertificateResult(
         np.zeros(m, dtype=np.bool_),
-        _outputs(asked.shelf, np.full(m, -1)),
+        _outputs(asked.cache, np.full(m, -1)),
         np.full(m, np.inf),
         np.full(m, -np.inf),
         np.full(m, -1, dtype=np.int64),

@@ -1,40 +1,83 @@
-"""A shelf: what is remembered of one space, as arrays that kernels look through.
+"""Solution caches: what is remembered of each space, in this process and in a store beyond it.
 
-Entries lie in rows. Their outputs are kept once each, numbered as they came. Which entries have
-an output is worked out when first asked for, and again after something was put on the shelf.
+A cache has the solved problems of one space as arrays that kernels look through. Entries lie in
+rows. Their outputs are kept once each, numbered as they came. Which entries have an output is
+worked out when first asked for, and again after something was put into the cache.
+
+Entries are kept up to a limit of bytes over all spaces; beyond it, the largest cache forgets what
+has been of no use for longest, and a cache that has forgotten everything goes, so that no space is
+held for ever. Solved problems also go into the store, if there is one, and what others have put
+there is fetched before a cache is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
+from threading import RLock
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from rote.inference.exact.plans import partial_plan
 from rote.inference.exact.search import finite_messages
-from rote.inference.wrappers.amortized.blobs import Entry
+from rote.inference.stores.base import Log, Store
 from rote.space.space import Space
 from rote.types import BoolArray, FloatArray, IntArray, offsets_from_counts, readonly
 
+LOG_PREFIX = "2-"  # the number of the format, in the names of logs of entries
 FEW = 8  # entries to begin with
 COLUMNS = ("scores", "messages", "multipliers", "margins", "output_of", "by_engine", "used")
 KEYS = readonly(np.random.default_rng(0).integers(1 << 63, size=1 << 16, dtype=np.uint64) | 1)
 
 
+class Entry(NamedTuple):
+    """The best output ``labels`` of a problem with these ``scores``.
+
+    ``messages`` and ``multipliers`` are duals of what `partial_plan` leaves of the space. The
+    value of every other output is less by ``margin`` at least; if this is not above 0, nothing is
+    known.
+    """
+
+    labels: IntArray
+    scores: FloatArray
+    messages: FloatArray
+    multipliers: FloatArray
+    margin: float
+
+    def encoded(self) -> bytes:
+        """As numbers of eight bytes: the margin, four lengths, and the arrays in turn."""
+        *arrays, margin = self
+        return np.concatenate([[margin, *map(len, arrays)], *arrays], dtype="<f8").tobytes()
+
+    @classmethod
+    def decoded(cls, contents: bytes | None) -> Self | None:
+        """The entry that was encoded, or None if this is not one."""
+        if contents is None or len(contents) < 40 or len(contents) % 8:
+            return None
+        numbers = np.frombuffer(contents, dtype="<f8")
+        lengths = numbers[1:5]
+        if not (lengths >= 0).all() or lengths.sum() != len(numbers) - 5:
+            return None
+        labels, scores, messages, multipliers = np.split(
+            numbers[5:], np.cumsum(lengths[:3]).astype(np.int64)
+        )
+        return cls(labels.astype(np.int64), scores, messages, multipliers, float(numbers[0]))
+
+
 class SolutionCache:
     """Entries of one space; rows beyond ``count`` are room for more."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Space, store: Store | None = None) -> None:
         self.space = space
+        self.log = None if store is None else Log(store, LOG_PREFIX + space.fingerprint)
         self.plan = partial_plan(space)
         graph = self.plan.core.network.graph
-        self.wide = int(graph.flow.message_ptr[-1]), len(graph.rows.lower)
+        self.dual_sizes = int(graph.flow.message_ptr[-1]), len(graph.rows.lower)
         n, slots = len(space.variables), len(space.variables) + len(space.factors)
         self.count = 0
         self.scores = np.empty((FEW, space.parts))
-        self.messages = np.empty((FEW, self.wide[0]))
-        self.multipliers = np.empty((FEW, self.wide[1]))
+        self.messages = np.empty((FEW, self.dual_sizes[0]))
+        self.multipliers = np.empty((FEW, self.dual_sizes[1]))
         self.margins = np.empty(FEW)
         self.output_of = np.empty(FEW, dtype=np.int64)
         self.by_engine = np.zeros(FEW, dtype=np.bool_)  # an engine's answer: worth keeping
@@ -51,29 +94,45 @@ class SolutionCache:
     @property
     def size(self) -> int:
         """In bytes, of entries, outputs, and the room there is for more."""
-        arrays = [getattr(self, name) for name in (*COLUMNS, "outputs", "parts")]
-        return sum(array.nbytes for array in arrays)
+        return sum(getattr(self, name).nbytes for name in (*COLUMNS, "outputs", "parts"))
 
-    def fitting(self, entries: Iterable[Entry]) -> list[Entry]:
-        """Those of some entries from elsewhere that can be of this space."""
-        found = [entry for entry in entries if self._fits(entry)]
-        if not found:
-            return found
-        was_feasible = self.space.was_feasible(
-            readonly(np.stack([entry.labels for entry in found]))
-        )
-        return [entry for entry, right in zip(found, was_feasible, strict=True) if right]
+    def fetch(self) -> None:
+        """Take from the store what others have put there since the last time."""
+        if self.log is None:
+            return
+        found = [Entry.decoded(contents) for contents in self.log.news()]
+        entries = [entry for entry in found if entry is not None and self._fits(entry)]
+        if not entries:
+            return
+        labels, *others = (np.stack(column) for column in zip(*entries, strict=True))
+        rows = np.flatnonzero(self.space.was_feasible(readonly(labels)))
+        if len(rows):
+            self.put(
+                np.full(len(rows), -1, dtype=np.int64),
+                self.numbers(readonly(labels[rows]))[0],
+                *(column[rows] for column in others),
+                by_engine=np.ones(len(rows), dtype=np.bool_),
+            )
 
     def _fits(self, entry: Entry) -> bool:
-        shapes = len(entry.messages), len(entry.multipliers)
+        """Whether an entry of others can be of this space."""
         return (
-            shapes == self.wide
+            (len(entry.messages), len(entry.multipliers)) == self.dual_sizes
             and len(entry.scores) == self.space.parts
             and len(entry.labels) == len(self.space.variables)
             and bool(np.isfinite(np.concatenate(entry[1:4])).all())
             and not np.isnan(entry.margin)
             and bool(((entry.labels >= 0) & (entry.labels < self.space.sizes)).all())
         )
+
+    def keep(self, rows: IntArray) -> None:
+        """Put solved problems into the store."""
+        if self.log is not None:
+            columns = self.scores, self.messages, self.multipliers, self.margins
+            self.log.append(
+                Entry(self.outputs[self.output_of[row]], *(each[row] for each in columns)).encoded()
+                for row in rows.tolist()
+            )
 
     def numbers(self, labels: IntArray) -> tuple[IntArray, int]:
         """The number of each output, and how many of them had never been seen."""
@@ -180,6 +239,35 @@ class SolutionCache:
             new = np.empty((max(rows, 2 * have), *old.shape[1:]), dtype=old.dtype)
             new[: self.count] = old[: self.count]
             setattr(self, name, new)
+
+
+class SolutionCaches:
+    """The caches of all spaces, within a limit of bytes."""
+
+    def __init__(self, store: Store | None, max_bytes: int) -> None:
+        self.store = store
+        self.max_bytes = max_bytes
+        self.lock = RLock()
+        self._caches: dict[Space, SolutionCache] = {}
+
+    def of(self, space: Space) -> SolutionCache:
+        """What is remembered of a space."""
+        found = self._caches.get(space)
+        if found is None:
+            with self.lock:
+                found = self._caches.setdefault(space, SolutionCache(space, self.store))
+        return found
+
+    def trim(self) -> None:
+        """Forget until what is remembered is not more than the limit.
+
+        Where a cache that went is asked again, the store is read from the start.
+        """
+        while sum(cache.size for cache in self._caches.values()) > self.max_bytes:
+            largest = max(self._caches.values(), key=lambda cache: cache.size)
+            largest.forget()
+            if not largest.size:
+                del self._caches[largest.space]
 
 
 def digests(scores: FloatArray) -> list[int]:

@@ -10,35 +10,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
-from rote.inference.engine import Capability, Engine, Stats, Wrapper, check_engine
+from rote.inference.engine import ANY_ENGINE, Capability, Engine, Stats, Wrapper
 from rote.inference.exact.exact import Exact
 from rote.inference.exact.tie_breaking import lexicographic_first
 from rote.inference.problem import Context, LazyProblem, Problem
 from rote.inference.solutions import FoundBy, Solutions, Status
 from rote.inference.wrappers.decomposed.search import Search
 from rote.inference.wrappers.decomposed.sets import (
+    DECOMPOSITION,
     Decomposition,
     Function,
-    as_decomposition,
+    HammingBall,
     of_inputs,
 )
-from rote.inference.wrappers.decomposed.subsets import HammingBall
+from rote.settings import instance_of
 from rote.types import FloatArray, IntArray, readonly
 
 
 @dataclass(frozen=True, eq=False)
 class Decomposed(Wrapper):
-    """An engine over an engine that looks only at what is around the gold output.
+    """Inference over the neighbourhood of the gold output, for learning.
 
-    The ``decomposition`` says what that is: `HammingBall`, `SignedComponents`, `CustomSets`, a
-    `Union` of several, or a function of your own from a space and a gold output to sets of
-    positions. For a problem with gold outputs, values, bounds and statuses speak of their
-    neighbourhoods. An input with nothing possible around its gold output (which breaks a rule then,
-    unless labels are closed), and a problem without gold outputs, as in prediction, go to the
-    engine underneath.
+    For a problem with gold outputs, values, bounds and statuses speak of their neighbourhoods. An
+    input with nothing feasible around its gold output (which breaks a rule then, unless labels are
+    closed), and a problem without gold outputs, as in prediction, go to the inner engine.
+
+    Parameters
+    ----------
+    inner
+        Solves what is too large to enumerate, and what has no gold output.
+    decomposition
+        What the neighbourhood is: `HammingBall`, `SignedComponents`, `CustomSets`, a `Union` of
+        several, or a function from a space and a gold output to sets of positions.
 
     >>> from rote import Context, Decomposed, Exact, SpaceBuilder, HammingBall
     >>> builder = SpaceBuilder()
@@ -62,9 +69,10 @@ class Decomposed(Wrapper):
     passes = frozenset(Capability)
     adds = frozenset({Capability.LOSS_TERMS, Capability.GLOBAL_FEATURES, Capability.GOLD})
 
-    def __post_init__(self) -> None:
-        check_engine("the inner engine", self.inner)
-        object.__setattr__(self, "decomposition", as_decomposition(self.decomposition))
+    checks: ClassVar = {
+        "inner": instance_of(Engine, ANY_ENGINE),
+        "decomposition": DECOMPOSITION,
+    }
 
     @property
     def stats(self) -> Stats:
@@ -117,7 +125,7 @@ class Decomposed(Wrapper):
     def _answers(self, problem: Problem, search: Search, kept: IntArray) -> Solutions:
         """What was found around gold, ties broken."""
         labels = search.labels
-        # Ties are told by sums of scores, which terms and traits do not enter.
+        # Ties are seen in sums of scores, which loss terms and global features do not enter.
         if search.doubtful.any() and problem.decomposes:
             better = partial(self._some_best, search.context)
             labels = lexicographic_first(problem, labels, search.doubtful, better)

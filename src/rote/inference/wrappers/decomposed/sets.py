@@ -4,7 +4,8 @@ The *neighbourhood* of a gold output y is all that the sets S of its decompositi
 
     nbr(y) = { y' that obey the rules :  y' differs from y inside one s ∈ S }
 
-A set inside another one reaches nothing of its own, and is left out.
+A set inside another one reaches nothing of its own, and is left out. `HammingBall` is DecL-k: all
+sets of k variables, or a few of them drawn afresh for every problem.
 """
 
 from __future__ import annotations
@@ -12,18 +13,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from rote.errors import SettingError, is_number
+from rote.errors import SettingError
 from rote.inference.problem import Problem
 from rote.kernels.bundles import VariableSets
+from rote.kernels.local_search.hash_random import draw_subsets
+from rote.settings import SEED, Checked, Setting, check, is_number, optional, whole
 from rote.space.space import Space
-from rote.types import BoolArray, IntArray, offsets_from_counts, readonly
+from rote.types import AnyArray, BoolArray, IntArray, offsets_from_counts, readonly
 
 EVERY = 1 << 62  # no limit on how many variables of a set may differ
 Function: TypeAlias = Callable[[Space, IntArray], Iterable[Iterable[int]]]
+FUNCTION = Setting(
+    "a function of a space and a gold output",
+    lambda value: callable(value) and not isinstance(value, type),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +48,13 @@ class Decomposition(Protocol):
 
 
 @dataclass(frozen=True)
-class CustomSets:
-    """Sets by a function of your own, of a space and one gold output (its labels by position).
+class CustomSets(Checked):
+    """Sets by a function of your own.
+
+    Parameters
+    ----------
+    function
+        From a space and one gold output (its labels by position) to sets of variables, by number.
 
     >>> from rote import SpaceBuilder
     >>> builder = SpaceBuilder()
@@ -54,12 +66,7 @@ class CustomSets:
 
     function: Function
 
-    def __post_init__(self) -> None:
-        if isinstance(self.function, type) or not callable(self.function):
-            raise SettingError(
-                "sets are chosen by a function of a space and a gold output; "
-                f"got {self.function!r:.80}"
-            )
+    checks: ClassVar = {"function": FUNCTION}
 
     def lists(self, space: Space, gold: IntArray) -> list[list[tuple[int, ...]]]:
         """The sets of each gold output, none of them inside another."""
@@ -89,14 +96,56 @@ class Union:
         )
 
 
+@dataclass(frozen=True)
+class HammingBall(Checked):
+    """All outputs that differ from the gold one in at most k variables.
+
+    Parameters
+    ----------
+    k
+        How many variables may differ at once, at least 1; the cost grows as the number of such
+        sets.
+    sample
+        So many sets of k variables are drawn, uniformly, for every input; None for all of them.
+    seed
+        Of the draw, which is a function of it, the scores and the gold output: other weights draw
+        other sets, and the same problem has the same answer.
+    """
+
+    k: int
+    sample: int | None = None
+    seed: int = 0
+
+    checks: ClassVar = {"k": whole(1), "sample": optional(whole(1)), "seed": SEED}
+
+    def split(self, problem: Problem, gold: IntArray) -> NeighbourhoodSets:
+        (m, n), k = gold.shape, min(self.k, gold.shape[1])
+        arrays: tuple[AnyArray, ...] = np.zeros(m), np.ones(m), np.array([0, n]), np.arange(n)
+        is_sampled = self.sample is not None and k < n
+        if self.sample is not None and is_sampled:
+            members = draw_subsets(problem.scores, gold, k, self.sample, self.seed)
+            first = np.arange(m) * self.sample
+            arrays = first, first + self.sample, np.arange(m * self.sample + 1) * k, members
+        begin, end, ptr, own = (readonly(array.astype(np.int64)) for array in arrays)
+        around = VariableSets(begin, end, ptr, own, EVERY if is_sampled else k)
+        return NeighbourhoodSets((around,), no_input(gold))
+
+
+DECOMPOSITION = Setting(
+    "one such as HammingBall(2), or a function from a space and a gold output to sets of positions",
+    lambda value: FUNCTION.accepts(value) or _splits(value),
+    lambda value: value if _splits(value) else CustomSets(value),
+)
+
+
+def _splits(value: Any) -> bool:
+    return not isinstance(value, type) and hasattr(value, "split") and not isinstance(value, str)
+
+
 def as_decomposition(given: Decomposition | Function) -> Decomposition:
     """A decomposition; functions from a space and a gold output to sets will do."""
-    if isinstance(given, type | str) or not (callable(given) or hasattr(given, "split")):
-        raise SettingError(
-            "a decomposition is one such as HammingBall(2), or a function from a space and a gold "
-            f"output to sets of positions; got {given!r:.80}"
-        )
-    return given if hasattr(given, "split") else CustomSets(given)
+    found: Decomposition = check("decomposition", given, DECOMPOSITION)
+    return found
 
 
 def no_input(gold: IntArray) -> BoolArray:
@@ -105,22 +154,19 @@ def no_input(gold: IntArray) -> BoolArray:
 
 def normalised(sets: Iterable[Iterable[int]], variables: int) -> list[tuple[int, ...]]:
     """Sets in order, each sorted, without those inside another one."""
-    found: list[frozenset[int]] = []
     try:
         given = [list(one) for one in sets]
     except TypeError:
         raise SettingError(
             f"a decomposition is a list of sets of positions of variables; got {sets!r:.80}"
         ) from None
-    for one in given:
-        for j in one:
-            if not is_number(j, Integral) or not 0 <= j < variables:
-                raise SettingError(
-                    "a set of a decomposition holds positions of variables, counted from 0, and "
-                    f"there are {variables}; got {j!r}"
-                )
-        found.append(frozenset(int(j) for j in one))
-    distinct = list(dict.fromkeys(found))
+    for j in (j for one in given for j in one):
+        if not is_number(j, Integral) or not 0 <= j < variables:
+            raise SettingError(
+                "a set of a decomposition holds positions of variables, counted from 0, and "
+                f"there are {variables}; got {j!r}"
+            )
+    distinct = {frozenset(int(j) for j in one) for one in given}
     kept = [one for one in distinct if one and not any(one < other for other in distinct)]
     return sorted(tuple(sorted(one)) for one in kept)
 

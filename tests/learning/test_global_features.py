@@ -1,4 +1,4 @@
-"""Learning with traits: label tuples are learned alike, as traits and as factors."""
+"""Learning with global features: label tuples are learned alike by them and by factors."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def blocks(model):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-def test_tuples_are_learned_alike_as_traits_and_as_factors(learner):
+def test_tuples_are_learned_alike_as_global_features_and_as_factors(learner):
     by_factors = start(*chains(3, count=10, longest=4, order=2), Exhaustive())
-    by_traits = start(*chains(3, count=10, longest=4, order=1, wide=3), Exhaustive())
-    one, other = (blocks(fit(learner, *each)) for each in (by_factors, by_traits))
+    by_global_features = start(*chains(3, count=10, longest=4, order=1, wide=3), Exhaustive())
+    one, other = (blocks(fit(learner, *each)) for each in (by_factors, by_global_features))
     assert one.keys() == other.keys()
     for name, weights in one.items():
         assert weights == pytest.approx(other[name], abs=1e-9)
@@ -53,7 +53,7 @@ def test_a_perceptron_moves_by_the_difference_of_features():
     assert learned.weights == pytest.approx(weights + step)
 
 
-def test_greedy_search_learns_with_traits_and_a_model_is_saved_with_them(tmp_path):
+def test_greedy_search_learns_with_global_features_and_a_model_is_saved_with_them(tmp_path):
     task, xs, ys = chains(2, count=30, longest=6, order=1, wide=4, noise=0.0)
     model, prepared = start(task, xs, ys, RGS(restarts=5))
     learned = fit(StructuredSVM(C=1.0), model, prepared)
@@ -64,7 +64,7 @@ def test_greedy_search_learns_with_traits_and_a_model_is_saved_with_them(tmp_pat
 
 
 @pytest.mark.parametrize("adagrad", [False, True])
-def test_what_a_start_is_worth_is_learned_from_traits_too(adagrad):
+def test_what_a_start_is_worth_is_learned_from_global_features_too(adagrad):
     task, xs, ys = chains(4, count=30, longest=6, order=0, wide=3)
     model, prepared = start(task, xs, ys, RGS(restarts=5))
     learned = fit(StructuredSVM(C=1.0), model, prepared)
