@@ -38,7 +38,7 @@ class _PlainSources:
     """Finds the sources of kernels, though compiled modules lie beside them."""
 
     @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+    def find_spec(name: str, *_: object) -> ModuleSpec | None:
         source = _FOLDER.joinpath(*name.split(".")[2:]).with_suffix(".py")
         if not name.startswith(f"{__name__}.") or not source.exists():
             return None

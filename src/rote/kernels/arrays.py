@@ -6,7 +6,7 @@ array has, and kernels write to those that begin with Out.
 
 from __future__ import annotations
 
-from math import inf
+from math import inf as inf
 
 import cython
 import numpy as np

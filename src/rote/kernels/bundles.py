@@ -203,7 +203,7 @@ class Reduced:
         self,
         steps: EliminationPlan,
         graph: Graph,
-        core: Ints,  # per variable of the graph: which one of the space it is; auxiliary ones follow
+        core: Ints,  # per variable of the graph: which one of the space it is, auxiliary ones last
         variables: Int,  # of the space
     ) -> None:
         self.steps = steps

@@ -1,6 +1,7 @@
 """Small steps of innermost loops, which Cython takes in where they are called.
 
-Compiled kernels have them from ``inlined.pxd``, body by body the same; this module is never compiled.
+Compiled kernels have them from ``inlined.pxd``, body by body the same; this module is never
+compiled.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from rote.inference.exact.duals import Duals
 from rote.inference.exact.plans import Plan, no_plan
 from rote.inference.problem import Problem
 from rote.kernels.bundles import DualRows
-from rote.kernels.dual.ascent import FAR
+from rote.kernels.constants import FAR
 from rote.kernels.search.branch import branch
 from rote.types import BoolArray, FloatArray, IntArray, readonly
 

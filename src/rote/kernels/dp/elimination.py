@@ -95,7 +95,7 @@ def total(work: Floats, steps: EliminationPlan) -> float:
 
 
 class Eliminated:
-    """Working memory of an elimination: values of all positions, and each entry's best candidate."""
+    """Working memory of an elimination: values of positions, and best candidates of entries."""
 
     def __init__(self, parts: Int, steps: EliminationPlan) -> None:
         entries = steps.entry_ptr[steps.entry_ptr.shape[0] - 1]

@@ -192,7 +192,7 @@ def smallest_labels(
 
 
 def read_down(labels: OutInts, tie: float, plan: ForestPlan, room: TreeRoom, row: Floats) -> float:
-    """Labels from the roots down, or in the natural order; returns the least gap seen on the way."""
+    """Labels from the roots down, or in natural order; returns the least gap on the way."""
     budget = tie if plan.natural else 0.0
     margin = inf
     for k in range(labels.shape[0]):

@@ -29,7 +29,6 @@ if not cython.compiled:
     from rote.kernels.arrays import (
         Bool,
         Floats,
-        Floats2,
         Int,
         Ints,
         Ints2,
@@ -272,7 +271,7 @@ def probe(
                 if most > value - 2 * tie:
                     if most <= value + 2 * tie:
                         return value, inf
-                    shut = max(max(shut, value), room.case_proof.runner)
+                    shut = max(shut, value, room.case_proof.runner)
                     value = room.case_proof.value
                     copy_into(chosen, room.chosen)
                     again = True
