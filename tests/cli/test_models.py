@@ -248,7 +248,7 @@ def test_columns_templates_and_a_checkpoint_reach_the_training(run, tmp_path):
         (["tagging", "train.txt", "--iterations", "0"], "iterations is a whole number"),
         (["tagging", "train.txt", "--order", "-1"], "order is a whole number"),
         (["tagging", "train.txt", "--columns", "word"], "columns names all but the last"),
-        (["tagging", "train.txt", "--columns", "word,1"], "a column is named by"),
+        (["tagging", "train.txt", "--columns", "word,1"], "columns is a list of different names"),
         (["tagging", "train.txt", "--templates", "nowhere"], "nowhere: there is no such file"),
         (["tagging", "train.txt", "--templates", "bad.txt"], "template"),
         (["tagging", "train.txt", "--dev", "other.txt"], "other.txt, line 1: 'X' is not a label"),

@@ -270,9 +270,9 @@ def test_a_mistake_is_answered_with_its_term(template, term, reason):
 
 @pytest.mark.parametrize("values", ["word", (), ("word", 3), ("word", "word"), {"word"}, None])
 def test_settings_that_make_no_templates_are_refused(values):
-    with pytest.raises(SettingError, match="columns is a list of different names of letters"):
+    with pytest.raises(SettingError, match=r"^columns is a list"):
         Templates(values, ("bias",))
-    with pytest.raises(SettingError, match="templates is a list of different texts"):
+    with pytest.raises(SettingError, match=r"^templates is a list"):
         Templates(("word",), values)
 
 

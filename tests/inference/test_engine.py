@@ -159,7 +159,9 @@ def test_what_is_searched_amortized_is_an_rgs():
 
 
 def test_an_address_is_no_store():
-    with pytest.raises(SettingError, match=r"open_store\(address\) for an address; got 'a.sqlite'"):
+    with pytest.raises(
+        SettingError, match=r"open_store\(address\) for an address, or None, got 'a.sqlite'"
+    ):
         Amortized(Exact(), store="a.sqlite")
 
 

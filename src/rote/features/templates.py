@@ -38,7 +38,7 @@ from rote.features.batches import FeatureReader, Lines, Runs
 from rote.features.trie import UNKNOWN, Lexicon, Names, NamesOf
 from rote.features.words import SIGNS, TEXTS
 from rote.kernels.features.trie import ChainPlan
-from rote.settings import Checked, Setting
+from rote.settings import LIST, Checked, Setting, check
 from rote.types import IntArray, offsets_from_counts
 
 EDGE = "<edge>"
@@ -93,10 +93,16 @@ POS_TAGGING = _listed(
 _Function: TypeAlias = Callable[[Any], str | bool]
 
 
-def _are_texts(values: Any) -> bool:
-    strings = isinstance(values, Sequence) and not isinstance(values, str)
-    strings = strings and all(isinstance(value, str) for value in values)
+def _are_texts(values: tuple[Any, ...]) -> bool:
+    strings = all(isinstance(value, str) for value in values)
     return strings and 0 < len(values) == len(set(values))
+
+
+_TEXTS = Setting("a list of different texts, one at least", _are_texts)
+_COLUMNS = Setting(
+    "a list of different names of letters, digits and _, with no digit first",
+    lambda values: _are_texts(values) and all(map(_NAME.fullmatch, values)),
+)
 
 
 @dataclass(frozen=True)
@@ -121,17 +127,12 @@ class Templates(Checked):
     templates: tuple[str, ...]
     plan: _Plan = field(init=False, repr=False, compare=False)
 
-    checks: ClassVar = {
-        "columns": Setting(
-            "a list of different names of letters, digits and _, with no digit first",
-            lambda values: _are_texts(values) and all(map(_NAME.fullmatch, values)),
-            tuple,
-        ),
-        "templates": Setting("a list of different texts, one at least", _are_texts, tuple),
-    }
+    checks: ClassVar = {"columns": LIST, "templates": LIST}
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check("columns", self.columns, _COLUMNS)
+        check("templates", self.templates, _TEXTS)
         object.__setattr__(self, "plan", _planned(self.columns, self.templates))
 
     def __reduce__(self) -> tuple[type, tuple[tuple[str, ...], tuple[str, ...]]]:

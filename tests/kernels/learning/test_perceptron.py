@@ -51,7 +51,7 @@ def test_the_sums_get_the_same_step_times_its_age(run, seed):
 
 
 def arguments(prepared, group, place, weights, sums):
-    windows, space = Chain().windows(group.space), group.space
+    windows, space = Chain().required(group.space), group.space
     example = Example(group.firsts[place], group.gold_slots[place], 1.5, 7.0)
     known = prepared.vectors, group.slots, windows, space.layout, example
     return Average(weights, sums), *known, TIE
