@@ -304,10 +304,15 @@ class FeatureRows(NamedTuple):
 
     def label_scores(self, weights: FloatArray, variables: int) -> FloatArray:
         """Of the parts, the labels of so many variables alone: those come first."""
-        slots = self.slots._replace(
-            vector=readonly(self.slots.vector[:variables]),
-            start=readonly(self.slots.start[: variables + 1]),
-            tied=readonly(self.slots.tied[:variables]),
+        all_slots = self.slots
+        slots = Slots(
+            all_slots.vector[:variables],
+            all_slots.origin,
+            all_slots.stride,
+            all_slots.each,
+            all_slots.tied[:variables],
+            all_slots.start[: variables + 1],
+            all_slots.column,
         )
         return self._replace(slots=slots).scores(weights)
 

@@ -208,7 +208,8 @@ def _decisions(prepared: Dataset) -> Decisions:
     for group in prepared.groups:
         n = len(group.space.variables)
         sample_weight[group.members] = group.sample_weight
-        own, slots = group.slots.vector[:n], group.slots
+        slots = group.slots
+        own = np.asarray(slots.vector[:n])
         assert group.gold is not None
         at = (ptr[group.members][:, None] + np.arange(n)).ravel()
         vector = np.where(own < 0, 0, group.firsts[:, None] + own)

@@ -198,9 +198,10 @@ class BatchScores(LazyScores):
     def __init__(self, source: LazyVectors, group: Batch, weights: FloatArray) -> None:
         super().__init__(group.space, len(group))
         self.source, self.group, self.weights = source, group, weights
-        vector, each = group.slots.vector, group.slots.each
+        vector = np.asarray(group.slots.vector)
         self._firsts = np.maximum(vector, 0)
-        self._counts = np.where(vector < 0, 0, np.where(each, np.diff(group.slots.start), 1))
+        many = np.where(group.slots.each, np.diff(group.slots.start), 1)
+        self._counts = np.where(vector < 0, 0, many)
 
     def fill(self, wanted: Sequence[Wanted]) -> None:
         own = [(scores, i, s) for scores, i, s in wanted if isinstance(scores, BatchScores)]

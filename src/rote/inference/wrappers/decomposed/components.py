@@ -34,7 +34,7 @@ import numpy as np
 
 from rote.errors import DataError, SettingError
 from rote.inference.problem import Problem
-from rote.inference.wrappers.decomposed.sets import EVERY, NeighbourhoodSets, no_input
+from rote.inference.wrappers.decomposed.sets import EVERY, NeighbourhoodSets, no_input, sets_per_input
 from rote.kernels.bundles import VariableSets
 from rote.kernels.neighbourhood.components import may_swap, signed_components
 from rote.settings import FLAG, Checked
@@ -171,5 +171,5 @@ class SignedComponents(Checked):
             return no_input(gold)
         network = space.network
         if network.variables > network.own:
-            return readonly((around.end - around.begin) > 1)
+            return readonly(sets_per_input(around) > 1)
         return readonly(~may_swap(gold, network.graph, network.allowed, around))

@@ -23,7 +23,7 @@ from rote.errors import UnsupportedSpace
 from rote.inference.engine import Engine
 from rote.inference.problem import Context, Problem
 from rote.inference.solutions import Status
-from rote.inference.wrappers.decomposed.sets import EVERY, some_sets
+from rote.inference.wrappers.decomposed.sets import EVERY, sets_per_input, some_sets
 from rote.kernels.bundles import VariableSets
 from rote.kernels.dp.enumeration import outputs_between
 from rote.kernels.neighbourhood.forests import best_forests
@@ -115,7 +115,7 @@ class Search:
 
     def _ask(self, around: VariableSets, bounds: FloatArray) -> None:
         """Ask the engine, for one set of each input at a time, that with the best bound."""
-        owner = np.repeat(np.arange(len(self.gold)), around.end - around.begin)
+        owner = np.repeat(np.arange(len(self.gold)), sets_per_input(around))
         while True:
             floor = self.values[owner] - self.problem.ties[owner]
             left = np.flatnonzero((bounds > -np.inf) & (bounds >= floor))
@@ -141,8 +141,9 @@ class Search:
         allowed = np.zeros_like(given)
         row, gold = np.arange(len(inputs))[:, None], offsets[:-1] + self.gold[inputs]
         allowed[row, gold] = given[row, gold]
+        members = np.asarray(around.members)
         for k, s in enumerate(sets.tolist()):
-            for j in around.members[around.ptr[s] : around.ptr[s + 1]].tolist():
+            for j in members[around.ptr[s] : around.ptr[s + 1]].tolist():
                 allowed[k, offsets[j] : offsets[j + 1]] = given[k, offsets[j] : offsets[j + 1]]
         return part.with_open(allowed)
 
@@ -164,14 +165,15 @@ class Search:
 def _chosen(around: VariableSets, which: BoolArray) -> VariableSets:
     """Some of the sets, with the inputs as they are."""
     before = offsets_from_counts(which)
-    return some_sets(around, which, before[around.end] - before[around.begin])
+    return some_sets(around, which, np.diff(before[[around.begin, around.end]], axis=0)[0])
 
 
 def _labellings(space: Space, around: VariableSets) -> FloatArray:
     """How many labellings each set has, nearly."""
     sets = len(around.ptr) - 1
     owner = np.repeat(np.arange(sets), np.diff(around.ptr))
-    logs = np.bincount(owner, weights=np.log(space.sizes[around.members]), minlength=sets)
+    labels = space.sizes[np.asarray(around.members)]
+    logs = np.bincount(owner, weights=np.log(labels), minlength=sets)
     return np.asarray(np.exp(np.minimum(logs, 100.0)) * (1 - 1e-9))
 
 
@@ -202,8 +204,9 @@ def neighbours(space: Space, gold: IntArray, around: VariableSets, i: int) -> In
     They may break rules, and some may be there more than once.
     """
     found = [gold[None]]
+    everything = np.asarray(around.members)
     sets = [
-        around.members[around.ptr[s] : around.ptr[s + 1]].tolist()
+        everything[around.ptr[s] : around.ptr[s + 1]].tolist()
         for s in range(around.begin[i], around.end[i])
     ]
     _check_count(space, sets, around.most)

@@ -186,18 +186,24 @@ def as_around(lists: Sequence[Sequence[Sequence[int]]]) -> VariableSets:
     )
 
 
+def sets_per_input(around: VariableSets) -> IntArray:
+    """How many sets each input has."""
+    return np.asarray(around.end) - np.asarray(around.begin)
+
+
 def of_inputs(around: VariableSets, inputs: IntArray) -> VariableSets:
     """The sets of some of the inputs."""
-    if len(inputs) == len(around.begin):
+    begin, end = np.asarray(around.begin), np.asarray(around.end)
+    if len(inputs) == len(begin):
         return around
     if around.most < EVERY:  # all inputs share one
-        return around._replace(
-            begin=readonly(around.begin[inputs]), end=readonly(around.end[inputs])
+        return VariableSets(
+            readonly(begin[inputs]), readonly(end[inputs]), around.ptr, around.members, around.most
         )
     which = np.zeros(len(around.ptr) - 1, dtype=np.bool_)
     for i in inputs.tolist():
-        which[around.begin[i] : around.end[i]] = True
-    return some_sets(around, which, readonly((around.end - around.begin)[inputs]))
+        which[begin[i] : end[i]] = True
+    return some_sets(around, which, readonly(sets_per_input(around)[inputs]))
 
 
 def some_sets(around: VariableSets, which: BoolArray, counts: IntArray) -> VariableSets:
@@ -207,6 +213,6 @@ def some_sets(around: VariableSets, which: BoolArray, counts: IntArray) -> Varia
         readonly(end - counts),
         readonly(end),
         readonly(offsets_from_counts(sizes[which])),
-        readonly(around.members[np.repeat(which, sizes)]),
+        readonly(np.asarray(around.members)[np.repeat(which, sizes)]),
         around.most,
     )
