@@ -21,7 +21,6 @@ import numpy as np
 
 if not cython.compiled:
     from rote.kernels.arrays import (
-        Bool,
         Int,
         Ints,
         OutInts,

@@ -15,7 +15,7 @@ from __future__ import annotations
 import cython
 import numpy as np
 
-from rote.types import FloatArray, IntArray
+from rote.types import FloatArray
 
 if not cython.compiled:
     from rote.kernels.arrays import (

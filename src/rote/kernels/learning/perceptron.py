@@ -8,7 +8,7 @@ import numpy as np
 from rote.kernels.dp.chains import best_chains
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.outputs import all_finite, ties_of
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import (

@@ -123,12 +123,13 @@ def regress(
     weights: OutFloats, squares: OutFloats, rows: Rows, i: Int, target: float, step: float
 ) -> None:
     """Learn from one row; AdaGrad where ``squares`` are as many as weights."""
-    norm = 0.0
+    norm, prediction = 0.0, 0.0
     for k in range(rows.ptr[i], rows.ptr[i + 1]):
         norm += rows.value[k] * rows.value[k]
+        prediction += rows.value[k] * weights[rows.column[k]]
     if norm == 0.0:
         return
-    error = target - predicted(weights, rows, i)
+    error = target - prediction
     if squares.shape[0] == 0:
         share = step * error / norm
         for k in range(rows.ptr[i], rows.ptr[i + 1]):

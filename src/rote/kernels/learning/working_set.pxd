@@ -4,7 +4,7 @@ from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport Slots, Vectors
 from rote.kernels.learning.linear cimport place_of
 
-cdef enum:
+cpdef enum:
     MANY = 64
     OWNER = 0
     VECTOR = 1
@@ -13,8 +13,10 @@ cdef enum:
     WRONG = 4
     STRIDE = 5
     BEFORE = 6
+    ATOM_FIELDS = 8
     VALUE = 0
     STEP = 1
+    WORK_FIELDS = 2
 
 @cython.final
 cdef class Candidates:

@@ -45,9 +45,8 @@ if not cython.compiled:
     BEFORE = 6  # the atom of its example before it, or -1
     VALUE = 0  # room for w · atom
     STEP = 1  # room for a step, 0 in between
-
-ATOM_FIELDS = 8  # one is not used: rows are as long as a line
-WORK_FIELDS = 2
+    ATOM_FIELDS = 8  # one is not used: rows are as long as a line
+    WORK_FIELDS = 2
 
 
 class Candidates:
@@ -412,9 +411,9 @@ def add_candidates(
     apart = Dual(scratch, dual.vectors, dual.candidates, dual.costs, dual.squared, dual.delta)
     with cython.nogil:
         for i in range(offers.members.shape[0]):
-            if gains_enough(dual, offers.members[i], offers.slacks[i]):
-                if add_output(dual, slots, offers, i, growth):
-                    multiply(apart, growth.count - 1)
+            good: Bool = gains_enough(dual, offers.members[i], offers.slacks[i])
+            if good and add_output(dual, slots, offers, i, growth):
+                multiply(apart, growth.count - 1)
     return growth.count, growth.known
 
 
@@ -426,7 +425,9 @@ def compact(candidates: Candidates, count: Int, known: Int, kept: Flags) -> tupl
     """
     first: OutInts = np.zeros(candidates.size.shape[0] + 1, np.int64)
     stays: OutFlags = np.zeros(count, np.bool_)  # by example and rank
-    number: OutInts = np.full(known, -1, np.int64)  # per atom: its new one, or -1 where none is left
+    number: OutInts = np.full(
+        known, -1, np.int64
+    )  # per atom: its new one, or -1 where none is left
     with cython.nogil:
         for e in range(candidates.size.shape[0]):
             first[e + 1] = first[e] + candidates.size[e]
