@@ -21,7 +21,6 @@ if not cython.compiled:
         OutInts2,
         Word,
         fill,
-        ints,
         ints2,
     )
 
@@ -211,20 +210,19 @@ def each_once(columns: Ints, begins: Ints, ends: Ints, most: Int) -> tuple[IntAr
     total: Int = 0
     for i in range(begins.shape[0]):
         total += max(0, ends[i] - begins[i])
-    every, where = np.empty(total, np.int64), np.empty(begins.shape[0] + 1, np.int64)
-    kept: OutInts = every
+    every, where = np.empty(total + most, np.int64), np.empty(begins.shape[0] + 1, np.int64)
+    room: OutInts = every  # columns, and behind them for each column the run in which it was last
     ptr: OutInts = where
-    last = ints(most)  # the run in which a column was last
     at: Int = 0
     ptr[0] = 0
     with cython.nogil:
-        fill(last, -1)
+        fill(room[total:], -1)
         for i in range(begins.shape[0]):
             for k in range(begins[i], ends[i]):
                 column = columns[k]
-                if column >= 0 and last[column] != i:
-                    last[column] = i
-                    kept[at] = column
+                if column >= 0 and room[total + column] != i:
+                    room[total + column] = i
+                    room[at] = column
                     at += 1
             ptr[i + 1] = at
     return every[:at].copy(), where
@@ -259,7 +257,8 @@ def packed(
     every, where = np.empty(most, np.int64), np.empty(ptr.shape[0], np.int64)
     columns: OutInts = every
     starts: OutInts = where
-    new = ints2(most, 2)
+    asked = np.empty((most, 2), np.int64)
+    new: OutInts2 = asked
     at: Int = 0
     count: Int = 0
     starts[0] = 0
@@ -268,13 +267,16 @@ def packed(
             for turn in range(1 if marked[i] == 0 else 2):
                 mark = marked[i] if turn == 1 else 0
                 for k in range(ptr[i] + turn * alone, ptr[i + 1]):
-                    column: Int = table[mark, numbers[k]] if numbers[k] >= 0 else -1
+                    number = numbers[k]
+                    if number < 0:
+                        continue
+                    column: Int = table[mark, number]
                     if column >= 0:
                         columns[at] = column
                         at += 1
                     elif column == NEW:
-                        table[mark, numbers[k]] = -1
-                        new[count, 0], new[count, 1] = mark, numbers[k]
+                        table[mark, number] = -1
+                        new[count, 0], new[count, 1] = mark, number
                         count += 1
             starts[i + 1] = at
-    return every if at == most else every[:at].copy(), where, np.asarray(new)[:count].copy()
+    return every if at == most else every[:at].copy(), where, asked[:count].copy()
