@@ -154,7 +154,9 @@ def test_a_tree_is_the_same_in_a_larger_table():
 def test_nodes_get_the_next_number_when_they_come_first():
     numbers = np.full(6, -1)
     numbers[2] = 0
-    assert give_numbers(whole([4, NOWHERE, 2, 4, 1]), numbers, 1) == 3
+    given, count = give_numbers(whole([4, NOWHERE, 2, 4, 1]), numbers, 1)
+    assert given.tolist() == [1, -1, 0, 1, 2]
+    assert count == 3
     assert numbers.tolist() == [-1, 2, 0, -1, 1, -1]
 
 

@@ -190,15 +190,24 @@ def hang(tree: Tree) -> None:
             tree.edges[place, 1] = node
 
 
-def give_numbers(nodes: Ints, numbers: OutInts, count: Int) -> int:
-    """Give nodes without a number the next one, if they are any; how many there are then."""
+def give_numbers(nodes: Ints, numbers: OutInts, count: Int) -> tuple[IntArray, int]:
+    """The numbers of nodes, -1 for those that are none, and how many numbers there are then.
+
+    A node that has no number yet gets the next one.
+    """
+    given = np.empty(nodes.shape[0], np.int64)
+    found: OutInts = given
     with cython.nogil:
         for i in range(nodes.shape[0]):
-            node = nodes[i]
-            if node >= 0 and numbers[node] < 0:
-                numbers[node] = count
-                count += 1
-    return count
+            number: Int = -1
+            if nodes[i] >= 0:
+                number = numbers[nodes[i]]
+                if number < 0:
+                    number = count
+                    numbers[nodes[i]] = count
+                    count += 1
+            found[i] = number
+    return given, count
 
 
 def each_once(columns: Ints, begins: Ints, ends: Ints, most: Int) -> tuple[IntArray, IntArray]:
