@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from rote.kernels.learning.dual_descent import descend, desk_for, gains_of, largest_gain, product_of
+from rote.kernels.learning.dual_descent import Desk, descend, gains_of, largest_gain
 from rote.kernels.learning.working_set import (
     ATOM_FIELDS,
     STEP,
@@ -16,39 +18,40 @@ from rote.kernels.learning.working_set import (
     add_candidates,
 )
 from rote.types import readonly
-from tests.kernels.bodies import plain
 from tests.kernels.parts import phi, random_columns, random_parts, whole
 
-BOTH = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
 SLACKS = pytest.mark.parametrize("squared", [True, False], ids=["squared", "plain slacks"])
 EXAMPLES = 3
-REAL = {"dual", "loss", "products", "work", "total"}
-FIELDS = {"atom": (ATOM_FIELDS,), "work": (WORK_FIELDS,)}
-PER_EXAMPLE = {"last", "last_atom", "size", "total"}
+REAL = ("dual", "loss", "products", "total")
+PER_EXAMPLE = ("last", "last_atom", "size", "total")
+OTHERS = ("example", "dual", "loss", "rank", "previous", "atom_ptr", "product_ptr", "atoms")
 
 
 def empty(examples=EXAMPLES, room=512):
+    """The arrays of candidates, as arrays, and the candidates themselves."""
     arrays = {
         name: np.zeros(
-            (examples if name in PER_EXAMPLE else room, *FIELDS.get(name, ())),
-            np.float64 if name in REAL else np.int64,
+            examples if name in PER_EXAMPLE else room, np.float64 if name in REAL else np.int64
         )
-        for name in Candidates._fields
+        for name in (*OTHERS, "products", *PER_EXAMPLE)
     }
+    arrays["atom"] = np.zeros((room, ATOM_FIELDS), np.int64)
+    arrays["work"] = np.zeros((room, WORK_FIELDS))
     arrays["last"][:] = arrays["last_atom"][:] = -1
-    return Candidates(**arrays)
+    return SimpleNamespace(**arrays), Candidates(**arrays)
 
 
 class Problem:
     """Candidates of three examples, and their dense directions."""
 
-    def __init__(self, seed, *, compiled, squared, rounds=3, delta=-100.0):
-        self.compiled, self.squared = compiled, squared
+    def __init__(self, seed, *, squared, rounds=3, delta=-100.0):
+        self.squared = squared
         self.vectors, self.slots, self.firsts, self.size = random_parts(seed)
         self.rng = np.random.default_rng(seed)
         self.weights, self.scratch = np.zeros(self.size), np.zeros(self.size)
         self.costs = readonly(np.array([1.0, 0.3, 2.0]))
-        self.candidates, self.count, self.atoms = empty(), 0, 0
+        self.arrays, self.candidates = empty()
+        self.count, self.atoms = 0, 0
         self.gold = random_columns(self.rng, self.slots, EXAMPLES)
         self.outputs, self.losses = [], []
         for _ in range(rounds):
@@ -57,15 +60,11 @@ class Problem:
     def others(self):
         return random_columns(self.rng, self.slots, EXAMPLES)
 
-    def run(self, kernel, *arguments):
-        return (kernel if self.compiled else plain(kernel))(*arguments)
-
     def add(self, found, delta):
         losses = (found != self.gold).sum(axis=1).astype(np.float64)
         along = [self.weights @ self.direction(i, y) for i, y in enumerate(found)]
         before = self.count
-        self.count, self.atoms = self.run(
-            add_candidates,
+        self.count, self.atoms = add_candidates(
             self.dual(delta),
             self.slots,
             Offers(
@@ -81,7 +80,7 @@ class Problem:
             self.scratch,
         )
         for c in range(before, self.count):
-            example = int(self.candidates.example[c])
+            example = int(self.arrays.example[c])
             self.outputs.append((example, tuple(found[example].tolist())))
             self.losses.append(losses[example])
         return self.count - before
@@ -96,7 +95,7 @@ class Problem:
 
     @property
     def duals(self):
-        return self.candidates.dual[: self.count]
+        return self.arrays.dual[: self.count]
 
     def gains(self):
         return np.array(self.losses) - self.directions @ self.weights
@@ -118,18 +117,18 @@ class Problem:
         return [c for c, (i, _) in enumerate(self.outputs) if i == example]
 
     def descend(self, passes=1, delta=1e-9, seed=0):
-        return self.run(descend, self.dual(delta), whole(range(EXAMPLES)), passes, seed)
+        return descend(self.dual(delta), whole(range(EXAMPLES)), passes, seed)
 
     def dual(self, delta=0.0, weights=None):
         weights = self.weights if weights is None else weights
         return Dual(weights, self.vectors, self.candidates, self.costs, self.squared, delta)
 
     def largest_gain(self):
-        return self.run(largest_gain, self.dual())
+        return largest_gain(self.dual())
 
     def check_books(self):
         """Everything that is kept beside the duals is what the duals and outputs say."""
-        arrays, directions = self.candidates, self.directions
+        arrays, directions = self.arrays, self.directions
         assert (self.duals >= 0).all()
         np.testing.assert_allclose(self.weights, self.duals @ directions, atol=1e-9)
         np.testing.assert_allclose(arrays.total, self.totals(), atol=1e-9)
@@ -146,14 +145,12 @@ class Problem:
                 c = arrays.previous[c]
             assert chain == own[::-1]
             products = directions[own] @ directions[own].T
-            ids = whole(own)
-            for r in range(len(own)):
-                for s in range(len(own)):
-                    found = plain(product_of)(arrays, ids, r, s)
-                    assert found == pytest.approx(products[r, s], abs=1e-9)
+            for r, c in enumerate(own):
+                begin, end = arrays.product_ptr[c : c + 2]
+                assert arrays.products[begin:end] == pytest.approx(products[r, : r + 1], abs=1e-9)
 
 
 def gains_of_all(problem, weights, example):
-    desk = plain(desk_for)(problem.candidates, whole(range(EXAMPLES)))
-    size = problem.run(gains_of, problem.dual(weights=weights), example, desk)
-    return size, desk.ids, desk.gains
+    desk = Desk(problem.candidates, whole(range(EXAMPLES)))
+    size = gains_of(problem.dual(weights=weights), example, desk)
+    return np.asarray(desk.ids)[:size].tolist(), np.asarray(desk.gains)[:size]

@@ -6,19 +6,17 @@ import numpy as np
 import pytest
 
 from rote.kernels.bundles import Slots, Vectors
-from rote.kernels.learning.dual_descent import descend, desk_for, largest_gain, weakest
+from rote.kernels.learning.dual_descent import Desk, descend, largest_gain, weakest
 from rote.kernels.learning.working_set import Dual, Offers, add_candidates
 from rote.types import readonly
-from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
-from tests.kernels.svm_problems import BOTH, EXAMPLES, SLACKS, Problem, empty
+from tests.kernels.svm_problems import EXAMPLES, SLACKS, Problem, empty
 
 
-@BOTH
 @SLACKS
 @pytest.mark.parametrize("seed", range(4))
-def test_descent_keeps_its_books_and_never_climbs(compiled, squared, seed):
-    problem = Problem(seed, compiled=compiled, squared=squared, rounds=5)
+def test_descent_keeps_its_books_and_never_climbs(squared, seed):
+    problem = Problem(seed, squared=squared, rounds=5)
     costs = [problem.cost()]
     for k in range(12):
         problem.descend(seed=k)
@@ -30,12 +28,11 @@ def test_descent_keeps_its_books_and_never_climbs(compiled, squared, seed):
     assert costs[-1] < costs[0]
 
 
-@BOTH
 @SLACKS
 @pytest.mark.parametrize("seed", range(4))
-def test_descent_ends_where_no_direction_of_the_feasible_set_goes_down(compiled, squared, seed):
-    problem = Problem(seed, compiled=compiled, squared=squared, rounds=5)
-    for k in range(100 if compiled else 40):
+def test_descent_ends_where_no_direction_of_the_feasible_set_goes_down(squared, seed):
+    problem = Problem(seed, squared=squared, rounds=5)
+    for k in range(40):
         problem.descend(passes=50, delta=1e-10, seed=k)
     gains = problem.gains()
     if squared:
@@ -55,31 +52,17 @@ def test_descent_ends_where_no_direction_of_the_feasible_set_goes_down(compiled,
 
 
 @SLACKS
-@pytest.mark.parametrize("seed", range(3))
-def test_compiled_and_plain_make_the_same_steps(squared, seed):
-    one = Problem(seed, compiled=True, squared=squared, rounds=4)
-    other = Problem(seed, compiled=False, squared=squared, rounds=4)
-    assert one.outputs == other.outputs
-    for k in range(5):
-        assert one.descend(passes=3, delta=1e-3, seed=k) == other.descend(3, 1e-3, k)
-        np.testing.assert_allclose(one.duals, other.duals, atol=1e-12)
-    assert one.largest_gain() == pytest.approx(other.largest_gain(), abs=1e-12)
-
-
-@BOTH
-@SLACKS
-def test_passes_end_when_the_projected_gains_are_small(compiled, squared):
-    problem = Problem(2, compiled=compiled, squared=squared, rounds=4)
+def test_passes_end_when_the_projected_gains_are_small(squared):
+    problem = Problem(2, squared=squared, rounds=4)
     assert problem.descend(passes=2, delta=1e-12) == 2
     assert problem.descend(passes=10_000, delta=1e-3) < 10_000
     assert problem.descend(passes=10, delta=1e9) == 1
 
 
-@BOTH
 @SLACKS
 @pytest.mark.parametrize("seed", range(3))
-def test_the_largest_gain_is_that_of_a_naive_look_at_all_candidates(compiled, squared, seed):
-    problem = Problem(seed, compiled=compiled, squared=squared, rounds=5)
+def test_the_largest_gain_is_that_of_a_naive_look_at_all_candidates(squared, seed):
+    problem = Problem(seed, squared=squared, rounds=5)
     for k in range(4):
         gains, totals = problem.gains(), problem.totals()
         expected = 0.0
@@ -95,20 +78,19 @@ def test_the_largest_gain_is_that_of_a_naive_look_at_all_candidates(compiled, sq
         problem.descend(seed=k)
 
 
-@BOTH
-def test_the_weakest_is_the_used_candidate_that_gains_least(compiled):
-    problem = Problem(0, compiled=compiled, squared=False, rounds=4)
+def test_the_weakest_is_the_used_candidate_that_gains_least():
+    problem = Problem(0, squared=False, rounds=4)
     own = problem.own(1)
-    desk = plain(desk_for)(problem.candidates, whole([1]))
-    desk.ids[:], desk.gains[:] = own, np.array([-5.0, 3.0, 2.0, 4.0])[: len(own)]
-    assert problem.run(weakest, problem.candidates, desk, len(own)) == -1
-    problem.candidates.dual[own[1:]] = 0.05
-    assert problem.run(weakest, problem.candidates, desk, len(own)) == 2
+    desk = Desk(problem.candidates, whole([1]))
+    np.asarray(desk.ids)[:] = own
+    np.asarray(desk.gains)[:] = [-5.0, 3.0, 2.0, 4.0][: len(own)]
+    assert weakest(problem.candidates, desk, len(own)) == -1
+    problem.arrays.dual[own[1:]] = 0.05
+    assert weakest(problem.candidates, desk, len(own)) == 2
 
 
-@BOTH
 @SLACKS
-def test_a_candidate_that_no_weight_can_tell_from_gold_still_gets_its_dual(compiled, squared):
+def test_a_candidate_that_no_weight_can_tell_from_gold_still_gets_its_dual(squared):
     # Two slots with the same vector and weights: swapped labels have the same features.
     vectors = Vectors(whole([0, 1, 2]), whole([0, 0]), readonly(np.ones(2)))
     no = readonly(np.zeros(2, np.bool_))
@@ -121,19 +103,16 @@ def test_a_candidate_that_no_weight_can_tell_from_gold_still_gets_its_dual(compi
         whole([0, 2, 4]),
         whole([]),
     )
-    candidates, weights, scratch = empty(examples=1), np.zeros(2), np.zeros(2)
-
-    def run(kernel, *arguments):
-        return (kernel if compiled else plain(kernel))(*arguments)
-
+    arrays, candidates = empty(examples=1)
+    weights, scratch = np.zeros(2), np.zeros(2)
     two, costs = readonly(np.full(1, 2.0)), readonly(np.full(1, 0.25))
     dual = Dual(weights, vectors, candidates, costs, squared, 1e-9)
     offers = Offers(whole([0]), whole([1]), whole([[0, 1]]), whole([[1, 0]]), two, two)
-    count, _ = run(add_candidates, dual, slots, offers, 0, 0, scratch)
+    count, _ = add_candidates(dual, slots, offers, 0, 0, scratch)
     assert count == 1
-    assert candidates.products[0] == 0.0
-    run(descend, dual, whole([0]), 20, 0)
+    assert arrays.products[0] == 0.0
+    descend(dual, whole([0]), 20, 0)
     # D = α²/(4C) - 2α is least at 4C; without squares, -2α is least where α = C.
-    assert candidates.dual[0] == pytest.approx(1.0 if squared else 0.25)
+    assert arrays.dual[0] == pytest.approx(1.0 if squared else 0.25)
     assert not weights.any()
-    assert run(largest_gain, dual) == pytest.approx(0.0, abs=1e-9)
+    assert largest_gain(dual) == pytest.approx(0.0, abs=1e-9)

@@ -1,12 +1,12 @@
-"""Steps of perceptrons: compiled, as plain Python, and against naive twins."""
+"""Steps of perceptrons, against naive twins."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from rote.inference import Chain
-from rote.inference.problem import TIE, Problem
+from rote.kernels.bundles import ChainPlan, Layout, Questions, Slots, TableRuns, Vectors
+from rote.kernels.dp.chains import best_chains
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.learning.perceptron import (
     NOTHING,
@@ -20,28 +20,19 @@ from rote.kernels.learning.perceptron import (
     move_average,
     wrong_prefix,
 )
-from rote.model import prepare
-from rote.space import SpaceBuilder
-from rote.tasks.task import Frame, Slot, Task
-from rote.types import readonly
-from tests.kernels.bodies import plain
+from rote.kernels.outputs import ties_of
+from rote.types import offsets_from_counts, readonly
 from tests.kernels.parts import entries, phi, random_columns, random_parts, whole
-from tests.learning.small import chains
 
 
-def each(kernel):
-    return pytest.mark.parametrize("run", [kernel, plain(kernel)], ids=["compiled", "plain"])
-
-
-@each(move_average)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_sums_get_the_same_step_times_its_age(run, seed):
+def test_the_sums_get_the_same_step_times_its_age(seed):
     vectors, slots, firsts, size = random_parts(seed)
     rng = np.random.default_rng(seed)
     toward, away = random_columns(rng, slots, 3), random_columns(rng, slots, 3)
     weights, sums = np.zeros(size), np.zeros(size)
     example = Example(firsts[0], toward[0], 0.5, 7.0)
-    run(Average(weights, sums), vectors, slots, example, away[0])
+    move_average(Average(weights, sums), vectors, slots, example, away[0])
     right, wrong = (phi(vectors, slots, firsts[0], y[0], size) for y in (toward, away))
     np.testing.assert_allclose(weights, 0.5 * (right - wrong), atol=1e-12)
     np.testing.assert_allclose(sums, 3.5 * (right - wrong), atol=1e-12)
@@ -49,69 +40,104 @@ def test_the_sums_get_the_same_step_times_its_age(run, seed):
 
 # -- on a chain ---------------------------------------------------------------------------
 
-
-def arguments(prepared, group, place, weights, sums):
-    windows, space = Chain().required(group.space), group.space
-    example = Example(group.firsts[place], group.gold_slots[place], 1.5, 7.0)
-    known = prepared.vectors, group.slots, windows, space.layout, example
-    return Average(weights, sums), *known, TIE
+SHARE = 1e-10  # of the scores: how close two values are that count as equal
 
 
-@each(chain_step)
-@pytest.mark.parametrize("order", [1, 2])
-def test_it_scores_solves_and_moves(run, order):
-    task, xs, ys = chains(order, count=12, longest=4, order=order)
-    prepared = prepare(task, xs, ys)
-    rng = np.random.default_rng(0)
-    seen = set()
-    for group in prepared.groups:
-        if len(group.space.variables) < 2:
-            continue  # nothing to chain
-        for place in range(len(group)):
-            weights, sums = rng.normal(size=(2, prepared.layout.size))
-            own, own_sums = weights.copy(), sums.copy()
-            firsts = group.firsts[place : place + 1]
-            scores = readonly(scores_of(readonly(own), prepared.vectors, group.slots, firsts))
-            objective = Problem(group.space, scores)
-            found = group.columns(Chain().solve(group.space, objective).labels)[0]
-            toward = group.gold_slots[place]
-            wrong = (found != toward).any()
-            if wrong:
-                known = prepared.vectors, group.slots, Example(firsts[0], toward, 1.5, 7.0)
-                move_average(Average(own, own_sums), *known, found)
-            how = run(*arguments(prepared, group, place, weights, sums))
-            assert how == (WRONG if wrong else RIGHT)
-            seen.add(how)
-            np.testing.assert_array_equal(weights, own)
-            np.testing.assert_array_equal(sums, own_sums)
-    assert WRONG in seen
+class World:
+    """A chain of three labels per variable, vectors for its variables, and random weights."""
+
+    def __init__(self, n, seed, allowed=True):
+        self.rng = np.random.default_rng(seed)
+        pairs, labels = n - 1, 3 * n
+        own = [[0], *(self.rng.integers(4, size=3).tolist() for _ in range(n))]
+        self.vectors = Vectors(
+            offsets_from_counts(list(map(len, own))),
+            whole(np.concatenate(own)),
+            readonly(np.ones(1 + 3 * n)),
+        )
+        starts = labels + 9 * np.arange(n)
+        # Behind the weights of pairs are those of labels.
+        self.slots = Slots(
+            whole([*range(n), *[-1] * pairs]),
+            whole([9] * n + [0] * pairs),
+            whole([3] * n + [0] * pairs),
+            readonly(np.zeros(n + pairs, np.bool_)),
+            whole([-1] * (n + pairs)),
+            whole([*range(0, labels, 3), *starts]),
+            whole([]),
+        )
+        self.layout = Layout(
+            whole([3] * n),
+            whole(range(0, labels + 1, 3)),
+            whole(range(0, 2 * n, 2)),
+            whole([j for k in range(pairs) for j in (k, k + 1)]),
+            whole(starts),
+        )
+        entries = labels + 9 * pairs
+        straight = [[1, 3, 0, 0, 1]] * pairs
+        self.chain = ChainPlan(
+            whole([3] * n),
+            whole(range(0, labels + 1, 3)),
+            whole([0, *range(n - 1), n]),
+            whole([1] + [3] * pairs),
+            whole([1] * n),
+            whole(range(0, labels + 1, 3)),
+            whole([-1] * n),
+            whole([0, *range(n)]),
+            whole(range(pairs)),
+            whole(straight).reshape(pairs, 5),
+            TableRuns(
+                whole(starts),
+                whole([0] * pairs),
+                readonly(np.full(pairs, allowed)),
+                readonly(np.arange(entries) < (entries if allowed else labels)),
+                whole(range(entries + 1)),
+                whole(range(entries)),
+            ),
+            whole([3, 9, 9, 3]),
+        )
+        self.weights, self.sums = self.rng.normal(size=(2, 9 + 3 * 4))
+        labels = self.rng.integers(3, size=n)
+        tuples = 3 * labels[:-1] + labels[1:]
+        self.example = Example(1, whole([*labels, *tuples]), 1.5, 7.0)
+
+    def step(self):
+        average = Average(self.weights, self.sums)
+        known = self.vectors, self.slots, self.chain, self.layout, self.example
+        return chain_step(average, *known, SHARE)
 
 
-@each(chain_step)
-def test_where_no_output_is_feasible_nothing_moves(run):
-    builder = SpaceBuilder()
-    x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
-    builder.require(x["a"] & y["a"] & ~y["a"])
-    builder.factor(x, y)
-    space = builder.build()
+@pytest.mark.parametrize("seed", range(12))
+def test_it_scores_solves_and_moves(seed):
+    world = World(2 + seed % 3, seed)
+    weights, sums = world.weights.copy(), world.sums.copy()
+    toward = np.asarray(world.example.toward)
+    n, outcomes = (len(toward) + 1) // 2, []
+    for _ in range(8):
+        scores = scores_of(weights, world.vectors, world.slots, whole([1]))
+        asked = Questions(scores, np.empty((0, 0), np.bool_), ties_of(scores, SHARE))
+        found = best_chains(asked, world.chain)[0]
+        away = whole([*found, *(3 * found[:-1] + found[1:])])
+        wrong = (found != toward[:n]).any()
+        if wrong:
+            average = Average(weights, sums)
+            move_average(average, world.vectors, world.slots, world.example, away)
+        outcomes.append(world.step())
+        assert outcomes[-1] == (WRONG if wrong else RIGHT)
+        np.testing.assert_array_equal(world.weights, weights)
+        np.testing.assert_array_equal(world.sums, sums)
+    assert outcomes[-1] == RIGHT
 
-    class Mine(Task):
-        def frame(self, x):
-            return Frame(space, (Slot("label", 0), Slot("label", 0), Slot("pair")), ("k",))
 
-        def vectors(self, x):
-            return [["feature"]]
-
-        def encode(self, x, y):
-            return y
-
-        def decode(self, x, labels):
-            return labels
-
-    prepared = prepare(Mine(), [None], [[0, 1]], allow_infeasible_gold=True)
-    weights, sums = np.ones((2, prepared.layout.size))
-    assert run(*arguments(prepared, prepared.groups[0], 0, weights, sums)) == NOTHING
-    assert weights.tolist() == sums.tolist() == [1.0] * prepared.layout.size
+def test_without_a_feasible_output_or_with_infinite_scores_nothing_moves():
+    world = World(3, 0, allowed=False)
+    weights, sums = world.weights.copy(), world.sums.copy()
+    assert world.step() == NOTHING
+    assert world.weights.tolist() == weights.tolist()
+    world = World(3, 0)
+    world.weights[0] = np.inf
+    assert world.step() == NOTHING
+    assert world.sums.tolist() == sums.tolist()
 
 
 # -- on prefixes --------------------------------------------------------------------------
@@ -132,9 +158,8 @@ def naive_prefix(scores, starts, ends, gold, found, early):
     return [f if end <= chosen else g for g, f, end in zip(gold, found, ends, strict=True)]
 
 
-@each(wrong_prefix)
 @pytest.mark.parametrize("early", [True, False])
-def test_the_prefix_is_that_of_a_naive_search(run, early):
+def test_the_prefix_is_that_of_a_naive_search(early):
     seen = set()
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -146,7 +171,7 @@ def test_the_prefix_is_that_of_a_naive_search(run, early):
         # Whole numbers: their sums are exact in any order, and ties occur.
         scores = rng.integers(-2, 3, size=starts[-1]).astype(np.float64)
         gold, found = ([int(rng.integers(w)) for w in widths] for _ in range(2))
-        chosen = run(
+        chosen = wrong_prefix(
             readonly(scores), whole(starts), whole(ends), whole(gold), whole(found), early
         ).tolist()
         assert chosen == naive_prefix(scores, starts, ends, gold, found, early)
@@ -154,22 +179,23 @@ def test_the_prefix_is_that_of_a_naive_search(run, early):
     assert seen == {"gold", "whole", "part"}
 
 
-@each(wrong_prefix)
-def test_early_and_largest_differ_where_the_lead_grows(run):
+def test_early_and_largest_differ_where_the_lead_grows():
     scores = readonly(np.array([0.0, 1.0, 0.0, 5.0, 3.0, 0.0]))
     shape = whole([0, 2, 4, 6]), whole([0, 1, 2])
     gold, found = whole([0, 0, 0]), whole([1, 1, 1])
-    assert run(scores, *shape, gold, found, True).tolist() == [1, 0, 0]
-    assert run(scores, *shape, gold, found, False).tolist() == [1, 1, 0]
+    assert wrong_prefix(scores, *shape, gold, found, True).tolist() == [1, 0, 0]
+    assert wrong_prefix(scores, *shape, gold, found, False).tolist() == [1, 1, 0]
 
 
-@each(wrong_prefix)
-def test_gold_itself_and_nothing_at_all_come_back(run):
+def test_gold_itself_and_nothing_at_all_come_back():
     gold = whole([1, 0])
     scores = readonly(np.ones(4))
-    assert run(scores, whole([0, 2, 4]), whole([0, 1]), gold, gold, True).tolist() == [1, 0]
+    assert wrong_prefix(scores, whole([0, 2, 4]), whole([0, 1]), gold, gold, True).tolist() == [
+        1,
+        0,
+    ]
     none = whole([])
-    assert run(readonly(np.zeros(0)), whole([0]), none, none, none, False).tolist() == []
+    assert wrong_prefix(readonly(np.zeros(0)), whole([0]), none, none, none, False).tolist() == []
 
 
 # -- every variable by itself -------------------------------------------------------------
@@ -198,9 +224,8 @@ def naive_pass(size, vectors, decisions, order, sample_weight):
     return weights, sum(after), mistakes
 
 
-@each(learn_locally)
 @pytest.mark.parametrize("seed", range(8))
-def test_a_pass_is_that_of_naive_perceptrons_in_the_same_order(run, seed):
+def test_a_pass_is_that_of_naive_perceptrons_in_the_same_order(seed):
     vectors, slots, firsts, size = random_parts(seed, inputs=6)
     rng = np.random.default_rng(seed)
     width = np.diff(slots.start)
@@ -229,7 +254,7 @@ def test_a_pass_is_that_of_naive_perceptrons_in_the_same_order(run, seed):
         whole(np.cumsum([0, *lengths])),
         *(vector, origin, stride, readonly(each > 0), widths, gold, readonly(sample_weight)),
     )
-    mistakes = run(Average(weights, sums), vectors, known, whole(order), 0.0)
+    mistakes = learn_locally(Average(weights, sums), vectors, known, whole(order), 0.0)
     expected, total, wrong = naive_pass(size, vectors, decisions, order, sample_weight)
     seen = 2 * sum(lengths)
     assert mistakes == wrong > 0
@@ -237,14 +262,13 @@ def test_a_pass_is_that_of_naive_perceptrons_in_the_same_order(run, seed):
     np.testing.assert_allclose(weights - sums / seen, total / seen, atol=1e-12)
 
 
-@each(learn_locally)
-def test_of_equal_labels_the_first_is_taken(run):
+def test_of_equal_labels_the_first_is_taken():
     vectors, _, _, size = random_parts(0)
 
     def mistakes_of(gold):
         weights, sums = np.zeros(size), np.zeros(size)
         own = whole([0]), whole([0]), whole([6]), readonly(np.array([False])), whole([3])
         known = Decisions(whole([0, 1]), *own, whole([gold]), readonly(np.ones(1)))
-        return run(Average(weights, sums), vectors, known, whole([0]), 0.0)
+        return learn_locally(Average(weights, sums), vectors, known, whole([0]), 0.0)
 
     assert [mistakes_of(gold) for gold in range(3)] == [0, 1, 1]

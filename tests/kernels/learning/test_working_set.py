@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rote.kernels.bundles import Slots, Vectors
-from rote.kernels.learning import working_set as candidates
 from rote.kernels.learning.working_set import (
+    MANY,
     OTHER,
     OWNER,
     RIGHT,
@@ -18,57 +18,42 @@ from rote.kernels.learning.working_set import (
     add_candidates,
     compact,
     summed,
+    walk_to,
 )
 from rote.types import readonly
-from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
-from tests.kernels.svm_problems import BOTH, EXAMPLES, SLACKS, Problem, empty, gains_of_all
+from tests.kernels.svm_problems import EXAMPLES, SLACKS, Problem, empty, gains_of_all
 
 
-@BOTH
 @pytest.mark.parametrize("seed", range(4))
-def test_candidates_are_kept_as_their_directions(compiled, seed):
-    problem = Problem(seed, compiled=compiled, squared=True)
+def test_candidates_are_kept_as_their_directions(seed):
+    problem = Problem(seed, squared=True)
     assert problem.count >= 6
     problem.check_books()
     weights = np.random.default_rng(seed).normal(size=problem.size)
     for example in range(EXAMPLES):
-        size, ids, gains = gains_of_all(problem, weights, example)
+        ids, gains = gains_of_all(problem, weights, example)
         own = problem.own(example)
-        assert size == len(own)
-        assert ids[:size].tolist() == own
+        assert ids == own
         expected = np.array(problem.losses)[own] - problem.directions[own] @ weights
-        np.testing.assert_allclose(gains[:size], expected, atol=1e-9)
+        np.testing.assert_allclose(gains, expected, atol=1e-9)
         for c in own:
-            found = problem.run(summed, problem.candidates, c)
+            found = summed(problem.candidates, c)
             assert found == pytest.approx(problem.directions[c] @ weights, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_atoms_are_shared_by_the_candidates_of_an_example(seed):
-    problem = Problem(seed, compiled=False, squared=True, rounds=8)
+    problem = Problem(seed, squared=True, rounds=8)
     differences = sum(int((np.array(y) != problem.gold[i]).sum()) for i, y in problem.outputs)
-    assert int(problem.candidates.atom_ptr[problem.count]) == differences
+    assert problem.arrays.atom_ptr[problem.count] == differences
     assert problem.atoms < differences
-    arrays = problem.candidates
-    told_apart = arrays.atom[: problem.atoms, [OWNER, VECTOR, OTHER, RIGHT, WRONG]]
-    assert len(np.unique(told_apart, axis=0)) == problem.atoms
+    fields = [OWNER, VECTOR, OTHER, RIGHT, WRONG]
+    assert problem.atoms == len(np.unique(problem.arrays.atom[: problem.atoms, fields], axis=0))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_atoms_are_the_same_ones_whether_walked_to_or_looked_up(seed, monkeypatch):
-    walked = Problem(seed, compiled=False, squared=True, rounds=8)
-    monkeypatch.setattr(candidates, "MANY", 0)
-    looked_up = Problem(seed, compiled=False, squared=True, rounds=8)
-    assert looked_up.atoms == walked.atoms
-    for one, other in zip(looked_up.candidates, walked.candidates, strict=True):
-        assert one.tolist() == other.tolist()
-
-
-@BOTH
-def test_outputs_that_differ_in_many_slots_share_their_atoms(compiled):
-    run = add_candidates if compiled else plain(add_candidates)
-    n = 3 * candidates.MANY
+def test_outputs_that_differ_in_many_slots_share_their_atoms():
+    n = 3 * MANY
     vectors = Vectors(whole([0, 1]), whole([0]), readonly(np.ones(1)))
     slots = Slots(
         whole([-1] * n),
@@ -79,23 +64,26 @@ def test_outputs_that_differ_in_many_slots_share_their_atoms(compiled):
         whole(range(0, 3 * n + 1, 3)),
         whole([]),
     )
-    arrays, count, atoms = empty(1, room=8 * n), 0, 0
+    arrays, candidates = empty(1, room=8 * n)
+    count, atoms = 0, 0
     gold = np.zeros((1, n), dtype=np.int64)
     # All ones; then every third is a two: two of three atoms are known.
     for found in (gold + 1, gold + 1 + (np.arange(n) % 3 == 0)):
         ones = readonly(np.ones(1))
-        dual = Dual(np.zeros(3 * n), vectors, arrays, ones, True, 0.1)
+        dual = Dual(np.zeros(3 * n), vectors, candidates, ones, True, 0.1)
         offers = Offers(whole([0]), whole([0]), readonly(gold), readonly(found), ones, ones)
-        count, atoms = run(dual, slots, offers, count, atoms, np.zeros(3 * n))
+        count, atoms = add_candidates(dual, slots, offers, count, atoms, np.zeros(3 * n))
     assert (count, atoms) == (2, n + n // 3)
+    told_apart = arrays.atom[:atoms, [VECTOR, OTHER, RIGHT, WRONG]].tolist()
+    assert [walk_to(candidates, 0, *own) for own in told_apart] == list(range(atoms))
+    assert walk_to(candidates, 0, 0, 0, 1, 1) == -1
     # A shared atom has a right and a wrong label in common, the others the right one alone.
     shared = n - n // 3
     assert arrays.products[:3].tolist() == [2 * n, 2 * shared + n // 3, 2 * n]
 
 
-@BOTH
-def test_a_candidate_comes_once_and_only_with_a_gain(compiled):
-    problem = Problem(1, compiled=compiled, squared=True, rounds=1)
+def test_a_candidate_comes_once_and_only_with_a_gain():
+    problem = Problem(1, squared=True, rounds=1)
     assert problem.count == EXAMPLES
     same = whole([y for _, y in problem.outputs])
     assert problem.add(same, 1e-9) == 0
@@ -106,18 +94,16 @@ def test_a_candidate_comes_once_and_only_with_a_gain(compiled):
     problem.check_books()
 
 
-@BOTH
-def test_an_example_that_costs_nothing_gets_no_candidates(compiled):
-    problem = Problem(0, compiled=compiled, squared=True, rounds=0)
+def test_an_example_that_costs_nothing_gets_no_candidates():
+    problem = Problem(0, squared=True, rounds=0)
     problem.costs = readonly(np.array([1.0, 0.0, 2.0]))
     assert problem.add(problem.others(), 1e-9) == 2
     assert [i for i, _ in problem.outputs] == [0, 2]
 
 
-@BOTH
 @SLACKS
-def test_the_bar_is_what_the_candidates_there_are_gain_already(compiled, squared):
-    problem = Problem(1, compiled=compiled, squared=squared, rounds=1)
+def test_the_bar_is_what_the_candidates_there_are_gain_already(squared):
+    problem = Problem(1, squared=squared, rounds=1)
     problem.descend(passes=200)
     # There is one candidate of each example, in the order of the examples.
     spent = problem.totals() / (2 * problem.costs)
@@ -137,23 +123,20 @@ def test_the_bar_is_what_the_candidates_there_are_gain_already(compiled, squared
     assert added > 0
 
 
-@BOTH
 @SLACKS
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_dropped_leaves_everything_else_as_it_was(compiled, squared, seed):
-    problem = Problem(seed, compiled=compiled, squared=squared, rounds=6)
+def test_what_is_dropped_leaves_everything_else_as_it_was(squared, seed):
+    problem = Problem(seed, squared=squared, rounds=6)
     problem.descend(passes=3)
     kept = (problem.duals > 0) | (problem.rng.random(problem.count) < 0.2)
     assert 0 < kept.sum() < problem.count
     duals = problem.duals[kept].copy()
-    problem.count, problem.atoms = problem.run(
-        compact, problem.candidates, problem.count, problem.atoms, kept
-    )
+    problem.count, problem.atoms = compact(problem.candidates, problem.count, problem.atoms, kept)
     problem.outputs = [one for one, stays in zip(problem.outputs, kept, strict=True) if stays]
     problem.losses = [one for one, stays in zip(problem.losses, kept, strict=True) if stays]
     assert problem.duals.tolist() == duals.tolist()
     problem.check_books()
-    used = problem.candidates.atoms[: problem.candidates.atom_ptr[problem.count]]
+    used = problem.arrays.atoms[: problem.arrays.atom_ptr[problem.count]]
     assert set(used.tolist()) == set(range(problem.atoms))
     for _ in range(2):
         problem.add(problem.others(), 1e-9)

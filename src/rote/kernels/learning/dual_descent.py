@@ -16,199 +16,208 @@ its candidates, and writes the weights once per atom.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.jit import kernel, lean
-from rote.kernels.learning.working_set import (
-    BEFORE,
-    STEP,
-    Candidates,
-    Dual,
-    read_atoms,
-    shift,
-    summed,
-)
-from rote.types import FloatArray, IntArray
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Int,
+        Ints,
+        OutInts,
+        Word,
+        floats,
+        floats2,
+        inf,
+        ints,
+    )
+    from rote.kernels.learning.working_set import (
+        BEFORE,
+        STEP,
+        Candidates,
+        Dual,
+        read_atoms,
+        shift,
+        summed,
+    )
 
-FULL = 1.0 - 1e-12  # of C_i: from here on A_i has no room left
-ROUNDS = 8  # over the candidates of one example in one visit
-
-
-class Desk(NamedTuple):
-    """Room for the candidates of one example, by rank."""
-
-    ids: IntArray
-    gains: FloatArray  # Δ - w · φ
-    steps: FloatArray  # what each dual was moved by
-    products: FloatArray  # φ · φ' of each two
-
-
-@kernel
-def desk_for(candidates: Candidates, examples: IntArray) -> Desk:
-    """Room for the candidates of any of the examples."""
-    most = 1
-    for example in examples:
-        most = max(most, candidates.size[example])
-    return Desk(np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty((most, most)))
+    FULL = 1.0 - 1e-12  # of C_i: from here on A_i has no room left
+    ROUNDS = 8  # over the candidates of one example in one visit
+    ALL_BITS = (1 << 64) - 1
 
 
-@lean
-def gains_of(dual: Dual, example: int, desk: Desk) -> int:
+class Desk:
+    """Room for the candidates of any of some examples, by rank."""
+
+    def __init__(self, candidates: Candidates, examples: Ints) -> None:
+        most: Int = 1
+        for k in range(examples.shape[0]):
+            most = max(most, candidates.size[examples[k]])
+        self.ids = ints(most)
+        self.gains = floats(most)  # Δ - w · φ
+        self.steps = floats(most)  # what each dual was moved by
+        self.products = floats2(most, most)  # φ · φ' of each two
+
+
+def gains_of(dual: Dual, example: Int, desk: Desk) -> int:
     """The candidates of an example by rank, and Δ - w · φ of each; returns how many."""
-    candidates = dual.candidates
-    read_atoms(dual.weights, dual.vectors, candidates, example)
-    size = candidates.size[example]
-    c = candidates.last[example]
+    read_atoms(dual, example)
+    c = dual.candidates.last[example]
     while c >= 0:
-        r = candidates.rank[c]
+        r = dual.candidates.rank[c]
         desk.ids[r] = c
-        desk.gains[r] = candidates.loss[c] - summed(candidates, c)
-        c = candidates.previous[c]
-    return int(size)
+        desk.gains[r] = dual.candidates.loss[c] - summed(dual.candidates, c)
+        c = dual.candidates.previous[c]
+    return dual.candidates.size[example]
 
 
-@lean
-def product_of(candidates: Candidates, ids: IntArray, r: int, s: int) -> float:
-    """φ · φ' of the candidates at two ranks."""
-    if r < s:
-        r, s = s, r
-    return float(candidates.products[candidates.product_ptr[ids[r]] + s])
-
-
-@lean
-def weakest(candidates: Candidates, desk: Desk, size: int) -> int:
-    """The rank of the candidate with a dual above 0 and the least gain, or -1."""
-    ids, gains = desk.ids, desk.gains
-    chosen = -1
+def read_products(candidates: Candidates, desk: Desk, size: Int) -> None:
+    """φ · φ' of the candidates at any two ranks."""
     for r in range(size):
-        if candidates.dual[ids[r]] > 0.0 and (chosen < 0 or gains[r] < gains[chosen]):
+        begin = candidates.product_ptr[desk.ids[r]]
+        for s in range(r + 1):
+            desk.products[r, s] = candidates.products[begin + s]
+            desk.products[s, r] = candidates.products[begin + s]
+
+
+def weakest(candidates: Candidates, desk: Desk, size: Int) -> int:
+    """The rank of the candidate with a dual above 0 and the least gain, or -1."""
+    chosen: Int = -1
+    for r in range(size):
+        if candidates.dual[desk.ids[r]] > 0.0 and (
+            chosen < 0 or desk.gains[r] < desk.gains[chosen]
+        ):
             chosen = r
     return chosen
 
 
-@lean
-def projected(dual: Dual, desk: Desk, size: int, r: int, example: int) -> float:
+def projected(dual: Dual, desk: Desk, size: Int, r: Int, example: Int) -> float:
     """How much a candidate would still gain, or lose too much, where its dual can move."""
-    candidates, gains, cost = dual.candidates, desk.gains, dual.costs[example]
-    own, total = candidates.dual[desk.ids[r]], candidates.total[example]
+    cost, total = dual.costs[example], dual.candidates.total[example]
+    gain = desk.gains[r]
     if dual.squared:
-        gain = gains[r] - total / (2.0 * cost)
-    else:
-        gain = gains[r]
-        if gain > 0.0 and total >= cost * FULL:
-            giver = weakest(candidates, desk, size)
-            return max(0.0, float(gain - gains[giver])) if giver >= 0 else 0.0
-    return abs(float(gain)) if own > 0.0 else max(0.0, float(gain))
+        gain -= total / (2.0 * cost)
+    elif gain > 0.0 and total >= cost * FULL:
+        giver = weakest(dual.candidates, desk, size)
+        return max(0.0, gain - desk.gains[giver]) if giver >= 0 else 0.0
+    return abs(gain) if dual.candidates.dual[desk.ids[r]] > 0.0 else max(0.0, gain)
 
 
-@lean
-def take(candidates: Candidates, desk: Desk, size: int, r: int, step: float) -> None:
+def take(candidates: Candidates, desk: Desk, size: Int, r: Int, step: float) -> None:
     """α += step, with what it does to the gains of the example."""
     candidates.dual[desk.ids[r]] += step
     desk.steps[r] += step
-    products = desk.products[r]
     for s in range(size):
-        desk.gains[s] -= step * products[s]
+        desk.gains[s] -= step * desk.products[r, s]
 
 
-@lean
-def visit(dual: Dual, desk: Desk, example: int) -> float:
+def move_dual(dual: Dual, desk: Desk, size: Int, r: Int, example: Int, own: float) -> None:
+    """Move the dual of a candidate, whose projected gain is ``own``, as far as is best."""
+    cost, total = dual.costs[example], dual.candidates.total[example]
+    alpha, gain = dual.candidates.dual[desk.ids[r]], desk.gains[r]
+    norm: float = desk.products[r, r]
+    step: float = 0.0
+    if dual.squared:
+        step = max(-alpha, (gain - total / (2.0 * cost)) / (norm + 0.5 / cost))
+    elif gain > 0.0 and total >= cost * FULL:
+        giver = weakest(dual.candidates, desk, size)
+        both: float = norm + desk.products[giver, giver] - 2.0 * desk.products[r, giver]
+        step = dual.candidates.dual[desk.ids[giver]]
+        if both > 0.0:
+            step = min(step, own / both)
+        take(dual.candidates, desk, size, r, step)
+        take(dual.candidates, desk, size, giver, -step)
+        return
+    else:
+        # Where φ is 0, w does not mind: α goes as far as it may.
+        best = gain / norm if norm > 0.0 else inf if gain > 0.0 else -inf
+        step = min(cost - total, max(-alpha, best))
+    dual.candidates.total[example] += step
+    take(dual.candidates, desk, size, r, step)
+
+
+def move_weights(dual: Dual, desk: Desk, size: Int, example: Int) -> None:
+    """Move the weights by the steps of all duals of an example."""
+    for r in range(size):
+        if desk.steps[r] != 0.0:
+            c = desk.ids[r]
+            for k in range(dual.candidates.atom_ptr[c], dual.candidates.atom_ptr[c + 1]):
+                dual.candidates.work[dual.candidates.atoms[k], STEP] += desk.steps[r]
+    atom: Int = dual.candidates.last_atom[example]
+    while atom >= 0:
+        step: float = dual.candidates.work[atom, STEP]
+        if step != 0.0:
+            shift(dual, atom, step)
+            dual.candidates.work[atom, STEP] = 0.0
+        atom = dual.candidates.atom[atom, BEFORE]
+
+
+def visit(dual: Dual, desk: Desk, example: Int) -> float:
     """Rounds over the candidates of one example; returns the largest projected gain before."""
-    weights, vectors, candidates, costs, squared, delta = dual
-    ids, gains, cost = desk.ids, desk.gains, costs[example]
     size = gains_of(dual, example, desk)
-    before = 0.0
+    before: float = 0.0
     for r in range(size):
         desk.steps[r] = 0.0
-        for s in range(size):
-            desk.products[r, s] = product_of(candidates, ids, r, s)
-        own = projected(dual, desk, size, r, example)
-        before = max(before, own)
+        before = max(before, projected(dual, desk, size, r, example))
+    if not before > 0.1 * dual.delta:
+        return before
+    read_products(dual.candidates, desk, size)
     largest = before
-    rounds = 0
-    while largest > 0.1 * delta and rounds < ROUNDS:
+    rounds: Int = 0
+    while largest > 0.1 * dual.delta and rounds < ROUNDS:
         largest = 0.0
         rounds += 1
         for r in range(size):
             own = projected(dual, desk, size, r, example)
             largest = max(largest, own)
-            norm = desk.products[r, r]
-            if own == 0.0:
-                continue
-            alpha, total = candidates.dual[ids[r]], candidates.total[example]
-            if squared:
-                gain = gains[r] - total / (2.0 * cost)
-                step = max(-alpha, gain / (norm + 0.5 / cost))
-                candidates.total[example] += step
-                take(candidates, desk, size, r, step)
-            elif gains[r] > 0.0 and total >= cost * FULL:
-                giver = weakest(candidates, desk, size)
-                both = norm + desk.products[giver, giver] - 2.0 * desk.products[r, giver]
-                step = candidates.dual[ids[giver]]
-                if both > 0.0:
-                    step = min(step, own / both)
-                take(candidates, desk, size, r, step)
-                take(candidates, desk, size, giver, -step)
-            else:
-                # Where φ is 0, w does not mind: α goes as far as it may.
-                best = gains[r] / norm if norm > 0.0 else np.copysign(np.inf, gains[r])
-                step = min(cost - total, max(-alpha, best))
-                candidates.total[example] += step
-                take(candidates, desk, size, r, step)
-    for r in range(size):
-        if desk.steps[r] != 0.0:
-            c = ids[r]
-            for k in range(candidates.atom_ptr[c], candidates.atom_ptr[c + 1]):
-                candidates.work[candidates.atoms[k], STEP] += desk.steps[r]
-    atom = candidates.last_atom[example]
-    while atom >= 0:
-        if candidates.work[atom, STEP] != 0.0:
-            shift(weights, vectors, candidates, atom, candidates.work[atom, STEP])
-            candidates.work[atom, STEP] = 0.0
-        atom = candidates.atom[atom, BEFORE]
+            if own != 0.0:
+                move_dual(dual, desk, size, r, example, own)
+    move_weights(dual, desk, size, example)
     return before
 
 
-@kernel
-def descend(dual: Dual, examples: IntArray, passes: int, seed: int) -> int:
+def shuffle(order: OutInts, active: Int, state: Word) -> int:
+    """Put the first of some examples into random order; returns the state of the generator then."""
+    for a in range(active):
+        state ^= (state << 13) & ALL_BITS
+        state ^= state >> 7
+        state ^= (state << 17) & ALL_BITS
+        b = a + cython.cast(Int, state >> 11) % (active - a)
+        order[a], order[b] = order[b], order[a]
+    return state
+
+
+def descend(dual: Dual, examples: Ints, passes: Int, seed: Int) -> int:
     """Passes over examples in random order, until no projected gain is above δ.
 
     An example that had none above δ rests until the next call (shrinking). Returns the number of
     passes.
     """
-    desk = desk_for(dual.candidates, examples)
-    order = examples.copy()
-    active = order.shape[0]
-    state = np.uint64(seed) | np.uint64(1)  # of a random generator; never 0
-    done = 0
-    while done < passes and active > 0:
-        for a in range(active):
-            state ^= state << np.uint64(13)
-            state ^= state >> np.uint64(7)
-            state ^= state << np.uint64(17)
-            b = a + int(state >> np.uint64(11)) % (active - a)
-            order[a], order[b] = order[b], order[a]
-        a = 0
-        while a < active:
-            example = order[a]
-            if visit(dual, desk, example) <= dual.delta:
-                active -= 1
-                order[a], order[active] = order[active], order[a]
-            else:
-                a += 1
-        done += 1
+    desk = Desk(dual.candidates, examples)
+    order: OutInts = np.array(examples)
+    active: Int = order.shape[0]
+    state: Word = seed | 1  # of a random generator; never 0
+    done: Int = 0
+    with cython.nogil:
+        while done < passes and active > 0:
+            state = shuffle(order, active, state)
+            a: Int = 0
+            while a < active:
+                if visit(dual, desk, order[a]) <= dual.delta:
+                    active -= 1
+                    order[a], order[active] = order[active], order[a]
+                else:
+                    a += 1
+            done += 1
     return done
 
 
-@kernel
 def largest_gain(dual: Dual) -> float:
     """The largest projected gain of all candidates, none of them moved."""
-    count, largest = dual.costs.shape[0], 0.0
-    desk = desk_for(dual.candidates, np.arange(count))
-    for example in range(count):
-        size = gains_of(dual, example, desk)
-        for r in range(size):
-            largest = max(largest, projected(dual, desk, size, r, example))
+    largest: float = 0.0
+    desk = Desk(dual.candidates, np.arange(dual.costs.shape[0]))
+    with cython.nogil:
+        for example in range(dual.costs.shape[0]):
+            size = gains_of(dual, example, desk)
+            for r in range(size):
+                largest = max(largest, projected(dual, desk, size, r, example))
     return largest

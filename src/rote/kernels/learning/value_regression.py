@@ -15,71 +15,89 @@ one number per weight, and all passes read that.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.bundles import Slots, Vectors
-from rote.kernels.jit import kernel, lean
-from rote.kernels.learning.linear import place_of
-from rote.types import FloatArray, IntArray
+if not cython.compiled:
+    from math import sqrt
+
+    from rote.kernels.arrays import Floats, Int, Ints, Ints2, OutFloats, OutInts, floats, ints
+    from rote.kernels.bundles import Slots, Vectors
+    from rote.kernels.learning.linear import place_of
 
 
-class Rows(NamedTuple):
-    """Sparse rows φ: row i has ``value[k]`` at ``column[k]``, for k from ``ptr[i]``."""
+class Rows:
+    """Room for sparse rows φ: row i has ``value[k]`` at ``column[k]``, for k from ``ptr[i]``."""
 
-    ptr: IntArray
-    column: IntArray
-    value: FloatArray
+    def __init__(self, count: Int, entries: Int) -> None:
+        self.ptr, self.column, self.value = ints(count + 1), ints(entries), floats(entries)
 
 
-class Outputs(NamedTuple):
+class Outputs:
     """Outputs, and the numbers they are to predict."""
 
-    firsts: IntArray  # the first vector of each input
-    columns: IntArray  # (outputs, slots)
-    targets: FloatArray
+    def __init__(
+        self,
+        firsts: Ints,  # the first vector of each input
+        columns: Ints2,  # (outputs, slots)
+        targets: Floats,
+    ) -> None:
+        self.firsts = firsts
+        self.columns = columns
+        self.targets = targets
 
 
-class Schedule(NamedTuple):
+class Schedule:
     """How outputs are learned from."""
 
-    step: float
-    passes: int
-    tolerance: float  # by which predictions may be wrong, relative to the target
-    room: int  # features of outputs that are learned from at once
+    def __init__(
+        self,
+        step: float,
+        passes: Int,
+        tolerance: float,  # by which predictions may be wrong, relative to the target
+        room: Int,  # features of outputs that are learned from at once
+    ) -> None:
+        self.step = step
+        self.passes = passes
+        self.tolerance = tolerance
+        self.room = room
 
 
-@kernel
-def entries_of(vectors: Vectors, slots: Slots, first: int, columns: IntArray) -> int:
-    """How many features the slots of an output have, all together."""
-    total = 0
-    for s in range(columns.shape[0]):
-        v = place_of(slots, s, first, columns[s])[0]
+def entries_of(vectors: Vectors, slots: Slots, outputs: Outputs, i: Int) -> int:
+    """How many features the slots of output i have, all together."""
+    total: Int = 0
+    for s in range(outputs.columns.shape[1]):
+        v, _ = place_of(slots, s, outputs.firsts[i], outputs.columns[i, s])
         total += vectors.ptr[v + 1] - vectors.ptr[v]
     return total
 
 
-@kernel
-def rows_of(
-    vectors: Vectors,
-    slots: Slots,
-    firsts: IntArray,
-    columns: IntArray,
-    entries: int,
-    place: IntArray,
-) -> Rows:
-    """φ(x, y) of outputs, given by the label or label tuple of each slot.
+def piece_of(
+    vectors: Vectors, slots: Slots, outputs: Outputs, begin: Int, room: Int
+) -> tuple[int, int]:
+    """Where a piece that begins there ends, so that it has room, and its features; one at least."""
+    end, entries = begin, 0
+    while end < outputs.targets.shape[0]:
+        more = entries_of(vectors, slots, outputs, end)
+        if end > begin and entries + more > room:
+            break
+        end, entries = end + 1, entries + more
+    return end, entries
 
-    ``entries`` is how many features their slots have, and ``place`` has a zero for every weight,
-    before and after.
+
+def read_rows(
+    rows: Rows, vectors: Vectors, slots: Slots, outputs: Outputs, begin: Int, place: OutInts
+) -> None:
+    """φ(x, y) of as many outputs as there are rows, from ``begin`` on.
+
+    ``place`` has a zero for every weight, before and after.
     """
-    count = firsts.shape[0]
-    rows = Rows(np.zeros(count + 1, np.int64), np.empty(entries, np.int64), np.empty(entries))
-    end = 0
-    for i in range(count):
-        for s in range(columns.shape[1]):
-            v, origin = place_of(slots, s, firsts[i], columns[i, s])
+    end: Int = 0
+    rows.ptr[0] = 0
+    for i in range(rows.ptr.shape[0] - 1):
+        first = outputs.firsts[begin + i]
+        for s in range(outputs.columns.shape[1]):
+            v, origin = place_of(slots, s, first, outputs.columns[begin + i, s])
             for k in range(vectors.ptr[v], vectors.ptr[v + 1]):
                 at = origin + vectors.column[k] * slots.stride[s]
                 if place[at] == 0:
@@ -91,11 +109,9 @@ def rows_of(
         for k in range(rows.ptr[i], end):
             place[rows.column[k]] = 0
         rows.ptr[i + 1] = end
-    return rows
 
 
-@lean
-def predicted(weights: FloatArray, rows: Rows, i: int) -> float:
+def predicted(weights: Floats, rows: Rows, i: Int) -> float:
     """θ · φ for one row."""
     total = 0.0
     for k in range(rows.ptr[i], rows.ptr[i + 1]):
@@ -103,33 +119,55 @@ def predicted(weights: FloatArray, rows: Rows, i: int) -> float:
     return total
 
 
-@lean
 def regress(
-    weights: FloatArray, squares: FloatArray, rows: Rows, i: int, target: float, step: float
+    weights: OutFloats, squares: OutFloats, rows: Rows, i: Int, target: float, step: float
 ) -> None:
     """Learn from one row; AdaGrad where ``squares`` are as many as weights."""
-    norm = 0.0
+    norm, prediction = 0.0, 0.0
     for k in range(rows.ptr[i], rows.ptr[i + 1]):
         norm += rows.value[k] * rows.value[k]
+        prediction += rows.value[k] * weights[rows.column[k]]
     if norm == 0.0:
         return
-    error = target - predicted(weights, rows, i)
+    error = target - prediction
     if squares.shape[0] == 0:
+        share = step * error / norm
         for k in range(rows.ptr[i], rows.ptr[i + 1]):
-            weights[rows.column[k]] += step * error / norm * rows.value[k]
+            weights[rows.column[k]] += share * rows.value[k]
         return
+    share = error / sqrt(norm)
     for k in range(rows.ptr[i], rows.ptr[i + 1]):
-        gradient = error / np.sqrt(norm) * rows.value[k]
+        gradient = share * rows.value[k]
         if gradient != 0.0:
             at = rows.column[k]
             squares[at] += gradient * gradient
-            weights[at] += step * gradient / np.sqrt(squares[at])
+            weights[at] += step * gradient / sqrt(squares[at])
 
 
-@kernel
+def regress_rows(
+    weights: OutFloats,
+    squares: OutFloats,
+    rows: Rows,
+    targets: Floats,
+    schedule: Schedule,
+    far: OutInts,
+) -> int:
+    """Learn from the rows whose predictions are wrong, so many times; how many these are."""
+    count: Int = 0
+    for i in range(rows.ptr.shape[0] - 1):
+        wrong = abs(targets[i] - predicted(weights, rows, i))
+        if wrong > schedule.tolerance * max(1.0, abs(targets[i])):
+            far[count] = i
+            count += 1
+    for _ in range(schedule.passes):
+        for k in range(count):
+            regress(weights, squares, rows, far[k], targets[far[k]], schedule.step)
+    return count
+
+
 def regress_all(
-    weights: FloatArray,
-    squares: FloatArray,
+    weights: OutFloats,
+    squares: OutFloats,
     vectors: Vectors,
     slots: Slots,
     outputs: Outputs,
@@ -139,27 +177,17 @@ def regress_all(
 
     Those are learned from whose prediction is wrong by more than the tolerance.
     """
-    firsts, columns, targets = outputs
-    step, passes, tolerance, room = schedule
-    place, far = np.zeros(weights.shape[0], np.int64), np.empty(targets.shape[0], np.int64)
-    begin, learned = 0, 0
-    while begin < targets.shape[0]:
-        end, entries = begin, 0
-        while end < targets.shape[0]:
-            more = entries_of(vectors, slots, firsts[end], columns[end])
-            if end > begin and entries + more > room:
-                break
-            end, entries = end + 1, entries + more
-        piece = firsts[begin:end], columns[begin:end]
-        rows = rows_of(vectors, slots, piece[0], piece[1], entries, place)
-        count = 0
-        for i in range(end - begin):
-            target = targets[begin + i]
-            if abs(target - predicted(weights, rows, i)) > tolerance * max(1.0, abs(target)):
-                far[count] = i
-                count += 1
-        for _ in range(passes):
-            for i in far[:count]:
-                regress(weights, squares, rows, i, targets[begin + i], step)
-        begin, learned = end, learned + count
+    place: OutInts = np.zeros(weights.shape[0], np.int64)
+    far = ints(outputs.targets.shape[0])
+    begin: Int = 0
+    learned: Int = 0
+    while begin < outputs.targets.shape[0]:
+        with cython.nogil:
+            end, entries = piece_of(vectors, slots, outputs, begin, schedule.room)
+        rows = Rows(end - begin, entries)
+        with cython.nogil:
+            read_rows(rows, vectors, slots, outputs, begin, place)
+            targets: Floats = outputs.targets[begin:end]
+            learned += regress_rows(weights, squares, rows, targets, schedule, far)
+        begin = end
     return learned
