@@ -8,7 +8,7 @@ import pytest
 from rote.errors import DataError
 from rote.kernels.learning.dual_descent import descend
 from rote.kernels.learning.working_set import Dual, Offers, add_candidates
-from rote.learning.working_set import WorkingSet
+from rote.learning.working_set import EVERY, WorkingSet
 from rote.types import readonly
 from tests.kernels.parts import random_columns, random_parts, whole
 
@@ -32,7 +32,7 @@ class Run:
         working = self.working
         working.make_room(whole(range(EXAMPLES)), int((found != self.gold).sum()))
         working.count, working.atoms = add_candidates(
-            Dual(self.weights, self.vectors, working.arrays, COSTS, True, -100.0),
+            Dual(self.weights, self.vectors, working.candidates, COSTS, True, -100.0),
             self.slots,
             Offers(whole(range(EXAMPLES)), self.firsts, self.gold, found, losses, losses),
             working.count,
@@ -41,7 +41,7 @@ class Run:
         )
 
     def descend(self, seed=0):
-        dual = Dual(self.weights, self.vectors, self.working.arrays, COSTS, True, 1e-9)
+        dual = Dual(self.weights, self.vectors, self.working.candidates, COSTS, True, 1e-9)
         descend(dual, whole(range(EXAMPLES)), 2, seed)
 
 
@@ -81,7 +81,7 @@ def test_an_example_that_costs_nothing_adds_nothing_to_the_dual():
     run.add()
     run.descend()
     free = np.array([1.0, 0.0, 2.0])
-    run.working.arrays.total[1] = 0.0
+    run.working.arrays["total"][1] = 0.0
     assert np.isfinite(run.working.dual(run.weights, free, squared=True))
 
 
@@ -90,15 +90,15 @@ def test_candidates_go_when_their_dual_has_been_nothing_for_long_enough():
     run.add()
     run.add()
     count = run.working.count
-    run.working.arrays.dual[[1, 4]] = 0.5
+    run.working.arrays["dual"][[1, 4]] = 0.5
     for _ in range(2):
         run.working.prune(3)
         assert run.working.count == count
-    run.working.arrays.dual[0] = 0.25  # moved in time
+    run.working.arrays["dual"][0] = 0.25  # moved in time
     run.working.prune(3)
     assert run.working.saved()["dual"].tolist() == [0.25, 0.5, 0.5]
     assert run.working.saved()["example"].tolist() == [0, 1, 1]
-    run.working.arrays.dual[0] = 0.0
+    run.working.arrays["dual"][0] = 0.0
     run.working.prune(3)
     assert run.working.count == 3
 

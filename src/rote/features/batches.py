@@ -66,7 +66,9 @@ class Lines:
         alone: int = 0,
     ) -> None:
         self.marks, self.alone = tuple(marks), alone
-        self.marked = np.zeros(count, dtype=np.int64) if marked is None else marked
+        self.marked = np.zeros(count, dtype=np.int64)
+        if marked is not None:
+            self.marked = np.ascontiguousarray(marked, dtype=np.int64)
         known = (self.marked >= 0) & (self.marked <= len(self.marks))
         if self.marked.shape != (count,) or not known.all():
             raise DataError(
@@ -97,7 +99,8 @@ class Lines:
         for part in self._parts:
             if isinstance(part, tuple):
                 runs, which = part
-                put_runs(numbers, at, runs.numbers, runs.ptr, which)
+                given = (runs.numbers, runs.ptr, which)
+                put_runs(numbers, at, *(np.ascontiguousarray(a, dtype=np.int64) for a in given))
             else:
                 numbers[at] = part
                 at += 1

@@ -148,7 +148,10 @@ class Templates(Checked):
 
         Names are in the order of the templates, but for signs, which come last.
         """
-        count, (ptr, rows, offsets) = len(tokens), (a.tolist() for a in self.plan.windows)
+        count, windows = len(tokens), self.plan.windows
+        ptr, rows, offsets = (
+            np.asarray(a).tolist() for a in (windows.ptr, windows.rows, windows.offsets)
+        )
         before, after = max(0, -min(offsets)), max(0, *offsets)
         values = [*self.by_column(tokens), _places(count)]
         padded, starts = [], []

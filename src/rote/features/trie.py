@@ -117,7 +117,7 @@ class Names:
             return UNKNOWN
         with self._lock:
             if texts not in self._joined:
-                known, ptr = self._runs
+                known, ptr = np.asarray(self._runs.texts), np.asarray(self._runs.ptr)
                 self._runs = Joined(
                     np.append(known, texts), np.append(ptr, len(known) + len(texts))
                 )
@@ -178,7 +178,9 @@ class Names:
         nodes = np.flatnonzero(self._numbers[:count] >= 0)
         owners[self._numbers[nodes]] = nodes
         spelled, of = list(self._texts), owners.tolist()
-        parents, texts = (a[:count].tolist() for a in (self._tree.parents, self._tree.texts))
+        parents, texts = (
+            np.asarray(a)[:count].tolist() for a in (self._tree.parents, self._tree.texts)
+        )
         names = []
         for number in numbers:
             node, way = of[number], []
@@ -213,18 +215,20 @@ class Names:
 
     def _numbered(self, nodes: IntArray) -> IntArray:
         if self.grows:
-            self._count = give_numbers(nodes.ravel(), self._numbers, self._count)
+            found, self._count = give_numbers(nodes.ravel(), self._numbers, self._count)
+            return found.reshape(nodes.shape)
         return np.asarray(self._numbers[nodes])
 
     def _walk(self, nodes: IntArray, part: IntArray | Span) -> None:
         if not isinstance(part, Span):
             if not self.grows and not self._joined:
-                follow(self._tree.edges, nodes, part)
+                follow(self._tree, nodes, np.ascontiguousarray(part, dtype=np.int64))
                 return
             places = np.arange(len(part) + 1)
             part = Span(part, places[:-1], places[1:])
         steps = int(np.maximum(1, part.ends - part.begins).sum()) if self.grows else 0
-        walk(self._room(steps), self._runs, nodes, *part, self._key(""), self.grows)
+        own = (np.ascontiguousarray(a, dtype=np.int64) for a in part)  # they may be of anybody
+        walk(self._room(steps), self._runs, nodes, *own, self._key(""), self.grows)
 
     def _room(self, steps: int) -> Tree:
         """The tree; if it grows, along so many texts, there is room and half of it stays free."""
@@ -238,10 +242,8 @@ class Names:
         """Put the tree into a table of so many places, rounded up to a power of 2."""
         count = int(self._tree.size[0])
         old, self._tree = self._tree, _tree(1 << (room - 1).bit_length())
-        self._tree.parents[:count], self._tree.texts[:count] = (
-            old.parents[:count],
-            old.texts[:count],
-        )
+        np.asarray(self._tree.parents)[:count] = np.asarray(old.parents)[:count]
+        np.asarray(self._tree.texts)[:count] = np.asarray(old.texts)[:count]
         self._tree.size[0] = count
         hang(self._tree)
         numbers = np.full(len(self._tree.parents), UNKNOWN)
@@ -271,7 +273,7 @@ class Lexicon(Generic[Key]):
             if new:
                 self._take(new)
             places = np.array(list(map(self._places.__getitem__, keys)), dtype=np.int64)
-            return np.asarray(self._table[:, places])
+            return self._table.take(places, axis=1)  # rows lie one after the other
 
     def _take(self, new: Sequence[Key]) -> None:
         rows = np.array(self._describe(new), dtype=np.int64)

@@ -209,7 +209,7 @@ class _Run:
         for group in prepared.groups:
             # The examples with no weight have no bar to be above.
             with np.errstate(divide="ignore", invalid="ignore"):
-                bars = self.working.arrays.total[group.members] / (2 * self.costs[group.members])
+                bars = self.working.arrays["total"][group.members] / (2 * self.costs[group.members])
             bars = np.where(self.costs[group.members] > 0, bars + self.svm.delta, np.inf)
             found, taken = self.reuse.most_violated_of(
                 engine, prepared, self.view, loss, group, bars
@@ -237,8 +237,8 @@ class _Run:
     @property
     def _dual(self) -> Dual:
         """What is descended on, for kernels."""
-        vectors, arrays, svm = self.prepared.vectors, self.working.arrays, self.svm
-        return Dual(self.weights, vectors, arrays, self.costs, svm.squared, float(svm.delta))
+        vectors, candidates, svm = self.prepared.vectors, self.working.candidates, self.svm
+        return Dual(self.weights, vectors, candidates, self.costs, svm.squared, float(svm.delta))
 
     def _add(self, worst: Violation) -> int:
         group, working = worst.group, self.working

@@ -16,6 +16,7 @@ PER_CANDIDATE = ("example", "dual", "loss", "rank", "previous")
 PER_ATOM = ("atom", "work")
 POINTERS = ("atom_ptr", "product_ptr")
 PER_EXAMPLE = ("last", "last_atom", "size", "total")
+EVERY = (*PER_CANDIDATE, *PER_ATOM, *POINTERS, *PER_EXAMPLE, "atoms", "products")
 REALS = ("dual", "loss", "products", "work", "total")
 FIELDS = {"atom": (ATOM_FIELDS,), "work": (WORK_FIELDS,)}  # of those with several per entry
 
@@ -34,61 +35,63 @@ class WorkingSet:
                 (lengths.get(name, 0), *FIELDS.get(name, ())),
                 np.float64 if name in REALS else np.int64,
             )
-            for name in Candidates._fields
+            for name in EVERY
         }
-        self.arrays = Candidates(**arrays)
-        self.arrays.last[:] = -1
-        self.arrays.last_atom[:] = -1
+        arrays["last"][:] = arrays["last_atom"][:] = -1
+        self.hold(arrays)
+
+    def hold(self, arrays: dict[str, AnyArray]) -> None:
+        """Take these arrays, which kernels see as ``candidates``."""
+        self.arrays, self.candidates = arrays, Candidates(**arrays)
 
     def make_room(self, members: IntArray, differences: int) -> None:
         """Room for one more candidate of each of these examples, with so many atoms in all."""
         arrays = self.arrays
-        products = int((arrays.size[members] + 1).sum())
+        products = int((arrays["size"][members] + 1).sum())
         needed = self._lengths(len(members), differences, products)
-        short = {n: length for n, length in needed.items() if length > len(getattr(arrays, n))}
+        short = {n: length for n, length in needed.items() if length > len(arrays[n])}
         if short:
-            grown = {n: _longer(getattr(arrays, n), 2 * length) for n, length in short.items()}
-            self.arrays = arrays._replace(**grown)
-            self._idle = _longer(self._idle, len(self.arrays.example))
+            grown = {n: _longer(arrays[n], 2 * length) for n, length in short.items()}
+            self.hold({**arrays, **grown})
+            self._idle = _longer(self._idle, len(self.arrays["example"]))
 
     def dual(self, weights: FloatArray, costs: FloatArray, *, squared: bool) -> float:
         """-D(α), given the weights w = Σ α φ."""
-        own = self.arrays.dual[: self.count]
-        value = float((own * self.arrays.loss[: self.count]).sum()) - half_norm(weights)
+        own = self.arrays["dual"][: self.count]
+        value = float((own * self.arrays["loss"][: self.count]).sum()) - half_norm(weights)
         if squared:
             used = costs > 0
-            value -= float((self.arrays.total[used] ** 2 / (4.0 * costs[used])).sum())
+            value -= float((self.arrays["total"][used] ** 2 / (4.0 * costs[used])).sum())
         return value
 
     def prune(self, patience: int) -> None:
         """Drop candidates whose dual has been 0 for that many iterations."""
         idle = self._idle[: self.count]
-        idle[:] = np.where(self.arrays.dual[: self.count] == 0.0, idle + 1, 0)
+        idle[:] = np.where(self.arrays["dual"][: self.count] == 0.0, idle + 1, 0)
         kept = idle < patience
         if not kept.all():
             left = idle[kept]
-            self.count, self.atoms = compact(self.arrays, self.count, self.atoms, kept)
+            self.count, self.atoms = compact(self.candidates, self.count, self.atoms, kept)
             self._idle[: self.count] = left
             self._idle[self.count :] = 0
 
     def saved(self) -> dict[str, AnyArray]:
         """Copies of all that is needed to go on."""
-        lengths = {**self._lengths(), **dict.fromkeys(PER_EXAMPLE, len(self.arrays.total))}
-        saved = {n: getattr(self.arrays, n)[:k].copy() for n, k in lengths.items()}
+        lengths = {**self._lengths(), **dict.fromkeys(PER_EXAMPLE, len(self.arrays["total"]))}
+        saved = {n: self.arrays[n][:k].copy() for n, k in lengths.items()}
         return {**saved, "idle": self._idle[: self.count].copy()}
 
     @staticmethod
     def restored(saved: Mapping[str, AnyArray], examples: int, weights: int) -> WorkingSet:
         """A working set as it was saved."""
-        missing = [n for n in (*Candidates._fields, "idle") if n not in saved]
+        missing = [n for n in (*EVERY, "idle") if n not in saved]
         if missing or len(saved["total"]) != examples:
             raise DataError(
                 "the state to resume from is not that of a structural SVM on these examples; "
                 "begin anew, or give the examples it was made with"
             )
         working = WorkingSet(examples, weights)
-        copies: dict[str, AnyArray] = {name: saved[name].copy() for name in Candidates._fields}
-        working.arrays = Candidates(**copies)
+        working.hold({name: saved[name].copy() for name in EVERY})
         working._idle = saved["idle"].copy()
         working.count, working.atoms = len(saved["example"]), len(saved["atom"])
         return working
@@ -99,8 +102,8 @@ class WorkingSet:
             **dict.fromkeys(PER_CANDIDATE, self.count + candidates),
             **dict.fromkeys(POINTERS, self.count + candidates + 1),
             **dict.fromkeys(PER_ATOM, self.atoms + atoms),
-            "atoms": int(self.arrays.atom_ptr[self.count]) + atoms,
-            "products": int(self.arrays.product_ptr[self.count]) + products,
+            "atoms": int(self.arrays["atom_ptr"][self.count]) + atoms,
+            "products": int(self.arrays["product_ptr"][self.count]) + products,
         }
 
 
