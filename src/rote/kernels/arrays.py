@@ -7,6 +7,7 @@ array has, and kernels write to those that begin with Out.
 from __future__ import annotations
 
 from math import inf as inf
+from typing import TypeAlias
 
 import cython
 import numpy as np
@@ -14,11 +15,27 @@ import numpy as np
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray
 
 if not cython.compiled:
-    Int, Bool, Word = int, bool, int
-    Floats = Floats2 = Floats3 = OutFloats = OutFloats2 = OutFloats3 = FloatArray
-    Ints = Ints2 = Ints3 = OutInts = OutInts2 = OutInts3 = IntArray
-    Flags = Flags2 = OutFlags = OutFlags2 = BoolArray
-    Words = OutWords = AnyArray
+    Int: TypeAlias = int
+    Bool: TypeAlias = bool
+    Word: TypeAlias = int
+    Floats: TypeAlias = FloatArray
+    Floats2: TypeAlias = FloatArray
+    Floats3: TypeAlias = FloatArray
+    OutFloats: TypeAlias = FloatArray
+    OutFloats2: TypeAlias = FloatArray
+    OutFloats3: TypeAlias = FloatArray
+    Ints: TypeAlias = IntArray
+    Ints2: TypeAlias = IntArray
+    Ints3: TypeAlias = IntArray
+    OutInts: TypeAlias = IntArray
+    OutInts2: TypeAlias = IntArray
+    OutInts3: TypeAlias = IntArray
+    Flags: TypeAlias = BoolArray
+    Flags2: TypeAlias = BoolArray
+    OutFlags: TypeAlias = BoolArray
+    OutFlags2: TypeAlias = BoolArray
+    Words: TypeAlias = AnyArray
+    OutWords: TypeAlias = AnyArray
 
     def fill(to: AnyArray, value: float) -> None:
         """Put one number everywhere."""

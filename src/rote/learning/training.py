@@ -149,11 +149,17 @@ def run_of(learner: Learner, model: Model[Any, Any], prepared: Dataset) -> dict[
         digest.update(f"{block}\n".encode("utf-8", "surrogatepass"))
     for kind, index in prepared.layout.indices.items():
         digest.update(f"{kind} {len(index)}\n".encode("utf-8", "surrogatepass"))
-    for array in prepared.vectors:
-        digest.update(array.tobytes())
+    vectors = prepared.vectors
+    for array in (vectors.ptr, vectors.column, vectors.value):
+        digest.update(np.asarray(array).tobytes())
     for group in prepared.groups:
         digest.update(group.space.fingerprint.encode())
-        for values in (group.members, group.firsts, group.sample_weight, group.gold, *group.slots):
+        slots = group.slots
+        for values in (
+            *(group.members, group.firsts, group.sample_weight, group.gold),
+            *(slots.vector, slots.origin, slots.stride, slots.each),
+            *(slots.tied, slots.start, slots.column),
+        ):
             digest.update(np.asarray(values).tobytes())
     parts = {"learner": learner, "engine": model.engine, "task": model.task}
     said = [pair for name, value in parts.items() for pair in _said(name, value)]

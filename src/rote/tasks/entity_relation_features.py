@@ -380,4 +380,5 @@ def _among(flags: AnyArray, start: IntArray, stop: IntArray) -> IntArray:
 
 def _once(names: Names, numbers: IntArray, start: IntArray, stop: IntArray) -> Runs:
     """What is said of the words from one place to another, each thing once."""
-    return Runs(*each_once(numbers, *map(np.ascontiguousarray, (start, stop)), len(names)))
+    begins, ends = np.ascontiguousarray(start), np.ascontiguousarray(stop)
+    return Runs(*each_once(numbers, begins, ends, len(names)))

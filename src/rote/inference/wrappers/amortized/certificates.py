@@ -219,7 +219,10 @@ class LagrangianCertificate:
             taken[equal] = found
             labels[equal[found]] = first[found]
             margin[equal[found]] = -np.inf  # it was that of another output
-        return CertificateResult(taken, labels, bound, margin, starts.copy(), *duals)
+        messages, multipliers = np.asarray(duals.messages), np.asarray(duals.multipliers)
+        return CertificateResult(
+            taken, labels, bound, margin, starts.copy(), messages, multipliers
+        )
 
     @staticmethod
     def _begin(asked: Query) -> tuple[IntArray, IntArray]:
