@@ -227,8 +227,9 @@ class Names:
             places = np.arange(len(part) + 1)
             part = Span(part, places[:-1], places[1:])
         steps = int(np.maximum(1, part.ends - part.begins).sum()) if self.grows else 0
-        own = (np.ascontiguousarray(a, dtype=np.int64) for a in part)  # they may be of anybody
-        walk(self._room(steps), self._runs, nodes, *own, self._key(""), self.grows)
+        # They may be of anybody.
+        texts, begins, ends = (np.ascontiguousarray(a, dtype=np.int64) for a in part)
+        walk(self._room(steps), self._runs, nodes, texts, begins, ends, self._key(""), self.grows)
 
     def _room(self, steps: int) -> Tree:
         """The tree; if it grows, along so many texts, there is room and half of it stays free."""
