@@ -28,11 +28,12 @@ cdef class Search:
     cdef readonly Floats2 scores
     cdef readonly Flags2 shut
     cdef readonly Nodes nodes
-    cdef readonly OutInts code, twin, row, place, node, label
-    cdef readonly OutFlags known
+    cdef readonly OutInts code, twin, row, node, label, reach, place
+    cdef readonly OutFlags known, late
     cdef readonly OutFloats2 gain, added, more
     cdef readonly OutFloats base, top, rank, parent_score, parent_habit
-    cdef readonly OutInts2 parent_labels, parent_counts
+    cdef readonly OutInts2 parents
+    cpdef void look_at(self, Floats2 scores, Flags2 shut, Floats weights, double theta) noexcept
 
 @cython.final
 cdef class Progress:
@@ -47,7 +48,7 @@ cdef void work_out_gains(Search search, Int i, Int t, Int node) noexcept nogil
 cdef void score_labels(Search search, Int i, Int t, Int node) noexcept nogil
 cpdef void expand(Search search, Int i, Int t, Int size, bint scored) noexcept nogil
 cpdef Int keep_best(Search search, Int size, Int labels, Int most) noexcept nogil
-cdef void keep_parents(Search search, Int i, Int size, Int kept) noexcept nogil
+cdef void keep_parents(Search search, Int i, Int t, Int size, Int kept) noexcept nogil
 cpdef void take(Search search, Int i, Int t, Int size, Int kept) noexcept nogil
 cdef Int advance(Search search, Int i, Int t, Int size) noexcept nogil
 cdef bint is_decided(Search search, Int i, Int t, Int size) noexcept nogil

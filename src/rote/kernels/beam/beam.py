@@ -31,6 +31,7 @@ if not cython.compiled:
         Ints2,
         OutFlags2,
         OutInts,
+        flags,
         floats,
         floats2,
         inf,
@@ -123,42 +124,49 @@ class Search:
     Steps with too many codes use the rows after those, one for each node.
     """
 
-    def __init__(
-        self,
-        plan: BeamPlan,
-        weights: Floats,  # of h
-        theta: float,  # by how much h alone has to decide
-        scores: Floats2,  # (m, parts)
-        shut: Flags2,  # (m, labels): those that are closed, or no row at all when none is
-        nodes: Nodes,
-    ) -> None:
+    def __init__(self, plan: BeamPlan, nodes: Nodes) -> None:
         self.plan = plan
-        self.weights = weights
-        self.theta = theta
-        self.scores = scores
-        self.shut = shut
         self.nodes = nodes
         width: Int = nodes.score.shape[1]
         labels: Int = 1
         for j in range(plan.sizes.shape[0]):
             labels = max(labels, plan.sizes[j])
-        self.code = ints(width)  # per node
-        self.twin = ints(width)  # per node
-        self.row = ints(width)  # per node: which one of ``gain`` is its own
-        self.known = np.zeros(plan.rows + width, np.bool_)  # per row: worked out, and stays
-        self.gain = floats2(plan.rows + width, labels)  # what is added to h
-        self.place = ints(plan.origin.shape[0])  # per pattern of a step: the first label's weight
-        self.base = floats(width)  # per node: what ranks it
-        self.added = floats2(width, labels)  # to g
-        self.more = floats2(width, labels)  # to both, -inf if the label is closed
-        self.top = floats(width)  # per node: the most that a label adds to what ranks nodes
-        self.node = ints(width * labels + 1)  # those that are kept, the best first
-        self.label = ints(width * labels + 1)
-        self.rank = floats(width * labels + 1)
-        self.parent_labels = ints2(width, plan.order.shape[0])  # nodes as they were before a step
-        self.parent_counts = ints2(width, plan.counters)
-        self.parent_score = floats(width)
-        self.parent_habit = floats(width)
+        n, most = plan.order.shape[0], width * labels + 1
+        # Few arrays, each of several things: making one takes as long as a step.
+        whole = ints(3 * width + 2 * most + plan.origin.shape[0] + n)
+        self.code = whole[:width]  # per node
+        self.twin = whole[width : 2 * width]  # per node
+        self.row = whole[2 * width : 3 * width]  # per node: which one of ``gain`` is its own
+        whole = whole[3 * width :]
+        self.node = whole[:most]  # those that are kept, the best first
+        self.label = whole[most : 2 * most]
+        self.reach = whole[2 * most : 2 * most + n]  # per step: no label before it from here on
+        self.place = whole[2 * most + n :]  # per pattern of a step: the weight of the first label
+        room = floats(4 * width + most)
+        self.base = room[:width]  # per node: what ranks it
+        self.top = room[width : 2 * width]  # per node: the most that a label adds to that
+        self.parent_score = room[2 * width : 3 * width]  # nodes as they were before a step
+        self.parent_habit = room[3 * width : 4 * width]
+        self.rank = room[4 * width :]
+        self.parents = ints2(width, n + plan.counters)  # their labels, then their counts
+        rows = plan.rows + width
+        table = floats2(rows + 2 * width, labels)
+        self.gain = table[:rows]  # what is added to h
+        self.added = table[rows : rows + width]  # per node: to g
+        self.more = table[rows + width :]  # per node: to both, -inf if the label is closed
+        self.known = np.zeros(rows, np.bool_)  # per row of ``gain``: worked out, and stays
+        self.late = flags(width)  # per node: needed after its place has another one
+        reach: Int = 0
+        for t in range(n):
+            self.reach[t] = reach
+            reach = max(reach, plan.order[t] + 1)
+
+    def look_at(self, scores: Floats2, shut: Flags2, weights: Floats, theta: float) -> None:
+        """Go by these: views are handed over faster so than to be made with."""
+        self.scores = scores  # (m, parts)
+        self.shut = shut  # (m, labels): those that are closed, or no row at all when none is
+        self.weights = weights  # of h
+        self.theta = theta  # by how much h alone has to decide
 
 
 def counted_before(search: Search, i: Int, node: Int, c: Int) -> int:
@@ -297,32 +305,39 @@ def keep_best(search: Search, size: Int, labels: Int, most: Int) -> int:
     return kept
 
 
-def keep_parents(search: Search, i: Int, size: Int, kept: Int) -> None:
-    """Copy what successors need: a parent may be needed after its own place has another node."""
-    moved: Bool = False
-    for at in range(kept):
-        moved = moved or search.node[at] != at
+def keep_parents(search: Search, i: Int, t: Int, size: Int, kept: Int) -> None:
+    """Copy what successors need after the place of their parent has another node."""
+    n = search.plan.order.shape[0]
     for node in range(size):
         search.parent_score[node] = search.nodes.score[i, node]
         search.parent_habit[node] = search.nodes.habit[i, node]
-        if moved:
-            for v in range(search.parent_labels.shape[1]):
-                search.parent_labels[node, v] = search.nodes.labels[i, node, v]
-            for c in range(search.parent_counts.shape[1]):
-                search.parent_counts[node, c] = search.nodes.counts[i, node, c]
+        for c in range(search.plan.counters):
+            search.parents[node, n + c] = search.nodes.counts[i, node, c]
+        search.late[node] = False
+    for at in range(kept):
+        parent = search.node[at]
+        if parent < at and search.node[parent] != parent and not search.late[parent]:
+            search.late[parent] = True
+            for v in range(search.reach[t]):
+                search.parents[parent, v] = search.nodes.labels[i, parent, v]
 
 
 def take(search: Search, i: Int, t: Int, size: Int, kept: Int) -> None:
     """Make the successors that are kept, so many, the next beam."""
-    keep_parents(search, i, size, kept)
+    n, j = search.plan.order.shape[0], search.plan.order[t]
+    keep_parents(search, i, t, size, kept)
     for at in range(kept):
         node, label = search.node[at], search.label[at]
         if node != at:
-            for v in range(search.parent_labels.shape[1]):
-                search.nodes.labels[i, at, v] = search.parent_labels[node, v]
-            for c in range(search.parent_counts.shape[1]):
-                search.nodes.counts[i, at, c] = search.parent_counts[node, c]
-        search.nodes.labels[i, at, search.plan.order[t]] = label
+            if search.late[node]:
+                for v in range(search.reach[t]):
+                    search.nodes.labels[i, at, v] = search.parents[node, v]
+            else:
+                for v in range(search.reach[t]):
+                    search.nodes.labels[i, at, v] = search.nodes.labels[i, node, v]
+            for c in range(search.plan.counters):
+                search.nodes.counts[i, at, c] = search.parents[node, n + c]
+        search.nodes.labels[i, at, j] = label
         for q in range(search.plan.tally_ptr[t], search.plan.tally_ptr[t + 1]):
             if search.plan.counted[q, label]:
                 search.nodes.counts[i, at, search.plan.tally[q]] += 1
@@ -366,7 +381,8 @@ def search_beam(
     """
     m, n = scores.shape[0], plan.order.shape[0]
     nodes = Nodes(m, width, plan)
-    search = Search(plan, weights, theta, scores, shut, nodes)
+    search = Search(plan, nodes)
+    search.look_at(scores, shut, weights, theta)
     skipped: OutInts = np.zeros(m, np.int64)
     with cython.nogil:
         for i in range(m):
@@ -440,7 +456,8 @@ def proceed(
     all others that h can already be seen not to decide.
     """
     m, n = progress.steps.shape[0], plan.order.shape[0]
-    search = Search(plan, weights, theta, scores, shut, progress.nodes)
+    search = Search(plan, progress.nodes)
+    search.look_at(scores, shut, weights, theta)
     wanted: OutFlags2 = np.zeros((m, n), np.bool_)
     with cython.nogil:
         for i in range(m):

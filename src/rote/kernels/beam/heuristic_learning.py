@@ -140,7 +140,8 @@ def learn_beam(
     or at a best output that is not gold, and then w += step · (φ(gold) - φ(that output)).
     """
     m = gold.shape[0]
-    search = Search(plan, learned.weights, inf, scores, shut, Nodes(m, width, plan))
+    search = Search(plan, Nodes(m, width, plan))
+    search.look_at(scores, shut, learned.weights, inf)
     lesson = Lesson(learned, search, gold)
     wrong: OutFlags = np.zeros(m, np.bool_)
     with cython.nogil:

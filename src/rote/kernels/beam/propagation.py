@@ -210,7 +210,8 @@ def search_consistently(
     """The last beams of a search that keeps no dead node; some may be empty."""
     m, n, nodes = scores.shape[0], plan.order.shape[0], Nodes(scores.shape[0], width, plan)
     # Closed labels are never open, and need not be looked at again.
-    search = Search(plan, weights, inf, scores, np.empty((0, 0), np.bool_), nodes)
+    search = Search(plan, nodes)
+    search.look_at(scores, np.empty((0, 0), np.bool_), weights, inf)
     before, after = Domains(graph, width), Domains(graph, width)
     with cython.nogil:
         for i in range(m):
