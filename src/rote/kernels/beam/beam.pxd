@@ -29,7 +29,7 @@ cdef class Search:
     cdef readonly Flags2 shut
     cdef readonly Nodes nodes
     cdef readonly OutInts code, twin, row, node, label, reach, place
-    cdef readonly OutFlags known, late
+    cdef readonly OutFlags known
     cdef readonly OutFloats2 gain, added, more
     cdef readonly OutFloats base, top, rank, parent_score, parent_habit
     cdef readonly OutInts2 parents

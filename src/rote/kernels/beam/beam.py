@@ -30,8 +30,9 @@ if not cython.compiled:
         Ints,
         Ints2,
         OutFlags2,
+        OutFloats,
+        OutFloats2,
         OutInts,
-        flags,
         floats,
         floats2,
         inf,
@@ -133,7 +134,7 @@ class Search:
             labels = max(labels, plan.sizes[j])
         n, most = plan.order.shape[0], width * labels + 1
         # Few arrays, each of several things: making one takes as long as a step.
-        whole = ints(3 * width + 2 * most + plan.origin.shape[0] + n)
+        whole: OutInts = ints(3 * width + 2 * most + plan.origin.shape[0] + n)
         self.code = whole[:width]  # per node
         self.twin = whole[width : 2 * width]  # per node
         self.row = whole[2 * width : 3 * width]  # per node: which one of ``gain`` is its own
@@ -142,7 +143,7 @@ class Search:
         self.label = whole[most : 2 * most]
         self.reach = whole[2 * most : 2 * most + n]  # per step: no label before it from here on
         self.place = whole[2 * most + n :]  # per pattern of a step: the weight of the first label
-        room = floats(4 * width + most)
+        room: OutFloats = floats(4 * width + most)
         self.base = room[:width]  # per node: what ranks it
         self.top = room[width : 2 * width]  # per node: the most that a label adds to that
         self.parent_score = room[2 * width : 3 * width]  # nodes as they were before a step
@@ -150,12 +151,11 @@ class Search:
         self.rank = room[4 * width :]
         self.parents = ints2(width, n + plan.counters)  # their labels, then their counts
         rows = plan.rows + width
-        table = floats2(rows + 2 * width, labels)
+        table: OutFloats2 = floats2(rows + 2 * width, labels)
         self.gain = table[:rows]  # what is added to h
         self.added = table[rows : rows + width]  # per node: to g
         self.more = table[rows + width :]  # per node: to both, -inf if the label is closed
         self.known = np.zeros(rows, np.bool_)  # per row of ``gain``: worked out, and stays
-        self.late = flags(width)  # per node: needed after its place has another one
         reach: Int = 0
         for t in range(n):
             self.reach[t] = reach
@@ -306,20 +306,19 @@ def keep_best(search: Search, size: Int, labels: Int, most: Int) -> int:
 
 
 def keep_parents(search: Search, i: Int, t: Int, size: Int, kept: Int) -> None:
-    """Copy what successors need after the place of their parent has another node."""
-    n = search.plan.order.shape[0]
+    """Copy what successors need: a parent may be needed after its own place has another node."""
+    n, moved = search.plan.order.shape[0], 0
+    for at in range(kept):
+        if search.node[at] != at:
+            moved = max(moved, search.node[at] + 1)
     for node in range(size):
         search.parent_score[node] = search.nodes.score[i, node]
         search.parent_habit[node] = search.nodes.habit[i, node]
+    for node in range(moved):
+        for v in range(search.reach[t]):
+            search.parents[node, v] = search.nodes.labels[i, node, v]
         for c in range(search.plan.counters):
             search.parents[node, n + c] = search.nodes.counts[i, node, c]
-        search.late[node] = False
-    for at in range(kept):
-        parent = search.node[at]
-        if parent < at and search.node[parent] != parent and not search.late[parent]:
-            search.late[parent] = True
-            for v in range(search.reach[t]):
-                search.parents[parent, v] = search.nodes.labels[i, parent, v]
 
 
 def take(search: Search, i: Int, t: Int, size: Int, kept: Int) -> None:
@@ -329,12 +328,8 @@ def take(search: Search, i: Int, t: Int, size: Int, kept: Int) -> None:
     for at in range(kept):
         node, label = search.node[at], search.label[at]
         if node != at:
-            if search.late[node]:
-                for v in range(search.reach[t]):
-                    search.nodes.labels[i, at, v] = search.parents[node, v]
-            else:
-                for v in range(search.reach[t]):
-                    search.nodes.labels[i, at, v] = search.nodes.labels[i, node, v]
+            for v in range(search.reach[t]):
+                search.nodes.labels[i, at, v] = search.parents[node, v]
             for c in range(search.plan.counters):
                 search.nodes.counts[i, at, c] = search.parents[node, n + c]
         search.nodes.labels[i, at, j] = label
