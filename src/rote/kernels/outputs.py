@@ -26,8 +26,8 @@ if not cython.compiled:
         inf,
         ints2,
     )
-    from rote.kernels.constants import LARGEST_SCORE
     from rote.kernels.bundles import Layout, Masks, Questions, RowGroups
+    from rote.kernels.constants import LARGEST_SCORE
     from rote.kernels.inlined import activity_of, entry_at, is_broken, tuple_of
 
 

@@ -13,7 +13,6 @@ from rote.types import BoolArray
 
 if not cython.compiled:
     from rote.kernels.arrays import (
-        Bool,
         Flags2,
         Floats2,
         Int,

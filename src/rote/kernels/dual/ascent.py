@@ -16,7 +16,7 @@ from __future__ import annotations
 import cython
 import numpy as np
 
-from rote.types import FloatArray, IntArray
+from rote.types import FloatArray
 
 if not cython.compiled:
     from rote.kernels.arrays import (
@@ -25,11 +25,12 @@ if not cython.compiled:
         Int,
         Ints,
         OutFloats,
+        OutFloats2,
         OutInts,
+        copy_into,
         fill,
         floats,
         inf,
-        ints,
     )
     from rote.kernels.bundles import FoundBy, Graph, Questions, Reduced, RowGroups
     from rote.kernels.constants import FAR

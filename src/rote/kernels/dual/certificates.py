@@ -29,7 +29,6 @@ if not cython.compiled:
     from rote.kernels.arrays import (
         Bool,
         Floats,
-        Floats2,
         Int,
         Ints,
         Ints2,

@@ -12,19 +12,14 @@ over what is still open. Every change is written to a trail, and undone from it.
 from __future__ import annotations
 
 import cython
-import numpy as np
 
 if not cython.compiled:
     from rote.kernels.arrays import (
-        Flags,
+        Bool,
         Floats,
-        Floats2,
         Int,
         Ints,
-        Ints2,
-        OutFlags,
         OutFloats,
-        OutInts,
         copy_into,
         fill,
         flags,
