@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.inference.approximate.beam_plan import HeuristicFeatures, WeightIndex, beam_plan_of
-from rote.kernels.beam.beam import MAX_COUNTED
+from rote.kernels.constants import MAX_COUNTED
 from rote.types import readonly
 
 
@@ -100,8 +100,8 @@ def as_node(labels):
 
 def left_in(nodes, i):
     """What a kernel left, as the naive search has it."""
-    span = range(int(nodes.size[i]))
+    labels = np.asarray(nodes.labels)
     return [
-        (as_node(nodes.labels[i, k]), float(nodes.score[i, k]), float(nodes.habit[i, k]))
-        for k in span
+        (as_node(labels[i, k]), float(nodes.score[i, k]), float(nodes.habit[i, k]))
+        for k in range(nodes.size[i])
     ]

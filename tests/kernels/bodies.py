@@ -1,32 +1,19 @@
-"""A kernel as plain Python all the way down, and networks to run kernels on.
+"""Networks to run kernels on, and what they mean in plain words.
 
-``kernel.py_func`` is plain itself but calls other kernels compiled. `plain` gives the body
-that calls plain bodies only, so that a test needs no compiler for kernels that nobody calls
-from Python, and says the same with the compiler switched off.
+Kernels are run as they are imported: compiled, or with ``ROTE_PLAIN_KERNELS=1`` as plain Python.
 """
 
 from __future__ import annotations
 
 import itertools
-from types import FunctionType
 
 import numpy as np
 from hypothesis import strategies as st
 
 from rote.kernels.bundles import Questions
-from rote.kernels.dual.ascent import Ascent, new_ascent
-from rote.kernels.jit import Kernel
+from rote.kernels.dual.ascent import Ascent
 from rote.types import readonly
 from tests.strategies import rules_as_rows, spaces
-
-
-def plain(kernel: Kernel) -> FunctionType:
-    body = kernel.py_func
-    names = dict(body.__globals__)
-    for name in body.__code__.co_names:
-        if isinstance(names.get(name), Kernel):
-            names[name] = plain(names[name])
-    return FunctionType(body.__code__, names, body.__name__, body.__defaults__)
 
 
 @st.composite
@@ -50,12 +37,18 @@ def scores_of(space, seed, m=None):
     return rng.normal(size=space.parts if m is None else (m, space.parts))
 
 
-def ascent_of(graph, theta, messages=None, multipliers=None):
-    """Dual ascent that stands at these scores and duals, which it moves."""
-    room = plain(new_ascent)(graph)
-    messages = room.messages if messages is None else messages
-    multipliers = room.multipliers if multipliers is None else multipliers
-    return Ascent(theta, messages, multipliers, room.marginals, room.tops)
+def ascent_of(graph, theta, messages=0.0, multipliers=0.0):
+    """Dual ascent that stands at these scores and duals."""
+    ascent = Ascent(graph)
+    np.asarray(ascent.theta)[:] = theta
+    np.asarray(ascent.messages)[:] = messages
+    np.asarray(ascent.multipliers)[:] = multipliers
+    return ascent
+
+
+def flags_of(field) -> np.ndarray:
+    """What a bundle has as flags, which are bytes to compiled kernels."""
+    return np.asarray(field).view(np.bool_)
 
 
 # -- a network in plain words -------------------------------------------------------------
@@ -88,7 +81,7 @@ def activities(graph, labels) -> np.ndarray:
 
 def labellings(graph):
     """Every labelling of all variables of a network, the auxiliary ones too."""
-    return itertools.product(*map(range, graph.sizes.tolist()))
+    return itertools.product(*map(range, graph.sizes))
 
 
 def feasible(graph, theta) -> list[tuple[int, ...]]:
@@ -126,10 +119,10 @@ def bound_of(graph, theta, multipliers) -> float:
 
 def loaded(graph, scores) -> np.ndarray:
     """The scores of every entry."""
-    source = graph.source
+    source, gather = graph.source, np.asarray(graph.source.gather)
     return np.array(
         [
-            scores[source.gather[source.ptr[e] : source.ptr[e + 1]]].sum() if is_open else -np.inf
+            scores[gather[source.ptr[e] : source.ptr[e + 1]]].sum() if is_open else -np.inf
             for e, is_open in enumerate(source.allowed)
         ]
     )

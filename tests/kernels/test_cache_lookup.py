@@ -9,16 +9,10 @@ from hypothesis import strategies as st
 
 from rote.kernels.cache_lookup import Memory, best_remembered, first_that_holds
 from rote.types import readonly
-from tests.kernels.bodies import plain
 from tests.kernels.parts import whole
 
 seeds = st.integers(0, 2**32 - 1)
 NOTHING_CLOSED = readonly(np.empty((0, 0), dtype=np.bool_))
-both = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
-
-
-def chosen(kernel, compiled):
-    return kernel if compiled else plain(kernel)
 
 
 class Made:
@@ -81,14 +75,12 @@ def test_the_best_remembered_output_is_the_first_of_those_worth_most_that_are_op
         ]
         best = max(values, default=-np.inf)
         expected.append(-1 if best == -np.inf else values.index(best))
-    for run in (best_remembered, plain(best_remembered)):
-        found = run(readonly(scores), readonly(closed), made.parts, made.variables)
-        assert found.tolist() == expected
+    found = best_remembered(readonly(scores), readonly(closed), made.parts, made.variables)
+    assert found.tolist() == expected
 
 
-@both
-def test_of_equal_outputs_the_first_is_taken_and_of_none_none(compiled):
-    run = chosen(best_remembered, compiled)
+def test_of_equal_outputs_the_first_is_taken_and_of_none_none():
+    run = best_remembered
     scores = readonly(np.array([[1.0, 1.0]]))
     assert run(scores, NOTHING_CLOSED, whole([[1], [0]]), 1).tolist() == [0]
     assert run(scores, readonly(np.array([[False, True]])), whole([[1], [0]]), 1).tolist() == [1]
@@ -138,22 +130,15 @@ def test_the_first_entry_that_meets_the_condition_is_found(seed, relative, epsil
                 expected[i] = p
                 sums[i] = np.abs(compared)[own].sum() + sum(slot.max() for slot in slots)
                 break
-    for run in (first_that_holds, plain(first_that_holds)):
-        found, most = run(
-            readonly(scores),
-            whole(outputs),
-            made.memory,
-            readonly(least),
-            readonly(each),
-            relative,
-        )
-        assert found.tolist() == expected.tolist()
-        assert most.tolist() == sums.tolist()
+    found, most = first_that_holds(
+        readonly(scores), whole(outputs), made.memory, readonly(least), readonly(each), relative
+    )
+    assert found.tolist() == expected.tolist()
+    assert most.tolist() == sums.tolist()
 
 
-@both
 @pytest.mark.parametrize("relative", [False, True])
-def test_every_part_must_meet_the_condition(compiled, relative):
+def test_every_part_must_meet_the_condition(relative):
     """One slot of three labels; the output has the second. Any part by itself can fail it."""
     entry = np.array([[1.0, 2.0, 0.5]])
     cases = {
@@ -164,7 +149,7 @@ def test_every_part_must_meet_the_condition(compiled, relative):
         (1.0, 1.75, 0.5): False,  # the output's own got worse
     }
     for scores, expected in cases.items():
-        found, _ = chosen(first_that_holds, compiled)(
+        found, _ = first_that_holds(
             readonly(np.array([scores])),
             whole([0]),
             Memory(

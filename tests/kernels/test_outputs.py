@@ -1,4 +1,4 @@
-"""Parts, values and rules of outputs: compiled, as plain Python, and by naive twins."""
+"""Parts, values and rules of outputs, by naive twins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rote.kernels.outputs import (
 from rote.space import SpaceBuilder
 from rote.types import readonly
 from tests.kernels import bodies
-from tests.kernels.bodies import asked, networks, plain
+from tests.kernels.bodies import asked, networks
 from tests.strategies import Judge, known_value, spaces
 
 
@@ -43,7 +43,6 @@ def test_parts_are_one_per_variable_and_one_per_factor(space):
     batch = readonly(judge.everything_as_array)
     found = parts_of(batch, space.layout)
     assert found.tolist() == [naive_parts(space, labels) for labels in judge.everything]
-    assert plain(parts_of)(batch, space.layout).tolist() == found.tolist()
 
 
 @given(spaces(most=4), st.integers(0, 2**32 - 1))
@@ -58,40 +57,35 @@ def test_values_are_sums_over_parts(space, seed):
         for row, labels in zip(scores, judge.everything, strict=True)
     ]
     assert found.tolist() == pytest.approx(expected, abs=1e-12)
-    assert plain(values_of)(scores, batch, space.layout).tolist() == found.tolist()
 
 
 def test_outputs_without_labels_are_worth_minus_infinity():
     pair = np.array([0, 2]), np.array([0, 1]), np.array([4, 8])
     labels = np.array([[-1, -1], [0, 1], [0, -1]])
     scores = np.ones((3, 8))
-    for run in (values_of, plain(values_of)):
-        layout = Layout(np.array([2, 2]), np.array([0, 2, 4]), *pair)
-        assert run(scores, labels, layout).tolist() == [-np.inf, 3.0, -np.inf]
+    layout = Layout(np.array([2, 2]), np.array([0, 2, 4]), *pair)
+    assert values_of(scores, labels, layout).tolist() == [-np.inf, 3.0, -np.inf]
 
 
 def test_an_empty_batch_and_outputs_without_variables():
     none = np.empty(0, dtype=np.int64)
     zero = np.zeros(1, dtype=np.int64)
     layout = Layout(none, zero, zero, none, zero)
-    for run in (parts_of, plain(parts_of)):
-        assert run(np.empty((0, 0), np.int64), layout).shape == (0, 0)
-        assert run(np.empty((3, 0), np.int64), layout).shape == (3, 0)
-    for run in (values_of, plain(values_of)):
-        batch = np.empty((3, 0), np.int64)
-        assert run(np.empty((3, 0)), batch, layout).tolist() == [0.0] * 3
+    assert parts_of(np.empty((0, 0), np.int64), layout).shape == (0, 0)
+    assert parts_of(np.empty((3, 0), np.int64), layout).shape == (3, 0)
+    batch = np.empty((3, 0), np.int64)
+    assert values_of(np.empty((3, 0)), batch, layout).tolist() == [0.0] * 3
 
 
-@pytest.mark.parametrize("read", [read_scores, plain(read_scores)], ids=["compiled", "plain"])
-def test_scores_are_read_with_minus_infinity_for_closed_labels(read):
+def test_scores_are_read_with_minus_infinity_for_closed_labels():
     scores = np.arange(8.0).reshape(2, 4)
     closed = np.array([[False, False, False], [True, False, True]])
     work = np.full(6, 9.0)
-    read(asked(scores), 1, work)
+    read_scores(asked(scores), 1, work)
     assert work.tolist() == [4, 5, 6, 7, 9, 9]
-    read(asked(scores, closed), 0, work)
+    read_scores(asked(scores, closed), 0, work)
     assert work.tolist() == [0, 1, 2, 3, 9, 9]
-    read(asked(scores, closed), 1, work)
+    read_scores(asked(scores, closed), 1, work)
     assert work.tolist() == [-np.inf, 5, -np.inf, 7, 9, 9]
 
 
@@ -104,7 +98,7 @@ def test_obeying_is_staying_inside_domains_tables_and_rows(found):
     inside = set(bodies.feasible(net.graph, np.where(net.allowed, 0.0, -np.inf)))
     expected = [labels in inside for labels in everything]
     assert all_obey(batch, net.masks, net.graph.rows).tolist() == expected
-    assert [plain(is_feasible)(labels, net.masks, net.graph.rows) for labels in batch] == expected
+    assert [is_feasible(labels, net.masks, net.graph.rows) for labels in batch] == expected
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
@@ -112,18 +106,17 @@ def test_obeying_is_staying_inside_domains_tables_and_rows(found):
 def test_the_first_output_that_obeys_is_found(problem, seed):
     _, net = problem
     rng = np.random.default_rng(seed)
-    sizes = net.graph.sizes
+    sizes = np.asarray(net.graph.sizes)
     outputs = readonly(rng.integers(sizes, size=(5, 3, len(sizes))))
     size = readonly(rng.integers(0, 4, size=5))
     labels, there = outputs[:, 0].copy(), np.zeros(5, dtype=bool)
     for i in range(5):
         for k in reversed(range(size[i])):
-            if plain(is_feasible)(outputs[i, k], net.masks, net.graph.rows):
+            if is_feasible(outputs[i, k], net.masks, net.graph.rows):
                 labels[i], there[i] = outputs[i, k], True
-    for run in (first_feasible_output, plain(first_feasible_output)):
-        found, was_feasible = run(outputs, size, net.masks, net.graph.rows)
-        assert found.tolist() == labels.tolist()
-        assert was_feasible.tolist() == there.tolist()
+    found, was_feasible = first_feasible_output(outputs, size, net.masks, net.graph.rows)
+    assert found.tolist() == labels.tolist()
+    assert was_feasible.tolist() == there.tolist()
 
 
 @given(
@@ -146,7 +139,7 @@ def test_what_is_easy_is_answered_as_by_enumeration(found, seed, kind, some_clos
         scores = 3e-11 * rng.integers(0, 4, size=shape)
     ties = 1e-10 * np.maximum(1.0, np.abs(scores).max(axis=1))
     closed = rng.random(shape) < 0.2 if some_closed else np.empty((0, 0), dtype=np.bool_)
-    labels, values, easy = plain(best_by_themselves)(asked(scores, closed, ties), net.masks)
+    labels, values, easy = best_by_themselves(asked(scores, closed, ties), net.masks)
     judge = Judge(space)
     for i in range(6):
         allowed = ~closed[i] if some_closed else None
@@ -162,41 +155,37 @@ def test_what_is_easy_is_answered_as_by_enumeration(found, seed, kind, some_clos
             assert tuple(top) != best.labels
 
 
-def test_compiled_it_finds_the_same():
+def test_some_are_easy_and_some_are_not():
     builder = SpaceBuilder()
     x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     builder.require(x["a"] >> y["b"])
     masks = builder.build().network.masks
-    questions = asked(np.random.default_rng(0).normal(size=(50, 4)))
-    compiled = best_by_themselves(questions, masks)
-    body = plain(best_by_themselves)(questions, masks)
-    for one, other in zip(compiled, body, strict=True):
-        assert one.tolist() == other.tolist()
-    assert 0 < compiled[2].sum() < 50
+    *_, easy = best_by_themselves(asked(np.random.default_rng(0).normal(size=(50, 4))), masks)
+    assert 0 < easy.sum() < 50
 
 
-@pytest.mark.parametrize("run", [ties_of, plain(ties_of)], ids=["compiled", "plain"])
-def test_ties_are_relative_to_the_largest_score_but_not_to_less_than_one(run):
+def test_ties_are_relative_to_the_largest_score_but_not_to_less_than_one():
     scores = readonly(np.array([[0.5, -0.1], [2.0, -8.0], [0.0, 4.0]]))
-    assert run(scores, 0.25).tolist() == [0.25, 2.0, 1.0]
-    assert run(readonly(np.empty((2, 0))), 0.25).tolist() == [0.25, 0.25]
+    assert ties_of(scores, 0.25).tolist() == [0.25, 2.0, 1.0]
+    assert ties_of(readonly(np.empty((2, 0))), 0.25).tolist() == [0.25, 0.25]
 
 
-@pytest.mark.parametrize("run", [all_finite, plain(all_finite)], ids=["compiled", "plain"])
-def test_one_number_that_is_not_finite_is_seen(run):
-    assert run(readonly(np.array([[1e301, -1e301]])))
-    assert run(readonly(np.empty((0, 3))))
+def test_one_number_that_is_not_finite_is_seen():
+    assert all_finite(readonly(np.array([[1e301, -1e301]])))
+    assert all_finite(readonly(np.empty((0, 3))))
     for bad in (np.nan, np.inf, -np.inf, 2.0**1000, -1e302):
-        assert not run(readonly(np.array([[0.0, 1.0], [bad, 0.0]])))
+        assert not all_finite(readonly(np.array([[0.0, 1.0], [bad, 0.0]])))
 
 
-@pytest.mark.parametrize("run", [best_parts, plain(best_parts)])
-def test_the_best_part_of_each_slot_is_one_that_is_open(run):
+def test_the_best_part_of_each_slot_is_one_that_is_open():
     scores = np.array([[1.0, 2.0, -3.0, 5.0, 4.0], [0.0, -1.0, 7.0, -2.0, -2.0]])
     closed = np.array([[False, True, False], [True, False, True]])
-    assert run(scores, closed, np.array([0, 2, 3, 5])).tolist() == [[1, -3, 5], [-1, -np.inf, -2]]
-    assert run(scores[:0], closed[:0], np.array([0, 5])).shape == (0, 1)
-    assert run(scores, closed, np.array([0])).shape == (2, 0)
+    assert best_parts(scores, closed, np.array([0, 2, 3, 5])).tolist() == [
+        [1, -3, 5],
+        [-1, -np.inf, -2],
+    ]
+    assert best_parts(scores[:0], closed[:0], np.array([0, 5])).shape == (0, 1)
+    assert best_parts(scores, closed, np.array([0])).shape == (2, 0)
 
 
 def test_a_variable_whose_labels_are_all_closed_is_not_easy():
@@ -204,5 +193,5 @@ def test_a_variable_whose_labels_are_all_closed_is_not_easy():
     builder.variable("x", "ab")
     masks = builder.build().network.masks
     closed = np.array([[True, True]])
-    _, _, easy = plain(best_by_themselves)(asked(np.zeros((1, 2)), closed), masks)
+    _, _, easy = best_by_themselves(asked(np.zeros((1, 2)), closed), masks)
     assert not easy[0]

@@ -4,5 +4,5 @@ from rote.kernels.constants cimport LARGEST_SCORE
 from rote.kernels.inlined cimport activity_of, entry_at, is_broken, tuple_of
 
 cdef bint inside(Ints labels, Masks masks) noexcept nogil
-cdef bint is_feasible(Ints labels, Masks masks, RowGroups rows) noexcept nogil
-cdef void read_scores(Questions questions, Int i, OutFloats work) noexcept nogil
+cpdef bint is_feasible(Ints labels, Masks masks, RowGroups rows) noexcept nogil
+cpdef void read_scores(Questions questions, Int i, OutFloats work) noexcept nogil

@@ -1,4 +1,4 @@
-"""Beam search: compiled, as plain Python, and by a search over dictionaries from the definition."""
+"""Beam search, by a search over dictionaries from the definition."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ from rote.inference.approximate.beam_plan import (
     in_order,
 )
 from rote.kernels.beam.beam import (
+    Nodes,
     Progress,
-    Successors,
-    beam_of,
+    Search,
     expand,
     find_twins,
-    first_nodes,
-    guide_of,
     keep_best,
     leap,
     proceed,
@@ -33,7 +31,7 @@ from rote.space import SpaceBuilder
 from rote.tasks.entity_relation import entity_relation_space
 from rote.types import readonly
 from tests.kernels.beams import Case, left_in
-from tests.kernels.bodies import networks, plain
+from tests.kernels.bodies import networks
 from tests.strategies import known_value, spaces
 
 seeds = st.integers(0, 2**32 - 1)
@@ -49,15 +47,11 @@ def same_nodes(one, other):
 @settings(max_examples=40)
 def test_the_search_is_the_one_of_the_definition(network, seed, width, theta):
     case = Case(network[0], seed)
-    arguments = case.scores, case.shut, case.weights, width, theta, case.course
-    nodes, skipped = search_beam(*arguments)
+    nodes, skipped = search_beam(case.scores, case.shut, case.weights, width, theta, case.course)
     for i in range(len(case.scores)):
         beam, by_h = case.input(i).search(width, theta)
         assert left_in(nodes, i) == beam
         assert skipped[i] == by_h
-    body, by_body = plain(search_beam)(*arguments)
-    assert all(same_nodes(nodes, body))
-    assert skipped.tolist() == by_body.tolist()
 
 
 @given(networks(), seeds, widths, st.sampled_from([np.inf, 0.0, 0.25]))
@@ -66,18 +60,17 @@ def test_step_by_step_it_is_the_same_search(network, seed, width, theta):
     case = Case(network[0], seed)
     expected, by_h = search_beam(case.scores, case.shut, case.weights, width, theta, case.course)
     n = len(case.order)
-    for proceeding in (proceed, plain(proceed)):
-        nodes, there = first_nodes(3, width, case.course), np.zeros((3, n), np.bool_)
-        steps, skipped = np.zeros(3, np.int64), np.zeros(3, np.int64)
-        progress = Progress(nodes, there, steps, skipped)
-        known = case.scores, case.shut, case.weights, theta, case.course, progress
-        while (wanted := proceeding(*known)).any():
-            assert not (wanted & there).any()
-            there |= wanted
-        assert steps.tolist() == [n] * 3
-        assert all(same_nodes(nodes, expected))
-        assert skipped.tolist() == by_h.tolist()
-        assert (there.sum(axis=1) == n - skipped).all()
+    nodes, there = Nodes(3, width, case.course), np.zeros((3, n), np.bool_)
+    steps, skipped = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    progress = Progress(nodes, there, steps, skipped)
+    known = case.scores, case.shut, case.weights, theta, case.course, progress
+    while (wanted := proceed(*known)).any():
+        assert not (wanted & there).any()
+        there |= wanted
+    assert steps.tolist() == [n] * 3
+    assert all(same_nodes(nodes, expected))
+    assert skipped.tolist() == by_h.tolist()
+    assert (there.sum(axis=1) == n - skipped).all()
 
 
 @given(spaces(1, 4, max_rules=0), seeds)
@@ -96,8 +89,8 @@ def test_a_beam_with_room_for_everything_has_the_best_output_first(space, seed):
     for i, scores in enumerate(case.scores):
         values = [known_value(space, scores, labels) for labels in everything]
         assert nodes.size[i] == len(everything)
-        assert nodes.score[i].tolist() == sorted(values, reverse=True)
-        assert values[everything.index(tuple(nodes.labels[i, 0].tolist()))] == max(values)
+        assert list(nodes.score[i]) == sorted(values, reverse=True)
+        assert values[everything.index(tuple(nodes.labels[i, 0]))] == max(values)
 
 
 def pair(**options):
@@ -113,12 +106,12 @@ def test_of_equals_the_child_of_the_better_parent_and_the_smaller_label_come_fir
     shut = readonly(np.zeros((1, 5), np.bool_))
     scores = np.zeros((1, 11))
     nodes, _ = search_beam(readonly(scores), shut, NO_WEIGHTS, 4, np.inf, course)
-    assert nodes.labels[0].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert np.asarray(nodes.labels)[0].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     # c is the best parent; (c, a) loses what c was ahead by, and is still first among equals.
     scores[0, 2], scores[0, 5 + 4] = 1.0, -1.0
     nodes, _ = search_beam(readonly(scores), shut, NO_WEIGHTS, 4, np.inf, course)
-    assert nodes.labels[0].tolist() == [[2, 1], [2, 0], [0, 0], [0, 1]]
-    assert nodes.score[0].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert np.asarray(nodes.labels)[0].tolist() == [[2, 1], [2, 0], [0, 0], [0, 1]]
+    assert list(nodes.score[0]) == [1.0, 0.0, 0.0, 0.0]
 
 
 def test_what_h_decides_looks_at_no_score():
@@ -135,12 +128,12 @@ def test_what_h_decides_looks_at_no_score():
     scores[:, 3] = 50.0  # y would be a
     shut = readonly(np.zeros((2, 5), np.bool_))
     nodes, skipped = search_beam(readonly(scores), shut, readonly(weights), 1, 1.5, course)
-    assert nodes.labels[:, 0].tolist() == [[1, 1]] * 2
+    assert np.asarray(nodes.labels)[:, 0].tolist() == [[1, 1]] * 2
     assert skipped.tolist() == [1, 1]
-    assert nodes.score[:, 0].tolist() == [1.0, 1.0]  # of x alone
-    assert nodes.habit[:, 0].tolist() == [2.0, 2.0]
+    assert np.asarray(nodes.score)[:, 0].tolist() == [1.0, 1.0]  # of x alone
+    assert np.asarray(nodes.habit)[:, 0].tolist() == [2.0, 2.0]
     nodes, skipped = search_beam(readonly(scores), shut, readonly(weights), 1, 2.0, course)
-    assert nodes.labels[:, 0].tolist() == [[1, 0]] * 2
+    assert np.asarray(nodes.labels)[:, 0].tolist() == [[1, 0]] * 2
     assert skipped.tolist() == [0, 0]
 
 
@@ -151,13 +144,13 @@ def test_an_input_without_a_label_for_a_variable_has_no_nodes():
     scores = readonly(np.zeros((2, 11)))
     for theta in (0.0, np.inf):
         nodes, _ = search_beam(scores, readonly(shut), case.weights, 2, theta, case.course)
-        assert nodes.size.tolist() == [2, 0]
+        assert list(nodes.size) == [2, 0]
 
 
 def test_nothing_to_decide_leaves_the_empty_node():
     case = Case(SpaceBuilder().build(), 0, m=2)
     nodes, skipped = search_beam(case.scores, case.shut, case.weights, 3, 0.0, case.course)
-    assert nodes.size.tolist() == [1, 1]
+    assert list(nodes.size) == [1, 1]
     assert skipped.tolist() == [0, 0]
 
 
@@ -178,20 +171,21 @@ def ranked(draw):
 def test_the_best_are_kept_in_order(successors, most):
     twin, base, more = successors
     size, labels = more.shape
-    room = np.zeros(size * labels + most, int), np.zeros(size * labels + most, int)
-    rank = np.zeros(size * labels + most)
-    top = more.max(axis=1, initial=-np.inf)
-    given = {"twin": twin, "base": base, "more": more, "top": top, "rank": rank}
-    given |= dict(zip(("node", "label"), room, strict=True))
-    found = Successors(**dict.fromkeys(Successors._fields) | given)
-    kept = plain(keep_best)(found, size, labels, most)
+    builder = SpaceBuilder()
+    builder.variable("x", "abc")
+    course = beam_plan_of(builder.build(), lambda _: [0], None, WeightIndex())
+    search = Search(course, Nodes(1, 6, course))
+    np.asarray(search.twin)[:size], np.asarray(search.base)[:size] = twin, base
+    np.asarray(search.more)[:size, :labels] = more
+    np.asarray(search.top)[:size] = more.max(axis=1, initial=-np.inf)
+    kept = keep_best(search, size, labels, most)
     every = itertools.product(range(size), range(labels))
     ranks = {(v, a): base[v] + more[twin[v], a] for v, a in every}
     expected = sorted(
         (key for key, value in ranks.items() if value > -np.inf), key=lambda key: -ranks[key]
     )[:most]
-    assert list(zip(*(each[:kept].tolist() for each in room), strict=True)) == expected
-    assert rank[:kept].tolist() == [ranks[key] for key in expected]
+    assert list(zip(search.node[:kept], search.label[:kept], strict=True)) == expected
+    assert list(search.rank[:kept]) == [ranks[key] for key in expected]
 
 
 def test_twins_are_nodes_that_a_step_cannot_tell_apart():
@@ -201,15 +195,14 @@ def test_twins_are_nodes_that_a_step_cannot_tell_apart():
     builder.factor(x, y)
     builder.factor(y, z)
     course = beam_plan_of(builder.build(), lambda _: [0, 1, 2], HeuristicFeatures(), WeightIndex())
-    nodes = plain(first_nodes)(1, 4, course)
-    nodes.labels[0, :, :2] = [[1, 0], [0, 1], [0, 0], [1, 1]]
-    guide = plain(guide_of)(course, np.zeros(0), np.inf, 4)
-    beam, found = plain(beam_of)(nodes, 0, np.zeros(0), np.zeros(0, np.bool_)), guide.found
-    plain(find_twins)(guide, 2, beam, 4)
-    assert found.twin.tolist() == [0, 1, 0, 1]
-    nodes.labels[0, :, 0] = [1, 0, 0, 1]
-    plain(find_twins)(guide, 1, beam, 3)
-    assert found.twin[:3].tolist() == [0, 1, 1]
+    nodes = Nodes(1, 4, course)
+    labels, search = np.asarray(nodes.labels)[0], Search(course, nodes)
+    labels[:, :2] = [[1, 0], [0, 1], [0, 0], [1, 1]]
+    find_twins(search, 0, 2, 4)
+    assert list(search.twin) == [0, 1, 0, 1]
+    labels[:, 0] = [1, 0, 0, 1]
+    find_twins(search, 0, 1, 3)
+    assert list(search.twin[:3]) == [0, 1, 1]
 
 
 @pytest.mark.parametrize(("largest", "rows"), [(1 << 62, 0), (1 << 62, 5), (0, 0), (3, 3)])
@@ -233,16 +226,19 @@ def test_with_few_rows_or_without_codes_it_is_the_same_search(largest, rows, net
 def test_steps_that_add_up_alike_share_rows():
     """By hand: entities look at nothing; relations at two of 4 labels, or at a third of 6 too."""
     course = beam_plan_of(entity_relation_space(3), in_order, HeuristicFeatures(), WeightIndex())
-    assert course.row.tolist() == [0, 0, 0, 1, 1, 17, 1, 17, 17]
+    assert list(course.row) == [0, 0, 0, 1, 1, 17, 1, 17, 17]
     assert course.rows == 1 + 16 + 96
-    assert not course.apart.any()
+    assert not any(course.apart)
 
 
 # -- Theorem 2 ----------------------------------------------------------------------------
 
 
-def copy(beam):
-    return type(beam)(*(array.copy() for array in beam))
+def copy_of(nodes, course):
+    same = Nodes(nodes.score.shape[0], nodes.score.shape[1], course)
+    for name in ("labels", "score", "habit", "counts"):
+        np.asarray(getattr(same, name))[:] = getattr(nodes, name)
+    return same
 
 
 def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
@@ -255,28 +251,31 @@ def test_where_the_gap_of_h_is_larger_than_that_of_g_both_keep_the_same_nodes():
     for seed in range(40):
         case = Case(space, seed, m=1, closed=0.0, heavy=16.0)
         for width in (1, 2, 4):
-            nodes = plain(first_nodes)(1, width, case.course)
-            beam, size = plain(beam_of)(nodes, 0, case.scores[0], case.shut[0]), 1
-            guide = plain(guide_of)(case.course, case.weights, np.inf, width)
-            found = guide.found
+            nodes, size = Nodes(1, width, case.course), 1
+            search = Search(case.course, nodes)
+            search.look_at(case.scores, case.shut, case.weights, np.inf)
             for t in range(4):
-                plain(expand)(guide, t, beam, size, True)
-                rows = found.twin[:size]
-                h = (beam.habit[:size, None] + found.gain[found.row[rows], :3]).ravel()
-                g = (beam.score[:size, None] + found.known_value[rows, :3]).ravel()
+                expand(search, 0, t, size, True)
+                rows = search.twin[:size]
+                gain = np.asarray(search.gain)[np.asarray(search.row)[rows], :3]
+                h = (np.asarray(nodes.habit)[0, :size, None] + gain).ravel()
+                added = np.asarray(search.added)[rows, :3]
+                g = (np.asarray(nodes.score)[0, :size, None] + added).ravel()
                 order = np.argsort(-h, kind="stable")
                 gap = h[order[width - 1]] - h[order[width]] if len(h) > width else -np.inf
-                kept = plain(keep_best)(found, size, 3, width)
-                by_both = set((3 * found.node[:kept] + found.label[:kept]).tolist())
+                kept = keep_best(search, size, 3, width)
+                by_both = chosen(search, kept)
                 if gap > g.max() - g.min():
                     decided += 1
                     assert by_both == set(order[:width].tolist())
-                    strict = guide._replace(theta=g.max() - g.min())
-                    assert plain(leap)(strict, t, copy(beam), size)
-                    by_h = set((3 * found.node[:width] + found.label[:width]).tolist())
-                    assert by_h == by_both
-                    plain(expand)(guide, t, beam, size, True)
-                    kept = plain(keep_best)(found, size, 3, width)
-                plain(take)(guide, t, beam, size, kept)
+                    strict = Search(case.course, copy_of(nodes, case.course))
+                    strict.look_at(case.scores, case.shut, case.weights, g.max() - g.min())
+                    assert leap(strict, 0, t, size)
+                    assert chosen(strict, width) == by_both
+                take(search, 0, t, size, kept)
                 size = kept
     assert decided > 40
+
+
+def chosen(search, kept):
+    return {3 * node + label for node, label in zip(search.node, search.label[:kept], strict=False)}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rote.inference.approximate.beam_plan import HeuristicFeatures, WeightIndex, beam_plan_of
 from rote.kernels.beam.propagation import (
+    Domains,
     close_in_row,
     close_in_table,
     make_consistent,
@@ -18,7 +19,7 @@ from rote.kernels.beam.propagation import (
 from rote.space import SpaceBuilder, at_most, exactly
 from rote.types import readonly
 from tests.kernels.beams import Case, as_node
-from tests.kernels.bodies import activities, entries_of, labellings, networks, plain
+from tests.kernels.bodies import activities, entries_of, flags_of, labellings, networks
 from tests.strategies import Judge, known_value, rules_as_rows
 
 seeds = st.integers(0, 2**32 - 1)
@@ -30,7 +31,7 @@ def search_feasible(graph, is_open):
     for labels in labellings(graph):
         entries = entries_of(graph, labels)
         own = [int(graph.offsets[j]) + a for j, a in enumerate(labels)]
-        if not is_open[own].all() or not graph.source.allowed[entries].all():
+        if not is_open[own].all() or not flags_of(graph.source.allowed)[entries].all():
             continue
         totals = activities(graph, labels)
         if ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all():
@@ -38,8 +39,12 @@ def search_feasible(graph, is_open):
     return found
 
 
-def room(graph):
-    return np.zeros(int(graph.offsets[-1]), np.bool_)
+def domains_of(graph, is_open):
+    """One node with these labels open, and a view of them."""
+    domains = Domains(graph, 1)
+    view = flags_of(domains.open)[0]
+    view[:] = is_open
+    return domains, view
 
 
 def drawn(graph, seed, share=0.15):
@@ -52,46 +57,60 @@ def drawn(graph, seed, share=0.15):
 def test_no_label_is_closed_that_an_output_has(network, seed):
     graph = network[1].graph
     before = drawn(graph, seed)
-    is_open = before.copy()
-    alive = make_consistent(graph, is_open, room(graph))
+    domains, is_open = domains_of(graph, before)
+    alive = make_consistent(graph, domains, 0, -1)
     outputs = search_feasible(graph, before)
     assert alive or not outputs
     assert not (is_open & ~before).any()
     for labels in outputs:
-        assert is_open[graph.offsets[:-1] + np.array(labels)].all()
-    by_body = before.copy()
-    assert plain(make_consistent)(graph, by_body, room(graph)) == alive
-    assert by_body.tolist() == is_open.tolist()
+        assert is_open[np.asarray(graph.offsets)[:-1] + np.array(labels)].all()
 
 
 @given(networks(1), seeds)
 @settings(max_examples=40)
 def test_where_it_ends_nothing_more_can_be_closed(network, seed):
     graph = network[1].graph
-    is_open = drawn(graph, seed)
-    if not make_consistent(graph, is_open, room(graph)):
+    domains, is_open = domains_of(graph, drawn(graph, seed))
+    if not make_consistent(graph, domains, 0, -1):
         return
-    after = is_open.copy()
-    assert make_consistent(graph, after, room(graph))
-    assert after.tolist() == is_open.tolist()
+    before = is_open.copy()
+    assert make_consistent(graph, domains, 0, -1)
+    assert is_open.tolist() == before.tolist()
     for b in range(len(graph.tables.ptr) - 1):
-        assert plain(close_in_table)(graph, b, after, room(graph)) == 0
+        assert close_in_table(graph, domains, 0, b) == 0
         for k in range(graph.tables.scope_ptr[b], graph.tables.scope_ptr[b + 1]):
             check_supported(graph, b, k, is_open)
     for r in range(len(graph.rows.lower)):
-        assert plain(close_in_row)(graph, r, after) == 0
+        assert close_in_row(graph, domains, 0, r) == 0
+
+
+@given(networks(1), seeds)
+@settings(max_examples=40)
+def test_after_a_label_only_what_it_touches_is_looked_at_and_nothing_is_missed(network, seed):
+    graph, rng = network[1].graph, np.random.default_rng(seed)
+    domains, is_open = domains_of(graph, drawn(graph, seed))
+    if not make_consistent(graph, domains, 0, -1):
+        return
+    j = int(rng.integers(len(graph.sizes)))
+    own = np.arange(graph.offsets[j], graph.offsets[j + 1])
+    assume(is_open[own].any())
+    is_open[own] = own == rng.choice(own[is_open[own]])
+    whole, expected = domains_of(graph, is_open)
+    alive = make_consistent(graph, whole, 0, -1)
+    assert make_consistent(graph, domains, 0, j) == alive
+    assert not alive or is_open.tolist() == expected.tolist()
 
 
 def check_supported(graph, b, k, is_open):
     """Every open label at a place of a table has an allowed entry of open labels."""
     tables, j = graph.tables, graph.tables.scope[k]
-    scope = tables.scope[tables.scope_ptr[b] : tables.scope_ptr[b + 1]]
-    shape = graph.sizes[scope]
-    allowed = graph.source.allowed[tables.ptr[b] : tables.ptr[b + 1]].reshape(shape)
+    scope = np.asarray(tables.scope)[tables.scope_ptr[b] : tables.scope_ptr[b + 1]]
+    shape = np.asarray(graph.sizes)[scope]
+    allowed = flags_of(graph.source.allowed)[tables.ptr[b] : tables.ptr[b + 1]].reshape(shape)
     supported = {
         int(entry[k - tables.scope_ptr[b]])
         for entry in np.argwhere(allowed)
-        if is_open[graph.offsets[scope] + entry].all()
+        if is_open[np.asarray(graph.offsets)[scope] + entry].all()
     }
     open_labels = np.flatnonzero(is_open[graph.offsets[j] : graph.offsets[j + 1]])
     assert set(open_labels.tolist()) <= supported
@@ -107,12 +126,12 @@ def test_one_label_decides_a_chain_of_rules():
         with rules_as_rows(most):
             graph = builder.build().network.graph
         assert len(graph.rows.lower) == (0 if most is None else 3)
-        is_open = np.ones(int(graph.offsets[-1]), np.bool_)
+        domains, is_open = domains_of(graph, True)
         is_open[1] = False
-        assert make_consistent(graph, is_open, room(graph))
+        assert make_consistent(graph, domains, 0, -1)
         assert is_open[:8].tolist() == [True, False] * 4
         is_open[6] = False  # and not a at the last
-        assert not make_consistent(graph, is_open, room(graph))
+        assert not make_consistent(graph, domains, 0, 3)
 
 
 def test_a_count_that_is_reached_closes_the_others():
@@ -123,9 +142,9 @@ def test_a_count_that_is_reached_closes_the_others():
     space = builder.build()
     graph = space.network.graph
     assert len(graph.rows.lower) == 2
-    is_open = np.ones(18, np.bool_)
+    domains, is_open = domains_of(graph, True)
     is_open[:3] = [True, False, False]
-    assert make_consistent(graph, is_open, room(graph))
+    assert make_consistent(graph, domains, 0, -1)
     assert is_open.reshape(6, 3)[1:].tolist() == [[False, True, False]] * 5
 
 
@@ -134,19 +153,17 @@ def test_a_count_that_is_reached_closes_the_others():
 def test_what_is_left_in_a_beam_is_consistent_and_scored_as_it_should(network, seed, width):
     space, _ = network
     case = Case(space, seed, closed=0.05)
-    arguments = case.scores, case.shut, case.weights, width, case.course, network[1].graph
-    nodes = search_consistently(*arguments)
-    body = plain(search_consistently)(*arguments)
+    graph = network[1].graph
+    nodes = search_consistently(case.scores, case.shut, case.weights, width, case.course, graph)
+    outcome = np.asarray(nodes.labels)
     judge = Judge(space)
     for i in range(len(case.scores)):
         count = int(nodes.size[i])
-        assert count == body.size[i]
-        assert nodes.labels[i, :count].tolist() == body.labels[i, :count].tolist()
         outputs = judge.open_outputs(~case.shut[i])
         ranks = []
         for k in range(count):
-            labels = tuple(nodes.labels[i, k].tolist())
-            assert not case.shut[i][space.offsets[:-1] + nodes.labels[i, k]].any()
+            labels = tuple(outcome[i, k].tolist())
+            assert not case.shut[i][space.offsets[:-1] + outcome[i, k]].any()
             if network[1].variables == network[1].own:  # else auxiliary columns may be open
                 assert labels in outputs
             node = as_node(labels)
@@ -170,7 +187,7 @@ def test_a_beam_with_room_for_everything_has_all_outputs(network, seed):
         case.course,
         compiled.graph,
     )
-    found = {tuple(labels) for labels in nodes.labels[0, : nodes.size[0]].tolist()}
+    found = {tuple(labels) for labels in np.asarray(nodes.labels)[0, : nodes.size[0]].tolist()}
     assert set(judge.outputs) <= found
     assert found <= set(judge.outputs) or compiled.variables > compiled.own
 
@@ -188,9 +205,9 @@ def test_a_greedy_search_steps_over_what_would_be_a_dead_end():
     nodes = search_consistently(
         readonly(scores), readonly(shut), weights, 1, course, space.network.graph
     )
-    assert nodes.labels[0, 0].tolist() == [1, 1]
+    assert list(nodes.labels[0, 0]) == [1, 1]
     shut[0, 1] = True
     nodes = search_consistently(
         readonly(scores), readonly(shut), weights, 1, course, space.network.graph
     )
-    assert nodes.size.tolist() == [0]
+    assert list(nodes.size) == [0]

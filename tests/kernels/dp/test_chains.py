@@ -1,4 +1,4 @@
-"""The kernels of chains: compiled, as plain Python, and against naive twins."""
+"""The kernels of chains, against naive twins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from rote.kernels.bundles import ChainPlan
+from rote.kernels.bundles import ChainPlan, TableRuns
 from rote.kernels.dp.chains import (
     add_entries,
     best_chains,
@@ -52,12 +52,14 @@ def first_order(sizes, mask=None, straight=True):
         np.concatenate([[0], np.arange(n)]),
         np.arange(n - 1),
         steps,
-        starts,
-        np.zeros(n - 1, np.int64),
-        np.full(n - 1, straight),
-        allowed,
-        np.arange(entries + 1),
-        np.arange(entries),
+        TableRuns(
+            starts,
+            np.zeros(n - 1, np.int64),
+            np.full(n - 1, straight),
+            allowed,
+            np.arange(entries + 1),
+            np.arange(entries),
+        ),
         np.array(room, dtype=np.int64),
     )
 
@@ -100,11 +102,9 @@ def values_of(row, sizes, mask):
 @pytest.mark.parametrize("sizes", [[3, 2, 4, 3], [5], [1, 1, 1], [45] * 4, [2, 1, 3]])
 def test_a_chain_of_first_order_is_what_viterbi_finds(sizes, straight):
     chain = first_order(sizes, straight=straight)
-    scores = np.random.default_rng(1).normal(size=(6, chain.starts[-1]))
+    scores = np.random.default_rng(1).normal(size=(6, chain.runs.starts[-1]))
     labels = best_chains(asked(scores), chain)
-    plain = best_chains.py_func(asked(scores), chain)
     assert labels.tolist() == plain_viterbi(scores, sizes).tolist()
-    assert labels.tolist() == plain.tolist()
 
 
 @pytest.mark.parametrize("straight", [True, False])
@@ -112,13 +112,11 @@ def test_masks_and_closed_labels_are_kept_and_ties_go_to_the_first(straight):
     rng = np.random.default_rng(2)
     sizes = [3, 2, 4]
     for _ in range(30):
-        mask = rng.random(first_order(sizes).starts[-1]) < 0.8
+        mask = rng.random(first_order(sizes).runs.starts[-1]) < 0.8
         chain = first_order(sizes, mask, straight)
         scores = rng.integers(-1, 2, size=(4, len(mask))).astype(float)
         closed = rng.random((4, 9)) < 0.2
         labels = best_chains(asked(scores, closed), chain)
-        plain = best_chains.py_func(asked(scores, closed), chain)
-        assert labels.tolist() == plain.tolist()
         for i in range(4):
             open_ = mask & ~np.pad(closed[i], (0, len(mask) - 9))
             outputs = list(values_of(scores[i], sizes, open_))
@@ -130,11 +128,10 @@ def test_masks_and_closed_labels_are_kept_and_ties_go_to_the_first(straight):
 @pytest.mark.parametrize("sizes", [[3, 2, 4], [3], [1, 2]])
 def test_max_marginals_are_the_best_values_label_by_label(sizes):
     rng = np.random.default_rng(3)
-    mask = rng.random(first_order(sizes).starts[-1]) < 0.85
+    mask = rng.random(first_order(sizes).runs.starts[-1]) < 0.85
     chain = first_order(sizes, mask)
     scores = rng.normal(size=(5, len(mask)))
     found = chain_max_marginals(asked(scores), chain)
-    np.testing.assert_array_equal(found, chain_max_marginals.py_func(asked(scores), chain))
     expected = np.full(found.shape, -np.inf)
     for i in range(5):
         for labels, value in values_of(scores[i], sizes, mask):
@@ -148,7 +145,7 @@ def test_an_empty_batch_has_empty_answers():
     none = asked(np.empty((0, 11)))
     assert best_chains(none, chain).shape == (0, 2)
     assert chain_max_marginals(none, chain).shape == (0, 5)
-    alone = best_labels(none, offsets_from_counts([2, 3]), chain.allowed)
+    alone = best_labels(none, offsets_from_counts([2, 3]), chain.runs.allowed)
     assert alone.shape == (0, 2)
 
 
@@ -161,8 +158,6 @@ def test_labels_by_themselves_are_the_first_of_the_best():
     masked = np.where(allowed, scores, -np.inf)
     spans = [slice(a, b) for a, b in pairwise(offsets)]
     assert labels.tolist() == np.array([masked[:, s].argmax(axis=1) for s in spans]).T.tolist()
-    plain = best_labels.py_func(asked(scores), offsets, allowed)
-    assert labels.tolist() == plain.tolist()
 
 
 def test_an_input_with_a_variable_that_has_no_label_left_has_no_labels():
@@ -178,7 +173,6 @@ def test_an_input_with_a_variable_that_has_no_label_left_has_no_labels():
 def test_the_smallest_label_within_the_budget_is_taken(budget, expected):
     values = np.array([0.0, 2.5, 3.0, 3.0])
     assert within_budget(values, budget) == expected
-    assert within_budget.py_func(values, budget) == expected
 
 
 def test_no_label_is_within_any_budget_when_all_values_are_not_numbers():
@@ -189,19 +183,14 @@ def test_no_label_is_within_any_budget_when_all_values_are_not_numbers():
 def test_entries_are_added_by_their_gathers_or_from_one_run_of_parts(step):
     row = np.arange(10.0)
     allowed = np.array([True, True, False, True, True, True])
-    chain = first_order([2, 2])._replace(
-        moves=np.full(1, 4), allowed=allowed, gather_ptr=np.arange(7), gather=np.arange(4, 10)
-    )
+    starts, moves = np.array([0, 6]), np.full(1, 4)
+    run = TableRuns(starts, moves, np.ones(1, np.bool_), allowed, np.arange(7), np.arange(4, 10))
     line = np.ones(3)
-    add_entries(line, row, chain, 0, 0, step)
+    add_entries(line, row, run, 0, 0, step)
     expected = np.where(allowed, row[4:], -np.inf)[: 3 * step : step] + 1
     assert line.tolist() == expected.tolist()
-    plain = np.ones(3)
-    add_entries.py_func(plain, row, chain, 0, 0, step)
-    assert plain.tolist() == expected.tolist()
     several = np.zeros(2)
-    chain = chain._replace(
-        contiguous=np.zeros(1, np.bool_), gather_ptr=np.array([0, 2, 2]), gather=np.array([3, 4])
-    )
-    add_entries(several, row, chain, 0, 0, 1)
+    gather = np.array([0, 2, 2]), np.array([3, 4])
+    run = TableRuns(starts, moves, np.zeros(1, np.bool_), allowed, *gather)
+    add_entries(several, row, run, 0, 0, 1)
     assert several.tolist() == [7.0, 0.0]

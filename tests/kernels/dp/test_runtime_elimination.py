@@ -9,13 +9,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.dp.runtime_elimination import eliminate_part, entries_around
+from rote.kernels.dp.runtime_elimination import PartRoom, eliminate_part, entries_around
 from rote.kernels.dual.ascent import close_below
-from rote.kernels.search.branch import components, search_parts
-from rote.kernels.search.nodes import new_node
+from rote.kernels.search.branch import Parts, components, search_parts
+from rote.kernels.search.nodes import Node
 from rote.space import SpaceBuilder, at_most
 from tests.kernels import bodies
-from tests.kernels.bodies import ascent_of, networks, plain, scores_of
+from tests.kernels.bodies import ascent_of, networks, scores_of
 
 seeds = st.integers(0, 2**32 - 1)
 PLENTY = 1 << 12
@@ -39,7 +39,7 @@ def test_a_part_gets_its_best_labels_while_the_rest_is_held(found, seed):
     held = list(every)[rng.integers(len(every))]
     part = rng.integers(0, 2, size=len(graph.sizes))
     labels = np.array(held)
-    done, gained, margin = plain(eliminate_part)(graph, theta, part, 1, PLENTY, labels)
+    done, gained, margin = eliminate_part(graph, theta, part, 1, PLENTY, PartRoom(), labels)
     with_rows = any(graph.rows.of_ptr[j + 1] > graph.rows.of_ptr[j] for j in np.flatnonzero(part))
     if not done:
         assert with_rows
@@ -67,13 +67,13 @@ def test_it_gives_up_when_entries_run_out_and_leaves_the_labels_alone():
     space = cycle(5)[0].build()
     graph = space.network.graph
     theta = bodies.loaded(graph, scores_of(space, 0))
-    part = np.zeros(5, dtype=np.int64)
+    part, room = np.zeros(5, dtype=np.int64), PartRoom()
     for entries in (2, 20, 65):
         labels = np.zeros(5, dtype=np.int64)
-        done, _, _ = plain(eliminate_part)(graph, theta, part, 0, entries, labels)
+        done, _, _ = eliminate_part(graph, theta, part, 0, entries, room, labels)
         assert not done
         assert (labels == 0).all()
-    assert plain(eliminate_part)(graph, theta, part, 0, PLENTY, labels)[0]
+    assert eliminate_part(graph, theta, part, 0, PLENTY, room, labels)[0]
 
 
 def test_it_leaves_variables_in_rows_to_the_search():
@@ -83,13 +83,14 @@ def test_it_leaves_variables_in_rows_to_the_search():
     graph = space.network.graph
     theta = bodies.loaded(graph, scores_of(space, 0))
     labels = np.ones(12, dtype=np.int64)
-    assert not plain(eliminate_part)(graph, theta, np.zeros(12, int), 0, PLENTY, labels)[0]
+    part = np.zeros(12, dtype=np.int64)
+    assert not eliminate_part(graph, theta, part, 0, PLENTY, PartRoom(), labels)[0]
 
 
 def test_entries_around_a_variable_are_those_of_its_neighbours():
     near = np.array([[False, True, True], [True, False, False], [True, False, False]])
     size = np.array([2, 3, 5])
-    assert [plain(entries_around)(near, size, v) for v in range(3)] == [15, 2, 2]
+    assert [entries_around(near, size, 3, v) for v in range(3)] == [15, 2, 2]
 
 
 def test_parts_are_what_undecided_variables_and_tables_join():
@@ -99,11 +100,11 @@ def test_parts_are_what_undecided_variables_and_tables_join():
         builder.factor(x, y)
     graph = builder.build().network.graph
     theta = np.zeros(graph.tables.ptr[-1])
-    part = np.empty(5, dtype=np.int64)
-    assert plain(components)(graph, theta, part) == 1
+    root, part = np.empty(5, dtype=np.int64), np.empty(5, dtype=np.int64)
+    assert components(graph, theta, root, part) == 1
     assert part.tolist() == [0, 0, 0, 0, 0]
     theta[graph.offsets[2]] = -np.inf  # x2 is decided
-    assert plain(components)(graph, theta, part) == 2
+    assert components(graph, theta, root, part) == 2
     assert part.tolist() == [0, 0, -1, 1, 1]
 
 
@@ -116,8 +117,9 @@ def test_closing_below_a_floor_keeps_every_output_above_it(found, seed):
     every = valued(graph, theta)
     assume(every)
     floor = sorted(every.values())[len(every) // 2]
-    plain(close_below)(graph, ascent_of(graph, theta), floor)
-    left = valued(graph, theta)
+    ascent = ascent_of(graph, theta)
+    close_below(graph, ascent, floor)
+    left = valued(graph, np.asarray(ascent.theta))
     assert {y for y, known_value in every.items() if known_value > floor + 1e-9} <= set(left)
 
 
@@ -137,10 +139,8 @@ def test_searching_part_by_part_finds_the_best_of_all(found, seed):
     assume(every)
     held = list(every)[rng.integers(len(every))]
     labels = np.array(held)
-    ascent, node = ascent_of(graph, theta), plain(new_node)(graph)
-    value, bound, _, _ = plain(search_parts)(
-        graph, ascent, node, every[held], 1e-9, 1 << 20, labels
-    )
+    room = ascent_of(graph, theta), Node(graph), Parts()
+    value, bound, _, _ = search_parts(graph, *room, every[held], 1e-9, 1 << 20, labels)
     assert value == pytest.approx(max(every.values()), abs=1e-8)
     assert every[tuple(labels.tolist())] == pytest.approx(value, abs=1e-8)
     assert bound <= value + 1e-12

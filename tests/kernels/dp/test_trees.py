@@ -1,4 +1,4 @@
-"""The kernels of trees: compiled, as plain Python, and against naive twins."""
+"""The kernels of trees, against naive twins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rote.kernels.bundles import ForestPlan
+from rote.kernels.bundles import ForestPlan, TableRuns
 from rote.kernels.dp.trees import best_trees, send, tree_max_marginals
 from tests.kernels.bodies import asked
 
@@ -54,12 +54,14 @@ class Forest:
             up_ptr=offsets_from_counts(above),
             child_ptr=offsets_from_counts(np.bincount(parent, minlength=n + 1)),
             children=np.argsort(parent, kind="stable"),
-            starts=self.starts,
-            moves=np.zeros(len(self.joined), np.int64),
-            contiguous=np.ones(len(self.joined), np.bool_),
-            allowed=self.mask,
-            gather_ptr=np.arange(self.entries + 1),
-            gather=np.arange(self.entries),
+            runs=TableRuns(
+                self.starts,
+                np.zeros(len(self.joined), np.int64),
+                np.ones(len(self.joined), np.bool_),
+                self.mask,
+                np.arange(self.entries + 1),
+                np.arange(self.entries),
+            ),
             room=room,
         )
 
@@ -74,12 +76,12 @@ class Forest:
             yield labels, row[parts].sum() if open_[parts].all() else -np.inf
 
 
-def best(forest, scores, closed=None, kernel=best_trees):
-    return kernel(asked(scores, closed), forest.plan())
+def best(forest, scores, closed=None):
+    return best_trees(asked(scores, closed), forest.plan())
 
 
-def marginals(forest, scores, closed=None, kernel=tree_max_marginals):
-    return kernel(asked(scores, closed), forest.plan())
+def marginals(forest, scores, closed=None):
+    return tree_max_marginals(asked(scores, closed), forest.plan())
 
 
 SHAPES = {
@@ -105,7 +107,6 @@ def test_labels_are_the_first_of_the_best(shape, whole):
             scores = np.rint(scores)
         closed = rng.random((4, sum(forest.sizes))) < 0.1
         labels = best(forest, scores, closed)
-        assert labels.tolist() == best(forest, scores, closed, best_trees.py_func).tolist()
         for i in range(4):
             outputs = list(forest.outputs(scores[i], closed[i]))
             top = max(value for _, value in outputs)
@@ -121,8 +122,6 @@ def test_max_marginals_are_the_best_values_label_by_label(shape):
     scores = rng.normal(size=(4, forest.entries))
     closed = rng.random((4, sum(forest.sizes))) < 0.1
     found = marginals(forest, scores, closed)
-    plain = marginals(forest, scores, closed, tree_max_marginals.py_func)
-    np.testing.assert_array_equal(found, plain)
     expected = np.full(found.shape, -np.inf)
     for i in range(4):
         for labels, value in forest.outputs(scores[i], closed[i]):
@@ -145,7 +144,6 @@ def test_a_message_crosses_a_table_from_either_side(up):
     row, values = rng.normal(size=19), rng.normal(size=4 if up else 3)
     joint = np.where(forest.mask, row, -np.inf)[7:].reshape(3, 4)
     expected = ((joint if up else joint.T) + values).max(axis=1)
-    for kernel in (send, send.py_func):
-        out = np.empty(len(expected))
-        kernel(out, values, forest.plan(), 1, up, row, np.empty(12))
-        np.testing.assert_allclose(out, expected)
+    out = np.empty(len(expected))
+    send(out, values, forest.plan(), 1, up, row, np.empty(12))
+    np.testing.assert_allclose(out, expected)

@@ -1,4 +1,4 @@
-"""The search over a network: compiled, as plain Python, and against enumeration."""
+"""The search over a network, against enumeration."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rote.inference.exact.plans import no_plan, partial_plan
 from rote.inference.problem import Problem
 from rote.kernels.bundles import DualRows
 from rote.kernels.search.branch import branch, search
-from rote.kernels.search.nodes import new_node
+from rote.kernels.search.nodes import Node
 from rote.space import SpaceBuilder
 from rote.types import readonly
 from tests.kernels import bodies
-from tests.kernels.bodies import ascent_of, networks, plain, scores_of
+from tests.kernels.bodies import ascent_of, networks, scores_of
 from tests.strategies import Judge, problems, row_of, rules_as_rows, spaces
 
 seeds = st.integers(0, 2**32 - 1)
@@ -31,8 +31,8 @@ def prepared(found, seed):
 
 
 def searched(graph, theta, multipliers, labels, floor=-np.inf, nodes=UNLIMITED, in_order=False):
-    ascent, node = ascent_of(graph, theta, None, multipliers), plain(new_node)(graph)
-    return plain(search)(graph, ascent, node, floor, 1e-9, nodes, in_order, labels)
+    ascent, node = ascent_of(graph, theta, multipliers=multipliers), Node(graph)
+    return search(graph, ascent, node, floor, 1e-9, nodes, in_order, labels)
 
 
 def ranked(graph, theta, multipliers):
@@ -91,11 +91,11 @@ def test_a_search_that_is_stopped_brackets_the_best(found, seed, nodes):
 # -- whole batches ------------------------------------------------------------------------
 
 
-def arguments(space, objective, plan, nodes=UNLIMITED, *, in_order=False):
+def arguments(space, objective, plan):
     objective = Problem.of(space, objective)
     none, floors = readonly(np.empty((0, 0))), readonly(np.full(len(objective), -np.inf))
     start = DualRows(none, none)
-    return objective.questions, floors, plan.reduced(space), start, nodes, in_order
+    return objective.questions, floors, plan.reduced(space), start, UNLIMITED, False
 
 
 def check(space, objective, plan):
@@ -124,34 +124,20 @@ def test_batches_are_solved_with_and_without_elimination(problem, max_entries):
         check(space, objective, no_plan(space))
 
 
-@given(
-    problems(spaces(most=3, max_rules=2, depth=2)), st.booleans(), st.sampled_from([2, UNLIMITED])
-)
-@settings(max_examples=40)
-def test_compiled_and_plain_say_the_same(problem, in_order, nodes):
-    space, objective = problem
-    given_arguments = arguments(space, objective, no_plan(space), nodes, in_order=in_order)
-    compiled, body = branch(*given_arguments), plain(branch)(*given_arguments)
-    for one, other in zip(compiled, body, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
-
-
 def test_no_variable_and_no_input():
     space = SpaceBuilder().build()
-    for run in (branch, plain(branch)):
-        labels, bounds, complete, _ = run(*arguments(space, np.empty((2, 0)), no_plan(space)))
-        assert labels.shape == (2, 0)
-        assert bounds.tolist() == [0.0, 0.0]
-        assert complete.all()
-        labels, *_ = run(*arguments(space, np.empty((0, 0)), no_plan(space)))
-        assert labels.shape == (0, 0)
+    labels, bounds, complete, _ = branch(*arguments(space, np.empty((2, 0)), no_plan(space)))
+    assert labels.shape == (2, 0)
+    assert bounds.tolist() == [0.0, 0.0]
+    assert complete.all()
+    labels, *_ = branch(*arguments(space, np.empty((0, 0)), no_plan(space)))
+    assert labels.shape == (0, 0)
 
 
 def test_one_variable_with_one_label():
     builder = SpaceBuilder()
     builder.variable("x", ["only"])
     space = builder.build()
-    for run in (branch, plain(branch)):
-        labels, bounds, *_ = run(*arguments(space, np.array([2.5]), no_plan(space)))
-        assert labels.tolist() == [[0]]
-        assert bounds.tolist() == [2.5]
+    labels, bounds, *_ = branch(*arguments(space, np.array([2.5]), no_plan(space)))
+    assert labels.tolist() == [[0]]
+    assert bounds.tolist() == [2.5]

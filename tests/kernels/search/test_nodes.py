@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 
 from rote.kernels.dual.ascent import sweep
 from rote.kernels.search.nodes import (
+    Node,
     alone,
     assign,
     best_entry,
     loss,
-    new_node,
     row_loss,
     start,
     undo,
 )
 from tests.kernels import bodies
-from tests.kernels.bodies import ascent_of, networks, plain, random_duals, scores_of
+from tests.kernels.bodies import ascent_of, networks, random_duals, scores_of
 
 seeds = st.integers(0, 2**32 - 1)
 
 
-class Node:
-    """The state of a search, handled by the kernels' plain bodies."""
+class At:
+    """The state of a search, handled by the kernels."""
 
     def __init__(self, found, seed, duals=False):
         space, net = found
@@ -38,11 +38,15 @@ class Node:
             messages, self.multipliers = random_duals(graph, np.random.default_rng(seed))
             for c, r in _columns(graph):
                 self.theta[graph.rows.column[c]] -= self.multipliers[r] * graph.rows.coefficient[c]
-            plain(sweep)(graph, ascent_of(graph, self.theta, messages, self.multipliers), True)
-        self.node = plain(new_node)(graph)
+            ascent = ascent_of(graph, self.theta, messages, self.multipliers)
+            sweep(graph, ascent, True)
+            self.theta = np.asarray(ascent.theta)
+            self.multipliers = np.asarray(ascent.multipliers)
+        self.node = Node(graph)
         constant = bodies.constant_of(graph, self.multipliers)
-        self.possible = plain(start)(graph, self.theta, constant, self.node)
-        self.state, self.labels, self.whole = self.node.state, self.node.labels, self.node.whole
+        self.possible = start(graph, self.theta, constant, self.node)
+        self.state, self.labels = np.asarray(self.node.state), np.asarray(self.node.labels)
+        self.whole = self.node.whole
         self.top = self.height = 0
 
     @property
@@ -52,22 +56,23 @@ class Node:
     def best(self):
         """The best label of each variable by itself."""
         own = np.split(self.theta[: self.graph.offsets[self.n]], self.graph.offsets[1 : self.n])
-        self.node.argmax[:] = [int(part.argmax()) for part in own]
-        return tuple(self.node.argmax.tolist())
+        best = [int(part.argmax()) for part in own]
+        np.asarray(self.node.argmax)[:] = best
+        return tuple(best)
 
     def everything(self):
-        return self.state.tolist(), self.node.free.tolist(), self.labels.tolist()
+        return self.state.tolist(), list(self.node.free), self.labels.tolist()
 
     def assign(self, v, label) -> bool:
         """True while there may be an output below."""
-        top = plain(assign)(self.graph, self.theta, self.node, v, label, self.top)
+        top = assign(self.graph, self.theta, self.node, v, label, self.top)
         self.top = top if top >= 0 else -1 - top
         self.node.stack[self.height] = v
         self.height += 1
         return top >= 0
 
     def undo(self, low, mark):
-        plain(undo)(self.graph, self.node, self.height, low, self.top, mark)
+        undo(self.graph, self.node, self.height, low, self.top, mark)
         self.top, self.height = mark, low
 
     def completions(self, outputs):
@@ -86,7 +91,7 @@ def _columns(graph):
 @given(networks(), seeds, st.booleans())
 @settings(max_examples=40)
 def test_the_root_knows_its_bound_and_what_its_rows_can_reach(found, seed, duals):
-    node = Node(found, seed, duals)
+    node = At(found, seed, duals)
     graph = node.graph
     assert node.bound == pytest.approx(bodies.bound_of(graph, node.theta, node.multipliers))
     least = node.state[node.whole - 2 * node.rows : node.whole - node.rows]
@@ -102,7 +107,7 @@ def test_the_root_knows_its_bound_and_what_its_rows_can_reach(found, seed, duals
 @given(networks(least=1), seeds, st.booleans())
 @settings(max_examples=40)
 def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, duals):
-    node = Node(found, seed, duals)
+    node = At(found, seed, duals)
     graph = node.graph
     outputs = bodies.feasible(graph, node.theta)
     if not node.possible:
@@ -131,7 +136,7 @@ def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, dual
     if alive and node.height == node.n:
         y = tuple(node.labels.tolist())
         assert y in outputs
-        lost = plain(row_loss)(graph, node.multipliers, node.labels)
+        lost = row_loss(graph, node.multipliers, node.labels)
         known_value = bodies.worth_of(graph, node.theta, node.multipliers, y)
         assert node.bound - lost == pytest.approx(known_value, abs=1e-9)
     for low in reversed(range(len(before))):
@@ -143,7 +148,7 @@ def test_bounds_hold_on_the_way_down_and_everything_comes_back(found, seed, dual
 @given(networks(least=1), seeds)
 @settings(max_examples=40)
 def test_the_trail_has_room_for_a_label_of_every_variable(found, seed):
-    node = Node(found, seed)
+    node = At(found, seed)
     if not node.possible:
         return
     for v in range(node.n):
@@ -156,7 +161,7 @@ def test_the_trail_has_room_for_a_label_of_every_variable(found, seed):
 @given(networks(least=2), seeds)
 @settings(max_examples=40)
 def test_the_best_entry_fits_labels_given_and_labels_open(found, seed):
-    node = Node(found, seed)
+    node = At(found, seed)
     graph = node.graph
     rng = np.random.default_rng(seed)
     node.labels[:] = np.where(rng.random(node.n) < 0.4, rng.integers(0, graph.sizes), -1)
@@ -174,27 +179,27 @@ def test_the_best_entry_fits_labels_given_and_labels_open(found, seed):
             )
             if fits:
                 expected = max(expected, node.theta[bodies.entry_of(graph, b, y)])
-        assert plain(best_entry)(graph, node.theta, node.node, b) == expected
+        assert best_entry(graph, node.theta, node.node, b) == expected
 
 
 @given(networks(least=1), seeds)
 @settings(max_examples=40)
 def test_the_loss_to_rows_is_what_multipliers_promised_too_much(found, seed):
-    node = Node(found, seed, duals=True)
+    node = At(found, seed, duals=True)
     graph, u = node.graph, node.multipliers
     for y in list(bodies.labellings(graph))[:30]:
         totals = bodies.activities(graph, y)
         expected = np.inf
         if ((totals >= graph.rows.lower) & (totals <= graph.rows.upper)).all():
             expected = bodies.constant_of(graph, u) - u @ totals
-        result = plain(row_loss)(graph, u, np.array(y))
+        result = row_loss(graph, u, np.array(y))
         assert result == pytest.approx(expected, abs=1e-9)
 
 
 @given(networks(least=1), seeds)
 @settings(max_examples=40)
 def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed):
-    node = Node(found, seed, duals=True)
+    node = At(found, seed, duals=True)
     graph = node.graph
     if not node.possible or node.bound == -np.inf:
         return
@@ -204,7 +209,7 @@ def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed)
     if y in outputs:
         gap = node.bound - bodies.worth_of(graph, node.theta, node.multipliers, y)
     for slack in (0.0, 0.5, 1e9):
-        lost = plain(loss)(graph, node.theta, node.multipliers, node.node, slack)
+        lost = loss(graph, node.theta, node.multipliers, node.node, slack)
         if abs(gap - slack) > 1e-9:
             assert lost == (pytest.approx(gap, abs=1e-9) if gap <= slack else np.inf)
 
@@ -212,12 +217,12 @@ def test_the_loss_of_best_labels_is_the_gap_between_bound_and_value(found, seed)
 @given(networks(least=1), seeds, st.sampled_from([1e-6, 0.3, 2.0]))
 @settings(max_examples=40)
 def test_an_output_said_to_be_alone_has_no_equal(found, seed, tie):
-    node = Node(found, seed, duals=True)
+    node = At(found, seed, duals=True)
     graph = node.graph
     if not node.possible or node.bound == -np.inf:
         return
     y = node.best()
-    said = plain(alone)(graph, node.theta, node.node, tie)
+    said = alone(graph, node.theta, node.node, tie)
     outputs = bodies.feasible(graph, node.theta)
     close = [
         other
@@ -235,7 +240,7 @@ def test_a_single_best_entry_everywhere_is_alone():
     x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     builder.factor(x, y)
     space = builder.build()
-    node = Node((space, space.network), 0)
+    node = At((space, space.network), 0)
     graph = node.graph
     for scores, expected in (
         ([0, 0, 0, 0, 5, 0, 0, 0], True),  # labels are equal, but only one entry is best
@@ -243,6 +248,6 @@ def test_a_single_best_entry_everywhere_is_alone():
         ([1, 0, 1, 0, 0, 0, 0, 0], True),  # one label each
     ):
         theta = bodies.loaded(graph, np.array(scores, dtype=np.float64))
-        plain(start)(graph, theta, 0.0, node.node)
-        node.node.argmax[:] = 0
-        assert plain(alone)(graph, theta, node.node, 1e-9) == expected
+        start(graph, theta, 0.0, node.node)
+        np.asarray(node.node.argmax)[:] = 0
+        assert alone(graph, theta, node.node, 1e-9) == expected

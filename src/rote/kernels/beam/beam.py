@@ -15,81 +15,107 @@ Of equals, the node that comes first is kept: that of the better parent, and of 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.jit import inlined, kernel, lean
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import BoolArray, IntArray
 
-MAX_COUNTED = 4  # values of a tally: none, one, two, or more before
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Flags2,
+        Floats,
+        Floats2,
+        Int,
+        Ints,
+        Ints2,
+        OutFlags2,
+        OutFloats,
+        OutFloats2,
+        OutInts,
+        floats,
+        floats2,
+        inf,
+        ints,
+        ints2,
+    )
+    from rote.kernels.constants import MAX_COUNTED
 
 
-class BeamPlan(NamedTuple):
+class BeamPlan:
     """The order in which the variables of a space get labels, and what is known after each step.
 
     A pattern belongs to the step that labels the last of its variables. Its value is the weight at
     ``origin + label + Σ other_stride · label of another variable``.
     """
 
-    order: IntArray  # per step: its variable
-    sizes: IntArray  # per variable
-    offsets: IntArray  # per variable: the part of its first label
-    factor_ptr: IntArray  # per step: the factors that are whole then
-    factor_part: IntArray  # per factor: the part of its first label tuple
-    scope_ptr: IntArray  # per factor
-    scope: IntArray
-    scope_stride: IntArray
-    pattern_ptr: IntArray  # per step
-    origin: IntArray  # per pattern
-    other: IntArray  # (patterns, 2): variables labelled before, or -1
-    other_stride: IntArray
-    read_ptr: IntArray  # per step
-    read: IntArray  # the earlier variables that its patterns and factors look at
-    read_stride: IntArray  # what their labels count in the code of a node
-    tally_ptr: IntArray  # per step
-    tally: IntArray  # which counter
-    tally_origin: IntArray
-    tally_stride: IntArray
-    apart: IntArray  # per step: 1 where no code tells nodes apart, being too large; 0 elsewhere
-    row: IntArray  # per step: that of code 0 in the table of h, which alike steps share; or -1
-    rows: int  # of that table
-    counted: BoolArray  # (tallies of steps, labels): whether a label counts
-    counters: int
+    def __init__(
+        self,
+        order: Ints,  # per step: its variable
+        sizes: Ints,  # per variable
+        offsets: Ints,  # per variable: the part of its first label
+        factor_ptr: Ints,  # per step: the factors that are whole then
+        factor_part: Ints,  # per factor: the part of its first label tuple
+        scope_ptr: Ints,  # per factor
+        scope: Ints,
+        scope_stride: Ints,
+        pattern_ptr: Ints,  # per step
+        origin: Ints,  # per pattern
+        other: Ints2,  # (patterns, 2): variables labelled before, or -1
+        other_stride: Ints2,
+        read_ptr: Ints,  # per step
+        read: Ints,  # the earlier variables that its patterns and factors look at
+        read_stride: Ints,  # what their labels count in the code of a node
+        tally_ptr: Ints,  # per step
+        tally: Ints,  # which counter
+        tally_origin: Ints,
+        tally_stride: Ints,
+        apart: Ints,  # per step: 1 where no code tells nodes apart, being too large; 0 elsewhere
+        row: Ints,  # per step: that of code 0 in the table of h, which alike steps share; or -1
+        rows: Int,  # of that table
+        counted: Flags2,  # (tallies of steps, labels): whether a label counts
+        counters: Int,
+    ) -> None:
+        self.order = order
+        self.sizes = sizes
+        self.offsets = offsets
+        self.factor_ptr = factor_ptr
+        self.factor_part = factor_part
+        self.scope_ptr = scope_ptr
+        self.scope = scope
+        self.scope_stride = scope_stride
+        self.pattern_ptr = pattern_ptr
+        self.origin = origin
+        self.other = other
+        self.other_stride = other_stride
+        self.read_ptr = read_ptr
+        self.read = read
+        self.read_stride = read_stride
+        self.tally_ptr = tally_ptr
+        self.tally = tally
+        self.tally_origin = tally_origin
+        self.tally_stride = tally_stride
+        self.apart = apart
+        self.row = row
+        self.rows = rows
+        self.counted = counted
+        self.counters = counters
 
 
-class Nodes(NamedTuple):
-    """The beams of some inputs."""
+class Nodes:
+    """The beams of some inputs; at first each has the empty node alone."""
 
-    labels: IntArray  # (m, width, variables): -1 where there is none yet
-    score: FloatArray  # (m, width): g
-    habit: FloatArray  # (m, width): h
-    counts: IntArray  # (m, width, counters)
-    size: IntArray  # (m,): nodes in the beam
-
-
-class OneBeam(NamedTuple):
-    """That of one input."""
-
-    labels: IntArray
-    score: FloatArray
-    habit: FloatArray
-    counts: IntArray
-    scores: FloatArray  # of its parts
-    shut: BoolArray  # its labels that are closed
+    def __init__(self, inputs: Int, width: Int, plan: BeamPlan) -> None:
+        n = plan.order.shape[0]
+        self.labels = np.full((inputs, width, n), -1, np.int64)  # -1 where there is none yet
+        self.score = np.zeros((inputs, width))  # g
+        self.habit = np.zeros((inputs, width))  # h
+        self.counts = np.zeros((inputs, width, plan.counters), np.int64)
+        self.size = np.ones(inputs, np.int64)  # nodes in the beam
 
 
-class Guide(NamedTuple):
-    """What a search goes by, and room for its successors."""
-
-    course: BeamPlan
-    weights: FloatArray  # of h
-    theta: float  # by how much h alone has to decide
-    found: Successors
-
-
-class Successors(NamedTuple):
-    """Those of the nodes of one beam, and which of them are kept.
+class Search:
+    """What a search goes by, and room for the successors of one beam after the other.
 
     Most nodes of a beam are alike in all that a step looks at: *twins*, to whom a label adds the
     same. They have the same *code*, and what a label adds stands in the row of the first of them.
@@ -99,324 +125,344 @@ class Successors(NamedTuple):
     Steps with too many codes use the rows after those, one for each node.
     """
 
-    code: IntArray  # per node
-    twin: IntArray  # per node
-    row: IntArray  # per node: which one of ``gain`` is its own
-    known: BoolArray  # per row of ``gain``: whether it was worked out, and stays
-    gain: FloatArray  # (rows, labels): what is added to h
-    place: IntArray  # per pattern of a step: its weight for the first label
-    base: FloatArray  # per node: what ranks it
-    known_value: FloatArray  # (width, labels): what is added to g
-    more: FloatArray  # to both, -inf if the label is closed
-    top: FloatArray  # per row: the most that a label adds to what ranks nodes
-    node: IntArray  # those that are kept, the best first
-    label: IntArray
-    rank: FloatArray
-    parents: Nodes  # room for the nodes themselves, as those of one input
+    def __init__(self, plan: BeamPlan, nodes: Nodes) -> None:
+        self.plan = plan
+        self.nodes = nodes
+        width: Int = nodes.score.shape[1]
+        labels: Int = 1
+        for j in range(plan.sizes.shape[0]):
+            labels = max(labels, plan.sizes[j])
+        n, most = plan.order.shape[0], width * labels + 1
+        # Few arrays, each of several things: making one takes as long as a step.
+        whole: OutInts = ints(3 * width + 2 * most + plan.origin.shape[0] + n)
+        self.code = whole[:width]  # per node
+        self.twin = whole[width : 2 * width]  # per node
+        self.row = whole[2 * width : 3 * width]  # per node: which one of ``gain`` is its own
+        whole = whole[3 * width :]
+        self.node = whole[:most]  # those that are kept, the best first
+        self.label = whole[most : 2 * most]
+        self.reach = whole[2 * most : 2 * most + n]  # per step: no label before it from here on
+        self.place = whole[2 * most + n :]  # per pattern of a step: the weight of the first label
+        room: OutFloats = floats(4 * width + most)
+        self.base = room[:width]  # per node: what ranks it
+        self.top = room[width : 2 * width]  # per node: the most that a label adds to that
+        self.parent_score = room[2 * width : 3 * width]  # nodes as they were before a step
+        self.parent_habit = room[3 * width : 4 * width]
+        self.rank = room[4 * width :]
+        self.parents = ints2(width, n + plan.counters)  # their labels, then their counts
+        rows = plan.rows + width
+        table: OutFloats2 = floats2(rows + 2 * width, labels)
+        self.gain = table[:rows]  # what is added to h
+        self.added = table[rows : rows + width]  # per node: to g
+        self.more = table[rows + width :]  # per node: to both, -inf if the label is closed
+        self.known = np.zeros(rows, np.bool_)  # per row of ``gain``: worked out, and stays
+        reach: Int = 0
+        for t in range(n):
+            self.reach[t] = reach
+            reach = max(reach, plan.order[t] + 1)
+
+    def look_at(self, scores: Floats2, shut: Flags2, weights: Floats, theta: float) -> None:
+        """Go by these: views are handed over faster so than to be made with."""
+        self.scores = scores  # (m, parts)
+        self.shut = shut  # (m, labels): those that are closed, or no row at all when none is
+        self.weights = weights  # of h
+        self.theta = theta  # by how much h alone has to decide
 
 
-@kernel
-def first_nodes(inputs: int, width: int, course: BeamPlan) -> Nodes:
-    """Beams with the empty node alone."""
-    n = course.order.shape[0]
-    return Nodes(
-        np.full((inputs, width, n), -1),
-        np.zeros((inputs, width)),
-        np.zeros((inputs, width)),
-        np.zeros((inputs, width, course.counters), np.int64),
-        np.ones(inputs, np.int64),
-    )
+def counted_before(search: Search, i: Int, node: Int, c: Int) -> int:
+    """How many labels of a node already count in a tally, as far as it tells."""
+    return min(search.nodes.counts[i, node, search.plan.tally[c]], MAX_COUNTED - 1)
 
 
-@inlined
-def beam_of(nodes: Nodes, i: int, scores: FloatArray, shut: BoolArray) -> OneBeam:
-    """That of one input, which is not a copy, with its scores and closed labels."""
-    return OneBeam(nodes.labels[i], nodes.score[i], nodes.habit[i], nodes.counts[i], scores, shut)
-
-
-@kernel
-def guide_of(course: BeamPlan, weights: FloatArray, theta: float, width: int) -> Guide:
-    """What a search with beams of some width goes by."""
-    return Guide(course, weights, theta, room_for(width, course))
-
-
-@kernel
-def room_for(width: int, course: BeamPlan) -> Successors:
-    """Room for the successors of a beam."""
-    labels = 1
-    for j in range(course.sizes.shape[0]):
-        labels = max(labels, course.sizes[j])
-    most = width * labels + 1
-    return Successors(
-        np.empty(width, np.int64),
-        np.empty(width, np.int64),
-        np.empty(width, np.int64),
-        np.zeros(course.rows + width, np.bool_),
-        np.empty((course.rows + width, labels)),
-        np.empty(course.origin.shape[0], np.int64),
-        np.empty(width),
-        np.empty((width, labels)),
-        np.empty((width, labels)),
-        np.empty(width),
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-        np.empty(most),
-        first_nodes(1, width, course),
-    )
-
-
-@inlined
-def find_twins(guide: Guide, t: int, beam: OneBeam, size: int) -> None:
-    """The first node of a beam that is as each one in all that a step looks at."""
-    course, found = guide.course, guide.found
+def find_twins(search: Search, i: Int, t: Int, size: Int) -> None:
+    """The first node of beam i that is as each one in all that step t looks at."""
     for node in range(size):
-        code = course.apart[t] * node
-        for k in range(course.read_ptr[t], course.read_ptr[t + 1]):
-            code += course.read_stride[k] * beam.labels[node, course.read[k]]
-        for c in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
-            before = min(beam.counts[node, course.tally[c]], MAX_COUNTED - 1)
-            code += course.tally_stride[c] * before
-        found.code[node] = code
-        twin = 0
-        while found.code[twin] != code:
+        code: Int = search.plan.apart[t] * node
+        for k in range(search.plan.read_ptr[t], search.plan.read_ptr[t + 1]):
+            label: Int = search.nodes.labels[i, node, search.plan.read[k]]
+            code += search.plan.read_stride[k] * label
+        for c in range(search.plan.tally_ptr[t], search.plan.tally_ptr[t + 1]):
+            code += search.plan.tally_stride[c] * counted_before(search, i, node, c)
+        search.code[node] = code
+        twin: Int = 0
+        while search.code[twin] != code:
             twin += 1
-        found.twin[node] = twin
+        search.twin[node] = twin
 
 
-@inlined
-def find_gains(guide: Guide, t: int, beam: OneBeam, size: int) -> None:
+def find_gains(search: Search, i: Int, t: Int, size: Int) -> None:
     """What labels add to the h of nodes that are their own twins."""
-    course, weights, found = guide.course, guide.weights, guide.found
-    first, last = course.pattern_ptr[t], course.pattern_ptr[t + 1]
     for node in range(size):
-        row = course.rows + node
-        if course.row[t] >= 0:
-            row = course.row[t] + found.code[node]
-        found.row[node] = row
-        if found.twin[node] == node and not found.known[row]:
-            for p in range(first, last):
-                at = course.origin[p]
-                for k in range(2):
-                    if course.other[p, k] >= 0:
-                        at += course.other_stride[p, k] * beam.labels[node, course.other[p, k]]
-                found.place[p - first] = at
-            for a in range(course.sizes[course.order[t]]):
-                gain = 0.0
-                for p in range(last - first):
-                    gain += weights[found.place[p] + a]
-                for c in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
-                    if course.counted[c, a]:
-                        before = min(beam.counts[node, course.tally[c]], MAX_COUNTED - 1)
-                        gain += weights[course.tally_origin[c] + before]
-                found.gain[row, a] = gain
-            found.known[row] = row < course.rows
+        row: Int = search.plan.rows + node
+        if search.plan.row[t] >= 0:
+            row = search.plan.row[t] + search.code[node]
+        search.row[node] = row
+        if search.twin[node] == node and not search.known[row]:
+            work_out_gains(search, i, t, node)
+            search.known[row] = row < search.plan.rows
 
 
-@inlined
-def expand(guide: Guide, t: int, beam: OneBeam, size: int, scored: bool) -> None:
+def work_out_gains(search: Search, i: Int, t: Int, node: Int) -> None:
+    """What labels add to the h of one node, in its row."""
+    row, first = search.row[node], search.plan.pattern_ptr[t]
+    patterns = search.plan.pattern_ptr[t + 1] - first
+    for p in range(patterns):
+        at: Int = search.plan.origin[first + p]
+        for k in range(2):
+            v: Int = search.plan.other[first + p, k]
+            if v >= 0:
+                at += search.plan.other_stride[first + p, k] * search.nodes.labels[i, node, v]
+        search.place[p] = at
+    for a in range(search.plan.sizes[search.plan.order[t]]):
+        gain = 0.0
+        for p in range(patterns):
+            gain += search.weights[search.place[p] + a]
+        for c in range(search.plan.tally_ptr[t], search.plan.tally_ptr[t + 1]):
+            if search.plan.counted[c, a]:
+                before = counted_before(search, i, node, c)
+                gain += search.weights[search.plan.tally_origin[c] + before]
+        search.gain[row, a] = gain
+
+
+def score_labels(search: Search, i: Int, t: Int, node: Int) -> None:
+    """What labels add to the g of one node."""
+    j = search.plan.order[t]
+    width, first = search.plan.sizes[j], search.plan.offsets[j]
+    for a in range(width):
+        search.added[node, a] = search.scores[i, first + a]
+    for f in range(search.plan.factor_ptr[t], search.plan.factor_ptr[t + 1]):
+        part: Int = search.plan.factor_part[f]
+        stride: Int = 0
+        for k in range(search.plan.scope_ptr[f], search.plan.scope_ptr[f + 1]):
+            v = search.plan.scope[k]
+            if v == j:
+                stride += search.plan.scope_stride[k]
+            else:
+                part += search.plan.scope_stride[k] * search.nodes.labels[i, node, v]
+        for a in range(width):
+            search.added[node, a] += search.scores[i, part + stride * a]
+
+
+def expand(search: Search, i: Int, t: Int, size: Int, scored: Bool) -> None:
     """What labels add to h, and if ``scored`` to g as well; what ranks nodes and successors."""
-    course, found, scores = guide.course, guide.found, beam.scores
-    find_twins(guide, t, beam, size)
-    find_gains(guide, t, beam, size)
-    j = course.order[t]
+    find_twins(search, i, t, size)
+    find_gains(search, i, t, size)
+    j = search.plan.order[t]
+    width, first = search.plan.sizes[j], search.plan.offsets[j]
+    some_shut: Bool = search.shut.shape[0] > 0
     for node in range(size):
-        found.base[node] = beam.habit[node] + (beam.score[node] if scored else 0.0)
-        if found.twin[node] == node:
-            row, top = found.row[node], -np.inf
-            for a in range(course.sizes[j]):
-                found.known_value[node, a] = scores[course.offsets[j] + a] if scored else 0.0
-            for f in range(course.factor_ptr[t], course.factor_ptr[t + 1] if scored else 0):
-                part, stride = course.factor_part[f], 0
-                for k in range(course.scope_ptr[f], course.scope_ptr[f + 1]):
-                    if course.scope[k] == j:
-                        stride += course.scope_stride[k]
-                    else:
-                        part += course.scope_stride[k] * beam.labels[node, course.scope[k]]
-                for a in range(course.sizes[j]):
-                    found.known_value[node, a] += scores[part + stride * a]
-            for a in range(course.sizes[j]):
-                more = found.gain[row, a] + found.known_value[node, a]
-                if beam.shut[course.offsets[j] + a]:
-                    more = -np.inf
-                found.more[node, a] = more
-                top = max(top, more)
-            found.top[node] = top
+        known: float = search.nodes.score[i, node] if scored else 0.0
+        search.base[node] = search.nodes.habit[i, node] + known
+        if search.twin[node] != node:
+            continue
+        if scored:
+            score_labels(search, i, t, node)
+        else:
+            for a in range(width):
+                search.added[node, a] = 0.0
+        row = search.row[node]
+        top: float = -inf
+        for a in range(width):
+            more: float = search.gain[row, a] + search.added[node, a]
+            if some_shut and search.shut[i, first + a]:
+                more = -inf
+            search.more[node, a] = more
+            top = max(top, more)
+        search.top[node] = top
 
 
-@inlined
-def keep_best(found: Successors, size: int, labels: int, most: int) -> int:
+def keep_best(search: Search, size: Int, labels: Int, most: Int) -> int:
     """Keep the successors of so many nodes that rank highest, at most ``most``; how many.
 
     Ranks are ``base + more``. Of equals, the first is ahead; closed labels are never kept.
     """
-    floor = -np.inf
+    floor = -inf
     if size == most:  # every node has a best successor, and what is below these is not kept
-        floor = np.inf
+        floor = inf
         for node in range(size):
-            floor = min(floor, found.base[node] + found.top[found.twin[node]])
-    kept = 0
+            floor = min(floor, search.base[node] + search.top[search.twin[node]])
+    kept: Int = 0
     for node in range(size):
-        twin, base = found.twin[node], found.base[node]
-        if kept == most and base + found.top[twin] <= found.rank[most - 1]:
+        twin, base = search.twin[node], search.base[node]
+        if kept == most and base + search.top[twin] <= search.rank[most - 1]:
             continue
         for a in range(labels):
-            rank = base + found.more[twin, a]
-            if rank < floor or rank == -np.inf:
+            rank: float = base + search.more[twin, a]
+            if rank < floor or rank == -inf:
                 continue
-            full = kept == most
-            if full and rank <= found.rank[most - 1]:
+            if kept == most and rank <= search.rank[most - 1]:
                 continue
-            at = most - 1 if full else kept
             kept = min(kept + 1, most)
-            while at > 0 and rank > found.rank[at - 1]:
-                found.rank[at] = found.rank[at - 1]
-                found.node[at] = found.node[at - 1]
-                found.label[at] = found.label[at - 1]
+            at = kept - 1
+            while at > 0 and rank > search.rank[at - 1]:
+                search.rank[at] = search.rank[at - 1]
+                search.node[at] = search.node[at - 1]
+                search.label[at] = search.label[at - 1]
                 at -= 1
-            found.rank[at] = rank
-            found.node[at] = node
-            found.label[at] = a
+            search.rank[at] = rank
+            search.node[at] = node
+            search.label[at] = a
     return kept
 
 
-@inlined
-def take(guide: Guide, t: int, beam: OneBeam, size: int, kept: int) -> None:
-    """Make the successors that are kept, so many, the next beam."""
-    course, found = guide.course, guide.found
-    j, n, parents = course.order[t], course.order.shape[0], found.parents
-    moved = False
+def keep_parents(search: Search, i: Int, t: Int, size: Int, kept: Int) -> None:
+    """Copy what successors need: a parent may be needed after its own place has another node."""
+    n, moved = search.plan.order.shape[0], 0
     for at in range(kept):
-        moved = moved or found.node[at] != at
-    # A parent may be needed after its own place has another node.
+        if search.node[at] != at:
+            moved = max(moved, search.node[at] + 1)
     for node in range(size):
-        parents.score[0, node] = beam.score[node]
-        parents.habit[0, node] = beam.habit[node]
-        if moved:
-            for v in range(n):
-                parents.labels[0, node, v] = beam.labels[node, v]
-            for c in range(course.counters):
-                parents.counts[0, node, c] = beam.counts[node, c]
+        search.parent_score[node] = search.nodes.score[i, node]
+        search.parent_habit[node] = search.nodes.habit[i, node]
+    for node in range(moved):
+        for v in range(search.reach[t]):
+            search.parents[node, v] = search.nodes.labels[i, node, v]
+        for c in range(search.plan.counters):
+            search.parents[node, n + c] = search.nodes.counts[i, node, c]
+
+
+def take(search: Search, i: Int, t: Int, size: Int, kept: Int) -> None:
+    """Make the successors that are kept, so many, the next beam."""
+    n, j = search.plan.order.shape[0], search.plan.order[t]
+    keep_parents(search, i, t, size, kept)
     for at in range(kept):
-        node, label = found.node[at], found.label[at]
+        node, label = search.node[at], search.label[at]
         if node != at:
-            for v in range(n):
-                beam.labels[at, v] = parents.labels[0, node, v]
-            for c in range(course.counters):
-                beam.counts[at, c] = parents.counts[0, node, c]
-        beam.labels[at, j] = label
-        for q in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
-            if course.counted[q, label]:
-                beam.counts[at, course.tally[q]] += 1
-        twin = found.twin[node]
-        beam.score[at] = parents.score[0, node] + found.known_value[twin, label]
-        beam.habit[at] = parents.habit[0, node] + found.gain[found.row[twin], label]
+            for v in range(search.reach[t]):
+                search.nodes.labels[i, at, v] = search.parents[node, v]
+            for c in range(search.plan.counters):
+                search.nodes.counts[i, at, c] = search.parents[node, n + c]
+        search.nodes.labels[i, at, j] = label
+        for q in range(search.plan.tally_ptr[t], search.plan.tally_ptr[t + 1]):
+            if search.plan.counted[q, label]:
+                search.nodes.counts[i, at, search.plan.tally[q]] += 1
+        twin = search.twin[node]
+        search.nodes.score[i, at] = search.parent_score[node] + search.added[twin, label]
+        gain: float = search.gain[search.row[twin], label]
+        search.nodes.habit[i, at] = search.parent_habit[node] + gain
 
 
-@inlined
-def advance(guide: Guide, t: int, beam: OneBeam, size: int) -> int:
+def advance(search: Search, i: Int, t: Int, size: Int) -> int:
     """Take a step by g + h; how many nodes the beam has then."""
-    course = guide.course
-    expand(guide, t, beam, size, True)
-    kept = keep_best(guide.found, size, course.sizes[course.order[t]], beam.score.shape[0])
-    take(guide, t, beam, size, kept)
+    labels = search.plan.sizes[search.plan.order[t]]
+    expand(search, i, t, size, True)
+    kept = keep_best(search, size, labels, search.nodes.score.shape[1])
+    take(search, i, t, size, kept)
     return kept
 
 
-@lean
-def is_decided(guide: Guide, t: int, beam: OneBeam, size: int) -> bool:
+def is_decided(search: Search, i: Int, t: Int, size: Int) -> bool:
     """Whether h alone decides a step."""
-    course, rank, width = guide.course, guide.found.rank, beam.score.shape[0]
-    expand(guide, t, beam, size, False)
-    kept = keep_best(guide.found, size, course.sizes[course.order[t]], width + 1)
-    decided: bool = kept > width and rank[width - 1] - rank[width] > guide.theta
-    return decided
+    labels, width = search.plan.sizes[search.plan.order[t]], search.nodes.score.shape[1]
+    expand(search, i, t, size, False)
+    kept = keep_best(search, size, labels, width + 1)
+    return kept > width and search.rank[width - 1] - search.rank[width] > search.theta
 
 
-@lean
-def leap(guide: Guide, t: int, beam: OneBeam, size: int) -> bool:
+def leap(search: Search, i: Int, t: Int, size: Int) -> bool:
     """Take a step by h alone, if it decides; whether it did. The beam is full then."""
-    decided = is_decided(guide, t, beam, size)
+    decided: Bool = is_decided(search, i, t, size)
     if decided:
-        take(guide, t, beam, size, beam.score.shape[0])
+        take(search, i, t, size, search.nodes.score.shape[1])
     return decided
 
 
-@kernel
 def search_beam(
-    scores: FloatArray,
-    shut: BoolArray,
-    weights: FloatArray,
-    width: int,
-    theta: float,
-    course: BeamPlan,
+    scores: Floats2, shut: Flags2, weights: Floats, width: Int, theta: float, plan: BeamPlan
 ) -> tuple[Nodes, IntArray]:
     """The last beams, and how many steps of each input h decided alone.
 
     ``shut`` is of shape (m, labels). An input one of whose variables has no label has no nodes.
     """
-    m, n = scores.shape[0], course.order.shape[0]
-    nodes, guide = first_nodes(m, width, course), guide_of(course, weights, theta, width)
-    skipped = np.zeros(m, np.int64)
-    for i in range(m):
-        beam, size = beam_of(nodes, i, scores[i], shut[i]), 1
-        for t in range(n):
-            if theta < np.inf and leap(guide, t, beam, size):
-                size = width
-                skipped[i] += 1
-            else:
-                size = advance(guide, t, beam, size)
-        nodes.size[i] = size
-    return nodes, skipped
+    m, n = scores.shape[0], plan.order.shape[0]
+    nodes = Nodes(m, width, plan)
+    search = Search(plan, nodes)
+    search.look_at(scores, shut, weights, theta)
+    skipped: OutInts = np.zeros(m, np.int64)
+    with cython.nogil:
+        for i in range(m):
+            size: Int = 1
+            for t in range(n):
+                if theta < inf and leap(search, i, t, size):
+                    size = width
+                    skipped[i] += 1
+                else:
+                    size = advance(search, i, t, size)
+            nodes.size[i] = size
+    return nodes, np.asarray(skipped)
 
 
-class Progress(NamedTuple):
+class Progress:
     """How far inputs have come."""
 
-    nodes: Nodes
-    there: BoolArray  # (m, steps): whether the step has its scores
-    steps: IntArray  # (m,): to which step an input has come
-    skipped: IntArray  # (m,): steps that h decided alone
+    def __init__(
+        self,
+        nodes: Nodes,
+        there: Flags2,  # (m, steps): whether the step has its scores
+        steps: OutInts,  # (m,): to which step an input has come
+        skipped: OutInts,  # (m,): steps that h decided alone
+    ) -> None:
+        self.nodes = nodes
+        self.there = there
+        self.steps = steps
+        self.skipped = skipped
 
 
-@kernel
+def go_on(search: Search, progress: Progress, i: Int) -> bool:
+    """Go on with input i until a step needs scores that are not there; whether one does."""
+    size, t = search.nodes.size[i], progress.steps[i]
+    waits: Bool = False
+    while t < search.plan.order.shape[0] and not waits:
+        if leap(search, i, t, size):
+            size = search.nodes.score.shape[1]
+            progress.skipped[i] += 1
+            t += 1
+        elif progress.there[i, t]:
+            size = advance(search, i, t, size)
+            t += 1
+        else:
+            waits = True
+    search.nodes.size[i] = size
+    progress.steps[i] = t
+    return waits
+
+
+def is_ready(search: Search, progress: Progress, i: Int, u: Int) -> bool:
+    """Whether all that step u looks at is known, whatever comes in between, but no scores."""
+    if progress.there[i, u] or search.plan.tally_ptr[u] < search.plan.tally_ptr[u + 1]:
+        return False
+    for k in range(search.plan.read_ptr[u], search.plan.read_ptr[u + 1]):
+        if search.nodes.labels[i, 0, search.plan.read[k]] < 0:
+            return False
+    return True
+
+
 def proceed(
-    scores: FloatArray,
-    shut: BoolArray,
-    weights: FloatArray,
+    scores: Floats2,
+    shut: Flags2,
+    weights: Floats,
     theta: float,
-    course: BeamPlan,
+    plan: BeamPlan,
     progress: Progress,
 ) -> BoolArray:
     """Go on with each input until a step needs scores that are not there; which are wanted then.
 
-    Wanted, of shape (m, steps), is the step
-    that an input waits at, and with a beam of one node all others that h can already be seen not
-    to decide.
+    Wanted, of shape (m, steps), is the step that an input waits at, and with a beam of one node
+    all others that h can already be seen not to decide.
     """
-    nodes, there, steps, skipped = progress
-    m, n, width = steps.shape[0], course.order.shape[0], nodes.score.shape[1]
-    guide, wanted = guide_of(course, weights, theta, width), np.zeros((m, n), np.bool_)
-    for i in range(m):
-        beam, size, t = beam_of(nodes, i, scores[i], shut[i]), nodes.size[i], steps[i]
-        waits = False
-        while t < n and not waits:
-            if leap(guide, t, beam, size):
-                size = width
-                skipped[i] += 1
-                t += 1
-            elif there[i, t]:
-                size = advance(guide, t, beam, size)
-                t += 1
-            else:
-                waits = True
-        nodes.size[i], steps[i] = size, t
-        if waits:
+    m, n = progress.steps.shape[0], plan.order.shape[0]
+    search = Search(plan, progress.nodes)
+    search.look_at(scores, shut, weights, theta)
+    wanted: OutFlags2 = np.zeros((m, n), np.bool_)
+    with cython.nogil:
+        for i in range(m):
+            if not go_on(search, progress, i):
+                continue
+            t = progress.steps[i]
             wanted[i, t] = True
-            for u in range(t + 1, n if width == 1 and size == 1 else 0):
-                # All that the step looks at has to be known, whatever comes in between.
-                ready = not there[i, u] and course.tally_ptr[u] == course.tally_ptr[u + 1]
-                for k in range(course.read_ptr[u], course.read_ptr[u + 1]):
-                    ready = ready and beam.labels[0, course.read[k]] >= 0
-                if ready:
-                    wanted[i, u] = not is_decided(guide, u, beam, size)
-    return wanted
+            if search.nodes.score.shape[1] > 1 or search.nodes.size[i] != 1:
+                continue
+            for u in range(t + 1, n):
+                if is_ready(search, progress, i, u):
+                    wanted[i, u] = not is_decided(search, i, u, 1)
+    return np.asarray(wanted).view(np.bool_)

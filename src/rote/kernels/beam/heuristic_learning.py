@@ -6,84 +6,129 @@ best one at last is another, and moves weights towards the patterns of gold.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.beam.beam import (
-    MAX_COUNTED,
-    BeamPlan,
-    advance,
-    beam_of,
-    first_nodes,
-    guide_of,
-)
-from rote.kernels.jit import inlined, kernel, lean
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import BoolArray
+
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Flags2,
+        Floats2,
+        Int,
+        Ints,
+        Ints2,
+        OutFlags,
+        OutFloats,
+        OutInts,
+        fill,
+        inf,
+        ints,
+    )
+    from rote.kernels.beam.beam import BeamPlan, Nodes, Search, advance
+    from rote.kernels.constants import MAX_COUNTED
 
 
-class Learned(NamedTuple):
+class Learned:
     """The weights w of patterns; their average so far is ``weights - sums / clock``."""
 
-    weights: FloatArray
-    sums: FloatArray
-    clock: FloatArray  # one number: inputs learned from
+    def __init__(
+        self,
+        weights: OutFloats,
+        sums: OutFloats,
+        clock: OutFloats,  # one number: inputs learned from
+    ) -> None:
+        self.weights = weights
+        self.sums = sums
+        self.clock = clock
 
 
-@inlined
-def place_of_pattern(course: BeamPlan, p: int, labels: IntArray, label: int) -> int:
+class Lesson:
+    """What learning needs: the weights that it moves, and room for counts of tallies."""
+
+    def __init__(self, learned: Learned, search: Search, gold: Ints2) -> None:
+        self.learned = learned
+        self.search = search
+        self.gold = gold  # (m, variables)
+        self.counts = ints(search.plan.counters)
+
+
+def place_of_pattern(plan: BeamPlan, p: Int, labels: Ints, label: Int) -> int:
     """The weight of a pattern."""
-    at: int = course.origin[p] + label
+    at: Int = plan.origin[p] + label
     for k in range(2):
-        if course.other[p, k] >= 0:
-            at += course.other_stride[p, k] * labels[course.other[p, k]]
+        v: Int = plan.other[p, k]
+        if v >= 0:
+            at += plan.other_stride[p, k] * labels[v]
     return at
 
 
-@kernel
+def learn_from(lesson: Lesson, labels: Ints, steps: Int, amount: float) -> None:
+    """weights += amount · φ of the first ``steps`` labels of an output, and the same for sums."""
+    add_patterns(lesson.learned.weights, lesson.search.plan, labels, steps, amount, lesson.counts)
+    older = amount * lesson.learned.clock[0]
+    add_patterns(lesson.learned.sums, lesson.search.plan, labels, steps, older, lesson.counts)
+
+
 def add_patterns(
-    weights: FloatArray, course: BeamPlan, labels: IntArray, steps: int, amount: float
+    weights: OutFloats, plan: BeamPlan, labels: Ints, steps: Int, amount: float, counts: OutInts
 ) -> None:
-    """weights += amount · φ of the first ``steps`` labels of an output."""
-    counts = np.zeros(course.counters, np.int64)
+    """weights += amount · φ; ``counts`` is room for the tallies."""
+    fill(counts, 0)
     for t in range(steps):
-        label = labels[course.order[t]]
-        for p in range(course.pattern_ptr[t], course.pattern_ptr[t + 1]):
-            weights[place_of_pattern(course, p, labels, label)] += amount
-        for k in range(course.tally_ptr[t], course.tally_ptr[t + 1]):
-            if course.counted[k, label]:
-                q = course.tally[k]
-                weights[course.tally_origin[k] + min(counts[q], MAX_COUNTED - 1)] += amount
+        label = labels[plan.order[t]]
+        for p in range(plan.pattern_ptr[t], plan.pattern_ptr[t + 1]):
+            weights[place_of_pattern(plan, p, labels, label)] += amount
+        for k in range(plan.tally_ptr[t], plan.tally_ptr[t + 1]):
+            if plan.counted[k, label]:
+                q = plan.tally[k]
+                weights[plan.tally_origin[k] + min(counts[q], MAX_COUNTED - 1)] += amount
                 counts[q] += 1
 
 
-@lean
-def is_good(course: BeamPlan, labels: IntArray, gold: IntArray, steps: int) -> bool:
+def is_good(lesson: Lesson, i: Int, node: Int, steps: Int) -> bool:
     """Whether a node can still become the output that is gold."""
-    good = True
     for t in range(steps):
-        good = good and labels[course.order[t]] == gold[course.order[t]]
-    return good
+        j = lesson.search.plan.order[t]
+        if lesson.search.nodes.labels[i, node, j] != lesson.gold[i, j]:
+            return False
+    return True
 
 
-@inlined
-def learn_from(
-    learned: Learned, course: BeamPlan, labels: IntArray, steps: int, amount: float
-) -> None:
-    """weights += amount · φ, and the same for the sums that averages come from."""
-    add_patterns(learned.weights, course, labels, steps, amount)
-    add_patterns(learned.sums, course, labels, steps, amount * learned.clock[0])
+def some_good(lesson: Lesson, i: Int, size: Int, steps: Int) -> bool:
+    """Whether one of the nodes of a beam can."""
+    for node in range(size):
+        if is_good(lesson, i, node, steps):
+            return True
+    return False
 
 
-@kernel
+def learn_input(lesson: Lesson, i: Int, step: float) -> bool:
+    """Search, and learn from a mistake; whether there was one."""
+    n: Int = lesson.gold.shape[1]
+    size: Int = 1
+    for t in range(n):
+        size = advance(lesson.search, i, t, size)
+        if not some_good(lesson, i, size, t + 1):
+            learn_from(lesson, lesson.gold[i], t + 1, step)
+            for node in range(size):
+                learn_from(lesson, lesson.search.nodes.labels[i, node], t + 1, -step / size)
+            return True
+    if n > 0 and not is_good(lesson, i, 0, n):
+        learn_from(lesson, lesson.gold[i], n, step)
+        learn_from(lesson, lesson.search.nodes.labels[i, 0], n, -step)
+        return True
+    return False
+
+
 def learn_beam(
-    scores: FloatArray,
-    shut: BoolArray,
-    gold: IntArray,
+    scores: Floats2,
+    shut: Flags2,
+    gold: Ints2,
     learned: Learned,
-    width: int,
+    width: Int,
     step: float,
-    course: BeamPlan,
+    plan: BeamPlan,
 ) -> BoolArray:
     """Algorithm 1 of Pan and Srikumar (2018), one input after the other; where a mistake was made.
 
@@ -93,28 +138,15 @@ def learn_beam(
 
     or at a best output that is not gold, and then w += step · (φ(gold) - φ(that output)).
     """
-    m, n = gold.shape
-    nodes = first_nodes(m, width, course)
-    guide = guide_of(course, learned.weights, np.inf, width)
-    wrong = np.zeros(m, np.bool_)
-    for i in range(m):
-        learned.clock[0] += 1.0
-        beam, size = beam_of(nodes, i, scores[i], shut[i]), 1
-        for t in range(n):
-            size = advance(guide, t, beam, size)
-            good = False
-            for node in range(size):
-                good = good or is_good(course, beam.labels[node], gold[i], t + 1)
-            if not good:
-                wrong[i] = True
-                learn_from(learned, course, gold[i], t + 1, step)
-                for node in range(size):
-                    learn_from(learned, course, beam.labels[node], t + 1, -step / size)
-                break
-        if not wrong[i] and n > 0 and not is_good(course, beam.labels[0], gold[i], n):
-            wrong[i] = True
-            learn_from(learned, course, gold[i], n, step)
-            learn_from(learned, course, beam.labels[0], n, -step)
-        if wrong[i]:  # weights moved
-            guide.found.known[:] = False
-    return wrong
+    m = gold.shape[0]
+    search = Search(plan, Nodes(m, width, plan))
+    search.look_at(scores, shut, learned.weights, inf)
+    lesson = Lesson(learned, search, gold)
+    wrong: OutFlags = np.zeros(m, np.bool_)
+    with cython.nogil:
+        for i in range(m):
+            learned.clock[0] += 1.0
+            wrong[i] = learn_input(lesson, i, step)
+            if wrong[i]:  # weights moved
+                fill(search.known, False)
+    return np.asarray(wrong).view(np.bool_)

@@ -9,8 +9,8 @@ cdef class Eliminated:
     cdef OutFloats work
     cdef OutInts best
 
-cdef void forward(OutFloats work, OutInts best, EliminationPlan steps) noexcept nogil
-cdef double backward(OutInts labels, Floats work, Ints best, EliminationPlan steps) noexcept nogil
-cdef double total(Floats work, EliminationPlan steps) noexcept nogil
+cpdef void forward(OutFloats work, OutInts best, EliminationPlan steps) noexcept nogil
+cpdef double backward(OutInts labels, Floats work, Ints best, EliminationPlan steps) noexcept nogil
+cpdef double total(Floats work, EliminationPlan steps) noexcept nogil
 cdef void take_first(OutInts found, Eliminated memory, OutInts trial, double least, Ints sizes, Ints offsets, EliminationPlan steps) noexcept nogil
 cdef void find_outsides(OutFloats outside, Floats work, double whole, EliminationPlan steps) noexcept nogil

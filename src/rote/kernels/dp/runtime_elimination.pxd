@@ -18,8 +18,8 @@ cdef class PartRoom:
     cpdef void reserve(self, Int n, Int count, Int widest, Int tables, Int entries) noexcept with gil
 
 cdef void make_room(PartRoom room, Graph graph, Int count, Int tables, Int entries) noexcept nogil
-cdef double entries_around(Flags2 near, Ints size, Int count, Int v) noexcept nogil
-cdef (bint, double, double) eliminate_part(
+cpdef double entries_around(Flags2 near, Ints size, Int count, Int v) noexcept nogil
+cpdef (bint, double, double) eliminate_part(
     Graph graph, Floats theta, Ints part, Int c, Int max_entries, PartRoom room, OutInts found,
 ) noexcept nogil
 cdef void read_variables(Graph graph, Floats theta, Ints part, Int c, PartRoom room, Ints found) noexcept nogil

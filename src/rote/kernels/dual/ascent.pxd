@@ -9,19 +9,19 @@ from rote.kernels.outputs cimport read_scores
 
 @cython.final
 cdef class Ascent:
-    cdef OutFloats theta, messages, multipliers, marginals, tops
+    cdef readonly OutFloats theta, messages, multipliers, marginals, tops
 
 cdef double begin(Questions questions, Int i, Reduced reduced, Eliminated memory, OutFloats theta) noexcept nogil
 cdef double complete(Reduced reduced, Eliminated memory, Ints found, OutInts labels) noexcept nogil
-cdef void load(Floats scores, FoundBy source, OutFloats theta) noexcept nogil
-cdef void shift(OutFloats theta, Int at, Int stop, Int inner, Floats amount) noexcept nogil
-cdef void marginalise(Floats theta, Int at, Int stop, Int inner, OutFloats marginal) noexcept nogil
-cdef void apply_duals(Graph graph, Ascent ascent) noexcept nogil
-cdef (double, double) along_row(Ints offsets, RowGroups rows, Floats theta, Int r, double was, double u) noexcept nogil
-cdef void visit_row(Ints offsets, RowGroups rows, OutFloats theta, OutFloats multipliers, Int r) noexcept nogil
-cdef void sweep(Graph graph, Ascent ascent, Bool settling) noexcept nogil
-cdef double row_constant(RowGroups rows, Floats multipliers) noexcept nogil
+cpdef void load(Floats scores, FoundBy source, OutFloats theta) noexcept nogil
+cpdef void shift(OutFloats theta, Int at, Int stop, Int inner, Floats amount) noexcept nogil
+cpdef void marginalise(Floats theta, Int at, Int stop, Int inner, OutFloats marginal) noexcept nogil
+cpdef void apply_duals(Graph graph, Ascent ascent) noexcept nogil
+cpdef (double, double) along_row(Ints offsets, RowGroups rows, Floats theta, Int r, double was, double u) noexcept nogil
+cpdef void visit_row(Ints offsets, RowGroups rows, OutFloats theta, OutFloats multipliers, Int r) noexcept nogil
+cpdef void sweep(Graph graph, Ascent ascent, Bool settling) noexcept nogil
+cpdef double row_constant(RowGroups rows, Floats multipliers) noexcept nogil
 cdef (Int, Int) entries_of(Graph graph, Int group) noexcept nogil
-cdef double find_tops(Graph graph, Floats theta, double constant, OutFloats tops) noexcept nogil
-cdef double bound_of(Graph graph, Ascent ascent) noexcept nogil
-cdef void close_below(Graph graph, Ascent ascent, double floor) noexcept nogil
+cpdef double find_tops(Graph graph, Floats theta, double constant, OutFloats tops) noexcept nogil
+cpdef double bound_of(Graph graph, Ascent ascent) noexcept nogil
+cpdef void close_below(Graph graph, Ascent ascent, double floor) noexcept nogil

@@ -15,13 +15,13 @@ cdef enum:
 
 @cython.final
 cdef class Aim:
-    cdef readonly double rest, floor, tie, epsilon
-    cdef readonly Int sweeps
+    cdef public double rest, floor, tie, epsilon
+    cdef public Int sweeps
 
 @cython.final
 cdef class Proof:
-    cdef readonly double bound, value, runner, shut
-    cdef readonly Int sweeps
+    cdef public double bound, value, runner, shut
+    cdef public Int sweeps
 
 @cython.final
 cdef class CertificateRoom:
@@ -34,8 +34,8 @@ cdef class CertificateRoom:
 cpdef double gap_of(Graph graph, Ascent ascent, Ints labels) noexcept nogil
 cpdef void find_losses(Graph graph, Ascent ascent, CertificateRoom room) noexcept nogil
 cpdef void decode(Graph graph, Floats theta, Floats marginals, OutInts labels) noexcept nogil
-cdef double lead_of(Graph graph, Floats losses, Ints labels) noexcept nogil
-cdef double close_losers(Floats losses, double room, OutFloats theta) noexcept nogil
+cpdef double lead_of(Graph graph, Floats losses, Ints labels) noexcept nogil
+cpdef double close_losers(Floats losses, double room, OutFloats theta) noexcept nogil
 cpdef void settle(
     Graph graph, Ascent ascent, CertificateRoom room, OutInts chosen, Bool known, Aim aim, Proof proof,
 ) noexcept nogil

@@ -24,12 +24,12 @@ cdef class Parts:
     cdef PartRoom elimination
     cpdef void reserve(self, Graph graph) noexcept with gil
 
-cdef (double, double, double, Int) search(
+cpdef (double, double, double, Int) search(
     Graph graph, Ascent ascent, Node node, double floor, double tie, Int node_limit, Bool in_order,
     OutInts found,
 ) noexcept nogil
-cdef Int components(Graph graph, Floats theta, OutInts root, OutInts part) noexcept nogil
-cdef (double, double, double, Int) search_parts(
+cpdef Int components(Graph graph, Floats theta, OutInts root, OutInts part) noexcept nogil
+cpdef (double, double, double, Int) search_parts(
     Graph graph, Ascent ascent, Node node, Parts parts, double value, double tie, Int node_limit,
     OutInts found,
 ) noexcept nogil
