@@ -5,8 +5,8 @@ Compiled kernels have them from ``inlined.pxd``, body by body the same; this mod
 
 from __future__ import annotations
 
-from rote.kernels.arrays import Int, Ints, OutInts
-from rote.kernels.bundles import Layout, RowGroups, Tables
+from rote.kernels.arrays import Bool, Int, Ints, OutFloats, OutInts
+from rote.kernels.bundles import Graph, Layout, RowGroups, Tables
 
 
 def tuple_of(layout: Layout, f: Int, labels: Ints) -> int:
@@ -62,3 +62,32 @@ def root_of(parent: OutInts, j: Int) -> int:
         parent[j] = parent[parent[j]]
         j = parent[j]
     return j
+
+
+def is_scored(graph: Graph, table: Int) -> bool:
+    """Whether a table has scores, and is not a rule alone."""
+    first, end = graph.tables.ptr[table], graph.tables.ptr[table + 1]
+    return graph.source.ptr[first] < graph.source.ptr[end]
+
+
+def change_rows(
+    graph: Graph, variable: Int, before: Int, after: Int, activity: OutFloats, keep: Bool
+) -> int:
+    """By how much the number of broken rows changes; ``keep`` enters the change."""
+    change = 0
+    for q in range(graph.rows.of_ptr[variable], graph.rows.of_ptr[variable + 1]):
+        g = graph.rows.of[q]
+        r = graph.rows.row[g]
+        now = activity[r]
+        if is_broken(graph.rows, r, now, now):
+            change -= 1
+        for c in range(graph.rows.start[g], graph.rows.start[g + 1]):
+            if graph.rows.column[c] == graph.offsets[variable] + before:
+                now -= graph.rows.coefficient[c]
+            elif graph.rows.column[c] == graph.offsets[variable] + after:
+                now += graph.rows.coefficient[c]
+        if is_broken(graph.rows, r, now, now):
+            change += 1
+        if keep:
+            activity[r] = now
+    return change
