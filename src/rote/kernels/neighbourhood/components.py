@@ -9,16 +9,16 @@ from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import (
-        Bool,
         Flags,
         Int,
         Ints,
         Ints2,
         OutFlags,
         OutInts,
+        copy_into,
         ints,
     )
-    from rote.kernels.bundles import Graph, Layout, RowGroups, VariableSets
+    from rote.kernels.bundles import Graph, Layout, VariableSets
     from rote.kernels.inlined import added, entry_at, root_of
 
     DIFFERENT, UNKNOWN, SAME = -1, 0, 1  # of factors; anything else is absent
@@ -41,9 +41,12 @@ def signed_components(
     A factor joins its variables if its sign is unknown, or agrees with the states of its two.
     """
     m, n = gold.shape[0], gold.shape[1]
-    parent, number, place = ints(n), ints(n), ints(n)
+    room = ints(3 * n)
+    parent: OutInts = room[:n]
+    number: OutInts = room[n : 2 * n]
+    place: OutInts = room[2 * n :]
     first: OutInts = np.zeros(m + 1, np.int64)
-    sizes: OutInts = np.zeros(m * n + 1, np.int64)
+    ptr: OutInts = np.zeros(m * n + 1, np.int64)
     members = ints(m * n)
     with cython.nogil:
         for i in range(m):
@@ -62,43 +65,54 @@ def signed_components(
                 root = root_of(parent, j)
                 if root == j:
                     number[j] = count
+                    place[count] = 0
                     count += 1
-                sizes[first[i] + number[root] + 1] += 1
+                place[number[root]] += 1
             first[i + 1] = first[i] + count
             at = i * n
             for c in range(count):
+                size = place[c]
                 place[c] = at
-                at += sizes[first[i] + c + 1]
+                at += size
+                ptr[first[i] + c + 1] = at
             for j in range(n):
                 c = number[root_of(parent, j)]
                 members[place[c]] = j
                 place[c] += 1
-    ends = np.cumsum(np.asarray(sizes)[: first[m] + 1])
-    return np.asarray(first), ends, np.asarray(members)
+    return np.asarray(first), np.asarray(ptr)[: first[m] + 1], np.asarray(members)
 
 
-def table_allows(graph: Graph, allowed: Flags, table: Int, gold: Ints, inside: Flags) -> bool:
+class Swap:
+    """What labels are allowed, and a set of an input whose labels may change."""
+
+    def __init__(self, allowed: Flags, variables: Int) -> None:
+        self.allowed = allowed  # per entry
+        self.gold = ints(variables)
+        self.inside = np.zeros(variables, np.bool_)  # per variable
+
+
+def table_allows(graph: Graph, swap: Swap, table: Int) -> bool:
     """Whether all that a table allows of a set it allows with the others as they are."""
-    here = entry_at(graph.tables, table, gold)
+    here = entry_at(graph.tables, table, swap.gold)
     for e in range(graph.tables.ptr[table], graph.tables.ptr[table + 1]):
-        if not allowed[e]:
+        if not swap.allowed[e]:
             continue
         rest, moved = e - graph.tables.ptr[table], here
         for k in range(graph.tables.scope_ptr[table], graph.tables.scope_ptr[table + 1]):
             label = rest // graph.tables.strides[k]
             rest -= label * graph.tables.strides[k]
             j = graph.tables.scope[k]
-            if not allowed[graph.offsets[j] + label]:
+            if not swap.allowed[graph.offsets[j] + label]:
                 moved = -1
                 break
-            if inside[j]:
-                moved += graph.tables.strides[k] * (label - gold[j])
-        if moved >= 0 and not allowed[moved]:
+            if swap.inside[j]:
+                moved += graph.tables.strides[k] * (label - swap.gold[j])
+        if moved >= 0 and not swap.allowed[moved]:
             return False
     return True
 
 
-def row_allows(rows: RowGroups, offsets: Ints, row: Int, gold: Ints, inside: Flags) -> bool:
+def row_allows(graph: Graph, swap: Swap, row: Int) -> bool:
     """Whether no possible labels of a set break a row that others do not break.
 
     Inside, a row adds up to something between its least and its most; of that, only what the
@@ -106,32 +120,29 @@ def row_allows(rows: RowGroups, offsets: Ints, row: Int, gold: Ints, inside: Fla
     """
     least, most = 0.0, 0.0  # inside
     low, high, now = 0.0, 0.0, 0.0  # outside: what is possible, and what there is
-    for g in range(rows.ptr[row], rows.ptr[row + 1]):
-        j = rows.variable[g]
-        if inside[j]:
-            least += rows.least[g]
-            most += rows.most[g]
+    for g in range(graph.rows.ptr[row], graph.rows.ptr[row + 1]):
+        j = graph.rows.variable[g]
+        if swap.inside[j]:
+            least += graph.rows.least[g]
+            most += graph.rows.most[g]
             continue
-        low += rows.least[g]
-        high += rows.most[g]
-        now += added(rows, g, offsets[j] + gold[j])
-    from_above: Bool = min(most, rows.upper[row] - low) <= rows.upper[row] - now
-    from_below: Bool = max(least, rows.lower[row] - high) >= rows.lower[row] - now
-    return from_above and from_below
+        low += graph.rows.least[g]
+        high += graph.rows.most[g]
+        now += added(graph.rows, g, graph.offsets[j] + swap.gold[j])
+    upper, lower = graph.rows.upper[row], graph.rows.lower[row]
+    return min(most, upper - low) <= upper - now and max(least, lower - high) >= lower - now
 
 
-def set_may_swap(
-    graph: Graph, allowed: Flags, gold: Ints, inside: Flags
-) -> bool:
+def set_may_swap(graph: Graph, swap: Swap) -> bool:
     """Whether every rule by itself lets a set have any labels that are possible."""
-    for j in range(gold.shape[0]):
-        if not inside[j] and not allowed[graph.offsets[j] + gold[j]]:
+    for j in range(swap.gold.shape[0]):
+        if not swap.inside[j] and not swap.allowed[graph.offsets[j] + swap.gold[j]]:
             return False
     for b in range(graph.tables.ptr.shape[0] - 1):
-        if not table_allows(graph, allowed, b, gold, inside):
+        if not table_allows(graph, swap, b):
             return False
     for r in range(graph.rows.lower.shape[0]):
-        if not row_allows(graph.rows, graph.offsets, r, gold, inside):
+        if not row_allows(graph, swap, r):
             return False
     return True
 
@@ -139,17 +150,18 @@ def set_may_swap(
 def may_swap(gold: Ints2, graph: Graph, allowed: Flags, around: VariableSets) -> BoolArray:
     """For which inputs every rule by itself lets every set have any labels that are possible."""
     m, n = gold.shape[0], gold.shape[1]
-    inside: OutFlags = np.zeros(n, np.bool_)
+    swap = Swap(allowed, n)
     may: OutFlags = np.ones(m, np.bool_)
     with cython.nogil:
         for i in range(m):
+            copy_into(swap.gold, gold[i])
             for s in range(around.begin[i], around.end[i]):
                 begin, end = around.ptr[s], around.ptr[s + 1]
                 if end - begin == n or not may[i]:
                     continue
                 for k in range(begin, end):
-                    inside[around.members[k]] = True
-                may[i] = set_may_swap(graph, allowed, gold[i], inside)
+                    swap.inside[around.members[k]] = True
+                may[i] = set_may_swap(graph, swap)
                 for k in range(begin, end):
-                    inside[around.members[k]] = False
+                    swap.inside[around.members[k]] = False
     return np.asarray(may).view(np.bool_)

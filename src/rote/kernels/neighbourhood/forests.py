@@ -27,13 +27,13 @@ if not cython.compiled:
         OutFlags,
         OutFloats,
         OutInts,
-        OutInts2,
         copy_into,
         fill,
         flags,
         floats,
         inf,
         ints,
+        ints2,
     )
     from rote.kernels.bundles import Graph, Questions, VariableSets
     from rote.kernels.dp.trees import best_across
@@ -60,22 +60,26 @@ class Forest:
     """A set, from its roots on, and what max-sum tells of its labels; no variable is in it yet."""
 
     def __init__(self, graph: Graph, variables: Int, edges: Int) -> None:
-        # Per variable: its place in the order, -1 outside of the set.
-        self.rank = np.full(variables, -1, np.int64)
-        self.order = ints(variables)
-        self.parent = np.full(variables, -1, np.int64)  # per variable, -1 for roots
-        # Per label: itself, the border, and the best below it.
-        self.belief = floats(graph.offsets[graph.sizes.shape[0]])
-        self.edge_ptr = ints(variables)
+        n, labels = variables, graph.offsets[graph.sizes.shape[0]]
+        places = ints(5 * n)
+        self.rank = places[:n]  # per variable: its place in the order, -1 outside of the set
+        self.order = places[n : 2 * n]
+        self.parent = places[2 * n : 3 * n]  # per variable, -1 for roots
+        self.edge_ptr = places[3 * n : 4 * n]
+        self.labels = places[4 * n :]  # the way down so far
+        fill(self.rank, -1)
+        fill(self.parent, -1)
+        numbers = floats(labels + graph.widest + 2 * n)
+        self.belief = numbers[:labels]  # per label: itself, the border, and the best below it
+        self.message = numbers[labels : labels + graph.widest]  # what is told to a parent
+        # By depth: the most there can be before a label is chosen here; the worth of the first one.
+        self.bound = numbers[labels + graph.widest : labels + graph.widest + n]
+        self.first = numbers[labels + graph.widest + n :]
         self.edges = floats(edges)  # per variable: its labels with each one of its parent
-        self.checks = flags(variables)  # whether tables are left to be checked with a variable
         self.theta = floats(graph.tables.ptr[graph.tables.ptr.shape[0] - 1])  # per entry
-        self.message = floats(graph.widest)  # what a variable tells its parent
-        self.ranges = Ranges(graph.rows, variables)
-        self.bound = floats(variables)  # by depth: the most there can be before a label is chosen
-        self.first = floats(variables)  # by depth: the worth of the first label chosen here
-        self.labels = ints(variables)  # the way down so far
         self.activity = floats(graph.rows.lower.shape[0])  # what the gold output adds to rows
+        self.checks = flags(n)  # whether tables are left to be checked with a variable
+        self.ranges = Ranges(graph.rows, n)
 
 
 def reach(graph: Graph, forest: Forest, table: Int, j: Int) -> tuple[int, int]:
@@ -307,9 +311,7 @@ def descend(
     return known, best
 
 
-def pass_up(
-    graph: Graph, gold: Ints, forest: Forest, members: Ints
-) -> tuple[float, float, int]:
+def pass_up(graph: Graph, gold: Ints, forest: Forest, members: Ints) -> tuple[float, float, int]:
     """Max-sum over a planted set, from its leaves on: the most it can add; and what gold gets."""
     at = 0
     for k in range(members.shape[0]):
@@ -377,14 +379,15 @@ def best_forests(
     m, n = gold.shape[0], gold.shape[1]
     forest = Forest(graph, n, most_edges(graph, around))
     work, found = floats(questions.scores.shape[1]), ints(n)
-    answers: OutInts2 = np.full((m, n), -1, np.int64)
+    answers, bounds = ints2(m, n), floats(around.ptr.shape[0] - 1)
     doubts: OutFlags = np.zeros(m, np.bool_)
-    bounds: OutFloats = np.full(around.ptr.shape[0] - 1, -np.inf)
+    fill(bounds, -inf)
     with cython.nogil:
         for i in range(m):
             read_scores(questions, i, work)
             load(work, graph.source, forest.theta)
             tie = questions.ties[i]
+            fill(answers[i], -1)
             total, faults = worth_of(graph, forest.theta, gold[i])
             broken = add_up(graph, gold[i], forest.activity)
             best: float = floors[i]

@@ -39,6 +39,7 @@ if not cython.compiled:
         floats2,
         inf,
         ints,
+        ints2,
     )
     from rote.kernels.bundles import Graph, Questions, VariableSets
     from rote.kernels.inlined import change_rows, entry_at, is_scored
@@ -68,13 +69,18 @@ def read_entries(
 ) -> None:
     """The scores of every entry for one input; what is forbidden scores 0, and is marked."""
     read_scores(questions, i, work)
-    for e in range(entries.theta.shape[0]):
+    theta: OutFloats = entries.theta
+    forbidden: OutFlags = entries.forbidden
+    ptr: Ints = graph.source.ptr
+    gather: Ints = graph.source.gather
+    allowed: Flags = graph.source.allowed
+    for e in range(theta.shape[0]):
         value = 0.0
-        for g in range(graph.source.ptr[e], graph.source.ptr[e + 1]):
-            value += work[graph.source.gather[g]]
-        closed: Bool = not graph.source.allowed[e] or value == -inf
-        entries.forbidden[e] = closed
-        entries.theta[e] = 0.0 if closed else value
+        for g in range(ptr[e], ptr[e + 1]):
+            value += work[gather[g]]
+        closed: Bool = not allowed[e] or value == -inf
+        forbidden[e] = closed
+        theta[e] = 0.0 if closed else value
 
 
 def pass_on(
@@ -160,24 +166,27 @@ class SearchRoom:
 
     def __init__(self, graph: Graph, variables: Int, widest: Int, deepest: Int) -> None:
         self.size = graph.offsets[graph.sizes.shape[0]]  # of the gains at one depth
-        self.place = ints(deepest)  # the rank of what is changed here
-        self.choice = ints(deepest)  # its label
-        self.value = floats(deepest)  # of the output so far, before this change
-        self.faults = ints(deepest)  # its forbidden entries
-        self.broken = ints(deepest)  # its broken rows
+        depths = ints(4 * deepest)
+        self.place = depths[:deepest]  # the rank of what is changed here
+        self.choice = depths[deepest : 2 * deepest]  # its label
+        self.faults = depths[2 * deepest : 3 * deepest]  # forbidden entries before this change
+        self.broken = depths[3 * deepest :]  # broken rows
+        self.value = floats(deepest)  # of the output so far
         self.gains = Gains(deepest * self.size)  # what every label would add, depth after depth
         self.ahead = floats2(widest + 1, deepest + 1)  # by rank and changes: the most they add
         self.upper = floats(variables)  # the most that a change could add; -1 where not known yet
-        self.members = ints(widest)  # of a set, those that could add most first
-        self.merged = ints(widest)
-        self.rank = np.full(variables, -1, np.int64)  # of the variables of a set; -1 for others
-        self.labels = ints(variables)  # the output so far
-        self.activity = floats(graph.rows.lower.shape[0])  # what it adds to every row
-        # The best output so far, if any.
-        self.answer = ints(variables)
+        sets = ints(2 * widest)
+        self.members = sets[:widest]  # of a set, those that could add most first
+        self.merged = sets[widest:]
+        outputs = ints(3 * variables)
+        self.rank = outputs[:variables]  # of the variables of a set; -1 for others
+        self.labels = outputs[variables : 2 * variables]  # the output so far
+        self.answer = outputs[2 * variables :]  # the best output so far
+        fill(self.rank, -1)
+        self.activity = floats(graph.rows.lower.shape[0])  # what the output adds to every row
         self.best = -inf
         self.tie = 0.0
-        self.doubtful = False  # others may be within a tie
+        self.doubtful = False  # others may be within a tie of the best
 
 
 def look_ahead(room: SearchRoom, count: Int, most: Int) -> None:
@@ -215,9 +224,7 @@ def sort_members(room: SearchRoom, count: Int) -> None:
         width *= 2
 
 
-def take_gains(
-    graph: Graph, entries: Entries, labels: Ints, gains: Gains
-) -> tuple[float, int]:
+def take_gains(graph: Graph, entries: Entries, labels: Ints, gains: Gains) -> tuple[float, int]:
     """The score of an output and its forbidden entries; and what every label would add to both."""
     value, faults = 0.0, 0
     for j in range(labels.shape[0]):
@@ -334,9 +341,7 @@ def search_set(
         depth += 1
 
 
-def order_set(
-    graph: Graph, theta: Floats, around: VariableSets, s: Int, room: SearchRoom
-) -> int:
+def order_set(graph: Graph, theta: Floats, around: VariableSets, s: Int, room: SearchRoom) -> int:
     """Put the members of a set in order, by the most they could add; how many they are."""
     count = around.ptr[s + 1] - around.ptr[s]
     for r in range(count):
@@ -358,7 +363,12 @@ def order_set(
 
 
 def search_all(
-    graph: Graph, entries: Entries, gold: Ints, around: VariableSets, i: Int, room: SearchRoom,
+    graph: Graph,
+    entries: Entries,
+    gold: Ints,
+    around: VariableSets,
+    i: Int,
+    room: SearchRoom,
     last: Bool,
 ) -> None:
     """`search_set` for all sets of one input."""
@@ -387,7 +397,7 @@ def best_neighbours(
         widest = max(widest, around.ptr[s + 1] - around.ptr[s])
     room = SearchRoom(graph, n, widest, max(1, min(around.most, widest)))
     work, entries = floats(questions.scores.shape[1]), Entries(graph)
-    answers: OutInts2 = np.empty((m, n), np.int64)
+    answers = ints2(m, n)
     doubts: OutFlags = np.zeros(m, np.bool_)
     with cython.nogil:
         for i in range(m):

@@ -10,10 +10,9 @@ whatever the open variables are is not looked at again.
 from __future__ import annotations
 
 import cython
-import numpy as np
 
 if not cython.compiled:
-    from rote.kernels.arrays import Bool, Floats, Int, Ints, OutFloats, floats, inf, ints
+    from rote.kernels.arrays import Bool, Floats, Int, Ints, OutFloats, fill, floats, inf, ints
     from rote.kernels.bundles import Graph, RowGroups
     from rote.kernels.inlined import activity_of, added, is_broken
 
@@ -22,13 +21,16 @@ class Ranges:
     """Ranges of rows; and for open variables, which groups of theirs are of rows that matter."""
 
     def __init__(self, rows: RowGroups, variables: Int) -> None:
-        height = rows.lower.shape[0]
-        self.low = floats(height)
-        self.high = floats(height)
-        self.seen = np.full(height, -1, np.int64)  # per row: the set that touched it last
-        self.begin = ints(variables)
-        self.end = ints(variables)
-        self.groups = ints(rows.row.shape[0])
+        height, groups = rows.lower.shape[0], rows.row.shape[0]
+        numbers = floats(2 * height)
+        self.low = numbers[:height]
+        self.high = numbers[height:]
+        places = ints(height + 2 * variables + groups)
+        self.seen = places[:height]  # per row: the set that touched it last
+        self.begin = places[height : height + variables]
+        self.end = places[height + variables : height + 2 * variables]
+        self.groups = places[height + 2 * variables :]
+        fill(self.seen, -1)
 
 
 def add_up(graph: Graph, labels: Ints, activity: OutFloats) -> int:
