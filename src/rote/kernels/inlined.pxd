@@ -1,7 +1,10 @@
 # The bodies of `inlined.py` for Cython; tests compare them.
 
+from libc.string cimport memcpy
+
 from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport Graph, Layout, RowGroups, Tables
+from rote.kernels.constants cimport FIRST_FACTOR, SECOND_FACTOR
 
 
 cdef inline Int tuple_of(Layout layout, Int f, Ints labels) noexcept nogil:
@@ -77,3 +80,28 @@ cdef inline Int change_rows(
         if keep:
             activity[r] = now
     return change
+
+
+cdef inline Word bits_of(double number) noexcept nogil:
+    cdef Word bits
+    memcpy(&bits, &number, sizeof(bits))
+    return bits
+
+
+cdef inline Int signed(Word word) noexcept nogil:
+    return <Int>word
+
+
+cdef inline Word mixed(Word state) noexcept nogil:
+    state = (state ^ (state >> 30)) * FIRST_FACTOR
+    state = (state ^ (state >> 27)) * SECOND_FACTOR
+    return state ^ (state >> 31)
+
+
+cdef inline Word folded(Word state, Word bits) noexcept nogil:
+    state = (state ^ bits) * FIRST_FACTOR
+    return state ^ (state >> 32)
+
+
+cdef inline Int below(Word state, Int top) noexcept nogil:
+    return <Int>((mixed(state) >> 32) * <Word>top >> 32)

@@ -1,12 +1,16 @@
 """Small steps of innermost loops, which Cython takes in where they are called.
 
-Compiled kernels have them from ``inlined.pxd``, body by body the same; this module is never compiled.
+Compiled kernels have them from ``inlined.pxd``, body by body the same but for bits; this module is
+never compiled.
 """
 
 from __future__ import annotations
 
-from rote.kernels.arrays import Bool, Int, Ints, OutFloats, OutInts
+import numpy as np
+
+from rote.kernels.arrays import Bool, Int, Ints, OutFloats, OutInts, Word
 from rote.kernels.bundles import Graph, Layout, RowGroups, Tables
+from rote.kernels.constants import FIRST_FACTOR, SECOND_FACTOR, WORD
 
 
 def tuple_of(layout: Layout, f: Int, labels: Ints) -> int:
@@ -91,3 +95,31 @@ def change_rows(
         if keep:
             activity[r] = now
     return change
+
+
+def bits_of(number: float) -> int:
+    """The bits of a number, as a word."""
+    return int(np.float64(number).view(np.uint64))
+
+
+def signed(word: Word) -> int:
+    """A word as a whole number with a sign."""
+    return word - (word >> 63 << 64)
+
+
+def mixed(state: Word) -> int:
+    """The finaliser of SplitMix64: every bit of the state moves every bit of the result."""
+    state = (state ^ (state >> 30)) * FIRST_FACTOR & WORD
+    state = (state ^ (state >> 27)) * SECOND_FACTOR & WORD
+    return state ^ (state >> 31)
+
+
+def folded(state: Word, bits: Word) -> int:
+    """A state that has taken in some bits; the upper ones, which a product moves, come down."""
+    state = (state ^ bits) * FIRST_FACTOR & WORD
+    return state ^ (state >> 32)
+
+
+def below(state: Word, top: Int) -> int:
+    """A number from 0 to top - 1, from a state: the upper half of its bits, as a share."""
+    return (mixed(state) >> 32) * top >> 32

@@ -9,6 +9,7 @@ from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import (
+        Bool,
         Flags,
         Int,
         Ints,
@@ -141,10 +142,10 @@ def set_may_swap(graph: Graph, swap: Swap) -> bool:
     for b in range(graph.tables.ptr.shape[0] - 1):
         if not table_allows(graph, swap, b):
             return False
+    may: Bool = True
     for r in range(graph.rows.lower.shape[0]):
-        if not row_allows(graph, swap, r):
-            return False
-    return True
+        may = may and row_allows(graph, swap, r)
+    return may
 
 
 def may_swap(gold: Ints2, graph: Graph, allowed: Flags, around: VariableSets) -> BoolArray:

@@ -247,9 +247,9 @@ def passes(graph: Graph, forest: Forest, child: Int) -> bool:
     """Whether the tables that are checked with a variable allow what is chosen so far."""
     for q in range(graph.tables.place_ptr[child], graph.tables.place_ptr[child + 1]):
         table = graph.tables.place_table[graph.tables.places[q]]
-        if is_last(graph, forest, table, child):
-            if forest.theta[entry_at(graph.tables, table, forest.labels)] == -inf:
-                return False
+        last: Bool = is_last(graph, forest, table, child)
+        if last and forest.theta[entry_at(graph.tables, table, forest.labels)] == -inf:
+            return False
     return True
 
 

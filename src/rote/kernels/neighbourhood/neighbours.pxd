@@ -1,7 +1,7 @@
 cimport cython
 
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Graph, Questions, VariableSets
+from rote.kernels.bundles cimport FoundBy, Graph, Questions, VariableSets
 from rote.kernels.inlined cimport change_rows, entry_at, is_scored
 from rote.kernels.neighbourhood.ranges cimport add_up
 from rote.kernels.outputs cimport read_scores
@@ -26,8 +26,9 @@ cdef class SearchRoom:
     cdef double best, tie
     cdef Bool doubtful
 
+cdef Entries new_entries(Graph graph)
 cpdef void read_entries(
-    Questions questions, Int i, Graph graph, OutFloats work, Entries entries
+    Questions questions, Int i, FoundBy source, OutFloats work, OutFloats theta, OutFlags forbidden
 ) noexcept nogil
 cpdef void pass_on(
     Graph graph, Entries entries, Ints labels, Int variable, Int label, Ints rank, Gains gains,

@@ -29,7 +29,6 @@ if not cython.compiled:
         Ints2,
         OutFlags,
         OutFloats,
-        OutFloats2,
         OutInts,
         OutInts2,
         copy_into,
@@ -41,7 +40,7 @@ if not cython.compiled:
         ints,
         ints2,
     )
-    from rote.kernels.bundles import Graph, Questions, VariableSets
+    from rote.kernels.bundles import FoundBy, Graph, Questions, VariableSets
     from rote.kernels.inlined import change_rows, entry_at, is_scored
     from rote.kernels.neighbourhood.ranges import add_up
     from rote.kernels.outputs import read_scores
@@ -50,10 +49,19 @@ if not cython.compiled:
 class Entries:
     """The scores of entries, with what is forbidden apart."""
 
-    def __init__(self, graph: Graph) -> None:
-        size = graph.tables.ptr[graph.tables.ptr.shape[0] - 1]
-        self.theta = floats(size)  # 0 where it is forbidden
-        self.forbidden = flags(size)
+    def __init__(
+        self,
+        theta: OutFloats,  # 0 where it is forbidden
+        forbidden: OutFlags,
+    ) -> None:
+        self.theta = theta
+        self.forbidden = forbidden
+
+
+def new_entries(graph: Graph) -> Entries:
+    """Room for the scores of an input."""
+    size = graph.tables.ptr[graph.tables.ptr.shape[0] - 1]
+    return Entries(floats(size), flags(size))
 
 
 class Gains:
@@ -65,15 +73,18 @@ class Gains:
 
 
 def read_entries(
-    questions: Questions, i: Int, graph: Graph, work: OutFloats, entries: Entries
+    questions: Questions,
+    i: Int,
+    source: FoundBy,
+    work: OutFloats,
+    theta: OutFloats,
+    forbidden: OutFlags,
 ) -> None:
     """The scores of every entry for one input; what is forbidden scores 0, and is marked."""
     read_scores(questions, i, work)
-    theta: OutFloats = entries.theta
-    forbidden: OutFlags = entries.forbidden
-    ptr: Ints = graph.source.ptr
-    gather: Ints = graph.source.gather
-    allowed: Flags = graph.source.allowed
+    ptr: Ints = source.ptr
+    gather: Ints = source.gather
+    allowed: Flags = source.allowed
     for e in range(theta.shape[0]):
         value = 0.0
         for g in range(ptr[e], ptr[e + 1]):
@@ -396,12 +407,14 @@ def best_neighbours(
     for s in range(around.ptr.shape[0] - 1):
         widest = max(widest, around.ptr[s + 1] - around.ptr[s])
     room = SearchRoom(graph, n, widest, max(1, min(around.most, widest)))
-    work, entries = floats(questions.scores.shape[1]), Entries(graph)
+    work, entries = floats(questions.scores.shape[1]), new_entries(graph)
     answers = ints2(m, n)
     doubts: OutFlags = np.zeros(m, np.bool_)
     with cython.nogil:
         for i in range(m):
-            read_entries(questions, i, graph, work, entries)
+            read_entries(
+                questions, i, graph.source, work, entries.theta, entries.forbidden
+            )
             copy_into(room.labels, gold[i])
             room.value[0], room.faults[0] = take_gains(graph, entries, room.labels, room.gains)
             room.broken[0] = add_up(graph, room.labels, room.activity)
