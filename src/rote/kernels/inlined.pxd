@@ -55,6 +55,10 @@ cdef inline Int root_of(OutInts parent, Int j) noexcept nogil:
     return j
 
 
+cdef inline void repeat_row(OutInts2 numbers, Int row) noexcept nogil:
+    memcpy(&numbers[row, 0], &numbers[row - 1, 0], numbers.shape[1] * sizeof(Int))
+
+
 cdef inline bint is_scored(Graph graph, Int table) noexcept nogil:
     first, end = graph.tables.ptr[table], graph.tables.ptr[table + 1]
     return graph.source.ptr[first] < graph.source.ptr[end]

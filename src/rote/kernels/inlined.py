@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.kernels.arrays import Bool, Int, Ints, OutFloats, OutInts, Word
+from rote.kernels.arrays import Bool, Int, Ints, OutFloats, OutInts, OutInts2, Word
 from rote.kernels.bundles import Graph, Layout, RowGroups, Tables
 from rote.kernels.constants import FIRST_FACTOR, SECOND_FACTOR, WORD
 
@@ -66,6 +66,11 @@ def root_of(parent: OutInts, j: Int) -> int:
         parent[j] = parent[parent[j]]
         j = parent[j]
     return j
+
+
+def repeat_row(numbers: OutInts2, row: Int) -> None:
+    """Put the numbers of the row before there once more."""
+    numbers[row] = numbers[row - 1]
 
 
 def is_scored(graph: Graph, table: Int) -> bool:

@@ -4,7 +4,7 @@ from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport Graph, Questions, Wide
 from rote.kernels.constants cimport NO_TERM, WORD
 from rote.kernels.dual.ascent cimport entries_of
-from rote.kernels.inlined cimport change_rows, mixed
+from rote.kernels.inlined cimport change_rows, mixed, repeat_row
 from rote.kernels.local_search.clusters cimport cluster_of, look_at_moves
 from rote.kernels.local_search.global_features cimport share_changes
 from rote.kernels.local_search.hash_random cimport Draw, draw_start, seed_of

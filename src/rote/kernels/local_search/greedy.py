@@ -42,7 +42,7 @@ if not cython.compiled:
     from rote.kernels.bundles import Graph, Questions, Wide
     from rote.kernels.constants import NO_TERM, WORD
     from rote.kernels.dual.ascent import entries_of
-    from rote.kernels.inlined import change_rows, mixed
+    from rote.kernels.inlined import change_rows, mixed, repeat_row
     from rote.kernels.local_search.clusters import cluster_of, look_at_moves
     from rote.kernels.local_search.global_features import share_changes
     from rote.kernels.local_search.hash_random import Draw, draw_start, seed_of
@@ -352,14 +352,15 @@ def outputs_along(starts: Ints2, steps: Ints3, counts: Ints) -> tuple[IntArray, 
     labels: OutInts2 = outputs
     whose: OutInts = owner
     with cython.nogil:
-        at = 0
+        row = 0
         for i in range(m):
-            copy_into(labels[at], starts[i])
-            whose[at] = i
-            at += 1
-            for k in range(counts[i]):
-                copy_into(labels[at], labels[at - 1])
-                labels[at, steps[i, k, 0]] = steps[i, k, 1]
-                whose[at] = i
-                at += 1
+            for k in range(counts[i] + 1):
+                if k == 0:
+                    for j in range(n):
+                        labels[row, j] = starts[i, j]
+                else:
+                    repeat_row(labels, row)
+                    labels[row, steps[i, k - 1, 0]] = steps[i, k - 1, 1]
+                whose[row] = i
+                row += 1
     return outputs, owner

@@ -30,6 +30,9 @@ cdef Entries new_entries(Graph graph)
 cpdef void read_entries(
     Questions questions, Int i, FoundBy source, OutFloats work, OutFloats theta, OutFlags forbidden
 ) noexcept nogil
+cdef void add_up_entries(
+    Ints ptr, Ints gather, Flags allowed, Floats scores, OutFloats theta, OutFlags forbidden
+) noexcept nogil
 cpdef void pass_on(
     Graph graph, Entries entries, Ints labels, Int variable, Int label, Ints rank, Gains gains,
     Int base,

@@ -82,14 +82,21 @@ def read_entries(
 ) -> None:
     """The scores of every entry for one input; what is forbidden scores 0, and is marked."""
     read_scores(questions, i, work)
-    ptr: Ints = source.ptr
-    gather: Ints = source.gather
-    allowed: Flags = source.allowed
+    add_up_entries(source.ptr, source.gather, source.allowed, work, theta, forbidden)
+
+
+def add_up_entries(
+    ptr: Ints, gather: Ints, allowed: Flags, scores: Floats, theta: OutFloats, forbidden: OutFlags
+) -> None:
+    """`read_entries`, where the scores of parts have been read."""
+    g = ptr[0]
     for e in range(theta.shape[0]):
+        end = ptr[e + 1]
         value = 0.0
-        for g in range(ptr[e], ptr[e + 1]):
-            value += work[gather[g]]
-        closed: Bool = not allowed[e] or value == -inf
+        while g < end:
+            value += scores[gather[g]]
+            g += 1
+        closed: Bool = (allowed[e] == 0) | (value == -inf)  # both are looked at: no branch
         forbidden[e] = closed
         theta[e] = 0.0 if closed else value
 
