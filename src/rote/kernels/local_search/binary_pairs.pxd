@@ -13,12 +13,13 @@ from rote.kernels.neighbourhood.neighbours cimport new_entries
 @cython.final
 cdef class PairRoom:
     cdef OutFloats2 pairs
-    cdef OutFloats own, base, fields, more
+    cdef OutFloats own, base, fields, side, more
     cdef OutInts labels
     cdef Int right, on
 
 cpdef double own_parts(Graph graph, Floats theta, OutFloats own) noexcept nogil
 cdef double flip(PairRoom room, Int j) noexcept nogil
+cdef void add_row(OutFloats fields, double sign, Floats row) noexcept nogil
 cdef void weigh_changes(PairRoom room, Extra extra) noexcept nogil
 cdef (Int, double) best_flip(PairRoom room, Extra extra, double least) noexcept nogil
 cdef double climb_pairs(PairRoom room, Extra extra, double least) noexcept nogil

@@ -51,12 +51,13 @@ class PairRoom:
     def __init__(self, variables: Int) -> None:
         n = variables
         self.pairs = floats2(n, n)
-        numbers = floats(3 * n + 4)
+        numbers = floats(4 * n + 4)
         self.own = numbers[:n]  # u
         self.base = numbers[n : 2 * n]  # the fields of the output that starts are drawn from
         self.fields = numbers[2 * n : 3 * n]
+        self.side = numbers[3 * n : 4 * n]  # 1 for the first label, -1 for the second
         # What a change adds to the term, by the label that is left, and by that of gold.
-        self.more = numbers[3 * n :]
+        self.more = numbers[4 * n :]
         self.labels = ints(n)
         self.right = 0  # labels, as the term counts them
         self.on = 0  # labels that are the second
@@ -80,12 +81,18 @@ def own_parts(graph: Graph, theta: Floats, own: OutFloats) -> float:
 
 def flip(room: PairRoom, j: Int) -> float:
     """Give j its other label; what that adds."""
-    sign = 1.0 if room.labels[j] == 0 else -1.0
+    sign = room.side[j]
     gain = sign * room.fields[j]
-    for k in range(room.fields.shape[0]):
-        room.fields[k] += sign * room.pairs[j, k]
+    add_row(room.fields, sign, room.pairs[j])
     room.labels[j] = 1 - room.labels[j]
+    room.side[j] = -sign
     return gain
+
+
+def add_row(fields: OutFloats, sign: float, row: Floats) -> None:
+    """Add a row of pairs to the fields, or take it away."""
+    for k in range(fields.shape[0]):
+        fields[k] += sign * row[k]
 
 
 def weigh_changes(room: PairRoom, extra: Extra) -> None:
@@ -104,14 +111,14 @@ def best_flip(room: PairRoom, extra: Extra, least: float) -> tuple[int, float]:
     best, chosen = least, -1
     if extra.kind == NO_TERM:
         for k in range(room.labels.shape[0]):
-            gain = room.fields[k] if room.labels[k] == 0 else -room.fields[k]
+            gain = room.side[k] * room.fields[k]
             if gain > best:
                 best = gain
                 chosen = k
         return chosen, best
     weigh_changes(room, extra)
     for k in range(room.labels.shape[0]):
-        gain = room.fields[k] if room.labels[k] == 0 else -room.fields[k]
+        gain = room.side[k] * room.fields[k]
         gain += room.more[2 * room.labels[k] + min(extra.gold[k], 1)]
         if gain > best:
             best = gain
@@ -193,6 +200,8 @@ def search_pairs(
             for r in range(restarts.climbs):
                 copy_into(room.fields, room.base)
                 copy_into(room.labels, initial[i])
+                for j in range(n):
+                    room.side[j] = 1.0 - 2.0 * room.labels[j]
                 drawn = draw_start(
                     graph.offsets,
                     entries.forbidden,
