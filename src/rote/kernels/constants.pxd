@@ -6,8 +6,23 @@ cdef extern from *:
     #define FAR 1e9
     #define LARGE 1e12
     #define MAX_COUNTED 4LL
+    #define WORD 0xFFFFFFFFFFFFFFFFULL
+    #define GOLDEN 0x9E3779B97F4A7C15ULL
+    #define FIRST_FACTOR 0xBF58476D1CE4E5B9ULL
+    #define SECOND_FACTOR 0x94D049BB133111EBULL
     """
     const double LARGEST_SCORE
     const double FAR
     const double LARGE
     const long long MAX_COUNTED
+    const unsigned long long WORD
+    const unsigned long long GOLDEN
+    const unsigned long long FIRST_FACTOR
+    const unsigned long long SECOND_FACTOR
+
+cdef enum:
+    NO_TERM = 0
+    F1 = 1
+    JACCARD = 2
+    WRONG = 3
+    STATES = 5

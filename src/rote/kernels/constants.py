@@ -4,3 +4,11 @@ LARGEST_SCORE = 2.0**1000  # exclusive: millions of scores below add up to a fin
 FAR = 1e9  # stands for infinity in messages
 LARGE = 1e12  # of duals, in ties: a hundred times the largest score
 MAX_COUNTED = 4  # values of a tally of beam search: none, one, two, or more before
+
+WORD = 0xFFFFFFFFFFFFFFFF  # all bits of a word
+GOLDEN = 0x9E3779B97F4A7C15  # the steps of SplitMix64
+FIRST_FACTOR = 0xBF58476D1CE4E5B9
+SECOND_FACTOR = 0x94D049BB133111EB
+
+NO_TERM, F1, JACCARD, WRONG = 0, 1, 2, 3  # kinds of terms that look at the whole output
+STATES = 5  # as many values for each kind of item: a state, or a bucket of sizes

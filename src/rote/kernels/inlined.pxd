@@ -1,7 +1,10 @@
 # The bodies of `inlined.py` for Cython; tests compare them.
 
+from libc.string cimport memcpy
+
 from rote.kernels.arrays cimport *
-from rote.kernels.bundles cimport Layout, RowGroups, Tables
+from rote.kernels.bundles cimport Graph, Layout, RowGroups, Tables
+from rote.kernels.constants cimport FIRST_FACTOR, SECOND_FACTOR
 
 
 cdef inline Int tuple_of(Layout layout, Int f, Ints labels) noexcept nogil:
@@ -50,3 +53,59 @@ cdef inline Int root_of(OutInts parent, Int j) noexcept nogil:
         parent[j] = parent[parent[j]]
         j = parent[j]
     return j
+
+
+cdef inline void repeat_row(OutInts2 numbers, Int row) noexcept nogil:
+    memcpy(&numbers[row, 0], &numbers[row - 1, 0], numbers.shape[1] * sizeof(Int))
+
+
+cdef inline bint is_scored(Graph graph, Int table) noexcept nogil:
+    first, end = graph.tables.ptr[table], graph.tables.ptr[table + 1]
+    return graph.source.ptr[first] < graph.source.ptr[end]
+
+
+cdef inline Int change_rows(
+    Graph graph, Int variable, Int before, Int after, OutFloats activity, Bool keep
+) noexcept nogil:
+    change = 0
+    for q in range(graph.rows.of_ptr[variable], graph.rows.of_ptr[variable + 1]):
+        g = graph.rows.of[q]
+        r = graph.rows.row[g]
+        now = activity[r]
+        if is_broken(graph.rows, r, now, now):
+            change -= 1
+        for c in range(graph.rows.start[g], graph.rows.start[g + 1]):
+            if graph.rows.column[c] == graph.offsets[variable] + before:
+                now -= graph.rows.coefficient[c]
+            elif graph.rows.column[c] == graph.offsets[variable] + after:
+                now += graph.rows.coefficient[c]
+        if is_broken(graph.rows, r, now, now):
+            change += 1
+        if keep:
+            activity[r] = now
+    return change
+
+
+cdef inline Word bits_of(double number) noexcept nogil:
+    cdef Word bits
+    memcpy(&bits, &number, sizeof(bits))
+    return bits
+
+
+cdef inline Int signed(Word word) noexcept nogil:
+    return <Int>word
+
+
+cdef inline Word mixed(Word state) noexcept nogil:
+    state = (state ^ (state >> 30)) * FIRST_FACTOR
+    state = (state ^ (state >> 27)) * SECOND_FACTOR
+    return state ^ (state >> 31)
+
+
+cdef inline Word folded(Word state, Word bits) noexcept nogil:
+    state = (state ^ bits) * FIRST_FACTOR
+    return state ^ (state >> 32)
+
+
+cdef inline Int below(Word state, Int top) noexcept nogil:
+    return <Int>((mixed(state) >> 32) * <Word>top >> 32)

@@ -1,13 +1,16 @@
 """Small steps of innermost loops, which Cython takes in where they are called.
 
-Compiled kernels have them from ``inlined.pxd``, body by body the same; this module is never
-compiled.
+Compiled kernels have them from ``inlined.pxd``, body by body the same but for bits; this module is
+never compiled.
 """
 
 from __future__ import annotations
 
-from rote.kernels.arrays import Int, Ints, OutInts
-from rote.kernels.bundles import Layout, RowGroups, Tables
+import numpy as np
+
+from rote.kernels.arrays import Bool, Int, Ints, OutFloats, OutInts, OutInts2, Word
+from rote.kernels.bundles import Graph, Layout, RowGroups, Tables
+from rote.kernels.constants import FIRST_FACTOR, SECOND_FACTOR, WORD
 
 
 def tuple_of(layout: Layout, f: Int, labels: Ints) -> int:
@@ -63,3 +66,65 @@ def root_of(parent: OutInts, j: Int) -> int:
         parent[j] = parent[parent[j]]
         j = parent[j]
     return j
+
+
+def repeat_row(numbers: OutInts2, row: Int) -> None:
+    """Put the numbers of the row before there once more."""
+    numbers[row] = numbers[row - 1]
+
+
+def is_scored(graph: Graph, table: Int) -> bool:
+    """Whether a table has scores, and is not a rule alone."""
+    first, end = graph.tables.ptr[table], graph.tables.ptr[table + 1]
+    return graph.source.ptr[first] < graph.source.ptr[end]
+
+
+def change_rows(
+    graph: Graph, variable: Int, before: Int, after: Int, activity: OutFloats, keep: Bool
+) -> int:
+    """By how much the number of broken rows changes; ``keep`` enters the change."""
+    change = 0
+    for q in range(graph.rows.of_ptr[variable], graph.rows.of_ptr[variable + 1]):
+        g = graph.rows.of[q]
+        r = graph.rows.row[g]
+        now = activity[r]
+        if is_broken(graph.rows, r, now, now):
+            change -= 1
+        for c in range(graph.rows.start[g], graph.rows.start[g + 1]):
+            if graph.rows.column[c] == graph.offsets[variable] + before:
+                now -= graph.rows.coefficient[c]
+            elif graph.rows.column[c] == graph.offsets[variable] + after:
+                now += graph.rows.coefficient[c]
+        if is_broken(graph.rows, r, now, now):
+            change += 1
+        if keep:
+            activity[r] = now
+    return change
+
+
+def bits_of(number: float) -> int:
+    """The bits of a number, as a word."""
+    return int(np.float64(number).view(np.uint64))
+
+
+def signed(word: Word) -> int:
+    """A word as a whole number with a sign."""
+    return word - (word >> 63 << 64)
+
+
+def mixed(state: Word) -> int:
+    """The finaliser of SplitMix64: every bit of the state moves every bit of the result."""
+    state = (state ^ (state >> 30)) * FIRST_FACTOR & WORD
+    state = (state ^ (state >> 27)) * SECOND_FACTOR & WORD
+    return state ^ (state >> 31)
+
+
+def folded(state: Word, bits: Word) -> int:
+    """A state that has taken in some bits; the upper ones, which a product moves, come down."""
+    state = (state ^ bits) * FIRST_FACTOR & WORD
+    return state ^ (state >> 32)
+
+
+def below(state: Word, top: Int) -> int:
+    """A number from 0 to top - 1, from a state: the upper half of its bits, as a share."""
+    return (mixed(state) >> 32) * top >> 32

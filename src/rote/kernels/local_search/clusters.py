@@ -12,214 +12,247 @@ cluster. After a change, only what has to do with the two clusters it touched is
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.bundles import Items
-from rote.kernels.jit import kernel, lean
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import IntArray
 
-FIRST, UNKNOWN, SAME, OTHER = 0, 1, 2, 3
-STATES = 5  # as many values for each kind of item: a state, or a bucket of sizes
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Int,
+        Ints,
+        Ints2,
+        OutFlags,
+        OutInts,
+        fill,
+        flags,
+        floats,
+        ints,
+        ints2,
+    )
+    from rote.kernels.bundles import Items, Wide
+    from rote.kernels.constants import STATES
 
-
-class Worth(NamedTuple):
-    """What tells the worth of clusters, and room to do so."""
-
-    items: Items
-    weights: FloatArray
-    seen: IntArray  # per value of an attribute: the number of the cluster that had it last
-    stamp: IntArray  # of one entry: how many clusters were looked at
-
-
-class Changes(NamedTuple):
-    """What changes of links would add to an output."""
-
-    labels: IntArray
-    added: FloatArray  # per label of every item
-    stale: BoolArray  # per item: whether this was worked out again
+    FIRST, UNKNOWN, SAME, OTHER = 0, 1, 2, 3
 
 
-class Branch(NamedTuple):
-    """Room to take the items of a cluster apart."""
+class Clusters:
+    """The clusters of an output, what their traits are worth, and what changes would add to that.
 
-    inside: BoolArray  # per item
-    moved: IntArray  # those that hang on one of them, itself included
-    left: IntArray  # the others
+    Items are listed three times: by cluster, those that hang on an item, itself included, and the
+    others of its cluster; the last two begin at ``moved`` and at ``left``.
+    """
+
+    def __init__(
+        self,
+        labels: OutInts,
+        stale: OutFlags,  # per item: set where what its changes add was worked out again
+        size: Int,  # labels of all items
+        values: Int,  # of attributes
+    ) -> None:
+        n = labels.shape[0]
+        self.labels = labels
+        self.stale = stale
+        self.worth = 0.0
+        numbers = floats(size + 2 * n)
+        self.added = numbers[:size]  # per label of every item
+        self.alone = numbers[size : size + n]  # worth by first item: of the cluster by itself
+        self.joined = numbers[size + n :]  # and with what hangs on an item
+        places = ints(7 * n + 1 + values)
+        self.root = places[:n]
+        self.known = places[n : 2 * n]  # for which item ``joined`` was worked out
+        self.filled = places[2 * n : 3 * n]
+        self.begin = places[3 * n : 4 * n + 1]  # by first item: of its cluster in the list
+        self.listed = places[4 * n + 1 : 7 * n + 1]
+        self.seen = places[7 * n + 1 :]  # per value of an attribute: the cluster that had it last
+        self.inside = flags(n)
+        self.moved = n
+        self.left = 2 * n
+        self.stamp = 0  # how many clusters were looked at
+        fill(self.seen, 0)
 
 
-@lean
-def size_bucket(count: int) -> int:
+def size_bucket(count: Int) -> int:
     """0, 1, 2, 3 or 4, or more."""
     return count if count < 3 else 3 if count < 5 else 4
 
 
-@kernel
-def cluster_values(items: Items, labels: IntArray) -> IntArray:
+def cluster_values(items: Items, labels: Ints2) -> IntArray:
     """The traits of every item of each output, of shape (k, items * (attributes + 1))."""
-    n, attributes = items.attributes.shape
-    values = np.empty((labels.shape[0], n * (attributes + 1)), np.int64)
-    root, states = np.empty(n, np.int64), np.empty(attributes, np.int64)
-    for k in range(labels.shape[0]):
-        find_roots(labels[k], root)
-        for i in range(n):
-            before = 0
-            states[:] = FIRST
-            for h in range(i):
-                if root[h] != root[i]:
-                    continue
-                before += 1
+    n, attributes = items.attributes.shape[0], items.attributes.shape[1]
+    values = ints2(labels.shape[0], n * (attributes + 1))
+    root, states = ints(n), ints(attributes)
+    with cython.nogil:
+        for k in range(labels.shape[0]):
+            find_roots(labels[k], root)
+            for i in range(n):
+                before = 0
+                fill(states, FIRST)
+                for h in range(i):
+                    if root[h] == root[i]:
+                        before += 1
+                        compare(items, i, h, states)
+                at = i * (attributes + 1)
                 for a in range(attributes):
-                    mine, other = items.attributes[i, a], items.attributes[h, a]
-                    if states[a] == FIRST:
-                        states[a] = UNKNOWN
-                    if mine > 0 and other > 0 and states[a] != SAME:
-                        states[a] = SAME if mine == other else OTHER
-            at = i * (attributes + 1)
-            for a in range(attributes):
-                values[k, at + a] = place(items, i, a, states[a])
-            values[k, at + attributes] = place(items, i, attributes, size_bucket(before))
-    return values
+                    values[k, at + a] = place(items, i, a, states[a])
+                values[k, at + attributes] = place(items, i, attributes, size_bucket(before))
+    return np.asarray(values)
 
 
-@lean
-def place(items: Items, i: int, attribute: int, state: int) -> int:
+def compare(items: Items, i: Int, before: Int, states: OutInts) -> None:
+    """Bring the states of an item up to date with one before it in its cluster."""
+    for a in range(states.shape[0]):
+        mine: Int = items.attributes[i, a]
+        other: Int = items.attributes[before, a]
+        if states[a] == FIRST:
+            states[a] = UNKNOWN
+        if mine > 0 and other > 0 and states[a] != SAME:
+            states[a] = SAME if mine == other else OTHER
+
+
+def place(items: Items, i: Int, attribute: Int, state: Int) -> int:
     """The value of a trait, given the state of item i."""
-    value: int = (attribute * items.kinds + items.kind[i]) * STATES + state
-    return value
+    return (attribute * items.kinds + items.kind[i]) * STATES + state
 
 
-@lean
-def find_roots(labels: IntArray, root: IntArray) -> None:
+def find_roots(labels: Ints, root: OutInts) -> None:
     """The first item of every item's cluster."""
     for i in range(labels.shape[0]):
         root[i] = root[i - labels[i]] if labels[i] > 0 else i
 
 
-@lean
-def worth_of_two(known_value: Worth, one: IntArray, other: IntArray) -> float:
-    """What the traits of a cluster are worth whose items are in two lists, each in order."""
-    items, weights, seen, stamp = known_value
-    stamp[0] += 1
-    now = stamp[0]
-    attributes = items.attributes.shape[1]
-    ones, others = one.shape[0], other.shape[0]
-    total, p, q = 0.0, 0, 0
+def cluster_of(clusters: Clusters, j: Int) -> int:
+    """The first item of a cluster."""
+    while clusters.labels[j] > 0:
+        j -= clusters.labels[j]
+    return j
+
+
+def worth_of_two(
+    wide: Wide, clusters: Clusters, one: Int, one_end: Int, other: Int, other_end: Int
+) -> float:
+    """What the traits of a cluster are worth whose items are in two runs of the list, in order."""
+    clusters.stamp += 1
+    attributes = wide.items.attributes.shape[1]
+    total, before = 0.0, 0
     known = 0  # a bit for each attribute that an item before this one has
-    while p < ones or q < others:
-        if q >= others or (p < ones and one[p] < other[q]):
-            i = one[p]
-            p += 1
+    while one < one_end or other < other_end:
+        if other >= other_end or (
+            one < one_end and clusters.listed[one] < clusters.listed[other]
+        ):
+            i = clusters.listed[one]
+            one += 1
         else:
-            i = other[q]
-            q += 1
-        before = p + q - 1
+            i = clusters.listed[other]
+            other += 1
         for a in range(attributes):
-            value = items.attributes[i, a]
+            value: Int = wide.items.attributes[i, a]
             state = UNKNOWN
             if before == 0:
                 state = FIRST
             elif value > 0 and (known >> a) & 1:
-                state = SAME if seen[value] == now else OTHER
-            total += weights[items.origin + place(items, i, a, state)]
+                state = SAME if clusters.seen[value] == clusters.stamp else OTHER
+            total += wide.weights[wide.items.origin + place(wide.items, i, a, state)]
             if value > 0:
-                known |= 1 << a
-                seen[value] = now
-        total += weights[items.origin + place(items, i, attributes, size_bucket(before))]
+                known |= cython.cast(Int, 1) << a
+                clusters.seen[value] = clusters.stamp
+        bucket = place(wide.items, i, attributes, size_bucket(before))
+        total += wide.weights[wide.items.origin + bucket]
+        before += 1
     return total
 
 
-@kernel
-def clusters_worth(items: Items, weights: FloatArray, labels: IntArray) -> float:
-    """What the traits of all clusters of an output are worth."""
-    n = labels.shape[0]
-    root = np.empty(n, np.int64)
-    known_value = Worth(items, weights, np.zeros(items.values, np.int64), np.zeros(1, np.int64))
-    find_roots(labels, root)
-    begin, members = collect(root)
+def list_clusters(wide: Wide, clusters: Clusters) -> float:
+    """List the items of every cluster, in order, clusters by their first item; their worth.
+
+    Where no cluster begins, there are no items.
+    """
+    n = clusters.labels.shape[0]
+    find_roots(clusters.labels, clusters.root)
+    fill(clusters.begin, 0)
+    for i in range(n):
+        clusters.begin[clusters.root[i] + 1] += 1
+    for i in range(n):
+        clusters.begin[i + 1] += clusters.begin[i]
+        clusters.filled[i] = clusters.begin[i]
+    for i in range(n):
+        clusters.listed[clusters.filled[clusters.root[i]]] = i
+        clusters.filled[clusters.root[i]] += 1
     total = 0.0
     for r in range(n):
-        total += worth_of_two(known_value, members[begin[r] : begin[r + 1]], members[:0])
+        clusters.alone[r] = worth_of_two(
+            wide, clusters, clusters.begin[r], clusters.begin[r + 1], 0, 0
+        )
+        total += clusters.alone[r]
     return total
 
 
-@kernel
-def collect(root: IntArray) -> tuple[IntArray, IntArray]:
-    """The items of every cluster, in order, clusters by their first item; where each begins.
-
-    Where no cluster begins, there are none.
-    """
-    n = root.shape[0]
-    begin, members = np.zeros(n + 1, np.int64), np.empty(n, np.int64)
-    for i in range(n):
-        begin[root[i] + 1] += 1
-    for i in range(n):
-        begin[i + 1] += begin[i]
-    filled = begin[:-1].copy()
-    for i in range(n):
-        members[filled[root[i]]] = i
-        filled[root[i]] += 1
-    return begin, members
-
-
-@kernel
-def cluster_changes(
-    items: Items, weights: FloatArray, offsets: IntArray, changes: Changes, one: int, other: int
-) -> None:
-    """For every label of every item, what it would add to the traits of clusters.
+def look_at_moves(wide: Wide, offsets: Ints, clusters: Clusters, one: Int, other: Int) -> float:
+    """For every label of every item, what it would add to the traits of clusters; their worth now.
 
     Only what has to do with two clusters, given by their first items, is worked out again; a
     negative one stands for all.
     """
-    labels, added, stale = changes
-    n = labels.shape[0]
-    root = np.empty(n, np.int64)
-    branch = Branch(np.zeros(n, np.bool_), np.empty(n, np.int64), np.empty(n, np.int64))
-    alone, joined = np.empty(n), np.empty(n)  # worth by first item: by itself, with the branch
-    known = np.full(n, -1)  # for which item ``joined`` was worked out
-    known_value = Worth(items, weights, np.zeros(items.values, np.int64), np.zeros(1, np.int64))
-    find_roots(labels, root)
-    begin, members = collect(root)
-    nobody = members[:0]
-    for r in range(n):
-        alone[r] = worth_of_two(known_value, members[begin[r] : begin[r + 1]], nobody)
-    for j in range(n):
-        home = root[j]
-        mine = one < 0 or home in (one, other)
-        moves = stays = 0
+    total = list_clusters(wide, clusters)
+    fill(clusters.known, -1)
+    for j in range(clusters.labels.shape[0]):
+        home = clusters.root[j]
+        mine: Bool = one < 0 or home == one or home == other
+        moves, stays = 0, 0
         apart = 0.0  # what j's cluster loses without the branch of j
         for a in range(offsets[j + 1] - offsets[j]):
-            target = root[j - a] if a > 0 else -1
-            if not (mine or target in (one, other)):
+            target = clusters.root[j - a] if a > 0 else -1
+            if not (mine or target == one or target == other):
                 continue
             if moves == 0:
-                moves, stays = divide(labels, members[begin[home] : begin[home + 1]], j, branch)
-                apart = worth_of_two(known_value, branch.left[:stays], nobody) - alone[home]
-                stale[j] = True
-            if target == home or (target < 0 and stays == 0):
-                added[offsets[j] + a] = 0.0
-            elif target < 0:
-                by_itself = worth_of_two(known_value, branch.moved[:moves], nobody)
-                added[offsets[j] + a] = apart + by_itself
-            else:
-                if known[target] != j:
-                    rest = members[begin[target] : begin[target + 1]]
-                    joined[target] = worth_of_two(known_value, branch.moved[:moves], rest)
-                    known[target] = j
-                added[offsets[j] + a] = apart + joined[target] - alone[target]
+                moves = divide(clusters, j)
+                stays = clusters.begin[home + 1] - clusters.begin[home] - moves
+                left = clusters.left
+                apart = worth_of_two(wide, clusters, left, left + stays, 0, 0)
+                apart -= clusters.alone[home]
+                clusters.stale[j] = True
+            clusters.added[offsets[j] + a] = 0.0
+            if target >= 0 and target != home:
+                together = worth_with(wide, clusters, j, moves, target)
+                clusters.added[offsets[j] + a] = apart + together - clusters.alone[target]
+            elif target < 0 and stays > 0:
+                moved = clusters.moved
+                by_itself = worth_of_two(wide, clusters, moved, moved + moves, 0, 0)
+                clusters.added[offsets[j] + a] = apart + by_itself
+    return total
 
 
-@lean
-def divide(labels: IntArray, own: IntArray, j: int, branch: Branch) -> tuple[int, int]:
-    """Of the items of j's cluster, those that hang on j, j included, and the others; how many."""
-    moves = stays = 0
-    for i in own:
-        branch.inside[i] = i == j or (labels[i] > 0 and branch.inside[i - labels[i]])
-        if branch.inside[i]:
-            branch.moved[moves] = i
-            moves += 1
+def worth_with(wide: Wide, clusters: Clusters, j: Int, moves: Int, target: Int) -> float:
+    """What a cluster is worth together with all that hangs on j; worked out once for each j."""
+    if clusters.known[target] != j:
+        clusters.known[target] = j
+        clusters.joined[target] = worth_of_two(
+            wide,
+            clusters,
+            clusters.moved,
+            clusters.moved + moves,
+            clusters.begin[target],
+            clusters.begin[target + 1],
+        )
+    return clusters.joined[target]
+
+
+def divide(clusters: Clusters, j: Int) -> int:
+    """List the items of j's cluster that hang on j, j included, and the others; how many move."""
+    moved, left = clusters.moved, clusters.left
+    home = clusters.root[j]
+    for k in range(clusters.begin[home], clusters.begin[home + 1]):
+        i = clusters.listed[k]
+        back = clusters.labels[i]
+        hangs: Bool = i == j
+        if not hangs and back > 0:
+            hangs = clusters.inside[i - back]
+        clusters.inside[i] = hangs
+        if hangs:
+            clusters.listed[moved] = i
+            moved += 1
         else:
-            branch.left[stays] = i
-            stays += 1
-    return moves, stays
+            clusters.listed[left] = i
+            left += 1
+    return moved - clusters.moved

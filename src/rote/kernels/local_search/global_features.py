@@ -11,15 +11,17 @@ the two labels alone.
 
 from __future__ import annotations
 
+import cython
 import numpy as np
 
-from rote.kernels.bundles import Items, Wide
-from rote.kernels.jit import inlined, lean
-from rote.types import FloatArray, IntArray, readonly
+from rote.types import readonly
+
+if not cython.compiled:
+    from rote.kernels.arrays import Int, Ints, OutFloats, OutFloats2
+    from rote.kernels.bundles import Items, Wide
 
 
-@lean
-def add_tuples(wide: Wide, labels: IntArray, offsets: IntArray, gains: FloatArray) -> float:
+def add_tuples(wide: Wide, labels: Ints, offsets: Ints, gains: OutFloats) -> float:
     """Add what every label would add to the tuples; what they are worth as they are."""
     known_value = 0.0
     for t in range(wide.origin.shape[0]):
@@ -34,8 +36,7 @@ def add_tuples(wide: Wide, labels: IntArray, offsets: IntArray, gains: FloatArra
     return known_value
 
 
-@inlined
-def value_of(wide: Wide, t: int, labels: IntArray) -> int:
+def value_of(wide: Wide, t: Int, labels: Ints) -> int:
     """The value of a tuple."""
     value = 0
     for p in range(wide.ptr[t], wide.ptr[t + 1]):
@@ -43,20 +44,18 @@ def value_of(wide: Wide, t: int, labels: IntArray) -> int:
     return value
 
 
-@inlined
 def pass_on_tuples(
-    wide: Wide, labels: IntArray, offsets: IntArray, j: int, label: int, gains: FloatArray
+    wide: Wide, labels: Ints, offsets: Ints, j: Int, label: Int, gains: OutFloats
 ) -> None:
     """Tell the other variables of all tuples of j, which has its old label still, of its new one.
 
     The gains of j itself are left as they are.
     """
-    weights = wide.weights
     for k in range(wide.of_ptr[j], wide.of_ptr[j + 1]):
         t = wide.of[k]
         old = wide.origin[t] + value_of(wide, t, labels)
         new = old + wide.of_stride[k] * (label - labels[j])
-        own = weights[new] - weights[old]
+        own = wide.weights[new] - wide.weights[old]
         for p in range(wide.ptr[t], wide.ptr[t + 1]):
             i, stride = wide.variable[p], wide.stride[p]
             if i == j:
@@ -64,28 +63,24 @@ def pass_on_tuples(
             back = stride * labels[i]
             for a in range(offsets[i + 1] - offsets[i]):
                 forth = stride * a - back
-                gains[offsets[i] + a] += weights[new + forth] - weights[old + forth] - own
+                gains[offsets[i] + a] += (
+                    wide.weights[new + forth] - wide.weights[old + forth] - own
+                )
 
 
-@inlined
-def bin_of(count: int, variables: int, bins: int) -> int:
+def bin_of(count: Int, variables: Int, bins: Int) -> int:
     """The bin of a label that so many variables have: 0 for none, then by their share."""
     if count == 0:
         return 0
     return min(bins - 1, 1 + (count - 1) * (bins - 1) // variables)
 
 
-@inlined
-def share_worth(wide: Wide, label: int, count: int, variables: int) -> float:
+def share_worth(wide: Wide, label: Int, count: Int, variables: Int) -> float:
     """What it is worth that so many variables have a label."""
-    weight: float = wide.weights[
-        wide.shares + label * wide.bins + bin_of(count, variables, wide.bins)
-    ]
-    return weight
+    return wide.weights[wide.shares + label * wide.bins + bin_of(count, variables, wide.bins)]
 
 
-@lean
-def shares_worth(wide: Wide, counts: IntArray, variables: int) -> float:
+def shares_worth(wide: Wide, counts: Ints, variables: Int) -> float:
     """What a histogram is worth, given how many variables have each label."""
     known_value = 0.0
     for a in range(counts.shape[0]):
@@ -93,8 +88,7 @@ def shares_worth(wide: Wide, counts: IntArray, variables: int) -> float:
     return known_value
 
 
-@lean
-def share_changes(wide: Wide, counts: IntArray, variables: int, changes: FloatArray) -> None:
+def share_changes(wide: Wide, counts: Ints, variables: Int, changes: OutFloats2) -> None:
     """For every two labels, what it adds that one variable has the second instead of the first."""
     for a in range(counts.shape[0]):
         less = 0.0

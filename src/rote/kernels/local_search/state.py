@@ -18,110 +18,128 @@ Traits are looked up as `rote.kernels.local_search.global_features` says.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import cython
 import numpy as np
 
-from rote.kernels.bundles import Graph, Wide
-from rote.kernels.jit import inlined, kernel, lean
-from rote.kernels.local_search.clusters import Changes, cluster_changes, clusters_worth
-from rote.kernels.local_search.global_features import add_tuples, pass_on_tuples, shares_worth
-from rote.kernels.neighbourhood.neighbours import (
-    Entries,
-    Gains,
-    change_rows,
-    new_entries,
-    pass_on,
-    take_gains,
-)
-from rote.kernels.neighbourhood.ranges import add_up
-from rote.types import BoolArray, FloatArray, IntArray
+from rote.types import FloatArray
 
-NO_TERM, F1, JACCARD, WRONG = 0, 1, 2, 3
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Floats,
+        Floats2,
+        Int,
+        Ints,
+        Ints2,
+        OutFloats2,
+        copy_into,
+        fill,
+        flags,
+        floats,
+        floats2,
+        ints,
+    )
+    from rote.kernels.bundles import Graph, Wide
+    from rote.kernels.constants import F1, JACCARD, NO_TERM, WRONG
+    from rote.kernels.inlined import change_rows
+    from rote.kernels.local_search.clusters import Clusters, look_at_moves
+    from rote.kernels.local_search.global_features import (
+        add_tuples,
+        pass_on_tuples,
+        shares_worth,
+    )
+    from rote.kernels.neighbourhood.neighbours import (
+        Entries,
+        Gains,
+        new_entries,
+        pass_on,
+        take_gains,
+    )
+    from rote.kernels.neighbourhood.ranges import add_up
 
 
-class Terrain(NamedTuple):
+class Terrain:
     """What the climbs of one input go over."""
 
-    graph: Graph
-    entries: Entries
-    pairs: FloatArray  # the matrix of tables where there is one, and empty elsewhere
-    wide: Wide
+    def __init__(self, graph: Graph, entries: Entries, wide: Wide, variables: Int, paired: Int):
+        self.graph = graph
+        self.entries = entries
+        self.wide = wide
+        self.pairs = floats2(paired, paired)  # the matrix of tables where there is one, or empty
+        self.rank = ints(variables)  # 1 everywhere
+        fill(self.rank, 1)
 
 
-class Standing(NamedTuple):
+class Standing:
     """An output, and what is known of it."""
 
-    labels: IntArray
-    gains: Gains
-    activity: FloatArray  # per row
-    value: FloatArray  # one number: the score
-    wrong: IntArray  # forbidden entries; broken rows
-    counts: IntArray  # of the term: labels that are right, labels that are on
-    having: IntArray  # per label, where there is a histogram: how many variables have it
-    clusters: FloatArray  # one number: what their traits are worth
-    moves: FloatArray  # per label, where there are clusters: what it would add to their traits
-    stale: BoolArray  # per variable: whether its best change has to be looked for
-    chosen: IntArray  # per variable: the label of its best change
-    lead: FloatArray  # per variable: what that gains
-    changes: FloatArray  # per two labels: what the histogram gains by the second for the first
+    def __init__(self, graph: Graph, wide: Wide, variables: Int) -> None:
+        size = graph.offsets[graph.sizes.shape[0]]
+        shared = graph.widest if wide.bins > 0 else 0
+        linked: Int = size if wide.items.values > 0 else 0
+        places = ints(2 * variables + shared)
+        self.labels = places[:variables]
+        self.chosen = places[variables : 2 * variables]  # per variable: its best change
+        # Per label, where there is a histogram: how many variables have it; and per two labels,
+        # what the histogram gains by the second for the first.
+        self.having = places[2 * variables :]
+        self.changes = floats2(shared, shared)
+        self.gains = Gains(size)
+        self.activity = floats(graph.rows.lower.shape[0])  # per row
+        self.stale = flags(variables)  # whether the best change has to be looked for
+        self.lead = floats(variables)  # per variable: what its best change gains
+        items = variables if linked > 0 else 0
+        self.clusters = Clusters(
+            self.labels[:items], self.stale[:items], linked, wide.items.values
+        )
+        self.value = 0.0  # the score
+        self.faults = 0  # forbidden entries
+        self.broken = 0  # rows
+        self.right = 0  # labels, as the term counts them
+        self.on = 0  # labels that are not the first
 
 
-class Extra(NamedTuple):
+class Extra:
     """A term, as far as kernels know it."""
 
-    kind: int
-    gold: IntArray  # of one input
-    on: int  # labels of gold that are not the first
+    def __init__(
+        self,
+        kind: Int,
+        gold: Ints,  # of one input
+    ) -> None:
+        self.kind = kind
+        self.gold = gold
+        self.on = 0
+        look_for(self, gold)
 
 
-@kernel
-def terrain_of(graph: Graph, wide: Wide) -> Terrain:
-    """Room for the scores of an input, without a matrix."""
-    return Terrain(graph, new_entries(graph), np.empty((0, 0)), wide)
+def look_for(extra: Extra, gold: Ints) -> None:
+    """Compare with the gold output of another input."""
+    extra.gold = gold
+    extra.on = 0  # labels of gold that are not the first
+    for j in range(gold.shape[0]):
+        extra.on += is_on(gold[j])
 
 
-@kernel
-def standing_for(graph: Graph, wide: Wide, variables: int) -> Standing:
-    """Room for what is known of an output."""
-    labels = graph.widest if wide.bins > 0 else 0
-    return Standing(
-        np.empty(variables, np.int64),
-        Gains(np.empty(graph.offsets[-1]), np.empty(graph.offsets[-1], np.int64)),
-        np.empty(graph.rows.lower.shape[0]),
-        np.empty(1),
-        np.empty(2, np.int64),
-        np.empty(2, np.int64),
-        np.empty(labels, np.int64),
-        np.zeros(1),
-        np.empty(graph.offsets[-1] if wide.items.values > 0 else 0),
-        np.empty(variables, np.bool_),
-        np.empty(variables, np.int64),
-        np.empty(variables),
-        np.empty((labels, labels)),
-    )
-
-
-@inlined
 def copy_standing(source: Standing, target: Standing) -> None:
     """Stand where another one stands."""
-    target.labels[:] = source.labels
-    target.gains.score[:] = source.gains.score
-    target.gains.faults[:] = source.gains.faults
-    target.activity[:] = source.activity
-    target.value[:] = source.value
-    target.wrong[:] = source.wrong
-    target.counts[:] = source.counts
-    target.having[:] = source.having
-    target.clusters[:] = source.clusters
-    target.moves[:] = source.moves
-    target.stale[:] = source.stale
-    target.chosen[:] = source.chosen
-    target.lead[:] = source.lead
+    copy_into(target.labels, source.labels)
+    copy_into(target.gains.score, source.gains.score)
+    copy_into(target.gains.faults, source.gains.faults)
+    copy_into(target.activity, source.activity)
+    copy_into(target.having, source.having)
+    copy_into(target.clusters.added, source.clusters.added)
+    copy_into(target.stale, source.stale)
+    copy_into(target.chosen, source.chosen)
+    copy_into(target.lead, source.lead)
+    target.clusters.worth = source.clusters.worth
+    target.value = source.value
+    target.faults = source.faults
+    target.broken = source.broken
+    target.right = source.right
+    target.on = source.on
 
 
-@inlined
-def loss_at(extra: Extra, variables: int, right: int, on: int) -> float:
+def loss_at(extra: Extra, variables: Int, right: Int, on: Int) -> float:
     """What the term says of an output with so many labels right and so many on.
 
     For zero-one, ``right`` counts all labels, and for the others only those that are on.
@@ -134,168 +152,144 @@ def loss_at(extra: Extra, variables: int, right: int, on: int) -> float:
         loss = 1.0 - 2.0 * right / both if both > 0 else 0.0
     elif extra.kind == JACCARD:
         both = extra.on + on - right
-        loss = 1.0 - right / both if both > 0 else 0.0
+        loss = 1.0 - (1.0 * right) / both if both > 0 else 0.0
     return loss
 
 
-@inlined
-def is_right(extra: Extra, j: int, label: int) -> int:
-    """Whether a label counts as right."""
-    return int(label == extra.gold[j] and (label > 0 or extra.kind == WRONG))
+def is_right(extra: Extra, j: Int, label: Int) -> int:
+    """1 where a label counts as right, and 0 elsewhere."""
+    return 1 if label == extra.gold[j] and (label > 0 or extra.kind == WRONG) else 0
 
 
-@kernel
-def look_at_moves(terrain: Terrain, at: Standing, one: int, other: int) -> None:
-    """What changes add to clusters, worked out again for two of them, or with -1 for all."""
-    graph, wide = terrain.graph, terrain.wide
-    changes = Changes(at.labels, at.moves, at.stale)
-    cluster_changes(wide.items, wide.weights, graph.offsets, changes, one, other)
+def is_on(label: Int) -> int:
+    """1 for a label that is not the first, and 0 for the first."""
+    return 1 if label > 0 else 0
 
 
-@lean
-def root_of(labels: IntArray, j: int) -> int:
-    """The first item of a cluster."""
-    while labels[j] > 0:
-        j -= labels[j]
-    return j
-
-
-@kernel
 def settle(terrain: Terrain, at: Standing) -> None:
     """Find out about clusters."""
-    items, weights = terrain.wide.items, terrain.wide.weights
-    if items.values > 0:
-        at.clusters[0] = clusters_worth(items, weights, at.labels)
-        look_at_moves(terrain, at, -1, -1)
+    if terrain.wide.items.values > 0:
+        at.clusters.worth = look_at_moves(
+            terrain.wide, terrain.graph.offsets, at.clusters, -1, -1
+        )
 
 
-@kernel
 def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
     """Find out all there is to know of the output whose labels are there."""
-    graph, entries, _, wide = terrain
-    labels = at.labels
-    at.stale[:] = True
-    at.value[0], at.wrong[0] = take_gains(graph, entries, labels, at.gains)
-    at.value[0] += add_tuples(wide, labels, graph.offsets, at.gains.score)
-    if wide.bins > 0:
-        at.having[:] = 0
-        for j in range(labels.shape[0]):
-            at.having[labels[j]] += 1
+    fill(at.stale, True)
+    at.value, at.faults = take_gains(terrain.graph, terrain.entries, at.labels, at.gains)
+    at.value += add_tuples(terrain.wide, at.labels, terrain.graph.offsets, at.gains.score)
+    if terrain.wide.bins > 0:
+        fill(at.having, 0)
+        for j in range(at.labels.shape[0]):
+            at.having[at.labels[j]] += 1
     settle(terrain, at)
-    at.wrong[1] = add_up(graph, labels, at.activity)
-    at.counts[:] = 0
+    at.broken = add_up(terrain.graph, at.labels, at.activity)
+    at.right = 0
+    at.on = 0
     if extra.kind != NO_TERM:
-        for j in range(labels.shape[0]):
-            at.counts[0] += is_right(extra, j, labels[j])
-            at.counts[1] += int(labels[j] > 0)
+        for j in range(at.labels.shape[0]):
+            at.right += is_right(extra, j, at.labels[j])
+            at.on += is_on(at.labels[j])
 
 
-@lean
 def whole_worth(wide: Wide, extra: Extra, at: Standing) -> float:
     """What an output is worth: its score, the term, and what looks at the whole of it."""
     n = at.labels.shape[0]
-    known_value: float = (
-        at.value[0] + at.clusters[0] + loss_at(extra, n, at.counts[0], at.counts[1])
-    )
+    known_value = at.value + at.clusters.worth + loss_at(extra, n, at.right, at.on)
     if wide.bins > 0:
         known_value += shares_worth(wide, at.having, n)
     return known_value
 
 
-@lean
-def pair_up(graph: Graph, theta: FloatArray, pairs: FloatArray) -> None:
+def pair_up(graph: Graph, theta: Floats, pairs: OutFloats2) -> None:
     """The matrix w of tables over two variables with two labels each."""
-    tables = graph.tables
-    pairs[:] = 0.0
-    for b in range(tables.ptr.shape[0] - 1):
-        one, other = tables.scope[tables.scope_ptr[b]], tables.scope[tables.scope_ptr[b] + 1]
-        e = tables.ptr[b]
+    for j in range(pairs.shape[0]):
+        fill(pairs[j], 0.0)
+    for b in range(graph.tables.ptr.shape[0] - 1):
+        k = graph.tables.scope_ptr[b]
+        one, other = graph.tables.scope[k], graph.tables.scope[k + 1]
+        e = graph.tables.ptr[b]
         amount = theta[e + 3] - theta[e + 2] - theta[e + 1] + theta[e]
         pairs[one, other] += amount
         pairs[other, one] += amount
 
 
-@inlined
-def change(
-    terrain: Terrain, extra: Extra, at: Standing, rank: IntArray, j: int, label: int
-) -> None:
-    """Give a variable another label. ``rank`` is 1 everywhere, before and after.
-
-    Clusters are left as they were.
-    """
-    graph, entries, pairs, wide = terrain
-    first, last = graph.offsets[j], graph.offsets[j + 1]
-    gains, faults, before = at.gains.score, at.gains.faults, at.labels[j]
-    gain, fault = gains[first + label], faults[first + label]
-    at.value[0] += gain
-    at.wrong[0] += fault
-    at.wrong[1] += change_rows(graph, j, before, label, at.activity, True)
+def change(terrain: Terrain, extra: Extra, at: Standing, j: Int, label: Int) -> None:
+    """Give a variable another label. Clusters are left as they were."""
+    first, last = terrain.graph.offsets[j], terrain.graph.offsets[j + 1]
+    before = at.labels[j]
+    gain, fault = at.gains.score[first + label], at.gains.faults[first + label]
+    at.value += gain
+    at.faults += fault
+    at.broken += change_rows(terrain.graph, j, before, label, at.activity, True)
     if extra.kind != NO_TERM:
-        at.counts[0] += is_right(extra, j, label) - is_right(extra, j, before)
-        at.counts[1] += int(label > 0) - int(before > 0)
-    if wide.bins > 0:
+        at.right += is_right(extra, j, label) - is_right(extra, j, before)
+        at.on += is_on(label) - is_on(before)
+    if terrain.wide.bins > 0:
         at.having[before] -= 1
         at.having[label] += 1
-    if wide.origin.shape[0] > 0:
-        pass_on_tuples(wide, at.labels, graph.offsets, j, label, gains)
-    if pairs.shape[0] > 0:
-        row, sign = pairs[j], 1.0 if label == 1 else -1.0
-        for k in range(row.shape[0]):
-            # What the label that k does not have would add; 1 is the second label of all.
-            mine = at.labels[k]
-            gains[2 * k + 1 - mine] += sign * row[k] * (1 - 2 * mine)
+    if terrain.wide.origin.shape[0] > 0:
+        pass_on_tuples(
+            terrain.wide, at.labels, terrain.graph.offsets, j, label, at.gains.score
+        )
+    if terrain.pairs.shape[0] > 0:
+        pass_on_pairs(terrain, at, j, label)
     else:
-        rank[j] = 0
-        pass_on(graph, entries, at.labels, j, label, rank, at.gains)
-        rank[j] = 1
-        mark_neighbours(graph, wide, j, at.stale)
+        terrain.rank[j] = 0
+        pass_on(
+            terrain.graph, terrain.entries, at.labels, j, label, terrain.rank, at.gains, 0
+        )
+        terrain.rank[j] = 1
+        mark_neighbours(terrain, at, j)
     for e in range(first, last):
-        gains[e] -= gain
-        faults[e] -= fault
+        at.gains.score[e] -= gain
+        at.gains.faults[e] -= fault
     at.labels[j] = label
 
 
-@inlined
-def mark_neighbours(graph: Graph, wide: Wide, j: int, stale: BoolArray) -> None:
+def pass_on_pairs(terrain: Terrain, at: Standing, j: Int, label: Int) -> None:
+    """Bring the gains of all others up to date, by the matrix of pairs."""
+    sign = 1.0 if label == 1 else -1.0
+    for k in range(at.labels.shape[0]):
+        # What the label that k does not have would add; 1 is the second label of all.
+        mine = at.labels[k]
+        at.gains.score[2 * k + 1 - mine] += sign * terrain.pairs[j, k] * (1 - 2 * mine)
+
+
+def mark_neighbours(terrain: Terrain, at: Standing, j: Int) -> None:
     """Say that j and all that share a table or tuple with it have other gains."""
-    tables = graph.tables
-    stale[j] = True
-    for k in range(tables.place_ptr[j], tables.place_ptr[j + 1]):
-        b = tables.place_table[tables.places[k]]
-        for p in range(tables.scope_ptr[b], tables.scope_ptr[b + 1]):
-            stale[tables.scope[p]] = True
-    if wide.origin.shape[0] > 0:
-        for k in range(wide.of_ptr[j], wide.of_ptr[j + 1]):
-            for p in range(wide.ptr[wide.of[k]], wide.ptr[wide.of[k] + 1]):
-                stale[wide.variable[p]] = True
+    at.stale[j] = True
+    for k in range(terrain.graph.tables.place_ptr[j], terrain.graph.tables.place_ptr[j + 1]):
+        b = terrain.graph.tables.place_table[terrain.graph.tables.places[k]]
+        for p in range(terrain.graph.tables.scope_ptr[b], terrain.graph.tables.scope_ptr[b + 1]):
+            at.stale[terrain.graph.tables.scope[p]] = True
+    if terrain.wide.origin.shape[0] > 0:
+        for k in range(terrain.wide.of_ptr[j], terrain.wide.of_ptr[j + 1]):
+            t = terrain.wide.of[k]
+            for p in range(terrain.wide.ptr[t], terrain.wide.ptr[t + 1]):
+                at.stale[terrain.wide.variable[p]] = True
 
 
-@inlined
-def count_on(gold: IntArray) -> int:
-    """How many labels are not the first."""
-    on = 0
-    for j in range(gold.shape[0]):
-        on += int(gold[j] > 0)
-    return on
-
-
-@kernel
-def gains_of(scores: FloatArray, labels: IntArray, graph: Graph) -> FloatArray:
+def gains_of(scores: Floats2, labels: Ints2, graph: Graph) -> FloatArray:
     """What every label of every variable would add to the scores of outputs; rules are left aside.
 
     Of shape (m, labels).
     """
-    m, n = labels.shape
+    m, n = labels.shape[0], labels.shape[1]
     # Auxiliary variables, which come last, are in no table.
-    gains = np.zeros((m, graph.offsets[n]))
-    faults, entries = np.empty(graph.offsets[n], np.int64), new_entries(graph)
-    entries.forbidden[:] = False
-    theta = entries.theta
-    source = graph.source
-    for i in range(m):
-        for e in range(theta.shape[0]):
-            theta[e] = 0.0
-            for g in range(source.ptr[e], source.ptr[e + 1]):
-                theta[e] += scores[i, source.gather[g]]
-        take_gains(graph, entries, labels[i], Gains(gains[i], faults))
-    return gains
+    size = graph.offsets[n]
+    all_gains = np.empty((m, size))
+    found: OutFloats2 = all_gains
+    gains, entries = Gains(size), new_entries(graph)
+    fill(entries.forbidden, False)
+    with cython.nogil:
+        for i in range(m):
+            for e in range(entries.theta.shape[0]):
+                value: float = 0.0
+                for g in range(graph.source.ptr[e], graph.source.ptr[e + 1]):
+                    value += scores[i, graph.source.gather[g]]
+                entries.theta[e] = value
+            take_gains(graph, entries, labels[i], gains)
+            copy_into(found[i], gains.score)
+    return all_gains

@@ -2,141 +2,167 @@
 
 from __future__ import annotations
 
+import cython
 import numpy as np
 
-from rote.kernels.bundles import Graph, Layout, RowGroups, VariableSets
-from rote.kernels.jit import kernel, lean
-from rote.kernels.outputs import added, entry_at
 from rote.types import BoolArray, IntArray
 
-DIFFERENT, UNKNOWN, SAME = -1, 0, 1  # of factors; anything else is absent
+if not cython.compiled:
+    from rote.kernels.arrays import (
+        Bool,
+        Flags,
+        Int,
+        Ints,
+        Ints2,
+        OutFlags,
+        OutInts,
+        copy_into,
+        ints,
+    )
+    from rote.kernels.bundles import Graph, Layout, VariableSets
+    from rote.kernels.inlined import added, entry_at, root_of
+
+    DIFFERENT, UNKNOWN, SAME = -1, 0, 1  # of factors; anything else is absent
 
 
-@lean
-def root_of(parent: IntArray, j: int) -> int:
-    """The first variable of a component; paths are halved on the way."""
-    while parent[j] != j:
-        parent[j] = parent[parent[j]]
-        j = parent[j]
-    return j
+def joins(layout: Layout, f: Int, states: Ints, sign: Int, gold: Ints) -> bool:
+    """Whether a factor joins its variables: its sign is unknown, or agrees with their states."""
+    if sign != SAME and sign != DIFFERENT:
+        return sign == UNKNOWN
+    u, v = layout.scope[layout.scope_ptr[f]], layout.scope[layout.scope_ptr[f] + 1]
+    one, other = states[layout.offsets[u] + gold[u]], states[layout.offsets[v] + gold[v]]
+    return (one == other) == (sign == SAME)
 
 
-@kernel
 def signed_components(
-    gold: IntArray, layout: Layout, states: IntArray, signs: IntArray
+    gold: Ints2, layout: Layout, states: Ints, signs: Ints
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Per input: its first component; per component: its first variable; and the variables.
 
     A factor joins its variables if its sign is unknown, or agrees with the states of its two.
     """
-    offsets, scope_ptr, scope = layout.offsets, layout.scope_ptr, layout.scope
-    m, n = gold.shape
-    parent = np.empty(n, np.int64)
-    number = np.empty(n, np.int64)
-    first = np.zeros(m + 1, np.int64)
-    sizes = np.zeros(m * n + 1, np.int64)
-    members = np.empty(m * n, np.int64)
-    for i in range(m):
-        for j in range(n):
-            parent[j] = j
-        for f in range(scope_ptr.shape[0] - 1):
-            u = scope[scope_ptr[f]]
-            if signs[f] == SAME or signs[f] == DIFFERENT:
-                v = scope[scope_ptr[f] + 1]
-                same = states[offsets[u] + gold[i, u]] == states[offsets[v] + gold[i, v]]
-                if same != (signs[f] == SAME):
-                    continue
-            elif signs[f] != UNKNOWN:
-                continue
-            for k in range(scope_ptr[f] + 1, scope_ptr[f + 1]):
-                a, b = root_of(parent, u), root_of(parent, scope[k])
-                # The smaller one leads, so that components come in the order of their first.
-                parent[max(a, b)] = min(a, b)
-        count = 0
-        for j in range(n):
-            if parent[j] == j:
-                number[j] = count
-                count += 1
-        first[i + 1] = first[i] + count
-        at = i * n
-        for c in range(count):
+    m, n = gold.shape[0], gold.shape[1]
+    room = ints(3 * n)
+    parent: OutInts = room[:n]
+    number: OutInts = room[n : 2 * n]
+    place: OutInts = room[2 * n :]
+    first: OutInts = np.zeros(m + 1, np.int64)
+    ptr: OutInts = np.zeros(m * n + 1, np.int64)
+    members = ints(m * n)
+    with cython.nogil:
+        for i in range(m):
             for j in range(n):
-                if number[root_of(parent, j)] == c:
-                    members[at] = j
-                    at += 1
-                    sizes[first[i] + c + 1] += 1
-    return first, np.cumsum(sizes[: first[m] + 1]), members
+                parent[j] = j
+            for f in range(layout.scope_ptr.shape[0] - 1):
+                if not joins(layout, f, states, signs[f], gold[i]):
+                    continue
+                u = layout.scope[layout.scope_ptr[f]]
+                for k in range(layout.scope_ptr[f] + 1, layout.scope_ptr[f + 1]):
+                    a, b = root_of(parent, u), root_of(parent, layout.scope[k])
+                    # The smaller one leads, so that components come in the order of their first.
+                    parent[max(a, b)] = min(a, b)
+            count = 0
+            for j in range(n):
+                root = root_of(parent, j)
+                if root == j:
+                    number[j] = count
+                    place[count] = 0
+                    count += 1
+                place[number[root]] += 1
+            first[i + 1] = first[i] + count
+            at = i * n
+            for c in range(count):
+                size = place[c]
+                place[c] = at
+                at += size
+                ptr[first[i] + c + 1] = at
+            for j in range(n):
+                c = number[root_of(parent, j)]
+                members[place[c]] = j
+                place[c] += 1
+    return np.asarray(first), np.asarray(ptr)[: first[m] + 1], np.asarray(members)
 
 
-@lean
-def table_allows(
-    graph: Graph, allowed: BoolArray, table: int, gold: IntArray, inside: BoolArray
-) -> bool:
+class Swap:
+    """What labels are allowed, and a set of an input whose labels may change."""
+
+    def __init__(self, allowed: Flags, variables: Int) -> None:
+        self.allowed = allowed  # per entry
+        self.gold = ints(variables)
+        self.inside = np.zeros(variables, np.bool_)  # per variable
+
+
+def table_allows(graph: Graph, swap: Swap, table: Int) -> bool:
     """Whether all that a table allows of a set it allows with the others as they are."""
-    tables = graph.tables
-    here = entry_at(tables, table, gold)
-    for e in range(tables.ptr[table], tables.ptr[table + 1]):
-        if not allowed[e]:
+    here = entry_at(graph.tables, table, swap.gold)
+    for e in range(graph.tables.ptr[table], graph.tables.ptr[table + 1]):
+        if not swap.allowed[e]:
             continue
-        rest, moved = e - tables.ptr[table], here
-        for k in range(tables.scope_ptr[table], tables.scope_ptr[table + 1]):
-            label = rest // tables.strides[k]
-            rest -= label * tables.strides[k]
-            j = tables.scope[k]
-            if not allowed[graph.offsets[j] + label]:
+        rest, moved = e - graph.tables.ptr[table], here
+        for k in range(graph.tables.scope_ptr[table], graph.tables.scope_ptr[table + 1]):
+            label = rest // graph.tables.strides[k]
+            rest -= label * graph.tables.strides[k]
+            j = graph.tables.scope[k]
+            if not swap.allowed[graph.offsets[j] + label]:
                 moved = -1
                 break
-            if inside[j]:
-                moved += tables.strides[k] * (label - gold[j])
-        if moved >= 0 and not allowed[moved]:
+            if swap.inside[j]:
+                moved += graph.tables.strides[k] * (label - swap.gold[j])
+        if moved >= 0 and not swap.allowed[moved]:
             return False
     return True
 
 
-@lean
-def row_allows(
-    rows: RowGroups, offsets: IntArray, row: int, gold: IntArray, inside: BoolArray
-) -> bool:
+def row_allows(graph: Graph, swap: Swap, row: Int) -> bool:
     """Whether no possible labels of a set break a row that others do not break.
 
     Inside, a row adds up to something between its least and its most; of that, only what the
     others could make good is possible at all.
     """
-    least = most = 0.0  # inside
-    low = high = now = 0.0  # outside: what is possible, and what there is
-    for g in range(rows.ptr[row], rows.ptr[row + 1]):
-        j = rows.variable[g]
-        if inside[j]:
-            least += rows.least[g]
-            most += rows.most[g]
+    least, most = 0.0, 0.0  # inside
+    low, high, now = 0.0, 0.0, 0.0  # outside: what is possible, and what there is
+    for g in range(graph.rows.ptr[row], graph.rows.ptr[row + 1]):
+        j = graph.rows.variable[g]
+        if swap.inside[j]:
+            least += graph.rows.least[g]
+            most += graph.rows.most[g]
             continue
-        low += rows.least[g]
-        high += rows.most[g]
-        now += added(rows, g, offsets[j] + gold[j])
-    from_above: bool = min(most, rows.upper[row] - low) <= rows.upper[row] - now
-    from_below: bool = max(least, rows.lower[row] - high) >= rows.lower[row] - now
-    return from_above and from_below
+        low += graph.rows.least[g]
+        high += graph.rows.most[g]
+        now += added(graph.rows, g, graph.offsets[j] + swap.gold[j])
+    upper, lower = graph.rows.upper[row], graph.rows.lower[row]
+    return min(most, upper - low) <= upper - now and max(least, lower - high) >= lower - now
 
 
-@kernel
-def may_swap(gold: IntArray, graph: Graph, allowed: BoolArray, around: VariableSets) -> BoolArray:
-    """For which inputs every rule by itself lets every set have any labels that are possible."""
-    m, n = gold.shape
-    inside = np.zeros(n, np.bool_)
-    may = np.ones(m, np.bool_)
-    for i in range(m):
-        for s in range(around.begin[i], around.end[i]):
-            members = around.members[around.ptr[s] : around.ptr[s + 1]]
-            if members.shape[0] == n or not may[i]:
-                continue
-            for j in members:
-                inside[j] = True
-            for j in range(n):
-                may[i] = may[i] and (inside[j] or allowed[graph.offsets[j] + gold[i, j]])
-            for b in range(graph.tables.ptr.shape[0] - 1):
-                may[i] = may[i] and table_allows(graph, allowed, b, gold[i], inside)
-            for r in range(graph.rows.lower.shape[0]):
-                may[i] = may[i] and row_allows(graph.rows, graph.offsets, r, gold[i], inside)
-            for j in members:
-                inside[j] = False
+def set_may_swap(graph: Graph, swap: Swap) -> bool:
+    """Whether every rule by itself lets a set have any labels that are possible."""
+    for j in range(swap.gold.shape[0]):
+        if not swap.inside[j] and not swap.allowed[graph.offsets[j] + swap.gold[j]]:
+            return False
+    for b in range(graph.tables.ptr.shape[0] - 1):
+        if not table_allows(graph, swap, b):
+            return False
+    may: Bool = True
+    for r in range(graph.rows.lower.shape[0]):
+        may = may and row_allows(graph, swap, r)
     return may
+
+
+def may_swap(gold: Ints2, graph: Graph, allowed: Flags, around: VariableSets) -> BoolArray:
+    """For which inputs every rule by itself lets every set have any labels that are possible."""
+    m, n = gold.shape[0], gold.shape[1]
+    swap = Swap(allowed, n)
+    may: OutFlags = np.ones(m, np.bool_)
+    with cython.nogil:
+        for i in range(m):
+            copy_into(swap.gold, gold[i])
+            for s in range(around.begin[i], around.end[i]):
+                begin, end = around.ptr[s], around.ptr[s + 1]
+                if end - begin == n or not may[i]:
+                    continue
+                for k in range(begin, end):
+                    swap.inside[around.members[k]] = True
+                may[i] = set_may_swap(graph, swap)
+                for k in range(begin, end):
+                    swap.inside[around.members[k]] = False
+    return np.asarray(may).view(np.bool_)

@@ -9,114 +9,96 @@ whatever the open variables are is not looked at again.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import cython
 
-import numpy as np
-
-from rote.kernels.bundles import Graph, RowGroups
-from rote.kernels.jit import inlined, kernel, lean
-from rote.kernels.outputs import activity_of, added, is_broken
-from rote.types import FloatArray, IntArray
+if not cython.compiled:
+    from rote.kernels.arrays import Bool, Floats, Int, Ints, OutFloats, fill, floats, inf, ints
+    from rote.kernels.bundles import Graph, RowGroups
+    from rote.kernels.inlined import activity_of, added, is_broken
 
 
-class Ranges(NamedTuple):
+class Ranges:
     """Ranges of rows; and for open variables, which groups of theirs are of rows that matter."""
 
-    low: FloatArray
-    high: FloatArray
-    seen: IntArray  # per row: the set that touched it last
-    begin: IntArray  # per variable
-    end: IntArray  # per variable
-    groups: IntArray
+    def __init__(self, rows: RowGroups, variables: Int) -> None:
+        height, groups = rows.lower.shape[0], rows.row.shape[0]
+        numbers = floats(2 * height)
+        self.low = numbers[:height]
+        self.high = numbers[height:]
+        places = ints(height + 2 * variables + groups)
+        self.seen = places[:height]  # per row: the set that touched it last
+        self.begin = places[height : height + variables]
+        self.end = places[height + variables : height + 2 * variables]
+        self.groups = places[height + 2 * variables :]
+        fill(self.seen, -1)
 
 
-@kernel
-def room_for(rows: RowGroups, variables: int) -> Ranges:
-    """Ranges that are not set yet."""
-    height, groups = rows.lower.shape[0], rows.row.shape[0]
-    return Ranges(
-        np.empty(height),
-        np.empty(height),
-        np.full(height, -1),
-        np.empty(variables, np.int64),
-        np.empty(variables, np.int64),
-        np.empty(groups, np.int64),
-    )
-
-
-@lean
-def add_up(graph: Graph, labels: IntArray, activity: FloatArray) -> int:
+def add_up(graph: Graph, labels: Ints, activity: OutFloats) -> int:
     """What an output adds to every row; how many rows it breaks."""
     broken = 0
     for r in range(activity.shape[0]):
         activity[r] = activity_of(graph.rows, graph.offsets, r, labels)
-        broken += int(is_broken(graph.rows, r, activity[r], activity[r]))
+        if is_broken(graph.rows, r, activity[r], activity[r]):
+            broken += 1
     return broken
 
 
-@lean
 def prune(
-    graph: Graph,
-    labels: IntArray,
-    activity: FloatArray,
-    members: IntArray,
-    number: int,
-    ranges: Ranges,
+    graph: Graph, labels: Ints, activity: Floats, members: Ints, number: Int, ranges: Ranges
 ) -> int:
     """Open the variables of a set; how many of the rows it touches were broken before.
 
     No two sets have the same ``number``.
     """
-    rows, offsets = graph.rows, graph.offsets
-    low, high, seen = ranges.low, ranges.high, ranges.seen
     broken = 0
-    for j in members:
-        for q in range(rows.of_ptr[j], rows.of_ptr[j + 1]):
-            g = rows.of[q]
-            r = rows.row[g]
-            if seen[r] != number:
-                seen[r] = number
-                low[r] = high[r] = activity[r]
-                broken += int(is_broken(rows, r, activity[r], activity[r]))
-            now = added(rows, g, offsets[j] + labels[j])
-            low[r] += rows.least[g] - now
-            high[r] += rows.most[g] - now
+    for k in range(members.shape[0]):
+        j = members[k]
+        for q in range(graph.rows.of_ptr[j], graph.rows.of_ptr[j + 1]):
+            g = graph.rows.of[q]
+            r = graph.rows.row[g]
+            if ranges.seen[r] != number:
+                ranges.seen[r] = number
+                ranges.low[r] = activity[r]
+                ranges.high[r] = activity[r]
+                if is_broken(graph.rows, r, activity[r], activity[r]):
+                    broken += 1
+            now = added(graph.rows, g, graph.offsets[j] + labels[j])
+            ranges.low[r] += graph.rows.least[g] - now
+            ranges.high[r] += graph.rows.most[g] - now
     count = 0
-    for j in members:
+    for k in range(members.shape[0]):
+        j = members[k]
         ranges.begin[j] = count
-        for q in range(rows.of_ptr[j], rows.of_ptr[j + 1]):
-            r = rows.row[rows.of[q]]
-            if low[r] < rows.lower[r] or high[r] > rows.upper[r]:
-                ranges.groups[count] = rows.of[q]
+        for q in range(graph.rows.of_ptr[j], graph.rows.of_ptr[j + 1]):
+            r = graph.rows.row[graph.rows.of[q]]
+            if ranges.low[r] < graph.rows.lower[r] or ranges.high[r] > graph.rows.upper[r]:
+                ranges.groups[count] = graph.rows.of[q]
                 count += 1
         ranges.end[j] = count
     return broken
 
 
-@inlined
-def close_labels(graph: Graph, j: int, ranges: Ranges, belief: FloatArray) -> None:
+def close_labels(graph: Graph, j: Int, ranges: Ranges, belief: OutFloats) -> None:
     """-inf for each label of an open variable that would put a row out of reach."""
-    rows, offsets = graph.rows, graph.offsets
     for q in range(ranges.begin[j], ranges.end[j]):
         g = ranges.groups[q]
-        r = rows.row[g]
-        low, high = ranges.low[r] - rows.least[g], ranges.high[r] - rows.most[g]
-        if is_broken(rows, r, low, high):  # and so is it by every label without a column
-            for part in range(offsets[j], offsets[j + 1]):
-                amount = added(rows, g, part)
-                if is_broken(rows, r, low + amount, high + amount):
-                    belief[part] = -np.inf
+        r = graph.rows.row[g]
+        low, high = ranges.low[r] - graph.rows.least[g], ranges.high[r] - graph.rows.most[g]
+        if is_broken(graph.rows, r, low, high):  # and so is it by every label without a column
+            for part in range(graph.offsets[j], graph.offsets[j + 1]):
+                amount = added(graph.rows, g, part)
+                if is_broken(graph.rows, r, low + amount, high + amount):
+                    belief[part] = -inf
             continue
-        for c in range(rows.start[g], rows.start[g + 1]):
-            amount = rows.coefficient[c]
-            if is_broken(rows, r, low + amount, high + amount):
-                belief[rows.column[c]] = -np.inf
+        for c in range(graph.rows.start[g], graph.rows.start[g + 1]):
+            amount = graph.rows.coefficient[c]
+            if is_broken(graph.rows, r, low + amount, high + amount):
+                belief[graph.rows.column[c]] = -inf
 
 
-@inlined
-def settle(rows: RowGroups, part: int, j: int, ranges: Ranges) -> bool:
+def settle(rows: RowGroups, part: Int, j: Int, ranges: Ranges) -> bool:
     """Give an open variable the label of a part; whether all rows are still within reach."""
-    within = True
+    within: Bool = True
     for q in range(ranges.begin[j], ranges.end[j]):
         g = ranges.groups[q]
         r = rows.row[g]
@@ -127,8 +109,7 @@ def settle(rows: RowGroups, part: int, j: int, ranges: Ranges) -> bool:
     return within
 
 
-@inlined
-def reopen(rows: RowGroups, part: int, j: int, ranges: Ranges) -> None:
+def reopen(rows: RowGroups, part: Int, j: Int, ranges: Ranges) -> None:
     """Take a label back."""
     for q in range(ranges.begin[j], ranges.end[j]):
         g = ranges.groups[q]

@@ -1,0 +1,47 @@
+cimport cython
+
+from rote.kernels.arrays cimport *
+from rote.kernels.bundles cimport Graph, Wide
+from rote.kernels.constants cimport F1, JACCARD, NO_TERM, WRONG
+from rote.kernels.inlined cimport change_rows
+from rote.kernels.local_search.clusters cimport Clusters, look_at_moves
+from rote.kernels.local_search.global_features cimport add_tuples, pass_on_tuples, shares_worth
+from rote.kernels.neighbourhood.neighbours cimport Entries, Gains, new_entries, pass_on, take_gains
+from rote.kernels.neighbourhood.ranges cimport add_up
+
+@cython.final
+cdef class Terrain:
+    cdef readonly Graph graph
+    cdef readonly Entries entries
+    cdef readonly Wide wide
+    cdef readonly OutFloats2 pairs
+    cdef readonly OutInts rank
+
+@cython.final
+cdef class Standing:
+    cdef readonly OutInts labels, chosen, having
+    cdef readonly OutFloats2 changes
+    cdef readonly Gains gains
+    cdef readonly OutFloats activity, lead
+    cdef readonly OutFlags stale
+    cdef readonly Clusters clusters
+    cdef readonly double value
+    cdef readonly Int faults, broken, right, on
+
+@cython.final
+cdef class Extra:
+    cdef readonly Int kind, on
+    cdef readonly Ints gold
+
+cpdef void copy_standing(Standing source, Standing target) noexcept nogil
+cpdef double loss_at(Extra extra, Int variables, Int right, Int on) noexcept nogil
+cdef Int is_right(Extra extra, Int j, Int label) noexcept nogil
+cdef Int is_on(Int label) noexcept nogil
+cdef void look_for(Extra extra, Ints gold) noexcept nogil
+cpdef void settle(Terrain terrain, Standing at) noexcept nogil
+cpdef void stand_at(Terrain terrain, Extra extra, Standing at) noexcept nogil
+cpdef double whole_worth(Wide wide, Extra extra, Standing at) noexcept nogil
+cpdef void pair_up(Graph graph, Floats theta, OutFloats2 pairs) noexcept nogil
+cpdef void change(Terrain terrain, Extra extra, Standing at, Int j, Int label) noexcept nogil
+cdef void pass_on_pairs(Terrain terrain, Standing at, Int j, Int label) noexcept nogil
+cdef void mark_neighbours(Terrain terrain, Standing at, Int j) noexcept nogil
