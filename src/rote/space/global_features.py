@@ -18,7 +18,8 @@ import numpy as np
 
 from rote.errors import SpaceError
 from rote.kernels.bundles import Items, Wide
-from rote.kernels.local_search.clusters import STATES, cluster_values
+from rote.kernels.constants import STATES
+from rote.kernels.local_search.clusters import cluster_values
 from rote.kernels.local_search.global_features import no_items
 from rote.settings import Checked, whole
 from rote.space.space import Space

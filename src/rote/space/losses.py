@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from rote.errors import SettingError
-from rote.kernels.local_search.state import F1, JACCARD, WRONG
+from rote.kernels.constants import F1, JACCARD, WRONG
 from rote.settings import check, number
 from rote.space.space import Space
 from rote.types import AnyArray, FloatArray, IntArray, readonly

@@ -101,7 +101,7 @@ class Beam(_Planned):
         """The last beam of one input, ranked by the priority."""
         assert self.priority is not None
         beam = np.full((1, len(space.variables)), -1)
-        for j in plan.order.tolist():
+        for j in np.asarray(plan.order).tolist():
             labels = np.flatnonzero(~closed[space.offsets[j] : space.offsets[j + 1]])
             beam, parents = np.repeat(beam, len(labels), axis=0), len(beam)
             if len(beam) == 0:

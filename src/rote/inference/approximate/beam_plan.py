@@ -25,7 +25,8 @@ import numpy as np
 
 from rote.errors import SettingError
 from rote.inference.engine import Locked
-from rote.kernels.beam.beam import MAX_COUNTED, BeamPlan
+from rote.kernels.beam.beam import BeamPlan
+from rote.kernels.constants import MAX_COUNTED
 from rote.settings import FLAG, Checked, Setting, optional
 from rote.space.network import Table
 from rote.space.space import Space

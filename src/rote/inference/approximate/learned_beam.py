@@ -38,7 +38,7 @@ from rote.inference.exact.exact import Exact
 from rote.inference.exact.independent import argmax_presolve
 from rote.inference.problem import Context, LazyProblem, LazyScores, Problem, Wanted
 from rote.inference.solutions import FoundBy, Solutions, Status
-from rote.kernels.beam.beam import BeamPlan, Progress, first_nodes, proceed, search_beam
+from rote.kernels.beam.beam import BeamPlan, Nodes, Progress, proceed, search_beam
 from rote.kernels.beam.heuristic_learning import Learned, learn_beam
 from rote.kernels.local_search.hash_random import seeds_of
 from rote.settings import FLAG, FRACTION, instance_of, number, optional, whole
@@ -76,21 +76,26 @@ class Heuristic(Locked):
         weights, sums, clock, asked = (np.array(array, dtype=np.float64) for array in arrays)
         self.index = WeightIndex(origins, min(len(weights), len(sums)))
         self.plans = BeamPlans(order, features, self.index)
-        self.learned = Learned(weights, sums, clock)
+        self.hold(weights, sums, clock)
         self.asked = int(asked[0])
+
+    def hold(self, weights: FloatArray, sums: FloatArray, clock: FloatArray) -> None:
+        """Take these arrays, which kernels see as ``learned``."""
+        self.arrays = weights, sums, clock
+        self.learned = Learned(weights, sums, clock)
 
     def plan(self, space: Space) -> BeamPlan:
         """The plan of a space; there are weights for all of its features then."""
         plan = self.plans.of(space)
-        more = self.index.size - len(self.learned.weights)
+        weights, sums, clock = self.arrays
+        more = self.index.size - len(weights)
         if more > 0:
-            weights, sums = (np.pad(array, (0, more)) for array in self.learned[:2])
-            self.learned = Learned(weights, sums, self.learned.clock)
+            self.hold(np.pad(weights, (0, more)), np.pad(sums, (0, more)), clock)
         return plan
 
     def weights(self, *, average: bool) -> FloatArray:
         """The weights as they are, or their mean so far."""
-        weights, sums, clock = self.learned
+        weights, sums, clock = self.arrays
         return readonly(weights - sums / max(1.0, clock[0]) if average else weights.copy())
 
 
@@ -194,7 +199,7 @@ class LearnedBeam(Engine):
         """What has been learned so far."""
         own = self._heuristic
         with own.lock:
-            arrays = (*own.learned, np.array([float(own.asked)]))
+            arrays = (*own.arrays, np.array([float(own.asked)]))
             return Knowledge(dict(own.index.origins), *(readonly(a.copy()) for a in arrays))
 
     @property
@@ -393,12 +398,14 @@ class _Walk:
         m, n = len(lazy), len(space.variables)
         self.lazy, self.plan = lazy, plan
         self.closed = readonly(np.tile(~space.network.allowed[: space.labels], (m, 1)))
-        self.nodes, self.there = first_nodes(m, width, plan), np.zeros((m, n), dtype=np.bool_)
+        self.nodes, self.there = Nodes(m, width, plan), np.zeros((m, n), dtype=np.bool_)
         self.steps, self.skipped = np.zeros((2, m), dtype=np.int64)
         # A step needs the scores of its variable, and of the factors that are whole after it.
+        ptr, order = np.asarray(plan.factor_ptr), np.asarray(plan.order)
         factors = n + np.searchsorted(space.factor_offsets, plan.factor_part)
-        self.slots = np.insert(factors, plan.factor_ptr[:-1], plan.order)
-        self.counts = 1 + np.diff(plan.factor_ptr)
+        self.slots = np.insert(factors, ptr[:-1], order)
+        self.firsts = ptr[:-1] + np.arange(n)
+        self.counts = 1 + np.diff(ptr)
 
     def on(self, weights: FloatArray, theta: float) -> Wanted:
         """Go on as far as scores go; which inputs then wait for those of which slots."""
@@ -413,7 +420,7 @@ class _Walk:
         self.there |= wanted
         inputs, steps = np.nonzero(wanted)
         counts = self.counts[steps]
-        firsts = self.plan.factor_ptr[steps] + steps
+        firsts = self.firsts[steps]
         before = np.cumsum(counts) - counts
         places = np.arange(counts.sum()) + np.repeat(firsts - before, counts)
         return Wanted(self.lazy, np.repeat(inputs, counts), self.slots[places])
