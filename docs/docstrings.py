@@ -7,7 +7,7 @@ Docstrings are Markdown with numpydoc sections, and examples for doctest. On the
 - examples below a section, such as Parameters, get a section of their own;
 - a named tuple has a signature, as a dataclass has;
 - a field without a docstring is not listed below its class, whose signature has it already;
-- a module that works out its ``__all__`` exports what it imports as itself;
+- a module of imports alone exports all of them;
 - a name that a package exports is what it imports, also where a module of it has the same name.
 """
 
@@ -57,8 +57,8 @@ class Docstrings(griffe.Extension):
             obj.docstring.value = readable(obj.docstring.value)
 
     def on_module_members(self, *, mod: griffe.Module, **_: Any) -> None:
-        if mod.exports == []:  # of an expression; not later: others import all names of it
-            mod.exports = [name for name, member in mod.members.items() if member.is_alias]
+        if not mod.exports and all(member.is_alias for member in mod.members.values()):
+            mod.exports = list(mod.members)  # not later: others import all names of it
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         _follow_imports(pkg)
