@@ -8,18 +8,18 @@ import re
 import pytest
 
 from rote.kernels import constants
-from tests.kernels.sources import MODULES, names_of, text_of
+from tests.kernels.sources import FOLDER, MODULES, names_of, text_of
 
-DEFINED = re.compile(r"^ +#define (\w+) (\S+)$", re.MULTILINE)
-DECLARED = re.compile(r"^ +const (?:double|long long) (\w+)$", re.MULTILINE)
-ENUM = re.compile(r"^cdef enum:\n((?: +.+\n)+)", re.MULTILINE)
+DEFINED = re.compile(r"^ +#define (\w+) (.+)$", re.MULTILINE)
+DECLARED = re.compile(r"^ +const [a-zA-Z ]+ (\w+)$", re.MULTILINE)
+ENUM = re.compile(r"^cp?def enum:\n((?: +.+\n)+)", re.MULTILINE)
 
 
 def number(text):
     """As C reads it."""
-    if text.lower().startswith(("0x", "-0x")) and "p" in text.lower():
+    if re.fullmatch(r"0x[0-9a-f.]+p[0-9]+", text, re.IGNORECASE):
         return float.fromhex(text)
-    return ast.literal_eval(re.sub(r"[uUlL]+$", "", text))
+    return eval(re.sub(r"(?<=[0-9A-Fa-f])[uUlL]+\b", "", text))  # noqa: S307
 
 
 def in_python():
@@ -28,23 +28,24 @@ def in_python():
 
 def test_constants_are_the_same():
     header = text_of("constants.pxd")
-    found = {name: number(text) for name, text in DEFINED.findall(header)}
+    found = dict(in_header(FOLDER / "constants.py"))
     assert found == in_python()
     assert {name: type(value) for name, value in found.items()} == {
         name: type(value) for name, value in in_python().items()
     }
-    assert sorted(DECLARED.findall(header)) == sorted(found)
+    assert DECLARED.findall(header) == [name for name, _ in DEFINED.findall(header)]
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("0x1p1000", 2.0**1000), ("1e9", 1e9), ("4LL", 4), ("0x10ULL", 16)]
+    ("text", "expected"),
+    [("0x1p1000", 2.0**1000), ("1e9", 1e9), ("4LL", 4), ("0x10ULL", 16), ("(1 - 0.5)", 0.5)],
 )
 def test_numbers_are_read_as_c_does(text, expected):
     assert number(text) == expected
 
 
 def known_uncompiled(file):
-    """Whole numbers of a module for Python: those of the block that Cython does not see."""
+    """The numbers of a module for Python: those of the block that Cython does not see."""
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "not cython.compiled":
             for one in node.body:
@@ -63,9 +64,11 @@ def assigned(statement):
             yield name.id, eval(ast.unparse(value))  # noqa: S307
 
 
-def in_enum(file):
+def in_header(file):
     header = file.with_suffix(".pxd")
     text = header.read_text(encoding="utf-8") if header.exists() else ""
+    for name, value in DEFINED.findall(text):
+        yield name, number(value)
     for block in ENUM.findall(text):
         for line in block.splitlines():
             name, _, value = line.partition("#")[0].partition("=")
@@ -73,5 +76,5 @@ def in_enum(file):
 
 
 @pytest.mark.parametrize("file", MODULES, ids=names_of(MODULES))
-def test_whole_numbers_of_a_module_are_the_same(file):
-    assert dict(in_enum(file)) == dict(known_uncompiled(file))
+def test_numbers_of_a_module_are_the_same(file):
+    assert dict(in_header(file)) == dict(known_uncompiled(file))

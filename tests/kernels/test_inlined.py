@@ -13,6 +13,9 @@ HEAD = re.compile(
     r"^cdef inline (.+?) (\w+)\(([^)]*)\) noexcept nogil:\n((?:[ ]+.*\n|\n)+)", re.MULTILINE
 )
 OF_C = {"float": "double", "bool": "bint"}
+# Bytes are copied or read as another type, which Python has other words for; what these answer is
+# tested with the kernels that use them.
+OF_MEMORY = {"repeat_row", "bits_of", "signed"}
 
 
 def in_c(annotation):
@@ -49,10 +52,15 @@ def in_python():
 
 def in_header(text):
     for result, name, given, body in HEAD.findall(text):
-        untyped = re.sub(r"^( +)cdef [\w ]+? (\w+ = )", r"\1\2", body, flags=re.MULTILINE)
-        untyped = re.sub(r"^ +cdef .*\n", "", untyped, flags=re.MULTILINE)
-        (function,) = ast.parse("def body():\n" + untyped).body
-        yield name, (result, " ".join(given.split()), body_of(function.body))
+        yield name, (result, " ".join(given.split()).rstrip(","), body)
+
+
+def without_types(body):
+    """The body of a header as Python reads it, without types of locals and casts."""
+    body = re.sub(r"^( +)cdef [\w ]+? (\w+ = )", r"\1\2", body, flags=re.MULTILINE)
+    body = re.sub(r"^ +cdef .*\n", "", body, flags=re.MULTILINE)
+    (function,) = ast.parse("def body():\n" + re.sub(r"<\w+>", "", body)).body
+    return body_of(function.body)
 
 
 PYTHON, HEADER = dict(in_python()), dict(in_header(text_of("inlined.pxd")))
@@ -65,10 +73,18 @@ def test_both_have_the_same_functions():
 
 
 @pytest.mark.parametrize("name", PYTHON)
-def test_both_say_the_same(name):
-    assert HEADER[name] == PYTHON[name]
+def test_both_take_and_return_the_same(name):
+    result, given, _ = PYTHON[name]
+    assert HEADER[name][1] == given
+    assert HEADER[name][0] in ({"Int", "Word"} if result == "Int" else {result})
+
+
+@pytest.mark.parametrize("name", [name for name in PYTHON if name not in OF_MEMORY])
+def test_both_have_the_same_body(name):
+    assert without_types(HEADER[name][2]) == PYTHON[name][2].replace(" & WORD", "")
 
 
 def test_another_body_is_seen():
     changed = text_of("inlined.pxd").replace("code * layout", "code + layout")
-    assert dict(in_header(changed))["tuple_of"] != PYTHON["tuple_of"]
+    *_, body = dict(in_header(changed))["tuple_of"]
+    assert without_types(body) != PYTHON["tuple_of"][2]
