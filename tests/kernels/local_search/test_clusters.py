@@ -1,4 +1,4 @@
-"""Traits of clusters in kernels: compiled, as plain Python, and by their definition."""
+"""Traits of clusters in kernels, and by their definition."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rote.kernels.bundles import Wide
+from rote.kernels.constants import STATES
 from rote.kernels.local_search.clusters import (
-    STATES,
-    Changes,
-    cluster_changes,
+    Clusters,
     cluster_values,
-    clusters_worth,
-    find_roots,
+    look_at_moves,
     size_bucket,
 )
+from rote.kernels.local_search.global_features import no_traits
 from rote.space.global_features import FORMS, ClusterAgreement
 from rote.types import readonly
-from tests.kernels.bodies import plain
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -57,16 +56,25 @@ def by_definition(family, labels):
     return [(a * FORMS + form) * STATES + state for a, form, state in global_features]
 
 
+def wide_of(family, weights):
+    """What kernels are told of these traits alone."""
+    names = ("origin", "ptr", "variable", "stride", "of_ptr", "of", "of_stride", "shares", "bins")
+    none = no_traits()
+    return Wide(weights, *(getattr(none, name) for name in names), family.items(2))
+
+
+def first_of(labels, j):
+    while labels[j]:
+        j -= labels[j]
+    return int(j)
+
+
 @given(seeds, st.integers(1, 8), st.integers(0, 3))
 @settings(max_examples=40)
-def test_values_and_worth_are_those_of_the_definition(seed, n, attributes):
-    family, labels, weights = drawn(seed, n, attributes)
-    expected = by_definition(family, labels.tolist())
-    for run in (cluster_values, plain(cluster_values)):
-        assert run(family.items(0), readonly(labels[None])).tolist() == [expected]
-    for run in (clusters_worth, plain(clusters_worth)):
-        known_value = run(family.items(2), weights, readonly(labels))
-        assert known_value == pytest.approx(weights[2:][expected].sum())
+def test_values_are_those_of_the_definition(seed, n, attributes):
+    family, labels, _ = drawn(seed, n, attributes)
+    found = cluster_values(family.items(0), readonly(labels[None]))
+    assert found.tolist() == [by_definition(family, labels.tolist())]
 
 
 @given(seeds, st.integers(1, 8), st.integers(0, 3), st.integers(0, 5))
@@ -75,38 +83,29 @@ def test_changes_are_differences_and_stay_so_when_only_what_was_touched_is_looke
     seed, n, attributes, steps
 ):
     family, labels, weights = drawn(seed, n, attributes)
-    items = family.items(2)
-    sizes = np.arange(1, n + 1)
+    wide, sizes = wide_of(family, weights), np.arange(1, n + 1)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    rng = np.random.default_rng(seed)
-    changes, body = np.full(offsets[-1], np.nan), np.full(offsets[-1], np.nan)
+    rng, stale = np.random.default_rng(seed), np.zeros(n, dtype=np.bool_)
+    clusters = Clusters(labels, stale, offsets[-1], wide.items.values)
+    changes = np.asarray(clusters.added)
+    changes[:] = np.nan
     touched = -1, -1
     for _ in range(1 + steps):
-        arguments = items, weights, offsets
-        stale = [np.zeros(n, dtype=np.bool_) for _ in range(2)]
-        before = changes.copy()
-        cluster_changes(*arguments, Changes(labels, changes, stale[0]), *touched)
-        plain(cluster_changes)(*arguments, Changes(labels, body, stale[1]), *touched)
-        assert stale[0].tolist() == stale[1].tolist()
-        moved = np.repeat(stale[0], sizes)
-        assert (changes == before)[~moved].all()
-        assert changes.tolist() == body.tolist()
-        now = weights[2:][by_definition(family, labels.tolist())].sum()
+        before, stale[:] = changes.copy(), False
+        now = look_at_moves(wide, offsets, clusters, *touched)
+        assert now == pytest.approx(weights[2:][by_definition(family, labels.tolist())].sum())
+        assert (changes == before)[~np.repeat(stale, sizes)].all()
         for j in range(n):
             for a in range(j + 1):
                 other = labels.copy()
                 other[j] = a
                 after = weights[2:][by_definition(family, other.tolist())].sum()
                 assert changes[offsets[j] + a] == pytest.approx(after - now, abs=1e-9)
-        root = np.empty(n, dtype=np.int64)
-        find_roots(labels, root)
         j = int(rng.integers(n))
-        before = root[j]
+        home = first_of(labels, j)
         labels[j] = rng.integers(j + 1)
-        find_roots(labels, root)
-        touched = int(before), int(root[j])
+        touched = home, first_of(labels, j)
 
 
-@pytest.mark.parametrize("run", [size_bucket, plain(size_bucket)])
-def test_sizes_fall_into_buckets(run):
-    assert [run(count) for count in range(7)] == [0, 1, 2, 3, 3, 4, 4]
+def test_sizes_fall_into_buckets():
+    assert [size_bucket(count) for count in range(7)] == [0, 1, 2, 3, 3, 4, 4]

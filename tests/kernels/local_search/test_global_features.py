@@ -1,4 +1,4 @@
-"""Traits in kernels: compiled, as plain Python, and by their definitions."""
+"""Traits in kernels, and by their definitions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from rote.space.global_features import (
     tuples_along,
 )
 from rote.types import readonly
-from tests.kernels.bodies import plain
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -57,21 +56,18 @@ def test_gains_of_tuples_are_differences_and_stay_so_after_a_change(seed, n, k):
     scores, wide, labels = drawn(seed, n, k)
     offsets = np.arange(0, (n + 1) * k, k)
     rng = np.random.default_rng(seed)
-    for start in (add_tuples, plain(add_tuples)):
-        gains = np.zeros(n * k)
-        known_value = start(wide, labels, offsets, gains)
-        assert known_value == pytest.approx(tuples_worth(scores, labels))
-        assert gains == pytest.approx(gains_by_definition(scores, labels.tolist(), k), abs=1e-12)
+    gains = np.zeros(n * k)
+    known_value = add_tuples(wide, labels, offsets, gains)
+    assert known_value == pytest.approx(tuples_worth(scores, labels))
+    assert gains == pytest.approx(gains_by_definition(scores, labels.tolist(), k), abs=1e-12)
     j, label = int(rng.integers(n)), int(rng.integers(k))
     own = slice(j * k, (j + 1) * k)
-    compiled, body = gains.copy(), gains.copy()
-    pass_on_tuples(wide, labels, offsets, j, label, compiled)
-    plain(pass_on_tuples)(wide, labels, offsets, j, label, body)
-    assert compiled.tolist() == body.tolist()
-    assert compiled[own].tolist() == gains[own].tolist()
-    compiled[own] -= compiled[j * k + label]
+    passed = gains.copy()
+    pass_on_tuples(wide, labels, offsets, j, label, passed)
+    assert passed[own].tolist() == gains[own].tolist()
+    passed[own] -= passed[j * k + label]
     labels[j] = label
-    assert compiled == pytest.approx(gains_by_definition(scores, labels.tolist(), k), abs=1e-12)
+    assert passed == pytest.approx(gains_by_definition(scores, labels.tolist(), k), abs=1e-12)
 
 
 @given(seeds, st.integers(1, 7))
@@ -85,27 +81,25 @@ def test_shares_are_worth_what_the_histogram_says_before_and_after_every_change(
         return scores.weights[origin + histogram.values(np.asarray([output]))].sum()
 
     counts = np.bincount(labels, minlength=3)
-    for total, tell in ((shares_worth, share_changes), (plain(shares_worth), plain(share_changes))):
-        assert total(wide, counts, n) == pytest.approx(known_value(labels))
-        changes = np.full((3, 3), np.nan)
-        tell(wide, counts, n, changes)
-        for j in range(n):
-            for a in range(3):
-                other = labels.copy()
-                other[j] = a
-                gain = known_value(other) - known_value(labels)
-                assert changes[labels[j], a] == pytest.approx(gain, abs=1e-12)
+    assert shares_worth(wide, counts, n) == pytest.approx(known_value(labels))
+    changes = np.full((3, 3), np.nan)
+    share_changes(wide, counts, n, changes)
+    for j in range(n):
+        for a in range(3):
+            other = labels.copy()
+            other[j] = a
+            gain = known_value(other) - known_value(labels)
+            assert changes[labels[j], a] == pytest.approx(gain, abs=1e-12)
 
 
-@pytest.mark.parametrize("run", [bin_of, plain(bin_of)])
-def test_bins_are_those_of_the_histogram(run):
+def test_bins_are_those_of_the_histogram():
     for n in range(1, 9):
         for bins in range(2, 6):
             own = LabelCounts("shares", 1, bins)
             # One label that so many variables have: the others have none of it.
             for count in range(n + 1):
                 labels = np.repeat([0, 1], [count, n - count])[None]
-                assert run(count, n, bins) == own.values(labels)[0, 0]
+                assert bin_of(count, n, bins) == own.values(labels)[0, 0]
 
 
 def test_nothing_is_said_of_no_traits():

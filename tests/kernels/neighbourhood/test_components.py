@@ -1,4 +1,4 @@
-"""Components and whether they may change by themselves: compiled, plain, by naive twins."""
+"""Components and whether they may change by themselves, beside naive twins."""
 
 from __future__ import annotations
 
@@ -11,26 +11,18 @@ from hypothesis import strategies as st
 
 from rote.kernels.bundles import Layout
 from rote.kernels.neighbourhood.components import (
+    Swap,
     may_swap,
-    root_of,
     row_allows,
     signed_components,
     table_allows,
 )
 from rote.space import SpaceBuilder, at_most
-from tests.kernels.bodies import activities, entry_of, networks, plain
+from tests.kernels.bodies import activities, entry_of, networks
 from tests.kernels.parts import around_of, whole
 from tests.strategies import rules_as_rows, spaces
 
 # -- components ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("run", [root_of, plain(root_of)], ids=["compiled", "plain"])
-def test_the_root_is_the_first_variable_and_paths_get_shorter(run):
-    parent = np.array([0, 0, 1, 2, 4])
-    assert run(parent, 3) == 0
-    assert parent[3] == 1
-    assert [run(parent, j) for j in range(5)] == [0, 0, 0, 0, 4]
 
 
 def sets_of(found, i):
@@ -69,36 +61,33 @@ def test_components_are_those_that_grow_along_factors(space, seed, m):
     signs = whole(np.where(pairwise, rng.integers(-1, 3, size=len(pairwise)), 0))
     arguments = gold, space.layout, states, signs
     scopes = [factor.variables for factor in space.factors]
-    for run in (signed_components, plain(signed_components)):
-        found = run(*arguments)
-        assert found[0].shape == (m + 1,)
-        for i in range(m):
-            own = [int(states[space.offsets[j] + gold[i, j]]) for j in range(n)]
-            assert sets_of(found, i) == naive_components(n, own, scopes, signs.tolist())
+    found = signed_components(*arguments)
+    assert found[0].shape == (m + 1,)
+    for i in range(m):
+        own = [int(states[space.offsets[j] + gold[i, j]]) for j in range(n)]
+        assert sets_of(found, i) == naive_components(n, own, scopes, signs.tolist())
 
 
-@pytest.mark.parametrize(
-    "run", [signed_components, plain(signed_components)], ids=["compiled", "plain"]
-)
-def test_no_variables_one_variable_and_no_input(run):
+def test_no_variables_one_variable_and_no_input():
     none, zero = whole([]), whole([0])
     nothing = Layout(none, zero, zero, none, zero)
-    first, ptr, members = run(whole(np.empty((2, 0))), nothing, none, none)
+    first, ptr, members = signed_components(whole(np.empty((2, 0))), nothing, none, none)
     assert (first.tolist(), ptr.tolist(), members.tolist()) == ([0, 0, 0], [0], [])
     layout = Layout(whole([2]), whole([0, 2]), zero, none, whole([2]))
-    found = run(whole([[1], [0]]), layout, whole([0, 1]), none)
+    found = signed_components(whole([[1], [0]]), layout, whole([0, 1]), none)
     assert [part.tolist() for part in found] == [[0, 1, 2], [0, 1, 2], [0, 0]]
-    found = run(whole(np.empty((0, 1))), layout, whole([0, 1]), none)
+    found = signed_components(whole(np.empty((0, 1))), layout, whole([0, 1]), none)
     assert [part.tolist() for part in found] == [[0], [0], []]
 
 
 # -- whether they may change by themselves --------------------------------------------------
 
 
-def mask(n, members):
-    inside = np.zeros(n, dtype=np.bool_)
-    inside[list(members)] = True
-    return inside
+def swap_of(net, gold, members):
+    swap = Swap(net.allowed, len(gold))
+    np.asarray(swap.gold)[:] = gold
+    np.asarray(swap.inside)[list(members)] = True
+    return swap
 
 
 def labels_of(net):
@@ -106,7 +95,7 @@ def labels_of(net):
     graph = net.graph
     return [
         labels
-        for labels in product(*map(range, graph.sizes.tolist()))
+        for labels in product(*map(range, graph.sizes))
         if all(net.allowed[graph.offsets[j] + a] for j, a in enumerate(labels))
     ]
 
@@ -136,9 +125,8 @@ def test_a_table_allows_a_set_where_all_it_allows_stays_allowed(found, seed):
             for labels in everything
             if net.allowed[entry_of(graph, b, labels)]
         )
-        for run in (table_allows, plain(table_allows)):
-            allows = run(graph, net.allowed, b, gold, mask(n, members))
-            assert allows == expected or not everything
+        allows = table_allows(graph, swap_of(net, gold, members), b)
+        assert allows == expected or not everything
 
 
 @given(networks(least=1), st.integers(0, 2**32 - 1))
@@ -154,9 +142,7 @@ def test_a_row_that_allows_a_set_is_obeyed_by_all_that_obeyed_it_elsewhere(found
         return rows.lower[r] <= activities(graph, labels)[r] <= rows.upper[r]
 
     for r in range(len(rows.lower)):
-        allows = row_allows(rows, graph.offsets, r, gold, mask(n, members))
-        assert plain(row_allows)(rows, graph.offsets, r, gold, mask(n, members)) == allows
-        if allows:
+        if row_allows(graph, swap_of(net, gold, members), r):
             for labels in labels_of(net):
                 assert not is_feasible(r, labels) or is_feasible(r, swapped(gold, labels, members))
 
@@ -180,14 +166,13 @@ def at_most_two_of_four():
         ([0, 0, 0, 0], [], True),
     ],
 )
-@pytest.mark.parametrize("run", [may_swap, plain(may_swap)], ids=["compiled", "plain"])
 @pytest.mark.parametrize("max_entries", [None, 1], ids=["table", "row"])
-def test_at_most_two_by_hand(gold, members, expected, run, max_entries):
+def test_at_most_two_by_hand(gold, members, expected, max_entries):
     space = at_most_two_of_four()
     with rules_as_rows(max_entries):
         net = space.network
     assert bool(len(net.graph.rows.lower)) == (max_entries == 1)
-    found = run(whole([gold]), net.graph, net.allowed, around_of([[members]]))
+    found = may_swap(whole([gold]), net.graph, net.allowed, around_of([[members]]))
     assert found.tolist() == [expected]
 
 
@@ -201,7 +186,7 @@ def test_where_sets_may_be_swapped_every_possible_output_stays_possible(found, s
     lists = [random_sets(rng, n) for _ in range(3)]
     around = around_of(lists)
     may = may_swap(gold, graph, net.allowed, around)
-    assert plain(may_swap)(gold, graph, net.allowed, around).tolist() == may.tolist()
+    assert may_swap(gold, graph, net.allowed, around).tolist() == may.tolist()
 
     def possible(labels):
         if not all(net.allowed[graph.offsets[j] + a] for j, a in enumerate(labels)):
@@ -218,22 +203,22 @@ def test_where_sets_may_be_swapped_every_possible_output_stays_possible(found, s
                 assert possible(swapped(gold[i], labels, members))
 
 
-@pytest.mark.parametrize("run", [may_swap, plain(may_swap)], ids=["compiled", "plain"])
-def test_a_gold_label_that_no_output_has_may_not_stay_while_others_change(run):
+def test_a_gold_label_that_no_output_has_may_not_stay_while_others_change():
     builder = SpaceBuilder()
     x, _ = builder.variable("x", "ab"), builder.variable("y", "ab")
     builder.require(~x["a"])
     net = builder.build().network
     gold = whole([[0, 0], [1, 0], [0, 0]])
     around = around_of([[[0], [1]], [[0], [1]], [[0, 1]]])
-    assert run(gold, net.graph, net.allowed, around).tolist() == [False, True, True]
+    assert may_swap(gold, net.graph, net.allowed, around).tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize("run", [may_swap, plain(may_swap)], ids=["compiled", "plain"])
-def test_without_sets_or_variables_nothing_stands_in_the_way(run):
+def test_without_sets_or_variables_nothing_stands_in_the_way():
     net = SpaceBuilder().build().network
-    assert run(whole(np.empty((2, 0))), net.graph, net.allowed, around_of([[], []])).tolist() == [
+    assert may_swap(
+        whole(np.empty((2, 0))), net.graph, net.allowed, around_of([[], []])
+    ).tolist() == [
         True,
         True,
     ]
-    assert run(whole(np.empty((0, 0))), net.graph, net.allowed, around_of([])).shape == (0,)
+    assert may_swap(whole(np.empty((0, 0))), net.graph, net.allowed, around_of([])).shape == (0,)

@@ -1,4 +1,4 @@
-"""Forests with clamped borders: compiled, as plain Python, and by trying all labels of a set."""
+"""Forests with clamped borders, and the same by trying all labels of a set."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.neighbourhood.forests import best_forests, collect, new_forest, plant
+from rote.kernels.neighbourhood.forests import Forest, best_forests, collect, plant
 from rote.space import SpaceBuilder, at_most
 from rote.types import readonly
-from tests.kernels.bodies import asked, entry_of, loaded, naive_neighbours, networks, numbers, plain
+from tests.kernels.bodies import (
+    asked,
+    entry_of,
+    flags_of,
+    loaded,
+    naive_neighbours,
+    networks,
+    numbers,
+)
 from tests.kernels.parts import around_of, whole
 from tests.strategies import rules_as_rows
 
 seeds = st.integers(0, 2**32 - 1)
 TIE = 1e-10
-each_plant = pytest.mark.parametrize("run", [plant, plain(plant)], ids=["compiled", "plain"])
 
 
 def graph_of(n, *scopes, labels="ab"):
@@ -30,7 +37,7 @@ def graph_of(n, *scopes, labels="ab"):
 def scopes_of(graph):
     tables = graph.tables
     return [
-        tables.scope[tables.scope_ptr[b] : tables.scope_ptr[b + 1]].tolist()
+        list(tables.scope[tables.scope_ptr[b] : tables.scope_ptr[b + 1]])
         for b in range(len(tables.ptr) - 1)
     ]
 
@@ -53,11 +60,17 @@ def is_forest(graph, members):
     return True
 
 
-def planted(run, graph, members, n):
-    forest = plain(new_forest)(graph, n, len(members) * graph.widest**2)
-    forest.rank[list(members)] = n
-    fine = run(graph, whole(members), forest)
-    return fine, forest.rank, forest.order[: len(members)].tolist(), forest.parent
+def new_forest(graph, members, n):
+    forest = Forest(graph, n, len(members) * graph.widest**2)
+    np.asarray(forest.rank)[list(members)] = n
+    return forest
+
+
+def planted(graph, members, n):
+    forest = new_forest(graph, members, n)
+    fine = plant(graph, whole(members), forest)
+    rank, order, parent = map(np.asarray, (forest.rank, forest.order, forest.parent))
+    return fine, rank, order[: len(members)].tolist(), parent
 
 
 # -- planting -----------------------------------------------------------------------------------
@@ -70,53 +83,47 @@ def test_parents_come_first_and_loops_are_seen(found, seed):
     graph, rng = net.graph, np.random.default_rng(seed)
     n = len(graph.sizes)
     members = rng.permutation(n)[: rng.integers(n + 1)].tolist()
-    for run in (plant, plain(plant)):
-        fine, rank, order, parent = planted(run, graph, members, n)
-        assert fine == is_forest(graph, members)
-        if not fine:
-            continue
-        assert sorted(order) == sorted(members)
-        edges = {frozenset(set(s) & set(members)) for s in scopes_of(graph)}
-        assert {frozenset({j, int(parent[j])}) for j in members if parent[j] >= 0} <= edges
-        for at, j in enumerate(order):
-            assert rank[j] == at
-            assert parent[j] < 0 or rank[parent[j]] < at
+    fine, rank, order, parent = planted(graph, members, n)
+    assert fine == is_forest(graph, members)
+    if not fine:
+        return
+    assert sorted(order) == sorted(members)
+    edges = {frozenset(set(s) & set(members)) for s in scopes_of(graph)}
+    assert {frozenset({j, int(parent[j])}) for j in members if parent[j] >= 0} <= edges
+    for at, j in enumerate(order):
+        assert rank[j] == at
+        assert parent[j] < 0 or rank[parent[j]] < at
 
 
-@each_plant
-def test_a_chain_is_planted_from_its_first_member_on(run):
+def test_a_chain_is_planted_from_its_first_member_on():
     graph = graph_of(4, (0, 1), (1, 2), (2, 3))
-    fine, _, order, parent = planted(run, graph, [1, 2, 0], 4)
+    fine, _, order, parent = planted(graph, [1, 2, 0], 4)
     assert fine
     assert order == [1, 0, 2]
     assert parent.tolist() == [1, -1, 1, -1]
 
 
-@each_plant
-def test_a_loop_is_none_once_one_of_its_variables_is_fixed(run):
+def test_a_loop_is_none_once_one_of_its_variables_is_fixed():
     graph = graph_of(3, (0, 1), (1, 2), (2, 0))
-    assert not planted(run, graph, [0, 1, 2], 3)[0]
-    assert planted(run, graph, [0, 2], 3)[0]
+    assert not planted(graph, [0, 1, 2], 3)[0]
+    assert planted(graph, [0, 2], 3)[0]
 
 
-@each_plant
-def test_a_table_over_three_is_an_edge_once_one_of_them_is_fixed(run):
+def test_a_table_over_three_is_an_edge_once_one_of_them_is_fixed():
     graph = graph_of(3, (0, 1, 2))
-    assert not planted(run, graph, [0, 1, 2], 3)[0]
-    assert planted(run, graph, [2, 0], 3)[0]
+    assert not planted(graph, [0, 1, 2], 3)[0]
+    assert planted(graph, [2, 0], 3)[0]
 
 
-@each_plant
-def test_two_tables_over_the_same_pair_are_one_edge(run):
+def test_two_tables_over_the_same_pair_are_one_edge():
     graph = graph_of(4, (0, 1, 2), (3, 1, 0))
-    fine, _, order, parent = planted(run, graph, [0, 1], 4)
+    fine, _, order, parent = planted(graph, [0, 1], 4)
     assert fine
     assert order == [0, 1]
     assert parent.tolist() == [-1, 0, -1, -1]
 
 
-@each_plant
-def test_tables_without_scores_close_no_loop(run):
+def test_tables_without_scores_close_no_loop():
     builder = SpaceBuilder()
     x, y, z = (builder.variable(name, "ab") for name in "xyz")
     for pair in ((x, y), (y, z)):
@@ -125,16 +132,15 @@ def test_tables_without_scores_close_no_loop(run):
     builder.require(at_most(2, x["a"], y["a"], z["a"]))
     graph = builder.build().network.per_factor_tables.graph
     assert len(scopes_of(graph)) == 4
-    fine, _, order, parent = planted(run, graph, [0, 1, 2], 3)
+    fine, _, order, parent = planted(graph, [0, 1, 2], 3)
     assert fine
     assert order == [0, 1, 2]
     assert parent.tolist() == [-1, 0, 1]
 
 
-@each_plant
-def test_nothing_is_a_forest(run):
-    assert planted(run, graph_of(2, (0, 1)), [], 2)[0]
-    assert planted(run, graph_of(0), [], 0)[0]
+def test_nothing_is_a_forest():
+    assert planted(graph_of(2, (0, 1)), [], 2)[0]
+    assert planted(graph_of(0), [], 0)[0]
 
 
 # -- what is known of an edge -------------------------------------------------------------------
@@ -142,42 +148,41 @@ def test_nothing_is_a_forest(run):
 
 def forest_of(graph, members, n):
     """A planted set, with nothing collected yet."""
-    forest = plain(new_forest)(graph, n, len(members) * graph.widest**2)
-    forest.rank[list(members)] = n
-    assert plain(plant)(graph, whole(members), forest)
-    forest.belief[:] = 0.0
-    forest.edge_ptr[:] = 0
-    forest.edges[:] = np.nan
-    forest.checks[:] = False
+    forest = new_forest(graph, members, n)
+    assert plant(graph, whole(members), forest)
+    np.asarray(forest.belief)[:] = 0.0
+    np.asarray(forest.edge_ptr)[:] = 0
+    np.asarray(forest.edges)[:] = np.nan
+    np.asarray(forest.checks)[:] = False
     return forest
 
 
 def test_scores_of_a_child_are_collected_with_its_border_fixed():
     graph = graph_of(5, (2, 1, 0), (0, 1, 3), (1, 4))
     gold, forest = whole([1, 0, 1, 0, 1]), forest_of(graph, [0, 1], 5)
-    theta = forest.theta
-    theta[:] = np.arange(float(graph.tables.ptr[-1])) ** 1.5
-    got, faults = plain(collect)(graph, gold, forest, 1)
+    theta, belief, edges = map(np.asarray, (forest.theta, forest.belief, forest.edges))
+    theta[:] = np.arange(float(len(theta))) ** 1.5
+    got, faults = collect(graph, gold, forest, 1)
     one, two, out = (scopes_of(graph).index(s) for s in ([2, 1, 0], [0, 1, 3], [1, 4]))
     for a in range(2):
         labels = [1, a, 1, 0, 1]
         expected = theta[2 + a] + theta[entry_of(graph, out, labels)]
-        assert forest.belief[2 + a] == pytest.approx(expected)
+        assert belief[2 + a] == pytest.approx(expected)
         for b in range(2):
             labels[0] = b
             expected = theta[entry_of(graph, one, labels)] + theta[entry_of(graph, two, labels)]
-            assert forest.edges[2 * a + b] == pytest.approx(expected)
-    assert np.delete(forest.belief, [2, 3]).tolist() == [0.0] * 8
+            assert edges[2 * a + b] == pytest.approx(expected)
+    assert np.delete(belief, [2, 3]).tolist() == [0.0] * 8
     entries = [entry_of(graph, b, gold) for b in (one, two, out)]
     assert got == pytest.approx(theta[[2, *entries]].sum())
     assert faults == 0
     # A root has no edge, and leaves to its child what the two share.
-    forest.edges[:] = np.nan
-    got, _ = plain(collect)(graph, gold, forest, 0)
-    assert forest.belief[:2].tolist() == theta[:2].tolist()
-    assert forest.edges[:2].tolist() == [0.0, 0.0]
+    edges[:] = np.nan
+    got, _ = collect(graph, gold, forest, 0)
+    assert belief[:2].tolist() == theta[:2].tolist()
+    assert edges[:2].tolist() == [0.0, 0.0]
     assert got == theta[1]
-    assert not forest.checks.any()
+    assert not flags_of(forest.checks).any()
 
 
 # -- the best of all sets -----------------------------------------------------------------------
@@ -214,9 +219,6 @@ def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, n
         nodes,
     )
     answers, doubts, bounds = best_forests(*arguments)
-    body = plain(best_forests)(*arguments)
-    for one, other in zip((answers, doubts, bounds), body, strict=True):
-        assert one.tolist() == other.tolist()
     left = iter(bounds.tolist())
     for i in range(m):
         shown = scores[i].copy()
@@ -247,19 +249,13 @@ def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, n
         assert doubts[i] or equal == [answer] or everywhere[answer] > top
 
 
-either_way = pytest.mark.parametrize(
-    "run", [best_forests, plain(best_forests)], ids=["compiled", "plain"]
-)
-
-
-def run_on(run, graph, scores, gold, lists, closed=None, nodes=1 << 14):
+def run_on(graph, scores, gold, lists, closed=None, nodes=1 << 14):
     questions = asked(np.atleast_2d(scores), closed, TIE)
     floors = readonly(np.full(len(questions.scores), -np.inf))
-    return run(questions, whole(gold), graph, around_of(lists), floors, nodes)
+    return best_forests(questions, whole(gold), graph, around_of(lists), floors, nodes)
 
 
-@either_way
-def test_a_chain_by_hand_with_its_ends_fixed(run):
+def test_a_chain_by_hand_with_its_ends_fixed():
     # The inner two would rather be equal (2), and equal to the outer ones (1); gold is a a b b.
     graph = graph_of(4, (0, 1), (1, 2), (2, 3))
     scores = np.zeros(8 + 12)
@@ -268,14 +264,13 @@ def test_a_chain_by_hand_with_its_ends_fixed(run):
     scores[16:20] = [1, 0, 0, 1]
     scores[3] = 0.5  # x1 = b
     for sets, labels in (([[1, 2]], [0, 1, 1, 1]), ([[1]], [0, 1, 1, 1]), ([], [0, 0, 1, 1])):
-        answers, doubts, bounds = run_on(run, graph, scores, [[0, 0, 1, 1]], [sets])
+        answers, doubts, bounds = run_on(graph, scores, [[0, 0, 1, 1]], [sets])
         assert answers.tolist() == [labels]
         assert not doubts.any()
         assert bounds.tolist() == [-np.inf] * len(sets)
 
 
-@either_way
-def test_ways_that_break_a_row_or_a_table_are_left(run):
+def test_ways_that_break_a_row_or_a_table_are_left():
     builder = SpaceBuilder()
     x = [builder.variable(f"x{j}", "ab") for j in range(4)]
     for j in range(3):
@@ -287,46 +282,43 @@ def test_ways_that_break_a_row_or_a_table_are_left(run):
     for limit in (None, 4, 1):  # all rules are tables, some are, none is
         with rules_as_rows(limit):
             graph = builder.build().network.per_factor_tables.graph
-            answers, doubts, bounds = run_on(run, graph, scores, [[0] * 4], [[range(4)]])
+            answers, doubts, bounds = run_on(graph, scores, [[0] * 4], [[range(4)]])
             assert answers.tolist() == [[0, 0, 1, 1]]
             assert not doubts.any()
             assert bounds.tolist() == [-np.inf]
-            answers, _, bounds = run_on(run, graph, scores, [[0] * 4], [[range(4)]], nodes=2)
+            answers, _, bounds = run_on(graph, scores, [[0] * 4], [[range(4)]], nodes=2)
             assert bounds[0] == pytest.approx(10.0)
 
 
-@either_way
-def test_many_equals_are_not_all_looked_at(run):
+def test_many_equals_are_not_all_looked_at():
     graph, n = graph_of(30, *((j, j + 1) for j in range(29))), 30
     answers, doubts, bounds = run_on(
-        run, graph, np.zeros(60 + 4 * 29), [[0] * n], [[range(n)]], nodes=40
+        graph, np.zeros(60 + 4 * 29), [[0] * n], [[range(n)]], nodes=40
     )
     assert answers.tolist() == [[0] * n]
     assert doubts.tolist() == [True]
     assert bounds.tolist() == [-np.inf]
 
 
-@either_way
-def test_loops_are_left_open(run):
+def test_loops_are_left_open():
     graph = graph_of(3, (0, 1), (1, 2), (2, 0))
-    answers, _, bounds = run_on(run, graph, np.zeros(18), [[1, 0, 1]], [[[0, 1, 2], [0, 1]]])
+    answers, _, bounds = run_on(graph, np.zeros(18), [[1, 0, 1]], [[[0, 1, 2], [0, 1]]])
     assert bounds.tolist() == [np.inf, -np.inf]
     assert answers.min() >= 0
 
 
-@either_way
-def test_no_input_one_variable_and_nothing_allowed(run):
+def test_no_input_one_variable_and_nothing_allowed():
     graph = graph_of(1, labels="abc")
-    answers, _, bounds = run_on(run, graph, np.empty((0, 3)), np.empty((0, 1)), [])
+    answers, _, bounds = run_on(graph, np.empty((0, 3)), np.empty((0, 1)), [])
     assert (answers.shape, bounds.shape) == ((0, 1), (0,))
     scores = [1.0, 3.0, 3.0]
-    answers, doubts, _ = run_on(run, graph, scores, [[0]], [[[0]]])
+    answers, doubts, _ = run_on(graph, scores, [[0]], [[[0]]])
     assert answers.tolist() == [[1]]
     assert doubts.tolist() == [True]
     closed = readonly(np.array([[False, True, False]]))
-    answers, doubts, _ = run_on(run, graph, scores, [[0]], [[[0]]], closed)
+    answers, doubts, _ = run_on(graph, scores, [[0]], [[[0]]], closed)
     assert answers.tolist() == [[2]]
     assert not doubts.any()
-    answers, _, bounds = run_on(run, graph, scores, [[0]], [[[0]]], readonly(~closed | closed))
+    answers, _, bounds = run_on(graph, scores, [[0]], [[[0]]], readonly(~closed | closed))
     assert answers.tolist() == [[-1]]
     assert bounds.tolist() == [-np.inf]

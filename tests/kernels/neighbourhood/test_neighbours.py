@@ -1,4 +1,4 @@
-"""The best around a given output: compiled, as plain Python, and by enumeration."""
+"""The best around a given output, and the same by enumeration."""
 
 from __future__ import annotations
 
@@ -13,29 +13,22 @@ from rote.kernels.neighbourhood.neighbours import (
     Entries,
     Gains,
     best_neighbours,
-    change_rows,
-    comes_first,
-    is_scored,
-    look_ahead,
     max_gain,
     pass_on,
     take_better,
     take_gains,
 )
-from rote.kernels.outputs import entry_at
 from rote.space import SpaceBuilder, at_most
 from rote.types import readonly
 from tests.kernels.bodies import (
     activities,
     asked,
     entries_of,
-    entry_of,
     labellings,
     loaded,
     naive_neighbours,
     networks,
     numbers,
-    plain,
     scores_of,
 )
 from tests.kernels.parts import around_of, whole
@@ -66,29 +59,12 @@ def stock(graph, entries, labels):
     chosen = entries_of(graph, labels)
     totals = activities(graph, labels)
     broken = (totals < graph.rows.lower) | (totals > graph.rows.upper)
-    value, faults = entries.theta[chosen].sum(), entries.forbidden[chosen].sum()
+    value = np.asarray(entries.theta)[chosen].sum()
+    faults = np.asarray(entries.forbidden)[chosen].sum()
     return value, int(faults), int(broken.sum())
 
 
 # -- the pieces -----------------------------------------------------------------------------
-
-
-@given(networks(least=1), seeds)
-@settings(max_examples=40)
-def test_entries_are_found_by_their_labels_and_rules_alone_have_no_scores(found, seed):
-    space, net = found
-    graph = net.graph
-    labels = some_labels(graph, np.random.default_rng(seed))
-    scored = 0
-    for b in range(net.blocks):
-        for run in (entry_at, plain(entry_at)):
-            assert run(graph.tables, b, labels) == entry_of(graph, b, labels)
-        first, last = graph.tables.ptr[b], graph.tables.ptr[b + 1]
-        has_scores = graph.source.ptr[first] < graph.source.ptr[last]
-        for run in (is_scored, plain(is_scored)):
-            assert run(graph, b) == has_scores
-        scored += has_scores
-    assert scored <= len(space.factors)
 
 
 @given(networks(least=1), seeds)
@@ -104,17 +80,19 @@ def test_gains_passed_on_are_those_that_would_be_set_afresh(found, seed):
     assume(len(inside))
     j = int(rng.choice(inside))
     a = int(rng.integers(graph.sizes[j]))
-    for run in (pass_on, plain(pass_on)):
-        gains, gained = gains_of(graph, entries, labels)
-        before, faults_before = gains.copy(), gained.copy()
-        run(graph, entries, labels, j, a, rank, Gains(gains, gained))
-        fresh, faults = gains_of(graph, entries, changed(labels, j, a))
-        for k in range(n):
-            own = slice(graph.offsets[k], graph.offsets[k + 1])
-            if rank[k] <= rank[j]:
-                fresh[own], faults[own] = before[own], faults_before[own]
-        assert gains.tolist() == pytest.approx(fresh.tolist(), abs=1e-9)
-        assert gained.tolist() == faults.tolist()
+    gains, gained = gains_of(graph, entries, labels)
+    before, faults_before = gains, gained
+    room, base = Gains(2 * len(gains)), len(gains)
+    np.asarray(room.score)[base:], np.asarray(room.faults)[base:] = gains, gained
+    pass_on(graph, entries, labels, j, a, rank, room, base)
+    gains, gained = np.asarray(room.score)[base:], np.asarray(room.faults)[base:]
+    fresh, faults = gains_of(graph, entries, changed(labels, j, a))
+    for k in range(n):
+        own = slice(graph.offsets[k], graph.offsets[k + 1])
+        if rank[k] <= rank[j]:
+            fresh[own], faults[own] = before[own], faults_before[own]
+    assert gains.tolist() == pytest.approx(fresh.tolist(), abs=1e-9)
+    assert gained.tolist() == faults.tolist()
 
 
 @given(networks(least=1), seeds)
@@ -126,7 +104,6 @@ def test_nothing_gains_more_than_the_most(found, seed):
     gold = some_labels(graph, np.random.default_rng(seed))
     for j in range(len(graph.sizes)):
         most = max_gain(graph, entries.theta, j, gold[j])
-        assert plain(max_gain)(graph, entries.theta, j, gold[j]) == most
         assert most >= 0.0
         alone = sum(j in f.variables for f in space.factors) <= 1
         seen = 0.0
@@ -141,26 +118,6 @@ def test_nothing_gains_more_than_the_most(found, seed):
             assert seen == pytest.approx(most, abs=1e-9)
 
 
-@given(networks(least=1), seeds)
-@settings(max_examples=40)
-def test_broken_rows_are_counted_by_what_changes(found, seed):
-    space, net = found
-    graph, rng = net.graph, np.random.default_rng(seed)
-    entries = split_scores(graph, scores_of(space, seed))
-    labels = some_labels(graph, rng)
-    j = int(rng.integers(len(graph.sizes)))
-    a = int(rng.integers(graph.sizes[j]))
-    before = stock(graph, entries, labels)[2]
-    after = stock(graph, entries, changed(labels, j, a))[2]
-    for run in (change_rows, plain(change_rows)):
-        activity = activities(graph, labels)
-        for keep in (False, True):
-            change = run(graph, j, labels[j], a, activity, keep)
-            assert change == after - before
-            then = changed(labels, j, a) if keep else labels
-            assert activity.tolist() == pytest.approx(activities(graph, then).tolist(), abs=1e-9)
-
-
 @given(networks(), seeds)
 @settings(max_examples=40)
 def test_stock_is_taken_of_value_forbidden_entries_and_gains(found, seed):
@@ -168,14 +125,12 @@ def test_stock_is_taken_of_value_forbidden_entries_and_gains(found, seed):
     graph = net.graph
     entries = split_scores(graph, scores_of(space, seed))
     labels = some_labels(graph, np.random.default_rng(seed))
-    for run in (take_gains, plain(take_gains)):
-        size = int(graph.offsets[-1])
-        own = Gains(np.empty(size), np.empty(size, np.int64))
-        value, faults, _ = stock(graph, entries, labels)
-        assert run(graph, entries, labels, own) == pytest.approx((value, faults), abs=1e-9)
-        gains, gained = gains_of(graph, entries, labels)
-        assert own.score.tolist() == pytest.approx(gains.tolist(), abs=1e-9)
-        assert own.faults.tolist() == gained.tolist()
+    own = Gains(graph.offsets[len(graph.sizes)])
+    value, faults, _ = stock(graph, entries, labels)
+    assert take_gains(graph, entries, labels, own) == pytest.approx((value, faults), abs=1e-9)
+    gains, gained = gains_of(graph, entries, labels)
+    assert np.asarray(own.score).tolist() == pytest.approx(gains.tolist(), abs=1e-9)
+    assert np.asarray(own.faults).tolist() == gained.tolist()
 
 
 def gains_of(graph, entries, labels):
@@ -188,31 +143,6 @@ def gains_of(graph, entries, labels):
     ]
     gains = np.array([then - value for then, _, _ in other], dtype=np.float64)
     return gains, np.array([wrong - faults for _, wrong, _ in other], dtype=np.int64)
-
-
-@pytest.mark.parametrize("run", [comes_first, plain(comes_first)], ids=["compiled", "plain"])
-def test_outputs_are_compared_label_by_label_with_one_changed(run):
-    answer = whole([1, 0, 2])
-    assert run(whole([1, 0, 2]), -1, 0, answer) == 0
-    assert run(whole([0, 9, 9]), -1, 0, answer) == -1
-    assert run(whole([1, 1, 0]), -1, 0, answer) == 1
-    assert run(whole([1, 1, 2]), 1, 0, answer) == 0
-    assert run(whole([1, 0, 2]), 2, 1, answer) == -1
-    assert run(whole([]), -1, 0, whole([])) == 0
-
-
-@given(st.lists(st.floats(0, 10), min_size=1, max_size=6), st.data())
-@settings(max_examples=40)
-def test_looking_ahead_adds_up_the_largest_of_those_to_come(upper, data):
-    members = whole(sorted(range(len(upper)), key=lambda j: -upper[j]))
-    most = data.draw(st.integers(1, len(upper)))
-    count = len(members)
-    for run in (look_ahead, plain(look_ahead)):
-        ahead = np.full((count + 1, most + 1), np.nan)
-        run(np.array(upper), members, most, ahead)
-        for r in range(count + 1):
-            rest = sorted((upper[j] for j in members[r:]), reverse=True)
-            assert ahead[r].tolist() == pytest.approx([sum(rest[:q]) for q in range(most + 1)])
 
 
 # -- the search -------------------------------------------------------------------------------
@@ -242,9 +172,6 @@ def test_the_best_around_gold_is_that_of_enumeration(found, seed, kind, close, m
     around = around_of(lists, most)
     arguments = asked(scores, closed), gold, graph, around, settle
     answers, doubts = best_neighbours(*arguments)
-    body = plain(best_neighbours)(*arguments)
-    assert answers.tolist() == body[0].tolist()
-    assert doubts.tolist() == body[1].tolist()
     for i in range(m):
         shown = scores[i].copy()
         if close:
@@ -271,41 +198,35 @@ def two_variables():
     return builder.build().network.graph
 
 
-either_way = pytest.mark.parametrize(
-    "run", [best_neighbours, plain(best_neighbours)], ids=["compiled", "plain"]
-)
-
-
-@either_way
-def test_gold_itself_is_one_of_the_equals(run):
+def test_gold_itself_is_one_of_the_equals():
     questions = asked([[0.0, 3e-11, 0.0, 0.0]])
     for gold in ([0, 0], [0, 1]):
         around = around_of([[[0], [1]]])
-        labels, doubts = run(questions, whole([gold]), two_variables(), around, True)
+        labels, doubts = best_neighbours(questions, whole([gold]), two_variables(), around, True)
         assert labels.tolist() == [[0, 0]]
         assert not doubts.any()
 
 
-@either_way
-def test_two_changes_that_break_a_rule_one_by_one_are_found(run):
+def test_two_changes_that_break_a_rule_one_by_one_are_found():
     builder = SpaceBuilder()
     x, y = builder.variable("x", "ab"), builder.variable("y", "ab")
     builder.require((x["a"] & y["a"]) | (x["b"] & y["b"]))
     graph = builder.build().network.graph
     questions = asked([[0.0, 1.0, 0.0, 1.0]])
     for lists, expected in (([[0], [1]], [0, 0]), ([[0, 1]], [1, 1]), ([], [0, 0])):
-        labels, _ = run(questions, whole([[0, 0]]), graph, around_of([lists]), True)
+        labels, _ = best_neighbours(questions, whole([[0, 0]]), graph, around_of([lists]), True)
         assert labels.tolist() == [expected]
 
 
-@either_way
-def test_no_input_no_variables_and_labels_without_a_choice(run):
+def test_no_input_no_variables_and_labels_without_a_choice():
     none = SpaceBuilder().build().network.graph
     empty = asked(np.empty((2, 0)))
-    labels, doubts = run(empty, whole(np.empty((2, 0))), none, around_of([[], [[]]]), True)
+    labels, doubts = best_neighbours(
+        empty, whole(np.empty((2, 0))), none, around_of([[], [[]]]), True
+    )
     assert labels.shape == (2, 0)
     assert not doubts.any()
-    labels, _ = run(
+    labels, _ = best_neighbours(
         asked(np.empty((0, 4))),
         whole(np.empty((0, 2))),
         two_variables(),
@@ -315,7 +236,7 @@ def test_no_input_no_variables_and_labels_without_a_choice(run):
     assert labels.shape == (0, 2)
     builder = SpaceBuilder()
     builder.variable("x", ["only"])
-    labels, doubts = run(
+    labels, doubts = best_neighbours(
         asked(np.ones((1, 1))),
         whole([[0]]),
         builder.build().network.graph,
@@ -349,8 +270,7 @@ def test_the_deepest_change_is_found_among_many_variables():
 # -- the better of two ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("run", [take_better, plain(take_better)], ids=["compiled", "plain"])
-def test_better_outputs_take_the_place_of_others_and_near_ones_leave_a_doubt(run):
+def test_better_outputs_take_the_place_of_others_and_near_ones_leave_a_doubt():
     tie = 0.1
     cases = [
         # value so far, doubt, offered, worth, also → first label, value, doubt
@@ -370,7 +290,7 @@ def test_better_outputs_take_the_place_of_others_and_near_ones_leave_a_doubt(run
         if value == -np.inf:
             labels[1] = -1
         doubts = np.array([False, doubt])
-        run(
+        take_better(
             labels,
             values,
             doubts,
@@ -394,22 +314,19 @@ def test_what_is_left_is_the_best_and_equals_are_never_missed(seed):
     # The same output always has the same worth.
     table = np.round(rng.uniform(0, 4, size=(3, 3)), 1)
     known_value = table[offered[:, 0], offered[:, 1]]
-    for run in (take_better, plain(take_better)):
-        labels, values, doubts = np.full((1, 2), -1), np.full(1, -np.inf), np.zeros(1, np.bool_)
-        run(
-            labels,
-            values,
-            doubts,
-            np.array([tie]),
-            whole([0] * count),
-            whole(offered),
-            readonly(known_value),
-            readonly(np.zeros(count, np.bool_)),
-        )
-        assert values[0] == known_value.max() == table[labels[0, 0], labels[0, 1]]
-        near = {
-            tuple(o)
-            for o, w in zip(offered.tolist(), known_value, strict=True)
-            if w >= values - tie
-        }
-        assert doubts[0] or len(near) == 1
+    labels, values, doubts = np.full((1, 2), -1), np.full(1, -np.inf), np.zeros(1, np.bool_)
+    take_better(
+        labels,
+        values,
+        doubts,
+        np.array([tie]),
+        whole([0] * count),
+        whole(offered),
+        readonly(known_value),
+        readonly(np.zeros(count, np.bool_)),
+    )
+    assert values[0] == known_value.max() == table[labels[0, 0], labels[0, 1]]
+    near = {
+        tuple(o) for o, w in zip(offered.tolist(), known_value, strict=True) if w >= values - tie
+    }
+    assert doubts[0] or len(near) == 1

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.kernels.neighbourhood.ranges import add_up, close_labels, prune, reopen, room_for, settle
-from tests.kernels.bodies import activities, labellings, plain
+from rote.kernels.neighbourhood.ranges import Ranges, add_up, close_labels, prune, reopen, settle
+from tests.kernels.bodies import activities, labellings
 from tests.kernels.parts import whole
 from tests.strategies import rules_as_rows, spaces
 
 seeds = st.integers(0, 2**32 - 1)
+ROOM = ("low", "high", "begin", "end", "groups")
 
 
 @st.composite
@@ -29,9 +32,10 @@ def opened(graph, rng):
     members = whole(rng.permutation(n)[: rng.integers(n + 1)])
     activity = np.empty(len(rows.lower))
     add_up(graph, labels, activity)
-    ranges = plain(room_for)(rows, n)
-    broken = plain(prune)(graph, labels, activity, members, 0, ranges)
-    return labels, members, ranges, broken
+    ranges = Ranges(rows, n)
+    broken = prune(graph, labels, activity, members, 0, ranges)
+    fields = {name: np.asarray(getattr(ranges, name)) for name in ROOM}
+    return labels, members, ranges, SimpleNamespace(**fields), broken
 
 
 def reached(graph, labels, members):
@@ -58,17 +62,16 @@ def test_rows_are_added_up_and_broken_ones_counted(graph, seed):
     labels = whole([rng.integers(size) for size in graph.sizes])
     expected = activities(graph, labels)
     out = (expected < graph.rows.lower) | (expected > graph.rows.upper)
-    for run in (add_up, plain(add_up)):
-        activity = np.full(len(graph.rows.lower), np.nan)
-        assert run(graph, labels, activity) == out.sum()
-        assert activity.tolist() == expected.tolist()
+    activity = np.full(len(graph.rows.lower), np.nan)
+    assert add_up(graph, labels, activity) == out.sum()
+    assert activity.tolist() == expected.tolist()
 
 
 @given(graphs(), seeds)
 @settings(max_examples=40)
 def test_open_rows_range_over_all_they_can_be(graph, seed):
     rng = np.random.default_rng(seed)
-    labels, members, ranges, broken = opened(graph, rng)
+    labels, members, _, ranges, broken = opened(graph, rng)
     rows, every = graph.rows, reached(graph, labels, members)
     mine = touched(graph, members)
     before = activities(graph, labels)
@@ -88,12 +91,12 @@ def test_open_rows_range_over_all_they_can_be(graph, seed):
 @settings(max_examples=40)
 def test_labels_are_closed_that_no_others_can_save(graph, seed):
     rng = np.random.default_rng(seed)
-    labels, members, ranges, _ = opened(graph, rng)
-    rows = graph.rows
+    labels, members, room, _, _ = opened(graph, rng)
+    lower, upper = np.asarray(graph.rows.lower), np.asarray(graph.rows.upper)
     fixed = [j for j in range(len(labels)) if j not in members.tolist()]
     for j in members:
         belief, mine = np.zeros(graph.offsets[-1]), touched(graph, np.array([j]))
-        plain(close_labels)(graph, j, ranges, belief)
+        close_labels(graph, j, room, belief)
         for a in range(graph.sizes[j]):
             every = np.array(
                 [
@@ -102,7 +105,7 @@ def test_labels_are_closed_that_no_others_can_save(graph, seed):
                     if other[j] == a and all(other[k] == labels[k] for k in fixed)
                 ]
             )
-            lost = (every.min(axis=0) > rows.upper[mine]) | (every.max(axis=0) < rows.lower[mine])
+            lost = (every.min(axis=0) > upper[mine]) | (every.max(axis=0) < lower[mine])
             assert (belief[graph.offsets[j] + a] == -np.inf) == lost.any()
 
 
@@ -110,21 +113,22 @@ def test_labels_are_closed_that_no_others_can_save(graph, seed):
 @settings(max_examples=40)
 def test_labels_are_given_and_taken_back(graph, seed):
     rng = np.random.default_rng(seed)
-    labels, members, ranges, _ = opened(graph, rng)
+    labels, members, room, ranges, _ = opened(graph, rng)
     rows, mine = graph.rows, touched(graph, members)
+    lower, upper = np.asarray(rows.lower), np.asarray(rows.upper)
     begun = ranges.low.copy(), ranges.high.copy()
     chosen = labels.copy()
     within = True
     for j in members:
         chosen[j] = rng.integers(graph.sizes[j])
         part = graph.offsets[j] + chosen[j]
-        within = plain(settle)(rows, part, j, ranges) and within
+        within = settle(rows, part, j, room) and within
     totals = activities(graph, chosen)
-    listed = np.unique(rows.row[ranges.groups[: ranges.end[members].max(initial=0)]])
+    listed = np.unique(np.asarray(rows.row)[ranges.groups[: ranges.end[members].max(initial=0)]])
     assert ranges.low[listed].tolist() == ranges.high[listed].tolist() == totals[listed].tolist()
-    was_feasible = (totals[mine] >= rows.lower[mine]) & (totals[mine] <= rows.upper[mine])
+    was_feasible = (totals[mine] >= lower[mine]) & (totals[mine] <= upper[mine])
     assert within == was_feasible.all()
     for j in members[::-1]:
-        plain(reopen)(rows, graph.offsets[j] + chosen[j], j, ranges)
+        reopen(rows, graph.offsets[j] + chosen[j], j, room)
     assert ranges.low[mine].tolist() == begun[0][mine].tolist()
     assert ranges.high[mine].tolist() == begun[1][mine].tolist()
