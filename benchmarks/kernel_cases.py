@@ -221,7 +221,7 @@ def learned_beam(r: Names) -> Run:
     def run() -> list[Any]:
         engine = r.LearnedBeam(r.Exact(), width=4)
         engine.learn(space, scores[:100])
-        return [*told(engine.solve(space, scores)), engine.weights]
+        return told(engine.solve(space, scores))
 
     return run
 
@@ -306,9 +306,7 @@ CASES = MappingProxyType(
         "neighbourhood: components": lambda r: learning(
             r, label_sets(r, 8), svm(r), lambda: r.Decomposed(r.Exact(), r.SignedComponents())
         ),
-        "beam: Beam": lambda r: solving(
-            r.Beam(8), s := r.entity_relation_space(5), drawn(s, 100)
-        ),
+        "beam: Beam": lambda r: solving(r.Beam(8), s := r.entity_relation_space(5), drawn(s, 100)),
         "beam: ConstrainedBeam": lambda r: solving(
             r.ConstrainedBeam(4), s := r.entity_relation_space(4), drawn(s, 50)
         ),

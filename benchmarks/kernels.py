@@ -1,11 +1,11 @@
 """The kernels of every subfolder beside those of commit 78bb81a, which numba compiled.
 
-That commit is taken out of the repository's own history into a temporary folder, with an environment
-of its own: what it depends on, numba among it, and other packages as new as they are here. Its
-engines and learners run in a child process, ours in another, by the same text
-(`benchmarks.kernel_cases`). The two take turns; a first one warms up, and there numba compiles, which
-takes minutes. Times are processor times, and the ratio of a row is that of the two medians. All arrays
-must be equal to the bit.
+That commit is taken out of the repository's own history into a temporary folder, with an
+environment of its own: what it depends on, numba among it, and other packages as new as they are
+here. Its engines and learners run in a child process, ours in another, by the same text
+(`benchmarks.kernel_cases`). The two take turns; a first one warms up, and there numba compiles,
+which takes minutes. Times are processor times, and the ratio of a row is that of the two medians.
+All arrays must be equal to the bit.
 
     python -m benchmarks.kernels [--repeats N] [--case NAME] [--keep FOLDER] [--json FILE]
 
@@ -77,7 +77,9 @@ class Side:
 @contextmanager
 def running(python: Path, names: str, path: Sequence[Path]) -> Iterator[Side]:
     """The cases of one version, by this interpreter with these folders to import from."""
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    one_thread = dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+    )
     environment = {**os.environ, **one_thread, "PYTHONPATH": os.pathsep.join(map(str, path))}
     with subprocess.Popen(
         [python, "-P", kernel_cases.__file__, names],
