@@ -1,8 +1,10 @@
-# Every target sets up .venv by itself the first time, and again when pyproject.toml changes.
+# Every target sets up .venv by itself the first time, and again when pyproject.toml changes. That
+# compiles the kernels; those that were edited since are compiled again before anything runs.
 #
 #   make run     what rules change in a sentence; then all methods on one set of sentences, in one
 #                table and on a page, report/index.html
-#   make test    all tests, then the kernels' tests once more without compiling them
+#   make test    all tests, then the kernels' tests once more as plain Python
+#   make build   compile the kernels that changed
 #   make check   style, types, import order and documentation
 #   make bench   rote beside other solvers, as ratios
 #   make docs    the documentation, as pages in site/, and what whole runs found, site/results.html
@@ -29,19 +31,28 @@ define install
 	{ echo "rote needs Python 3.11 or newer, and there is no $(PYTHON) here; say which to use: make PYTHON=..." >&2; exit 1; }
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	{ echo "rote needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); say which to use: make PYTHON=python3.11" >&2; exit 1; }
-@echo "Setting up $(VENV), which takes a minute the first time ..."
+@echo "Setting up $(VENV) and compiling the kernels, which takes a minute ..."
 @test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
 @$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]" --editable ./papers
 @touch $@ $(VENV)/.installed
 endef
 
-.PHONY: run test coverage check bench docs clean
+# Kernels that changed are compiled; where that is not possible, some targets go on without.
+define WHETHER_COMPILED
+import sys, rote.kernels; \
+sys.exit(None if rote.kernels.compiled() else 'the kernels are not compiled: install a C compiler, gcc or clang')
+endef
+compiled := $(BIN)/python -W ignore -c "$(WHETHER_COMPILED)"
+compile := @$(compiled) 2>/dev/null || $(BIN)/python setup.py --quiet build_ext --inplace
+
+.PHONY: run test build coverage check bench docs clean
 .NOTPARALLEL:
 
 run: $(VENV)/.installed
+	$(compile)
 	@$(BIN)/rote demo
 	@echo
-	@echo "Now every method on one set of sentences; the first time, kernels are compiled for one to two minutes."
+	@echo "Now every method on one set of sentences."
 	@$(BIN)/rote reproduce tour --out report
 	@echo
 	@$(BIN)/rote report report
@@ -51,17 +62,20 @@ run: $(VENV)/.installed
 	@echo "  - $(BIN)/rote report records --out results.html shows what whole runs on the real data sets found;"
 	@echo "  - $(BIN)/rote reproduce --list names the papers' experiments, and --all --quick runs them."
 
-# Each worker takes a half of the tests in a row. Kernels are compiled before, each by one process:
-# workers would compile many of them twice.
+build: $(VENV)/.installed
+	$(compile)
+	@$(compiled)
+
+# Each worker takes a half of the tests in a row.
 test: $(VENV)/.installed-dev
-	@echo "Compiling kernels, which takes a minute or two the first time ..."
-	@$(BIN)/python -m tests.ahead
+	$(compile)
+	@$(compiled)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/kernels
+	ROTE_PLAIN_KERNELS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/kernels
 
 # Which lines of the kernels' plain bodies no test of theirs reaches.
 coverage: $(VENV)/.installed-dev
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --cov=src/rote/kernels tests/kernels
+	ROTE_PLAIN_KERNELS=1 $(BIN)/python -m pytest -n 2 --cov=src/rote/kernels tests/kernels
 
 # mkdocs is not told to be quiet: it would not count its own warnings then, and pass with them.
 check: $(VENV)/.installed-dev
@@ -72,7 +86,9 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.installed-bench
-	$(BIN)/python -m benchmarks.import_time
+	$(compile)
+	$(BIN)/python -m benchmarks.cold_start
+	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.exact_inference
 	$(BIN)/python -m benchmarks.features
 	$(BIN)/python -m benchmarks.training_speed
@@ -89,15 +105,16 @@ clean:
 	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find . -name '*.egg-info' -type d -prune -exec rm -rf {} +
+	find src/rote/kernels \( -name '*.c' -o -name '*.so' -o -name _built.txt \) -delete
 
-$(VENV)/.installed: EXTRAS := report
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: EXTRAS := build,report
+$(VENV)/.installed: pyproject.toml setup.py
 	$(install)
 
 $(VENV)/.installed-dev: EXTRAS := dev
-$(VENV)/.installed-dev: pyproject.toml
+$(VENV)/.installed-dev: pyproject.toml setup.py
 	$(install)
 
-$(VENV)/.installed-bench: EXTRAS := bench,report,serve
-$(VENV)/.installed-bench: pyproject.toml
+$(VENV)/.installed-bench: EXTRAS := bench,build,report,serve
+$(VENV)/.installed-bench: pyproject.toml setup.py
 	$(install)

@@ -26,42 +26,59 @@ PLAIN = ("__init__.py", "constants.py", "inlined.py", "no_cython.py")
 def extension(path: Path) -> Extension:
     """The compiled module of one source."""
     name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-    return Extension(name, [str(path)], extra_compile_args=FLAGS, optional=True)
+    return Extension(name, [str(path)], extra_compile_args=FLAGS)
 
 
 class BuildKernels(build_ext):
-    """Writes down which sources were compiled, once all of them are."""
+    """Compiles all kernels or none, and writes down which sources they were compiled from.
+
+    setuptools lets optional extensions fail one by one, and not by every error of every compiler;
+    what an earlier build left of one would then run together with newer ones.
+    """
 
     def run(self) -> None:
+        self.failed: list[str] = []
+        built = Path(self.get_ext_fullpath(SHARED)).with_name("_built.txt")
+        built.unlink(missing_ok=True)
         super().run()
-        if all(Path(self.get_ext_fullpath(one.name)).exists() for one in self.extensions):
+        if self.failed:
+            self.warn(f"no C compiler, or it failed: {self.failed[0]}. Kernels run as plain Python")
+            for one in self.extensions:
+                Path(self.get_ext_fullpath(one.name)).unlink(missing_ok=True)
+        else:
             spec = spec_from_file_location("kernels", KERNELS / "__init__.py")
             kernels = module_from_spec(spec)
             os.environ.setdefault("ROTE_PLAIN_KERNELS", "1")  # only its digest is of use here
             spec.loader.exec_module(kernels)
-            folder = Path(self.get_ext_fullpath(SHARED)).parent
-            (folder / "_built.txt").write_text(kernels.digest(), encoding="utf-8")
+            built.write_text(kernels.digest(), encoding="utf-8")
+
+    def build_extension(self, ext: Extension) -> None:
+        try:
+            super().build_extension(ext)
+        except Exception as error:  # noqa: BLE001 (compilers fail in many ways)
+            self.failed.append(f"{ext.name}: {error}")
 
 
-modules = [path for path in sorted(KERNELS.rglob("*.py")) if path.name not in PLAIN and path.with_suffix(".pxd").exists()]
+sources = (path for path in sorted(KERNELS.rglob("*.py")) if path.name not in PLAIN)
+modules = [path for path in sources if path.with_suffix(".pxd").exists()]
+kernels = cythonize(
+    [extension(KERNELS / "_shared.c"), *map(extension, modules)],
+    nthreads=CORES,
+    shared_utility_qualified_name=SHARED,
+    compiler_directives={
+        "language_level": 3,
+        "boundscheck": CHECKED,
+        "wraparound": False,
+        "cdivision": True,
+        "infer_types": True,
+        "initializedcheck": CHECKED,
+        "auto_pickle": False,
+    },
+)
+for kernel in kernels:
+    kernel.optional = True  # cythonize does not pass it on
 setup(
     cmdclass={"build_ext": BuildKernels},
-    ext_modules=cythonize(
-        [
-            Extension(SHARED, [str(KERNELS / "_shared.c")], extra_compile_args=FLAGS, optional=True),
-            *map(extension, modules),
-        ],
-        nthreads=CORES,
-        shared_utility_qualified_name=SHARED,
-        compiler_directives={
-            "language_level": 3,
-            "boundscheck": CHECKED,
-            "wraparound": False,
-            "cdivision": True,
-            "infer_types": True,
-            "initializedcheck": CHECKED,
-            "auto_pickle": False,
-        },
-    ),
+    ext_modules=kernels,
     options={"build_ext": {"parallel": CORES}},
 )

@@ -177,7 +177,7 @@ def measure(training: Training, base: type[Exact] | type[Milp], repeats: int) ->
         name: base,
         f"Amortized({name}), tests everything": lambda: Amortized(base(), admission="always"),
     }
-    for make in makers.values():  # compile, and read what is compiled from the disk
+    for make in makers.values():  # plans spaces
         take_turn(make, Training("warm up", training.questions[: len(training.questions) // 4]))
     turns: dict[str, list[Turn]] = {each: [] for each in makers}
     done, begun = 0, perf_counter()

@@ -105,7 +105,7 @@ def measure(shape: Shape, repeats: int) -> list[ChainRow]:
     """One row per engine, ours first."""
     space, scores = problem(shape, seed=0)
     engines = solvers(shape, space, scores)
-    values = {name: solve() for name, solve in engines.items()}  # compiles
+    values = {name: solve() for name, solve in engines.items()}
 
     def seconds(solve: Callable[[], FloatArray]) -> float:
         start = process_time()

@@ -1,13 +1,13 @@
 """`Exact` beside Gurobi, HiGHS, toulbar2 and CP-SAT, on the same problems, one thread each.
 
-Engines take turns, a few rounds of each case; a turn solves all problems of the case, and its
-time is divided by their number. What is shown is the median of these times. Every engine is
-warmed up first, on another problem of the same space: ours has its kernels compiled and its
-order of elimination chosen, a peer has its model built where it can be reused. Answers are
-judged by their labels alone, whose value is added up by one function for all.
+Engines take turns, a few rounds of each case; a turn solves all problems of the case, and its time
+is divided by their number. What is shown is the median of these times. Every engine is warmed up
+first, on another problem of the same space: ours has its order of elimination chosen, a peer has
+its model built where it can be reused. Answers are judged by their labels alone, whose value is
+added up by one function for all.
 
-The bars: on conll04, `Exact` is 50 times faster than Gurobi, or more; elsewhere it does not
-need more than twice the time of the fastest peer. Everywhere, all optima are equal.
+The bars: on conll04, `Exact` is 50 times faster than Gurobi, or more; elsewhere it does not need
+more than twice the time of the fastest peer. Everywhere, all optima are equal.
 
     python -m benchmarks.exact_inference [--case NAME] [--quick] [--time-limit S] [--json FILE]
 """
@@ -162,7 +162,7 @@ class OneAtATime:
         self._batches = batches
 
     def online_epochs(self, case: Case) -> None:
-        """`Batches` has compiled everything, and knows which engine to use."""
+        """`Batches` has planned everything, and knows which engine to use."""
 
     def turn(self, case: Case) -> Turn:
         engine = self._batches.engine

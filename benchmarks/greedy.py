@@ -113,7 +113,7 @@ def measure(name: str, given: Batch, repeats: int) -> list[GreedyRow]:
     best = Exact().solve(problem.space, problem).value.sum() if name in SOLVED else None
     searches = {f"RGS({a:g})": _search(a, classifier) for a in (0.0, 0.5, 0.9)}
     reached = {
-        each: float(search(MANY).solve(problem.space, problem, context).value.sum())  # compiles
+        each: float(search(MANY).solve(problem.space, problem, context).value.sum())
         for each, search in searches.items()
     }
 

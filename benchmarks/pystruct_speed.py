@@ -4,7 +4,7 @@
 
 Everybody learns from the 626 words of one fold until the duality gap is below 1 % of the primal
 that ours ended with, or gives up after a limit. Turns go round, in processes of their own; what is
-shown is the median of processor times, loading, compiling and tagging left out.
+shown is the median of processor times, loading and tagging left out.
 
 pystruct's last release builds for Python 3.6 and for none that we run on, so that it is asked in
 an interpreter of its own:
@@ -84,7 +84,7 @@ class WordsRow(Row):
 
 
 class Ours:
-    """The words made ready, and kernels compiled, off the clock."""
+    """The words made ready off the clock."""
 
     def __init__(self, words: Words) -> None:
         self._task = Tagging(ocr.LABELS, pixels)

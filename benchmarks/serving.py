@@ -226,7 +226,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             running(Path(folder), "amortized") as ours,
             running(Path(folder), "exact") as alone,
         ):
-            for address in (ours, alone):  # compile, and read what is compiled from the disk
+            for address in (ours, alone):  # plan spaces
                 fifty_in_one(address)(list(map(said, english_sentences(TOGETHER, 1))))
             asks = {way: (make(ours), make(alone)) for way, make in WAYS.items()}
             rows = measure(served, asks, each)

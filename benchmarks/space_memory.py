@@ -6,7 +6,7 @@ within a limit of bytes. The last lines say whether the bars are met: how many m
 and, given the processor time that another checkout takes for the second pass (the same file runs
 there), whether this one takes no more.
 
-    python benchmarks/space_memory.py --first 1 --last 1000 --at-most 4.5
+    python -m benchmarks.space_memory --first 1 --last 1000 --at-most 4.5
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from time import process_time
 
 import numpy as np
 
+from benchmarks.table import end
 from rote import Model, Tagging, Templates, prepare
 from rote.model import Layout
 
@@ -75,7 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     lengths = f"lengths {given.first} to {given.last}"
     model = tagger(given.bio)
-    model.predict([sentence(2)])  # compiles the kernels
+    model.predict([sentence(2)])  # loads the kernels
     times = [one_pass(model, given.first, given.last) for _ in range(3)]
     print(
         f"{lengths}: first pass {times[0]:.2f} s, second {times[1]:.2f} s, third {times[2]:.2f} s"
@@ -92,4 +93,4 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

@@ -7,8 +7,8 @@ an example) until they say so, and our perceptron for 10 epochs; ours stands the
 5 iterations. All other settings are those that each has by default.
 
 Each turn is a process of its own, whose peak memory is that of everything it did: imports, data,
-features, training and tagging. Turns go round; what is shown is the median. Loading, extracting
-features and compiling are not in the times; see `benchmarks.taggers` for how they are taken.
+features, training and tagging. Turns go round; what is shown is the median. Loading and
+extracting features are not in the times; see `benchmarks.taggers` for how they are taken.
 
     python -m benchmarks.svm_speed [--repeats N] [--train FILE --test FILE] [--json FILE]
 """
@@ -151,8 +151,6 @@ def turn_apart(engine: str, files: Files, seed: int) -> Turn:
 
 def measure(engines: Sequence[str], files: Files, repeats: int) -> list[LearnerRow]:
     """One row per engine; the first one is ours."""
-    for engine in (OURS, PRICE):
-        turn_apart(engine, files, 0)  # where kernels are compiled, which takes memory
     takes = {e: lambda seed, e=e: turn_apart(e, files, seed) for e in engines}
     median = {engine: median_turn(own) for engine, own in in_turn(takes, repeats).items()}
     ours = median[engines[0]]

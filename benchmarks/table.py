@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rote import RoteError
+from rote.kernels import compiled
 
 WIDTH = 110  # of a table that goes to a file
 
@@ -117,7 +118,14 @@ def _note(row: Any) -> str:
 
 
 def end(main: Callable[[], object]) -> None:
-    """Run a benchmark; what rote refuses, for want of a package or data, ends it by one line."""
+    """Run a benchmark; what rote refuses, for want of a package or data, ends it by one line.
+
+    So does a stale build: times of anything but the kernels as they are would say nothing.
+    """
+    if not compiled():
+        raise SystemExit(
+            "the kernels are not compiled from the sources as they are; run: make build"
+        )
     try:
         main()
     except RoteError as error:

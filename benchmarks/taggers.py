@@ -1,9 +1,9 @@
 """What the training benchmarks share: corpora, and taggers that learn from them.
 
-A tagger loads a corpus first, off the clock: it reads features, all of them from the same
-function, into arrays of its own, and ours also compiles its kernels. Then it learns, as often as
-it is asked. Seconds are of the processor, not of the wall: everybody here uses one thread, and a
-machine that is busy with something else is then unfair to none.
+A tagger loads a corpus first, off the clock: it reads features, all of them from the same function,
+into arrays of its own. Then it learns, as often as it is asked. Seconds are of the processor, not
+of the wall: everybody here uses one thread, and a machine that is busy with something else is then
+unfair to none.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class Tagger(Protocol):
 class Ours:
     """A learner of rote, with `Exact`; ``enough`` may end it before it ends itself.
 
-    Loading runs the first ``online_epochs`` iterations once: kernels are compiled and what belongs
-    to a space alone is built, as in any later training of the same process.
+    Loading runs the first ``online_epochs`` iterations once: what belongs to a space alone is
+    built, as in any later training of the same process.
     """
 
     def __init__(

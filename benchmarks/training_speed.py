@@ -1,13 +1,12 @@
 """The averaged perceptron beside CRFsuite's: seconds per epoch, and how good it is afterwards.
 
-Both see the same sentences, the same names of features and as many epochs. They take turns; what
-is shown is the median over turns, each of which is another order of the sentences. Loading data,
-extracting features, and compiling (of which CRFsuite has none) are not in the times; see
-`benchmarks.taggers` for how they are taken. Our own time is measured for parts of the data, too,
-to see whether it grows as they do.
+Both see the same sentences, the same names of features and as many epochs. They take turns; what is
+shown is the median over turns, each of which is another order of the sentences. Loading data, and
+extracting features are not in the times; see `benchmarks.taggers` for how they are taken. Our own
+time is measured for parts of the data, too, to see whether it grows as they do.
 
-The bars: ours needs at most twice the time of CRFsuite, and its accuracy is not lower by more
-than a standard error of a share of that many tokens.
+The bars: ours needs at most twice the time of CRFsuite, and its accuracy is not lower by more than
+a standard error of a share of that many tokens.
 
     python -m benchmarks.training_speed [--case NAME] [--quick] [--repeats N] [--json FILE]
 """

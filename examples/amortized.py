@@ -17,7 +17,7 @@ def trained(engine: Engine) -> tuple[FloatArray, float]:
     return model.weights, process_time() - begin
 
 
-trained(Amortized(Milp(), admission="always"))  # compiles
+trained(Amortized(Milp(), admission="always"))  # plans spaces
 weights, slow = trained(Milp())
 engine = Amortized(
     Milp(), admission="always"

@@ -38,7 +38,7 @@ def answered(engine: Engine) -> tuple[list[IntArray], float]:
 
 right, slow = answered(Milp())
 for name, engine in {"a beam of 8": Beam(width=8), "the same, taught": search}.items():
-    answered(engine)  # compiles
+    answered(engine)  # plans spaces
     found, fast = answered(engine)
     same = sum(np.array_equal(one, other) for one, other in zip(found, right, strict=True))
     obey = sum(bool((labels >= 0).all()) for labels in found)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from papers.data.folder import VARIABLE
+from rote import __version__
 from rote.errors import DataError
 from rote.io.atomic import write_whole
 
@@ -166,10 +167,9 @@ def read_record(path: str | Path) -> Record:
 def environment() -> dict[str, Any]:
     """What a record was made with; nothing that tells one machine from another of its kind."""
     return {
-        "rote": version("rote"),
+        "rote": __version__,
         "python": platform.python_version(),
         "numpy": version("numpy"),
-        "numba": version("numba"),
         "cpus": os.cpu_count() or 1,
         "platform": f"{platform.system()} {platform.machine()}",
     }

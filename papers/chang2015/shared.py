@@ -5,7 +5,7 @@ inferences of all methods go through such an engine, also those of the baseline,
 no certificate: so they are counted and timed in one way. An engine tests every input
 (``admission="always"``), as its counts would hang on the clock otherwise.
 
-Kernels are compiled and spaces planned before anything is timed (`online_epochs`).
+Spaces are planned and solvers loaded before anything is timed (`online_epochs`).
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Bench:
     def online_epochs(
         self, methods: Iterable[Method], learner: Iterating, solvers: Iterable[str]
     ) -> None:
-        """Compile and plan all that methods need, so that no time is told of it."""
+        """Plan and load all that methods need, so that no time is told of it."""
         short = replace(learner, iterations=2)
         for method in methods:
             self.train(method, short, Exact())

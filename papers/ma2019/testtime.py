@@ -288,7 +288,7 @@ def searched(case: Ready, share: Share, plan: Plan, seed: int) -> Found:
 
 
 def _warm_up(model: Model[Any, Any], prepared: Dataset, search: RGS) -> None:
-    """Compile, so that no time is told of it."""
+    """Plan the smallest space, so that no time is told of it."""
     group = min(prepared.groups, key=lambda group: len(group.space.variables))
     few = group.rows(slice(0, 2))
     problem, context = prepared.problem(model.weights, few), prepared.context(few).without_gold()

@@ -151,8 +151,7 @@ def learn_both(case: Ready, share: Share, plan: Plan, seed: int) -> dict[str, Tr
     """Two trainings that differ in their search alone."""
     begun = start_learning(case)
     search = RGS(share.alpha, plan.most, begun.classifier, seed)
-    # Every kernel is compiled before, so that no time is told of it: those of a warm-up, of an
-    # iteration after it, and those that let candidates go.
+    # Spaces are planned before, so that no time is told of it.
     brief = replace(case.learner, iterations=case.learner.online_epochs + 2, patience=1)
     for kind in (THEIRS, OURS):
         _trained(case, brief, begun, replace(search, restarts=2), kind, plan)

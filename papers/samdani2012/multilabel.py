@@ -223,7 +223,7 @@ class Bench:
         return Trained(model, cost, seconds, timed.stats.now(), proving.percent)
 
     def online_epochs(self) -> None:
-        """Compile, so that no time is told of it."""
+        """Plan spaces and load solvers, so that no time is told of it."""
         for method in METHODS:
             self.trained(method, self.plan.C[0], 1)
 

@@ -225,7 +225,7 @@ class Bench:
 
 
 def _warm_up(plan: Plan) -> None:
-    """Compile, so that no time is told of it."""
+    """Plan spaces and load solvers, so that no time is told of it."""
     bench = Bench(linear_constrained(10, 0))
     for method, engine in {**LEARNED, "Milp": Milp()}.items():
         bench.trained(engine, 1.0, replace(plan, iterations=2), unruled=method == "LL")

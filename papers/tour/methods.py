@@ -3,7 +3,7 @@
 Solvers are rote's own `Exact` and integer programs by HiGHS (`Milp`), whose answers are the same.
 Each has a `Timed` around it, which counts what it is asked, by a method or by a wrapper within.
 
-Predicting is timed after a rehearsal: neither compiling kernels nor planning spaces is part of it.
+Predicting is timed after a rehearsal: planning spaces is no part of it.
 """
 
 from __future__ import annotations

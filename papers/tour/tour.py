@@ -13,7 +13,7 @@ every machine.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from types import MappingProxyType
 
@@ -23,7 +23,6 @@ from papers.base import Experiment, Outcome, Settings
 from papers.data.conll04 import load_conll04
 from papers.data.folder import VARIABLE
 from papers.records import Claim, Metric, Row
-from papers.tour.ahead import compile_ahead, errands
 from papers.tour.methods import (
     AMORTIZED,
     DECOMPOSED,
@@ -81,38 +80,15 @@ def plan_of(settings: Settings) -> Plan:
     return QUICK if settings.quick else Plan()
 
 
-def run(plan: Plan, settings: Settings) -> Outcome:
-    """Compile what is not compiled yet, then take every method along."""
-    return go_round(plan, settings, ahead=compile_ahead)
-
-
-EXPERIMENT = Experiment(
-    "tour",
-    "All five papers",
-    "every method on the same sentences: what it reaches, costs and proves",
-    run,
-    draw,
-    plan=plan_of,
-    one_trial=True,
-    legend=LEGEND,
-)
-
-
-def go_round(
-    plan: Plan, settings: Settings, ahead: Callable[[Callable[[], None]], None] | None = None
-) -> Outcome:
-    """The tour, as large as a plan says; ``ahead`` is done before anything is timed."""
-    of = steps_of(plan) + (0 if ahead is None else len(errands()))
-    done = 0
+def go_round(plan: Plan, settings: Settings) -> Outcome:
+    """The tour, as large as a plan says."""
+    of, done = steps_of(plan), 0
 
     def step() -> None:
         nonlocal done
         done += 1
         settings.progress(done, of)
 
-    if ahead is not None:
-        settings.doing("compiling kernels (the first time only)")
-        ahead(step)
     settings.doing("reading sentences")
     sentences = sentences_of(plan, settings.seed)
     bench = Bench(sentences)
@@ -132,6 +108,18 @@ def go_round(
         [Row(name, _metrics(each)) for name, each in taken.items()],
         list(_claims(taken)),
     )
+
+
+EXPERIMENT = Experiment(
+    "tour",
+    "All five papers",
+    "every method on the same sentences: what it reaches, costs and proves",
+    go_round,
+    draw,
+    plan=plan_of,
+    one_trial=True,
+    legend=LEGEND,
+)
 
 
 def sentences_of(plan: Plan, seed: int) -> Sentences:

@@ -45,7 +45,7 @@ def write(tmp_path, request):
 def toulbar2():
     """Labels and cost of each file by pytoulbar2, or None where it finds the file infeasible."""
     if find_spec("pytoulbar2") is None:
-        pytest.skip("pytoulbar2, the independent judge, comes with rote[bench]")
+        pytest.skip("pytoulbar2, the independent judge, comes with rote-predict[bench]")
 
     def solve(paths):
         done = subprocess.run(

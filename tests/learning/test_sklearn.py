@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from rote import Amortized, Exact, Exhaustive
-from rote.errors import DataError, SettingError
+from rote.errors import DataError, MissingDependency, SettingError
 from rote.inference.stores import MemoryStore, SqliteStore
 from rote.inference.wrappers.amortized import Counters
 from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM
@@ -335,3 +336,11 @@ def test_rote_and_its_learners_do_not_load_scikit_learn():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+def test_without_scikit_learn_it_says_what_to_install(monkeypatch):
+    for name in ("rote.sklearn", "rote.learning.sklearn"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    with pytest.raises(MissingDependency, match=r"pip install '\.\[sklearn\]'"):
+        import_module("rote.sklearn")

@@ -19,7 +19,6 @@ from papers.registry import EXPERIMENTS, run_experiment
 from papers.samdani2012 import extraction, multilabel
 from papers.samdani2012 import synthetic as linear
 from papers.tour import methods as tour_methods
-from papers.tour import tour
 
 ALL_HARD = (*hard.NAMES, hard.BIBTEX)
 TINY: dict[str, Any] = {
@@ -98,10 +97,9 @@ class Studied(NamedTuple):
 
 
 def run_tiny(name: str, seed: int = 0) -> Studied:
-    """A study under its tiny plan, without data sets and without compiling ahead."""
+    """A study under its tiny plan, without data sets."""
     steps: list[tuple[int, int]] = []
-    run = tour.go_round if name == "tour" else EXPERIMENTS[name].run
-    tiny = replace(EXPERIMENTS[name], run=run, plan=lambda _: TINY[name])
+    tiny = replace(EXPERIMENTS[name], plan=lambda _: TINY[name])
     settings = Settings(quick=name in QUICK, seed=seed, progress=lambda *step: steps.append(step))
     without = {key: value for key, value in os.environ.items() if key != "ROTE_DATA"}
     with mock.patch.dict(os.environ, without, clear=True):

@@ -157,7 +157,7 @@ def test_what_is_no_record_is_refused(tmp_path, text):
 
 def test_the_environment_says_versions_and_no_name_of_a_machine_or_a_path():
     found = environment()
-    assert list(found) == ["rote", "python", "numpy", "numba", "cpus", "platform"]
+    assert list(found) == ["rote", "python", "numpy", "cpus", "platform"]
     assert found["rote"] == rote.__version__
     assert found["numpy"] == np.__version__
     assert found["python"] == platform.python_version()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rote.errors import MissingDependency
 from rote.inference.approximate import UnaryClassifier
 from rote.learning.base import check_examples
 from rote.model import Batch, Dataset
@@ -32,8 +33,14 @@ def fit_unary_classifier(
     iterations
         Of the solver, at most; at least 1.
     """
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError as error:
+        raise MissingDependency(
+            "fit_unary_classifier needs the package scikit-learn, which is not installed; "
+            "run: pip install '.[sklearn]' in a checkout of rote"
+        ) from error
     from scipy.sparse import csr_matrix
-    from sklearn.linear_model import LogisticRegression
 
     check_examples(prepared)
     check("cost", cost, number(above=0))

@@ -21,7 +21,7 @@ from papers.tour.methods import (
     SPEEDUP,
     Plan,
 )
-from papers.tour.tour import CORPUS, EXPERIMENT, LEGEND, go_round, sentences_of
+from papers.tour.tour import CORPUS, LEGEND, go_round, sentences_of
 from tests.papers.studies import TINY as PLANS
 from tests.papers.studies import run_tiny
 
@@ -77,19 +77,11 @@ def test_the_same_weights_reach_the_same(outcome, rows):
     assert all(claim.held for claim in same)
 
 
-def test_every_stretch_has_its_name_and_kernels_come_first():
+def test_every_stretch_has_its_name():
     told, done = [], []
-
-    def ahead(step):
-        told.append("ahead")
-        for _ in tour.errands():
-            step()
-
     settings = Settings(progress=lambda *step: done.append(step), doing=told.append)
-    go_round(replace(TINY, train=20, iterations=1), settings, ahead)
-    assert told[0].startswith("compiling")
-    assert told[1:3] == ["ahead", "reading sentences"]
-    assert told[3:] == METHODS
+    go_round(replace(TINY, train=20, iterations=1), settings)
+    assert told == ["reading sentences", *METHODS]
     assert done[-1][0] == done[-1][1]
 
 
@@ -114,11 +106,6 @@ def test_a_claim_fails_where_numbers_speak_against_it(outcome, monkeypatch):
         "Amortized inference learns the same weights, to the last bit, with fewer solver calls"
     ]
     assert "weights are not equal" in other.claims[3].evidence
-
-
-def test_run_compiles_ahead_and_then_goes_round(monkeypatch):
-    monkeypatch.setattr(tour, "go_round", lambda plan, settings, ahead: (plan, ahead))
-    assert EXPERIMENT.run(TINY, Settings()) == (TINY, tour.compile_ahead)
 
 
 def test_made_up_sentences_are_split_without_overlap():

@@ -1,0 +1,224 @@
+"""What a user waits for who has just installed rote: fresh environments, fresh processes.
+
+The wheel is built and installed in two environments of a temporary folder: one has the core
+dependencies alone, the other the extras that examples ask for. Then each program runs in a process
+of its own, several times; what is shown is the median of wall-clock times from its start to its
+end, how long the first run took, and the largest memory of any run. A program is started by a small
+process, as the memory of the process that starts it would count as its own.
+
+    python -m benchmarks.cold_start [--repeats N] [--json FILE]
+
+The bars are those of `LIMITS`; besides, all of `from rote import *` may take so much longer than
+`import numpy`, the core installation may be so large beside an empty environment, and running may
+write nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from benchmarks.table import (
+    Bar,
+    Columns,
+    Row,
+    end,
+    in_turn,
+    number,
+    options,
+    say,
+    show,
+    wide_console,
+)
+from rote import DataError
+from tools.first_example import first_example
+from tools.package import build_wheel, environment
+
+ROOT = Path(__file__).parent.parent
+REPEATS = 5
+README, HELP, DEMO = "README's first example", "rote --help", "rote demo"
+NUMPY, IMPORT = "import numpy", "from rote import *"
+LIMITS = {README: 0.5, HELP: 0.4, DEMO: 1.5}
+EXAMPLE_LIMIT = 5.0  # seconds of every script of examples/
+README_MEGABYTES, CORE_MEGABYTES = 90.0, 270.0
+IMPORT_LIMIT = 0.08  # seconds above numpy
+EXTRAS = {"neural_tagger.py": "torch", "own_classifier.py": "sklearn", "serve_it.py": "serve"}
+CORE, MORE = "core", "with extras"
+
+STARTER = """
+import json, resource, subprocess, sys, time
+begin = time.perf_counter()
+done = subprocess.run(sys.argv[1:], capture_output=True)
+seconds = time.perf_counter() - begin
+kilobytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+said = done.stderr.decode()[-2000:]
+print(json.dumps([seconds, kilobytes * 1.024 / 1000, done.returncode, said]))
+"""
+
+
+class Program(NamedTuple):
+    """Something that is run, and where."""
+
+    engine: str  # which environment
+    command: tuple[str, ...]
+
+
+class Run(NamedTuple):
+    """One process from its start to its end."""
+
+    seconds: float
+    megabytes: float
+
+
+@dataclass(frozen=True)
+class StartRow(Row):
+    """Of a program: the first run, and the largest memory; of an environment: its size."""
+
+    first_us: float | None
+    megabytes: float
+
+
+def run(program: Program) -> Run:
+    """Start it afresh, outside of any checkout."""
+    hidden = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE", "ROTE_PLAIN_KERNELS")
+    inherited = {k: v for k, v in os.environ.items() if k not in hidden}
+    with TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", STARTER, *program.command],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env=inherited,
+        )
+    seconds, megabytes, status, said = json.loads(done.stdout)
+    if status != 0:
+        raise DataError(f"{' '.join(program.command)} failed:\n{said}")
+    return Run(seconds, megabytes)
+
+
+def megabytes(folder: Path) -> float:
+    """Of all files of a folder together."""
+    return sum(path.lstat().st_size for path in folder.rglob("*")) / 1e6
+
+
+def files(folder: Path) -> set[tuple[str, int]]:
+    """Which there are, and when each was last written to."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {(str(path), path.stat().st_mtime_ns) for path in found}
+
+
+def programs(core: Path, more: Path, left_out: Iterable[str]) -> dict[str, Program]:
+    """All that are timed, by name; `core` and `more` are interpreters."""
+    code, _ = first_example((ROOT / "README.md").read_text(encoding="utf-8"))
+    command = str(core.parent / "rote")
+    found = {
+        NUMPY: Program(CORE, (str(core), "-c", NUMPY)),
+        IMPORT: Program(CORE, (str(core), "-c", IMPORT)),
+        README: Program(CORE, (str(core), "-c", code)),
+        HELP: Program(CORE, (command, "--help")),
+        DEMO: Program(CORE, (command, "demo")),
+    }
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        if path.name not in left_out:
+            engine, python = (MORE, more) if path.name in EXTRAS else (CORE, core)
+            found[f"examples/{path.name}"] = Program(engine, (str(python), str(path)))
+    return found
+
+
+def measure(wanted: Mapping[str, Program], repeats: int) -> list[StartRow]:
+    """All programs in turn."""
+    turns = {name: lambda _, program=program: run(program) for name, program in wanted.items()}
+    rows = []
+    for name, runs in in_turn(turns, repeats).items():
+        median = statistics.median(each.seconds for each in runs)
+        most = max(each.megabytes for each in runs)
+        first = 1e6 * runs[0].seconds
+        rows.append(StartRow(name, wanted[name].engine, 1e6 * median, None, None, first, most))
+    return rows
+
+
+def bars_of(rows: Sequence[StartRow], size: float, written: int) -> list[Bar]:
+    """Whether everything starts at once, and is small."""
+    seconds = {row.case: (row.median_us or 0.0) / 1e6 for row in rows}
+    limits = LIMITS | {name: EXAMPLE_LIMIT for name in seconds if name.startswith("examples/")}
+    bars = [
+        Bar(name, seconds[name] < most, f"{seconds[name]:.2f} s, under {most} asked for")
+        for name, most in limits.items()
+    ]
+    memory = next(row.megabytes for row in rows if row.case == README)
+    above = seconds[IMPORT] - seconds[NUMPY]
+    return [
+        *bars,
+        Bar(
+            README,
+            memory < README_MEGABYTES,
+            f"{memory:.0f} MB, under {README_MEGABYTES:.0f} asked for",
+        ),
+        Bar(
+            IMPORT,
+            above <= IMPORT_LIMIT,
+            f"{above:.3f} s above {NUMPY}, at most {IMPORT_LIMIT} asked for",
+        ),
+        Bar(
+            "core installation",
+            size < CORE_MEGABYTES,
+            f"{size:.0f} MB beside an empty environment, under {CORE_MEGABYTES:.0f} asked for",
+        ),
+        Bar("written", written == 0, f"{written} files of the installation written by running"),
+    ]
+
+
+def pins(extras: Iterable[str]) -> list[str]:
+    """PyTorch as it is here: a build for graphics cards would be gigabytes."""
+    return [f"torch=={version('torch')}"] if "torch" in extras else []
+
+
+def possible(extras: Iterable[str]) -> set[str]:
+    """The extras that can be installed beside the core here."""
+    try:
+        version("torch")
+    except PackageNotFoundError:
+        return set(extras) - {"torch"}
+    return set(extras)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table and the bars; with --json also write them."""
+    parser = options("What a user waits for who has just installed rote.", repeats=REPEATS)
+    chosen = parser.parse_args(argv)
+    extras = sorted(possible(EXTRAS.values()))
+    left_out = [name for name, extra in EXTRAS.items() if extra not in extras]
+    for name in left_out:
+        say(wide_console(), f"examples/{name} is left out: {EXTRAS[name]} is not installed here")
+    with TemporaryDirectory(prefix="rote-cold-") as temporary:
+        folder = Path(temporary)
+        wheel = str(build_wheel(folder / "build"))
+        empty, core, more = folder / "empty", folder / "core", folder / "more"
+        environment(empty)
+        python = environment(core, wheel)
+        with_extras = environment(more, f"{wheel}[{','.join(extras)}]", *pins(extras))
+        size = megabytes(core) - megabytes(empty)
+        before = files(core) | files(more)
+        rows = measure(programs(python, with_extras, left_out), chosen.repeats)
+        written = len((files(core) | files(more)) - before)
+    columns: Columns[StartRow] = (
+        ("median s", lambda row: number((row.median_us or 0.0) / 1e6, ".3f")),
+        ("first s", lambda row: number((row.first_us or 0.0) / 1e6, ".3f")),
+        ("MB", lambda row: number(row.megabytes, ".0f")),
+    )
+    more_said = {"core_megabytes": size, "files_written": written}
+    show(rows, columns, bars_of(rows, size, written), chosen.json, **more_said)
+
+
+if __name__ == "__main__":
+    end(main)
