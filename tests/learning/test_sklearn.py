@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from rote import Amortized, Exact, Exhaustive
-from rote.errors import DataError, SettingError
+from rote.errors import DataError, MissingDependency, SettingError
 from rote.inference.stores import MemoryStore, SqliteStore
 from rote.inference.wrappers.amortized import Counters
 from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM
@@ -335,3 +335,10 @@ def test_rote_and_its_learners_do_not_load_scikit_learn():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    monkeypatch.delitem(sys.modules, "rote.learning.sklearn")
+    with pytest.raises(MissingDependency, match=r"pip install '\.\[sklearn\]'"):
+        import rote.learning.sklearn  # noqa: F401

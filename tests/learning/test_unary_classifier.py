@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from rote import fit_unary_classifier
-from rote.errors import SettingError
+from rote.errors import MissingDependency, SettingError
 from rote.inference.problem import Problem
 from rote.model import prepare
 from rote.tasks.coreference import Coreference, Document, Mention, ParsedSentence
@@ -109,3 +111,10 @@ def test_settings_that_make_no_sense_are_refused():
         fit_unary_classifier(prepared, cost=0)
     with pytest.raises(SettingError, match="iterations"):
         fit_unary_classifier(prepared, iterations=0)
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
+    xs, ys = sentences(2)
+    with pytest.raises(MissingDependency, match=r"pip install '\.\[sklearn\]'"):
+        fit_unary_classifier(prepare(Tagging(("D", "N", "V"), words), xs, ys))

@@ -15,11 +15,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rote.errors import DataError, SettingError
+from rote.errors import DataError, MissingDependency, SettingError
 from rote.inference import Engine
 from rote.learning.base import Learner
 from rote.learning.svm import StructuredSVM
@@ -27,6 +24,16 @@ from rote.learning.training import train
 from rote.tasks.multiclass import Multiclass
 from rote.tasks.task import Task
 from rote.types import AnyArray, FloatArray
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise MissingDependency(
+        "rote.sklearn needs the package scikit-learn, which is not installed; "
+        "run: pip install '.[sklearn]' in a checkout of rote"
+    ) from error
 
 
 class _Settings(BaseEstimator):  # type: ignore[misc]

@@ -1,7 +1,8 @@
 """`fit_unary_classifier`: logistic regression over single decisions, where greedy search starts.
 
-Every block of weights that variables use is a classifier of its own, by scikit-learn. Where labels
-have a vector each, as the antecedents of a mention, the right one is told from the others.
+Every block of weights that variables use is a classifier of its own, by scikit-learn, which is an
+extra: `rote[sklearn]`. Where labels have a vector each, as the antecedents of a mention, the right
+one is told from the others.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rote.errors import MissingDependency
 from rote.inference.approximate import UnaryClassifier
 from rote.learning.base import check_examples
 from rote.model import Batch, Dataset
@@ -32,8 +34,14 @@ def fit_unary_classifier(
     iterations
         Of the solver, at most; at least 1.
     """
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError as error:
+        raise MissingDependency(
+            "fit_unary_classifier needs the package scikit-learn, which is not installed; "
+            "run: pip install '.[sklearn]' in a checkout of rote"
+        ) from error
     from scipy.sparse import csr_matrix
-    from sklearn.linear_model import LogisticRegression
 
     check_examples(prepared)
     check("cost", cost, number(above=0))
