@@ -15,7 +15,6 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -46,6 +45,8 @@ def save_state(state: State, path: str | Path, run: Mapping[str, str] | None = N
     run
         What the training is about, for `load_state` to compare.
     """
+    from importlib.metadata import version
+
     from safetensors.numpy import save as packed
 
     path = Path(path)
