@@ -97,7 +97,7 @@ from rote.__main__ import main
 sys.argv = ["rote", *{command.split()!r}]
 with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
     main()
-heavy = {sorted({*HEAVY, "numpy"} - {"rich", "typer", "pydantic"})!r}
+heavy = {sorted({*HEAVY, "numpy"} - {"rich", "typer"})!r}
 print(json.dumps([len(printed.getvalue()) > 5, [name for name in heavy if name in sys.modules]]))
 """
     assert in_fresh_interpreter(program) == [True, []]
