@@ -88,6 +88,7 @@ check: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-bench
 	$(compile)
 	$(BIN)/python -m benchmarks.cold_start
+	$(BIN)/python -m benchmarks.import_time
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.exact_inference
 	$(BIN)/python -m benchmarks.features

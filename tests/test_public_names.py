@@ -29,6 +29,14 @@ def test_all_is_what_the_package_holds():
         _ = rote.magic
 
 
+def test_a_name_is_looked_up_where_it_is_defined():
+    defined = {name: rote._MODULES[name] for name in rote.__all__ if name != "__version__"}
+    assert rote._MODULES == defined
+    values = {name: getattr(rote, name) for name in defined}
+    elsewhere = [name for name, v in values.items() if v.__module__ != f"rote.{defined[name]}"]
+    assert elsewhere == []
+
+
 def test_every_error_is_public():
     tree = {
         name

@@ -1,7 +1,7 @@
 """Structured prediction under constraints, whose inference gets cheaper with use.
 
-What is listed here is promised; deeper paths stay importable and may change. A name is looked up in
-its namespace when it is first used, so that `import rote` loads nothing else.
+What is listed here is promised; deeper paths stay importable and may change. A name is looked up
+when it is first used, so that `import rote` loads nothing else.
 """
 
 from importlib import import_module
@@ -126,15 +126,73 @@ __all__ = [
     "train",
 ]
 
-_ROOMS = ("errors", "space", "features", "losses", "viz", "engines", "tasks", "model", "learners")
+# Where each name is defined, so that asking for one loads what it needs and no more.
+_DEFINED = {
+    "errors": (
+        "DataError InfeasibleSpace InputTooLarge LabelError MissingDependency ModelError "
+        "NoSolution Overloaded RoteError RuleError ScoreError ServiceError SettingError SpaceError "
+        "StoreError UnsupportedSpace"
+    ),
+    "features.templates": "Templates",
+    "inference.approximate.beam": "Beam ConstrainedBeam",
+    "inference.approximate.beam_plan": "HeuristicFeatures",
+    "inference.approximate.greedy": "RGS",
+    "inference.approximate.learned_beam": "LearnedBeam",
+    "inference.approximate.learned_restarts": "LearnedRestarts",
+    "inference.engine": "Capability Engine Stats Wrapper",
+    "inference.exact.branch": "BranchAndBound",
+    "inference.exact.chain": "Chain",
+    "inference.exact.duals": "Duals dual_bound",
+    "inference.exact.elimination": "Elimination",
+    "inference.exact.exact": "Exact",
+    "inference.exact.exhaustive": "Exhaustive",
+    "inference.exact.independent": "Independent",
+    "inference.exact.kbest": "k_best",
+    "inference.exact.max_marginals": "max_marginals",
+    "inference.exact.tree": "Tree",
+    "inference.problem": "Context Problem clamp",
+    "inference.solutions": "FoundBy Solutions Status",
+    "inference.solvers.milp": "Milp",
+    "inference.wrappers.amortized.engine": "Amortized",
+    "inference.wrappers.decomposed.components": "SignedComponents",
+    "inference.wrappers.decomposed.engine": "Decomposed",
+    "inference.wrappers.decomposed.sets": "HammingBall",
+    "inference.wrappers.periodic": "Periodic",
+    "inference.wrappers.timed": "Timed",
+    "learning.base": "Learner State fit",
+    "learning.cross_validation": "cross_validate",
+    "learning.distill": "distill",
+    "learning.epsilon_schedule": "EpsilonSchedule EpsilonStage adaptive_schedule",
+    "learning.perceptron": "IndependentPerceptron Perceptron",
+    "learning.subgradient": "Subgradient",
+    "learning.svm": "StructuredSVM",
+    "learning.training": "train",
+    "learning.unary_classifier": "fit_unary_classifier",
+    "model.dataset": "prepare",
+    "model.model": "Model",
+    "space.builder": "SpaceBuilder template",
+    "space.language": "Rule Variable",
+    "space.losses": "F1Loss Hamming JaccardLoss Loss ZeroOne",
+    "space.quantifiers": "all_different all_of any_of at_least at_most count exactly one_of",
+    "space.space": "Factor Space",
+    "tasks.adapter": "Adapter adapter_of register show",
+    "tasks.coreference": "Coreference",
+    "tasks.entity_relation": "EntityRelation EntityRelationOutput",
+    "tasks.graphs": "GraphLabelling",
+    "tasks.multiclass": "Multiclass",
+    "tasks.multilabel": "MultiLabel",
+    "tasks.tagging": "Tagging",
+    "tasks.task": "Frame Slot Task WithoutRules",
+    "viz.picture": "Picture",
+}
 
 if not TYPE_CHECKING:  # for a type checker, names come from the imports above
+    _MODULES = {name: module for module, names in _DEFINED.items() for name in names.split()}
 
     def __getattr__(name: str) -> object:
-        if name not in __all__:
+        if name not in _MODULES:
             raise AttributeError(f"module 'rote' has no attribute {name!r}")
-        modules = (import_module(f"rote.{module}") for module in _ROOMS)
-        value = next(getattr(module, name) for module in modules if hasattr(module, name))
+        value = getattr(import_module(f"rote.{_MODULES[name]}"), name)
         return globals().setdefault(name, value)
 
     def __dir__() -> list[str]:

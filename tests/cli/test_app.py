@@ -37,7 +37,7 @@ from importlib import import_module
 from pathlib import Path
 class Interrupting:
     def find_spec(self, name, *_):
-        if name == "numpy":
+        if name == "typer":
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Interrupting())
 scripts = tomllib.loads(Path("pyproject.toml").read_text())["project"]["scripts"]

@@ -6,15 +6,15 @@ import pytest
 
 import rote
 from rote import learners as promised
-from rote.cli.engines import ANYTIME, LEARNERS, UNTIMED, learner_named
+from rote.cli.engines import ANYTIME, LEARNERS, UNTIMED, engine_named, learner_named
 from rote.errors import SettingError
-from rote.learning import IndependentPerceptron, Perceptron, StructuredSVM, Subgradient
+from rote.learning import StructuredSVM, Subgradient
 from rote.tasks.adapter import adapters
 from tests.cli.lines import is_one_line
 
 
 def test_every_public_engine_can_be_named():
-    made = {type(make()) for make in [*ANYTIME.values(), *UNTIMED.values()]}
+    made = {type(engine_named(name, None)) for name in [*ANYTIME, *UNTIMED]}
     public = [getattr(rote, name) for name in rote.__all__ if name not in {"Engine", "Wrapper"}]
     wrappers = {rote.Amortized, rote.Decomposed}  # they are options: --cache and --around
     wrappers |= {rote.Periodic, rote.Timed, rote.Wrapper}  # take others
@@ -55,10 +55,15 @@ def test_an_engine_that_will_not_do_is_one_line(run, uai, options, said):
 
 
 def test_every_learner_has_a_name():
-    assert set(LEARNERS.values()) == {IndependentPerceptron, Perceptron, StructuredSVM, Subgradient}
     learners = {name for name in dir(promised) if hasattr(getattr(promised, name), "iterate")}
     wrappers = {"Learner", "EpsilonSchedule"}
-    assert {make.__name__ for make in LEARNERS.values()} == learners - wrappers
+    assert set(LEARNERS.values()) == learners - wrappers
+    assert {type(learner_named(name)).__name__ for name in LEARNERS} == learners - wrappers
+
+
+def test_gurobi_is_a_solver_of_milp():
+    assert engine_named("gurobi", 2.5) == rote.Milp(solver="gurobi", time_limit=2.5)
+    assert engine_named("milp", None) == rote.Milp()
 
 
 def test_a_learner_takes_the_settings_it_has():

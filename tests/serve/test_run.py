@@ -64,6 +64,14 @@ def test_without_a_package_the_extra_is_named(monkeypatch, name):
         check_extra()
 
 
+def test_who_is_told_the_address_finds_a_service_that_is_warm(tagger, monkeypatch):
+    done = []
+    monkeypatch.setattr(Service, "warm_up", lambda _: done.append("warm"))
+    monkeypatch.setattr("uvicorn.Server.run", lambda _, sockets: done.append("serving"))
+    serve(Service(tagger), port=0, ready=lambda _: done.append("ready"))
+    assert done == ["warm", "ready", "serving"]
+
+
 def test_the_command_serves_until_it_is_told_to_stop_and_remembers(tagger, tmp_path):
     tagger.save(tmp_path / "chunker")
     command = [sys.executable, "-m", "rote", "serve", "chunker", "--port", "0"]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
+from typing import ClassVar
 
 import pytest
 
 from rote import Amortized, Engine, Exact, LearnedBeam
 from rote.errors import DataError, InputTooLarge, ModelError, Overloaded, ServiceError, SettingError
 from rote.inference.stores import MemoryStore
+from rote.inference.wrappers.amortized import EqualScores
 from rote.serve import Limits, Service
 from rote.tasks.adapter import Adapter, adapter_of
 from rote.tasks.tagging import Tagging
@@ -230,3 +232,56 @@ def test_the_store_is_let_go_even_if_what_was_learned_cannot_be_saved(tagger, tm
 def test_a_limit_is_a_whole_number_above_zero(limit):
     with pytest.raises(SettingError, match="whole number of at least 1"):
         Limits(**limit)
+
+
+class Counting(Engine):
+    """An engine that shares what it has met with all of its copies."""
+
+    met: ClassVar[list[int]] = []
+
+    def answer(self, problem, context):
+        self.met.append(len(problem.space.variables))
+        return Exact().answer(problem, context)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_warming_up_answers_the_example_and_leaves_nothing_behind(tagger, layers):
+    Counting.met.clear()
+    store, engine = MemoryStore(), Counting()
+    for _ in range(layers):
+        engine = Amortized(engine, store, EqualScores(), admission="always")
+    with Service(tagger.with_engine(engine), store=store) as service:
+        before = service.stats()
+        service.warm_up()
+        assert Counting.met == [len(adapter_of(tagger.task).example(tagger.task).split())]
+        assert service.stats() | {"seconds_up": before["seconds_up"]} == before
+        assert store.info() == {}
+        service.predict([adapter_of(tagger.task).example(tagger.task)])
+        assert len(Counting.met) == 2
+        assert store.info() != {}
+
+
+def test_warming_up_teaches_nothing(tagger):
+    engine = LearnedBeam(Exact(), share=1.0)
+    with Service(tagger.with_engine(engine)) as service:
+        service.warm_up()
+        assert service.stats()["speedup"]["taught"] == 0
+        service.predict(["the dog"])
+        assert service.stats()["speedup"]["taught"] == 1
+
+
+class Failing(Engine):
+    def answer(self, problem, context):
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("engine", [Failing(), Gate()], ids=["fails", "cannot be copied"])
+def test_what_cannot_warm_up_serves_all_the_same(tagger, engine):
+    with Service(tagger.with_engine(engine), remember=False) as service:
+        service.warm_up()
+        assert service.is_open
+        if isinstance(engine, Failing):
+            with pytest.raises(ServiceError, match="ZeroDivisionError"):
+                service.predict(["the dog"])
+        else:
+            assert engine.calls == []

@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 import rote
 from rote.errors import RoteError, was_interrupted
 
-FLAG = re.compile(r"\b([a-z]+(?:_[a-z]+)*)=True\b")
+FLAG = r"\b([a-z]+(?:_[a-z]+)*)=True\b"
 
 app = typer.Typer(
     help="Structured prediction under constraints: the best output that obeys your rules.",
@@ -43,7 +41,10 @@ def main() -> None:
     try:
         app()
     except RoteError as error:
-        sentence = FLAG.sub(lambda found: f"--{found[1].replace('_', '-')}", str(error))
+        from rich.console import Console
+        from rich.text import Text
+
+        sentence = re.sub(FLAG, lambda found: f"--{found[1].replace('_', '-')}", str(error))
         sentence = sentence.replace("n_jobs", "--jobs")
         Console(stderr=True).print(Text(f"rote: {sentence}", style="red"), soft_wrap=True)
         sys.exit(2)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from rote.cli.app import AsJson, app, option
 from rote.cli.printing import listing, show_pairs
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from rote.inference.stores import LogSize
 
 
@@ -38,6 +39,8 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """List the logs of a store: what is remembered of each feasible set."""
+    from rich.console import Console
+
     from rote.inference.stores import open_store
     from rote.io.text import json_text
 
@@ -76,6 +79,8 @@ def export(
     file: Annotated[Path, typer.Argument(help="The file to write, JSON lines.")],
 ) -> None:
     """Write all that a store remembers to a file, one entry per line."""
+    from rich.console import Console
+
     from rote.inference.stores import open_store
     from rote.inference.stores.export import export as write
 

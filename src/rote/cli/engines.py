@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import rote
@@ -15,26 +14,23 @@ if TYPE_CHECKING:
     from rote.inference.stores import Store
 
 
-# What --engine knows: first those that can stop early, then those that cannot.
-ANYTIME: Mapping[str, Callable[..., rote.Engine]] = {
-    "exact": rote.Exact,
-    "branch": rote.BranchAndBound,
-    "milp": rote.Milp,
-    "gurobi": partial(rote.Milp, solver="gurobi"),
+# What --engine knows: first those that can stop early, then those that cannot. Each is the name of
+# a class, which is loaded when it is asked for: most commands need few of them, and help none.
+ANYTIME = {"exact": "Exact", "branch": "BranchAndBound", "milp": "Milp", "gurobi": "Milp"}
+SETTINGS: Mapping[str, Mapping[str, Any]] = {"gurobi": {"solver": "gurobi"}}
+UNTIMED = {
+    "elimination": "Elimination",
+    "chain": "Chain",
+    "tree": "Tree",
+    "separable": "Independent",
+    "exhaustive": "Exhaustive",
+    "greedy": "RGS",
 }
-UNTIMED: Mapping[str, Callable[[], rote.Engine]] = {
-    "elimination": rote.Elimination,
-    "chain": rote.Chain,
-    "tree": rote.Tree,
-    "separable": rote.Independent,
-    "exhaustive": rote.Exhaustive,
-    "greedy": rote.RGS,
-}
-LEARNERS: Mapping[str, Callable[..., rote.Learner]] = {
-    "svm": rote.StructuredSVM,
-    "perceptron": rote.Perceptron,
-    "local": rote.IndependentPerceptron,
-    "subgradient": rote.Subgradient,
+LEARNERS = {
+    "svm": "StructuredSVM",
+    "perceptron": "Perceptron",
+    "local": "IndependentPerceptron",
+    "subgradient": "Subgradient",
 }
 # What several commands take.
 EngineName = Annotated[str, option(f"What to solve with: {', '.join([*ANYTIME, *UNTIMED])}.")]
@@ -46,7 +42,8 @@ StoreAddress = Annotated[
 
 def engine_named(name: str, seconds: float | None, others: Sequence[str] = ()) -> rote.Engine:
     if name in ANYTIME:
-        return ANYTIME[name](time_limit=seconds)
+        make: Callable[..., rote.Engine] = getattr(rote, ANYTIME[name])
+        return make(time_limit=seconds, **SETTINGS.get(name, {}))
     if name not in UNTIMED:
         known = ", ".join([*others, *ANYTIME, *UNTIMED])
         raise SettingError(f"--engine is one of {known}; got {name!r}")
@@ -55,7 +52,8 @@ def engine_named(name: str, seconds: float | None, others: Sequence[str] = ()) -
             f"--engine {name} cannot stop early; leave --time-limit out, or use "
             f"{' or '.join(ANYTIME)}"
         )
-    return UNTIMED[name]()
+    untimed: Callable[[], rote.Engine] = getattr(rote, UNTIMED[name])
+    return untimed()
 
 
 def opened_store(address: str) -> Store:
@@ -72,7 +70,7 @@ def learner_named(name: str, **settings: Any) -> rote.Learner:
     """
     if name not in LEARNERS:
         raise SettingError(f"the learner is one of {', '.join(LEARNERS)}; got {name!r}")
-    make = LEARNERS[name]
+    make: Callable[..., rote.Learner] = getattr(rote, LEARNERS[name])
     known = [field.name for field in fields(make)]  # type: ignore[arg-type]
     given = {setting: value for setting, value in settings.items() if value is not None}
     for setting in given:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 import rote
 from rote.cli.app import AsJson, ModelFolder, app, option
@@ -25,6 +24,8 @@ from rote.errors import SettingError, was_interrupted
 from rote.settings import check, optional, whole
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from rote.inference.wrappers.amortized.counters import Counters
     from rote.tasks.adapter import Scores
 
@@ -149,6 +150,8 @@ def train(
     verbose: Annotated[bool, option("Tell all that the learner measures.", "--verbose")] = False,
 ) -> None:
     """Learn a model from a file of examples and save it into a folder."""
+    from rich.console import Console
+
     from rote.cli.files import read_templates, train_file
     from rote.learning.training import losses
     from rote.tasks.adapter import adapter_of
@@ -276,6 +279,8 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Say how well a model does on the examples of a file."""
+    from rich.console import Console
+
     from rote.cli.files import evaluate_file
     from rote.io.text import json_text
 

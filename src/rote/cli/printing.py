@@ -6,15 +6,15 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
+    from rich.table import Table
 
 
 def show_pairs(known: Mapping[str, object], console: Console) -> None:
+    from rich.table import Table
+
     grid = Table.grid(padding=(0, 2))
     for name, said in known.items():
         grid.add_row(name, str(said))
@@ -23,6 +23,9 @@ def show_pairs(known: Mapping[str, object], console: Console) -> None:
 
 def listing(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """A table without lines; its texts are taken as they are, whatever Rich could read in them."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(*heads, box=None, padding=(0, 2, 0, 0))
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
@@ -31,6 +34,7 @@ def listing(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
 
 def progress_bar() -> Progress:
     """Progress on the error stream, where there is somebody to look at it."""
+    from rich.console import Console
     from rich.progress import Progress
 
     errors = Console(stderr=True)

@@ -11,19 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from rote.cli.app import AsJson, app, option
 from rote.cli.engines import EngineName, engine_named
 from rote.cli.printing import listing, show_pairs
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from rote.tasks.network_files import FileAnswer
 
 
 @app.command()
 def demo() -> None:
     """Read a sentence with and without rules, and show what the rules changed."""
+    from rich.console import Console
+
     from rote.cli.demo import demo as run
     from rote.cli.demo import render
 
@@ -56,6 +59,8 @@ def solve(
     as_json: AsJson = False,
 ) -> None:
     """Find the best output of a problem file, and say what is known of it."""
+    from rich.console import Console
+
     from rote.io.text import json_text
     from rote.tasks.network_files import solve_file
 

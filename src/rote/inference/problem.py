@@ -26,13 +26,13 @@ from rote.kernels.bundles import Questions, Slots, Vectors
 from rote.kernels.constants import LARGEST_SCORE
 from rote.kernels.learning.linear import scores_of
 from rote.kernels.outputs import all_finite, ties_of
-from rote.space.global_features import GlobalFeatureScores, GlobalFeatureSet
-from rote.space.losses import Loss, LossTerm
 from rote.space.space import Space
 from rote.types import AnyArray, BoolArray, FloatArray, IntArray, readonly
 
 if TYPE_CHECKING:
     from rote.inference.exact.duals import Duals
+    from rote.space.global_features import GlobalFeatureScores, GlobalFeatureSet
+    from rote.space.losses import Loss, LossTerm
 
 TIE = 1e-10
 TOO_LARGE = "features and weights are too large together; scale the features, or take smaller steps"
@@ -325,6 +325,8 @@ class FeatureRows(NamedTuple):
         """The scores of global features under some weights."""
         if self.global_features is None:
             return None
+        from rote.space.global_features import GlobalFeatureScores
+
         first = len(self.slots.origin) - int(self.global_features.counts.sum())
         return GlobalFeatureScores(
             self.global_features, readonly(self.slots.origin[first:]), readonly(weights)

@@ -10,7 +10,6 @@ Other losses go to the engine as a loss term. Without a loss, this is the percep
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +43,8 @@ def most_violated_outputs(
     if n_jobs == 1:
         yield from map(solved, batches)
     else:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(n_jobs) as pool:
             yield from pool.map(solved, batches)
 

@@ -35,7 +35,8 @@ def serve(
 ) -> None:
     """Serve until the process is interrupted or terminated; then answer what was taken and close.
 
-    ``ready`` is told the address. Port 0 is any that is free.
+    The first answer takes no longer than others: the service has answered an input of its own
+    before. ``ready`` is told the address. Port 0 is any that is free.
     """
     with service:
         check_extra()
@@ -45,6 +46,7 @@ def serve(
 
         config = uvicorn.Config(create_app(service), log_level="warning", access_log=False)
         with bound(host, port) as listening, suppress(KeyboardInterrupt):
+            service.warm_up()  # who asks meanwhile is connected, and waits
             if ready is not None:
                 name = f"[{host}]" if ":" in host else host
                 ready(f"http://{name}:{listening.getsockname()[1]}/")

@@ -8,10 +8,13 @@ it has taken.
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
 from math import ceil
 from pathlib import Path
 from threading import Condition, Thread
@@ -20,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from rote.errors import DataError, InputTooLarge, Overloaded, SettingError
 from rote.inference.approximate import LearnedBeam
-from rote.inference.engine import find, layers
+from rote.inference.engine import Engine, find, layers, rebuilt
 from rote.inference.stores import Store
 from rote.inference.wrappers.amortized import Amortized
 from rote.model import Model
@@ -133,6 +136,19 @@ class Service:
     def is_open(self) -> bool:
         return not self._closing and self._thread.is_alive()
 
+    def warm_up(self) -> None:
+        """Answer the example of the task once, with a copy of the engine, and forget the answer.
+
+        So all that is loaded at its first use is there before anybody asks. Nothing is counted,
+        remembered or learned, and what fails here is told to whoever asks the same.
+        """
+        task, to_json = self.model.task, self.adapter.to_json
+        assert to_json is not None  # `served` has checked it
+        with suppress(Exception):
+            model = self.model.with_engine(_apart(self.model.engine))
+            x = self.adapter.input_of(task, _typed(self.adapter.example(task)))
+            to_json(task, x, model.predict([x])[0])
+
     def submit(self, values: Sequence[Any]) -> Future[list[Answer]]:
         """Take a request; its answers come when they are there."""
         if isinstance(values, str | bytes | Mapping):
@@ -244,6 +260,23 @@ class Service:
         """Make room before answers are given, for who asks again as soon as one is there."""
         with self._changed:
             self._waiting -= sum(len(job.values) for job in jobs)
+
+
+def _apart(engine: Engine) -> Engine:
+    """A copy of an engine that shares no memory, no store and nothing learned with it."""
+
+    def emptied(own: Amortized) -> Amortized:
+        return replace(own, inner=_apart(own.inner), store=None)
+
+    return deepcopy(rebuilt(engine, Amortized, emptied))
+
+
+def _typed(text: str) -> Any:
+    """What stands in the field of the page, as the page sends it: JSON, or else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def served(task: Task[Any, Any], adapter: Adapter[Any] | None = None) -> Adapter[Any]:

@@ -8,8 +8,6 @@ first asked for (`Space.once`), and kept as long as the space.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -200,6 +198,9 @@ class Space:
         factors and rules do not enter: two sentences whose entities are called
         differently have the same feasible set.
         """
+        import hashlib
+        import json
+
         here = {v.index: v.index for v in self.variables}
         shape = {
             "version": FINGERPRINT_VERSION,

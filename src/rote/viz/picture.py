@@ -6,7 +6,6 @@ to a file, and `print` shows it without colours.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +85,8 @@ class Picture:
         yield rich_text(self.layout(options.max_width), ascii_only=options.ascii_only)
 
     def __repr__(self) -> str:
+        import shutil
+
         return self.text(shutil.get_terminal_size().columns)
 
     def _caption(self, columns: int) -> Iterator[tuple[str, Tone]]:

@@ -188,7 +188,7 @@ def _client(url: str) -> Any:
         from redis.retry import Retry
     except ImportError as error:
         raise MissingDependency(
-            "RedisStore needs the blobage redis, which is not installed; "
+            "RedisStore needs the package redis, which is not installed; "
             "run: pip install '.[redis]' in a checkout of rote, or keep the store in a file with "
             "SqliteStore"
         ) from error
