@@ -8,7 +8,7 @@ import pytest
 from rote.errors import DataError
 from rote.kernels.learning.dual_descent import descend
 from rote.kernels.learning.working_set import Dual, Offers, add_candidates
-from rote.learning.working_set import EVERY, WorkingSet
+from rote.learning.working_set import WorkingSet
 from rote.types import readonly
 from tests.kernels.parts import random_columns, random_parts, whole
 

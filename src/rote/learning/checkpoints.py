@@ -46,8 +46,6 @@ def save_state(state: State, path: str | Path, run: Mapping[str, str] | None = N
     run
         What the training is about, for `load_state` to compare.
     """
-    from importlib.metadata import version
-
     from safetensors.numpy import save as packed
 
     path = Path(path)

@@ -51,7 +51,7 @@ def fit_unary_classifier(
     width = max((len(index) for index in layout.indices.values()), default=0)
     features = csr_matrix(
         tuple(map(np.asarray, (vectors.value, vectors.column, vectors.ptr))),
-        shape=(len(vectors.ptr) - 1, max(1, width))
+        shape=(len(vectors.ptr) - 1, max(1, width)),
     )
     for name in dict.fromkeys(name for group in prepared.groups for name in _blocks(group)):
         own = layout.block(weights, name)

@@ -87,8 +87,6 @@ _WEIGHTS_FILE = re.compile(r"weights-[0-9a-f]{12}\.safetensors")
 
 def save(model: Model[Any, Any], folder: str | Path) -> None:
     """Write a model into a folder, which is made if it is not there; a model in it is replaced."""
-    from importlib.metadata import version
-
     from safetensors.numpy import save as packed
 
     folder = Path(folder)

@@ -9,10 +9,10 @@ import numpy as np
 from rote.errors import UnsupportedSpace
 from rote.inference.problem import Problem
 from rote.kernels.bundles import Wide
+from rote.kernels.constants import NO_TERM
 from rote.kernels.local_search.global_features import no_traits
 from rote.kernels.local_search.greedy import Ground, all_entries, climb_all, outputs_along
 from rote.kernels.local_search.hash_random import draw_starts, note_starts, seeds_of
-from rote.kernels.constants import NO_TERM
 from rote.space.losses import KnownTerm
 from rote.space.network import Network
 from rote.types import BoolArray, FloatArray, IntArray, readonly

@@ -138,9 +138,7 @@ def worth_of_two(
     total, before = 0.0, 0
     known = 0  # a bit for each attribute that an item before this one has
     while one < one_end or other < other_end:
-        if other >= other_end or (
-            one < one_end and clusters.listed[one] < clusters.listed[other]
-        ):
+        if other >= other_end or (one < one_end and clusters.listed[one] < clusters.listed[other]):
             i = clusters.listed[one]
             one += 1
         else:

@@ -220,9 +220,7 @@ class LagrangianCertificate:
             labels[equal[found]] = first[found]
             margin[equal[found]] = -np.inf  # it was that of another output
         messages, multipliers = np.asarray(duals.messages), np.asarray(duals.multipliers)
-        return CertificateResult(
-            taken, labels, bound, margin, starts.copy(), messages, multipliers
-        )
+        return CertificateResult(taken, labels, bound, margin, starts.copy(), messages, multipliers)
 
     @staticmethod
     def _begin(asked: Query) -> tuple[IntArray, IntArray]:

@@ -34,7 +34,12 @@ import numpy as np
 
 from rote.errors import DataError, SettingError
 from rote.inference.problem import Problem
-from rote.inference.wrappers.decomposed.sets import EVERY, NeighbourhoodSets, no_input, sets_per_input
+from rote.inference.wrappers.decomposed.sets import (
+    EVERY,
+    NeighbourhoodSets,
+    no_input,
+    sets_per_input,
+)
 from rote.kernels.bundles import VariableSets
 from rote.kernels.neighbourhood.components import may_swap, signed_components
 from rote.settings import FLAG, Checked
