@@ -13,6 +13,7 @@ from rote.types import BoolArray
 
 if not cython.compiled:
     from rote.kernels.arrays import (
+        Bool,
         Flags2,
         Floats2,
         Int,
@@ -97,10 +98,10 @@ def is_good(lesson: Lesson, i: Int, node: Int, steps: Int) -> bool:
 
 def some_good(lesson: Lesson, i: Int, size: Int, steps: Int) -> bool:
     """Whether one of the nodes of a beam can."""
+    good: Bool = False
     for node in range(size):
-        if is_good(lesson, i, node, steps):
-            return True
-    return False
+        good = good or is_good(lesson, i, node, steps)
+    return good
 
 
 def learn_input(lesson: Lesson, i: Int, step: float) -> bool:
