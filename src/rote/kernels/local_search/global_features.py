@@ -63,9 +63,7 @@ def pass_on_tuples(
             back = stride * labels[i]
             for a in range(offsets[i + 1] - offsets[i]):
                 forth = stride * a - back
-                gains[offsets[i] + a] += (
-                    wide.weights[new + forth] - wide.weights[old + forth] - own
-                )
+                gains[offsets[i] + a] += wide.weights[new + forth] - wide.weights[old + forth] - own
 
 
 def bin_of(count: Int, variables: Int, bins: Int) -> int:

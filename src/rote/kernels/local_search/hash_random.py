@@ -9,6 +9,7 @@ from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import (
+        Bool,
         Flags,
         Flags2,
         Floats2,
@@ -124,10 +125,10 @@ def redraw(offsets: Ints, forbidden: Flags, state: Word, n_resampled: Int, draw:
 
 def is_among(numbers: Ints, count: Int, number: Int) -> bool:
     """Whether a number is one of the first so many."""
+    found: Bool = False
     for k in range(count):
-        if numbers[k] == number:
-            return True
-    return False
+        found = found or numbers[k] == number
+    return found
 
 
 def draw_start(

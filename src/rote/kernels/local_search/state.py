@@ -60,7 +60,9 @@ if not cython.compiled:
 class Terrain:
     """What the climbs of one input go over."""
 
-    def __init__(self, graph: Graph, entries: Entries, wide: Wide, variables: Int, paired: Int):
+    def __init__(
+        self, graph: Graph, entries: Entries, wide: Wide, variables: Int, paired: Int
+    ) -> None:
         self.graph = graph
         self.entries = entries
         self.wide = wide
@@ -88,9 +90,7 @@ class Standing:
         self.stale = flags(variables)  # whether the best change has to be looked for
         self.lead = floats(variables)  # per variable: what its best change gains
         items = variables if linked > 0 else 0
-        self.clusters = Clusters(
-            self.labels[:items], self.stale[:items], linked, wide.items.values
-        )
+        self.clusters = Clusters(self.labels[:items], self.stale[:items], linked, wide.items.values)
         self.value = 0.0  # the score
         self.faults = 0  # forbidden entries
         self.broken = 0  # rows
@@ -169,9 +169,7 @@ def is_on(label: Int) -> int:
 def settle(terrain: Terrain, at: Standing) -> None:
     """Find out about clusters."""
     if terrain.wide.items.values > 0:
-        at.clusters.worth = look_at_moves(
-            terrain.wide, terrain.graph.offsets, at.clusters, -1, -1
-        )
+        at.clusters.worth = look_at_moves(terrain.wide, terrain.graph.offsets, at.clusters, -1, -1)
 
 
 def stand_at(terrain: Terrain, extra: Extra, at: Standing) -> None:
@@ -230,16 +228,12 @@ def change(terrain: Terrain, extra: Extra, at: Standing, j: Int, label: Int) -> 
         at.having[before] -= 1
         at.having[label] += 1
     if terrain.wide.origin.shape[0] > 0:
-        pass_on_tuples(
-            terrain.wide, at.labels, terrain.graph.offsets, j, label, at.gains.score
-        )
+        pass_on_tuples(terrain.wide, at.labels, terrain.graph.offsets, j, label, at.gains.score)
     if terrain.pairs.shape[0] > 0:
         pass_on_pairs(terrain, at, j, label)
     else:
         terrain.rank[j] = 0
-        pass_on(
-            terrain.graph, terrain.entries, at.labels, j, label, terrain.rank, at.gains, 0
-        )
+        pass_on(terrain.graph, terrain.entries, at.labels, j, label, terrain.rank, at.gains, 0)
         terrain.rank[j] = 1
         mark_neighbours(terrain, at, j)
     for e in range(first, last):

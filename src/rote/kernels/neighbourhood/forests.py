@@ -25,7 +25,6 @@ if not cython.compiled:
         Ints,
         Ints2,
         OutFlags,
-        OutFloats,
         OutInts,
         copy_into,
         fill,

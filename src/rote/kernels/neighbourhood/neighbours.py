@@ -419,9 +419,7 @@ def best_neighbours(
     doubts: OutFlags = np.zeros(m, np.bool_)
     with cython.nogil:
         for i in range(m):
-            read_entries(
-                questions, i, graph.source, work, entries.theta, entries.forbidden
-            )
+            read_entries(questions, i, graph.source, work, entries.theta, entries.forbidden)
             copy_into(room.labels, gold[i])
             room.value[0], room.faults[0] = take_gains(graph, entries, room.labels, room.gains)
             room.broken[0] = add_up(graph, room.labels, room.activity)
