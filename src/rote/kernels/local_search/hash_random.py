@@ -55,22 +55,23 @@ def draw_subsets(scores: Floats2, gold: Ints2, k: Int, sample: Int, seed: Int) -
     sets = np.empty(m * sample * k, np.int64)
     members: OutInts = sets
     taken = flags(n)
+    fill(taken, False)
     with cython.nogil:
         for i in range(m):
             state = seed_of(scores, i, seed)
             for j in range(n):
                 state = mixed((state + GOLDEN + cython.cast(Word, gold[i, j])) & WORD)
             for s in range(sample):
-                fill(taken, False)
                 for top in range(n - k, n):
                     state = (state + GOLDEN) & WORD
                     drawn = below(state, top + 1)
                     taken[top if taken[drawn] else drawn] = True
-                at = (i * sample + s) * k
-                for j in range(n):
-                    if taken[j]:
-                        members[at] = j
-                        at += 1
+                at, variable = (i * sample + s) * k, 0
+                for place in range(at, at + k):
+                    while not taken[variable]:
+                        variable += 1
+                    taken[variable] = False  # for the next set
+                    members[place] = variable
     return sets
 
 
