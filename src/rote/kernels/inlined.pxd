@@ -56,7 +56,8 @@ cdef inline Int root_of(OutInts parent, Int j) noexcept nogil:
 
 
 cdef inline void repeat_row(OutInts2 numbers, Int row) noexcept nogil:
-    memcpy(&numbers[row, 0], &numbers[row - 1, 0], numbers.shape[1] * sizeof(Int))
+    if numbers.shape[1] > 0:
+        memcpy(&numbers[row, 0], &numbers[row - 1, 0], numbers.shape[1] * sizeof(Int))
 
 
 cdef inline bint is_scored(Graph graph, Int table) noexcept nogil:

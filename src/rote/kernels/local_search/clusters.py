@@ -196,12 +196,12 @@ def look_at_moves(wide: Wide, offsets: Ints, clusters: Clusters, one: Int, other
     fill(clusters.known, -1)
     for j in range(clusters.labels.shape[0]):
         home = clusters.root[j]
-        mine: Bool = one < 0 or home == one or home == other
+        mine: Bool = one < 0 or home in (one, other)
         moves, stays = 0, 0
         apart = 0.0  # what j's cluster loses without the branch of j
         for a in range(offsets[j + 1] - offsets[j]):
             target = clusters.root[j - a] if a > 0 else -1
-            if not (mine or target == one or target == other):
+            if not (mine or target in (one, other)):
                 continue
             if moves == 0:
                 moves = divide(clusters, j)

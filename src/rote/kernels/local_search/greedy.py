@@ -336,10 +336,10 @@ def search_greedily(
 
 def all_there(labels: Ints) -> bool:
     """Whether every variable has a label."""
+    there: Bool = True
     for j in range(labels.shape[0]):
-        if labels[j] < 0:
-            return False
-    return True
+        there = there and labels[j] >= 0
+    return there
 
 
 def outputs_along(starts: Ints2, steps: Ints3, counts: Ints) -> tuple[IntArray, IntArray]:

@@ -9,6 +9,7 @@ from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import (
+        Bool,
         Flags,
         Flags2,
         Floats2,
@@ -54,22 +55,23 @@ def draw_subsets(scores: Floats2, gold: Ints2, k: Int, sample: Int, seed: Int) -
     sets = np.empty(m * sample * k, np.int64)
     members: OutInts = sets
     taken = flags(n)
+    fill(taken, False)
     with cython.nogil:
         for i in range(m):
             state = seed_of(scores, i, seed)
             for j in range(n):
                 state = mixed((state + GOLDEN + cython.cast(Word, gold[i, j])) & WORD)
             for s in range(sample):
-                fill(taken, False)
                 for top in range(n - k, n):
                     state = (state + GOLDEN) & WORD
                     drawn = below(state, top + 1)
                     taken[top if taken[drawn] else drawn] = True
-                at = (i * sample + s) * k
-                for j in range(n):
-                    if taken[j]:
-                        members[at] = j
-                        at += 1
+                at, variable = (i * sample + s) * k, 0
+                for place in range(at, at + k):
+                    while not taken[variable]:
+                        variable += 1
+                    taken[variable] = False  # for the next set
+                    members[place] = variable
     return sets
 
 
@@ -124,10 +126,10 @@ def redraw(offsets: Ints, forbidden: Flags, state: Word, n_resampled: Int, draw:
 
 def is_among(numbers: Ints, count: Int, number: Int) -> bool:
     """Whether a number is one of the first so many."""
+    found: Bool = False
     for k in range(count):
-        if numbers[k] == number:
-            return True
-    return False
+        found = found or numbers[k] == number
+    return found
 
 
 def draw_start(

@@ -43,7 +43,9 @@ cdef double max_difference(Graph graph, Floats theta, Int place, Int one, Int ot
 cdef Int comes_first(Ints labels, Int variable, Int label, Ints answer) noexcept nogil
 cdef void look_ahead(SearchRoom room, Int count, Int most) noexcept nogil
 cdef void sort_members(SearchRoom room, Int count) noexcept nogil
-cpdef (double, Int) take_gains(Graph graph, Entries entries, Ints labels, Gains gains) noexcept nogil
+cpdef (double, Int) take_gains(
+    Graph graph, Entries entries, Ints labels, Gains gains
+) noexcept nogil
 cdef void offer(
     Graph graph, SearchRoom room, Int depth, Int j, Int label, double value, Bool last
 ) noexcept nogil
