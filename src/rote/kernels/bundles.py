@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import cython
+import numpy as np
+
+from rote.types import AnyArray
 
 if not cython.compiled:
     from rote.kernels.arrays import Bool, Flags, Flags2, Floats, Floats2, Int, Ints, Ints2
@@ -370,6 +373,13 @@ class Vectors:
         self.column = column
         self.value = value
 
+    def __reduce__(self) -> tuple[type, tuple[AnyArray, ...]]:
+        return Vectors, (
+            np.asarray(self.ptr),
+            np.asarray(self.column),
+            np.asarray(self.value),
+        )
+
 
 class Slots:
     """Which weights and which vector of its input each variable and factor of a space uses.
@@ -397,6 +407,17 @@ class Slots:
         self.tied = tied
         self.start = start
         self.column = column
+
+    def __reduce__(self) -> tuple[type, tuple[AnyArray, ...]]:
+        return Slots, (
+            np.asarray(self.vector),
+            np.asarray(self.origin),
+            np.asarray(self.stride),
+            np.asarray(self.each),
+            np.asarray(self.tied),
+            np.asarray(self.start),
+            np.asarray(self.column),
+        )
 
 
 class Items:

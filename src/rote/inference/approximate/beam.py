@@ -84,7 +84,7 @@ class Beam(_Planned):
         width = beam_width(self.width, space, len(problem), plan)
         if self.priority is None:
             nodes, _ = search_beam(problem.scores, closed, NO_WEIGHTS, width, np.inf, plan)
-            outputs, size = nodes.labels, nodes.size
+            outputs, size = np.asarray(nodes.labels), np.asarray(nodes.size)
         else:
             outputs = np.full((len(problem), width, len(space.variables)), -1)
             size = np.zeros(len(problem), dtype=np.int64)
@@ -153,7 +153,7 @@ def search_feasible(
     space, closed = problem.space, problem.closed_labels
     width = beam_width(width, space, len(problem), plan)
     nodes = search_consistently(problem.scores, closed, weights, width, plan, space.network.graph)
-    labels, is_feasible = first_feasible(space, nodes.labels, nodes.size)
+    labels, is_feasible = first_feasible(space, np.asarray(nodes.labels), np.asarray(nodes.size))
     dead = np.flatnonzero(~is_feasible)
     labels[dead] = -1
     found = bounded(problem, labels, proof=proof)

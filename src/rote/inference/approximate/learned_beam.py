@@ -76,13 +76,8 @@ class Heuristic(Locked):
         weights, sums, clock, asked = (np.array(array, dtype=np.float64) for array in arrays)
         self.index = WeightIndex(origins, min(len(weights), len(sums)))
         self.plans = BeamPlans(order, features, self.index)
-        self.hold(weights, sums, clock)
-        self.asked = int(asked[0])
-
-    def hold(self, weights: FloatArray, sums: FloatArray, clock: FloatArray) -> None:
-        """Take these arrays, which kernels see as ``learned``."""
         self.arrays = weights, sums, clock
-        self.learned = Learned(weights, sums, clock)
+        self.asked = int(asked[0])
 
     def plan(self, space: Space) -> BeamPlan:
         """The plan of a space; there are weights for all of its features then."""
@@ -90,7 +85,7 @@ class Heuristic(Locked):
         weights, sums, clock = self.arrays
         more = self.index.size - len(weights)
         if more > 0:
-            self.hold(np.pad(weights, (0, more)), np.pad(sums, (0, more)), clock)
+            self.arrays = np.pad(weights, (0, more)), np.pad(sums, (0, more)), clock
         return plan
 
     def weights(self, *, average: bool) -> FloatArray:
@@ -278,7 +273,9 @@ class LearnedBeam(Engine):
             plan, weights = self._heuristic.plan(space), self.weights
         closed, width = problem.closed_labels, beam_width(self.width, space, len(problem), plan)
         nodes, skipped = search_beam(problem.scores, closed, weights, width, self._gap, plan)
-        labels, is_feasible = first_feasible(space, nodes.labels, nodes.size)
+        labels, is_feasible = first_feasible(
+            space, np.asarray(nodes.labels), np.asarray(nodes.size)
+        )
         self.stats.add(inputs=len(labels), steps=labels.size, skipped=int(skipped.sum()))
         return BeamResult(readonly(labels), readonly(is_feasible), readonly(skipped))
 
@@ -381,7 +378,7 @@ class LearnedBeam(Engine):
                 part.scores,
                 part.closed_labels,
                 readonly(solved.labels[there]),
-                self._heuristic.learned,
+                Learned(*self._heuristic.arrays),
                 beam_width(self.width, problem.space, len(part), plan),
                 float(self.step),
                 plan,
@@ -427,5 +424,7 @@ class _Walk:
 
     def beams(self) -> BeamResult:
         """What the search came to."""
-        labels, is_feasible = first_feasible(self.lazy.space, self.nodes.labels, self.nodes.size)
+        labels, is_feasible = first_feasible(
+            self.lazy.space, np.asarray(self.nodes.labels), np.asarray(self.nodes.size)
+        )
         return BeamResult(readonly(labels), readonly(is_feasible), readonly(self.skipped))
