@@ -4,11 +4,19 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from rote.kernels.bundles import Vectors
+from rote.types import AnyArray
+
 
 def as_arrays(bundle: object) -> SimpleNamespace:
     """The fields of a bundle, arrays as numpy has them; bundles in it likewise."""
     fields = {name: getattr(bundle, name) for name in dir(bundle) if name[0] != "_"}
     return SimpleNamespace(**{name: _read(value) for name, value in fields.items()})
+
+
+def fields_of(vectors: Vectors) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """The arrays of feature vectors."""
+    return np.asarray(vectors.ptr), np.asarray(vectors.column), np.asarray(vectors.value)
 
 
 def _read(value: object) -> object:

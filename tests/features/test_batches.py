@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rote.errors import DataError
 from rote.features import FeatureIndex, Lines, Names, Runs, VectorBuilder, spelled
+from tests.bundles import fields_of
 
 MARKS = (">", "<<")
 NUMBERS = st.integers(-1, 5)
@@ -91,7 +92,7 @@ def test_columns_are_those_that_names_alone_would_have(batches, listed, readonly
                     for kind in ("one", "two")
                 }
                 builder.add_lines(kinds, lines)
-        return [array.tolist() for array in builder.build()], index.names()
+        return [array.tolist() for array in fields_of(builder.build())], index.names()
 
     assert built("lines") == built("names")
 
@@ -138,7 +139,8 @@ def test_what_was_listed_in_growing_is_kept_where_it_is_all_there_is(rows, other
     plain = VectorBuilder({"one": index})
     for row in plainly(again, 0):
         plain.add("one", row)
-    assert [a.tolist() for a in later.build()] == [a.tolist() for a in plain.build()]
+    found, expected = fields_of(later.build()), fields_of(plain.build())
+    assert [a.tolist() for a in found] == [a.tolist() for a in expected]
 
 
 def test_a_reader_that_gives_other_vectors_than_it_was_asked_for_is_refused():

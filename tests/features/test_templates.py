@@ -22,6 +22,7 @@ from rote.features import (
     VectorBuilder,
 )
 from rote.features.words import SIGNS, TEXTS
+from tests.bundles import fields_of
 
 COLUMNS = ("word", "pos")
 SENTENCE = [("Rovers", "NNP"), ("beat", "VBD"), ("Hull", "NNP"), ("4-1", "CD")]
@@ -161,8 +162,9 @@ def read(made, sentences, index, asked=None):
     lines = made.reader("token")(sentences, builder.names).lines(inputs, vectors)
     builder.add_lines(["token"] * len(pairs), lines)
     built = builder.build()
-    assert (built.value == 1).all()
-    return [built.column[a:b].tolist() for a, b in pairwise(built.ptr[1:].tolist())]
+    ptr, column, value = fields_of(built)
+    assert (value == 1).all()
+    return [column[a:b].tolist() for a, b in pairwise(ptr[1:].tolist())]
 
 
 def named(sentences, index, chosen):

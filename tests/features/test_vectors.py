@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from rote.errors import DataError
 from rote.features import CONSTANT, FeatureIndex, HashedIndex, Positions, VectorBuilder
+from tests.bundles import fields_of
 
 
 def rows(built):
     """Each vector as a list of (column, value)."""
-    return [
-        list(zip(built.column[a:b].tolist(), built.value[a:b].tolist(), strict=True))
-        for a, b in zip(built.ptr[:-1], built.ptr[1:], strict=True)
-    ]
+    ptr, column, value = (array.tolist() for array in fields_of(built))
+    pairs = list(zip(column, value, strict=True))
+    return [pairs[a:b] for a, b in pairwise(ptr)]
 
 
 def test_the_constant_vector_comes_first():
@@ -81,8 +83,8 @@ def test_what_is_built_is_read_only_and_of_one_type():
     builder = VectorBuilder()
     builder.add("dense", np.array([1, 2], dtype=np.int8))
     built = builder.build()
-    assert [array.dtype for array in built] == [np.int64, np.int64, np.float64]
-    assert not any(array.flags.writeable for array in built)
+    assert [array.dtype for array in fields_of(built)] == [np.int64, np.int64, np.float64]
+    assert not any(array.flags.writeable for array in fields_of(built))
 
 
 def test_a_long_random_sequence_is_that_of_a_dictionary():
