@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from itertools import pairwise
 from time import process_time
@@ -47,7 +47,7 @@ OLD = NEW | {
     "english_sentences": "rote.data.english:english_sentences",
     "load_conll04": "rote.data.conll04:load_conll04",
 }
-ALWAYS = {"new": {"admission": "always"}, "old": {"thrifty": False}}
+ALWAYS: dict[str, dict[str, Any]] = {"new": {"admission": "always"}, "old": {"thrifty": False}}
 FEASIBLE = {"new": "is_feasible", "old": "obeys"}
 CORPUS = "conll04"  # a case with this in its name needs the corpus
 VARIABLE = "ROTE_DATA"
@@ -256,7 +256,7 @@ def svm(r: Names, **options: Any) -> Any:
     return r.StructuredSVM(iterations=4, **options)
 
 
-CASES = MappingProxyType(
+CASES: Mapping[str, Callable[[Names], Run]] = MappingProxyType(
     {
         "dp: 500 chains of 10, 26 labels": lambda r: solving(
             r.Exact(), s := chain(r, 10, 26), drawn(s, 500)
@@ -349,7 +349,8 @@ def digest(arrays: Iterable[Any]) -> str:
 
 def main() -> None:
     """Answer names of cases with times and digests; the first turn of a case warms up."""
-    names, made = Names(sys.argv[1]), {}
+    names = Names(sys.argv[1])
+    made: dict[str, Run] = {}
     for line in sys.stdin:
         case = line.rstrip("\n")
         if case not in made:

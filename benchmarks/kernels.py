@@ -119,8 +119,9 @@ def environment(folder: Path) -> Path:
         sources(folder / "sources")
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder / "venv"], check=True)
         pinned = [f"{package}=={version(package)}" for package in SAME]
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, "--editable", folder / "sources", *pinned], check=True)
+        quiet = ("--quiet", "--disable-pip-version-check")
+        install = (str(python), "-m", "pip", "install", *quiet)
+        subprocess.run([*install, "--editable", str(folder / "sources"), *pinned], check=True)
         ready.touch()
     return python
 

@@ -36,6 +36,7 @@ NEEDS = {
     r"redis://": "redis",
     r"--engine gurobi": "gurobi",
     r"neural_tagger\.py": "torch",
+    r"own_classifier\.py": "sklearn",
     r"benchmarks\.picture": "report",
     r"benchmarks\.(?!picture|serving)": "bench",
     r"benchmarks\.serving": "serve",
@@ -46,7 +47,10 @@ LEFT_OUT = {
     r"benchmarks\.(chains|pystruct_speed)": "needs a package that is no extra",
     r"^rote reproduce --all(?!.*--quick)": "takes hours",
 }
-LONG = re.compile(r"^make (bench|coverage|test)\b|^rote reproduce --all|^rote report results\b")
+LONG = re.compile(
+    r"^make (bench|coverage|test)\b|^rote reproduce --all|^rote report results\b"
+    r"|benchmarks\.kernels"
+)
 UNTIL_STOPPED = re.compile(r"^rote serve\b")
 SECONDS_UP = 20  # a service that is still up then is well
 _TAGS = "the DT B-NP\ndog NN I-NP\nruns VB O\n\na DT B-NP\ncat NN I-NP\n"

@@ -38,7 +38,7 @@ def copied(folder: Path) -> Path:
 
 
 def run(
-    command: Sequence[str | Path], more: Mapping[str, str] | None = None, **options: Path
+    command: Sequence[str | Path], more: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> None:
     """Run a program that does not see the checkout; what it says is shown where it fails."""
     hidden = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE")
@@ -49,7 +49,7 @@ def run(
         capture_output=True,
         text=True,
         env={**inherited, **(more or {})},
-        **options,
+        cwd=cwd,
     )
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")

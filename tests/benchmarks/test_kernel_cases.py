@@ -35,7 +35,7 @@ def test_a_digest_tells_types_shapes_and_bits_apart():
     one = np.arange(4.0)
     others = [one.astype(np.float32), one.reshape(2, 2), one + 1e-16, -one, one[::-1]]
     assert digest([one]) == digest([np.arange(8.0)[:4]])
-    assert len({digest([array]) for array in [one, *others]}) == 5  # 1e-16 changes 0 alone
+    assert len({digest([array]) for array in [one, *others]}) == 6
     assert digest([one, one]) != digest([one])
 
 

@@ -15,13 +15,13 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from rote import __version__
 from rote.errors import ModelError
 from rote.io.atomic import write_whole
 from rote.learning.base import State
@@ -57,7 +57,7 @@ def save_state(state: State, path: str | Path, run: Mapping[str, str] | None = N
     metadata = {
         "format": FORMAT,
         "version": str(VERSION),
-        "rote": __version__,
+        "rote": version("rote-predict"),
         "sha256": _digest(arrays, texts),
         **texts,
     }

@@ -30,12 +30,12 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rote import __version__
 from rote.errors import DataError, ModelError, RoteError
 from rote.features import Index, index_from_json
 from rote.inference import (
@@ -100,7 +100,7 @@ def save(model: Model[Any, Any], folder: str | Path) -> None:
     description = {
         "format": FORMAT,
         "version": VERSION,
-        "rote": __version__,
+        "rote": version("rote-predict"),
         "task": outline(model.task, CLASSES),
         "engine": outline(engine, ENGINES, settings),
         "blocks": [block._asdict() for block in layout.blocks],

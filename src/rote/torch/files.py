@@ -15,12 +15,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
-from rote import __version__
 from rote.errors import ModelError, RoteError
 from rote.io.atomic import write_whole
 from rote.io.serialize import classes, described, outline, restored
@@ -49,7 +49,7 @@ def write_network(path: str | Path, settings: Any, network: nn.Module, inputs: I
     metadata = {
         "format": FORMAT,
         "version": str(VERSION),
-        "rote": __version__,
+        "rote": version("rote-predict"),
         "sha256": _digest(weights, about),
         "about": about,
     }
