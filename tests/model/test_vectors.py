@@ -23,6 +23,7 @@ from rote.tasks.entity_relation import EntityRelation
 from rote.tasks.entity_relation_features import SentenceReader
 from rote.tasks.graphs import Graph, GraphLabelling, grid
 from rote.tasks.tagging import Tagging
+from tests.bundles import fields_of
 from tests.small_tasks import ORDERS, TAGGING, Order, tagged
 
 SENTENCES = english_sentences(40, seed=0)
@@ -239,7 +240,7 @@ def test_inputs_left_for_later_are_read_by_whoever_looks_at_all_of_them():
     exact = model.with_engine(Exact())
     assert exact.decode(SENTENCES, exact.answers(prepared)) == exact.predict(SENTENCES)
     assert prepared.skipped == 0.0
-    for one, other in zip(prepared.vectors, every.vectors, strict=True):
+    for one, other in zip(fields_of(prepared.vectors), fields_of(every.vectors), strict=True):
         assert one.tolist() == other.tolist()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from rote.space import SpaceBuilder, any_of, at_least, at_most, exactly, network, one_of
 from rote.space.network import NUMBERS, Table, assemble, split, spread
+from tests.bundles import as_arrays
 from tests.strategies import Judge, known_value, rules_as_rows, spaces
 
 
@@ -190,7 +192,7 @@ def test_networks_of_spaces_without_variables_and_without_anything_to_join():
     builder, _ = chain(3)
     net = builder.build().network
     assert (net.blocks, len(net.rows), net.labels) == (0, 0, 6)
-    assert net.message_ptr.tolist() == [0]
+    assert list(net.message_ptr) == [0]
 
 
 def test_messages_have_one_number_per_label_of_each_place():
@@ -202,13 +204,15 @@ def test_messages_have_one_number_per_label_of_each_place():
     builder.factor(z, y)
     net = builder.build().network
     assert net.blocks == 1  # the larger factor takes the others in
-    assert net.message_ptr.tolist() == [0, 4, 6, 9]
+    assert list(net.message_ptr) == [0, 4, 6, 9]
 
 
 def arrays_in(bundle):
     """The arrays of a bundle, and of the bundles inside it."""
-    found = [value for value in bundle if isinstance(value, np.ndarray)]
-    return found + [a for value in bundle if isinstance(value, tuple) for a in arrays_in(value)]
+    values = vars(as_arrays(bundle) if not isinstance(bundle, SimpleNamespace) else bundle).values()
+    found = [value for value in values if isinstance(value, np.ndarray)]
+    inner = [value for value in values if isinstance(value, SimpleNamespace)]
+    return found + [array for value in inner for array in arrays_in(value)]
 
 
 def test_the_arrays_of_a_network_cannot_be_written():
@@ -231,7 +235,7 @@ def test_groups_of_a_row_know_the_least_and_the_most_their_variable_adds():
     rule = 2 * x["0"] - 3 * x["1"] + 4 * y["7"] + z["a"] + 5 * z["b"] <= 6
     builder.require(rule)
     with rules_as_rows():
-        rows = builder.build().network.graph.rows
+        rows = as_arrays(builder.build().network.graph.rows)
     assert rows.variable.tolist() == [0, 1, 2]
     assert rows.least.tolist() == [-3.0, 0.0, 1.0]  # z takes one of its labels
     assert rows.most.tolist() == [2.0, 4.0, 5.0]

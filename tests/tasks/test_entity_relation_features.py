@@ -20,6 +20,7 @@ from rote.features import trie as module
 from rote.features.words import is_symbol, short_shape
 from rote.io.conll import Entity, Relation, Sentence
 from rote.tasks.entity_relation import EntityRelation
+from tests.bundles import fields_of
 
 # Anna Bell lives in New York COMMA near IBM .
 SENTENCE = Sentence(
@@ -198,9 +199,9 @@ def columns(indices, *sentences):
     vectors = np.array([k for count in counts for k in range(count)], dtype=np.int64)
     kinds = [kind for sentence in sentences for kind in task.frame(sentence).kinds]
     builder.add_lines(kinds, task.feature_reader(sentences, builder.names).lines(inputs, vectors))
-    built = builder.build()
-    assert (built.value == 1).all()
-    return [built.column[a:b].tolist() for a, b in pairwise(built.ptr[1:].tolist())]
+    ptr, column, value = fields_of(builder.build())
+    assert (value == 1).all()
+    return [column[a:b].tolist() for a, b in pairwise(ptr[1:].tolist())]
 
 
 def plain_columns(indices, *sentences):
@@ -237,8 +238,8 @@ def test_only_what_is_asked_for_is_read_and_in_that_order(sentence, random):
     inputs, vectors = np.array(some, dtype=np.int64).reshape(-1, 2).T
     kinds = [task.frame(together[i]).kinds[k] for i, k in some]
     builder.add_lines(kinds, task.feature_reader(together, builder.names).lines(inputs, vectors))
-    built = builder.build()
-    found = [built.column[a:b].tolist() for a, b in pairwise(built.ptr[1:].tolist())]
+    ptr, column, _ = fields_of(builder.build())
+    found = [column[a:b].tolist() for a, b in pairwise(ptr[1:].tolist())]
     right = plain_columns(KNOWN, *together)
     assert found == [right[every.index(each)] for each in some]
 

@@ -16,6 +16,7 @@ from rote.inference.problem import Context
 from rote.inference.wrappers.decomposed import Decomposed, HammingBall, search
 from rote.inference.wrappers.decomposed.search import FEW, Search, best_listed, neighbours
 from rote.inference.wrappers.decomposed.sets import as_around
+from rote.kernels.bundles import VariableSets
 from rote.kernels.neighbourhood.neighbours import best_neighbours
 from rote.space import SpaceBuilder, at_most
 from rote.space.losses import F1Loss
@@ -242,7 +243,8 @@ def questions(draw):
 def test_all_outputs_around_gold_are_listed_and_no_others(found, most):
     problem, golds, lists = found
     space = problem.space
-    around = as_around(lists)._replace(most=most)
+    flat = as_around(lists)
+    around = VariableSets(flat.begin, flat.end, flat.ptr, flat.members, most)
     for i, (gold, sets) in enumerate(zip(golds, lists, strict=True)):
         listed = neighbours(space, gold, around, i)
         expected = {

@@ -28,6 +28,7 @@ from rote.inference.wrappers.decomposed.sets import (
 )
 from rote.space import SpaceBuilder
 from rote.types import readonly
+from tests.bundles import as_arrays
 
 
 def space_of(n, labels="ab"):
@@ -44,6 +45,7 @@ def asked(space, gold):
 
 def lists_of(around):
     """The sets of each input."""
+    around = as_arrays(around)
     return [
         [
             around.members[around.ptr[s] : around.ptr[s + 1]].tolist()
@@ -111,7 +113,8 @@ def test_flat_sets_and_some_of_them_are_what_they_were(lists, data):
     around = as_around(lists)
     assert around.most == EVERY
     assert lists_of(around) == lists
-    assert all(array.dtype == np.int64 for array in around[:4])
+    flat = as_arrays(around)
+    assert all(a.dtype == np.int64 for a in (flat.begin, flat.end, flat.ptr, flat.members))
     inputs = data.draw(st.sets(st.integers(0, len(lists) - 1))) if lists else set()
     chosen = np.array(sorted(inputs), dtype=np.int64)
     assert lists_of(of_inputs(around, chosen)) == [lists[i] for i in chosen]
