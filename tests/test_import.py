@@ -69,7 +69,7 @@ import json, sys
 before = {{name.split(".")[0] for name in sys.modules}}
 {program}
 added = {{name.split(".")[0] for name in sys.modules}} - before - set(sys.stdlib_module_names)
-print(json.dumps(sorted(name for name in added if not name.startswith("_"))))
+print(json.dumps(sorted(name for name in added if not name.startswith(("_", "cython")))))
 """
 
 
