@@ -58,7 +58,7 @@ if not _are_compiled:
         warnings.warn(
             "rote was installed without a C compiler, so its loops run as plain Python, 10 to 200 "
             "times slower; install gcc or clang and run: pip install --force-reinstall --no-deps "
-            "rote. ROTE_PLAIN_KERNELS=1 silences this warning",
+            "rote-predict. ROTE_PLAIN_KERNELS=1 silences this warning",
             RuntimeWarning,
             stacklevel=2,
         )
