@@ -23,7 +23,9 @@ from benchmarks.table import Bar, Columns, Row, end, number, options, show
 from rote import Perceptron, Tagging, Templates, train
 from rote.datasets import english_sentences
 from rote.features import CHUNKING, POS_TAGGING, FeatureReader
+from rote.kernels.bundles import Vectors
 from rote.model import Model
+from rote.types import AnyArray
 
 OURS, PLAIN = "many at once", "name by name"
 TRAINING, BATCH, REPEATS = 2000, 300, 7
@@ -82,12 +84,17 @@ def models(columns: Sequence[str], templates: Sequence[str]) -> dict[str, Model[
     return {OURS: model, PLAIN: replace(model, task=NameByName(*settings))}
 
 
+def arrays_of(vectors: Vectors) -> list[AnyArray]:
+    """The arrays of feature vectors, to compare."""
+    return [np.asarray(array) for array in (vectors.ptr, vectors.column, vectors.value)]
+
+
 def measure(case: str, turns: int) -> list[FeatureRow]:
     """Both take turns, after one that is not counted; what they find is compared."""
     columns, templates = CASES[case]
     both = models(columns, templates)
     jobs: dict[str, Callable[[Model[Any, Any], Sentences], Any]] = {
-        READ: lambda model, xs: model.prepare(xs).vectors,
+        READ: lambda model, xs: arrays_of(model.prepare(xs).vectors),
         PREDICT: lambda model, xs: model.predict(xs),
         ALONE: lambda model, xs: [model.predict([x])[0] for x in xs],
     }

@@ -51,7 +51,7 @@ def is_promised(module: str, name: str) -> bool:
     if module in OPEN:
         return not name.startswith("_")
     rooms = module.count(".") == 1 and getattr(import_module(module), "__all__", ())
-    return name in EXPORTED.get(module, rooms or ())
+    return name == "__version__" or name in EXPORTED.get(module, rooms or ())
 
 
 def imported() -> set[tuple[str, str, str]]:
