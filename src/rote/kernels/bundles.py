@@ -8,7 +8,7 @@ import numpy as np
 from rote.types import AnyArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import Bool, Flags, Flags2, Floats, Floats2, Int, Ints, Ints2
+    from rote.kernels.arrays import *
 
 
 class Questions:

@@ -12,18 +12,7 @@ import numpy as np
 from rote.types import FloatArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags2,
-        Floats,
-        Floats2,
-        Int,
-        Ints,
-        Ints2,
-        OutFloats,
-        OutInts,
-        inf,
-    )
+    from rote.kernels.arrays import *
 
 
 def best_remembered(scores: Floats2, closed: Flags2, parts: Ints2, variables: Int) -> IntArray:

@@ -8,24 +8,7 @@ import numpy as np
 from rote.types import BoolArray, FloatArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags2,
-        Floats2,
-        Int,
-        Ints,
-        Ints2,
-        Ints3,
-        OutFlags,
-        OutFloats,
-        OutInts2,
-        copy_into,
-        flags,
-        floats,
-        floats2,
-        inf,
-        ints2,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Layout, Masks, Questions, RowGroups
     from rote.kernels.constants import LARGEST_SCORE
     from rote.kernels.inlined import activity_of, entry_at, is_broken, tuple_of

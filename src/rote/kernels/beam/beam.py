@@ -21,24 +21,7 @@ import numpy as np
 from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags2,
-        Floats,
-        Floats2,
-        Int,
-        Ints,
-        Ints2,
-        OutFlags2,
-        OutFloats,
-        OutFloats2,
-        OutInts,
-        floats,
-        floats2,
-        inf,
-        ints,
-        ints2,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.constants import MAX_COUNTED
 
 

@@ -12,20 +12,7 @@ import numpy as np
 from rote.types import BoolArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags2,
-        Floats2,
-        Int,
-        Ints,
-        Ints2,
-        OutFlags,
-        OutFloats,
-        OutInts,
-        fill,
-        inf,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.beam.beam import BeamPlan, Nodes, Search, advance
     from rote.kernels.constants import MAX_COUNTED
 

@@ -15,17 +15,7 @@ import cython
 import numpy as np
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags2,
-        Floats,
-        Floats2,
-        Int,
-        fill,
-        flags,
-        flags2,
-        inf,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.beam.beam import BeamPlan, Nodes, Search, expand, keep_best, take
     from rote.kernels.bundles import Graph
     from rote.kernels.inlined import is_broken, weight_at

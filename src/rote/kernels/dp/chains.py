@@ -23,20 +23,7 @@ import numpy as np
 from rote.types import FloatArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags,
-        Floats,
-        Int,
-        Ints,
-        OutFloats,
-        OutFloats2,
-        OutInts,
-        OutInts2,
-        fill,
-        floats,
-        inf,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import ChainPlan, Questions, TableRuns
 
 

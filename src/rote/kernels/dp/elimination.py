@@ -21,20 +21,7 @@ import numpy as np
 from rote.types import FloatArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Floats,
-        Int,
-        Ints,
-        OutFloats,
-        OutFloats2,
-        OutInts,
-        OutInts2,
-        copy_into,
-        fill,
-        floats,
-        inf,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import EliminationPlan, Questions
     from rote.kernels.outputs import read_scores
 

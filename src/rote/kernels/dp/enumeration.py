@@ -12,20 +12,7 @@ import numpy as np
 from rote.types import IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Flags,
-        Int,
-        Ints,
-        OutFloats,
-        OutInts,
-        OutInts2,
-        copy_into,
-        fill,
-        floats,
-        inf,
-        ints,
-        ints2,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Questions
 
 

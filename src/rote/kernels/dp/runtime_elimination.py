@@ -11,21 +11,7 @@ from __future__ import annotations
 import cython
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags2,
-        Floats,
-        Int,
-        Ints,
-        OutInts,
-        fill,
-        flags,
-        flags2,
-        floats,
-        inf,
-        ints,
-        ints2,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Graph
 
     MAX_JOINED = 16  # variables in one table

@@ -28,20 +28,7 @@ import numpy as np
 from rote.types import FloatArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Floats,
-        Int,
-        OutFloats,
-        OutFloats2,
-        OutInts,
-        OutInts2,
-        copy_into,
-        fill,
-        floats,
-        inf,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import ForestPlan, Questions
     from rote.kernels.dp.chains import add_entries, label_scores, within_budget
 

@@ -19,19 +19,7 @@ import numpy as np
 from rote.types import FloatArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Floats,
-        Int,
-        Ints,
-        OutFloats,
-        OutFloats2,
-        OutInts,
-        copy_into,
-        fill,
-        floats,
-        inf,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import FoundBy, Graph, Questions, Reduced, RowGroups
     from rote.kernels.constants import FAR
     from rote.kernels.dp.elimination import Eliminated, backward, forward, total

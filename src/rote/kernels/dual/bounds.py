@@ -8,7 +8,7 @@ import numpy as np
 from rote.types import FloatArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import Bool, Int, OutFloats, floats, inf
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import DualRows, Graph, Questions, SparseRows
 
 

@@ -26,22 +26,7 @@ import numpy as np
 from rote.types import FloatArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Floats,
-        Int,
-        Ints,
-        Ints2,
-        OutFloats,
-        OutFloats2,
-        OutInts,
-        OutInts2,
-        copy_into,
-        fill,
-        floats,
-        inf,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import DualRows, Graph, Questions, Reduced
     from rote.kernels.constants import LARGE
     from rote.kernels.dp.elimination import Eliminated

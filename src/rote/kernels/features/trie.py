@@ -12,17 +12,7 @@ import numpy as np
 from rote.types import IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Int,
-        Ints,
-        Ints2,
-        OutInts,
-        OutInts2,
-        Word,
-        fill,
-        ints2,
-    )
+    from rote.kernels.arrays import *
 
     ROOT = 0
     NOWHERE = -1  # the node that no way leads to, and a text that is in no name

@@ -20,16 +20,7 @@ import cython
 import numpy as np
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Int,
-        Ints,
-        OutInts,
-        Word,
-        floats,
-        floats2,
-        inf,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.learning.working_set import (
         BEFORE,
         STEP,

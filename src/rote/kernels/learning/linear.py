@@ -18,16 +18,7 @@ import numpy as np
 from rote.types import FloatArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Floats,
-        Int,
-        Ints,
-        Ints2,
-        OutFloats,
-        OutFloats2,
-        fill,
-        floats,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Slots, Vectors
 
 

@@ -11,19 +11,7 @@ from rote.kernels.outputs import all_finite, ties_of
 from rote.types import IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags,
-        Floats,
-        Int,
-        Ints,
-        OutFloats,
-        OutInts,
-        copy_into,
-        fill,
-        floats,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import ChainPlan, Layout, Questions, Slots, Vectors
     from rote.kernels.inlined import tuple_of
     from rote.kernels.learning.linear import move

@@ -21,7 +21,7 @@ import numpy as np
 if not cython.compiled:
     from math import sqrt
 
-    from rote.kernels.arrays import Floats, Int, Ints, Ints2, OutFloats, OutInts, floats, ints
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Slots, Vectors
     from rote.kernels.learning.linear import place_of
 

@@ -15,21 +15,7 @@ import cython
 import numpy as np
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags,
-        Floats,
-        Int,
-        Ints,
-        Ints2,
-        OutFlags,
-        OutFloats,
-        OutFloats2,
-        OutInts,
-        OutInts2,
-        fill,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Slots, Vectors
     from rote.kernels.learning.linear import place_of
 

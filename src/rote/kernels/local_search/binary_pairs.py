@@ -19,22 +19,7 @@ import numpy as np
 from rote.types import FloatArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Floats,
-        Int,
-        Ints,
-        Ints2,
-        OutFloats,
-        OutInts,
-        OutInts2,
-        Word,
-        copy_into,
-        fill,
-        floats,
-        floats2,
-        inf,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Graph, Questions
     from rote.kernels.constants import NO_TERM, WORD, WRONG
     from rote.kernels.dual.ascent import load

@@ -18,19 +18,7 @@ import numpy as np
 from rote.types import IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Int,
-        Ints,
-        Ints2,
-        OutFlags,
-        OutInts,
-        fill,
-        flags,
-        floats,
-        ints,
-        ints2,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Items, Wide
     from rote.kernels.constants import STATES
 

@@ -17,7 +17,7 @@ import numpy as np
 from rote.types import readonly
 
 if not cython.compiled:
-    from rote.kernels.arrays import Int, Ints, OutFloats, OutFloats2
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Items, Wide
 
 

@@ -16,29 +16,7 @@ import numpy as np
 from rote.types import BoolArray, FloatArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Floats,
-        Int,
-        Ints,
-        Ints2,
-        Ints3,
-        OutFlags,
-        OutFlags2,
-        OutFloats,
-        OutFloats2,
-        OutInts,
-        OutInts2,
-        OutInts3,
-        Word,
-        copy_into,
-        fill,
-        flags,
-        floats,
-        inf,
-        ints,
-        ints2,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Graph, Questions, Wide
     from rote.kernels.constants import NO_TERM, WORD
     from rote.kernels.dual.ascent import entries_of

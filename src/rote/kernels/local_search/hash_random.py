@@ -8,23 +8,7 @@ import numpy as np
 from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags,
-        Flags2,
-        Floats2,
-        Int,
-        Ints,
-        Ints2,
-        OutFlags,
-        OutInts,
-        OutInts2,
-        Word,
-        copy_into,
-        fill,
-        flags,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.constants import FIRST_FACTOR, GOLDEN, SECOND_FACTOR, WORD
     from rote.kernels.inlined import below, bits_of, folded, mixed, signed
 

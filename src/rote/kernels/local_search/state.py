@@ -24,20 +24,7 @@ import numpy as np
 from rote.types import FloatArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Floats,
-        Floats2,
-        Int,
-        Ints,
-        Ints2,
-        OutFloats2,
-        copy_into,
-        fill,
-        flags,
-        floats,
-        floats2,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Graph, Wide
     from rote.kernels.constants import F1, JACCARD, NO_TERM, WRONG
     from rote.kernels.inlined import change_rows

@@ -8,17 +8,7 @@ import numpy as np
 from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags,
-        Int,
-        Ints,
-        Ints2,
-        OutFlags,
-        OutInts,
-        copy_into,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Graph, Layout, VariableSets
     from rote.kernels.inlined import added, entry_at, root_of
 

@@ -18,22 +18,7 @@ import numpy as np
 from rote.types import BoolArray, FloatArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Floats,
-        Int,
-        Ints,
-        Ints2,
-        OutFlags,
-        OutInts,
-        copy_into,
-        fill,
-        flags,
-        floats,
-        inf,
-        ints,
-        ints2,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Graph, Questions, VariableSets
     from rote.kernels.dp.trees import best_across
     from rote.kernels.dual.ascent import load

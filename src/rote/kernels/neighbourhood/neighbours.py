@@ -20,26 +20,7 @@ import numpy as np
 from rote.types import BoolArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Flags,
-        Floats,
-        Int,
-        Ints,
-        Ints2,
-        OutFlags,
-        OutFloats,
-        OutInts,
-        OutInts2,
-        copy_into,
-        fill,
-        flags,
-        floats,
-        floats2,
-        inf,
-        ints,
-        ints2,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import FoundBy, Graph, Questions, VariableSets
     from rote.kernels.inlined import change_rows, entry_at, is_scored
     from rote.kernels.neighbourhood.ranges import add_up

@@ -12,7 +12,7 @@ from __future__ import annotations
 import cython
 
 if not cython.compiled:
-    from rote.kernels.arrays import Bool, Floats, Int, Ints, OutFloats, fill, floats, inf, ints
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Graph, RowGroups
     from rote.kernels.inlined import activity_of, added, is_broken
 

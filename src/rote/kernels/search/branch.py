@@ -20,19 +20,7 @@ import numpy as np
 from rote.types import BoolArray, FloatArray, IntArray
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Floats,
-        Int,
-        OutFlags,
-        OutFloats,
-        OutInts,
-        OutInts2,
-        copy_into,
-        fill,
-        inf,
-        ints,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import DualRows, Graph, Questions, Reduced
     from rote.kernels.dp.elimination import Eliminated
     from rote.kernels.dp.runtime_elimination import PartRoom, eliminate_part

@@ -14,21 +14,7 @@ from __future__ import annotations
 import cython
 
 if not cython.compiled:
-    from rote.kernels.arrays import (
-        Bool,
-        Floats,
-        Int,
-        Ints,
-        OutFloats,
-        copy_into,
-        fill,
-        flags,
-        floats,
-        floats2,
-        inf,
-        ints,
-        ints2,
-    )
+    from rote.kernels.arrays import *
     from rote.kernels.bundles import Graph
     from rote.kernels.dual.ascent import find_tops
     from rote.kernels.inlined import activity_of, added, entry_at, is_broken, weight_at
