@@ -1,7 +1,7 @@
 """`fit_unary_classifier`: logistic regression over single decisions, where greedy search starts.
 
 Every block of weights that variables use is a classifier of its own, by scikit-learn, which is an
-extra `sklearn`. Where labels have a vector each, as the antecedents of a mention, the right
+extra, `sklearn`. Where labels have a vector each, as the antecedents of a mention, the right
 one is told from the others.
 """
 
