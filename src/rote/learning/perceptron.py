@@ -33,12 +33,14 @@ import numpy as np
 from rote.errors import SettingError
 from rote.inference import Engine
 from rote.inference.problem import TIE
+from rote.kernels.bundles import ChainPlan
 from rote.kernels.learning.perceptron import (
     NOTHING,
     WRONG,
     Average,
     Decisions,
     Example,
+    StepRoom,
     chain_step,
     learn_locally,
     move_average,
@@ -125,20 +127,25 @@ class _Steps:
         if not full and any(group.frame.global_features for group in prepared.groups):
             raise SettingError('prefixes have no global features; take update="full"')
         self.chains = {
-            id(group): engine.chain(group.space)
+            id(group): self._chain(engine, group)
             if full and not group.frame.global_features
             else None
             for group in prepared.groups
         }
 
+    @staticmethod
+    def _chain(engine: Engine, group: Batch) -> tuple[ChainPlan, StepRoom] | None:
+        chain, layout = engine.chain(group.space), group.space.layout
+        return None if chain is None else (chain, StepRoom(chain, layout, group.slots))
+
     def __call__(self, group: Batch, place: int) -> bool:
         """Whether the example was taken for a mistake."""
-        chain, space = self.chains[id(group)], group.space
-        if chain is None:
+        found = self.chains[id(group)]
+        if found is None:
             return self._step(group, place)
-        example = self._example(group, place)
-        slots, layout = group.slots, space.layout
-        how = chain_step(self.average, self.vectors, slots, chain, layout, example, TIE)
+        chain, room = found
+        example, slots, layout = self._example(group, place), group.slots, group.space.layout
+        how = chain_step(self.average, self.vectors, slots, chain, layout, example, TIE, room)
         return self._step(group, place) if how == NOTHING else how == WRONG
 
     def _step(self, group: Batch, place: int) -> bool:

@@ -15,6 +15,7 @@ from rote.kernels.learning.perceptron import (
     Average,
     Decisions,
     Example,
+    StepRoom,
     chain_step,
     learn_locally,
     move_average,
@@ -104,7 +105,8 @@ class World:
     def step(self):
         average = Average(self.weights, self.sums)
         known = self.vectors, self.slots, self.chain, self.layout, self.example
-        return chain_step(average, *known, SHARE)
+        room = StepRoom(self.chain, self.layout, self.slots)
+        return chain_step(average, *known, SHARE, room)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -2,8 +2,15 @@ cimport cython
 
 from rote.kernels.arrays cimport *
 from rote.kernels.bundles cimport ChainPlan, Layout, Questions, Slots, Vectors
+from rote.kernels.constants cimport LARGEST_SCORE
+from rote.kernels.dp.chains cimport ChainRoom, label_scores, look_ahead, read_labels
 from rote.kernels.inlined cimport tuple_of
-from rote.kernels.learning.linear cimport move
+from rote.kernels.learning.linear cimport columns_of_tied, move, score_input
+
+cpdef enum:
+    RIGHT = 0
+    WRONG = 1
+    NOTHING = 2
 
 @cython.final
 cdef class Average:
@@ -28,4 +35,17 @@ cpdef void move_average(
 cdef Int decide(Floats weights, Vectors vectors, Decisions decisions, Int d, OutFloats scores) noexcept nogil
 cdef void learn_label(
     Average average, Vectors vectors, Decisions decisions, Int d, Int label, double step, double seen,
+) noexcept nogil
+
+@cython.final
+cdef class StepRoom:
+    cdef readonly ChainRoom chain
+    cdef readonly Questions questions
+    cdef readonly OutFloats2 scores
+    cdef readonly OutFloats sums
+    cdef readonly OutInts found, away
+
+cpdef Int chain_step(
+    Average average, Vectors vectors, Slots slots, ChainPlan chain, Layout layout, Example example,
+    double share, StepRoom room,
 ) noexcept nogil

@@ -5,18 +5,17 @@ from __future__ import annotations
 import cython
 import numpy as np
 
-from rote.kernels.dp.chains import best_chains
-from rote.kernels.learning.linear import scores_of
-from rote.kernels.outputs import all_finite, ties_of
 from rote.types import IntArray
 
 if not cython.compiled:
     from rote.kernels.arrays import *
     from rote.kernels.bundles import ChainPlan, Layout, Questions, Slots, Vectors
+    from rote.kernels.constants import LARGEST_SCORE
+    from rote.kernels.dp.chains import ChainRoom, label_scores, look_ahead, read_labels
     from rote.kernels.inlined import tuple_of
-    from rote.kernels.learning.linear import move
+    from rote.kernels.learning.linear import columns_of_tied, move, score_input
 
-RIGHT, WRONG, NOTHING = 0, 1, 2
+    RIGHT, WRONG, NOTHING = 0, 1, 2
 
 
 class Average:
@@ -76,6 +75,20 @@ def move_average(
     move(average.sums, vectors, slots, first, example.toward, away, step * example.age)
 
 
+class StepRoom:
+    """Room for `chain_step` on the inputs of one batch."""
+
+    def __init__(self, chain: ChainPlan, layout: Layout, slots: Slots) -> None:
+        n, factors = chain.sizes.shape[0], layout.scope_ptr.shape[0] - 1
+        self.chain = ChainRoom(chain)
+        scores = np.zeros((1, layout.factor_offsets[factors]))
+        self.questions = Questions(scores, np.empty((0, 0), np.bool_), np.empty(1))
+        self.scores = scores
+        self.sums = floats(columns_of_tied(slots))
+        self.found = ints(n)
+        self.away = ints(n + factors)
+
+
 def chain_step(
     average: Average,
     vectors: Vectors,
@@ -84,29 +97,34 @@ def chain_step(
     layout: Layout,
     example: Example,
     share: float,
+    room: StepRoom,
 ) -> int:
     """Learn from one example: RIGHT, WRONG after a step, or NOTHING: no output, or no score.
 
     What `scores_of`, `best_chains` and `move_average` do one after the other.
     """
-    scores = scores_of(average.weights, vectors, slots, np.full(1, example.first))
-    if not all_finite(scores):
+    scores: OutFloats = room.scores[0]
+    fill(scores, 0.0)
+    score_input(scores, average.weights, vectors, slots, example.first, room.sums)
+    largest: float = 1.0
+    for p in range(scores.shape[0]):
+        if not abs(scores[p]) < LARGEST_SCORE:
+            return NOTHING
+        largest = max(largest, abs(scores[p]))
+    label_scores(room.chain.own, room.questions, 0, chain.runs.allowed)
+    if look_ahead(room.chain, scores, chain) == -inf:
         return NOTHING
-    questions = Questions(scores, np.empty((0, 0), np.bool_), ties_of(scores, share))
-    found: OutInts = best_chains(questions, chain)[0]
-    n = found.shape[0]
-    if n > 0 and found[0] < 0:
-        return NOTHING
+    read_labels(room.found, room.chain, scores, share * largest, chain)
+    n = room.found.shape[0]
     right: Bool = True
     for j in range(n):
-        right = right and found[j] == example.toward[j]
+        room.away[j] = room.found[j]
+        right = right and room.found[j] == example.toward[j]
     if right:
         return RIGHT
-    away = ints(example.toward.shape[0])
-    copy_into(away, found)
     for f in range(layout.scope_ptr.shape[0] - 1):
-        away[n + f] = tuple_of(layout, f, found)
-    move_average(average, vectors, slots, example, away)
+        room.away[n + f] = tuple_of(layout, f, room.found)
+    move_average(average, vectors, slots, example, room.away)
     return WRONG
 
 
